@@ -1,0 +1,116 @@
+"""Train, attack, certify and study depth-2 single-filter networks whose labels are poisoned.
+
+>>> import neurotron as nt
+>>> network = nt.networks.symmetric(n_inputs=20, filter_size=5, width=4, seed=1)
+>>> problem = nt.Problem.draw(network, nt.Normal(scale=1.0), seed=1)
+>>> attack = nt.attacks.AlternatingSign(bound=0.25, probability=0.5)
+>>> arms = [nt.Arm(nt.NeuroTron(step_size=0.02), attack), nt.Arm(nt.SGD(step_size=0.02), attack)]
+>>> run = nt.simulate(problem, arms, steps=1000, batch_size=16, seed=0)
+>>> run.errors.shape == (2, len(run.steps))
+True
+
+Everything is imported on first use: ``import neurotron`` loads neither the compiler nor SciPy.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from neurotron import attacks, laws, networks, theory, trainers
+    from neurotron._check import InputError
+    from neurotron._environment import package_version
+    from neurotron.attacks import Attack, Query
+    from neurotron.checks import check_attack, check_law, check_trainer
+    from neurotron.engine.sources import Rows, Simulated
+    from neurotron.laws import (
+        Correlated,
+        Empirical,
+        Laplace,
+        Law,
+        Normal,
+        ProductLaw,
+        Rademacher,
+        ScipyLaw,
+        StudentT,
+        Uniform,
+    )
+    from neurotron.networks import FilterNetwork
+    from neurotron.problem import Problem
+    from neurotron.simulation import simulate
+    from neurotron.trainers import SGD, Arm, FirstSampleSGD, NeuroTron, Trainer
+    from neurotron.trajectories import Trajectories
+
+    __version__: str = package_version()
+
+_HOME = {
+    "neurotron._check": ["InputError"],
+    "neurotron.attacks": ["Attack", "Query"],
+    "neurotron.checks": ["check_attack", "check_law", "check_trainer"],
+    "neurotron.engine.sources": ["Rows", "Simulated"],
+    "neurotron.laws": [
+        "Correlated", "Empirical", "Laplace", "Law", "Normal", "ProductLaw", "Rademacher",
+        "ScipyLaw", "StudentT", "Uniform",
+    ],
+    "neurotron.networks": ["FilterNetwork"],
+    "neurotron.problem": ["Problem"],
+    "neurotron.simulation": ["simulate"],
+    "neurotron.trainers": ["SGD", "Arm", "FirstSampleSGD", "NeuroTron", "Trainer"],
+    "neurotron.trajectories": ["Trajectories"],
+}  # fmt: skip
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+_SUBPACKAGES = ("attacks", "laws", "networks", "theory", "trainers")
+
+__all__ = [
+    "SGD",
+    "Arm",
+    "Attack",
+    "Correlated",
+    "Empirical",
+    "FilterNetwork",
+    "FirstSampleSGD",
+    "InputError",
+    "Laplace",
+    "Law",
+    "NeuroTron",
+    "Normal",
+    "Problem",
+    "ProductLaw",
+    "Query",
+    "Rademacher",
+    "Rows",
+    "ScipyLaw",
+    "Simulated",
+    "StudentT",
+    "Trainer",
+    "Trajectories",
+    "Uniform",
+    "__version__",
+    "attacks",
+    "check_attack",
+    "check_law",
+    "check_trainer",
+    "laws",
+    "networks",
+    "simulate",
+    "theory",
+    "trainers",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULE_OF:
+        value = getattr(importlib.import_module(_MODULE_OF[name]), name)
+    elif name in _SUBPACKAGES:
+        value = importlib.import_module(f"neurotron.{name}")
+    elif name == "__version__":
+        value = importlib.import_module("neurotron._environment").package_version()
+    else:
+        raise AttributeError(f"module 'neurotron' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

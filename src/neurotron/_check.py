@@ -1,0 +1,159 @@
+"""The wording of every complaint about input: one clear sentence, before any work is done.
+
+A check returns the value in its clean form (``float``, ``int``, a read-only ``float64`` array),
+so that a constructor reads ``number("bound", bound, "[0, inf)")``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import math
+from collections.abc import Iterable, Sequence
+from numbers import Integral, Real
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from neurotron._types import Array
+
+__all__ = [
+    "InputError",
+    "array",
+    "choice",
+    "equal",
+    "freeze",
+    "instance",
+    "integer",
+    "number",
+    "unknown",
+]
+
+T = TypeVar("T")
+
+
+class InputError(ValueError):
+    """What was given cannot be used; the message says what to give instead."""
+
+
+def number(name: str, value: object, interval: str) -> float:
+    """Return `value` as a float inside `interval`, written as in ``"[0, 1]"`` or ``"(0, inf)"``.
+
+    >>> number("probability", 0.5, "[0, 1]")
+    0.5
+    >>> number("probability", 1.5, "[0, 1]")
+    Traceback (most recent call last):
+    neurotron._check.InputError: `probability` must be in [0, 1], got 1.5
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise InputError(f"`{name}` must be a number in {interval}, got {value!r}")
+    result = float(value)
+    low, high = (float(end) for end in interval[1:-1].split(","))
+    above = result >= low if interval[0] == "[" else result > low
+    below = result <= high if interval[-1] == "]" else result < high
+    if not (above and below):
+        raise InputError(f"`{name}` must be in {interval}, got {result:g}")
+    return result
+
+
+def integer(name: str, value: object, low: int, high: float = math.inf) -> int:
+    """Return `value` as an int in [low, high].
+
+    >>> integer("width", 0, 1)
+    Traceback (most recent call last):
+    neurotron._check.InputError: `width` must be a whole number of at least 1, got 0
+    """
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not whole or not low <= int(value) <= high:  # type: ignore[call-overload]
+        limit = f"of at least {low}" if high == math.inf else f"from {low} to {high:g}"
+        raise InputError(f"`{name}` must be a whole number {limit}, got {value!r}")
+    return int(value)  # type: ignore[call-overload, no-any-return]
+
+
+def choice(name: str, value: object, options: Sequence[str]) -> str:
+    """Return `value` if it is one of `options`, else say which ones there are."""
+    if isinstance(value, str) and value in options:
+        return value
+    raise InputError(f"`{name}` must be one of {', '.join(map(repr, options))}, got {value!r}")
+
+
+def instance(name: str, value: object, kind: type[T]) -> T:
+    """Return `value` if it is a `kind`."""
+    if isinstance(value, kind):
+        return value
+    raise InputError(f"`{name}` must be a {kind.__name__}, got {value!r}")
+
+
+def array(name: str, value: npt.ArrayLike, shape: tuple[int | str, ...]) -> Array:
+    """Return `value` as a new, read-only, finite float64 array of `shape`.
+
+    A letter in `shape` stands for any length of at least one.
+
+    >>> array("weights", [1, 2], ("r",))
+    array([1., 2.])
+    >>> array("rows", [[1.0, 2.0], [3.0, float("nan")]], ("N", "n"))
+    Traceback (most recent call last):
+    neurotron._check.InputError: `rows` must be finite, got nan at row 1, column 1
+    """
+    try:
+        result = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"`{name}` must be an array of numbers, got {_short(value)}") from None
+    fits = len(shape) == result.ndim and all(
+        size >= 1 if isinstance(wanted, str) else size == wanted
+        for size, wanted in zip(result.shape, shape, strict=True)
+    )
+    if not fits:
+        wanted_text = "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
+        raise InputError(f"`{name}` must have shape {wanted_text}, got {result.shape}")
+    finite = np.isfinite(result)
+    if not finite.all():
+        place = tuple(int(axis) for axis in np.argwhere(~finite)[0])
+        raise InputError(f"`{name}` must be finite, got {result[place]} at {_place(place)}")
+    return freeze(result)
+
+
+def unknown(kind: str, name: object, known: Iterable[str]) -> InputError:
+    """Return the complaint about an unknown `name`, with the nearest known one.
+
+    >>> print(unknown("law", "norml", ["laplace", "normal"]))
+    unknown law 'norml': did you mean 'normal'? known: laplace, normal
+    """
+    known = sorted(known)
+    near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return InputError(f"unknown {kind} {name!r}: {hint}known: {', '.join(known)}")
+
+
+def freeze(value: Array) -> Array:
+    """Return `value` itself, made read-only."""
+    value.flags.writeable = False
+    return value
+
+
+def equal(one: Any, other: Any) -> bool:
+    """Tell whether two (nested) dataclasses hold the same values, arrays included."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, np.ndarray):
+        return np.array_equal(one, other)
+    if isinstance(one, (tuple, list)):
+        return len(one) == len(other) and all(map(equal, one, other))
+    if dataclasses.is_dataclass(one):
+        names = [field.name for field in dataclasses.fields(one)]
+        return all(equal(getattr(one, name), getattr(other, name)) for name in names)
+    return bool(one == other)
+
+
+def _place(place: tuple[int, ...]) -> str:
+    if len(place) == 2:
+        return f"row {place[0]}, column {place[1]}"
+    return f"position {', '.join(map(str, place))}"
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,47 @@
+"""What a result was computed with: versions and machine, as text."""
+
+from __future__ import annotations
+
+import platform
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+
+__all__ = ["environment", "package_version"]
+
+
+def package_version() -> str:
+    """Return the version of this package."""
+    try:
+        return version("neurotron")
+    except PackageNotFoundError:  # run from a source tree that was never installed
+        return "unknown"
+
+
+@lru_cache(maxsize=1)
+def _fingerprint() -> tuple[tuple[str, str], ...]:
+    versions = {name: version(name) for name in ("numpy", "scipy", "numba")}
+    return tuple(
+        {
+            "neurotron": package_version(),
+            "python": platform.python_version(),
+            **versions,
+            "platform": f"{platform.system()} {platform.machine()}",
+            "processor": _processor(),
+        }.items()
+    )
+
+
+def environment() -> dict[str, str]:
+    """Return the fingerprint of this environment: results carry it."""
+    return dict(_fingerprint())
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo") as file:
+            for line in file:
+                if line.startswith("model name"):
+                    return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or "unknown"

@@ -1,0 +1,25 @@
+"""Optional dependencies: imported when something needs them, with a message that says how to get them."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__all__ = ["MissingExtra", "require"]
+
+EXTRA_OF = {"polars": "lab", "matplotlib": "lab", "typer": "lab", "rich": "lab"}
+
+
+class MissingExtra(ImportError):
+    """An optional dependency is not installed."""
+
+
+def require(module: str) -> Any:
+    """Return the imported `module`, or say which extra brings it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise MissingExtra(
+            f"this needs {package}: pip install 'neurotron[{EXTRA_OF[package]}]'"
+        ) from error

@@ -1,0 +1,11 @@
+"""Names for the kinds of array the package passes around."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Array: TypeAlias = npt.NDArray[np.float64]
+Index: TypeAlias = npt.NDArray[np.intp]

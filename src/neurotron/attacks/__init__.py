@@ -1,0 +1,42 @@
+"""Who tampers with the labels: one attack = one formula.
+
+>>> import neurotron as nt
+>>> nt.attacks.AlternatingSign(bound=0.25, probability=0.5)
+AlternatingSign(bound=0.25, probability=0.5)
+"""
+
+from neurotron._registry import Registry
+from neurotron.attacks.adaptive import Adaptive
+from neurotron.attacks.alternating_sign import AlternatingSign
+from neurotron.attacks.base import Attack, Query
+from neurotron.attacks.constant import Constant
+from neurotron.attacks.impersonation import Impersonation
+from neurotron.attacks.odd_direction import OddDirection
+from neurotron.attacks.random_sign import RandomSign
+from neurotron.attacks.uniform_noise import UniformNoise
+
+__all__ = [
+    "BY_NAME",
+    "Adaptive",
+    "AlternatingSign",
+    "Attack",
+    "Constant",
+    "Impersonation",
+    "OddDirection",
+    "Query",
+    "RandomSign",
+    "UniformNoise",
+]
+
+BY_NAME: Registry[Attack] = Registry(
+    "attack",
+    {
+        "alternating-sign": AlternatingSign,
+        "random-sign": RandomSign,
+        "uniform-noise": UniformNoise,
+        "constant": Constant,
+        "odd-direction": OddDirection,
+        "impersonation": Impersonation,
+        "adaptive": Adaptive,
+    },
+)

@@ -1,0 +1,50 @@
+"""Answers as another filter would."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from neurotron import _check
+from neurotron._types import Array
+from neurotron.attacks.base import Attack, Query
+
+__all__ = ["Impersonation"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Impersonation(Attack):
+    r"""Answers with the labels of another filter w_adv, as far as θ allows.
+
+    .. math:: \xi = \mathrm{clip}(f_{w_{adv}}(x) - y,\, -\theta,\, \theta)
+
+    With β = 1 and θ at least the largest difference, training data are exactly those of w_adv: the
+    paper's near-optimality construction (section 3.5), which no algorithm can resist.
+
+    Parameters
+    ----------
+    weights
+        w_adv, shape (r,).
+    bound, probability
+        θ ≥ 0 and β in [0, 1].
+    """
+
+    weights: Array = field(kw_only=True)
+
+    uses: ClassVar[tuple[str, ...]] = ("label", "probe_output")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "weights", _check.array("weights", self.weights, ("r",)))
+
+    @property
+    def vector(self) -> Array:
+        """The filter w_adv."""
+        return self.weights
+
+    @staticmethod
+    def distort(bound: Any, query: Query) -> Any:
+        """Return the difference of the labels, clipped to [−θ, θ]."""
+        return np.minimum(np.maximum(query.probe_output - query.label, -bound), bound)

@@ -1,0 +1,54 @@
+"""Pushes along one fixed direction: the attack that meets the certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from neurotron import _check
+from neurotron._types import Array
+from neurotron.attacks.base import Attack, Query
+
+__all__ = ["OddDirection"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OddDirection(Attack):
+    r"""Pushes along one fixed direction u, by an odd function of x.
+
+    .. math:: \xi = \theta\, \mathrm{sign}(u^\top M x)
+
+    Only the odd part of ξ can move Neuro-Tron on average; with u the left singular vector of the
+    smallest singular value of ĀΣ this attack reaches the certified floor. M is the trainer's
+    sensing matrix, the mean gate Ā for trainers without one.
+
+    Parameters
+    ----------
+    direction
+        u, shape (r,), not zero.
+    bound, probability
+        θ ≥ 0 and β in [0, 1].
+    """
+
+    direction: Array = field(kw_only=True)
+
+    uses: ClassVar[tuple[str, ...]] = ("probe",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        direction = _check.array("direction", self.direction, ("r",))
+        if not direction.any():
+            raise _check.InputError("`direction` must not be zero")
+        object.__setattr__(self, "direction", direction)
+
+    @property
+    def vector(self) -> Array:
+        """The direction u."""
+        return self.direction
+
+    @staticmethod
+    def distort(bound: Any, query: Query) -> Any:
+        """Return θ with the sign of uᵀMx."""
+        return np.copysign(bound, query.probe)

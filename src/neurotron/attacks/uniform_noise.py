@@ -1,0 +1,28 @@
+"""Adds a uniform number from [−θ, θ]."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from neurotron.attacks.base import Attack, Query
+
+__all__ = ["UniformNoise"]
+
+
+class UniformNoise(Attack):
+    r"""Adds a uniform number from [−θ, θ].
+
+    .. math:: \xi = \theta (2U - 1)
+
+    Parameters
+    ----------
+    bound, probability
+        θ ≥ 0 and β in [0, 1].
+    """
+
+    uses: ClassVar[tuple[str, ...]] = ("uniform",)
+
+    @staticmethod
+    def distort(bound: Any, query: Query) -> Any:
+        """Return θ(2U − 1)."""
+        return bound * (2.0 * query.uniform - 1.0)

@@ -1,0 +1,160 @@
+"""Conformance: does a law, attack or trainer of your own keep the promises everything relies on?
+
+Each function returns nothing if all is well, and raises `ConformanceError` with one sentence if
+not. They run over every built-in as well.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from neurotron import _check
+from neurotron._types import Array
+from neurotron.attacks import Attack, Query
+from neurotron.engine.streams import Purpose, Stream
+from neurotron.laws import Law, Normal, ProductLaw
+from neurotron.networks import symmetric
+from neurotron.problem import Problem
+from neurotron.simulation import simulate
+from neurotron.trainers import SGD, Arm, Trainer
+
+__all__ = ["ConformanceError", "check_attack", "check_law", "check_trainer"]
+
+DRAWS = 200_000
+SIGMAS = 5.0  # a right law fails one comparison in two million
+
+
+class ConformanceError(AssertionError):
+    """A promise is broken; the message says which."""
+
+
+def check_law(law: Law, *, n_inputs: int = 3, seed: int = 0) -> None:
+    """Check a law of inputs: shapes, repeatability, and its stated moments against 200 000 draws.
+
+    Moments are compared within five standard errors where the draws' own variance can be trusted:
+    the variance needs a finite fourth moment; a norm moment may be stated too large, never too
+    small.
+    """
+    _check.instance("law", law, Law)
+    n = law.n_inputs or n_inputs
+    batch = DRAWS // n
+    u, v = Stream.of(seed, 0).pairs(Purpose.INPUTS, 0, law.pairs(batch, n))
+    x = law.inputs(u, v, batch, n)
+    _expect(x.shape == (batch, n), f"inputs must have shape {(batch, n)}, got {x.shape}")
+    _expect(np.array_equal(x, law.inputs(u, v, batch, n)), "the same uniforms must give the same x")
+    if isinstance(law, ProductLaw):
+        expected = law.variance
+        _expect(expected > 0.0, f"`variance` must be positive, got {expected}")
+        _expect(law.kurtosis >= 1.0, f"`kurtosis` is E x⁴/(E x²)² ≥ 1, got {law.kurtosis}")
+        if math.isfinite(law.kurtosis):
+            _near("variance", x.ravel() ** 2, expected)
+    if law.symmetric:
+        # arctan is odd and bounded, so its mean has a finite error whatever the tails
+        direction = np.ones(n) / math.sqrt(n)
+        _near("mean of arctan of a symmetric law", np.arctan(x @ direction), 0.0)
+    norms = np.linalg.norm(x, axis=1)
+    for order in (1, 2, 3, 4):
+        stated = law.norm_moment(order, n)
+        if math.isfinite(law.norm_moment(4, n)):
+            sample = norms**order
+            low = sample.mean() - SIGMAS * sample.std() / math.sqrt(batch)
+            _expect(
+                stated >= low, f"norm_moment({order}) is {stated:.4g}, but at least {low:.4g} is seen"
+            )
+
+
+def check_attack(attack: Attack, *, seed: int = 0) -> None:
+    """Check an attack: |ξ| ≤ bound, 0 ≤ chance ≤ 1, elementwise, repeatable, runs beside others."""
+    _check.instance("attack", attack, Attack)
+    query = _queries(seed, rows=64, arms=3)
+    bound, chance = np.full(3, attack.bound), np.full(3, attack.probability)
+    distortion = np.broadcast_to(attack.distort(bound, query), (64, 3))
+    _expect(np.isfinite(distortion).all(), "distort must return finite numbers")
+    largest = float(np.abs(distortion).max())
+    _expect(largest <= attack.bound * (1.0 + 1e-12), f"|ξ| = {largest:g} exceeds the bound")
+    chances = np.broadcast_to(attack.chance(chance, query), (64, 3))
+    inside = (chances >= 0.0) & (chances <= 1.0)
+    _expect(inside.all(), "chance must return probabilities in [0, 1]")
+    if attack.sees == "query":
+        one = Query(*(np.broadcast_to(field, (64, 3))[5:6, 1:2] for field in query))
+        alone = np.broadcast_to(attack.distort(bound[1:2], one), (1, 1))
+        _expect(
+            alone[0, 0] == distortion[5, 1],
+            "distort must look at one sample at a time, or say sees = 'batch'",
+        )
+    _check_run(Arm(SGD(1e-3), attack, name="checked"), seed)
+
+
+def check_trainer(trainer: Trainer, *, seed: int = 0) -> None:
+    """Check a trainer: elementwise formulas, a state of fixed size, runs and resumes beside others."""
+    _check.instance("trainer", trainer, Trainer)
+    draw = np.random.default_rng(seed)
+    residual, length = draw.standard_normal((8, 3)), draw.random((8, 3)) + 0.1
+    state = tuple(np.full(3, value) for value in trainer.initial_state)
+    weight = np.broadcast_to(trainer.influence(residual, state), (8, 3))
+    one = tuple(value[:1] for value in state)
+    alone = np.broadcast_to(trainer.influence(residual[4:5, :1], one), (1, 1))
+    _expect(alone[0, 0] == weight[4, 0], "influence must look at one residual at a time")
+    if trainer.adapts:
+        observed = trainer.observe(residual, length, state)
+        mean = tuple(np.asarray(value, float).mean(axis=0) for value in observed)
+        after = trainer.adapt(state, mean, 0)
+        _expect(
+            len(after) == len(state),
+            f"adapt must return {len(state)} numbers like initial_state, got {len(after)}",
+        )
+    _check_run(Arm(trainer, name="checked"), seed)
+
+
+def _check_run(arm: Arm, seed: int) -> None:
+    """Run the arm alone, beside another, and interrupted: always the same."""
+    size = 4 if arm.attack is None or arm.attack.vector is None else len(arm.attack.vector)
+    problem = Problem.draw(symmetric(size + 3, size, 4, seed=seed), Normal(), seed=seed)
+    other = Arm(SGD(1e-3), name="other")
+
+    def run(arms: list[Arm], steps: int = 40, **options: Any) -> Any:
+        return simulate(problem, arms, steps=steps, batch_size=8, seed=seed, record=10, **options)
+
+    alone, beside = run([arm]), run([other, arm])
+    same = np.allclose(alone.weights[0], beside.weights[1], rtol=1e-9, atol=1e-12)
+    _expect(same, "an arm must not change when another one runs beside it")
+    resumed = run([arm], resume=run([arm], steps=20))
+    _expect(
+        np.array_equal(resumed.weights, alone.weights),
+        "20 steps and 20 more must be the same as 40: keep no state outside `state`",
+    )
+
+
+def _queries(seed: int, rows: int, arms: int) -> Query:
+    draw = np.random.default_rng(seed)
+
+    def shared(values: Array) -> Array:
+        return values[:, None]
+
+    return Query(
+        label=shared(draw.standard_normal(rows)),
+        output=draw.standard_normal((rows, arms)),
+        sign=shared(np.where(np.arange(rows) % 2, 1.0, -1.0)),
+        uniform=shared(draw.random(rows)),
+        push=draw.standard_normal((rows, arms)),
+        probe=draw.standard_normal((rows, arms)),
+        probe_output=draw.standard_normal((rows, arms)),
+        norm=shared(np.abs(draw.standard_normal(rows)) + 0.1),
+        step=np.full((1, 1), 3.0),
+    )
+
+
+def _near(name: str, sample: Array, expected: float) -> None:
+    mean, error = float(sample.mean()), float(sample.std()) / math.sqrt(sample.size)
+    _expect(
+        abs(mean - expected) <= SIGMAS * error + 1e-12 * abs(expected),
+        f"{name} is stated as {expected:.6g}, but {mean:.6g} ± {error:.2g} is seen",
+    )
+
+
+def _expect(holds: bool | np.bool_, message: str) -> None:
+    if not holds:
+        raise ConformanceError(message)

@@ -1,0 +1,16 @@
+"""The command line: one file per command."""
+
+from __future__ import annotations
+
+import sys
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the `neurotron` command."""
+    try:
+        from neurotron.cli.app import run
+    except ImportError as error:
+        sys.exit(f"the command line needs {error.name}: pip install 'neurotron[lab]'")
+    run()

@@ -1,0 +1,51 @@
+"""`neurotron list`: what there is, with one line each."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from neurotron import _check, attacks, laws, networks, trainers
+from neurotron._registry import Registry
+
+__all__ = ["REGISTRIES", "list_things"]
+
+REGISTRIES: dict[str, Registry[object]] = {
+    "networks": networks.BY_NAME,
+    "laws": laws.BY_NAME,
+    "attacks": attacks.BY_NAME,
+    "trainers": trainers.BY_NAME,
+}
+
+
+def list_things(
+    kind: Annotated[
+        str, typer.Argument(help=f"One of {', '.join(REGISTRIES)}; all if left out.")
+    ] = "",
+) -> None:
+    """List networks, laws, attacks and trainers with their settings and defaults.
+
+    Use them in other commands as name:setting=value, for example student-t:dof=4.
+    """
+    if kind and kind not in REGISTRIES:
+        raise _check.unknown("kind", kind, REGISTRIES)
+    console = Console()
+    for title, registry in REGISTRIES.items():
+        if kind in ("", title):
+            console.print(_table(title, registry))
+
+
+def _table(title: str, registry: Registry[object]) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 2))
+    for column in ("name", "settings", "what it is"):
+        table.add_column(column, header_style="dim")
+    for name in registry:
+        settings = [
+            f"{setting}={default}" if default else setting
+            for setting, default in registry.settings(name).items()
+        ]
+        table.add_row(f"[cyan]{name}[/]", ", ".join(settings), registry.summary(name))
+    return table

@@ -1,0 +1,1 @@
+"""Speed only: streams, sources of batches, and the loop over steps. Holds no formula."""

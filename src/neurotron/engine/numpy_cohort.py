@@ -1,0 +1,298 @@
+"""The cohort loop in NumPy: one stream, many learners, every formula called on (batch, arms) arrays.
+
+One step: draw the batch → project it once → respond (outputs, gradient coefficients) → attack the
+labels → weigh the residuals → update. This is the engine for users' own laws, attacks and trainers,
+and the reference the compiled one is held against.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from neurotron import _check
+from neurotron._types import Array, Index
+from neurotron.attacks import Attack, Query
+from neurotron.engine.sources import Batch, Source
+from neurotron.engine.state import CohortState, divergence_limit
+from neurotron.engine.streams import Purpose, Stream
+from neurotron.problem import Problem
+from neurotron.trainers import Arm, Trainer
+
+__all__ = ["NumpyCohort"]
+
+T = TypeVar("T", Attack, Trainer)
+
+
+class Seen(NamedTuple):
+    """A batch as the arms see it, before its labels are attacked."""
+
+    step: int
+    batch: Batch
+    sensed: list[Array]
+    """Inputs through each sensing matrix in use, each (b, r)."""
+    projected: Array
+    """Inputs through the network's basis, (b, L, r)."""
+    output: Array
+    """f_w(x), (b, arms)."""
+    coefficients: Array
+    """c with ∇f_w(x) = Σ_l c_l B_l x, (b, L, arms)."""
+
+
+class NumpyCohort:
+    """Arms that learn from one stream of batches; their trainers are resolved.
+
+    Parameters
+    ----------
+    problem, arms, batch_size
+        What is learned, by whom, from how many samples a step.
+    source, stream
+        Where batches come from, and the random numbers of this replicate.
+    state
+        Where the arms stand; updated in place.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        arms: Sequence[Arm],
+        batch_size: int,
+        source: Source,
+        stream: Stream,
+        state: CohortState,
+    ) -> None:
+        self.problem, self.arms, self.batch_size = problem, arms, batch_size
+        self.source, self.stream, self.state = source, stream, state
+        self._faced: tuple[Seen, Array] | None = None
+        self.limit = divergence_limit(problem)
+        trainers = [arm.trainer for arm in arms]
+        attacks = [arm.attack for arm in arms]
+        self.step_size = np.array([trainer.step_size for trainer in trainers])
+        self.bound = np.array([0.0 if attack is None else attack.bound for attack in attacks])
+        self.probability = np.array([0.0 if a is None else a.probability for a in attacks])
+        self.sign = np.where(np.arange(batch_size) % 2, 1.0, -1.0)[:, None]
+        self.by_attack = _groups(attacks)
+        self.by_trainer = _groups(trainers)
+        self.by_sensing = _sensing_groups(trainers)
+        self.by_gradient = _columns(trainers, lambda t: t.direction != "sensing")
+        self.by_first = _columns(trainers, lambda t: t.direction == "first_gradient")
+        self.uses = {name for attack in attacks if attack is not None for name in attack.uses}
+        self.vectors = _vectors(attacks, problem.network.filter_size)
+
+    def advance(self, stop: int) -> None:
+        """Make updates until `stop` have been made."""
+        with np.errstate(all="ignore"):  # an arm that overflows is found by `_keep_finite`
+            while self.state.step < stop:
+                self._update(*self._face())
+                self.state.step += 1
+
+    def losses(self) -> Array:
+        """Return the mean squared residual of each arm on the batch it faces next, (arms,)."""
+        with np.errstate(all="ignore"):
+            seen, residual = self._face()
+            return self._average(residual**2, seen.batch)
+
+    def _face(self) -> tuple[Seen, Array]:
+        """Return the next batch and its residuals, (b, arms); asked twice, it works once."""
+        if self._faced is None or self._faced[0].step != self.state.step:
+            seen = self._see()
+            self._faced = seen, self._received(seen) - seen.output
+        return self._faced
+
+    def _see(self) -> Seen:
+        step, network = self.state.step, self.problem.network
+        batch = self.source.batch(self.stream, step, self.batch_size)
+        projected = network.project(batch.inputs)
+        responses = projected @ self.state.weights
+        output, coefficients = network.respond(responses)
+        sensed = [batch.inputs @ matrix.T for matrix, _ in self.by_sensing]
+        return Seen(step, batch, sensed, projected, output, coefficients)
+
+    # ---- labels as they are received -----------------------------------------------------------
+
+    def _received(self, seen: Seen) -> Array:
+        """Return the labels as each arm receives them, (b, arms)."""
+        coin, uniform = self.stream.pairs(Purpose.ATTACK, seen.step, self.batch_size)
+        labels = np.repeat(seen.batch.labels[:, None], len(self.arms), axis=1)
+        if not self.by_attack:
+            return labels
+        query = self._query(seen, uniform)
+        for attack, columns in self.by_attack:
+            part = _take(query, columns)
+            distortion = self._distortion(attack, columns, part)
+            chance = attack.chance(self.probability[columns], part)
+            labels[:, columns] += np.where(coin[:, None] <= chance, distortion, 0.0)
+        return labels
+
+    def _distortion(self, attack: Attack, columns: Index, query: Query) -> Array:
+        """Return ξ, (b, columns), after checking that the formula kept its promise |ξ| ≤ θ."""
+        bound = self.bound[columns]
+        shape = (self.batch_size, len(columns))
+        try:
+            distortion = np.broadcast_to(attack.distort(bound, query), shape)
+        except ValueError as error:
+            raise _check.InputError(
+                f"attack {attack!r} must return numbers of shape {shape}: {error}"
+            ) from error
+        excess = ~(np.abs(distortion) <= bound * (1.0 + 1e-12))
+        if excess.any():
+            worst = float(distortion[excess][0])
+            raise _check.InputError(
+                f"attack {attack!r} returned a distortion of {worst:g}, outside its bound, at step "
+                f"{int(query.step)}"
+            )
+        return distortion
+
+    def _query(self, seen: Seen, uniform: Array) -> Query:
+        missing = np.full((1, 1), np.nan)
+        norm = np.linalg.norm(seen.batch.inputs, axis=1)[:, None] if "norm" in self.uses else missing
+        return Query(
+            label=seen.batch.labels[:, None],
+            output=seen.output,
+            sign=self.sign,
+            uniform=uniform[:, None],
+            push=self._push(seen) if "push" in self.uses else missing,
+            probe=self._probe(seen) if "probe" in self.uses else missing,
+            probe_output=self._probe_output(seen) if "probe_output" in self.uses else missing,
+            norm=norm,
+            step=np.full((1, 1), float(seen.step)),
+        )
+
+    def _push(self, seen: Seen) -> Array:
+        """Return (w − w*)ᵀ(update direction of each sample), (b, arms)."""
+        assert self.problem.true_weights is not None
+        push = np.empty_like(seen.output)
+        away = self.state.weights - self.problem.true_weights[:, None]
+        for (_, columns), sensed in zip(self.by_sensing, seen.sensed, strict=True):
+            push[:, columns] = sensed @ away[:, columns]
+        columns = self.by_gradient
+        along = seen.projected @ away[:, columns]
+        push[:, columns] = (seen.coefficients[:, :, columns] * along).sum(axis=1)
+        push[:, self.by_first] = push[:1, self.by_first]
+        return push
+
+    def _probe(self, seen: Seen) -> Array:
+        """Return uᵀMx for each attack's vector u and trainer's matrix M, (b, arms)."""
+        probe = np.empty_like(seen.output)
+        for (_, columns), sensed in zip(self.by_sensing, seen.sensed, strict=True):
+            probe[:, columns] = sensed @ self.vectors[:, columns]
+        columns = self.by_gradient
+        mean_gate = np.tensordot(seen.projected, self.problem.network.basis_share, axes=(1, 0))
+        probe[:, columns] = mean_gate @ self.vectors[:, columns]
+        return probe
+
+    def _probe_output(self, seen: Seen) -> Array:
+        """Return f_u(x) for each attack's vector u, (b, arms)."""
+        output, _ = self.problem.network.respond(seen.projected @ self.vectors)
+        return output
+
+    # ---- weights ---------------------------------------------------------------------------------
+
+    def _update(self, seen: Seen, residual: Array) -> None:
+        weight = np.empty_like(residual)
+        for trainer, columns in self.by_trainer:
+            memory = _memory(self.state, columns)
+            part = residual[:, columns]
+            weight[:, columns] = trainer.influence(part, memory)
+            if trainer.adapts:
+                length = self._squared_length(seen, columns)
+                observed = trainer.observe(part, length, memory)
+                mean = tuple(self._average(value, seen.batch) for value in observed)
+                _remember(self.state, columns, trainer.adapt(memory, mean, seen.step))
+        if seen.batch.counts is not None:
+            weight *= seen.batch.counts[:, None]
+        weight *= self.step_size / self.batch_size
+        self._keep_finite(self.state.weights + self._move(seen, weight))
+
+    def _move(self, seen: Seen, weight: Array) -> Array:
+        """Return Σ_i weight_i · direction_i, (r, arms)."""
+        move = np.empty((self.problem.network.filter_size, len(self.arms)))
+        for (_, columns), sensed in zip(self.by_sensing, seen.sensed, strict=True):
+            move[:, columns] = sensed.T @ weight[:, columns]
+        if self.by_first.size:
+            total = weight[:, self.by_first].sum(axis=0)
+            weight[:, self.by_first] = 0.0
+            weight[0, self.by_first] = total
+        columns = self.by_gradient
+        weighted = seen.coefficients[:, :, columns] * weight[:, None, columns]
+        move[:, columns] = np.tensordot(seen.projected, weighted, axes=((0, 1), (0, 1)))
+        return move
+
+    def _squared_length(self, seen: Seen, columns: Index) -> Array:
+        """Return ‖direction‖² of each sample, (b, columns)."""
+        length = np.empty_like(seen.output)
+        for (_, sensing), sensed in zip(self.by_sensing, seen.sensed, strict=True):
+            length[:, sensing] = (sensed**2).sum(axis=1)[:, None]
+        gradient = self.by_gradient
+        vectors = np.einsum("bla,blr->bar", seen.coefficients[:, :, gradient], seen.projected)
+        length[:, gradient] = (vectors**2).sum(axis=2)
+        length[:, self.by_first] = length[:1, self.by_first]
+        return length[:, columns]
+
+    def _keep_finite(self, moved: Array) -> None:
+        """Take the new weights of every running arm that has not diverged by them."""
+        state = self.state
+        fine = np.abs(moved).max(axis=0) <= self.limit
+        running = state.running
+        state.weights = np.where(running & fine, moved, state.weights)
+        state.stopped_at[running & ~fine] = state.step + 1
+
+    def _average(self, values: Array, batch: Batch) -> Array:
+        if batch.counts is not None:
+            values = values * batch.counts[:, None]
+        return np.broadcast_to(values, (self.batch_size, values.shape[1])).mean(axis=0)
+
+
+def _groups(things: Sequence[T | None]) -> list[tuple[T, Index]]:
+    """Return one thing of each family with the columns of the arms that share its formulas."""
+    members: dict[Hashable, list[int]] = {}
+    for column, thing in enumerate(things):
+        if thing is not None:
+            members.setdefault(thing.family, []).append(column)
+    return [(things[columns[0]], np.array(columns)) for columns in members.values()]  # type: ignore[misc]
+
+
+def _sensing_groups(trainers: Sequence[Trainer]) -> list[tuple[Array, Index]]:
+    """Return each distinct sensing matrix with the columns of the arms that use it."""
+    groups: list[tuple[Array, list[int]]] = []
+    for column, trainer in enumerate(trainers):
+        if trainer.direction != "sensing":
+            continue
+        matrix = np.asarray(trainer.sensing)  # type: ignore[attr-defined]
+        for known, columns in groups:
+            if np.array_equal(known, matrix):
+                columns.append(column)
+                break
+        else:
+            groups.append((matrix, [column]))
+    return [(matrix, np.array(columns)) for matrix, columns in groups]
+
+
+def _columns(trainers: Sequence[Trainer], wanted: Callable[[Trainer], bool]) -> Index:
+    return np.flatnonzero([wanted(trainer) for trainer in trainers])
+
+
+def _vectors(attacks: Sequence[Attack | None], filter_size: int) -> Array:
+    """Return each arm's attack vector as a column, zero for those without one: (r, arms)."""
+    vectors = np.zeros((filter_size, len(attacks)))
+    for column, attack in enumerate(attacks):
+        if attack is not None and attack.vector is not None:
+            vectors[:, column] = attack.vector
+    return vectors
+
+
+def _take(query: Query, columns: Index) -> Query:
+    """Return the query of some arms; fields shared by all arms have one column."""
+    return Query(*(field if field.shape[1] == 1 else field[:, columns] for field in query))
+
+
+def _memory(state: CohortState, columns: Index) -> tuple[Array, ...]:
+    return tuple(np.array(values) for values in zip(*(state.memory[c] for c in columns), strict=True))
+
+
+def _remember(state: CohortState, columns: Index, memory: tuple[Array, ...]) -> None:
+    for column, *values in zip(columns, *memory, strict=True):
+        if state.stopped_at[column] < 0:
+            state.memory[column] = tuple(map(float, values))

@@ -1,0 +1,38 @@
+"""Which steps are recorded."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from neurotron import _check
+from neurotron._types import Index
+
+__all__ = ["PER_DECADE", "Record", "recorded_steps"]
+
+Record = Literal["log", "all"] | int
+
+PER_DECADE = 40
+
+
+def recorded_steps(record: Record, steps: int) -> Index:
+    """Return the recorded steps of a run: always 0 and the last, in between as `record` says.
+
+    ``"log"`` gives 40 steps a decade, ``"all"`` every step, a number s every s-th. Which steps are
+    recorded up to some point never depends on how much longer the run is.
+
+    >>> recorded_steps(40, 100)
+    array([  0,  40,  80, 100])
+    """
+    if isinstance(record, str):
+        _check.choice("record", record, ("log", "all"))
+        if record == "log":
+            exponents = np.arange(0, int(np.log10(max(steps, 1)) * PER_DECADE) + 2)
+            spaced = np.rint(10.0 ** (exponents / PER_DECADE)).astype(np.intp)
+            inner = np.unique(spaced[spaced < steps])
+            return np.concatenate([[0], inner[inner > 0], [steps]])
+        every = 1
+    else:
+        every = _check.integer("record", record, 1)
+    return np.append(np.arange(0, steps, every), steps)

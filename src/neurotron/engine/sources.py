@@ -1,0 +1,121 @@
+"""Where batches of (inputs, honest labels) come from: a simulated problem, or rows of data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from neurotron import _check
+from neurotron._types import Array, Index
+from neurotron.engine.streams import Purpose, Stream
+from neurotron.laws import Normal
+from neurotron.problem import Problem
+
+__all__ = ["Batch", "Rows", "Simulated", "Source"]
+
+
+class Batch(NamedTuple):
+    """Inputs (b, n), honest labels (b,), and how much each sample counts (None: all the same)."""
+
+    inputs: Array
+    labels: Array
+    counts: Array | None = None
+
+
+class Source(Protocol):
+    """What the engine asks of a source: batch number `step`, the same whenever it is asked."""
+
+    def batch(self, stream: Stream, step: int, batch_size: int) -> Batch:
+        """Return batch number `step` of the stream."""
+
+
+@dataclass(frozen=True, eq=False)
+class Simulated:
+    """Fresh batches from the law of a problem, with labels f_{w*}(x) + noise · ζ."""
+
+    problem: Problem
+
+    def __post_init__(self) -> None:
+        if self.problem.true_weights is None:
+            raise _check.InputError(
+                "the problem has no `true_weights`, so it cannot make labels: give them, or data "
+                "with source=Rows(X, y)"
+            )
+
+    def batch(self, stream: Stream, step: int, batch_size: int) -> Batch:
+        """Return batch number `step` of the stream."""
+        network, law = self.problem.network, self.problem.law
+        n = network.n_inputs
+        u, v = stream.pairs(Purpose.INPUTS, step, law.pairs(batch_size, n))
+        inputs = law.inputs(u, v, batch_size, n)
+        assert self.problem.true_weights is not None
+        labels = network(self.problem.true_weights, inputs)
+        if self.problem.noise > 0.0:
+            honest = Normal(scale=self.problem.noise)
+            pair = stream.pairs(Purpose.NOISE, step, honest.pairs(batch_size, 1))
+            labels = labels + honest.inputs(*pair, batch_size, 1)[:, 0]
+        return Batch(inputs, labels)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Batches from rows of data.
+
+    Every epoch visits each row once in an order of its own; a batch may end one epoch and begin the
+    next. The row at a place is a function of (seed, epoch, position), so N steps and N more are the
+    same as 2N.
+
+    Parameters
+    ----------
+    X, y
+        Inputs (N, n) and labels (N,).
+    sample_weight
+        How much each row counts, shape (N,): nonnegative, not all zero. Only ratios matter; a row
+        of weight 2 counts like two rows.
+
+    Examples
+    --------
+    >>> import numpy as np, neurotron as nt
+    >>> network = nt.networks.relu_gate(2)
+    >>> X = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    >>> problem = nt.Problem(network, nt.Empirical(X))
+    >>> run = nt.simulate(problem, [nt.Arm(nt.NeuroTron(0.5))], steps=200, batch_size=2,
+    ...                   source=nt.Rows(X, network([3.0, -2.0], X)))
+    >>> run.weights.round(6)
+    array([[ 3., -2.]])
+    """
+
+    X: Array
+    y: Array
+    sample_weight: Array | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "X", _check.array("X", self.X, ("N", "n")))
+        size = (len(self.X),)
+        object.__setattr__(self, "y", _check.array("y", self.y, size))
+        if self.sample_weight is not None:
+            weight = _check.array("sample_weight", self.sample_weight, size)
+            if weight.min() < 0.0 or not weight.any():
+                raise _check.InputError("`sample_weight` must be nonnegative and not all zero")
+            object.__setattr__(self, "sample_weight", _check.freeze(weight / weight.mean()))
+
+    def batch(self, stream: Stream, step: int, batch_size: int) -> Batch:
+        """Return batch number `step` of the stream."""
+        count = len(self.X)
+        places = step * batch_size + np.arange(batch_size)
+        epochs, positions = np.divmod(places, count)
+        chosen = np.empty(batch_size, dtype=np.intp)
+        for epoch in range(int(epochs[0]), int(epochs[-1]) + 1):
+            here = epochs == epoch
+            chosen[here] = _order(stream, epoch, count)[positions[here]]
+        counts = None if self.sample_weight is None else self.sample_weight[chosen]
+        return Batch(self.X[chosen], self.y[chosen], counts)
+
+
+@lru_cache(maxsize=4)
+def _order(stream: Stream, epoch: int, count: int) -> Index:
+    u, _ = stream.pairs(Purpose.ROWS, epoch, count)
+    return np.argsort(u, kind="stable")

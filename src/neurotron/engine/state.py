@@ -1,0 +1,50 @@
+"""What the next step needs to know: the state of a cohort."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from neurotron._types import Array, Index
+from neurotron.problem import Problem
+from neurotron.trainers import Arm
+
+__all__ = ["CohortState", "divergence_limit"]
+
+
+@dataclass
+class CohortState:
+    """The learners of a cohort after `step` updates."""
+
+    step: int
+    weights: Array
+    """Shape (r, arms)."""
+    memory: list[tuple[float, ...]]
+    """The state of each arm's trainer (empty for trainers that do not adapt)."""
+    stopped_at: Index
+    """The step at which an arm diverged, −1 while it runs; shape (arms,)."""
+
+    @classmethod
+    def initial(cls, problem: Problem, arms: list[Arm]) -> CohortState:
+        """Return the state before the first update: every arm at the initial weights."""
+        weights = np.repeat(problem.initial_weights[:, None], len(arms), axis=1)
+        memory = [tuple(map(float, arm.trainer.initial_state)) for arm in arms]
+        return cls(0, weights, memory, np.full(len(arms), -1))
+
+    @property
+    def running(self) -> npt.NDArray[np.bool_]:
+        """Which arms have not diverged, shape (arms,)."""
+        return self.stopped_at < 0
+
+    def copy(self) -> CohortState:
+        """Return an independent copy."""
+        return CohortState(
+            self.step, self.weights.copy(), list(self.memory), self.stopped_at.copy()
+        )
+
+
+def divergence_limit(problem: Problem) -> float:
+    """Return the size of a weight beyond which an arm has diverged: 10⁶ (1 + its start)."""
+    return 1e6 * (1.0 + float(np.abs(problem.initial_weights).max()))

@@ -1,0 +1,81 @@
+"""Counter-based random streams: any batch can be drawn again, in any order.
+
+Philox4x32-10 (Salmon et al., *Parallel random numbers: as easy as 1, 2, 3*, 2011) maps a key and a
+counter to 128 random bits. The key comes from (seed, axis, replicate); the counter is
+(block, purpose, step low, step high). Each block gives one pair (u, v) of uniforms on (0, 1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from neurotron import _check, _seeds
+from neurotron._jit import jit
+from neurotron._types import Array
+
+__all__ = ["Purpose", "Stream", "fill_pairs", "philox"]
+
+LOW = np.uint64(0xFFFFFFFF)
+HALF = np.uint64(32)
+MULTIPLIER_0, MULTIPLIER_1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
+WEYL_0, WEYL_1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
+DROP = np.uint64(12)
+
+
+class Purpose(IntEnum):
+    """What a pair of uniforms is for. The numbers are part of every result: never reuse one."""
+
+    INPUTS = 0
+    ATTACK = 1
+    NOISE = 2
+    ROWS = 3
+
+
+@jit
+def philox(
+    c0: np.uint64, c1: np.uint64, c2: np.uint64, c3: np.uint64, key: np.uint64
+) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
+    """Return the four 32-bit words of Philox4x32-10, each in the low half of a 64-bit one."""
+    k0, k1 = key & LOW, key >> HALF
+    for _ in range(10):
+        p0, p1 = MULTIPLIER_0 * c0, MULTIPLIER_1 * c2
+        c0, c2 = (p1 >> HALF) ^ c1 ^ k0, (p0 >> HALF) ^ c3 ^ k1
+        c1, c3 = p1 & LOW, p0 & LOW
+        k0, k1 = (k0 + WEYL_0) & LOW, (k1 + WEYL_1) & LOW
+    return c0, c1, c2, c3
+
+
+@jit
+def fill_pairs(key: np.uint64, purpose: np.uint64, step: np.uint64, u: Array, v: Array) -> None:
+    """Fill u and v with uniforms on (0, 1), 52 bits each: never 0, never 1."""
+    for block in range(u.size):
+        w0, w1, w2, w3 = philox(np.uint64(block), purpose, step & LOW, step >> HALF, key)
+        u[block] = (float((w0 | (w1 << HALF)) >> DROP) + 0.5) * 2.0**-52
+        v[block] = (float((w2 | (w3 << HALF)) >> DROP) + 0.5) * 2.0**-52
+
+
+@dataclass(frozen=True)
+class Stream:
+    """The random numbers of one replicate, addressed by purpose and step.
+
+    >>> stream = Stream.of(seed=0, replicate=0)
+    >>> u, v = stream.pairs(Purpose.INPUTS, step=7, count=3)
+    >>> bool((u == stream.pairs(Purpose.INPUTS, step=7, count=2)[0][0]).any())
+    True
+    """
+
+    key: int
+
+    @classmethod
+    def of(cls, seed: int, replicate: int) -> Stream:
+        """Return the stream of a replicate of the study with this seed."""
+        return cls(_seeds.key(seed, "stream", _check.integer("replicate", replicate, 0)))
+
+    def pairs(self, purpose: Purpose, step: int, count: int) -> tuple[Array, Array]:
+        """Return `count` pairs (u, v) of independent uniforms on (0, 1)."""
+        u, v = np.empty(count), np.empty(count)
+        fill_pairs(np.uint64(self.key), np.uint64(purpose), np.uint64(step), u, v)
+        return u, v

@@ -1,0 +1,42 @@
+"""Where x comes from: laws of the inputs, each with its moments.
+
+>>> import neurotron as nt
+>>> round(nt.Normal(scale=1.0).norm_moment(1, n_inputs=100), 4)
+9.975
+"""
+
+from neurotron._registry import Registry
+from neurotron.laws.base import Law, ProductLaw
+from neurotron.laws.correlated import Correlated
+from neurotron.laws.empirical import Empirical
+from neurotron.laws.laplace import Laplace
+from neurotron.laws.normal import Normal
+from neurotron.laws.rademacher import Rademacher
+from neurotron.laws.scipy_law import ScipyLaw
+from neurotron.laws.student_t import StudentT
+from neurotron.laws.uniform import Uniform
+
+__all__ = [
+    "BY_NAME",
+    "Correlated",
+    "Empirical",
+    "Laplace",
+    "Law",
+    "Normal",
+    "ProductLaw",
+    "Rademacher",
+    "ScipyLaw",
+    "StudentT",
+    "Uniform",
+]
+
+BY_NAME: Registry[Law] = Registry(
+    "law",
+    {
+        "normal": Normal,
+        "laplace": Laplace,
+        "student-t": StudentT,
+        "uniform": Uniform,
+        "rademacher": Rademacher,
+    },
+)

@@ -1,0 +1,135 @@
+"""Correlated inputs: a linear image of independent coordinates."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from neurotron import _check
+from neurotron._types import Array
+from neurotron.laws.base import Law, ProductLaw
+from neurotron.laws.moments import LOG_S, STEP
+from neurotron.laws.normal import Normal
+
+__all__ = ["Correlated"]
+
+
+@dataclass(frozen=True, eq=False)
+class Correlated(Law):
+    """The law of x = B z with independent coordinates z.
+
+    Parameters
+    ----------
+    base
+        Product law of z.
+    matrix
+        B, shape (n, m).
+
+    Examples
+    --------
+    >>> law = Correlated.from_covariance([[2.0, 1.0], [1.0, 2.0]])
+    >>> law.covariance(2).round(12)
+    array([[2., 1.],
+           [1., 2.]])
+    """
+
+    base: ProductLaw
+    matrix: Array
+
+    def __post_init__(self) -> None:
+        _check.instance("base", self.base, ProductLaw)
+        object.__setattr__(self, "matrix", _check.array("matrix", self.matrix, ("n", "m")))
+
+    def __repr__(self) -> str:
+        n, m = self.matrix.shape
+        return f"Correlated({self.base!r}, matrix of shape ({n}, {m}))"
+
+    @classmethod
+    def from_covariance(
+        cls, covariance: npt.ArrayLike, base: ProductLaw | None = None
+    ) -> Correlated:
+        """Return the law with covariance Σ (positive definite) built from `base`, default normal."""
+        base = Normal() if base is None else base
+        sigma = _check.array("covariance", covariance, ("n", "n"))
+        if sigma.shape[0] != sigma.shape[1] or not np.allclose(sigma, sigma.T):
+            raise _check.InputError("`covariance` must be a symmetric square matrix")
+        if math.isinf(base.variance):
+            raise _check.InputError(
+                f"{base!r} has no variance: give Correlated(base, matrix) instead"
+            )
+        try:
+            root = np.linalg.cholesky(sigma)
+        except np.linalg.LinAlgError:
+            raise _check.InputError("`covariance` must be positive definite") from None
+        return cls(base, root / math.sqrt(base.variance))
+
+    @property
+    def n_inputs(self) -> int:
+        """Dimension n of x."""
+        return self.matrix.shape[0]
+
+    @property
+    def symmetric(self) -> bool:
+        """A linear image is symmetric if its base is."""
+        return self.base.symmetric
+
+    def pairs(self, batch_size: int, n_inputs: int) -> int:
+        """Return how many pairs of uniforms make a batch."""
+        return self.base.pairs(batch_size, self.matrix.shape[1])
+
+    def inputs(self, u: Array, v: Array, batch_size: int, n_inputs: int) -> Array:
+        """Return a batch, shape (b, n)."""
+        return self.base.inputs(u, v, batch_size, self.matrix.shape[1]) @ self.matrix.T
+
+    def covariance(self, n_inputs: int) -> Array | None:
+        """Return B E[zzᵀ] Bᵀ."""
+        inner = self.base.covariance(self.matrix.shape[1])
+        return None if inner is None else self.matrix @ inner @ self.matrix.T
+
+    def norm_moment(self, order: int, n_inputs: int) -> float:
+        """Return m_i: exact for i = 2, 4 and for normal z; else m1 ≤ √m2 and m3 ≤ √(m2 m4)."""
+        i = _check.integer("order", order, 1, 4)
+        if i in (1, 3) and isinstance(self.base, Normal):
+            return self._normal_odd_moment(i)
+        m2 = self._even_moment(2)
+        if i <= 2:
+            return m2 if i == 2 else math.sqrt(m2)
+        m4 = self._even_moment(4)
+        return m4 if i == 4 else math.sqrt(m2 * m4)
+
+    def _even_moment(self, order: int) -> float:
+        """E‖x‖² = ς² tr G and E‖x‖⁴ = ς⁴((tr G)² + 2 tr G² + (κ − 3) Σ G_jj²), G = BᵀB."""
+        if not self.symmetric:
+            raise _check.InputError(
+                f"the norm moments of {self!r} need a symmetric base: the mixed moments of an "
+                "asymmetric one are not known"
+            )
+        variance, kurtosis = self.base.variance, self.base.kurtosis
+        if math.isinf(variance if order == 2 else kurtosis):
+            return math.inf
+        gram = self.matrix.T @ self.matrix
+        if order == 2:
+            return variance * float(np.trace(gram))
+        spread = 2.0 * float((gram**2).sum()) + (kurtosis - 3.0) * float((np.diag(gram) ** 2).sum())
+        return variance**2 * (float(np.trace(gram)) ** 2 + spread)
+
+    def _normal_odd_moment(self, order: int) -> float:
+        """Quadrature of `laws.moments` for ‖x‖² = Σ λ_j z_j², z standard normal."""
+        eigenvalues = np.linalg.eigvalsh(self.matrix.T @ self.matrix).clip(min=0.0)
+        unit = float(eigenvalues.max()) * self.base.variance
+        s = np.exp(LOG_S)
+        ratio = eigenvalues / eigenvalues.max()
+        with np.errstate(under="ignore"):
+            denominator = 1.0 + 2.0 * np.outer(s, ratio)
+            tilted = ratio / denominator
+            decay = np.exp(-0.5 * np.log(denominator).sum(axis=1))
+            value = tilted.sum(axis=1)
+            if order == 3:
+                value = value**2 + 2.0 * (tilted**2).sum(axis=1)
+            integrand = np.sqrt(s) * value * decay
+        below = float(integrand[0]) / math.expm1(0.5 * STEP)
+        total = STEP * (float(integrand.sum()) + below) / math.sqrt(math.pi)
+        return total * unit ** (order / 2)

@@ -1,0 +1,80 @@
+"""Inputs drawn with replacement from rows of data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from neurotron import _check
+from neurotron._formula import select
+from neurotron._types import Array
+from neurotron.laws.base import Law
+
+__all__ = ["Empirical"]
+
+
+@dataclass(frozen=True, eq=False)
+class Empirical(Law):
+    """The law that picks one of the given rows, each with the same chance.
+
+    Parameters
+    ----------
+    rows
+        Shape (N, n).
+    symmetrized
+        Also flip the sign of the row by a fair coin, which makes any data parity symmetric.
+
+    Examples
+    --------
+    >>> Empirical([[1.0, 2.0], [0.0, 1.0]]).symmetric
+    False
+    >>> Empirical([[1.0, 2.0], [0.0, 1.0]], symmetrized=True).symmetric
+    True
+    """
+
+    rows: Array
+    symmetrized: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rows", _check.array("rows", self.rows, ("N", "n")))
+        _check.instance("symmetrized", self.symmetrized, bool)
+
+    def __repr__(self) -> str:
+        count, n = self.rows.shape
+        flipped = ", symmetrized" if self.symmetrized else ""
+        return f"Empirical({count} rows of {n} inputs{flipped})"
+
+    @property
+    def n_inputs(self) -> int:
+        """Dimension n of x."""
+        return self.rows.shape[1]
+
+    @cached_property
+    def symmetric(self) -> bool:
+        """Whether signs are flipped, or the rows are the same set as their opposites."""
+        if self.symmetrized:
+            return True
+        # −rows + 0.0 turns −0.0 into 0.0, which would otherwise sort as a different row
+        both = (self.rows + 0.0, -self.rows + 0.0)
+        ordered = [rows[np.lexsort(rows.T[::-1])] for rows in both]
+        return bool(np.array_equal(*ordered))
+
+    def pairs(self, batch_size: int, n_inputs: int) -> int:
+        """Return how many pairs of uniforms make a batch: one a row."""
+        return batch_size
+
+    def inputs(self, u: Array, v: Array, batch_size: int, n_inputs: int) -> Array:
+        """Return the rows at u, with their sign flipped where v < ½ if symmetrized."""
+        chosen = self.rows[np.minimum((u * len(self.rows)).astype(np.intp), len(self.rows) - 1)]
+        return chosen * select(v < 0.5, -1.0, 1.0)[:, None] if self.symmetrized else chosen
+
+    def covariance(self, n_inputs: int) -> Array:
+        """Return E[xxᵀ] over the rows."""
+        return self.rows.T @ self.rows / len(self.rows)
+
+    def norm_moment(self, order: int, n_inputs: int) -> float:
+        """Return the mean of ‖row‖^i."""
+        norms = np.linalg.norm(self.rows, axis=1)
+        return float((norms ** _check.integer("order", order, 1, 4)).mean())

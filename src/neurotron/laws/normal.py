@@ -1,0 +1,44 @@
+"""Normal coordinates."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from neurotron import _check
+from neurotron._formula import cos_turn, sin_turn
+from neurotron._types import Array
+from neurotron.laws.base import ScaledLaw
+
+__all__ = ["Normal"]
+
+
+@dataclass(frozen=True)
+class Normal(ScaledLaw):
+    r"""Independent N(0, scale²) coordinates, by Box–Muller.
+
+    .. math:: m_i = \sigma^i 2^{i/2} \Gamma((n+i)/2) / \Gamma(n/2)
+
+    >>> Normal(scale=3.0).variance
+    9.0
+    """
+
+    kurtosis = 3.0
+
+    @property
+    def variance(self) -> float:
+        """E x² = scale²."""
+        return self.scale**2
+
+    def coordinates(self, u: Array, v: Array) -> tuple[Array, ...]:
+        """Return scale · √(−2 log u) · (cos 2πv, sin 2πv)."""
+        radius = self.scale * np.sqrt(-2.0 * np.log(u))
+        return radius * cos_turn(v), radius * sin_turn(v)
+
+    def norm_moment(self, order: int, n_inputs: int) -> float:
+        """Return m_i in closed form."""
+        i = _check.integer("order", order, 1, 4)
+        ratio = math.lgamma((n_inputs + i) / 2) - math.lgamma(n_inputs / 2)
+        return self.scale**i * math.exp(i / 2 * math.log(2.0) + ratio)

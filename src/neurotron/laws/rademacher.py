@@ -1,0 +1,45 @@
+"""Random signs: inputs at the corners of a cube."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from neurotron import _check
+from neurotron._formula import select
+from neurotron._types import Array
+from neurotron.laws.base import ScaledLaw
+
+__all__ = ["Rademacher"]
+
+
+@dataclass(frozen=True)
+class Rademacher(ScaledLaw):
+    """Independent coordinates ±scale with equal chance; ‖x‖ = scale · √n always.
+
+    >>> Rademacher().norm_moment(3, 4)
+    8.0
+    """
+
+    kurtosis = 1.0
+
+    @property
+    def support(self) -> float:
+        """Largest |x| of one coordinate."""
+        return self.scale
+
+    @property
+    def variance(self) -> float:
+        """E x² = scale²."""
+        return self.scale**2
+
+    def coordinates(self, u: Array, v: Array) -> tuple[Array, ...]:
+        """Return the signs of u − ½ and of v − ½, times the scale."""
+        return (
+            select(u < 0.5, -self.scale, self.scale),
+            select(v < 0.5, -self.scale, self.scale),
+        )
+
+    def norm_moment(self, order: int, n_inputs: int) -> float:
+        """Return (scale √n)^i."""
+        i = _check.integer("order", order, 1, 4)
+        return float((self.scale**2 * n_inputs) ** (i / 2))

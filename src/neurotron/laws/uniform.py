@@ -1,0 +1,41 @@
+"""Uniform coordinates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from neurotron._types import Array
+from neurotron.laws.base import ScaledLaw
+
+__all__ = ["Uniform"]
+
+
+@dataclass(frozen=True)
+class Uniform(ScaledLaw):
+    """Independent uniform coordinates on [−scale, scale].
+
+    >>> Uniform(scale=3.0).variance
+    3.0
+    """
+
+    kurtosis = 1.8
+
+    @property
+    def support(self) -> float:
+        """Largest |x| of one coordinate."""
+        return self.scale
+
+    @property
+    def variance(self) -> float:
+        """E x² = scale²/3."""
+        return self.scale**2 / 3.0
+
+    def coordinates(self, u: Array, v: Array) -> tuple[Array, ...]:
+        """Return scale · (2u − 1) and scale · (2v − 1)."""
+        return self.scale * (2.0 * u - 1.0), self.scale * (2.0 * v - 1.0)
+
+    def density(self, x: Array) -> Array:
+        """Return 1/(2 scale)."""
+        return np.full_like(x, 0.5 / self.scale)

@@ -1,0 +1,108 @@
+"""The matrices a network's gates are built from, and how inputs are projected onto them.
+
+Two forms with one interface: dense matrices, or windows of the input that are gathered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from neurotron import _check
+from neurotron._types import Array, Index
+
+__all__ = ["Basis", "Matrices", "Windows"]
+
+
+@dataclass(frozen=True, eq=False)
+class Matrices:
+    """Dense basis matrices, `values` of shape (L, r, n)."""
+
+    values: Array
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", _check.array("basis", self.values, ("L", "r", "n")))
+
+    def __len__(self) -> int:
+        return self.values.shape[0]
+
+    @property
+    def filter_size(self) -> int:
+        """Number r of weights."""
+        return self.values.shape[1]
+
+    @property
+    def n_inputs(self) -> int:
+        """Dimension n of the input."""
+        return self.values.shape[2]
+
+    def project(self, x: Array) -> Array:
+        """Return every basis matrix times every input: (b, n) -> (b, L, r)."""
+        flat = self.values.reshape(-1, self.n_inputs)
+        return (x @ flat.T).reshape(len(x), len(self), self.filter_size)
+
+    def dense(self) -> Array:
+        """Return the matrices, (L, r, n)."""
+        return self.values
+
+    def combine(self, coefficients: Array) -> Array:
+        """Return the (r, n) matrix Σ_l coefficients[l] basis[l]."""
+        return np.tensordot(coefficients, self.values, axes=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Windows:
+    """Windows of the input: row j of matrix l is the unit vector ``index[l, j]``.
+
+    Exactly one 1 in each row and at most one in each column (the paper's convolutional networks),
+    so `index` of shape (L, r) has no repetition within a row and the matrices are never formed.
+    """
+
+    index: Index
+    n_inputs: int
+
+    def __post_init__(self) -> None:
+        index = np.array(self.index, dtype=np.intp)
+        if index.ndim != 2 or index.size == 0:
+            raise _check.InputError(f"`index` must have shape (k, r), got {index.shape}")
+        n = _check.integer("n_inputs", self.n_inputs, 1)
+        if index.min() < 0 or index.max() >= n:
+            raise _check.InputError(
+                f"`index` must lie in 0 … {n - 1}, got {index.min()} … {index.max()}"
+            )
+        in_order = np.sort(index, axis=1)
+        repeated = np.flatnonzero((in_order[:, 1:] == in_order[:, :-1]).any(axis=1))
+        if repeated.size:
+            raise _check.InputError(
+                f"window {repeated[0]} uses an input twice: each gate of a convolution has at "
+                "most one 1 in each column"
+            )
+        index.flags.writeable = False
+        object.__setattr__(self, "index", index)
+
+    def __len__(self) -> int:
+        return self.index.shape[0]
+
+    @property
+    def filter_size(self) -> int:
+        """Number r of weights."""
+        return self.index.shape[1]
+
+    def project(self, x: Array) -> Array:
+        """Return every window of every input: (b, n) -> (b, L, r)."""
+        return x[:, self.index]
+
+    def dense(self) -> Array:
+        """Return the matrices, (L, r, n)."""
+        return np.eye(self.n_inputs)[self.index]
+
+    def combine(self, coefficients: Array) -> Array:
+        """Return the (r, n) matrix Σ_l coefficients[l] basis[l]."""
+        total = np.zeros((self.filter_size, self.n_inputs))
+        rows = np.broadcast_to(np.arange(self.filter_size), self.index.shape)
+        np.add.at(total, (rows, self.index), coefficients[:, None])
+        return total
+
+
+Basis = Matrices | Windows

@@ -1,0 +1,171 @@
+"""The networks of the paper, each by its name."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from neurotron import _check, _seeds
+from neurotron._types import Array
+from neurotron.networks.basis import Matrices, Windows
+from neurotron.networks.network import FilterNetwork
+
+__all__ = ["convolution", "convolution2d", "from_gates", "relu_gate", "symmetric"]
+
+
+def relu_gate(
+    n_inputs: int, *, outer_weights: npt.ArrayLike = 1.0, leak: float = 0.0
+) -> FilterNetwork:
+    """Return a single gate, f_w(x) = q σ(wᵀx).
+
+    >>> relu_gate(3).gates.shape
+    (1, 3, 3)
+    """
+    n = _check.integer("n_inputs", n_inputs, 1)
+    return FilterNetwork(Windows(np.arange(n)[None, :], n), None, outer_weights, leak)  # type: ignore[arg-type]
+
+
+def symmetric(
+    n_inputs: int | None = None,
+    filter_size: int | None = None,
+    width: int = 10,
+    *,
+    center: npt.ArrayLike | None = None,
+    spread: npt.ArrayLike | None = None,
+    seed: int = 0,
+    outer_weights: npt.ArrayLike = 1.0,
+    leak: float = 0.0,
+) -> FilterNetwork:
+    """Return the network of Remark 1: gates M − hC, …, M − C, M + C, …, M + hC, width 2h.
+
+    Their mean is M, so Ā has full rank whenever M has. Inputs are projected onto M and C only.
+
+    Parameters
+    ----------
+    n_inputs, filter_size
+        Dimensions n and r ≤ n; may be left out where `center` is given.
+    width
+        Even number 2h of gates.
+    center, spread
+        The matrices M and C, shape (r, n). What is not given is drawn with independent N(0, 1)
+        entries by `seed`, as in the paper's simulations; M does not depend on whether C is given.
+    seed, outer_weights, leak
+        Seed of the drawn matrices; q (one number or one per gate); α.
+
+    Examples
+    --------
+    >>> network = symmetric(n_inputs=100, filter_size=25, width=10, seed=1)
+    >>> bool(np.allclose(network.gates.mean(axis=0), network.mean_gate))
+    True
+    """
+    width = _check.integer("width", width, 2)
+    if width % 2:
+        raise _check.InputError(
+            f"`width` must be even, got {width}: symmetric gates come in pairs M ± jC"
+        )
+    r, n = _dimensions(n_inputs, filter_size, center if center is not None else spread)
+    m = _given_or_drawn("center", center, (r, n), seed)
+    c = _given_or_drawn("spread", spread, (r, n), seed)
+    half = width // 2
+    steps = np.concatenate([np.arange(-half, 0), np.arange(1, half + 1)])
+    mix = np.stack([np.ones(width), steps], axis=1)
+    return FilterNetwork(Matrices(np.stack([m, c])), mix, outer_weights, leak)  # type: ignore[arg-type]
+
+
+def convolution(
+    n_inputs: int,
+    filter_size: int,
+    stride: int = 1,
+    *,
+    circular: bool = False,
+    outer_weights: npt.ArrayLike = 1.0,
+    leak: float = 0.0,
+) -> FilterNetwork:
+    """Return a convolutional network for signals: gate i looks at r inputs from i·stride on.
+
+    Only whole windows are used; with `circular` the signal is closed to a ring and every starting
+    point on the stride has a window. (A ring with stride 1 has a mean gate of rank 1, which no
+    sensing matrix can train: see `sensing`.)
+
+    >>> convolution(n_inputs=5, filter_size=3, stride=2).basis.index
+    array([[0, 1, 2],
+           [2, 3, 4]])
+    """
+    n = _check.integer("n_inputs", n_inputs, 1)
+    r = _filter_length("filter_size", filter_size, n)
+    stride = _check.integer("stride", stride, 1)
+    starts = np.arange(0, n if circular else n - r + 1, stride)
+    index = (starts[:, None] + np.arange(r)) % n
+    return FilterNetwork(Windows(index, n), None, outer_weights, leak)  # type: ignore[arg-type]
+
+
+def convolution2d(
+    image_shape: tuple[int, int],
+    filter_shape: tuple[int, int],
+    stride: int | tuple[int, int] = 1,
+    *,
+    outer_weights: npt.ArrayLike = 1.0,
+    leak: float = 0.0,
+) -> FilterNetwork:
+    """Return a convolutional network for images, given as vectors in row-major order.
+
+    >>> convolution2d((3, 3), (2, 2)).basis.index[0]
+    array([0, 1, 3, 4])
+    """
+    height, breadth = _pair("image_shape", image_shape)
+    rows = _filter_length("filter_shape[0]", _pair("filter_shape", filter_shape)[0], height)
+    columns = _filter_length("filter_shape[1]", filter_shape[1], breadth)
+    down, across = _pair("stride", (stride, stride) if isinstance(stride, int) else stride)
+    corners = np.arange(0, height - rows + 1, down)[:, None] * breadth + np.arange(
+        0, breadth - columns + 1, across
+    )
+    window = np.arange(rows)[:, None] * breadth + np.arange(columns)
+    index = corners.reshape(-1, 1) + window.reshape(1, -1)
+    return FilterNetwork(Windows(index, height * breadth), None, outer_weights, leak)  # type: ignore[arg-type]
+
+
+def from_gates(
+    gates: npt.ArrayLike, *, outer_weights: npt.ArrayLike = 1.0, leak: float = 0.0
+) -> FilterNetwork:
+    """Return the network of the given sensing matrices A, shape (k, r, n) with r ≤ n.
+
+    >>> from_gates(np.ones((4, 1, 2))).width
+    4
+    """
+    matrices = _check.array("gates", gates, ("k", "r", "n"))
+    _filter_length("filter_size", matrices.shape[1], matrices.shape[2])
+    return FilterNetwork(Matrices(matrices), None, outer_weights, leak)  # type: ignore[arg-type]
+
+
+def _filter_length(name: str, value: object, n_inputs: int) -> int:
+    size = _check.integer(name, value, 1)
+    if size > n_inputs:
+        raise _check.InputError(f"`{name}` must be at most the input's {n_inputs}, got {size}")
+    return size
+
+
+def _pair(name: str, value: object) -> tuple[int, int]:
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise _check.InputError(f"`{name}` must be a pair of whole numbers, got {value!r}")
+    first, second = (_check.integer(f"{name}[{i}]", part, 1) for i, part in enumerate(value))
+    return first, second
+
+
+def _dimensions(
+    n_inputs: int | None, filter_size: int | None, given: npt.ArrayLike | None
+) -> tuple[int, int]:
+    if given is not None:
+        r, n = _check.array("center" if n_inputs is None else "spread", given, ("r", "n")).shape
+        n_inputs, filter_size = n_inputs or n, filter_size or r
+    if n_inputs is None or filter_size is None:
+        raise _check.InputError("give `n_inputs` and `filter_size`, or the matrix `center`")
+    n = _check.integer("n_inputs", n_inputs, 1)
+    return _filter_length("filter_size", filter_size, n), n
+
+
+def _given_or_drawn(
+    name: str, value: npt.ArrayLike | None, shape: tuple[int, int], seed: int
+) -> Array:
+    if value is not None:
+        return _check.array(name, value, shape)
+    return _seeds.generator(seed, "network", name).standard_normal(shape)

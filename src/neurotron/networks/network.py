@@ -1,0 +1,161 @@
+r"""The network of the paper's Definitions 1 and 2.
+
+.. math:: f_w(x) = \frac1k \sum_{i=1}^k q_i\, \sigma(w^\top A_i x), \qquad
+          \sigma(z) = z\,[z > 0] + \alpha z\,[z \le 0], \qquad A_i = \sum_l c_{il} B_l .
+
+The gates A_i are held as a basis B_l and a mix c, so that inputs are projected onto L matrices
+instead of k: two for the symmetric networks of Remark 1, whatever their width.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from neurotron import _check
+from neurotron._formula import select
+from neurotron._types import Array
+from neurotron.networks.basis import Basis, Matrices, Windows
+
+__all__ = ["FilterNetwork"]
+
+
+@dataclass(frozen=True, eq=False)
+class FilterNetwork:
+    r"""A depth-2 network with one filter w shared by k gates.
+
+    Users build one with `relu_gate`, `symmetric`, `convolution`, `convolution2d` or `from_gates`.
+
+    Parameters
+    ----------
+    basis
+        The matrices :math:`B_l`, each r × n: `Matrices` (dense) or `Windows` (gathered).
+    mix
+        Coefficients c, shape (k, L), of the gates in the basis; None if gate i is basis matrix i.
+    outer_weights
+        Second-layer weights q, shape (k,), or one number for all gates; none may be zero.
+    leak
+        Slope α in [0, 1] of the activation left of zero. The derivative at zero is α.
+
+    Examples
+    --------
+    >>> import numpy as np, neurotron as nt
+    >>> network = nt.networks.relu_gate(n_inputs=2)
+    >>> network(np.array([1.0, 2.0]), np.array([[3.0, 1.0], [-3.0, 1.0]]))
+    array([5., 0.])
+    """
+
+    basis: Basis
+    mix: Array | None = None
+    outer_weights: Array | float = 1.0
+    leak: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.basis, (Matrices, Windows)):
+            raise _check.InputError(
+                f"`basis` must be Matrices or Windows, got {self.basis!r}: use a builder such as "
+                "networks.from_gates"
+            )
+        if self.mix is not None:
+            mix = _check.array("mix", self.mix, ("k", len(self.basis)))
+            object.__setattr__(self, "mix", mix)
+        q = np.array(self.outer_weights, dtype=object)
+        if q.ndim == 0:
+            q = np.full(self.width, _check.number("outer_weights", q.item(), "(-inf, inf)"))
+        weights = _check.array("outer_weights", q, (self.width,))
+        if not weights.all():
+            raise _check.InputError("`outer_weights` must not be zero: leave the gate out instead")
+        object.__setattr__(self, "outer_weights", weights)
+        object.__setattr__(self, "leak", _check.number("leak", self.leak, "[0, 1]"))
+
+    @property
+    def n_inputs(self) -> int:
+        """Dimension n of the input."""
+        return self.basis.n_inputs
+
+    @property
+    def filter_size(self) -> int:
+        """Number r of weights of the filter."""
+        return self.basis.filter_size
+
+    @property
+    def width(self) -> int:
+        """Number k of gates."""
+        return len(self.basis) if self.mix is None else self.mix.shape[0]
+
+    @cached_property
+    def gates(self) -> Array:
+        """The sensing matrices A_i of the network, (k, r, n), formed on demand."""
+        basis = self.basis.dense()
+        return basis if self.mix is None else np.tensordot(self.mix, basis, axes=1)
+
+    @cached_property
+    def share(self) -> Array:
+        """The part of each gate in the output, q_i / k, shape (k,)."""
+        return np.asarray(self.outer_weights) / self.width
+
+    @cached_property
+    def mean_gate(self) -> Array:
+        """The matrix Ā = (1/k) Σ q_i A_i, (r, n)."""
+        return _check.freeze(self.basis.combine(self.basis_share))
+
+    @cached_property
+    def basis_share(self) -> Array:
+        """The coefficients of Ā in the basis, (L,)."""
+        return self.share if self.mix is None else self.share @ self.mix
+
+    def project(self, x: Array) -> Array:
+        """Return the inputs seen through the basis: (b, n) -> (b, L, r)."""
+        return self.basis.project(x)
+
+    def respond(self, responses: Array) -> tuple[Array, Array]:
+        """Return output and gradient coefficients from the basis responses ``wᵀB_l x``.
+
+        Parameters
+        ----------
+        responses
+            Shape (b, L, arms).
+
+        Returns
+        -------
+        output
+            ``f_w(x)``, shape (b, arms).
+        coefficients
+            c with ``∇f_w(x) = Σ_l c_l B_l x``, shape (b, L, arms).
+        """
+        sums = responses if self.mix is None else self.mix @ responses
+        slopes = select(sums > 0.0, 1.0, self.leak)
+        output = np.tensordot(sums * slopes, self.share, axes=(1, 0))
+        weighted = slopes * self.share[:, None]
+        return output, weighted if self.mix is None else self.mix.T @ weighted
+
+    def __call__(self, weights: npt.ArrayLike, x: npt.ArrayLike) -> Array:
+        """Return f_w(x) for one filter (r,) or many (arms, r), one input (n,) or many (b, n).
+
+        The result has shape (b, arms), without the axes that were not given.
+        """
+        filters, inputs, drop = self._arguments(weights, x)
+        output, _ = self.respond(self.project(inputs) @ filters.T)
+        return output[drop]
+
+    def gradient(self, weights: npt.ArrayLike, x: npt.ArrayLike) -> Array:
+        r"""Return ∇f_w(x) = (1/k) Σ q_i σ'(wᵀA_i x) A_i x, shape (b, arms, r), as `__call__`."""
+        filters, inputs, drop = self._arguments(weights, x)
+        projected = self.project(inputs)
+        _, coefficients = self.respond(projected @ filters.T)
+        return np.einsum("bla,blr->bar", coefficients, projected)[drop]
+
+    def _arguments(
+        self, weights: npt.ArrayLike, x: npt.ArrayLike
+    ) -> tuple[Array, Array, tuple[slice | int, slice | int]]:
+        w, inputs = np.asarray(weights, np.float64), np.asarray(x, np.float64)
+        for name, value, size in (("weights", w, self.filter_size), ("x", inputs, self.n_inputs)):
+            if value.ndim not in (1, 2) or value.shape[-1] != size:
+                raise _check.InputError(
+                    f"`{name}` must have shape ({size},) or (many, {size}), got {value.shape}"
+                )
+        drop = (0 if inputs.ndim == 1 else slice(None), 0 if w.ndim == 1 else slice(None))
+        return np.atleast_2d(w), np.atleast_2d(inputs), drop

@@ -1,0 +1,88 @@
+"""A problem: what is trained and what is certified."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from neurotron import _check, _seeds
+from neurotron._types import Array
+from neurotron.laws import Law
+from neurotron.networks import FilterNetwork
+
+__all__ = ["Problem"]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A network, the law of its inputs, and the weights that make the honest labels.
+
+    The honest label of x is y = f_{w*}(x) + noise · ζ with ζ ~ N(0, 1).
+
+    Parameters
+    ----------
+    network, law
+        What is learned, and where x comes from.
+    true_weights
+        w*, shape (r,); None if they are not known, when labels come from data (`Rows`).
+    noise
+        Standard deviation of honest label noise (0 in the paper).
+    initial_weights
+        Where every trainer starts, shape (r,); default all ones, as in the paper.
+
+    Examples
+    --------
+    >>> import neurotron as nt
+    >>> network = nt.networks.symmetric(n_inputs=100, filter_size=25, width=10, seed=1)
+    >>> problem = nt.Problem.draw(network, nt.Normal(scale=1.0), seed=1)
+    >>> problem.true_weights.shape
+    (25,)
+    """
+
+    network: FilterNetwork
+    law: Law
+    true_weights: Array | None = None
+    noise: float = 0.0
+    initial_weights: Array = None  # type: ignore[assignment]  # becomes ones in __post_init__
+
+    def __post_init__(self) -> None:
+        network = _check.instance("network", self.network, FilterNetwork)
+        law = _check.instance("law", self.law, Law)
+        if law.n_inputs not in (None, network.n_inputs):
+            raise _check.InputError(
+                f"the network takes {network.n_inputs} inputs, but {law!r} has {law.n_inputs}"
+            )
+        size = (network.filter_size,)
+        if self.true_weights is not None:
+            weights = _check.array("true_weights", self.true_weights, size)
+            object.__setattr__(self, "true_weights", weights)
+        start = np.ones(size) if self.initial_weights is None else self.initial_weights
+        object.__setattr__(self, "initial_weights", _check.array("initial_weights", start, size))
+        object.__setattr__(self, "noise", _check.number("noise", self.noise, "[0, inf)"))
+
+    @classmethod
+    def draw(
+        cls,
+        network: FilterNetwork,
+        law: Law,
+        *,
+        seed: int = 0,
+        noise: float = 0.0,
+        initial_weights: npt.ArrayLike | None = None,
+    ) -> Problem:
+        """Return a problem whose true weights are drawn from N(0, I_r), as in the paper."""
+        _check.instance("network", network, FilterNetwork)
+        weights = _seeds.generator(seed, "true_weights").standard_normal(network.filter_size)
+        return cls(network, law, weights, noise, initial_weights)  # type: ignore[arg-type]
+
+    @cached_property
+    def covariance(self) -> Array | None:
+        """Σ = E[xxᵀ], (n, n); None if it is infinite."""
+        return self.law.covariance(self.network.n_inputs)
+
+    def norm_moment(self, order: int) -> float:
+        """Return m_i = E‖x‖^i, i = 1 … 4."""
+        return self.law.norm_moment(order, self.network.n_inputs)

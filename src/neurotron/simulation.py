@@ -1,0 +1,279 @@
+"""The one driver: one stream of batches, many learners."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from neurotron import _check
+from neurotron._environment import environment
+from neurotron._types import Array
+from neurotron.engine.numpy_cohort import NumpyCohort
+from neurotron.engine.recording import Record, recorded_steps
+from neurotron.engine.sources import Rows, Simulated, Source
+from neurotron.engine.state import CohortState
+from neurotron.engine.streams import Stream
+from neurotron.problem import Problem
+from neurotron.trainers import Arm
+from neurotron.trajectories import Trajectories
+
+__all__ = ["simulate"]
+
+ENGINES = ("auto", "numpy")
+SLICE_SECONDS = 0.05
+
+
+def simulate(
+    problem: Problem,
+    arms: Sequence[Arm],
+    *,
+    steps: int,
+    batch_size: int,
+    seed: int = 0,
+    replicate: int = 0,
+    record: Record = "log",
+    source: Source | None = None,
+    engine: str = "auto",
+    resume: Trajectories | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Trajectories:
+    """Train every arm on the same stream of batches, and return what happened.
+
+    All arms see the same inputs, the same honest labels and the same attack coins (a label is
+    attacked iff its coin ≤ β), so arms can be compared pair by pair, and adding or removing an arm
+    changes nothing for the others. Ctrl-C returns what is done so far, with status "interrupted".
+
+    Parameters
+    ----------
+    problem
+        Network, law and true weights.
+    arms
+        Trainers under attack, with distinct names.
+    steps, batch_size
+        Number of updates in all (those of `resume` included), and samples per update.
+    seed, replicate
+        Which stream: every pair is a different, independent one.
+    record
+        "log" (40 records a decade), "all", or every so many steps; step 0 and the last always.
+    source
+        Where batches come from: None for the problem itself, or `Rows` of data.
+    engine
+        "auto" or "numpy".
+    resume
+        An earlier result to go on from: the same as if it had run through.
+    progress
+        Called as ``progress(step, steps)`` about twenty times a second.
+
+    Examples
+    --------
+    >>> import neurotron as nt
+    >>> network = nt.networks.symmetric(n_inputs=20, filter_size=5, width=4, seed=1)
+    >>> problem = nt.Problem.draw(network, nt.Normal(), seed=1)
+    >>> attack = nt.attacks.AlternatingSign(bound=0.25, probability=0.5)
+    >>> run = nt.simulate(problem, [nt.Arm(nt.NeuroTron(0.05)), nt.Arm(nt.NeuroTron(0.05), attack)],
+    ...                   steps=2000, batch_size=16)
+    >>> bool(run.errors[0, -1] < 1e-10 < run.errors[1, -1] < 0.1)
+    True
+    """
+    _check.instance("problem", problem, Problem)
+    steps = _check.integer("steps", steps, 0)
+    batch_size = _check.integer("batch_size", batch_size, 1)
+    _check.choice("engine", engine, ENGINES)
+    stream = Stream.of(_check.integer("seed", seed, 0), replicate)
+    schedule = recorded_steps(record, steps)
+    source = Simulated(problem) if source is None else source
+    _check_source(source, problem)
+    arms = _check_arms(arms, problem)
+    settings = {
+        "batch_size": batch_size, "seed": seed, "replicate": replicate, "record": record
+    }  # fmt: skip
+    resolved = [_resolve(arm, problem, batch_size, steps) for arm in arms]
+    if resume is None:
+        state = CohortState.initial(problem, resolved)
+        log = Log(problem.true_weights)
+    else:
+        state, log = _continue(resume, arms, problem, steps, settings, schedule)
+    cohort = NumpyCohort(problem, resolved, batch_size, source, stream, state)
+    finished = _run(cohort, log, schedule, progress)
+    return Trajectories(
+        arms=tuple(arms),
+        steps=np.array(log.steps),
+        errors=None if problem.true_weights is None else np.stack(log.errors, axis=1),
+        losses=np.stack(log.losses, axis=1),
+        weights=_check.freeze(state.weights.T.copy()),
+        status=tuple(_status(stopped, finished) for stopped in state.stopped_at),
+        stopped_at=tuple(None if stopped < 0 else int(stopped) for stopped in state.stopped_at),
+        engines=("numpy",) * len(arms),
+        settings=settings,
+        environment=environment(),
+        problem=problem,
+        state=state,
+    )
+
+
+class Log:
+    """The records of a run: grows with recorded points, not with steps."""
+
+    def __init__(self, true_weights: Array | None) -> None:
+        self.true_weights = true_weights
+        self.steps: list[int] = []
+        self.errors: list[Array] = []
+        self.losses: list[Array] = []
+
+    def take(self, cohort: NumpyCohort) -> None:
+        """Record where the cohort stands."""
+        state = cohort.state
+        self.steps.append(state.step)
+        self.losses.append(_or_infinite(cohort.losses(), state))
+        if self.true_weights is not None:
+            away = state.weights - self.true_weights[:, None]
+            self.errors.append(_or_infinite(np.linalg.norm(away, axis=0), state))
+
+
+def _run(
+    cohort: NumpyCohort,
+    log: Log,
+    schedule: Any,
+    progress: Callable[[int, int], None] | None,
+) -> bool:
+    """Advance to every recorded step in turn; return False if Ctrl-C cut the run short."""
+    state, last = cohort.state, int(schedule[-1])
+    slice_steps = 1
+    with _interrupts() as interrupted:
+        for target in map(int, schedule[schedule >= state.step]):
+            while state.step < target and not interrupted():
+                began = time.perf_counter()
+                cohort.advance(min(target, state.step + slice_steps))
+                spent = time.perf_counter() - began
+                slice_steps = max(1, int(slice_steps * min(2.0, SLICE_SECONDS / max(spent, 1e-9))))
+                if progress is not None:
+                    progress(state.step, last)
+            if not log.steps or log.steps[-1] != state.step:
+                log.take(cohort)
+            if interrupted():
+                break
+    return state.step == last
+
+
+@contextlib.contextmanager
+def _interrupts() -> Iterator[Callable[[], bool]]:
+    """Turn the first Ctrl-C into a request to stop between slices; a second one is as usual.
+
+    Only the main thread can receive it; elsewhere the answer is always no.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False
+        return
+    asked = threading.Event()
+    previous = signal.getsignal(signal.SIGINT)
+
+    def ask(*_: object) -> None:
+        asked.set()
+        signal.signal(signal.SIGINT, previous)
+
+    if previous is not signal.default_int_handler:  # somebody else's handler: leave it alone
+        yield lambda: False
+        return
+    signal.signal(signal.SIGINT, ask)
+    try:
+        yield asked.is_set
+    finally:
+        signal.signal(signal.SIGINT, previous)
+
+
+def _or_infinite(values: Array, state: CohortState) -> Array:
+    return np.where(state.running & ~np.isnan(values), values, np.inf)
+
+
+def _status(stopped: int, finished: bool) -> str:
+    if stopped >= 0:
+        return "diverged"
+    return "finished" if finished else "interrupted"
+
+
+def _resolve(arm: Arm, problem: Problem, batch_size: int, steps: int) -> Arm:
+    trainer = arm.trainer.resolve(problem, batch_size=batch_size, steps=steps)
+    return dataclasses.replace(arm, trainer=trainer)
+
+
+def _check_source(source: Source, problem: Problem) -> None:
+    if isinstance(source, Rows) and source.X.shape[1] != problem.network.n_inputs:
+        raise _check.InputError(
+            f"the network takes {problem.network.n_inputs} inputs, but X has {source.X.shape[1]} "
+            "columns"
+        )
+
+
+def _check_arms(arms: Sequence[Arm], problem: Problem) -> list[Arm]:
+    if isinstance(arms, Arm):
+        raise _check.InputError("`arms` must be a list of Arm: write [arm]")
+    checked = [_check.instance(f"arms[{i}]", arm, Arm) for i, arm in enumerate(arms)]
+    if not checked:
+        raise _check.InputError("`arms` must hold at least one Arm")
+    names = [arm.name for arm in checked]
+    for name in names:
+        if names.count(name) > 1:
+            raise _check.InputError(f"two arms are called {name!r}: tell them apart with name=…")
+    for arm in checked:
+        _check_fit(arm, problem)
+    return checked
+
+
+def _check_fit(arm: Arm, problem: Problem) -> None:
+    """Refuse pieces that do not fit together, naming both, before any work."""
+    size = problem.network.filter_size
+    if arm.trainer.direction == "sensing" and not hasattr(arm.trainer, "sensing"):
+        raise _check.InputError(
+            f"trainer {arm.trainer!r} has direction 'sensing' but no sensing matrix: derive it "
+            "from NeuroTron"
+        )
+    if arm.attack is None:
+        return
+    vector = arm.attack.vector
+    if vector is not None and vector.shape != (size,):
+        raise _check.InputError(
+            f"attack {arm.attack!r} has a vector of shape {vector.shape}, but the network has "
+            f"{size} weights"
+        )
+    if problem.true_weights is None and "push" in arm.attack.uses:
+        raise _check.InputError(
+            f"attack {arm.attack!r} looks at `push`, which needs the problem's true_weights"
+        )
+
+
+def _continue(
+    earlier: Trajectories,
+    arms: list[Arm],
+    problem: Problem,
+    steps: int,
+    settings: dict[str, Any],
+    schedule: Any,
+) -> tuple[CohortState, Log]:
+    """Return state and records of an earlier run, if it was the same run up to there."""
+    _check.instance("resume", earlier, Trajectories)
+    if not _check.equal(list(earlier.arms), arms) or not _check.equal(earlier.problem, problem):
+        raise _check.InputError("`resume` must be a run of the same problem and arms")
+    for name, value in settings.items():
+        if earlier.settings[name] != value:
+            raise _check.InputError(
+                f"`resume` was run with {name}={earlier.settings[name]!r}, not {value!r}"
+            )
+    if earlier.state.step > steps:
+        raise _check.InputError(
+            f"`steps` counts from the start: must be at least the {earlier.state.step} made, got "
+            f"{steps}"
+        )
+    kept = np.isin(earlier.steps, schedule)
+    log = Log(problem.true_weights)
+    log.steps = [int(step) for step in earlier.steps[kept]]
+    log.losses = list(earlier.losses[:, kept].T)
+    if earlier.errors is not None:
+        log.errors = list(earlier.errors[:, kept].T)
+    return earlier.state.copy(), log

@@ -1,0 +1,60 @@
+r"""The constants every guarantee is made of (paper, section 2; THEORY §2 and §4).
+
+.. math:: \lambda_1 = \lambda_{\min}(\mathrm{sym}(\bar A \Sigma M^\top)), \quad
+          \lambda_2 = \|M\|_2, \quad \lambda_3 = \tfrac1k \textstyle\sum_i q_i^2 \|A_i\|_2^2
+
+They have a meaning only for a parity-symmetric law, and an asymmetric one is refused.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from neurotron import _check
+from neurotron._types import Array
+from neurotron.networks import FilterNetwork
+from neurotron.problem import Problem
+
+__all__ = ["floor_constant", "lambda1", "lambda2", "lambda3"]
+
+
+def lambda1(problem: Problem, sensing: npt.ArrayLike) -> float:
+    """Return the smallest eigenvalue of the symmetric part of ĀΣMᵀ.
+
+    The paper prints λ_min of a matrix that need not be symmetric; its proof uses dᵀĀΣMᵀd, which
+    only the symmetric part enters.
+    """
+    problem.law.require_symmetric("λ1")
+    product = problem.network.mean_gate @ _covariance(problem) @ np.asarray(sensing).T
+    return float(np.linalg.eigvalsh((product + product.T) / 2.0)[0])
+
+
+def lambda2(sensing: npt.ArrayLike) -> float:
+    """Return the spectral norm of M."""
+    return float(np.linalg.norm(np.asarray(sensing), 2))
+
+
+def lambda3(network: FilterNetwork) -> float:
+    """Return (1/k) Σ q_i² ‖A_i‖₂²."""
+    norms = np.linalg.norm(network.gates, 2, axis=(1, 2))
+    return float(np.mean((np.asarray(network.outer_weights) * norms) ** 2))
+
+
+def floor_constant(problem: Problem, sensing: npt.ArrayLike) -> float:
+    """Return √λ_max(MΣMᵀ)/λ1: the error floor under attack, in units of 2βθ/(1+α).
+
+    No M has a smaller one than ``sensing="optimal"`` (THEORY §4, Claim 2). Infinite for λ1 ≤ 0.
+    """
+    m = np.asarray(sensing)
+    largest = float(np.linalg.eigvalsh(m @ _covariance(problem) @ m.T)[-1])
+    smallest = lambda1(problem, m)
+    return math.sqrt(largest) / smallest if smallest > 0.0 else math.inf
+
+
+def _covariance(problem: Problem) -> Array:
+    if problem.covariance is None:
+        raise _check.InputError(f"{problem.law!r} has no finite covariance")
+    return problem.covariance

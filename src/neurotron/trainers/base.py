@@ -1,0 +1,106 @@
+r"""How w moves: one algorithm = direction × influence.
+
+.. math:: w \leftarrow w + \frac{\eta}{b} \sum_{i=1}^b \mathrm{influence}(v_i - f_w(x_i))\, g_i
+
+with v_i the label as received and g_i the direction of sample i:
+
+- ``"sensing"``: M x_i, with the trainer's own matrix M;
+- ``"gradient"``: the network's gradient at x_i;
+- ``"first_gradient"``: the network's gradient at x_1, for every i.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from neurotron import _check
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from neurotron.problem import Problem
+
+__all__ = ["Direction", "Trainer"]
+
+Direction = Literal["sensing", "gradient", "first_gradient"]
+
+
+@dataclass(frozen=True, eq=False)
+class Trainer:
+    """Base of all trainers.
+
+    Write your own by naming a `direction` and giving `influence`, in plain NumPy. One that adapts
+    also gives `initial_state` (a tuple of numbers), `observe` and `adapt`:
+
+    >>> import numpy as np, neurotron as nt
+    >>> class MedianClipped(nt.Trainer):
+    ...     '''Clips residuals at a running estimate of the median residual.'''
+    ...     direction = "gradient"
+    ...     initial_state = (1.0,)
+    ...     def influence(self, residual, state):
+    ...         return np.clip(residual, -state[0], state[0])
+    ...     def observe(self, residual, length, state):
+    ...         return (np.abs(residual) <= state[0],)
+    ...     def adapt(self, state, mean, step):
+    ...         return (state[0] * np.exp(0.05 * (0.5 - mean[0])),)
+    >>> nt.check_trainer(MedianClipped(step_size=1e-3))
+
+    Parameters
+    ----------
+    step_size
+        η > 0.
+    """
+
+    step_size: float
+
+    direction: ClassVar[Direction] = "gradient"
+    """What a residual is multiplied with."""
+
+    initial_state: ClassVar[tuple[float, ...]] = ()
+    """Numbers the trainer carries from step to step, if it adapts."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "step_size", _check.number("step_size", self.step_size, "(0, inf)"))
+
+    @staticmethod
+    def influence(residual: Any, state: tuple[Any, ...]) -> Any:
+        """Return how much a residual counts, elementwise over (batch, arms)."""
+        return residual
+
+    @staticmethod
+    def observe(residual: Any, length: Any, state: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return what `adapt` needs to know of a sample; the engine averages it over the batch.
+
+        `length` is the squared length ‖g_i‖² of the sample's direction.
+        """
+        return ()
+
+    @staticmethod
+    def adapt(state: tuple[Any, ...], mean: tuple[Any, ...], step: int) -> tuple[Any, ...]:
+        """Return the state after step number `step`, from the averaged observation."""
+        return state
+
+    def resolve(self, problem: Problem, *, batch_size: int, steps: int) -> Self:
+        """Return the trainer with everything filled in that depends on the problem."""
+        return self
+
+    @property
+    def adapts(self) -> bool:
+        """Whether the trainer carries a state."""
+        return len(self.initial_state) > 0
+
+    @property
+    def family(self) -> Hashable:
+        """What arms must share for one call of the formulas to serve them all.
+
+        Static formulas depend on nothing but their arguments, so all arms of the class share them.
+        """
+        formulas = ("influence", "observe", "adapt")
+        static = (isinstance(inspect.getattr_static(self, f), staticmethod) for f in formulas)
+        return type(self) if all(static) else id(self)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(step_size={self.step_size:g})"

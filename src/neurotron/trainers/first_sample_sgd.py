@@ -1,0 +1,26 @@
+"""What the published experiments ran under the name of SGD."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from neurotron.trainers.base import Direction, Trainer
+
+__all__ = ["FirstSampleSGD"]
+
+
+class FirstSampleSGD(Trainer):
+    r"""Mean residual times the gradient at the *first* sample: the published code's "SGD".
+
+    .. math:: w \leftarrow w + \eta \left( \frac1b \sum_{i=1}^b (v_i - f_w(x_i)) \right)
+              \nabla f_w(x_1)
+
+    Kept to reproduce the paper's comparison (THEORY §3, erratum 6); for gradient descent use `SGD`.
+
+    Parameters
+    ----------
+    step_size
+        η > 0.
+    """
+
+    direction: ClassVar[Direction] = "first_gradient"

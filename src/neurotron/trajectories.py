@@ -1,0 +1,99 @@
+"""What happened: the result of a simulation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from neurotron._types import Array, Index
+from neurotron.problem import Problem
+from neurotron.trainers import Arm
+
+if TYPE_CHECKING:
+    import polars
+
+    from neurotron.engine.state import CohortState
+
+__all__ = ["Trajectories"]
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectories:
+    """The course of every arm of a simulation.
+
+    Attributes
+    ----------
+    arms
+        Who learned, in the order given.
+    steps
+        The recorded numbers of updates, 0 included; shape (records,).
+    errors
+        ‖w − w*‖, shape (arms, records); +inf after divergence, never NaN. None without true weights.
+    losses
+        Mean squared residual on the batch faced next, labels as received; shape (arms, records).
+    weights
+        Final weights (before the update that diverged, if one did), shape (arms, r).
+    status
+        One word per arm: "finished", "diverged" or "interrupted".
+    stopped_at
+        The step at which an arm diverged, None for the others.
+    engines
+        Which engine ran each arm.
+    settings
+        What else decided the numbers: batch_size, seed, replicate, record.
+    environment
+        Versions and machine.
+    problem, state
+        What was learned, and where the arms stand: all that `simulate(resume=…)` needs.
+    """
+
+    arms: tuple[Arm, ...]
+    steps: Index
+    errors: Array | None
+    losses: Array
+    weights: Array
+    status: tuple[str, ...]
+    stopped_at: tuple[int | None, ...]
+    engines: tuple[str, ...]
+    settings: dict[str, Any]
+    environment: dict[str, str]
+    problem: Problem
+    state: CohortState
+
+    def __repr__(self) -> str:
+        head = f"{len(self.arms)} arms, {self.steps[-1]} steps, {len(self.steps)} recorded"
+        width = max(len(arm.name) for arm in self.arms)
+        lines = [f"  {arm.name:<{width}}  {self._ending(i)}" for i, arm in enumerate(self.arms)]
+        return "\n".join([f"Trajectories: {head}", *lines])
+
+    def _ending(self, arm: int) -> str:
+        if self.stopped_at[arm] is not None:
+            return f"diverged at step {self.stopped_at[arm]}"
+        if self.errors is not None:
+            value = f"error {self.errors[arm, -1]:.3g}"
+        else:
+            value = f"loss {self.losses[arm, -1]:.3g}"
+        return value + (" (interrupted)" if self.status[arm] == "interrupted" else "")
+
+    def to_frame(self) -> polars.DataFrame:
+        """Return one row per arm and recorded step: arm, step, error, loss, status (needs polars)."""
+        from neurotron._extras import require
+
+        polars = require("polars")
+        count = len(self.steps)
+        columns: dict[str, Any] = {
+            "arm": [arm.name for arm in self.arms for _ in range(count)],
+            "step": list(map(int, self.steps)) * len(self.arms),
+            "loss": self.losses.ravel(),
+            "status": [word for word in self.status for _ in range(count)],
+        }
+        if self.errors is not None:
+            columns["error"] = self.errors.ravel()
+        order = [name for name in ("arm", "step", "error", "loss", "status") if name in columns]
+        return polars.DataFrame(columns).select(order)
+
+    def plot(self, path: str | None = None) -> Any:
+        """Draw error (or loss) against steps; return the matplotlib figure, saved to `path` if given."""
+        from neurotron.figures import plot
+
+        return plot(self, path)
