@@ -68,7 +68,7 @@ def integer(name: str, value: object, low: int, high: float = math.inf) -> int:
     if not whole or not low <= int(value) <= high:  # type: ignore[call-overload]
         limit = f"of at least {low}" if high == math.inf else f"from {low} to {high:g}"
         raise InputError(f"`{name}` must be a whole number {limit}, got {value!r}")
-    return int(value)  # type: ignore[call-overload, no-any-return]
+    return int(value)  # type: ignore[call-overload]
 
 
 def choice(name: str, value: object, options: Sequence[str]) -> str:

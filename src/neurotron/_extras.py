@@ -1,4 +1,4 @@
-"""Optional dependencies: imported when something needs them, with a message that says how to get them."""
+"""Optional dependencies: imported when needed, with a message that says how to get them."""
 
 from __future__ import annotations
 

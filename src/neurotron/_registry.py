@@ -15,7 +15,7 @@ from neurotron import _check
 
 __all__ = ["Registry", "parse"]
 
-T = TypeVar("T")
+T = TypeVar("T", covariant=True)
 
 
 class Registry(Generic[T]):
@@ -38,7 +38,8 @@ class Registry(Generic[T]):
 
     def summary(self, name: str) -> str:
         """Return the first line of the documentation of `name`."""
-        return (inspect.getdoc(self.factories[name]) or "").partition("\n")[0]
+        line = (inspect.getdoc(self.factories[name]) or "").partition("\n")[0]
+        return line.removeprefix("Return ").replace("`", "")
 
     def settings(self, name: str) -> dict[str, str]:
         """Return what `name` can be given, each with its default as text ("" if required)."""
@@ -48,8 +49,18 @@ class Registry(Generic[T]):
             for parameter in parameters
         }
 
+    def text_settings(self, name: str) -> dict[str, str]:
+        """Return the settings that text can fill: all but those that must be arrays."""
+        parameters = inspect.signature(self.factories[name]).parameters
+        only_arrays = ("Array", "npt.ArrayLike | None")
+        return {
+            setting: default
+            for setting, default in self.settings(name).items()
+            if parameters[setting].annotation not in only_arrays
+        }
+
     def build(self, text: str, **defaults: Any) -> T:
-        """Return the thing described by `text`; `defaults` fill settings it has but `text` lacks."""
+        """Return the thing `text` describes; `defaults` fill what it can be given but was not."""
         name, given = parse(text)
         if name not in self.factories:
             raise _check.unknown(self.kind, name, self.factories)
@@ -82,7 +93,9 @@ def parse(text: str) -> tuple[str, dict[str, Any]]:
     return name.strip(), settings
 
 
-def _value(text: str) -> int | float | str:
+def _value(text: str) -> bool | int | float | str:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
     for convert in (int, float):
         try:
             return convert(text)

@@ -145,16 +145,17 @@ def _run(
 ) -> bool:
     """Advance to every recorded step in turn; return False if Ctrl-C cut the run short."""
     state, last = cohort.state, int(schedule[-1])
-    slice_steps = 1
+    steps_per_second, shown = 1.0 / SLICE_SECONDS, -1.0
     with _interrupts() as interrupted:
         for target in map(int, schedule[schedule >= state.step]):
             while state.step < target and not interrupted():
-                began = time.perf_counter()
-                cohort.advance(min(target, state.step + slice_steps))
-                spent = time.perf_counter() - began
-                slice_steps = max(1, int(slice_steps * min(2.0, SLICE_SECONDS / max(spent, 1e-9))))
-                if progress is not None:
+                began, start = time.perf_counter(), state.step
+                cohort.advance(min(target, start + max(1, int(steps_per_second * SLICE_SECONDS))))
+                now = time.perf_counter()
+                steps_per_second = (state.step - start) / max(now - began, 1e-6)
+                if progress is not None and (now - shown > SLICE_SECONDS or state.step == last):
                     progress(state.step, last)
+                    shown = now
             if not log.steps or log.steps[-1] != state.step:
                 log.take(cohort)
             if interrupted():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neurotron._types import Array, Index
@@ -28,7 +29,7 @@ class Trajectories:
     steps
         The recorded numbers of updates, 0 included; shape (records,).
     errors
-        ‖w − w*‖, shape (arms, records); +inf after divergence, never NaN. None without true weights.
+        ‖w − w*‖, shape (arms, records); +inf after divergence, never NaN; None without w*.
     losses
         Mean squared residual on the batch faced next, labels as received; shape (arms, records).
     weights
@@ -76,7 +77,7 @@ class Trajectories:
         return value + (" (interrupted)" if self.status[arm] == "interrupted" else "")
 
     def to_frame(self) -> polars.DataFrame:
-        """Return one row per arm and recorded step: arm, step, error, loss, status (needs polars)."""
+        """Return one row per arm and record: arm, step, error, loss, status (needs polars)."""
         from neurotron._extras import require
 
         polars = require("polars")
@@ -92,8 +93,8 @@ class Trajectories:
         order = [name for name in ("arm", "step", "error", "loss", "status") if name in columns]
         return polars.DataFrame(columns).select(order)
 
-    def plot(self, path: str | None = None) -> Any:
-        """Draw error (or loss) against steps; return the matplotlib figure, saved to `path` if given."""
+    def plot(self, path: str | Path | None = None) -> Any:
+        """Draw error (or loss) over steps; return the figure, saved to `path` if one is given."""
         from neurotron.figures import plot
 
         return plot(self, path)

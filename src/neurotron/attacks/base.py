@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -96,7 +95,7 @@ class Attack(ABC):
         return probability
 
     @property
-    def family(self) -> Hashable:
+    def family(self) -> object:
         """What arms must share for one call of the formula to serve them all.
 
         A static formula depends on nothing but its arguments, so all arms of its class share it.

@@ -45,7 +45,7 @@ def _table(title: str, registry: Registry[object]) -> Table:
     for name in registry:
         settings = [
             f"{setting}={default}" if default else setting
-            for setting, default in registry.settings(name).items()
+            for setting, default in registry.text_settings(name).items()
         ]
         table.add_row(f"[cyan]{name}[/]", ", ".join(settings), registry.summary(name))
     return table

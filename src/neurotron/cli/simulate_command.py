@@ -51,8 +51,9 @@ def simulate(
 ) -> None:
     """Train on poisoned labels and print how close each trainer comes to the true weights.
 
-    The defaults are the paper's N(0, 1) setting (Table 1) with θ = 0.25 and β = 0.5. Laws, networks,
-    attacks and trainers are written name:setting=value,… as `neurotron list` shows them, for example
+    The defaults are the paper's N(0, 1) setting (Table 1) with θ = 0.25 and β = 0.5. Laws,
+    networks, attacks and trainers are written name:setting=value,… as `neurotron list` shows
+    them, for example
 
     neurotron simulate --law student-t:dof=4 --attack adaptive --trainer neuro-tron:step_size=1e-3
     """
@@ -82,20 +83,20 @@ def simulate(
 def _problem(
     network: str, law: str, n_inputs: int, filter_size: int, noise: float, seed: int
 ) -> Problem:
-    built = networks.BY_NAME.build(
-        network, n_inputs=n_inputs, filter_size=filter_size, seed=seed
-    )
+    built = networks.BY_NAME.build(network, n_inputs=n_inputs, filter_size=filter_size, seed=seed)
     return Problem.draw(built, laws.BY_NAME.build(law), seed=seed, noise=noise)
 
 
 def _attack(
     text: str, problem: Problem, bound: float, probability: float, seed: int
 ) -> Attack | None:
-    """Return the attack; a vector it needs is the worst direction, or a filter drawn by the seed."""
+    """Return the attack; a vector it needs is the worst direction, or a filter drawn by seed."""
     if text == "none":
         return None
     size = problem.network.filter_size
-    covariance = np.eye(problem.network.n_inputs) if problem.covariance is None else problem.covariance
+    covariance = (
+        np.eye(problem.network.n_inputs) if problem.covariance is None else problem.covariance
+    )
     left, _, _ = np.linalg.svd(problem.network.mean_gate @ covariance)
     return attacks.BY_NAME.build(
         text,
@@ -133,33 +134,31 @@ def _with_progress(
 
 
 def _print(run: Trajectories, problem: Problem, attack: Attack | None, plot: Path | None) -> None:
-    console = Console()
-    network = problem.network
-    console.print(
-        f"{network.width} gates, {network.filter_size} weights, {network.n_inputs} inputs from "
-        f"{problem.law!r}, {'honest labels' if attack is None else f'under {attack!r}'}",
-        highlight=False,
-    )
-    table = Table(box=None, padding=(0, 2))
-    table.add_column("trainer", header_style="dim", overflow="fold")
-    table.add_column(f"error after {run.steps[-1]:,} steps", header_style="dim", justify="right")
-    table.add_column("log error over log steps", header_style="dim")
+    console = Console(highlight=False, soft_wrap=True)
+    network, made = problem.network, f"{run.steps[-1]:,} steps"
+    console.print(f"network   {network.width} gates, {network.filter_size} weights")
+    console.print(f"inputs    {network.n_inputs} from {problem.law!r}")
+    console.print(f"labels    {'honest' if attack is None else f'under {attack!r}'}\n")
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column("trainer", header_style="dim", no_wrap=True)
+    table.add_column("error ‖w − w*‖", header_style="dim", justify="right", no_wrap=True)
+    table.add_column("its course", header_style="dim", no_wrap=True)
     assert run.errors is not None
     for i, arm in enumerate(run.arms):
         stopped = run.stopped_at[i]
-        ending = f"{run.errors[i, -1]:.3e}" if stopped is None else f"diverged at step {stopped}"
+        ending = f"{run.errors[i, -1]:.3e}" if stopped is None else f"diverged at {stopped:,}"
         table.add_row(repr(arm.trainer), ending, _sparkline(run.errors, i))
     console.print(table)
-    if "interrupted" in run.status:
-        console.print(f"interrupted after {run.steps[-1]:,} steps")
+    ended = "interrupted after" if "interrupted" in run.status else "after"
+    console.print(f"\n{ended} {made}; the course is log error over log steps, one scale for all")
     if plot is not None:
-        console.print(f"picture: {plot}", highlight=False, soft_wrap=True)
+        console.print(f"picture: {plot}")
 
 
-def _sparkline(errors: Any, arm: int, width: int = 32) -> str:
+def _sparkline(errors: Any, arm: int, width: int = 16) -> str:
     """Return the course of one arm in block characters, on the scale of all arms."""
     finite = errors[np.isfinite(errors) & (errors > 0.0)]
-    low, high = np.log10(finite.min()), np.log10(finite.max())
+    low, high = np.log10([finite.min(initial=1e300), finite.max(initial=1e-300)])
     places = np.linspace(0, errors.shape[1] - 1, min(width, errors.shape[1])).astype(int)
     text = ""
     for value in errors[arm, places]:
@@ -167,12 +166,13 @@ def _sparkline(errors: Any, arm: int, width: int = 32) -> str:
             text += "×"
             continue
         height = (np.log10(max(value, 10.0**low)) - low) / max(high - low, 1e-12)
-        text += BLOCKS[int(round(float(height) * (len(BLOCKS) - 1)))]
+        text += BLOCKS[round(float(height) * (len(BLOCKS) - 1))]
     return text
 
 
 def _summary(run: Trajectories, problem: Problem) -> dict[str, Any]:
-    assert run.errors is not None and problem.true_weights is not None
+    assert run.errors is not None
+    assert problem.true_weights is not None
     return {
         "arms": [
             {

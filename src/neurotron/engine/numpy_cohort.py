@@ -1,4 +1,4 @@
-"""The cohort loop in NumPy: one stream, many learners, every formula called on (batch, arms) arrays.
+"""The cohort loop in NumPy: one stream, many learners, formulas called on (batch, arms) arrays.
 
 One step: draw the batch → project it once → respond (outputs, gradient coefficients) → attack the
 labels → weigh the residuals → update. This is the engine for users' own laws, attacks and trainers,
@@ -7,7 +7,7 @@ and the reference the compiled one is held against.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -141,13 +141,15 @@ class NumpyCohort:
             worst = float(distortion[excess][0])
             raise _check.InputError(
                 f"attack {attack!r} returned a distortion of {worst:g}, outside its bound, at step "
-                f"{int(query.step)}"
+                f"{self.state.step}"
             )
         return distortion
 
     def _query(self, seen: Seen, uniform: Array) -> Query:
         missing = np.full((1, 1), np.nan)
-        norm = np.linalg.norm(seen.batch.inputs, axis=1)[:, None] if "norm" in self.uses else missing
+        norm = (
+            np.linalg.norm(seen.batch.inputs, axis=1)[:, None] if "norm" in self.uses else missing
+        )
         return Query(
             label=seen.batch.labels[:, None],
             output=seen.output,
@@ -179,7 +181,7 @@ class NumpyCohort:
         for (_, columns), sensed in zip(self.by_sensing, seen.sensed, strict=True):
             probe[:, columns] = sensed @ self.vectors[:, columns]
         columns = self.by_gradient
-        mean_gate = np.tensordot(seen.projected, self.problem.network.basis_share, axes=(1, 0))
+        mean_gate = self.problem.network.basis_share @ seen.projected
         probe[:, columns] = mean_gate @ self.vectors[:, columns]
         return probe
 
@@ -217,7 +219,8 @@ class NumpyCohort:
             weight[0, self.by_first] = total
         columns = self.by_gradient
         weighted = seen.coefficients[:, :, columns] * weight[:, None, columns]
-        move[:, columns] = np.tensordot(seen.projected, weighted, axes=((0, 1), (0, 1)))
+        directions = seen.projected.reshape(-1, len(move))
+        move[:, columns] = directions.T @ weighted.reshape(len(directions), len(columns))
         return move
 
     def _squared_length(self, seen: Seen, columns: Index) -> Array:
@@ -247,7 +250,7 @@ class NumpyCohort:
 
 def _groups(things: Sequence[T | None]) -> list[tuple[T, Index]]:
     """Return one thing of each family with the columns of the arms that share its formulas."""
-    members: dict[Hashable, list[int]] = {}
+    members: dict[object, list[int]] = {}
     for column, thing in enumerate(things):
         if thing is not None:
             members.setdefault(thing.family, []).append(column)
@@ -289,7 +292,9 @@ def _take(query: Query, columns: Index) -> Query:
 
 
 def _memory(state: CohortState, columns: Index) -> tuple[Array, ...]:
-    return tuple(np.array(values) for values in zip(*(state.memory[c] for c in columns), strict=True))
+    return tuple(
+        np.array(values) for values in zip(*(state.memory[c] for c in columns), strict=True)
+    )
 
 
 def _remember(state: CohortState, columns: Index, memory: tuple[Array, ...]) -> None:

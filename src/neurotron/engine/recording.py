@@ -27,12 +27,12 @@ def recorded_steps(record: Record, steps: int) -> Index:
     """
     if isinstance(record, str):
         _check.choice("record", record, ("log", "all"))
-        if record == "log":
-            exponents = np.arange(0, int(np.log10(max(steps, 1)) * PER_DECADE) + 2)
-            spaced = np.rint(10.0 ** (exponents / PER_DECADE)).astype(np.intp)
-            inner = np.unique(spaced[spaced < steps])
-            return np.concatenate([[0], inner[inner > 0], [steps]])
-        every = 1
     else:
-        every = _check.integer("record", record, 1)
-    return np.append(np.arange(0, steps, every), steps)
+        _check.integer("record", record, 1)
+    if record == "log":
+        exponents = np.arange(np.log10(max(steps, 1)) * PER_DECADE + 1)
+        inner = np.unique(np.rint(10.0 ** (exponents / PER_DECADE)).astype(np.intp))
+        before = np.append(0, inner)
+    else:
+        before = np.arange(0, steps, 1 if record == "all" else record)
+    return np.append(before[before < steps], steps)

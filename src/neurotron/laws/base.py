@@ -128,6 +128,13 @@ class ProductLaw(Law):
         """Return Σ = variance · I, None if the variance is infinite."""
         return self.variance * np.eye(n_inputs) if math.isfinite(self.variance) else None
 
+    @cached_property
+    def transforms(self) -> tuple[Array, Array, Array, Array]:
+        """Nodes s and ψ_p(s) = E[x^{2p} e^{−s x²}] for p = 0, 1, 2, with x measured in `unit`."""
+        from neurotron.laws.moments import laplace_transforms
+
+        return laplace_transforms(self)
+
     def norm_moment(self, order: int, n_inputs: int) -> float:
         """Return m_i = E‖x‖^i; without a density, m1 ≤ √m2 and m3 ≤ √(m2 m4) stand in."""
         from neurotron.laws.moments import norm_moment

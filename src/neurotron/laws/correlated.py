@@ -51,7 +51,7 @@ class Correlated(Law):
     def from_covariance(
         cls, covariance: npt.ArrayLike, base: ProductLaw | None = None
     ) -> Correlated:
-        """Return the law with covariance Σ (positive definite) built from `base`, default normal."""
+        """Return the law with positive definite covariance Σ made from `base` (default normal)."""
         base = Normal() if base is None else base
         sigma = _check.array("covariance", covariance, ("n", "n"))
         if sigma.shape[0] != sigma.shape[1] or not np.allclose(sigma, sigma.T):
@@ -64,7 +64,7 @@ class Correlated(Law):
             root = np.linalg.cholesky(sigma)
         except np.linalg.LinAlgError:
             raise _check.InputError("`covariance` must be positive definite") from None
-        return cls(base, root / math.sqrt(base.variance))
+        return cls(base, np.asarray(root / math.sqrt(base.variance)))
 
     @property
     def n_inputs(self) -> int:

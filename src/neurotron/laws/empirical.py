@@ -58,8 +58,8 @@ class Empirical(Law):
             return True
         # −rows + 0.0 turns −0.0 into 0.0, which would otherwise sort as a different row
         both = (self.rows + 0.0, -self.rows + 0.0)
-        ordered = [rows[np.lexsort(rows.T[::-1])] for rows in both]
-        return bool(np.array_equal(*ordered))
+        one, other = (rows[np.lexsort(rows.T[::-1])] for rows in both)
+        return np.array_equal(one, other)
 
     def pairs(self, batch_size: int, n_inputs: int) -> int:
         """Return how many pairs of uniforms make a batch: one a row."""

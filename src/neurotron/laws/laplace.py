@@ -15,7 +15,7 @@ __all__ = ["Laplace"]
 
 @dataclass(frozen=True)
 class Laplace(ScaledLaw):
-    r"""Independent Laplace coordinates of density :math:`e^{-|x|/s} / 2s`.
+    """Independent Laplace coordinates of density exp(−|x|/scale) / (2 scale).
 
     >>> Laplace(scale=2.0).variance
     8.0
@@ -36,7 +36,7 @@ class Laplace(ScaledLaw):
 
     def _quantile(self, u: Array) -> Array:
         tail = np.log(2.0 * np.minimum(u, 1.0 - u))
-        return self.scale * select(u < 0.5, tail, -tail)  # type: ignore[no-any-return]
+        return self.scale * select(u < 0.5, tail, -tail)
 
     def density(self, x: Array) -> Array:
         """Return e^{−x/scale} / (2 scale)."""

@@ -15,7 +15,6 @@ exponentially in 1/step.
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 
 import numpy as np
 
@@ -44,9 +43,8 @@ def norm_moment(law: ProductLaw, order: int, n_inputs: int) -> float:
     return _odd_moment(law, order, n)
 
 
-@lru_cache(maxsize=256)
 def _odd_moment(law: ProductLaw, order: int, n: int) -> float:
-    s, psi0, psi1, psi2 = laplace_transforms(law)
+    s, psi0, psi1, psi2 = law.transforms
     with np.errstate(under="ignore"):
         if order == 1:
             values = n * psi1 * psi0 ** (n - 1)
@@ -62,18 +60,18 @@ def _odd_moment(law: ProductLaw, order: int, n: int) -> float:
     return total * law.unit**order
 
 
-@lru_cache(maxsize=64)
 def laplace_transforms(law: ProductLaw) -> tuple[Array, Array, Array, Array]:
     """Return nodes s and ψ_0, ψ_1, ψ_2 there, for the law measured in its own `unit`."""
     x, weight = _nodes(law.support / law.unit)
     density = law.density(x * law.unit)
     assert density is not None
-    mass = 2.0 * density * law.unit * weight
+    mass = density * weight
+    mass /= mass.sum()  # the same as 2 · unit · mass, less the rounding of singular densities
     s = np.exp(LOG_S)
     with np.errstate(under="ignore"):
         decay = np.exp(-np.outer(s, x * x))
         zero, one, two = (decay @ (mass * x ** (2 * p)) for p in range(3))
-    return s, np.minimum(zero, 1.0), one, two
+    return s, zero, one, two
 
 
 def _nodes(support: float) -> tuple[Array, Array]:
@@ -85,4 +83,6 @@ def _nodes(support: float) -> tuple[Array, Array]:
     t = np.arange(-3.5, 3.5 + step, step)
     lower = 1.0 / (1.0 + np.exp(-math.pi * np.sinh(t)))
     upper = 1.0 / (1.0 + np.exp(math.pi * np.sinh(t)))
-    return support * lower, support * lower * upper * math.pi * np.cosh(t) * step
+    inside = lower < 1.0  # where rounding does not put a node on the edge of the support
+    weight = support * lower * upper * math.pi * np.cosh(t) * step
+    return support * lower[inside], weight[inside]

@@ -62,4 +62,4 @@ class StudentT(ScaledLaw):
             - 0.5 * math.log(nu * math.pi)
             - (nu + 1.0) / 2.0 * np.log1p(z * z / nu)
         )
-        return np.exp(logarithm) / self.scale  # type: ignore[no-any-return]
+        return np.exp(logarithm) / self.scale

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 import numpy.typing as npt
 
 from neurotron import _check, _seeds
 from neurotron._types import Array
-from neurotron.networks.basis import Matrices, Windows
+from neurotron.networks.basis import Basis, Matrices, Windows
 from neurotron.networks.network import FilterNetwork
 
 __all__ = ["convolution", "convolution2d", "from_gates", "relu_gate", "symmetric"]
@@ -22,7 +24,7 @@ def relu_gate(
     (1, 3, 3)
     """
     n = _check.integer("n_inputs", n_inputs, 1)
-    return FilterNetwork(Windows(np.arange(n)[None, :], n), None, outer_weights, leak)  # type: ignore[arg-type]
+    return _network(Windows(np.arange(n)[None, :], n), None, outer_weights, leak)
 
 
 def symmetric(
@@ -36,7 +38,7 @@ def symmetric(
     outer_weights: npt.ArrayLike = 1.0,
     leak: float = 0.0,
 ) -> FilterNetwork:
-    """Return the network of Remark 1: gates M − hC, …, M − C, M + C, …, M + hC, width 2h.
+    """Return the network of the paper's Remark 1: gates M ± C, M ± 2C, …, M ± hC, width 2h.
 
     Their mean is M, so Ā has full rank whenever M has. Inputs are projected onto M and C only.
 
@@ -69,7 +71,7 @@ def symmetric(
     half = width // 2
     steps = np.concatenate([np.arange(-half, 0), np.arange(1, half + 1)])
     mix = np.stack([np.ones(width), steps], axis=1)
-    return FilterNetwork(Matrices(np.stack([m, c])), mix, outer_weights, leak)  # type: ignore[arg-type]
+    return _network(Matrices(np.stack([m, c])), mix, outer_weights, leak)
 
 
 def convolution(
@@ -81,7 +83,7 @@ def convolution(
     outer_weights: npt.ArrayLike = 1.0,
     leak: float = 0.0,
 ) -> FilterNetwork:
-    """Return a convolutional network for signals: gate i looks at r inputs from i·stride on.
+    """Return a convolution for signals: gate i looks at r inputs from i·stride on.
 
     Only whole windows are used; with `circular` the signal is closed to a ring and every starting
     point on the stride has a window. (A ring with stride 1 has a mean gate of rank 1, which no
@@ -96,7 +98,7 @@ def convolution(
     stride = _check.integer("stride", stride, 1)
     starts = np.arange(0, n if circular else n - r + 1, stride)
     index = (starts[:, None] + np.arange(r)) % n
-    return FilterNetwork(Windows(index, n), None, outer_weights, leak)  # type: ignore[arg-type]
+    return _network(Windows(index, n), None, outer_weights, leak)
 
 
 def convolution2d(
@@ -107,7 +109,7 @@ def convolution2d(
     outer_weights: npt.ArrayLike = 1.0,
     leak: float = 0.0,
 ) -> FilterNetwork:
-    """Return a convolutional network for images, given as vectors in row-major order.
+    """Return a convolution for images, given as vectors in row-major order.
 
     >>> convolution2d((3, 3), (2, 2)).basis.index[0]
     array([0, 1, 3, 4])
@@ -121,7 +123,7 @@ def convolution2d(
     )
     window = np.arange(rows)[:, None] * breadth + np.arange(columns)
     index = corners.reshape(-1, 1) + window.reshape(1, -1)
-    return FilterNetwork(Windows(index, height * breadth), None, outer_weights, leak)  # type: ignore[arg-type]
+    return _network(Windows(index, height * breadth), None, outer_weights, leak)
 
 
 def from_gates(
@@ -134,7 +136,13 @@ def from_gates(
     """
     matrices = _check.array("gates", gates, ("k", "r", "n"))
     _filter_length("filter_size", matrices.shape[1], matrices.shape[2])
-    return FilterNetwork(Matrices(matrices), None, outer_weights, leak)  # type: ignore[arg-type]
+    return _network(Matrices(matrices), None, outer_weights, leak)
+
+
+def _network(
+    basis: Basis, mix: Array | None, outer_weights: npt.ArrayLike, leak: float
+) -> FilterNetwork:
+    return FilterNetwork(basis, mix, cast(Array, outer_weights), leak)
 
 
 def _filter_length(name: str, value: object, n_inputs: int) -> int:

@@ -50,7 +50,7 @@ class FilterNetwork:
 
     basis: Basis
     mix: Array | None = None
-    outer_weights: Array | float = 1.0
+    outer_weights: Array = 1.0  # type: ignore[assignment]  # becomes one number per gate
     leak: float = 0.0
 
     def __post_init__(self) -> None:
@@ -95,7 +95,7 @@ class FilterNetwork:
     @cached_property
     def share(self) -> Array:
         """The part of each gate in the output, q_i / k, shape (k,)."""
-        return np.asarray(self.outer_weights) / self.width
+        return self.outer_weights / self.width
 
     @cached_property
     def mean_gate(self) -> Array:
@@ -128,7 +128,7 @@ class FilterNetwork:
         """
         sums = responses if self.mix is None else self.mix @ responses
         slopes = select(sums > 0.0, 1.0, self.leak)
-        output = np.tensordot(sums * slopes, self.share, axes=(1, 0))
+        output = self.share @ (sums * slopes)
         weighted = slopes * self.share[:, None]
         return output, weighted if self.mix is None else self.mix.T @ weighted
 

@@ -51,7 +51,7 @@ def optimal(network: FilterNetwork, covariance: npt.ArrayLike) -> Array:
     gate = network.mean_gate
     gram = gate @ _covariance(network, covariance) @ gate.T
     _require_rank(np.sqrt(np.maximum(np.linalg.eigvalsh(gram)[::-1], 0.0)))
-    return _check.freeze(np.linalg.solve(gram, gate))
+    return _check.freeze(np.asarray(np.linalg.solve(gram, gate), np.float64))
 
 
 def gaussian(filter_size: int, n_inputs: int, *, seed: int = 0) -> Array:
@@ -64,9 +64,7 @@ def gaussian(filter_size: int, n_inputs: int, *, seed: int = 0) -> Array:
     return _full_rank(_seeds.generator(seed, "sensing", "gaussian").standard_normal((r, n)))
 
 
-def wishart(
-    filter_size: int, n_inputs: int, *, degrees: int | None = None, seed: int = 0
-) -> Array:
+def wishart(filter_size: int, n_inputs: int, *, degrees: int | None = None, seed: int = 0) -> Array:
     """Return Remark 1's matrix: a Wishart block Σ g_i g_iᵀ (r × r), completed by N(0, 1) columns.
 
     `degrees` is the number of terms g_i ~ N(0, I_r); the block has full rank only from r on
@@ -94,9 +92,7 @@ def sensing_matrix(
     `covariance` is Σ, None if the law has none (only "mean" and a given array need none).
     """
     if not isinstance(sensing, str):
-        return _full_rank(
-            _check.array("sensing", sensing, (network.filter_size, network.n_inputs))
-        )
+        return _full_rank(_check.array("sensing", sensing, (network.filter_size, network.n_inputs)))
     _check.choice("sensing", sensing, SENSING)
     if sensing == "mean":
         return mean(network)

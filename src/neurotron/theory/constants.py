@@ -40,7 +40,7 @@ def lambda2(sensing: npt.ArrayLike) -> float:
 def lambda3(network: FilterNetwork) -> float:
     """Return (1/k) Σ q_i² ‖A_i‖₂²."""
     norms = np.linalg.norm(network.gates, 2, axis=(1, 2))
-    return float(np.mean((np.asarray(network.outer_weights) * norms) ** 2))
+    return float(np.mean((network.outer_weights * norms) ** 2))
 
 
 def floor_constant(problem: Problem, sensing: npt.ArrayLike) -> float:

@@ -12,7 +12,6 @@ with v_i the label as received and g_i the direction of sample i:
 from __future__ import annotations
 
 import inspect
-from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -63,7 +62,9 @@ class Trainer:
     """Numbers the trainer carries from step to step, if it adapts."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "step_size", _check.number("step_size", self.step_size, "(0, inf)"))
+        object.__setattr__(
+            self, "step_size", _check.number("step_size", self.step_size, "(0, inf)")
+        )
 
     @staticmethod
     def influence(residual: Any, state: tuple[Any, ...]) -> Any:
@@ -93,7 +94,7 @@ class Trainer:
         return len(self.initial_state) > 0
 
     @property
-    def family(self) -> Hashable:
+    def family(self) -> object:
         """What arms must share for one call of the formulas to serve them all.
 
         Static formulas depend on nothing but their arguments, so all arms of the class share them.

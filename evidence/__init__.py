@@ -1,0 +1,1 @@
+"""The large evidence behind our claims: ``make verify`` computes it, ``docs/evidence`` keeps it."""

@@ -1,0 +1,92 @@
+"""Are the streams as random as we say: uniform in law, independent along every axis?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from scipy import stats
+
+import neurotron as nt
+from evidence.store import Row, collect
+from neurotron._types import Array
+from neurotron.engine.streams import Purpose, Stream
+
+DRAWS = 12_000_000
+CELLS = 4096
+LAWS = {
+    "normal": (nt.Normal(scale=3.0), stats.norm(scale=3.0)),
+    "laplace": (nt.Laplace(scale=2.0), stats.laplace(scale=2.0)),
+    "t4": (nt.StudentT(4), stats.t(4)),
+    "t1": (nt.StudentT(1), stats.cauchy()),
+}
+BLOCK = 20_000
+
+
+def uniformity(law: str, *, draws: int, seed: int) -> Row:
+    """Return Kolmogorov–Smirnov and χ² (4096 cells) p-values of a law against SciPy's."""
+    stream = Stream.of(seed, 0)
+    levels = []
+    for step in range(draws // (2 * BLOCK)):
+        u, v = stream.pairs(Purpose.INPUTS, step, BLOCK if law != "uniform" else BLOCK)
+        if law == "uniform":
+            levels += [u, v]
+        else:
+            ours, reference = LAWS[law]
+            assert isinstance(ours, nt.ProductLaw)
+            levels += [reference.cdf(part) for part in ours.coordinates(u, v)]
+    sample = np.concatenate(levels)
+    counts = np.bincount((sample * CELLS).astype(int).clip(0, CELLS - 1), minlength=CELLS)
+    return {
+        "draws": len(sample),
+        "seed": seed,
+        "ks_p": float(stats.kstest(sample, "uniform").pvalue),
+        "chi2_p": float(stats.chisquare(counts).pvalue),
+    }
+
+
+def independence(axis: str, *, draws: int, seed: int) -> Row:
+    """Return the largest |z| of correlations of g(u) and h(u') for neighbours along an axis.
+
+    g and h run over 2u − 1, its square and cos 2πu (centred); u' sits at the same place one step,
+    replicate or purpose further, or is the other member of the pair.
+    """
+    pairs: dict[str, Callable[[int], tuple[Array, Array]]] = {
+        "steps": lambda t: (_u(seed, 0, 0, t), _u(seed, 0, 0, t + 1)),
+        "replicates": lambda t: (_u(seed, t, 0, 0), _u(seed, t + 1, 0, 0)),
+        "purposes": lambda t: (_u(seed, 0, 0, t), _u(seed, 0, 1 + t % 3, t)),
+        "pair": lambda t: Stream.of(seed, 0).pairs(Purpose.INPUTS, t, BLOCK),
+    }
+    functions: list[Callable[[Array], Array]] = [
+        lambda u: math.sqrt(3.0) * (2.0 * u - 1.0),
+        lambda u: math.sqrt(5.0) * (1.5 * (2.0 * u - 1.0) ** 2 - 0.5),
+        lambda u: math.sqrt(2.0) * np.cos(2.0 * np.pi * u),
+    ]
+    sums = np.zeros((3, 3))
+    count = 0
+    for t in range(draws // BLOCK):
+        one, other = pairs[axis](t)
+        left, right = (np.stack([f(u) for f in functions]) for u in (one, other))
+        sums += left @ right.T
+        count += len(one)
+    z = sums / math.sqrt(count)  # every function has mean 0 and variance 1
+    return {"draws": count, "seed": seed, "worst_z": float(z.flat[np.abs(z).argmax()])}
+
+
+def _u(seed: int, replicate: int, purpose: int, step: int) -> Array:
+    return Stream.of(seed, replicate).pairs(Purpose(purpose), step, BLOCK)[0]
+
+
+def run() -> None:
+    """Compute and store the evidence, and fail if it speaks against the streams."""
+    laws = {law: partial(uniformity, law, draws=DRAWS, seed=1) for law in ("uniform", *LAWS)}
+    title = "Streams: laws of the draws against SciPy, Kolmogorov–Smirnov and χ² on 4096 cells"
+    for row in collect("streams", title, laws):
+        assert min(row["ks_p"], row["chi2_p"]) > 1e-4, row
+    axes = ("steps", "replicates", "purposes", "pair")
+    cases = {axis: partial(independence, axis, draws=DRAWS, seed=1) for axis in axes}
+    title = "Streams: largest z of nine correlations between neighbours along each axis"
+    for row in collect("independence", title, cases):
+        assert abs(row["worst_z"]) < 5.0, row

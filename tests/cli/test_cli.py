@@ -1,0 +1,89 @@
+"""Through the installed command, as a user would."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COMMAND = Path(sys.executable).parent / "neurotron"
+SMALL = ["--n-inputs", "12", "--filter-size", "4", "--steps", "200", "--step-size", "0.01"]
+
+
+def neurotron(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [COMMAND, *arguments], capture_output=True, text=True, cwd=cwd, timeout=120
+    )
+
+
+def test_version():
+    from importlib.metadata import version
+
+    assert neurotron("--version").stdout == f"neurotron {version('neurotron')}\n"
+
+
+def test_help_teaches():
+    text = neurotron("simulate", "--help").stdout
+    assert "student-t:dof=4" in text
+    assert "--probability" in text
+    assert {"list", "simulate"} <= set(neurotron("--help").stdout.split())
+
+
+def test_list_names_everything():
+    output = neurotron("list").stdout
+    for name in ("symmetric", "student-t", "alternating-sign", "adaptive", "first-sample-sgd"):
+        assert name in output
+    assert "adaptive" not in neurotron("list", "laws").stdout
+
+
+def test_simulate_prints_the_error_of_each_trainer_and_saves_a_picture(tmp_path):
+    result = neurotron("simulate", *SMALL, "--plot", "picture.png", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    for name in ("NeuroTron", "FirstSampleSGD", "SGD"):
+        assert name in result.stdout
+    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--attack", "none"],
+        ["--attack", "odd-direction", "--trainer", "neuro-tron"],
+        ["--attack", "impersonation:bound=9", "--network", "convolution:stride=4"],
+        ["--law", "student-t:dof=1.5", "--trainer", "neuro-tron:sensing=mean"],
+        ["--network", "relu-gate", "--noise", "0.1", "--attack", "adaptive"],
+    ],
+    ids=" ".join,
+)
+def test_json_is_valid_and_whole(options):
+    result = neurotron("simulate", *SMALL, *options, "--json")
+    assert result.returncode == 0, result.stderr
+    content = json.loads(result.stdout)
+    for arm in content["arms"]:
+        assert arm["status"] in ("finished", "diverged")
+        assert len(arm["errors"]) == len(content["steps"])
+    assert content["environment"]["neurotron"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["simulate", "--law", "norml"], "unknown law 'norml': did you mean 'normal'?"),
+        (["simulate", "--probability", "1.5"], "`probability` must be in [0, 1], got 1.5"),
+        (["simulate", "--steps", "-3"], "`steps` must be a whole number of at least 0, got -3"),
+        (["simulate", "--network", "symmetric:width=3"], "`width` must be even, got 3"),
+        (["simulate", "--plot", "a.gif"], "`--plot` must end in .png, .pdf or .svg, got 'a.gif'"),
+        (["simulate", "--plot", "no/a.png"], "`--plot`: there is no folder 'no'"),
+        (["list", "attack"], "unknown kind 'attack': did you mean 'attacks'?"),
+        (["simulate", "--stepz", "3"], "No such option"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_code_2(arguments, sentence, tmp_path):
+    result = neurotron(*arguments, cwd=tmp_path)
+    assert result.returncode == 2
+    assert sentence in result.stderr
+    assert "Traceback" not in result.stderr
+    assert list(tmp_path.iterdir()) == []

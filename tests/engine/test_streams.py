@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from evidence.streams import independence, uniformity
+
+from neurotron.engine.streams import Purpose, Stream, philox
+
+
+def words(counter, key):
+    return [int(w) for w in philox(*map(np.uint64, counter), np.uint64(key))]
+
+
+def test_known_answers_of_random123():
+    """Philox4x32-10 vectors of the Random123 distribution (kat_vectors)."""
+    ones = 0xFFFFFFFF
+    assert words((0, 0, 0, 0), 0) == [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]
+    assert words((ones,) * 4, (ones << 32) | ones) == [
+        0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD,
+    ]  # fmt: skip
+    pi = (0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344)
+    key = 0xA4093822 | (0x299F31D0 << 32)
+    assert words(pi, key) == [0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1]
+
+
+def test_uniforms_are_strictly_inside_the_unit_interval():
+    u, v = Stream.of(0, 0).pairs(Purpose.INPUTS, 0, 100_000)
+    for values in (u, v):
+        assert values.min() > 0.0
+        assert values.max() < 1.0
+
+
+def test_a_batch_can_be_drawn_again_and_is_a_prefix_of_a_longer_one():
+    stream = Stream.of(7, 2)
+    u, v = stream.pairs(Purpose.NOISE, 2**40 + 3, 10)
+    longer = stream.pairs(Purpose.NOISE, 2**40 + 3, 25)
+    np.testing.assert_array_equal(u, longer[0][:10])
+    np.testing.assert_array_equal(v, longer[1][:10])
+
+
+@pytest.mark.parametrize(
+    ("seed", "replicate", "purpose", "step"),
+    [(1, 0, Purpose.INPUTS, 0), (0, 1, Purpose.INPUTS, 0), (0, 0, Purpose.ATTACK, 0),
+     (0, 0, Purpose.INPUTS, 1), (0, 0, Purpose.INPUTS, 2**32)],
+)  # fmt: skip
+def test_every_axis_changes_every_number(seed, replicate, purpose, step):
+    u, v = Stream.of(0, 0).pairs(Purpose.INPUTS, 0, 1000)
+    other = Stream.of(seed, replicate).pairs(purpose, step, 1000)
+    assert not np.isin(other[0], u).any()
+    assert not np.isin(other[1], v).any()
+
+
+@pytest.mark.parametrize("law", ["uniform", "normal", "laplace", "t4"])
+def test_a_sample_of_the_uniformity_evidence(law):
+    """KS and χ² on 2·10⁵ draws; the full 10⁷ are in docs/evidence/streams.json."""
+    row = uniformity(law, draws=200_000, seed=11)
+    assert min(row["ks_p"], row["chi2_p"]) > 1e-4
+
+
+@pytest.mark.parametrize("axis", ["steps", "replicates", "purposes", "pair"])
+def test_a_sample_of_the_independence_evidence(axis):
+    row = independence(axis, draws=200_000, seed=11)
+    assert abs(row["worst_z"]) < 5.0

@@ -1,0 +1,118 @@
+"""Norm moments against closed forms, check values, and Monte Carlo with stated intervals."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import neurotron as nt
+
+
+def test_normal_moments_are_those_of_the_chi_distribution():
+    law = nt.Normal(scale=1.5)
+    for n in (1, 2, 7, 100):
+        for order in (1, 2, 3, 4):
+            expected = 1.5**order * stats.chi(n).moment(order)
+            assert law.norm_moment(order, n) == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 100])
+@pytest.mark.parametrize("order", [1, 3])
+def test_the_quadrature_reproduces_the_closed_form_of_a_normal_law(order, n):
+    quadrature = nt.ScipyLaw(stats.norm(scale=1.5)).norm_moment(order, n)
+    assert quadrature == pytest.approx(nt.Normal(scale=1.5).norm_moment(order, n), rel=1e-9)
+
+
+def test_check_values_of_the_theory_page():
+    assert nt.Laplace(scale=2.0).norm_moment(1, 50) == pytest.approx(19.76137, abs=5e-6)
+    assert nt.Laplace(scale=2.0).norm_moment(3, 50) == pytest.approx(8291.77, abs=5e-3)
+    assert nt.StudentT(4).norm_moment(1, 50) == pytest.approx(9.7780, abs=5e-5)
+
+
+def student_moment(dof: float, scale: float, order: int) -> float:
+    """Return E|x|^order of scale · t(dof) by its gamma functions."""
+    log = math.lgamma((order + 1) / 2) + math.lgamma((dof - order) / 2) - math.lgamma(dof / 2)
+    return scale**order * dof ** (order / 2) * math.exp(log) / math.sqrt(math.pi)
+
+
+@pytest.mark.parametrize("order", [1, 3])
+def test_in_one_dimension_they_are_the_absolute_moments(order):
+    closed_forms = [
+        (nt.Laplace(scale=0.3), math.factorial(order) * 0.3**order),
+        (nt.Uniform(scale=5.0), 5.0**order / (order + 1)),
+        (nt.StudentT(3.2, scale=2.0), student_moment(3.2, 2.0, order)),
+        (nt.StudentT(3.01), student_moment(3.01, 1.0, order)),
+        (nt.StudentT(9), student_moment(9, 1.0, order)),
+    ]
+    for law, expected in closed_forms:
+        assert law.norm_moment(order, 1) == pytest.approx(expected, rel=1e-9), law
+
+
+@pytest.mark.parametrize("n", [2, 10, 100])
+@pytest.mark.parametrize(
+    "law",
+    [
+        nt.Laplace(scale=2.0),
+        nt.StudentT(9),
+        nt.Uniform(),
+        nt.Rademacher(scale=2.0),
+        nt.ScipyLaw(stats.logistic()),
+    ],
+    ids=repr,
+)
+def test_moments_lie_within_five_standard_errors_of_200_000_draws(law, n):
+    count = 200_000 // n
+    norms = np.linalg.norm(
+        law.inputs(*np.random.default_rng(n).random((2, law.pairs(count, n))), count, n), axis=1
+    )
+    for order in (1, 2, 3, 4):
+        sample = norms**order
+        error = sample.std() / math.sqrt(count)
+        assert abs(law.norm_moment(order, n) - sample.mean()) <= 5 * error + 1e-9
+
+
+def test_student_t_moments_are_infinite_from_the_degrees_of_freedom_on():
+    for dof, finite in [(0.5, 0), (1.0, 0), (1.5, 1), (2.0, 1), (3.0, 2), (4.0, 3), (4.5, 4)]:
+        moments = [nt.StudentT(dof).norm_moment(order, 10) for order in (1, 2, 3, 4)]
+        assert [math.isfinite(m) for m in moments] == [i < finite for i in range(4)], dof
+
+
+def test_moments_are_log_convex_and_scale_as_they_should():
+    for law in (nt.Laplace(), nt.StudentT(5), nt.Uniform(), nt.Normal(), nt.Rademacher()):
+        m1, m2, m3, m4 = (law.norm_moment(i, 20) for i in (1, 2, 3, 4))
+        assert m1 <= math.sqrt(m2) * (1 + 1e-12)
+        assert m2 <= math.sqrt(m1 * m3) * (1 + 1e-12)
+        assert m3 <= math.sqrt(m2 * m4) * (1 + 1e-12)
+    assert nt.Laplace(scale=3.0).norm_moment(3, 20) == pytest.approx(
+        27 * nt.Laplace().norm_moment(3, 20)
+    )
+
+
+def test_correlated_normal_moments_against_monte_carlo_and_the_isotropic_limit():
+    root = np.random.default_rng(5).standard_normal((4, 6))
+    law = nt.Correlated(nt.Normal(scale=1.3), root)
+    sample = np.random.default_rng(6).standard_normal((400_000, 6)) * 1.3 @ root.T
+    norms = np.linalg.norm(sample, axis=1)
+    for order in (1, 2, 3, 4):
+        values = norms**order
+        assert abs(law.norm_moment(order, 4) - values.mean()) <= 5 * values.std() / 632.0
+    plain = nt.Correlated(nt.Normal(scale=2.0), np.eye(7))
+    for order in (1, 2, 3, 4):
+        assert plain.norm_moment(order, 7) == pytest.approx(
+            nt.Normal(scale=2.0).norm_moment(order, 7), rel=1e-10
+        )
+
+
+def test_correlated_non_normal_odd_moments_are_bounds_from_above():
+    root = np.random.default_rng(5).standard_normal((4, 6))
+    law = nt.Correlated(nt.Laplace(), root)
+    x = law.inputs(*np.random.default_rng(7).random((2, law.pairs(100_000, 4))), 100_000, 4)
+    norms = np.linalg.norm(x, axis=1)
+    for order, room in [(1, 1.2), (3, 1.2)]:
+        assert (norms**order).mean() <= law.norm_moment(order, 4)
+        assert law.norm_moment(order, 4) <= room * (norms**order).mean()
+    fourth = norms**4
+    assert abs(law.norm_moment(4, 4) - fourth.mean()) <= 5 * fourth.std() / math.sqrt(1e5)

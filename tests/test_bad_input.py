@@ -1,0 +1,168 @@
+"""Wrong calls, each with the exact sentence a user reads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import neurotron as nt
+from neurotron.networks import sensing
+
+NAN = float("nan")
+
+
+def gate(n: int = 3) -> nt.FilterNetwork:
+    return nt.networks.relu_gate(n)
+
+
+def problem(**changes) -> nt.Problem:
+    return nt.Problem(gate(), nt.Normal(), np.ones(3), **changes)
+
+
+def simulate(arms=None, **changes):
+    arms = [nt.Arm(nt.SGD(0.1))] if arms is None else arms
+    options = {"steps": 5, "batch_size": 4} | changes
+    return nt.simulate(options.pop("problem", problem()), arms, **options)
+
+
+def attacked(attack, **changes):
+    return simulate([nt.Arm(nt.SGD(0.1), attack)], **changes)
+
+
+X, Y = np.ones((4, 3)), np.ones(4)
+NO_TRUTH = nt.Problem(gate(), nt.Empirical(X))
+EXPONENTIAL = nt.Problem.draw(gate(), nt.ScipyLaw(stats.expon()))
+RUN = simulate()
+
+CASES = [
+    # networks
+    (lambda: nt.networks.symmetric(9, 4, 5),
+     "`width` must be even, got 5: symmetric gates come in pairs M ± jC"),
+    (lambda: nt.networks.symmetric(4, 9, 4), "`filter_size` must be at most the input's 4, got 9"),
+    (lambda: nt.networks.symmetric(width=4),
+     "give `n_inputs` and `filter_size`, or the matrix `center`"),
+    (lambda: nt.networks.symmetric(5, 2, 4, center=np.ones((3, 5))),
+     "`center` must have shape (2, 5), got (3, 5)"),
+    (lambda: nt.networks.symmetric(5, 2, 4, seed=-1),
+     "`seed` must be a whole number of at least 0, got -1"),
+    (lambda: nt.networks.relu_gate(2.5),
+     "`n_inputs` must be a whole number of at least 1, got 2.5"),
+    (lambda: nt.networks.relu_gate(2, leak=1.5), "`leak` must be in [0, 1], got 1.5"),
+    (lambda: nt.networks.relu_gate(2, outer_weights=[1, 2]),
+     "`outer_weights` must have shape (1,), got (2,)"),
+    (lambda: nt.networks.relu_gate(2, outer_weights=0.0),
+     "`outer_weights` must not be zero: leave the gate out instead"),
+    (lambda: nt.networks.relu_gate(2, outer_weights="heavy"),
+     "`outer_weights` must be a number in (-inf, inf), got 'heavy'"),
+    (lambda: nt.networks.convolution(5, 7), "`filter_size` must be at most the input's 5, got 7"),
+    (lambda: nt.networks.convolution(5, 2, 0),
+     "`stride` must be a whole number of at least 1, got 0"),
+    (lambda: nt.networks.convolution2d((4, 4), (5, 2)),
+     "`filter_shape[0]` must be at most the input's 4, got 5"),
+    (lambda: nt.networks.convolution2d(16, (2, 2)),
+     "`image_shape` must be a pair of whole numbers, got 16"),
+    (lambda: nt.networks.from_gates(np.ones((2, 3))),
+     "`gates` must have shape (k, r, n), got (2, 3)"),
+    (lambda: nt.networks.from_gates([[[1.0, NAN]]]),
+     "`gates` must be finite, got nan at position 0, 0, 1"),
+    (lambda: nt.networks.from_gates("gates"), "`gates` must be an array of numbers, got 'gates'"),
+    (lambda: nt.networks.Windows(np.array([[0, 1], [2, 2]]), 3),
+     "window 1 uses an input twice: each gate of a convolution has at most one 1 in each column"),
+    (lambda: nt.networks.Windows(np.array([[0, 3]]), 3), "`index` must lie in 0 … 2, got 0 … 3"),
+    (lambda: gate()(np.ones(4), np.ones(3)),
+     "`weights` must have shape (3,) or (many, 3), got (4,)"),
+    (lambda: gate()(np.ones(3), np.ones((2, 5))),
+     "`x` must have shape (3,) or (many, 3), got (2, 5)"),
+    (lambda: sensing.wishart(4, 9, degrees=3),
+     "`degrees` must be at least `filter_size` = 4 for full rank, got 3"),
+    (lambda: sensing.gaussian(5, 3), "`filter_size` must be a whole number from 1 to 3, got 5"),
+    # laws
+    (lambda: nt.Normal(scale=0.0), "`scale` must be in (0, inf), got 0"),
+    (lambda: nt.StudentT(-1.0), "`dof` must be in (0, inf), got -1"),
+    (lambda: nt.StudentT("four"), "`dof` must be a number in (0, inf), got 'four'"),
+    (lambda: nt.Laplace(scale=NAN), "`scale` must be in (0, inf), got nan"),
+    (lambda: nt.ScipyLaw(3.0),
+     "`distribution` must be a frozen continuous scipy.stats distribution such as "
+     "scipy.stats.logistic(), got 3.0"),
+    (lambda: nt.Correlated.from_covariance([[1.0, 2.0], [2.0, 1.0]]),
+     "`covariance` must be positive definite"),
+    (lambda: nt.Correlated.from_covariance(np.eye(2), nt.StudentT(1)),
+     "StudentT(scale=1.0, dof=1.0) has no variance: give Correlated(base, matrix) instead"),
+    (lambda: nt.Empirical([[1.0, 2.0], [3.0, NAN]]),
+     "`rows` must be finite, got nan at row 1, column 1"),
+    (lambda: nt.Normal().norm_moment(5, 3), "`order` must be a whole number from 1 to 4, got 5"),
+    # problems
+    (lambda: nt.Problem(gate(), nt.Normal(), np.ones(4)),
+     "`true_weights` must have shape (3,), got (4,)"),
+    (lambda: problem(noise=-1.0), "`noise` must be in [0, inf), got -1"),
+    (lambda: problem(initial_weights=[1.0, 2.0, np.inf]),
+     "`initial_weights` must be finite, got inf at position 2"),
+    (lambda: nt.Problem(gate(), "normal"), "`law` must be a Law, got 'normal'"),
+    (lambda: nt.Problem(gate(), nt.Empirical(np.ones((2, 5)))),
+     "the network takes 3 inputs, but Empirical(2 rows of 5 inputs) has 5"),
+    # attacks
+    (lambda: nt.attacks.AlternatingSign(bound=-0.1), "`bound` must be in [0, inf), got -0.1"),
+    (lambda: nt.attacks.Constant(bound=1.0, probability=1.5),
+     "`probability` must be in [0, 1], got 1.5"),
+    (lambda: nt.attacks.Adaptive(bound=True), "`bound` must be a number in [0, inf), got True"),
+    (lambda: nt.attacks.OddDirection(1.0, direction=np.zeros(3)), "`direction` must not be zero"),
+    (lambda: attacked(nt.attacks.Impersonation(1.0, weights=np.ones(4))),
+     "attack Impersonation(bound=1, probability=1) has a vector of shape (4,), but the network "
+     "has 3 weights"),
+    (lambda: attacked(nt.attacks.Adaptive(1.0), problem=NO_TRUTH, source=nt.Rows(X, Y)),
+     "attack Adaptive(bound=1, probability=1) looks at `push`, which needs the problem's "
+     "true_weights"),
+    # trainers
+    (lambda: nt.NeuroTron(0.0), "`step_size` must be in (0, inf), got 0"),
+    (lambda: nt.NeuroTron(0.1, sensing="best"),
+     "`sensing` must be one of 'optimal', 'polar', 'mean', got 'best'"),
+    (lambda: simulate([nt.Arm(nt.NeuroTron(0.1, sensing=np.ones((2, 3))))]),
+     "`sensing` must have shape (3, 3), got (2, 3)"),
+    (lambda: simulate([nt.Arm(nt.NeuroTron(0.1, sensing=np.ones((3, 3))))]),
+     "the sensing matrix must have full rank: its rows are dependent"),
+    (lambda: simulate([nt.Arm(nt.NeuroTron(0.1))],
+                      problem=nt.Problem.draw(gate(), nt.StudentT(2))),
+     "sensing='optimal' needs a law of finite variance: use sensing='mean' or an array"),
+    (lambda: nt.Arm("sgd"), "`trainer` must be a Trainer, got 'sgd'"),
+    (lambda: nt.Arm(nt.SGD(0.1), "noise"), "`attack` must be a Attack, got 'noise'"),
+    # simulate
+    (lambda: simulate([]), "`arms` must hold at least one Arm"),
+    (lambda: simulate(nt.Arm(nt.SGD(0.1))), "`arms` must be a list of Arm: write [arm]"),
+    (lambda: simulate([nt.SGD(0.1)]), "`arms[0]` must be a Arm, got SGD(step_size=0.1)"),
+    (lambda: simulate([nt.Arm(nt.SGD(0.1)), nt.Arm(nt.SGD(0.1))]),
+     "two arms are called 'SGD(step_size=0.1)': tell them apart with name=…"),
+    (lambda: simulate(steps=-1), "`steps` must be a whole number of at least 0, got -1"),
+    (lambda: simulate(batch_size=0), "`batch_size` must be a whole number of at least 1, got 0"),
+    (lambda: simulate(record="often"), "`record` must be one of 'log', 'all', got 'often'"),
+    (lambda: simulate(record=0), "`record` must be a whole number of at least 1, got 0"),
+    (lambda: simulate(engine="gpu"), "`engine` must be one of 'auto', 'numpy', got 'gpu'"),
+    (lambda: simulate(replicate=-1), "`replicate` must be a whole number of at least 0, got -1"),
+    (lambda: simulate(problem=NO_TRUTH),
+     "the problem has no `true_weights`, so it cannot make labels: give them, or data with "
+     "source=Rows(X, y)"),
+    (lambda: simulate(source=nt.Rows(np.ones((4, 5)), Y)),
+     "the network takes 3 inputs, but X has 5 columns"),
+    (lambda: nt.Rows(X, np.ones(3)), "`y` must have shape (4,), got (3,)"),
+    (lambda: nt.Rows(X, Y, -Y), "`sample_weight` must be nonnegative and not all zero"),
+    (lambda: simulate(resume=RUN, seed=1), "`resume` was run with seed=0, not 1"),
+    (lambda: simulate(resume=RUN, steps=2),
+     "`steps` counts from the start: must be at least the 5 made, got 2"),
+    (lambda: simulate([nt.Arm(nt.SGD(0.2))], resume=RUN),
+     "`resume` must be a run of the same problem and arms"),
+    # theory
+    (lambda: nt.theory.lambda1(EXPONENTIAL, np.eye(3)),
+     "λ1 needs a parity-symmetric law of x (Assumption 1), and ScipyLaw(expon()) is not known to "
+     "be one"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "sentence"), CASES, ids=[sentence for _, sentence in CASES])
+def test_a_wrong_call_gets_one_clear_sentence(call, sentence):
+    with pytest.raises(nt.InputError) as caught:
+        call()
+    assert str(caught.value) == sentence
+
+
+def test_there_are_at_least_thirty_of_them():
+    assert len(CASES) >= 30

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+
+import pytest
+
+import neurotron as nt
+
+SUBPACKAGES = [nt.attacks, nt.laws, nt.networks, nt.theory, nt.trainers]
+
+
+def test_the_top_level_is_small_and_every_name_exists():
+    assert len(nt.__all__) <= 40
+    assert all(isinstance(name, str) for name in nt.__all__)
+    for name in nt.__all__:
+        assert getattr(nt, name) is not None
+    assert set(nt.__all__) <= set(dir(nt))
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        nt.nonsense  # noqa: B018
+
+
+def public_objects() -> dict[str, object]:
+    found = {f"nt.{name}": getattr(nt, name) for name in nt.__all__ if name != "__version__"}
+    for package in SUBPACKAGES:
+        short = package.__name__.removeprefix("neurotron.")
+        found |= {f"nt.{short}.{name}": getattr(package, name) for name in package.__all__}
+    return found
+
+
+@pytest.mark.parametrize("name", public_objects())
+def test_every_public_name_is_documented(name):
+    thing = public_objects()[name]
+    assert inspect.getdoc(thing), f"{name} has no docstring"
+    if inspect.isclass(thing):
+        for member, value in vars(thing).items():
+            if not member.startswith("_") and (
+                inspect.isfunction(value) or isinstance(value, property)
+            ):
+                assert inspect.getdoc(value), f"{name}.{member} has no docstring"
+
+
+def modules_after(statement: str) -> set[str]:
+    code = f"import sys; {statement}; print(' '.join(sys.modules))"
+    output = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    return set(output.stdout.split())
+
+
+def test_import_stays_light():
+    heavy = {"numba", "scipy", "matplotlib", "plotly", "polars", "dask", "sklearn", "typer", "rich"}
+    assert not heavy & modules_after("import neurotron")
+    building = "import neurotron as nt; nt.Problem.draw(nt.networks.relu_gate(3), nt.Normal())"
+    assert not heavy & modules_after(building)
+
+
+def test_training_loads_the_compiler_but_no_plotting():
+    training = (
+        "import neurotron as nt; p = nt.Problem.draw(nt.networks.relu_gate(3), nt.Normal()); "
+        "nt.simulate(p, [nt.Arm(nt.SGD(0.1))], steps=2, batch_size=2)"
+    )
+    loaded = modules_after(training)
+    assert "numba" in loaded
+    assert not {"matplotlib", "plotly", "polars", "typer", "rich", "sklearn"} & loaded
+
+
+def test_simulate_stays_the_function_whatever_is_imported_first():
+    modules_after("import neurotron.simulation, neurotron as nt; assert callable(nt.simulate)")
+    modules_after("import neurotron.checks, neurotron as nt; assert callable(nt.simulate)")

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import pytest
+
+import neurotron as nt
+from neurotron._registry import parse
+
+
+def test_names_with_settings_build_what_they_say():
+    assert nt.laws.BY_NAME.build("student-t:dof=4,scale=2") == nt.StudentT(4, scale=2.0)
+    assert nt.trainers.BY_NAME.build("neuro-tron:sensing=mean", step_size=0.1).step_size == 0.1
+    ring = nt.networks.BY_NAME.build("convolution:n-inputs=8,filter_size=3,circular=true")
+    assert ring.width == 8
+
+
+@pytest.mark.parametrize(
+    ("registry", "text", "sentence"),
+    [
+        (nt.laws.BY_NAME, "norml",
+         "unknown law 'norml': did you mean 'normal'? known: laplace, normal, rademacher, "
+         "student-t, uniform"),
+        (nt.laws.BY_NAME, "student-t", "law 'student-t' needs dof: write student-t:dof=…"),
+        (nt.laws.BY_NAME, "normal:scal=2",
+         "unknown setting of normal 'scal': did you mean 'scale'? known: scale"),
+        (nt.laws.BY_NAME, "normal:2", "'normal:2': write settings as normal:setting=value,…"),
+        (nt.laws.BY_NAME, "normal:scale=two", "`scale` must be a number in (0, inf), got 'two'"),
+        (nt.attacks.BY_NAME, "", "unknown attack '': known: adaptive, alternating-sign, constant, "
+         "impersonation, odd-direction, random-sign, uniform-noise"),
+    ],
+)  # fmt: skip
+def test_wrong_text_gets_one_clear_sentence(registry, text, sentence):
+    with pytest.raises(nt.InputError) as caught:
+        registry.build(text)
+    assert str(caught.value) == sentence
+
+
+def test_settings_are_words_or_numbers_never_code():
+    name, settings = parse("x:a=__import__('os'),b=1,c=1e-3,d=true")
+    assert name == "x"
+    assert settings == {"a": "__import__('os')", "b": 1, "c": 0.001, "d": True}
+
+
+@pytest.mark.parametrize(
+    "registry", [nt.laws.BY_NAME, nt.attacks.BY_NAME, nt.trainers.BY_NAME, nt.networks.BY_NAME]
+)
+def test_everything_listed_has_a_summary_in_one_line(registry):
+    for name in registry:
+        summary = registry.summary(name)
+        assert summary.endswith((".", '".')), (name, summary)
+        assert ":math:" not in summary

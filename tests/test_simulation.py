@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import neurotron as nt
+from neurotron.attacks import AlternatingSign, Constant, Impersonation
+
+
+def arms_of(*bounds: float) -> list[nt.Arm]:
+    trainers = [nt.NeuroTron(0.02), nt.NeuroTron(0.01, sensing="mean"), nt.SGD(0.02)]
+    return [nt.Arm(t, AlternatingSign(b, 0.5)) for b in bounds for t in trainers]
+
+
+def test_clean_labels_recover_the_filter_exactly(small_problem):
+    arms = [nt.Arm(nt.NeuroTron(0.05, sensing=s)) for s in ("optimal", "polar")]
+    run = nt.simulate(small_problem, arms, steps=12_000, batch_size=16)
+    assert (run.errors[:, -1] < 1e-13).all()
+
+
+def test_a_bound_of_zero_is_no_attack(small_problem):
+    attacks = [None, Constant(bound=0.0, probability=1.0), Constant(bound=1.0, probability=0.0)]
+    arms = [nt.Arm(nt.NeuroTron(0.02), attack) for attack in attacks]
+    run = nt.simulate(small_problem, arms, steps=100, batch_size=4)
+    np.testing.assert_array_equal(run.weights[0], run.weights[1])
+    np.testing.assert_array_equal(run.weights[0], run.weights[2])
+
+
+def test_an_arm_does_not_depend_on_the_others(small_problem):
+    arms = arms_of(0.25, 1.0)
+    together = nt.simulate(small_problem, arms, steps=200, batch_size=6, record=10)
+    for order in (arms[::-1], arms[2:3], arms[1:5]):
+        apart = nt.simulate(small_problem, order, steps=200, batch_size=6, record=10)
+        for i, arm in enumerate(order):
+            np.testing.assert_allclose(
+                apart.errors[i], together.errors[arms.index(arm)], rtol=1e-10
+            )
+
+
+def test_what_is_recorded_does_not_change_the_run(small_problem):
+    runs = [
+        nt.simulate(small_problem, arms_of(0.5), steps=150, batch_size=6, record=record)
+        for record in ("log", "all", 7)
+    ]
+    for run in runs[1:]:
+        np.testing.assert_array_equal(run.weights, runs[0].weights)
+        common, here, there = np.intersect1d(run.steps, runs[0].steps, return_indices=True)
+        assert len(common) >= 2
+        np.testing.assert_array_equal(run.errors[:, here], runs[0].errors[:, there])
+        np.testing.assert_array_equal(run.losses[:, here], runs[0].losses[:, there])
+
+
+@pytest.mark.parametrize("record", ["log", "all", 7])
+def test_steps_and_more_steps_are_the_same_as_all_at_once(small_problem, record):
+    def run(steps, resume=None):
+        return nt.simulate(
+            small_problem, arms_of(0.5), steps=steps, batch_size=6, record=record, resume=resume
+        )
+
+    whole = run(120)
+    arms = list(whole.arms)
+    halves = nt.simulate(small_problem, arms, steps=50, batch_size=6, record=record)
+    halves = nt.simulate(small_problem, arms, steps=120, batch_size=6, record=record, resume=halves)
+    np.testing.assert_array_equal(halves.steps, whole.steps)
+    np.testing.assert_array_equal(halves.errors, whole.errors)
+    np.testing.assert_array_equal(halves.losses, whole.losses)
+    np.testing.assert_array_equal(halves.weights, whole.weights)
+
+
+def test_rows_resume_as_if_they_had_run_through():
+    X = np.random.default_rng(0).standard_normal((11, 3))
+    problem = nt.Problem(nt.networks.relu_gate(3), nt.Empirical(X))
+    source, arms = nt.Rows(X, X @ [1.0, 2.0, 3.0]), [nt.Arm(nt.SGD(0.01))]
+
+    def run(steps, resume=None):
+        return nt.simulate(problem, arms, steps=steps, batch_size=4, source=source, resume=resume)
+
+    np.testing.assert_array_equal(run(40, run(17)).weights, run(40).weights)
+
+
+def test_replicates_and_seeds_are_different_streams(small_problem):
+    def final(**axes):
+        arms = [nt.Arm(nt.SGD(0.02), AlternatingSign(1.0, 0.5))]
+        return nt.simulate(small_problem, arms, steps=50, batch_size=4, **axes).weights
+
+    assert not np.array_equal(final(), final(seed=1))
+    assert not np.array_equal(final(), final(replicate=1))
+    np.testing.assert_array_equal(final(seed=3, replicate=2), final(seed=3, replicate=2))
+
+
+def test_divergence_is_a_result(small_problem):
+    arms = [nt.Arm(nt.SGD(5.0), name="wild"), nt.Arm(nt.SGD(0.02), name="calm")]
+    run = nt.simulate(small_problem, arms, steps=300, batch_size=6, record="all")
+    assert run.status == ("diverged", "finished")
+    stopped = run.stopped_at[0]
+    assert stopped is not None
+    assert np.isfinite(run.errors[0, :stopped]).all()
+    assert np.isinf(run.errors[0, stopped:]).all()
+    assert np.isinf(run.losses[0, stopped:]).all()
+    assert np.isfinite(run.weights).all()
+    assert "diverged at step" in repr(run)
+    alone = nt.simulate(small_problem, arms[1:], steps=300, batch_size=6, record="all")
+    np.testing.assert_allclose(run.errors[1], alone.errors[0], rtol=1e-9, atol=1e-14)
+    for record in ("log", 50):  # it is noticed at the step it happens, whatever is recorded
+        again = nt.simulate(small_problem, arms, steps=300, batch_size=6, record=record)
+        assert again.stopped_at[0] == stopped
+
+
+def test_cauchy_inputs_end_in_a_status_not_in_a_traceback():
+    problem = nt.Problem.draw(nt.networks.symmetric(10, 3, 4), nt.StudentT(0.3))
+    arms = [nt.Arm(nt.SGD(0.1)), nt.Arm(nt.NeuroTron(0.1, sensing="mean"))]
+    run = nt.simulate(problem, arms, steps=200, batch_size=4)
+    assert run.status == ("diverged", "diverged")
+    assert not np.isnan(run.errors).any()
+
+
+def test_impersonation_at_beta_one_converges_to_the_other_filter(small_problem):
+    other = np.array([2.0, -1.0, 0.0, 1.0])
+    arms = [nt.Arm(nt.NeuroTron(0.05), Impersonation(bound=1e3, probability=1.0, weights=other))]
+    run = nt.simulate(small_problem, arms, steps=12_000, batch_size=16)
+    np.testing.assert_allclose(run.weights[0], other, atol=1e-12)
+
+
+def test_under_impersonation_the_mean_follows_its_exact_recursion():
+    """THEORY §2: E[w_{t+1} − w̄] = (I − η(1+α)/2 · MΣĀᵀ)(w_t − w̄), w̄ = w* + β(w_adv − w*)."""
+    network = nt.networks.symmetric(6, 2, 4, seed=3, leak=0.2)
+    problem = nt.Problem.draw(network, nt.Uniform(), seed=3)
+    other, beta, eta, steps = np.array([1.0, -2.0]), 0.4, 0.3, 5
+    attack = Impersonation(bound=1e3, probability=beta, weights=other)
+    arm = nt.Arm(nt.NeuroTron(eta), attack)
+    finals = np.array(
+        [
+            nt.simulate(problem, [arm], steps=steps, batch_size=4, replicate=i).weights[0]
+            for i in range(3000)
+        ]
+    )
+    middle = problem.true_weights + beta * (other - problem.true_weights)
+    # optimal sensing: MΣĀᵀ = I
+    expected = middle + (1 - eta * 0.6) ** steps * (problem.initial_weights - middle)
+    error = finals.std(axis=0) / np.sqrt(len(finals))
+    assert (np.abs(finals.mean(axis=0) - expected) <= 5 * error).all()
+
+
+def test_progress_is_called_with_growing_steps_up_to_the_last(small_problem):
+    calls: list[tuple[int, int]] = []
+    nt.simulate(
+        small_problem, arms_of(0.5), steps=400, batch_size=4, progress=lambda *c: calls.append(c)
+    )
+    steps = [step for step, _ in calls]
+    assert steps == sorted(steps)
+    assert calls[-1] == (400, 400)
+
+
+INTERRUPTED = """
+import sys, neurotron as nt
+problem = nt.Problem.draw(nt.networks.symmetric(40, 10, 4), nt.Normal())
+arms = [nt.Arm(nt.NeuroTron(1e-4))]
+nt.simulate(problem, arms, steps=5, batch_size=8)
+print("ready", flush=True)
+run = nt.simulate(problem, arms, steps=10**9, batch_size=8)
+print(run.status[0], int(run.steps[-1]), run.errors.shape[1] == len(run.steps), flush=True)
+more = nt.simulate(problem, arms, steps=int(run.steps[-1]) + 10, batch_size=8, resume=run)
+print(more.status[0])
+"""
+
+
+def test_ctrl_c_returns_what_is_done_within_half_a_second():
+    with subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.4)
+        process.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        line = process.stdout.readline().split()
+        assert time.monotonic() - began < 0.5
+        assert process.stdout.readline() == "finished\n"
+    assert line[0] == "interrupted"
+    assert int(line[1]) > 0
+    assert line[2] == "True"
+
+
+def test_simulate_works_in_a_thread_where_ctrl_c_cannot_arrive(small_problem):
+    results: list[nt.Trajectories] = []
+    thread = threading.Thread(
+        target=lambda: results.append(
+            nt.simulate(small_problem, arms_of(0.5), steps=50, batch_size=4)
+        )
+    )
+    thread.start()
+    thread.join()
+    main = nt.simulate(small_problem, arms_of(0.5), steps=50, batch_size=4)
+    np.testing.assert_array_equal(results[0].weights, main.weights)
+
+
+def test_frames_are_tidy(small_problem):
+    run = nt.simulate(small_problem, arms_of(0.5), steps=30, batch_size=4, record=10)
+    frame = run.to_frame()
+    assert frame.columns == ["arm", "step", "error", "loss", "status"]
+    assert frame.height == 3 * 4
+    first = frame.filter(frame["arm"] == run.arms[0].name)
+    np.testing.assert_array_equal(first["error"].to_numpy(), run.errors[0])
+    np.testing.assert_array_equal(first["step"].to_numpy(), run.steps)
+
+
+def test_results_carry_settings_and_environment(small_problem):
+    run = nt.simulate(small_problem, arms_of(0.5), steps=3, batch_size=4, seed=9, replicate=2)
+    assert run.settings == {"batch_size": 4, "seed": 9, "replicate": 2, "record": "log"}
+    assert {"neurotron", "numpy", "numba", "python", "processor"} <= set(run.environment)
+    assert set(run.engines) == {"numpy"}
