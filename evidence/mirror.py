@@ -1,4 +1,4 @@
-"""Where do trainers end? THEORY §3, erratum 6: SGD in the mirror basin on a quarter of the nets."""
+"""Where trainers end: THEORY §3, erratum 6 says SGD at the mirror filter on a quarter of nets."""
 
 from __future__ import annotations
 

@@ -125,11 +125,11 @@ CASES = [
                       problem=nt.Problem.draw(gate(), nt.StudentT(2))),
      "sensing='optimal' needs a law of finite variance: use sensing='mean' or an array"),
     (lambda: nt.Arm("sgd"), "`trainer` must be a Trainer, got 'sgd'"),
-    (lambda: nt.Arm(nt.SGD(0.1), "noise"), "`attack` must be a Attack, got 'noise'"),
+    (lambda: nt.Arm(nt.SGD(0.1), "noise"), "`attack` must be an Attack, got 'noise'"),
     # simulate
     (lambda: simulate([]), "`arms` must hold at least one Arm"),
     (lambda: simulate(nt.Arm(nt.SGD(0.1))), "`arms` must be a list of Arm: write [arm]"),
-    (lambda: simulate([nt.SGD(0.1)]), "`arms[0]` must be a Arm, got SGD(step_size=0.1)"),
+    (lambda: simulate([nt.SGD(0.1)]), "`arms[0]` must be an Arm, got SGD(step_size=0.1)"),
     (lambda: simulate([nt.Arm(nt.SGD(0.1)), nt.Arm(nt.SGD(0.1))]),
      "two arms are called 'SGD(step_size=0.1)': tell them apart with name=…"),
     (lambda: simulate(steps=-1), "`steps` must be a whole number of at least 0, got -1"),

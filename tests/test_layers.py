@@ -42,7 +42,7 @@ def layer(module: str) -> str | None:
 
 
 def imports(path: Path) -> set[str]:
-    """Return the package's own modules imported when `path` is imported (not for types, not later)."""
+    """Return the package's own modules that `path` imports at once (not for types, not later)."""
     found: set[str] = set()
     for node in ast.parse(path.read_text()).body:
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("neurotron"):

@@ -22,7 +22,7 @@ SYMMETRIC_LAWS = [
 @pytest.mark.parametrize("leak", [0.0, 0.4])
 @pytest.mark.parametrize("law", SYMMETRIC_LAWS, ids=lambda law: type(law).__name__)
 def test_parity_lemma(law, leak):
-    """E[σ(aᵀx) cᵀx] = (1+α)/2 · aᵀΣc, an equality: by pairing x with −x it holds sample by sample."""
+    """E[σ(aᵀx) cᵀx] = (1+α)/2 · aᵀΣc, an equality: paired with −x it holds sample by sample."""
     draw = np.random.default_rng(2)
     a, c = draw.standard_normal((2, 6))
     u, v = Stream.of(0, 0).pairs(Purpose.INPUTS, 0, law.pairs(50_000, 6))

@@ -82,7 +82,8 @@ def instance(name: str, value: object, kind: type[T]) -> T:
     """Return `value` if it is a `kind`."""
     if isinstance(value, kind):
         return value
-    raise InputError(f"`{name}` must be a {kind.__name__}, got {value!r}")
+    article = "an" if kind.__name__[0] in "AEIOU" else "a"
+    raise InputError(f"`{name}` must be {article} {kind.__name__}, got {value!r}")
 
 
 def array(name: str, value: npt.ArrayLike, shape: tuple[int | str, ...]) -> Array:

@@ -60,7 +60,8 @@ def simulate(
     problem = _problem(network, law, n_inputs, filter_size, noise, seed)
     adversary = _attack(attack, problem, bound, probability, seed)
     chosen = trainer or PAPER_TRAINERS
-    arms = [Arm(trainers.BY_NAME.build(text, step_size=step_size), adversary) for text in chosen]
+    learners = [trainers.BY_NAME.build(text, step_size=step_size) for text in chosen]
+    arms = [Arm(learner, adversary, name=repr(learner)) for learner in learners]
     _check_picture(plot)
     from neurotron.simulation import simulate as run_simulation  # loads the compiler
 
@@ -147,7 +148,7 @@ def _print(run: Trajectories, problem: Problem, attack: Attack | None, plot: Pat
     for i, arm in enumerate(run.arms):
         stopped = run.stopped_at[i]
         ending = f"{run.errors[i, -1]:.3e}" if stopped is None else f"diverged at {stopped:,}"
-        table.add_row(repr(arm.trainer), ending, _sparkline(run.errors, i))
+        table.add_row(arm.name, ending, _sparkline(run.errors, i))
     console.print(table)
     ended = "interrupted after" if "interrupted" in run.status else "after"
     console.print(f"\n{ended} {made}; the course is log error over log steps, one scale for all")

@@ -44,7 +44,7 @@ def series(run: Trajectories) -> list[Series]:
 def plot(run: Trajectories, path: str | Path | None = None) -> Any:
     """Draw the run on log axes; return the matplotlib figure, saved to `path` if given."""
     figures = require("matplotlib.figure")
-    figure = figures.Figure(figsize=(7.0, 4.2), layout="constrained")
+    figure = figures.Figure(figsize=(7.0, 4.8), layout="constrained")
     axes = figure.add_subplot()
     for i, line in enumerate(series(run)):
         colour, style = COLOURS[i % len(COLOURS)], STYLES[i % len(STYLES)]
@@ -52,7 +52,7 @@ def plot(run: Trajectories, path: str | Path | None = None) -> Any:
     measure = "batch loss" if run.errors is None else "recovery error ‖w − w*‖"
     axes.set(xlabel="steps", ylabel=measure)
     axes.grid(alpha=0.3)
-    axes.legend(fontsize="small", frameon=False, loc="lower left")
+    figure.legend(fontsize="small", frameon=False, loc="outside lower center")
     if path is not None:
         figure.savefig(path, dpi=150)
     return figure

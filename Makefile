@@ -1,0 +1,45 @@
+# The commands of the project. Each one sets up what it needs in .venv on first use.
+
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+export OPENBLAS_NUM_THREADS ?= 1
+
+.PHONY: help paper test check format verify clean
+
+help:
+	@echo "make paper    train on one of the paper's settings; print and draw what each trainer recovers"
+	@echo "make test     run all tests (about a minute)"
+	@echo "make check    format, lint, types"
+	@echo "make verify   compute the large evidence in docs/evidence (minutes; resumes)"
+	@echo "make format   rewrite the sources in the house format"
+	@echo "make clean    remove what the other commands made"
+
+$(READY): pyproject.toml constraints.txt
+	@echo "setting up $(VENV) (once)"
+	python3 -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[lab,dev]'
+	@touch $@
+
+paper: $(READY)
+	@mkdir -p out
+	$(BIN)/neurotron simulate --plot out/paper.png
+
+test: $(READY)
+	$(BIN)/pytest -n auto
+
+check: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(READY)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+verify: $(READY)
+	$(BIN)/python -m evidence
+
+clean:
+	rm -rf $(VENV) out build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
