@@ -149,7 +149,7 @@ CASES = [
     (lambda: simulate(resume=RUN, steps=2),
      "`steps` counts from the start: must be at least the 5 made, got 2"),
     (lambda: simulate([nt.Arm(nt.SGD(0.2))], resume=RUN),
-     "`resume` must be a run of the same problem and arms"),
+     "`resume` was run with a different `arms`"),
     # theory
     (lambda: nt.theory.lambda1(EXPONENTIAL, np.eye(3)),
      "λ1 needs a parity-symmetric law of x (Assumption 1), and ScipyLaw(expon()) is not known to "

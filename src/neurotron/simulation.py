@@ -14,7 +14,7 @@ import numpy as np
 
 from neurotron import _check
 from neurotron._environment import environment
-from neurotron._types import Array
+from neurotron._types import Array, Index
 from neurotron.engine.numpy_cohort import NumpyCohort
 from neurotron.engine.recording import Record, recorded_steps
 from neurotron.engine.sources import Rows, Simulated, Source
@@ -99,7 +99,8 @@ def simulate(
         state = CohortState.initial(problem, resolved)
         log = Log(problem.true_weights)
     else:
-        state, log = _continue(resume, arms, problem, steps, settings, schedule)
+        _check_same_run(_check.instance("resume", resume, Trajectories), arms, problem, source)
+        state, log = _continue(resume, steps, settings, schedule)
     cohort = NumpyCohort(problem, resolved, batch_size, source, stream, state)
     finished = _run(cohort, log, schedule, progress)
     return Trajectories(
@@ -114,6 +115,7 @@ def simulate(
         settings=settings,
         environment=environment(),
         problem=problem,
+        source=source,
         state=state,
     )
 
@@ -140,7 +142,7 @@ class Log:
 def _run(
     cohort: NumpyCohort,
     log: Log,
-    schedule: Any,
+    schedule: Index,
     progress: Callable[[int, int], None] | None,
 ) -> bool:
     """Advance to every recorded step in turn; return False if Ctrl-C cut the run short."""
@@ -167,21 +169,20 @@ def _run(
 def _interrupts() -> Iterator[Callable[[], bool]]:
     """Turn the first Ctrl-C into a request to stop between slices; a second one is as usual.
 
-    Only the main thread can receive it; elsewhere the answer is always no.
+    Only the main thread can receive it, and a handler that somebody else set is left alone: in
+    both cases the answer is always no.
     """
-    if threading.current_thread() is not threading.main_thread():
+    previous = signal.getsignal(signal.SIGINT)
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if not in_main_thread or previous is not signal.default_int_handler:
         yield lambda: False
         return
     asked = threading.Event()
-    previous = signal.getsignal(signal.SIGINT)
 
     def ask(*_: object) -> None:
         asked.set()
         signal.signal(signal.SIGINT, previous)
 
-    if previous is not signal.default_int_handler:  # somebody else's handler: leave it alone
-        yield lambda: False
-        return
     signal.signal(signal.SIGINT, ask)
     try:
         yield asked.is_set
@@ -249,18 +250,23 @@ def _check_fit(arm: Arm, problem: Problem) -> None:
         )
 
 
+def _check_same_run(
+    earlier: Trajectories, arms: list[Arm], problem: Problem, source: Source
+) -> None:
+    pairs = {
+        "problem": (earlier.problem, problem),
+        "arms": (list(earlier.arms), arms),
+        "source": (earlier.source, source),
+    }
+    for name, (before, now) in pairs.items():
+        if not _check.equal(before, now):
+            raise _check.InputError(f"`resume` was run with a different `{name}`")
+
+
 def _continue(
-    earlier: Trajectories,
-    arms: list[Arm],
-    problem: Problem,
-    steps: int,
-    settings: dict[str, Any],
-    schedule: Any,
+    earlier: Trajectories, steps: int, settings: dict[str, Any], schedule: Index
 ) -> tuple[CohortState, Log]:
-    """Return state and records of an earlier run, if it was the same run up to there."""
-    _check.instance("resume", earlier, Trajectories)
-    if not _check.equal(list(earlier.arms), arms) or not _check.equal(earlier.problem, problem):
-        raise _check.InputError("`resume` must be a run of the same problem and arms")
+    """Return state and records of an earlier run, if it had the same settings up to there."""
     for name, value in settings.items():
         if earlier.settings[name] != value:
             raise _check.InputError(
@@ -272,7 +278,7 @@ def _continue(
             f"{steps}"
         )
     kept = np.isin(earlier.steps, schedule)
-    log = Log(problem.true_weights)
+    log = Log(earlier.problem.true_weights)
     log.steps = [int(step) for step in earlier.steps[kept]]
     log.losses = list(earlier.losses[:, kept].T)
     if earlier.errors is not None:

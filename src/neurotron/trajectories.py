@@ -13,6 +13,7 @@ from neurotron.trainers import Arm
 if TYPE_CHECKING:
     import polars
 
+    from neurotron.engine.sources import Source
     from neurotron.engine.state import CohortState
 
 __all__ = ["Trajectories"]
@@ -44,8 +45,8 @@ class Trajectories:
         What else decided the numbers: batch_size, seed, replicate, record.
     environment
         Versions and machine.
-    problem, state
-        What was learned, and where the arms stand: all that `simulate(resume=…)` needs.
+    problem, source, state
+        What was learned, from which batches, and where the arms stand: what `resume` needs.
     """
 
     arms: tuple[Arm, ...]
@@ -59,10 +60,12 @@ class Trajectories:
     settings: dict[str, Any]
     environment: dict[str, str]
     problem: Problem
+    source: Source
     state: CohortState
 
     def __repr__(self) -> str:
-        head = f"{len(self.arms)} arms, {self.steps[-1]} steps, {len(self.steps)} recorded"
+        arms = f"{len(self.arms)} arm{'s' if len(self.arms) > 1 else ''}"
+        head = f"{arms}, {self.steps[-1]} steps, {len(self.steps)} recorded"
         width = max(len(arm.name) for arm in self.arms)
         lines = [f"  {arm.name:<{width}}  {self._ending(i)}" for i, arm in enumerate(self.arms)]
         return "\n".join([f"Trajectories: {head}", *lines])

@@ -8,7 +8,7 @@ and the reference the compiled one is held against.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -130,12 +130,7 @@ class NumpyCohort:
         """Return ξ, (b, columns), after checking that the formula kept its promise |ξ| ≤ θ."""
         bound = self.bound[columns]
         shape = (self.batch_size, len(columns))
-        try:
-            distortion = np.broadcast_to(attack.distort(bound, query), shape)
-        except ValueError as error:
-            raise _check.InputError(
-                f"attack {attack!r} must return numbers of shape {shape}: {error}"
-            ) from error
+        distortion = _formula(attack, attack.distort(bound, query), shape)
         excess = ~(np.abs(distortion) <= bound * (1.0 + 1e-12))
         if excess.any():
             worst = float(distortion[excess][0])
@@ -197,12 +192,15 @@ class NumpyCohort:
         for trainer, columns in self.by_trainer:
             memory = _memory(self.state, columns)
             part = residual[:, columns]
-            weight[:, columns] = trainer.influence(part, memory)
+            weight[:, columns] = _formula(trainer, trainer.influence(part, memory), part.shape)
             if trainer.adapts:
                 length = self._squared_length(seen, columns)
                 observed = trainer.observe(part, length, memory)
-                mean = tuple(self._average(value, seen.batch) for value in observed)
-                _remember(self.state, columns, trainer.adapt(memory, mean, seen.step))
+                values = (_formula(trainer, value, part.shape) for value in observed)
+                mean = tuple(self._average(value, seen.batch) for value in values)
+                after = trainer.adapt(memory, mean, seen.step)
+                row = (len(columns),)
+                _remember(self.state, columns, [_formula(trainer, new, row) for new in after])
         if seen.batch.counts is not None:
             weight *= seen.batch.counts[:, None]
         weight *= self.step_size / self.batch_size
@@ -245,7 +243,7 @@ class NumpyCohort:
     def _average(self, values: Array, batch: Batch) -> Array:
         if batch.counts is not None:
             values = values * batch.counts[:, None]
-        return np.broadcast_to(values, (self.batch_size, values.shape[1])).mean(axis=0)
+        return np.asarray(values.mean(axis=0))
 
 
 def _groups(things: Sequence[T | None]) -> list[tuple[T, Index]]:
@@ -291,13 +289,24 @@ def _take(query: Query, columns: Index) -> Query:
     return Query(*(field if field.shape[1] == 1 else field[:, columns] for field in query))
 
 
+def _formula(owner: Attack | Trainer, value: Any, shape: tuple[int, ...]) -> Array:
+    """Return what a formula gave as numbers of `shape`, or say whose gave something else."""
+    try:
+        return np.broadcast_to(np.asarray(value, np.float64), shape)
+    except (TypeError, ValueError):
+        raise _check.InputError(
+            f"a formula of {owner!r} must give numbers that broadcast to {shape}, got "
+            f"{np.shape(value)}"
+        ) from None
+
+
 def _memory(state: CohortState, columns: Index) -> tuple[Array, ...]:
     return tuple(
         np.array(values) for values in zip(*(state.memory[c] for c in columns), strict=True)
     )
 
 
-def _remember(state: CohortState, columns: Index, memory: tuple[Array, ...]) -> None:
+def _remember(state: CohortState, columns: Index, memory: Sequence[Array]) -> None:
     for column, *values in zip(columns, *memory, strict=True):
         if state.stopped_at[column] < 0:
             state.memory[column] = tuple(map(float, values))
