@@ -78,10 +78,10 @@ CASES = [
      "`degrees` must be at least `filter_size` = 4 for full rank, got 3"),
     (lambda: sensing.gaussian(5, 3), "`filter_size` must be a whole number from 1 to 3, got 5"),
     # laws
-    (lambda: nt.Normal(scale=0.0), "`scale` must be in (0, inf), got 0"),
-    (lambda: nt.StudentT(-1.0), "`dof` must be in (0, inf), got -1"),
-    (lambda: nt.StudentT("four"), "`dof` must be a number in (0, inf), got 'four'"),
-    (lambda: nt.Laplace(scale=NAN), "`scale` must be in (0, inf), got nan"),
+    (lambda: nt.Normal(scale=0.0), "`scale` must be in [1e-70, 1e70], got 0"),
+    (lambda: nt.StudentT(-1.0), "`dof` must be in (0, 1e100], got -1"),
+    (lambda: nt.StudentT("four"), "`dof` must be a number in (0, 1e100], got 'four'"),
+    (lambda: nt.Laplace(scale=NAN), "`scale` must be in [1e-70, 1e70], got nan"),
     (lambda: nt.ScipyLaw(3.0),
      "`distribution` must be a frozen continuous scipy.stats distribution such as "
      "scipy.stats.logistic(), got 3.0"),
@@ -111,8 +111,8 @@ CASES = [
      "attack Impersonation(bound=1, probability=1) has a vector of shape (4,), but the network "
      "has 3 weights"),
     (lambda: attacked(nt.attacks.Adaptive(1.0), problem=NO_TRUTH, source=nt.Rows(X, Y)),
-     "attack Adaptive(bound=1, probability=1) looks at `push`, which needs the problem's "
-     "true_weights"),
+     "attack Adaptive(bound=1, probability=1) uses `push`, which needs the problem's true_weights "
+     "(if it does not look at it, its `uses` should say so)"),
     # trainers
     (lambda: nt.NeuroTron(0.0), "`step_size` must be in (0, inf), got 0"),
     (lambda: nt.NeuroTron(0.1, sensing="best"),
@@ -132,8 +132,8 @@ CASES = [
     (lambda: simulate([nt.SGD(0.1)]), "`arms[0]` must be an Arm, got SGD(step_size=0.1)"),
     (lambda: simulate([nt.Arm(nt.SGD(0.1)), nt.Arm(nt.SGD(0.1))]),
      "two arms are called 'SGD(step_size=0.1)': tell them apart with name=…"),
-    (lambda: simulate(steps=-1), "`steps` must be a whole number of at least 0, got -1"),
-    (lambda: simulate(batch_size=0), "`batch_size` must be a whole number of at least 1, got 0"),
+    (lambda: simulate(steps=-1), "`steps` must be a whole number from 0 to 1e+15, got -1"),
+    (lambda: simulate(batch_size=0), "`batch_size` must be a whole number from 1 to 1e+07, got 0"),
     (lambda: simulate(record="often"), "`record` must be one of 'log', 'all', got 'often'"),
     (lambda: simulate(record=0), "`record` must be a whole number of at least 1, got 0"),
     (lambda: simulate(engine="gpu"), "`engine` must be one of 'auto', 'numpy', got 'gpu'"),

@@ -6,8 +6,8 @@ so that a constructor reads ``number("bound", bound, "[0, inf)")``.
 
 from __future__ import annotations
 
-import dataclasses
 import difflib
+import functools
 import math
 from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
@@ -48,7 +48,10 @@ def number(name: str, value: object, interval: str) -> float:
     """
     if isinstance(value, bool) or not isinstance(value, Real):
         raise InputError(f"`{name}` must be a number in {interval}, got {value!r}")
-    result = float(value)
+    try:
+        result = float(value)
+    except OverflowError:
+        result = math.copysign(math.inf, value > 0 or -1)  # type: ignore[operator]
     low, high = (float(end) for end in interval[1:-1].split(","))
     above = result >= low if interval[0] == "[" else result > low
     below = result <= high if interval[-1] == "]" else result < high
@@ -97,10 +100,9 @@ def array(name: str, value: npt.ArrayLike, shape: tuple[int | str, ...]) -> Arra
     Traceback (most recent call last):
     neurotron._check.InputError: `rows` must be finite, got nan at row 1, column 1
     """
-    try:
-        result = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"`{name}` must be an array of numbers, got {_short(value)}") from None
+    result = _numbers(value)
+    if result is None:
+        raise InputError(f"`{name}` must be an array of numbers, got {_short(value)}")
     fits = len(shape) == result.ndim and all(
         size >= 1 if isinstance(wanted, str) else size == wanted
         for size, wanted in zip(result.shape, shape, strict=True)
@@ -134,7 +136,10 @@ def freeze(value: Array) -> Array:
 
 
 def equal(one: Any, other: Any) -> bool:
-    """Tell whether two (nested) dataclasses hold the same values, arrays included."""
+    """Tell whether two things hold the same values, arrays and nested things included.
+
+    What a property cached is not part of a thing; a class with an equality of its own is asked.
+    """
     if one is other:
         return True
     if type(one) is not type(other):
@@ -143,10 +148,32 @@ def equal(one: Any, other: Any) -> bool:
         return np.array_equal(one, other)
     if isinstance(one, (tuple, list)):
         return len(one) == len(other) and all(map(equal, one, other))
-    if dataclasses.is_dataclass(one):
-        names = [field.name for field in dataclasses.fields(one)]
-        return all(equal(getattr(one, name), getattr(other, name)) for name in names)
-    return bool(one == other)
+    if not hasattr(one, "__dict__") or _has_own_equality(type(one)):
+        return bool(one == other)
+    names = {name for name in vars(one) | vars(other) if not _is_cached(type(one), name)}
+    return all(equal(getattr(one, name, None), getattr(other, name, None)) for name in names)
+
+
+def _has_own_equality(kind: type) -> bool:
+    made_by_dataclass = getattr(getattr(kind, "__dataclass_params__", None), "eq", False)
+    return getattr(kind, "__eq__", None) is not object.__eq__ and not made_by_dataclass
+
+
+def _is_cached(kind: type, name: str) -> bool:
+    return isinstance(getattr(kind, name, None), functools.cached_property)
+
+
+def _numbers(value: npt.ArrayLike) -> Array | None:
+    """Return a new float64 array if `value` holds real numbers and nothing else."""
+    if isinstance(value, np.ma.MaskedArray):
+        return None
+    try:
+        given = np.asarray(value)
+        if given.dtype.kind == "O" and all(isinstance(item, Real) for item in given.flat):
+            given = given.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return np.array(given, np.float64) if given.dtype.kind in "biuf" else None
 
 
 def _place(place: tuple[int, ...]) -> str:

@@ -5,6 +5,7 @@ Imported only once something is trained: ``import neurotron`` does not load the 
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import TypeVar, cast
 
@@ -17,4 +18,8 @@ F = TypeVar("F", bound=Callable[..., object])
 
 def jit(function: F) -> F:
     """Compile `function` on first use: no GIL, IEEE division, kept on disk between runs."""
-    return cast(F, njit(nogil=True, error_model="numpy", cache=True)(function))
+    compiled = njit(nogil=True, error_model="numpy")(function)
+    # numba raises RuntimeError when no folder can be written: compile in every process then
+    with contextlib.suppress(RuntimeError):
+        compiled.enable_caching()
+    return cast(F, compiled)

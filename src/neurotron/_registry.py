@@ -89,7 +89,10 @@ def parse(text: str) -> tuple[str, dict[str, Any]]:
         setting, equals, value = part.partition("=")
         if not equals or not setting.strip():
             raise _check.InputError(f"{text!r}: write settings as {name}:setting=value,…")
-        settings[setting.strip().replace("-", "_")] = _value(value.strip())
+        key = setting.strip().replace("-", "_")
+        if key in settings:
+            raise _check.InputError(f"{text!r}: {key} is given twice")
+        settings[key] = _value(value.strip())
     return name.strip(), settings
 
 

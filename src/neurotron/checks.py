@@ -39,8 +39,8 @@ def check_law(law: Law, *, n_inputs: int = 3, seed: int = 0) -> None:
     too large, never too small.
     """
     _check.instance("law", law, Law)
-    n = law.n_inputs or n_inputs
-    batch = DRAWS // n
+    n = law.n_inputs or _check.integer("n_inputs", n_inputs, 1)
+    batch = max(DRAWS // n, 1000)
     u, v = Stream.of(seed, 0).pairs(Purpose.INPUTS, 0, law.pairs(batch, n))
     x = law.inputs(u, v, batch, n)
     _expect(x.shape == (batch, n), f"inputs must have shape {(batch, n)}, got {x.shape}")
@@ -53,27 +53,38 @@ def check_law(law: Law, *, n_inputs: int = 3, seed: int = 0) -> None:
             _near("variance", x.ravel() ** 2, expected)
         if law.tail > 8.0:
             _near("E x⁴ = kurtosis · variance²", x.ravel() ** 4, law.kurtosis * expected**2)
+        if law.per_pair == 2:
+            first, second = np.arctan(law.coordinates(u, v))
+            product = (first - first.mean()) * (second - second.mean())
+            _near("covariance of the two coordinates of a pair", product, 0.0)
     if law.symmetric:
         # arctan is odd and bounded, so its mean has a finite error whatever the tails
         direction = np.ones(n) / math.sqrt(n)
         _near("mean of arctan of a symmetric law", np.arctan(x @ direction), 0.0)
+    if not math.isfinite(law.norm_moment(4, n)):
+        return
+    covariance = law.covariance(n)
+    _expect(covariance is not None, "covariance must be finite where norm_moment(4) is")
+    assert covariance is not None
+    for i in range(min(n, 3)):
+        for j in range(i + 1):
+            _near(f"covariance[{i}, {j}]", x[:, i] * x[:, j], float(covariance[i, j]))
     norms = np.linalg.norm(x, axis=1)
     for order in (1, 2, 3, 4):
         stated = law.norm_moment(order, n)
-        if math.isfinite(law.norm_moment(4, n)):
-            sample = norms**order
-            low = sample.mean() - SIGMAS * sample.std() / math.sqrt(batch)
-            _expect(
-                stated >= low * (1.0 - 1e-9),
-                f"norm_moment({order}) is {stated:.4g}, but at least {low:.4g} is seen",
-            )
+        sample = norms**order
+        low = sample.mean() - SIGMAS * sample.std() / math.sqrt(batch)
+        _expect(
+            stated >= low * (1.0 - 1e-9),
+            f"norm_moment({order}) is {stated:.4g}, but at least {low:.4g} is seen",
+        )
 
 
 def check_attack(attack: Attack, *, seed: int = 0) -> None:
     """Check an attack: |ξ| ≤ bound, 0 ≤ chance ≤ 1, elementwise, repeatable, runs beside others."""
     _check.instance("attack", attack, Attack)
     query = _queries(seed, rows=64, arms=3)
-    bound, chance = np.full(3, attack.bound), np.full(3, attack.probability)
+    bound, chance = np.full((1, 3), attack.bound), np.full((1, 3), attack.probability)
     distortion = np.broadcast_to(attack.distort(bound, query), (64, 3))
     _expect(np.isfinite(distortion).all(), "distort must return finite numbers")
     largest = float(np.abs(distortion).max())
@@ -81,9 +92,17 @@ def check_attack(attack: Attack, *, seed: int = 0) -> None:
     chances = np.broadcast_to(attack.chance(chance, query), (64, 3))
     inside = (chances >= 0.0) & (chances <= 1.0)
     _expect(inside.all(), "chance must return probabilities in [0, 1]")
+    declared = (
+        value if name in attack.uses else np.full((1, 1), np.nan)
+        for name, value in zip(Query._fields, query, strict=True)
+    )
+    masked = np.broadcast_to(attack.distort(bound, Query(*declared)), (64, 3))
+    _expect(
+        np.array_equal(masked, distortion), "distort looks at a field of the query not in `uses`"
+    )
     if attack.sees == "query":
         one = Query(*(np.broadcast_to(field, (64, 3))[5:6, 1:2] for field in query))
-        alone = np.broadcast_to(attack.distort(bound[1:2], one), (1, 1))
+        alone = np.broadcast_to(attack.distort(bound[:, 1:2], one), (1, 1))
         _expect(
             alone[0, 0] == distortion[5, 1],
             "distort must look at one sample at a time, or say sees = 'batch'",
@@ -103,7 +122,8 @@ def check_trainer(trainer: Trainer, *, seed: int = 0) -> None:
     _expect(alone[0, 0] == weight[4, 0], "influence must look at one residual at a time")
     if trainer.adapts:
         observed = trainer.observe(residual, length, state)
-        mean = tuple(np.asarray(value, float).mean(axis=0) for value in observed)
+        rows = (np.broadcast_to(np.asarray(value, float), (8, 3)) for value in observed)
+        mean = tuple(value.mean(axis=0) for value in rows)
         after = trainer.adapt(state, mean, 0)
         _expect(
             len(after) == len(state),
@@ -114,8 +134,8 @@ def check_trainer(trainer: Trainer, *, seed: int = 0) -> None:
 
 def _check_run(arm: Arm, seed: int) -> None:
     """Run the arm alone, beside another, and interrupted: always the same."""
-    size = 4 if arm.attack is None or arm.attack.vector is None else len(arm.attack.vector)
-    problem = Problem.draw(symmetric(size + 3, size, 4, seed=seed), Normal(), seed=seed)
+    r, n = _dimensions(arm)
+    problem = Problem.draw(symmetric(n, r, 4, seed=seed), Normal(), seed=seed)
     other = Arm(SGD(1e-3), name="other")
 
     def run(arms: list[Arm], steps: int = 40, **options: Any) -> Any:
@@ -129,6 +149,16 @@ def _check_run(arm: Arm, seed: int) -> None:
         np.array_equal(resumed.weights, alone.weights),
         "20 steps and 20 more must be the same as 40: keep no state outside `state`",
     )
+
+
+def _dimensions(arm: Arm) -> tuple[int, int]:
+    """Return (r, n) of a network the arm fits."""
+    sensing = getattr(arm.trainer, "sensing", None)
+    if isinstance(sensing, np.ndarray):
+        return sensing.shape[0], sensing.shape[1]
+    vector = None if arm.attack is None else arm.attack.vector
+    r = 4 if vector is None else len(vector)
+    return r, r + 3
 
 
 def _queries(seed: int, rows: int, arms: int) -> Query:

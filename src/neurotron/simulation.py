@@ -15,19 +15,22 @@ import numpy as np
 from neurotron import _check
 from neurotron._environment import environment
 from neurotron._types import Array, Index
+from neurotron.attacks import Query
 from neurotron.engine.numpy_cohort import NumpyCohort
 from neurotron.engine.recording import Record, recorded_steps
 from neurotron.engine.sources import Rows, Simulated, Source
 from neurotron.engine.state import CohortState
 from neurotron.engine.streams import Stream
 from neurotron.problem import Problem
-from neurotron.trainers import Arm
+from neurotron.trainers import Arm, NeuroTron
 from neurotron.trajectories import Trajectories
 
 __all__ = ["simulate"]
 
 ENGINES = ("auto", "numpy")
 SLICE_SECONDS = 0.05
+MOST_STEPS = 10**15
+MOST_SAMPLES = 10**7
 
 
 def simulate(
@@ -83,9 +86,11 @@ def simulate(
     True
     """
     _check.instance("problem", problem, Problem)
-    steps = _check.integer("steps", steps, 0)
-    batch_size = _check.integer("batch_size", batch_size, 1)
+    steps = _check.integer("steps", steps, 0, MOST_STEPS)
+    batch_size = _check.integer("batch_size", batch_size, 1, MOST_SAMPLES)
     _check.choice("engine", engine, ENGINES)
+    if progress is not None and not callable(progress):
+        raise _check.InputError(f"`progress` must be a function of (step, steps), got {progress!r}")
     stream = Stream.of(_check.integer("seed", seed, 0), replicate)
     schedule = recorded_steps(record, steps)
     source = Simulated(problem) if source is None else source
@@ -106,8 +111,10 @@ def simulate(
     return Trajectories(
         arms=tuple(arms),
         steps=np.array(log.steps),
-        errors=None if problem.true_weights is None else np.stack(log.errors, axis=1),
-        losses=np.stack(log.losses, axis=1),
+        errors=None
+        if problem.true_weights is None
+        else _check.freeze(np.stack(log.errors, axis=1)),
+        losses=_check.freeze(np.stack(log.losses, axis=1)),
         weights=_check.freeze(state.weights.T.copy()),
         status=tuple(_status(stopped, finished) for stopped in state.stopped_at),
         stopped_at=tuple(None if stopped < 0 else int(stopped) for stopped in state.stopped_at),
@@ -206,6 +213,10 @@ def _resolve(arm: Arm, problem: Problem, batch_size: int, steps: int) -> Arm:
 
 
 def _check_source(source: Source, problem: Problem) -> None:
+    if not callable(getattr(source, "batch", None)):
+        raise _check.InputError(f"`source` must be Rows(X, y), got {source!r}")
+    if isinstance(source, Simulated) and source.problem is not problem:
+        raise _check.InputError("`source` simulates another problem: leave it out")
     if isinstance(source, Rows) and source.X.shape[1] != problem.network.n_inputs:
         raise _check.InputError(
             f"the network takes {problem.network.n_inputs} inputs, but X has {source.X.shape[1]} "
@@ -214,7 +225,7 @@ def _check_source(source: Source, problem: Problem) -> None:
 
 
 def _check_arms(arms: Sequence[Arm], problem: Problem) -> list[Arm]:
-    if isinstance(arms, Arm):
+    if not isinstance(arms, Sequence):
         raise _check.InputError("`arms` must be a list of Arm: write [arm]")
     checked = [_check.instance(f"arms[{i}]", arm, Arm) for i, arm in enumerate(arms)]
     if not checked:
@@ -231,22 +242,31 @@ def _check_arms(arms: Sequence[Arm], problem: Problem) -> list[Arm]:
 def _check_fit(arm: Arm, problem: Problem) -> None:
     """Refuse pieces that do not fit together, naming both, before any work."""
     size = problem.network.filter_size
-    if arm.trainer.direction == "sensing" and not hasattr(arm.trainer, "sensing"):
+    if arm.trainer.direction == "sensing" and not isinstance(arm.trainer, NeuroTron):
         raise _check.InputError(
             f"trainer {arm.trainer!r} has direction 'sensing' but no sensing matrix: derive it "
             "from NeuroTron"
         )
     if arm.attack is None:
         return
-    vector = arm.attack.vector
-    if vector is not None and vector.shape != (size,):
+    attack, vector = arm.attack, arm.attack.vector
+    if vector is not None and np.shape(vector) != (size,):
         raise _check.InputError(
-            f"attack {arm.attack!r} has a vector of shape {vector.shape}, but the network has "
+            f"attack {attack!r} has a vector of shape {np.shape(vector)}, but the network has "
             f"{size} weights"
         )
-    if problem.true_weights is None and "push" in arm.attack.uses:
+    if (
+        vector is None
+        and attack.uses != Query._fields
+        and {"probe", "probe_output"} & {*attack.uses}
+    ):
         raise _check.InputError(
-            f"attack {arm.attack!r} looks at `push`, which needs the problem's true_weights"
+            f"attack {attack!r} uses a probe, but has no `vector` to probe with"
+        )
+    if problem.true_weights is None and "push" in attack.uses:
+        raise _check.InputError(
+            f"attack {attack!r} uses `push`, which needs the problem's true_weights (if it does "
+            "not look at it, its `uses` should say so)"
         )
 
 

@@ -65,16 +65,17 @@ class Attack(ABC):
     probability: float = 1.0
 
     uses: ClassVar[tuple[str, ...]] = Query._fields
-    """The fields of the query its formulas look at; the others may be NaN."""
+    """The fields of the query its formulas look at; the others are NaN."""
 
     sees: ClassVar[Literal["query", "batch"]] = "query"
     """Whether ξ depends on its own sample only, or on the whole batch."""
 
     covered: ClassVar[tuple[str, ...]] = ("theorem1", "sharp")
-    """The guarantees that hold against it."""
+    """The guarantees that hold against it; only an attack with none may have an infinite bound."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "bound", _check.number("bound", self.bound, "[0, inf)"))
+        bounds = "[0, inf)" if self.covered else "[0, inf]"
+        object.__setattr__(self, "bound", _check.number("bound", self.bound, bounds))
         chance = _check.number("probability", self.probability, "[0, 1]")
         object.__setattr__(self, "probability", chance)
         for name in self.uses:

@@ -11,6 +11,9 @@ def main() -> None:
     """Run the `neurotron` command."""
     try:
         from neurotron.cli.app import run
-    except ImportError as error:
+
+        run()
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except ModuleNotFoundError as error:
         sys.exit(f"the command line needs {error.name}: pip install 'neurotron[lab]'")
-    run()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from typing import Annotated
 
@@ -10,6 +11,7 @@ from rich.console import Console
 
 from neurotron._check import InputError
 from neurotron._environment import package_version
+from neurotron._extras import MissingExtra
 from neurotron.cli import list_command, simulate_command
 
 __all__ = ["app", "run"]
@@ -40,13 +42,13 @@ def _options(
 
 
 def run() -> None:
-    """Run the command line: bad input is one sentence and exit code 2."""
+    """Run the command line: what cannot be done is one sentence and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without θ shows ? and goes on
     try:
         app()
-    except (InputError, OSError) as error:
-        Console(stderr=True).print(f"[bold red]error:[/] {_escape(str(error))}", soft_wrap=True)
+    except (InputError, MissingExtra, OSError, OverflowError, MemoryError) as error:
+        text = str(error) or "not enough memory for these sizes"
+        Console(stderr=True, markup=False, highlight=False).print(f"error: {text}", soft_wrap=True)
         sys.exit(2)
-
-
-def _escape(text: str) -> str:
-    return text.replace("[", "\\[")

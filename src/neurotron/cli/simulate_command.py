@@ -15,6 +15,7 @@ from rich.table import Table
 
 from neurotron import _check, _seeds, attacks, laws, networks, trainers
 from neurotron.attacks import Attack
+from neurotron.figures import check_picture
 from neurotron.problem import Problem
 from neurotron.trainers import Arm
 
@@ -62,7 +63,10 @@ def simulate(
     chosen = trainer or PAPER_TRAINERS
     learners = [trainers.BY_NAME.build(text, step_size=step_size) for text in chosen]
     arms = [Arm(learner, adversary, name=repr(learner)) for learner in learners]
-    _check_picture(plot)
+    if len({arm.name for arm in arms}) < len(arms):
+        raise _check.InputError("`--trainer`: the same trainer is given twice")
+    if plot is not None:
+        check_picture("--plot", plot)
     from neurotron.simulation import simulate as run_simulation  # loads the compiler
 
     def work(progress: Callable[[int, int], None] | None) -> Trajectories:
@@ -108,16 +112,6 @@ def _attack(
     )
 
 
-def _check_picture(path: Path | None) -> None:
-    """Refuse a picture that cannot be saved before the work, not after."""
-    if path is None:
-        return
-    if path.suffix.lower() not in (".png", ".pdf", ".svg"):
-        raise _check.InputError(f"`--plot` must end in .png, .pdf or .svg, got {str(path)!r}")
-    if not path.parent.is_dir():
-        raise _check.InputError(f"`--plot`: there is no folder {str(path.parent)!r}")
-
-
 def _with_progress(
     work: Callable[[Callable[[int, int], None] | None], Trajectories],
 ) -> Trajectories:
@@ -135,28 +129,28 @@ def _with_progress(
 
 
 def _print(run: Trajectories, problem: Problem, attack: Attack | None, plot: Path | None) -> None:
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(highlight=False, markup=False, soft_wrap=True)
     network, made = problem.network, f"{run.steps[-1]:,} steps"
     console.print(f"network   {network.width} gates, {network.filter_size} weights")
     console.print(f"inputs    {network.n_inputs} from {problem.law!r}")
     console.print(f"labels    {'honest' if attack is None else f'under {attack!r}'}\n")
     table = Table(box=None, padding=(0, 2, 0, 0))
-    table.add_column("trainer", header_style="dim", no_wrap=True)
-    table.add_column("error ‖w − w*‖", header_style="dim", justify="right", no_wrap=True)
-    table.add_column("its course", header_style="dim", no_wrap=True)
+    table.add_column("trainer", header_style="dim", overflow="fold")
+    table.add_column("error ‖w − w*‖", header_style="dim", justify="right", min_width=14)
+    table.add_column("its course", header_style="dim", no_wrap=True, overflow="crop")
     assert run.errors is not None
     for i, arm in enumerate(run.arms):
         stopped = run.stopped_at[i]
         ending = f"{run.errors[i, -1]:.3e}" if stopped is None else f"diverged at {stopped:,}"
         table.add_row(arm.name, ending, _sparkline(run.errors, i))
-    console.print(table)
+    console.print(table, soft_wrap=False)
     ended = "interrupted after" if "interrupted" in run.status else "after"
     console.print(f"\n{ended} {made}; the course is log error over log steps, one scale for all")
     if plot is not None:
         console.print(f"picture: {plot}")
 
 
-def _sparkline(errors: Any, arm: int, width: int = 16) -> str:
+def _sparkline(errors: Any, arm: int, width: int = 12) -> str:
     """Return the course of one arm in block characters, on the scale of all arms."""
     finite = errors[np.isfinite(errors) & (errors > 0.0)]
     low, high = np.log10([finite.min(initial=1e300), finite.max(initial=1e-300)])

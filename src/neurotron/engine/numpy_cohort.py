@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from neurotron import _check
 from neurotron._types import Array, Index
@@ -119,19 +120,36 @@ class NumpyCohort:
         if not self.by_attack:
             return labels
         query = self._query(seen, uniform)
+        tame = np.abs(seen.batch.inputs).max(axis=1, keepdims=True) < 1e100
         for attack, columns in self.by_attack:
-            part = _take(query, columns)
-            distortion = self._distortion(attack, columns, part)
-            chance = attack.chance(self.probability[columns], part)
-            labels[:, columns] += np.where(coin[:, None] <= chance, distortion, 0.0)
+            part = _take(query, attack, columns)
+            hit = coin[:, None] <= self._chance(attack, columns, part)
+            distortion = self._distortion(attack, columns, part, tame)
+            labels[:, columns] += np.where(hit, distortion, 0.0)
         return labels
 
-    def _distortion(self, attack: Attack, columns: Index, query: Query) -> Array:
-        """Return ξ, (b, columns), after checking that the formula kept its promise |ξ| ≤ θ."""
-        bound = self.bound[columns]
+    def _chance(self, attack: Attack, columns: Index, query: Query) -> Array:
+        """Return β, (b, columns), after checking that it is a probability."""
         shape = (self.batch_size, len(columns))
-        distortion = _formula(attack, attack.distort(bound, query), shape)
-        excess = ~(np.abs(distortion) <= bound * (1.0 + 1e-12))
+        probability = self.probability[None, columns]
+        chance = _answer(attack, "chance", attack.chance(probability, query), shape)
+        if not ((chance >= 0.0) & (chance <= 1.0)).all():
+            raise _check.InputError(
+                f"attack {attack!r} gave a chance outside [0, 1] at step {self.state.step}"
+            )
+        return chance
+
+    def _distortion(
+        self, attack: Attack, columns: Index, query: Query, tame: npt.NDArray[np.bool_]
+    ) -> Array:
+        """Return ξ, (b, columns), after checking that the formula kept its promise |ξ| ≤ θ.
+
+        Inputs that are not `tame`, near the end of the range of numbers, excuse it from that.
+        """
+        bound = self.bound[None, columns]
+        shape = (self.batch_size, len(columns))
+        distortion = _answer(attack, "distort", attack.distort(bound, query), shape)
+        excess = tame & ~(np.abs(distortion) <= bound * (1.0 + 1e-12))
         if excess.any():
             worst = float(distortion[excess][0])
             raise _check.InputError(
@@ -192,19 +210,32 @@ class NumpyCohort:
         for trainer, columns in self.by_trainer:
             memory = _memory(self.state, columns)
             part = residual[:, columns]
-            weight[:, columns] = _formula(trainer, trainer.influence(part, memory), part.shape)
+            influence = trainer.influence(part, memory)
+            weight[:, columns] = _answer(trainer, "influence", influence, part.shape)
             if trainer.adapts:
-                length = self._squared_length(seen, columns)
-                observed = trainer.observe(part, length, memory)
-                values = (_formula(trainer, value, part.shape) for value in observed)
-                mean = tuple(self._average(value, seen.batch) for value in values)
-                after = trainer.adapt(memory, mean, seen.step)
-                row = (len(columns),)
-                _remember(self.state, columns, [_formula(trainer, new, row) for new in after])
+                self._adapt(trainer, columns, seen, part)
         if seen.batch.counts is not None:
             weight *= seen.batch.counts[:, None]
         weight *= self.step_size / self.batch_size
         self._keep_finite(self.state.weights + self._move(seen, weight))
+
+    def _adapt(self, trainer: Trainer, columns: Index, seen: Seen, residual: Array) -> None:
+        """Let a trainer observe the batch and change its state."""
+        memory = _memory(self.state, columns)
+        observed = trainer.observe(residual, self._squared_length(seen, columns), memory)
+        values = (_answer(trainer, "observe", value, residual.shape) for value in observed)
+        mean = tuple(self._average(value, seen.batch) for value in values)
+        after = trainer.adapt(memory, mean, seen.step)
+        if len(after) != len(memory):
+            raise _check.InputError(
+                f"adapt of {trainer!r} must return {len(memory)} numbers like initial_state, got "
+                f"{len(after)}"
+            )
+        row = (len(columns),)
+        new = (_answer(trainer, "adapt", value, row) for value in after)
+        for column, *values_of_arm in zip(columns, *new, strict=True):
+            if self.state.stopped_at[column] < 0:
+                self.state.memory[column] = tuple(map(float, values_of_arm))
 
     def _move(self, seen: Seen, weight: Array) -> Array:
         """Return Σ_i weight_i · direction_i, (r, arms)."""
@@ -276,37 +307,37 @@ def _columns(trainers: Sequence[Trainer], wanted: Callable[[Trainer], bool]) -> 
 
 
 def _vectors(attacks: Sequence[Attack | None], filter_size: int) -> Array:
-    """Return each arm's attack vector as a column, zero for those without one: (r, arms)."""
-    vectors = np.zeros((filter_size, len(attacks)))
+    """Return each arm's attack vector as a column, NaN for those without one: (r, arms)."""
+    vectors = np.full((filter_size, len(attacks)), np.nan)
     for column, attack in enumerate(attacks):
         if attack is not None and attack.vector is not None:
             vectors[:, column] = attack.vector
     return vectors
 
 
-def _take(query: Query, columns: Index) -> Query:
-    """Return the query of some arms; fields shared by all arms have one column."""
-    return Query(*(field if field.shape[1] == 1 else field[:, columns] for field in query))
+def _take(query: Query, attack: Attack, columns: Index) -> Query:
+    """Return what an attack on some arms may see; fields shared by all arms have one column."""
+    unseen = np.full((1, 1), np.nan)
+    fields = zip(Query._fields, query, strict=True)
+    seen = (value if name in attack.uses else unseen for name, value in fields)
+    return Query(*(value if value.shape[1] == 1 else value[:, columns] for value in seen))
 
 
-def _formula(owner: Attack | Trainer, value: Any, shape: tuple[int, ...]) -> Array:
-    """Return what a formula gave as numbers of `shape`, or say whose gave something else."""
+def _answer(owner: Attack | Trainer, formula: str, value: Any, shape: tuple[int, ...]) -> Array:
+    """Return what a formula gave as numbers of `shape`; it may be one number, or have all axes."""
     try:
-        return np.broadcast_to(np.asarray(value, np.float64), shape)
+        numbers = np.asarray(value, np.float64)
+        if numbers.ndim in (0, len(shape)):
+            return np.broadcast_to(numbers, shape)
     except (TypeError, ValueError):
-        raise _check.InputError(
-            f"a formula of {owner!r} must give numbers that broadcast to {shape}, got "
-            f"{np.shape(value)}"
-        ) from None
-
-
-def _memory(state: CohortState, columns: Index) -> tuple[Array, ...]:
-    return tuple(
-        np.array(values) for values in zip(*(state.memory[c] for c in columns), strict=True)
+        pass
+    raise _check.InputError(
+        f"{formula} of {owner!r} must return a number or numbers of shape {shape}, got "
+        f"{type(value).__name__} of shape {np.shape(value)}"
     )
 
 
-def _remember(state: CohortState, columns: Index, memory: Sequence[Array]) -> None:
-    for column, *values in zip(columns, *memory, strict=True):
-        if state.stopped_at[column] < 0:
-            state.memory[column] = tuple(map(float, values))
+def _memory(state: CohortState, columns: Index) -> tuple[Array, ...]:
+    """Return the states of some arms' trainers, each number as an array (columns,)."""
+    states = [state.memory[column] for column in columns]
+    return tuple(np.array(values) for values in zip(*states, strict=True))

@@ -14,13 +14,15 @@ __all__ = ["PER_DECADE", "Record", "recorded_steps"]
 Record = Literal["log", "all"] | int
 
 PER_DECADE = 40
+MOST = 10_000_000
 
 
 def recorded_steps(record: Record, steps: int) -> Index:
     """Return the recorded steps of a run: always 0 and the last, in between as `record` says.
 
     ``"log"`` gives 40 steps a decade, ``"all"`` every step, a number s every s-th. Which steps are
-    recorded up to some point never depends on how much longer the run is.
+    recorded up to some point never depends on how much longer the run is. More than ten million
+    records are refused: they would not fit.
 
     >>> recorded_steps(40, 100)
     array([  0,  40,  80, 100])
@@ -34,5 +36,11 @@ def recorded_steps(record: Record, steps: int) -> Index:
         inner = np.unique(np.rint(10.0 ** (exponents / PER_DECADE)).astype(np.intp))
         before = np.append(0, inner)
     else:
-        before = np.arange(0, steps, 1 if record == "all" else record)
+        every = 1 if record == "all" else record
+        if steps // every > MOST:
+            raise _check.InputError(
+                f"record={record!r} would keep {steps // every:,} records: record every "
+                f"{-(-steps // MOST):,} steps or fewer times"
+            )
+        before = np.arange(0, steps, every)
     return np.append(before[before < steps], steps)

@@ -39,7 +39,7 @@ class Simulated:
     problem: Problem
 
     def __post_init__(self) -> None:
-        if self.problem.true_weights is None:
+        if _check.instance("problem", self.problem, Problem).true_weights is None:
             raise _check.InputError(
                 "the problem has no `true_weights`, so it cannot make labels: give them, or data "
                 "with source=Rows(X, y)"
@@ -100,7 +100,8 @@ class Rows:
             weight = _check.array("sample_weight", self.sample_weight, size)
             if weight.min() < 0.0 or not weight.any():
                 raise _check.InputError("`sample_weight` must be nonnegative and not all zero")
-            object.__setattr__(self, "sample_weight", _check.freeze(weight / weight.mean()))
+            relative = weight / weight.max()  # whose mean neither overflows nor vanishes
+            object.__setattr__(self, "sample_weight", _check.freeze(relative / relative.mean()))
 
     def batch(self, stream: Stream, step: int, batch_size: int) -> Batch:
         """Return batch number `step` of the stream."""

@@ -47,4 +47,4 @@ class CohortState:
 
 def divergence_limit(problem: Problem) -> float:
     """Return the size of a weight beyond which an arm has diverged: 10⁶ (1 + its start)."""
-    return 1e6 * (1.0 + float(np.abs(problem.initial_weights).max()))
+    return min(1e6 * (1.0 + float(np.abs(problem.initial_weights).max())), 1e300)

@@ -1,5 +1,5 @@
 """Results → plain series → picture."""
 
-from neurotron.figures.trajectory import Series, plot, series
+from neurotron.figures.trajectory import Series, check_picture, plot, series
 
-__all__ = ["Series", "plot", "series"]
+__all__ = ["Series", "check_picture", "plot", "series"]

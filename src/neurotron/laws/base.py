@@ -44,9 +44,17 @@ class Law(ABC):
     def covariance(self, n_inputs: int) -> Array | None:
         """Return Σ = E[xxᵀ], (n, n); None if it is infinite."""
 
-    @abstractmethod
     def norm_moment(self, order: int, n_inputs: int) -> float:
         """Return m_i = E‖x‖^i for i = 1 … 4, inf if infinite; never below the true value."""
+        order = _check.integer("order", order, 1, 4)
+        n = _check.integer("n_inputs", n_inputs, 1)
+        if self.n_inputs not in (None, n):
+            raise _check.InputError(f"{self!r} has {self.n_inputs} inputs, not {n}")
+        return self._norm_moment(order, n)
+
+    @abstractmethod
+    def _norm_moment(self, order: int, n: int) -> float:
+        """Return m_i for an order and a dimension that have been checked."""
 
     def require_symmetric(self, purpose: str) -> None:
         """Refuse an asymmetric law where the theory needs parity symmetry."""
@@ -86,11 +94,6 @@ class ProductLaw(Law):
         """E x⁴ / (E x²)² of one coordinate (3 for a normal law)."""
 
     @property
-    def support(self) -> float:
-        """Largest |x| of one coordinate."""
-        return math.inf
-
-    @property
     def tail(self) -> float:
         """Norm moments of this order and above are reported infinite."""
         if math.isinf(self.variance):
@@ -107,13 +110,27 @@ class ProductLaw(Law):
         """Return one or two independent coordinates from each pair of uniforms (elementwise)."""
 
     def density(self, x: Array) -> Array | None:
-        """Return the density of one coordinate at x > 0, of both signs together divided by two."""
+        """Return the density of one coordinate at x > 0, of both signs together divided by two.
+
+        With it, give `unit`: quadrature looks for the mass between e^−50 and e^66 of it.
+        """
         return None
+
+    def masses(self) -> tuple[Array, Array] | None:
+        """Return points |x|/unit with the chance of each, for quadrature; None if unknown."""
+        from neurotron.laws.moments import masses_of_density
+
+        return masses_of_density(self)
 
     @cached_property
     def per_pair(self) -> int:
         """How many coordinates a pair of uniforms gives."""
-        return len(self.coordinates(np.array([0.5]), np.array([0.5])))
+        parts = self.coordinates(np.array([0.5]), np.array([0.5]))
+        if not isinstance(parts, tuple) or len(parts) not in (1, 2):
+            raise _check.InputError(
+                f"{type(self).__name__}.coordinates must return a tuple of one or two arrays"
+            )
+        return len(parts)
 
     def pairs(self, batch_size: int, n_inputs: int) -> int:
         """Return how many pairs of uniforms make a batch."""
@@ -126,32 +143,35 @@ class ProductLaw(Law):
 
     def covariance(self, n_inputs: int) -> Array | None:
         """Return Σ = variance · I, None if the variance is infinite."""
-        return self.variance * np.eye(n_inputs) if math.isfinite(self.variance) else None
+        n = _check.integer("n_inputs", n_inputs, 1)
+        return _check.freeze(self.variance * np.eye(n)) if math.isfinite(self.variance) else None
 
     @cached_property
-    def transforms(self) -> tuple[Array, Array, Array, Array]:
-        """Nodes s and ψ_p(s) = E[x^{2p} e^{−s x²}] for p = 0, 1, 2, with x measured in `unit`."""
+    def transforms(self) -> tuple[Array, Array, Array] | None:
+        """ψ_p(s) = E[x^{2p} e^{−s x²}], p = 0, 1, 2, for x in `unit`, on the nodes of `moments`."""
         from neurotron.laws.moments import laplace_transforms
 
         return laplace_transforms(self)
 
-    def norm_moment(self, order: int, n_inputs: int) -> float:
-        """Return m_i = E‖x‖^i; without a density, m1 ≤ √m2 and m3 ≤ √(m2 m4) stand in."""
+    def _norm_moment(self, order: int, n: int) -> float:
         from neurotron.laws.moments import norm_moment
 
-        return norm_moment(self, _check.integer("order", order, 1, 4), n_inputs)
+        return norm_moment(self, order, n)
 
 
 @dataclass(frozen=True)
 class ScaledLaw(ProductLaw):
-    """A symmetric product law with a `scale` > 0 that multiplies every coordinate."""
+    """A symmetric product law with a `scale` that multiplies every coordinate.
+
+    Between 1e-70 and 1e70, so that fourth powers are still numbers.
+    """
 
     scale: float = field(default=1.0, kw_only=True)
 
     symmetric = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "scale", _check.number("scale", self.scale, "(0, inf)"))
+        object.__setattr__(self, "scale", _check.number("scale", self.scale, "[1e-70, 1e70]"))
 
     @property
     def unit(self) -> float:

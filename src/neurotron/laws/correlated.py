@@ -11,7 +11,7 @@ import numpy.typing as npt
 from neurotron import _check
 from neurotron._types import Array
 from neurotron.laws.base import Law, ProductLaw
-from neurotron.laws.moments import LOG_S, STEP
+from neurotron.laws.moments import LOG_S, integrate
 from neurotron.laws.normal import Normal
 
 __all__ = ["Correlated"]
@@ -42,6 +42,8 @@ class Correlated(Law):
     def __post_init__(self) -> None:
         _check.instance("base", self.base, ProductLaw)
         object.__setattr__(self, "matrix", _check.array("matrix", self.matrix, ("n", "m")))
+        if not self.matrix.any():
+            raise _check.InputError("`matrix` must not be zero")
 
     def __repr__(self) -> str:
         n, m = self.matrix.shape
@@ -52,9 +54,12 @@ class Correlated(Law):
         cls, covariance: npt.ArrayLike, base: ProductLaw | None = None
     ) -> Correlated:
         """Return the law with positive definite covariance Σ made from `base` (default normal)."""
-        base = Normal() if base is None else base
+        base = Normal() if base is None else _check.instance("base", base, ProductLaw)
         sigma = _check.array("covariance", covariance, ("n", "n"))
-        if sigma.shape[0] != sigma.shape[1] or not np.allclose(sigma, sigma.T):
+        symmetric = sigma.shape[0] == sigma.shape[1] and np.allclose(
+            sigma, sigma.T, rtol=1e-10, atol=1e-12 * np.abs(sigma).max()
+        )
+        if not symmetric:
             raise _check.InputError("`covariance` must be a symmetric square matrix")
         if math.isinf(base.variance):
             raise _check.InputError(
@@ -87,18 +92,17 @@ class Correlated(Law):
     def covariance(self, n_inputs: int) -> Array | None:
         """Return B E[zzᵀ] Bᵀ."""
         inner = self.base.covariance(self.matrix.shape[1])
-        return None if inner is None else self.matrix @ inner @ self.matrix.T
+        return None if inner is None else _check.freeze(self.matrix @ inner @ self.matrix.T)
 
-    def norm_moment(self, order: int, n_inputs: int) -> float:
-        """Return m_i: exact for i = 2, 4 and for normal z; else m1 ≤ √m2 and m3 ≤ √(m2 m4)."""
-        i = _check.integer("order", order, 1, 4)
-        if i in (1, 3) and isinstance(self.base, Normal):
-            return self._normal_odd_moment(i)
+    def _norm_moment(self, order: int, n: int) -> float:
+        """Exact for i = 2, 4 and for normal z; else m1 ≤ √m2 and m3 ≤ √(m2 m4)."""
+        if order in (1, 3) and isinstance(self.base, Normal):
+            return self._normal_odd_moment(order)
         m2 = self._even_moment(2)
-        if i <= 2:
-            return m2 if i == 2 else math.sqrt(m2)
+        if order <= 2:
+            return m2 if order == 2 else math.sqrt(m2)
         m4 = self._even_moment(4)
-        return m4 if i == 4 else math.sqrt(m2 * m4)
+        return m4 if order == 4 else math.sqrt(m2 * m4)
 
     def _even_moment(self, order: int) -> float:
         """E‖x‖² = ς² tr G and E‖x‖⁴ = ς⁴((tr G)² + 2 tr G² + (κ − 3) Σ G_jj²), G = BᵀB."""
@@ -120,16 +124,12 @@ class Correlated(Law):
         """Quadrature of `laws.moments` for ‖x‖² = Σ λ_j z_j², z standard normal."""
         eigenvalues = np.linalg.eigvalsh(self.matrix.T @ self.matrix).clip(min=0.0)
         unit = float(eigenvalues.max()) * self.base.variance
-        s = np.exp(LOG_S)
         ratio = eigenvalues / eigenvalues.max()
         with np.errstate(under="ignore"):
-            denominator = 1.0 + 2.0 * np.outer(s, ratio)
+            denominator = 1.0 + 2.0 * np.outer(np.exp(LOG_S), ratio)
             tilted = ratio / denominator
-            decay = np.exp(-0.5 * np.log(denominator).sum(axis=1))
             value = tilted.sum(axis=1)
             if order == 3:
                 value = value**2 + 2.0 * (tilted**2).sum(axis=1)
-            integrand = np.sqrt(s) * value * decay
-        below = float(integrand[0]) / math.expm1(0.5 * STEP)
-        total = STEP * (float(integrand.sum()) + below) / math.sqrt(math.pi)
-        return total * unit ** (order / 2)
+            decay = np.exp(-0.5 * np.log(denominator).sum(axis=1))
+            return integrate(value * decay, rate=0.5) * unit ** (order / 2)

@@ -72,9 +72,8 @@ class Empirical(Law):
 
     def covariance(self, n_inputs: int) -> Array:
         """Return E[xxᵀ] over the rows."""
-        return self.rows.T @ self.rows / len(self.rows)
+        return _check.freeze(self.rows.T @ self.rows / len(self.rows))
 
-    def norm_moment(self, order: int, n_inputs: int) -> float:
+    def _norm_moment(self, order: int, n: int) -> float:
         """Return the mean of ‖row‖^i."""
-        norms = np.linalg.norm(self.rows, axis=1)
-        return float((norms ** _check.integer("order", order, 1, 4)).mean())
+        return float((np.linalg.norm(self.rows, axis=1) ** order).mean())

@@ -7,9 +7,9 @@ With :math:`\psi_p(s) = E[x^{2p} e^{-s x^2}]` of one coordinate, and every term 
     m_3 &= \frac{1}{\sqrt\pi} \int_0^\infty s^{-1/2}
            \left[ n \psi_2 \psi_0^{n-1} + n(n-1) \psi_1^2 \psi_0^{n-2} \right] ds .
 
-Both integrals are trapezoid sums in log s, and ψ a trapezoid sum in log x (or, on a bounded
-support, in a variable that flattens both ends): for analytic densities the error falls
-exponentially in 1/step.
+Both integrals are trapezoid sums in log s, and ψ is a sum over points |x| with their chances: a
+trapezoid sum in log x of the density where there is one, in a variable that flattens both ends of
+the unit interval for quantiles. For analytic integrands the error falls exponentially in 1/step.
 """
 
 from __future__ import annotations
@@ -21,30 +21,32 @@ import numpy as np
 from neurotron._types import Array
 from neurotron.laws.base import ProductLaw
 
-__all__ = ["laplace_transforms", "norm_moment"]
+__all__ = [
+    "LOG_S",
+    "integrate",
+    "laplace_transforms",
+    "masses_of_density",
+    "norm_moment",
+    "unit_interval",
+]
 
 STEP = 0.1
 LOG_S = np.arange(-120.0, 60.0, STEP)
 
 
-def norm_moment(law: ProductLaw, order: int, n_inputs: int) -> float:
-    """Return E‖x‖^order of `law` in n dimensions, order 1 … 4."""
+def norm_moment(law: ProductLaw, order: int, n: int) -> float:
+    """Return E‖x‖^order of `law` in n dimensions, or an upper bound where ψ is not known."""
     if law.tail <= order:
         return math.inf
-    n, variance = n_inputs, law.variance
-    m2 = n * variance
-    m4 = n * (law.kurtosis + n - 1.0) * variance**2 if math.isfinite(law.kurtosis) else math.inf
+    m2 = n * law.variance
+    m4 = n * (law.kurtosis + n - 1.0) * law.variance**2
     if order == 2:
         return m2
     if order == 4:
         return m4
-    if law.density(np.array([law.unit])) is None:
+    if law.transforms is None:
         return math.sqrt(m2) if order == 1 else math.sqrt(m2 * m4)
-    return _odd_moment(law, order, n)
-
-
-def _odd_moment(law: ProductLaw, order: int, n: int) -> float:
-    s, psi0, psi1, psi2 = law.transforms
+    psi0, psi1, psi2 = law.transforms
     with np.errstate(under="ignore"):
         if order == 1:
             values = n * psi1 * psi0 ** (n - 1)
@@ -52,37 +54,53 @@ def _odd_moment(law: ProductLaw, order: int, n: int) -> float:
             values = n * psi2 * psi0 ** (n - 1)
             if n > 1:
                 values = values + n * (n - 1) * psi1**2 * psi0 ** (n - 2)
-        integrand = values * np.sqrt(s)  # s^{-1/2} ds = s^{1/2} d(log s)
-    # Below the smallest s the integrand falls like a power of s: sum that geometric tail exactly.
-    rate = min(0.5, (law.tail - order) / 2.0)
-    below = integrand[0] / math.expm1(rate * STEP)
-    total = STEP * (float(integrand.sum()) + float(below)) / math.sqrt(math.pi)
-    return total * law.unit**order
+    return integrate(values, rate=min(0.5, (law.tail - order) / 2.0)) * law.unit**order
 
 
-def laplace_transforms(law: ProductLaw) -> tuple[Array, Array, Array, Array]:
-    """Return nodes s and ψ_0, ψ_1, ψ_2 there, for the law measured in its own `unit`."""
-    x, weight = _nodes(law.support / law.unit)
-    density = law.density(x * law.unit)
-    assert density is not None
-    mass = density * weight
-    mass /= mass.sum()  # the same as 2 · unit · mass, less the rounding of singular densities
-    s = np.exp(LOG_S)
+def integrate(values: Array, rate: float) -> float:
+    """Return π^{−1/2} ∫ s^{−1/2} f(s) ds from f on the nodes.
+
+    Below the smallest node the integrand in log s falls like s^rate: that tail is a geometric sum.
+    """
     with np.errstate(under="ignore"):
-        decay = np.exp(-np.outer(s, x * x))
+        integrand = values * np.exp(LOG_S / 2.0)  # s^{−1/2} ds = s^{1/2} d(log s)
+    below = float(integrand[0]) / math.expm1(rate * STEP)
+    return STEP * (float(integrand.sum()) + below) / math.sqrt(math.pi)
+
+
+def laplace_transforms(law: ProductLaw) -> tuple[Array, Array, Array] | None:
+    """Return ψ_0, ψ_1, ψ_2 on the nodes exp(LOG_S), for the law measured in its own `unit`."""
+    points = law.masses()
+    if points is None:
+        return None
+    x, mass = points
+    with np.errstate(under="ignore"):
+        decay = np.exp(-np.outer(np.exp(LOG_S), x * x))
         zero, one, two = (decay @ (mass * x ** (2 * p)) for p in range(3))
-    return s, zero, one, two
+    return zero, one, two
 
 
-def _nodes(support: float) -> tuple[Array, Array]:
-    """Return nodes x > 0 and weights dx up to `support`."""
-    if math.isinf(support):
-        x = np.exp(np.arange(-50.0, 66.0, STEP))
-        return x, x * STEP
+def masses_of_density(law: ProductLaw) -> tuple[Array, Array] | None:
+    """Return points x/unit = e^y and their chances; None without a density or if it is not one.
+
+    A density that does not sum to one on the points has its mass elsewhere, or is wrong.
+    """
+    x = np.exp(np.arange(-50.0, 66.0, STEP))
+    density = law.density(x * law.unit)
+    if density is None:
+        return None
+    mass = 2.0 * density * law.unit * x * STEP
+    return (x, mass) if abs(float(mass.sum()) - 1.0) < 1e-9 else None
+
+
+def unit_interval() -> tuple[Array, Array, Array]:
+    """Return points w of (0, 1), their distances 1 − w to one, and weights that sum to one.
+
+    Doubly exponential spacing, down to e^−700 at zero: quantiles at w reach any tail.
+    """
     step = 0.01
-    t = np.arange(-3.5, 3.5 + step, step)
-    lower = 1.0 / (1.0 + np.exp(-math.pi * np.sinh(t)))
-    upper = 1.0 / (1.0 + np.exp(math.pi * np.sinh(t)))
-    inside = lower < 1.0  # where rounding does not put a node on the edge of the support
-    weight = support * lower * upper * math.pi * np.cosh(t) * step
-    return support * lower[inside], weight[inside]
+    t = np.arange(-6.1, 6.1 + step / 2, step)
+    bend = math.pi * np.sinh(t)
+    to_zero, to_one = (1.0 / (1.0 + np.exp(sign * bend)) for sign in (1.0, -1.0))
+    weight = to_zero * to_one * math.pi * np.cosh(t) * step
+    return to_zero, to_one, weight / weight.sum()

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neurotron import _check
 from neurotron._formula import cos_turn, sin_turn
 from neurotron._types import Array
 from neurotron.laws.base import ScaledLaw
@@ -37,8 +36,7 @@ class Normal(ScaledLaw):
         radius = self.scale * np.sqrt(-2.0 * np.log(u))
         return radius * cos_turn(v), radius * sin_turn(v)
 
-    def norm_moment(self, order: int, n_inputs: int) -> float:
+    def _norm_moment(self, order: int, n: int) -> float:
         """Return m_i in closed form."""
-        i = _check.integer("order", order, 1, 4)
-        ratio = math.lgamma((n_inputs + i) / 2) - math.lgamma(n_inputs / 2)
-        return self.scale**i * math.exp(i / 2 * math.log(2.0) + ratio)
+        ratio = math.lgamma((n + order) / 2) - math.lgamma(n / 2)
+        return self.scale**order * math.exp(order / 2 * math.log(2.0) + ratio)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from neurotron import _check
 from neurotron._formula import select
 from neurotron._types import Array
 from neurotron.laws.base import ScaledLaw
@@ -23,11 +22,6 @@ class Rademacher(ScaledLaw):
     kurtosis = 1.0
 
     @property
-    def support(self) -> float:
-        """Largest |x| of one coordinate."""
-        return self.scale
-
-    @property
     def variance(self) -> float:
         """E x² = scale²."""
         return self.scale**2
@@ -39,7 +33,6 @@ class Rademacher(ScaledLaw):
             select(v < 0.5, -self.scale, self.scale),
         )
 
-    def norm_moment(self, order: int, n_inputs: int) -> float:
+    def _norm_moment(self, order: int, n: int) -> float:
         """Return (scale √n)^i."""
-        i = _check.integer("order", order, 1, 4)
-        return float((self.scale**2 * n_inputs) ** (i / 2))
+        return float((self.scale**2 * n) ** (order / 2))

@@ -12,11 +12,12 @@ import numpy as np
 from neurotron import _check
 from neurotron._types import Array
 from neurotron.laws.base import ProductLaw
+from neurotron.laws.moments import unit_interval
 
 __all__ = ["ScipyLaw"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ScipyLaw(ProductLaw):
     """Independent coordinates of a frozen continuous ``scipy.stats`` distribution, by quantiles.
 
@@ -35,21 +36,38 @@ class ScipyLaw(ProductLaw):
 
     def __post_init__(self) -> None:
         frozen = self.distribution
-        if not all(hasattr(frozen, name) for name in ("ppf", "isf", "pdf", "stats")):
+        try:
+            quartiles = np.asarray(frozen.ppf(np.array([0.25, 0.75])), np.float64)
+            usable = quartiles.shape == (2,) and callable(frozen.isf) and callable(frozen.stats)
+        except (AttributeError, TypeError, ValueError):
+            usable = False
+        if not usable:
             raise _check.InputError(
                 "`distribution` must be a frozen continuous scipy.stats distribution such as "
                 f"scipy.stats.logistic(), got {frozen!r}"
             )
-        if not np.isfinite(frozen.ppf([0.25, 0.75])).all():
+        if not quartiles[0] < quartiles[1] < math.inf:
             raise _check.InputError(
-                f"`distribution` has no finite quartiles: check the parameters of {self!r}"
+                f"{self!r} has quartiles {quartiles[0]:g}, {quartiles[1]:g}: check its parameters"
             )
 
-    def __repr__(self) -> str:
+    @property
+    def _key(self) -> tuple[object, ...]:
+        """What tells two such laws apart: SciPy's frozen distributions have no equality."""
         frozen = self.distribution
         name = getattr(getattr(frozen, "dist", None), "name", type(frozen).__name__)
-        given = [f"{value:g}" for value in getattr(frozen, "args", ())]
-        given += [f"{key}={value:g}" for key, value in getattr(frozen, "kwds", {}).items()]
+        return name, getattr(frozen, "args", ()), tuple(sorted(getattr(frozen, "kwds", {}).items()))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ScipyLaw) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __repr__(self) -> str:
+        name, args, keywords = self._key
+        given = [f"{value:g}" for value in args]  # type: ignore[attr-defined]
+        given += [f"{key}={value:g}" for key, value in keywords]  # type: ignore[attr-defined]
         return f"ScipyLaw({name}({', '.join(given)}))"
 
     @cached_property
@@ -64,11 +82,6 @@ class ScipyLaw(ProductLaw):
         """Half the distance between the quartiles."""
         low, high = self.distribution.ppf([0.25, 0.75])
         return float(high - low) / 2.0
-
-    @cached_property
-    def support(self) -> float:
-        """Largest |x| of one coordinate."""
-        return float(np.abs(self.distribution.support()).max())
 
     @cached_property
     def _moments(self) -> tuple[float, float]:
@@ -96,14 +109,17 @@ class ScipyLaw(ProductLaw):
         """Return the quantiles at u and at v."""
         return np.asarray(self.distribution.ppf(u)), np.asarray(self.distribution.ppf(v))
 
-    def density(self, x: Array) -> Array:
-        """Return half the density of |x|."""
-        return np.asarray((self.distribution.pdf(x) + self.distribution.pdf(-x)) / 2.0)
+    def masses(self) -> tuple[Array, Array]:
+        """Return |quantiles|/unit of both tails, each with its chance: no density is needed."""
+        to_zero, _, weight = unit_interval()
+        tails = (self.distribution.ppf(to_zero / 2.0), self.distribution.isf(to_zero / 2.0))
+        x, mass = np.abs(np.concatenate(tails)) / self.unit, np.tile(weight / 2.0, 2)
+        near = x < 1e28  # farther out x⁴ overflows, and e^{−s x²} is 0 for every s in use
+        return x[near], mass[near]
 
     def covariance(self, n_inputs: int) -> Array | None:
         """Return E[xxᵀ], with the square of the mean off the diagonal."""
         if math.isinf(self.variance):
             return None
-        mean = float(self.distribution.mean())
-        off_diagonal = np.full((n_inputs, n_inputs), mean**2)
-        return off_diagonal + (self.variance - mean**2) * np.eye(n_inputs)
+        n, mean = _check.integer("n_inputs", n_inputs, 1), float(self.distribution.mean())
+        return _check.freeze(np.full((n, n), mean**2) + (self.variance - mean**2) * np.eye(n))

@@ -29,7 +29,7 @@ class StudentT(ScaledLaw):
     dof: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "dof", _check.number("dof", self.dof, "(0, inf)"))
+        object.__setattr__(self, "dof", _check.number("dof", self.dof, "(0, 1e100]"))
         super().__post_init__()
 
     @property
@@ -56,10 +56,9 @@ class StudentT(ScaledLaw):
     def density(self, x: Array) -> Array:
         """Return Γ((ν+1)/2) / (√(νπ) Γ(ν/2) scale) · (1 + x²/(ν scale²))^{−(ν+1)/2}."""
         nu, z = self.dof, x / self.scale
-        logarithm = (
-            math.lgamma((nu + 1.0) / 2.0)
-            - math.lgamma(nu / 2.0)
-            - 0.5 * math.log(nu * math.pi)
-            - (nu + 1.0) / 2.0 * np.log1p(z * z / nu)
-        )
-        return np.exp(logarithm) / self.scale
+        if nu < 1e6:
+            ratio = math.lgamma((nu + 1.0) / 2.0) - math.lgamma(nu / 2.0)
+        else:  # two large gamma functions would cancel: Stirling's series, to O(ν⁻³)
+            ratio = 0.5 * math.log(nu / 2.0) - 0.25 / nu
+        logarithm = ratio - 0.5 * math.log(nu * math.pi)
+        return np.exp(logarithm - (nu + 1.0) / 2.0 * np.log1p(z * z / nu)) / self.scale

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from neurotron._types import Array
 from neurotron.laws.base import ScaledLaw
+from neurotron.laws.moments import unit_interval
 
 __all__ = ["Uniform"]
 
@@ -23,11 +22,6 @@ class Uniform(ScaledLaw):
     kurtosis = 1.8
 
     @property
-    def support(self) -> float:
-        """Largest |x| of one coordinate."""
-        return self.scale
-
-    @property
     def variance(self) -> float:
         """E x² = scale²/3."""
         return self.scale**2 / 3.0
@@ -36,6 +30,6 @@ class Uniform(ScaledLaw):
         """Return scale · (2u − 1) and scale · (2v − 1)."""
         return self.scale * (2.0 * u - 1.0), self.scale * (2.0 * v - 1.0)
 
-    def density(self, x: Array) -> Array:
-        """Return 1/(2 scale)."""
-        return np.full_like(x, 0.5 / self.scale)
+    def masses(self) -> tuple[Array, Array]:
+        """Return points of the unit interval, where |x|/scale is uniform, and their chances."""
+        return unit_interval()[1:]

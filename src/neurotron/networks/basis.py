@@ -63,7 +63,10 @@ class Windows:
     n_inputs: int
 
     def __post_init__(self) -> None:
-        index = np.array(self.index, dtype=np.intp)
+        index = np.array(self.index)
+        if index.dtype.kind not in "iu":
+            raise _check.InputError(f"`index` must hold whole numbers, got {index.dtype}")
+        index = index.astype(np.intp)
         if index.ndim != 2 or index.size == 0:
             raise _check.InputError(f"`index` must have shape (k, r), got {index.shape}")
         n = _check.integer("n_inputs", self.n_inputs, 1)

@@ -65,7 +65,7 @@ def symmetric(
         raise _check.InputError(
             f"`width` must be even, got {width}: symmetric gates come in pairs M ± jC"
         )
-    r, n = _dimensions(n_inputs, filter_size, center if center is not None else spread)
+    r, n = _dimensions(n_inputs, filter_size, center, spread)
     m = _given_or_drawn("center", center, (r, n), seed)
     c = _given_or_drawn("spread", spread, (r, n), seed)
     half = width // 2
@@ -96,6 +96,7 @@ def convolution(
     n = _check.integer("n_inputs", n_inputs, 1)
     r = _filter_length("filter_size", filter_size, n)
     stride = _check.integer("stride", stride, 1)
+    _check.instance("circular", circular, bool)
     starts = np.arange(0, n if circular else n - r + 1, stride)
     index = (starts[:, None] + np.arange(r)) % n
     return _network(Windows(index, n), None, outer_weights, leak)
@@ -117,7 +118,7 @@ def convolution2d(
     height, breadth = _pair("image_shape", image_shape)
     rows = _filter_length("filter_shape[0]", _pair("filter_shape", filter_shape)[0], height)
     columns = _filter_length("filter_shape[1]", filter_shape[1], breadth)
-    down, across = _pair("stride", (stride, stride) if isinstance(stride, int) else stride)
+    down, across = _pair("stride", (stride, stride) if np.ndim(stride) == 0 else stride)
     corners = np.arange(0, height - rows + 1, down)[:, None] * breadth + np.arange(
         0, breadth - columns + 1, across
     )
@@ -160,11 +161,17 @@ def _pair(name: str, value: object) -> tuple[int, int]:
 
 
 def _dimensions(
-    n_inputs: int | None, filter_size: int | None, given: npt.ArrayLike | None
+    n_inputs: int | None,
+    filter_size: int | None,
+    center: npt.ArrayLike | None,
+    spread: npt.ArrayLike | None,
 ) -> tuple[int, int]:
-    if given is not None:
-        r, n = _check.array("center" if n_inputs is None else "spread", given, ("r", "n")).shape
-        n_inputs, filter_size = n_inputs or n, filter_size or r
+    """Return (r, n) as given, or else those of the given matrices."""
+    for name, matrix in (("center", center), ("spread", spread)):
+        if matrix is not None:
+            r, n = _check.array(name, matrix, ("r", "n")).shape
+            filter_size = r if filter_size is None else filter_size
+            n_inputs = n if n_inputs is None else n_inputs
     if n_inputs is None or filter_size is None:
         raise _check.InputError("give `n_inputs` and `filter_size`, or the matrix `center`")
     n = _check.integer("n_inputs", n_inputs, 1)

@@ -90,12 +90,12 @@ class FilterNetwork:
     def gates(self) -> Array:
         """The sensing matrices A_i of the network, (k, r, n), formed on demand."""
         basis = self.basis.dense()
-        return basis if self.mix is None else np.tensordot(self.mix, basis, axes=1)
+        return _check.freeze(basis if self.mix is None else np.tensordot(self.mix, basis, axes=1))
 
     @cached_property
     def share(self) -> Array:
         """The part of each gate in the output, q_i / k, shape (k,)."""
-        return self.outer_weights / self.width
+        return _check.freeze(self.outer_weights / self.width)
 
     @cached_property
     def mean_gate(self) -> Array:
@@ -105,7 +105,7 @@ class FilterNetwork:
     @cached_property
     def basis_share(self) -> Array:
         """The coefficients of Ā in the basis, (L,)."""
-        return self.share if self.mix is None else self.share @ self.mix
+        return self.share if self.mix is None else _check.freeze(self.share @ self.mix)
 
     def project(self, x: Array) -> Array:
         """Return the inputs seen through the basis: (b, n) -> (b, L, r)."""
@@ -151,7 +151,10 @@ class FilterNetwork:
     def _arguments(
         self, weights: npt.ArrayLike, x: npt.ArrayLike
     ) -> tuple[Array, Array, tuple[slice | int, slice | int]]:
-        w, inputs = np.asarray(weights, np.float64), np.asarray(x, np.float64)
+        try:
+            w, inputs = np.asarray(weights, np.float64), np.asarray(x, np.float64)
+        except (TypeError, ValueError):
+            raise _check.InputError("`weights` and `x` must be arrays of numbers") from None
         for name, value, size in (("weights", w, self.filter_size), ("x", inputs, self.n_inputs)):
             if value.ndim not in (1, 2) or value.shape[-1] != size:
                 raise _check.InputError(

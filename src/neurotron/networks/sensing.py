@@ -30,10 +30,9 @@ def polar(network: FilterNetwork, covariance: npt.ArrayLike) -> Array:
     No other matrix has a larger λ1/λ2 = λ_min(sym(ĀΣMᵀ))/‖M‖₂, on which Theorem 1's trade-off and
     rate depend; it attains s_min(ĀΣ).
     """
-    left, singular, right = np.linalg.svd(
-        network.mean_gate @ _covariance(network, covariance), full_matrices=False
-    )
-    _require_rank(singular)
+    sigma = _covariance(network, covariance)
+    _require_trainable(network, sigma)
+    left, _, right = np.linalg.svd(network.mean_gate @ sigma, full_matrices=False)
     return _check.freeze(left @ right)
 
 
@@ -48,10 +47,10 @@ def optimal(network: FilterNetwork, covariance: npt.ArrayLike) -> Array:
     ...                  np.eye(2)))
     True
     """
+    sigma = _covariance(network, covariance)
+    _require_trainable(network, sigma)
     gate = network.mean_gate
-    gram = gate @ _covariance(network, covariance) @ gate.T
-    _require_rank(np.sqrt(np.maximum(np.linalg.eigvalsh(gram)[::-1], 0.0)))
-    return _check.freeze(np.asarray(np.linalg.solve(gram, gate), np.float64))
+    return _check.freeze(np.asarray(np.linalg.solve(gate @ sigma @ gate.T, gate), np.float64))
 
 
 def gaussian(filter_size: int, n_inputs: int, *, seed: int = 0) -> Array:
@@ -91,8 +90,10 @@ def sensing_matrix(
 
     `covariance` is Σ, None if the law has none (only "mean" and a given array need none).
     """
+    _require_trainable(network, covariance)
     if not isinstance(sensing, str):
-        return _full_rank(_check.array("sensing", sensing, (network.filter_size, network.n_inputs)))
+        shape = (network.filter_size, network.n_inputs)
+        return _full_rank(_check.array("sensing", sensing, shape))
     _check.choice("sensing", sensing, SENSING)
     if sensing == "mean":
         return mean(network)
@@ -104,7 +105,14 @@ def sensing_matrix(
 
 
 def _covariance(network: FilterNetwork, covariance: npt.ArrayLike) -> Array:
-    return _check.array("covariance", covariance, (network.n_inputs, network.n_inputs))
+    _check.instance("network", network, FilterNetwork)
+    sigma = _check.array("covariance", covariance, (network.n_inputs, network.n_inputs))
+    largest = np.abs(sigma).max()
+    if not np.allclose(sigma, sigma.T, rtol=1e-10, atol=1e-12 * largest):
+        raise _check.InputError("`covariance` must be symmetric")
+    if np.linalg.eigvalsh(sigma)[0] < -1e-10 * largest:
+        raise _check.InputError("`covariance` must not have negative eigenvalues")
+    return sigma
 
 
 def _shape(filter_size: int, n_inputs: int) -> tuple[int, int]:
@@ -113,17 +121,19 @@ def _shape(filter_size: int, n_inputs: int) -> tuple[int, int]:
 
 
 def _full_rank(matrix: Array) -> Array:
-    singular = np.linalg.svd(matrix, compute_uv=False)
-    if singular[-1] <= singular[0] * matrix.shape[1] * np.finfo(float).eps:
+    if np.linalg.matrix_rank(matrix) < len(matrix):
         raise _check.InputError("the sensing matrix must have full rank: its rows are dependent")
     return _check.freeze(matrix)
 
 
-def _require_rank(singular: Array) -> None:
-    """Refuse rank(ĀΣ) < r; 1e-7 leaves room for the square root of a rounded eigenvalue."""
-    if not singular[-1] > 1e-7 * singular[0]:
+def _require_trainable(network: FilterNetwork, covariance: Array | None) -> None:
+    """Refuse rank(ĀΣ) < r, where no M gives λ1 > 0 (THEORY §3, erratum 12)."""
+    gate = network.mean_gate
+    seen = gate if covariance is None else gate @ covariance
+    if np.linalg.matrix_rank(seen) < network.filter_size:
         raise _check.InputError(
-            "no sensing matrix can train this network on this law: the mean gate Ā = (1/k) Σ q_i "
-            "A_i, seen through the covariance of x, has dependent rows (rank(ĀΣ) < filter_size); "
-            "a circular convolution needs a stride, opposite gates need different outer weights"
+            "no sensing matrix can train this network on this law: to rounding, the mean gate Ā = "
+            "(1/k) Σ q_i A_i seen through the covariance of x has dependent rows (rank(ĀΣ) < "
+            "filter_size); a circular convolution needs a stride, opposite gates need different "
+            "outer weights"
         )

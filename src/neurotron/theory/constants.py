@@ -27,18 +27,20 @@ def lambda1(problem: Problem, sensing: npt.ArrayLike) -> float:
     The paper prints λ_min of a matrix that need not be symmetric; its proof uses dᵀĀΣMᵀd, which
     only the symmetric part enters.
     """
-    problem.law.require_symmetric("λ1")
-    product = problem.network.mean_gate @ _covariance(problem) @ np.asarray(sensing).T
+    _check.instance("problem", problem, Problem).law.require_symmetric("λ1")
+    matrix = _matrix(problem, sensing)
+    product = problem.network.mean_gate @ _covariance(problem) @ matrix.T
     return float(np.linalg.eigvalsh((product + product.T) / 2.0)[0])
 
 
 def lambda2(sensing: npt.ArrayLike) -> float:
     """Return the spectral norm of M."""
-    return float(np.linalg.norm(np.asarray(sensing), 2))
+    return float(np.linalg.norm(_check.array("sensing", sensing, ("r", "n")), 2))
 
 
 def lambda3(network: FilterNetwork) -> float:
     """Return (1/k) Σ q_i² ‖A_i‖₂²."""
+    _check.instance("network", network, FilterNetwork)
     norms = np.linalg.norm(network.gates, 2, axis=(1, 2))
     return float(np.mean((network.outer_weights * norms) ** 2))
 
@@ -48,10 +50,15 @@ def floor_constant(problem: Problem, sensing: npt.ArrayLike) -> float:
 
     No M has a smaller one than ``sensing="optimal"`` (THEORY §4, Claim 2). Infinite for λ1 ≤ 0.
     """
-    m = np.asarray(sensing)
+    smallest = lambda1(problem, sensing)
+    m = _matrix(problem, sensing)
     largest = float(np.linalg.eigvalsh(m @ _covariance(problem) @ m.T)[-1])
-    smallest = lambda1(problem, m)
     return math.sqrt(largest) / smallest if smallest > 0.0 else math.inf
+
+
+def _matrix(problem: Problem, sensing: npt.ArrayLike) -> Array:
+    network = problem.network
+    return _check.array("sensing", sensing, (network.filter_size, network.n_inputs))
 
 
 def _covariance(problem: Problem) -> Array:

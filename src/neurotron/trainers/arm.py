@@ -39,7 +39,7 @@ class Arm:
         _check.instance("trainer", self.trainer, Trainer)
         if self.attack is not None:
             _check.instance("attack", self.attack, Attack)
+        _check.instance("name", self.name, str)
         if not self.name:
             under = "" if self.attack is None else f" under {self.attack!r}"
             object.__setattr__(self, "name", f"{self.trainer!r}{under}")
-        _check.instance("name", self.name, str)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from neurotron import _check
 
@@ -62,9 +62,9 @@ class Trainer:
     """Numbers the trainer carries from step to step, if it adapts."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(
-            self, "step_size", _check.number("step_size", self.step_size, "(0, inf)")
-        )
+        step_size = _check.number("step_size", self.step_size, "(0, inf)")
+        object.__setattr__(self, "step_size", step_size)
+        _check.choice(f"{type(self).__name__}.direction", self.direction, get_args(Direction))
 
     @staticmethod
     def influence(residual: Any, state: tuple[Any, ...]) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -14,6 +14,8 @@ from neurotron.networks.sensing import SENSING, sensing_matrix
 from neurotron.trainers.base import Direction, Trainer
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from neurotron.problem import Problem
 
 __all__ = ["NeuroTron"]
@@ -48,11 +50,13 @@ class NeuroTron(Trainer):
         else:
             object.__setattr__(self, "sensing", _check.array("sensing", self.sensing, ("r", "n")))
 
-    def resolve(self, problem: Problem, *, batch_size: int, steps: int) -> NeuroTron:
+    def resolve(self, problem: Problem, *, batch_size: int, steps: int) -> Self:
         """Return the trainer with its sensing matrix as an array."""
+        resolved = copy.copy(self)
         matrix = sensing_matrix(self.sensing, problem.network, problem.covariance)
-        return dataclasses.replace(self, sensing=matrix)
+        object.__setattr__(resolved, "sensing", matrix)
+        return resolved
 
     def __repr__(self) -> str:
         sensing = "array" if isinstance(self.sensing, np.ndarray) else repr(self.sensing)
-        return f"NeuroTron(step_size={self.step_size:g}, sensing={sensing})"
+        return f"{type(self).__name__}(step_size={self.step_size:g}, sensing={sensing})"
