@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 import neurotron as nt
-from evidence.store import Row, collect
+from evidence.store import Row, collect, write_table
 
 NETS = 20
 STEPS = 40_000
@@ -64,6 +64,7 @@ def run() -> None:
     rows = collect("mirror_nets", title, units)
     shares = share_above_one(rows)
     title = "Nets on which a trainer ends above error 1, and the cosine of its weights with −w*"
-    collect("mirror", title, {name: partial(dict, row) for name, row in shares.items()})
+    summary = [{"trainer": name, **row} for name, row in shares.items()]
+    write_table("mirror", title, summary, [{"summary of": "mirror_nets.md"}])
     assert shares["NeuroTron"]["ended above error 1"] == 0
     assert shares["SGD"]["ended above error 1"] > 0

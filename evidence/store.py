@@ -1,17 +1,22 @@
-"""Evidence on disk: rows that are computed once, with everything needed to compute them again."""
+"""Evidence on disk: rows computed once per state of the code, with where they were computed."""
 
 from __future__ import annotations
 
+import ast
+import hashlib
 import json
 import os
 import time
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import neurotron
 from neurotron._environment import environment
 
 FOLDER = Path(__file__).parent.parent / "docs" / "evidence"
+NOT_COMPUTING = ("cli", "figures")
 
 Row = dict[str, Any]
 
@@ -19,42 +24,71 @@ Row = dict[str, Any]
 def collect(name: str, title: str, units: Mapping[str, Callable[[], Row]]) -> list[Row]:
     """Compute the units that ``docs/evidence/<name>.json`` lacks; keep JSON and a table.
 
-    A row is on disk as soon as it is computed, so an interrupted run goes on where it stopped.
-    Rows of another version of the package are computed again.
+    A row is on disk as soon as it is computed, so an interrupted run goes on where it stopped. It
+    is computed again when the code it came from, comments and docstrings aside, has changed.
     """
     path = FOLDER / f"{name}.json"
-    kept: dict[str, Row] = {}
-    if path.exists():
-        stored = json.loads(path.read_text())
-        if stored["environment"]["neurotron"] == environment()["neurotron"]:
-            kept = stored["rows"]
+    kept: dict[str, Row] = json.loads(path.read_text())["rows"] if path.exists() else {}
+    rows: dict[str, Row] = {}
     for i, (key, unit) in enumerate(units.items(), 1):
-        if key not in kept:
+        stored = kept.get(key)
+        if stored is None or stored["code"] != code_hash():
             began = time.perf_counter()
-            kept[key] = unit()
+            stored = {"result": unit(), "code": code_hash(), "environment": environment()}
             print(f"[{i}/{len(units)}] {name}: {key} ({time.perf_counter() - began:.1f} s)")
-            _write(path, {"title": title, "environment": environment(), "rows": kept})
-    rows = [{"case": key, **kept[key]} for key in units]
-    path.with_suffix(".md").write_text(_table(title, rows))
-    return rows
+            write_json(path, {"title": title, "rows": kept | rows | {key: stored}})
+        rows[key] = stored
+    write_json(path, {"title": title, "rows": rows})
+    machines = {json.dumps(row["environment"]): row["environment"] for row in rows.values()}
+    results = [{"case": key, **row["result"]} for key, row in rows.items()]
+    write_table(name, title, results, list(machines.values()))
+    return results
 
 
-def _write(path: Path, content: Row) -> None:
+def write_table(name: str, title: str, rows: list[Row], machines: list[dict[str, str]]) -> None:
+    """Write ``docs/evidence/<name>.md``: the rows, and where they were computed."""
+    names = list(rows[0])
+    lines = [" | ".join(names), " | ".join("---" for _ in names)]
+    lines += [" | ".join(_text(row[column]) for column in names) for row in rows]
+    table = "\n".join(f"| {line} |" for line in lines)
+    origin = "\n".join(", ".join(f"{k} {v}" for k, v in one.items()) for one in machines)
+    (FOLDER / f"{name}.md").write_text(f"# {title}\n\n{table}\n\nFrom {origin}.\n")
+
+
+def write_json(path: Path, content: Row) -> None:
+    """Write whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_suffix(".tmp")
     fresh.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     os.replace(fresh, path)
 
 
-def _table(title: str, rows: list[Row]) -> str:
-    names = list(rows[0])
-    lines = [" | ".join(names), " | ".join("---" for _ in names)]
-    lines += [" | ".join(_text(row[name]) for name in names) for row in rows]
-    machine = ", ".join(f"{key} {value}" for key, value in environment().items())
+@cache
+def code_hash() -> str:
+    """Return a hash of the code that computes: the package and the evidence, without words."""
+    package = Path(neurotron.__file__).parent
+    digest = hashlib.sha256()
+    for root in (package, Path(__file__).parent):
+        for path in sorted(root.rglob("*.py")):
+            if path.relative_to(root).parts[0] not in NOT_COMPUTING:
+                digest.update(ast.dump(_without_docstrings(path.read_text())).encode())
+    return digest.hexdigest()[:16]
+
+
+def _without_docstrings(source: str) -> ast.Module:
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            node.body = [part for part in body if not _is_text(part)]  # type: ignore[attr-defined]
+    return tree
+
+
+def _is_text(node: ast.stmt) -> bool:
     return (
-        f"# {title}\n\n"
-        + "\n".join(f"| {line} |" for line in lines)
-        + f"\n\nComputed with {machine}.\n"
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
     )
 
 

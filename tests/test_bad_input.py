@@ -30,6 +30,20 @@ def attacked(attack, **changes):
     return simulate([nt.Arm(nt.SGD(0.1), attack)], **changes)
 
 
+def formula(name, value) -> nt.Attack:
+    """An attack one of whose formulas answers `value`."""
+    answers = {"distort": 0.0, "chance": 0.5} | {name: value}
+    methods = {key: lambda self, _, query, key=key: answers[key] for key in answers}
+    return type("Formula", (nt.Attack,), methods)(1.0)
+
+
+def adapting(name, value) -> nt.Trainer:
+    """A trainer with a state, one of whose formulas answers `value`."""
+    answers = {"influence": 1.0, "observe": (1.0,), "adapt": (1.0,)} | {name: value}
+    methods = {key: lambda self, *_, key=key: answers[key] for key in answers}
+    return type("Adapting", (nt.Trainer,), methods | {"initial_state": (1.0,)})(0.1)
+
+
 X, Y = np.ones((4, 3)), np.ones(4)
 NO_TRUTH = nt.Problem(gate(), nt.Empirical(X))
 EXPONENTIAL = nt.Problem.draw(gate(), nt.ScipyLaw(stats.expon()))
@@ -77,7 +91,29 @@ CASES = [
     (lambda: sensing.wishart(4, 9, degrees=3),
      "`degrees` must be at least `filter_size` = 4 for full rank, got 3"),
     (lambda: sensing.gaussian(5, 3), "`filter_size` must be a whole number from 1 to 3, got 5"),
+    (lambda: sensing.polar(gate(), [[1.0, 2, 0], [0, 1, 0], [0, 0, 1]]),
+     "`covariance` must be symmetric"),
+    (lambda: sensing.polar(gate(), -np.eye(3)),
+     "`covariance` must not have negative eigenvalues"),
+    (lambda: nt.networks.convolution(6, 2, circular="no"), "`circular` must be a bool, got 'no'"),
+    (lambda: nt.networks.symmetric(3, center=[1, 2]),
+     "`center` must have shape (r, n), got (2,)"),
+    (lambda: nt.networks.Windows([[0.9, 1.9]], 3), "`index` must hold whole numbers, got float64"),
+    (lambda: gate()("abc", np.ones(3)), "`weights` and `x` must be arrays of numbers"),
     # laws
+    (lambda: nt.Normal(scale=10**400), "`scale` must be in [1e-70, 1e70], got inf"),
+    (lambda: nt.Empirical([["1", "2"]]), "`rows` must be an array of numbers, got [['1', '2']]"),
+    (lambda: nt.Empirical([[1j]]), "`rows` must be an array of numbers, got [[1j]]"),
+    (lambda: nt.Laplace().norm_moment(2, -3),
+     "`n_inputs` must be a whole number of at least 1, got -3"),
+    (lambda: nt.Empirical(X).norm_moment(1, 7),
+     "Empirical(4 rows of 3 inputs) has 3 inputs, not 7"),
+    (lambda: nt.ScipyLaw(stats.norm(scale=-1.0)),
+     "ScipyLaw(norm(scale=-1)) has quartiles nan, nan: check its parameters"),
+    (lambda: nt.Correlated(nt.Normal(), np.zeros((2, 2))), "`matrix` must not be zero"),
+    (lambda: nt.check_law(type("Flat", (nt.ProductLaw,), {
+        "variance": 1.0, "kurtosis": 1.0, "coordinates": lambda self, u, v: u})()),
+     "Flat.coordinates must return a tuple of one or two arrays"),
     (lambda: nt.Normal(scale=0.0), "`scale` must be in [1e-70, 1e70], got 0"),
     (lambda: nt.StudentT(-1.0), "`dof` must be in (0, 1e100], got -1"),
     (lambda: nt.StudentT("four"), "`dof` must be a number in (0, 1e100], got 'four'"),
@@ -126,7 +162,39 @@ CASES = [
      "sensing='optimal' needs a law of finite variance: use sensing='mean' or an array"),
     (lambda: nt.Arm("sgd"), "`trainer` must be a Trainer, got 'sgd'"),
     (lambda: nt.Arm(nt.SGD(0.1), "noise"), "`attack` must be an Attack, got 'noise'"),
+    (lambda: type("Odd", (nt.Trainer,), {"direction": "first-gradient"})(0.1),
+     "`Odd.direction` must be one of 'sensing', 'gradient', 'first_gradient', got "
+     "'first-gradient'"),
+    (lambda: nt.Arm(nt.SGD(0.1), name=0), "`name` must be a str, got 0"),
+    (lambda: attacked(formula("chance", 7.0)),
+     "attack Formula(bound=1, probability=1) gave a chance outside [0, 1] at step 0"),
+    (lambda: attacked(formula("distort", None)),
+     "distort of Formula(bound=1, probability=1) must return a number or numbers of shape (4, 1), "
+     "got NoneType of shape ()"),
+    (lambda: attacked(formula("distort", np.zeros(4))),
+     "distort of Formula(bound=1, probability=1) must return a number or numbers of shape (4, 1), "
+     "got ndarray of shape (4,)"),
+    (lambda: attacked(type("Prober", (nt.attacks.OddDirection,), {"vector": None})(
+        1.0, direction=[1.0])),
+     "attack Prober(bound=1, probability=1) uses a probe, but has no `vector` to probe with"),
+    (lambda: simulate([nt.Arm(adapting("adapt", (1.0, 2.0)))]),
+     "adapt of Adapting(step_size=0.1) must return 1 numbers like initial_state, got 2"),
+    (lambda: simulate([nt.Arm(adapting("influence", "all"))]),
+     "influence of Adapting(step_size=0.1) must return a number or numbers of shape (4, 1), got "
+     "str of shape ()"),
+    (lambda: simulate([nt.Arm(type("Own", (nt.Trainer,), {"direction": "sensing"})(0.1))]),
+     "trainer Own(step_size=0.1) has direction 'sensing' but no sensing matrix: derive it from "
+     "NeuroTron"),
     # simulate
+    (lambda: simulate(3), "`arms` must be a list of Arm: write [arm]"),
+    (lambda: simulate(source=(X, Y)), f"`source` must be Rows(X, y), got {(X, Y)!r}"),
+    (lambda: simulate(source=nt.Simulated(EXPONENTIAL)),
+     "`source` simulates another problem: leave it out"),
+    (lambda: simulate(progress=3), "`progress` must be a function of (step, steps), got 3"),
+    (lambda: simulate(steps=10**9, record="all"),
+     "record='all' would keep 1,000,000,000 records: record every 100 steps or fewer times"),
+    (lambda: simulate(resume=RUN, source=nt.Rows(X, Y)),
+     "`resume` was run with a different `source`"),
     (lambda: simulate([]), "`arms` must hold at least one Arm"),
     (lambda: simulate(nt.Arm(nt.SGD(0.1))), "`arms` must be a list of Arm: write [arm]"),
     (lambda: simulate([nt.SGD(0.1)]), "`arms[0]` must be an Arm, got SGD(step_size=0.1)"),
@@ -154,6 +222,10 @@ CASES = [
     (lambda: nt.theory.lambda1(EXPONENTIAL, np.eye(3)),
      "λ1 needs a parity-symmetric law of x (Assumption 1), and ScipyLaw(expon()) is not known to "
      "be one"),
+    (lambda: nt.theory.lambda1(problem(), np.ones((2, 2))),
+     "`sensing` must have shape (3, 3), got (2, 2)"),
+    (lambda: nt.theory.lambda2(3.0), "`sensing` must have shape (r, n), got ()"),
+    (lambda: nt.theory.lambda3(None), "`network` must be a FilterNetwork, got None"),
 ]  # fmt: skip
 
 

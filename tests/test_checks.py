@@ -143,6 +143,13 @@ def broken_law(**changes):
             "symmetric law",
         ),
         (broken_law(inputs=lambda self, u, v, b, n: np.zeros((b, n + 1))), "shape"),
+        (broken_law(covariance=lambda self, n: 100 * np.eye(n)), r"covariance\[0, 0\]"),
+        (
+            broken_law(
+                coordinates=lambda self, u, v: (u - 0.5, u - 0.5), variance=1 / 12, kurtosis=1.8
+            ),
+            "two coordinates of a pair",
+        ),
     ],
 )
 def test_check_law_catches_wrong_statements(law, message):
@@ -162,6 +169,52 @@ def test_check_attack_catches_a_formula_that_looks_at_the_whole_batch():
         sees = "batch"
 
     nt.check_attack(Honest(bound=0.5))
+
+
+def test_check_attack_catches_a_field_that_is_not_declared():
+    class Forgetful(nt.Attack):
+        uses = ("label",)
+
+        def distort(self, bound, query):
+            return np.where(query.norm > 1.0, bound, 0.0)
+
+    with pytest.raises(ConformanceError, match="not in `uses`"):
+        nt.check_attack(Forgetful(bound=0.5))
+
+
+def test_what_an_attack_does_not_declare_it_never_sees_whatever_the_other_arms_use(small_problem):
+    class Forgetful(nt.Attack):
+        uses = ("label",)
+
+        def distort(self, bound, query):
+            return np.where(query.norm > 1.0, bound, 0.0)
+
+    forgetful = nt.Arm(nt.SGD(0.1), Forgetful(bound=0.5))
+    neighbour = nt.Arm(nt.SGD(0.1), LargeInputs(bound=0.5))
+    alone = nt.simulate(small_problem, [forgetful], steps=20, batch_size=4)
+    beside = nt.simulate(small_problem, [forgetful, neighbour], steps=20, batch_size=4)
+    np.testing.assert_allclose(alone.weights[0], beside.weights[0], rtol=1e-12)
+
+
+def test_a_trainer_derived_from_neuro_tron_keeps_its_name_and_settings(small_problem):
+    class Clipped(nt.NeuroTron):
+        def __init__(self, step_size, level):
+            super().__init__(step_size)
+            object.__setattr__(self, "level", level)
+
+        def influence(self, residual, state):
+            return np.clip(residual, -self.level, self.level)
+
+    arms = [nt.Arm(Clipped(0.02, 0.1)), nt.Arm(nt.NeuroTron(0.02))]
+    run = nt.simulate(small_problem, arms, steps=50, batch_size=4)
+    assert arms[0].name == "Clipped(step_size=0.02, sensing='optimal')"
+    assert not np.allclose(run.weights[0], run.weights[1])
+    with pytest.raises(nt.InputError, match="different `arms`"):
+        nt.simulate(
+            small_problem, [nt.Arm(Clipped(0.02, 0.2)), arms[1]], steps=60, batch_size=4, resume=run
+        )
+    nt.check_trainer(Clipped(0.02, 0.1))
+    nt.check_trainer(nt.NeuroTron(1e-3, sensing=np.eye(3, 8)))
 
 
 def test_check_trainer_catches_hidden_state_and_a_changing_state():

@@ -23,7 +23,8 @@ def test_names_with_settings_build_what_they_say():
         (nt.laws.BY_NAME, "normal:scal=2",
          "unknown setting of normal 'scal': did you mean 'scale'? known: scale"),
         (nt.laws.BY_NAME, "normal:2", "'normal:2': write settings as normal:setting=value,…"),
-        (nt.laws.BY_NAME, "normal:scale=two", "`scale` must be a number in [1e-70, 1e70], got 'two'"),
+        (nt.laws.BY_NAME, "normal:scale=two",
+         "`scale` must be a number in [1e-70, 1e70], got 'two'"),
         (nt.attacks.BY_NAME, "", "unknown attack '': known: adaptive, alternating-sign, constant, "
          "impersonation, odd-direction, random-sign, uniform-noise"),
     ],

@@ -74,6 +74,40 @@ def test_moments_lie_within_five_standard_errors_of_200_000_draws(law, n):
         assert abs(law.norm_moment(order, n) - sample.mean()) <= 5 * error + 1e-9
 
 
+@pytest.mark.parametrize(
+    ("distribution", "order", "n"),
+    [
+        (stats.dweibull(20), 1, 3),
+        (stats.dgamma(20), 3, 2),
+        (stats.arcsine(-3, 6), 1, 2),
+        (stats.beta(0.01, 0.01, -1, 2), 3, 3),
+        (stats.gennorm(100), 1, 3),
+        (stats.norm(30, 1), 1, 3),
+        (stats.norm(100, 0.01), 3, 3),
+    ],
+    ids=lambda value: value.dist.name if hasattr(value, "dist") else str(value),
+)
+def test_scipy_laws_with_their_mass_in_odd_places(distribution, order, n):
+    """Within five standard errors of 200 000 draws by SciPy's own sampler."""
+    norms = np.linalg.norm(distribution.rvs((200_000, n), random_state=1), axis=1) ** order
+    error = norms.std() / math.sqrt(len(norms))
+    stated = nt.ScipyLaw(distribution).norm_moment(order, n)
+    assert abs(stated - norms.mean()) <= 5 * error
+
+
+def test_a_density_with_its_mass_out_of_sight_gives_a_bound_not_a_number_that_is_wrong():
+    class Tiny(nt.ProductLaw):
+        symmetric, variance, kurtosis = True, 1e-60, 3.0
+
+        def coordinates(self, u, v):
+            return tuple(1e-30 * part for part in nt.Normal().coordinates(u, v))
+
+        def density(self, x):
+            return stats.norm(scale=1e-30).pdf(x)
+
+    assert Tiny().norm_moment(1, 4) == pytest.approx(2e-30)
+
+
 def test_student_t_moments_are_infinite_from_the_degrees_of_freedom_on():
     for dof, finite in [(0.5, 0), (1.0, 0), (1.5, 1), (2.0, 1), (3.0, 2), (4.0, 3), (4.5, 4)]:
         moments = [nt.StudentT(dof).norm_moment(order, 10) for order in (1, 2, 3, 4)]

@@ -84,5 +84,12 @@ def test_arrays_are_copies_and_read_only():
     network = nt.networks.from_gates(gates)
     gates[:] = 7.0
     assert network.gates.max() == 1.0
-    with pytest.raises(ValueError, match="read-only"):
-        network.basis.values[0] = 3.0
+    symmetric = nt.networks.symmetric(5, 2, 4)
+    problem = nt.Problem.draw(symmetric, nt.Normal())
+    run = nt.simulate(problem, [nt.Arm(nt.SGD(0.1))], steps=2, batch_size=2)
+    frozen = [network.basis.values, symmetric.gates, symmetric.share, symmetric.basis_share]
+    frozen += [symmetric.mean_gate, symmetric.mix, symmetric.outer_weights, problem.covariance]
+    frozen += [problem.true_weights, problem.initial_weights, run.errors, run.losses, run.weights]
+    for array in frozen:
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 3.0

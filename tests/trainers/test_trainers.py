@@ -1,4 +1,4 @@
-"""Each trainer against a literal transcription of its formula, sample by sample."""
+"""Trainers: conformance, limits and exact scaling laws (their formulas: test_transcription)."""
 
 from __future__ import annotations
 
@@ -7,60 +7,7 @@ import pytest
 
 import neurotron as nt
 from neurotron.engine.sources import Simulated
-from neurotron.engine.streams import Purpose, Stream
-
-THETA, BETA, ETA, BATCH = 0.4, 0.6, 3e-3, 5
-
-
-def gates_sum(network, w, x, power):
-    """(1/k) Σ q_i σ(z_i), or with σ' A_i x instead of σ: written gate by gate."""
-    total = 0.0
-    for q, gate in zip(network.outer_weights, network.gates, strict=True):
-        z = w @ gate @ x
-        slope = 1.0 if z > 0 else network.leak
-        total = total + q * slope * (z if power == "output" else gate @ x)
-    return total / network.width
-
-
-def literal_steps(problem, kind, matrix, steps):
-    """The paper's loop: sample, attack by position, form the direction, move."""
-    network, w = problem.network, problem.initial_weights.copy()
-    stream, source = Stream.of(0, 0), Simulated(problem)
-    for t in range(steps):
-        x, y, _ = source.batch(stream, t, BATCH)
-        coin, _ = stream.pairs(Purpose.ATTACK, t, BATCH)
-        v = y.copy()
-        for i in range(BATCH):  # paper's i = 1 … b: −θ at odd i
-            if coin[i] <= BETA:
-                v[i] += THETA if (i + 1) % 2 == 0 else -THETA
-        residual = np.array([v[i] - gates_sum(network, w, x[i], "output") for i in range(BATCH)])
-        if kind == "neuro-tron":
-            move = matrix @ sum(residual[i] * x[i] for i in range(BATCH)) / BATCH
-        elif kind == "sgd":
-            move = (
-                sum(residual[i] * gates_sum(network, w, x[i], "gradient") for i in range(BATCH))
-                / BATCH
-            )
-        else:  # the published code: mean residual times the first sample's derivative
-            move = residual.mean() * gates_sum(network, w, x[0], "gradient")
-        w = w + ETA * move
-    return w
-
-
-@pytest.mark.parametrize("kind", ["neuro-tron", "sgd", "first-sample-sgd"])
-def test_trainers_equal_a_literal_transcription(network, kind):
-    problem = nt.Problem.draw(network, nt.Laplace(), seed=4)
-    matrix = nt.networks.sensing.gaussian(network.filter_size, network.n_inputs, seed=8)
-    trainer = {
-        "neuro-tron": nt.NeuroTron(ETA, sensing=matrix),
-        "sgd": nt.SGD(ETA),
-        "first-sample-sgd": nt.FirstSampleSGD(ETA),
-    }[kind]
-    attack = nt.attacks.AlternatingSign(bound=THETA, probability=BETA)
-    run = nt.simulate(problem, [nt.Arm(trainer, attack)], steps=30, batch_size=BATCH)
-    np.testing.assert_allclose(
-        run.weights[0], literal_steps(problem, kind, matrix, 30), rtol=1e-10, atol=1e-12
-    )
+from neurotron.engine.streams import Stream
 
 
 @pytest.mark.parametrize(

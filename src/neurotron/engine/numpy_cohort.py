@@ -327,7 +327,7 @@ def _answer(owner: Attack | Trainer, formula: str, value: Any, shape: tuple[int,
     """Return what a formula gave as numbers of `shape`; it may be one number, or have all axes."""
     try:
         numbers = np.asarray(value, np.float64)
-        if numbers.ndim in (0, len(shape)):
+        if value is not None and numbers.ndim in (0, len(shape)):
             return np.broadcast_to(numbers, shape)
     except (TypeError, ValueError):
         pass

@@ -1,0 +1,149 @@
+"""The whole step, every attack × direction × network, against one written out sample by sample."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import neurotron as nt
+from neurotron.engine.sources import Simulated
+from neurotron.engine.streams import Purpose, Stream
+
+ETA, THETA, BETA, BATCH, STEPS = 3e-3, 0.4, 0.6, 5, 30
+
+
+class WatchingLength:
+    """Influence scaled by a running mean of ‖direction‖², so that a wrong length shows."""
+
+    initial_state = (1.0,)
+
+    def influence(self, residual, state):
+        return residual / state[0]
+
+    def observe(self, residual, length, state):
+        return (length,)
+
+    def adapt(self, state, mean, step):
+        return (0.5 * (state[0] + mean[0]),)
+
+
+class WatchingTron(WatchingLength, nt.NeuroTron):
+    pass
+
+
+class WatchingSGD(WatchingLength, nt.SGD):
+    pass
+
+
+class WatchingFirst(WatchingLength, nt.FirstSampleSGD):
+    pass
+
+
+def attacks(r: int) -> list[nt.Attack]:
+    u = np.random.default_rng(5).standard_normal(r)
+    named = nt.attacks
+    return [
+        named.AlternatingSign(THETA, BETA),
+        named.RandomSign(THETA, BETA),
+        named.UniformNoise(THETA, BETA),
+        named.Constant(THETA, BETA),
+        named.OddDirection(THETA, BETA, direction=u),
+        named.Impersonation(THETA, BETA, weights=u),
+        named.Adaptive(THETA, BETA),
+    ]
+
+
+def output_and_gradient(network, w, x):
+    """f_w(x) and ∇f_w(x), gate by gate."""
+    output, gradient = 0.0, np.zeros(len(w))
+    for q, gate in zip(network.outer_weights, network.gates, strict=True):
+        z = float(w @ (gate @ x))
+        slope = 1.0 if z > 0 else network.leak
+        output += q * slope * z / network.width
+        gradient += q * slope * (gate @ x) / network.width
+    return output, gradient
+
+
+def distortion(attack, problem, w, i, x, y, uniform, direction, matrix):
+    """ξ of sample i, from the sentence that describes the attack."""
+    name = type(attack).__name__
+    if name == "AlternatingSign":
+        return -THETA if i % 2 == 0 else THETA
+    if name == "RandomSign":
+        return THETA if uniform < 0.5 else -THETA
+    if name == "UniformNoise":
+        return THETA * (2 * uniform - 1)
+    if name == "Constant":
+        return THETA
+    if name == "OddDirection":
+        return math.copysign(THETA, attack.direction @ (matrix @ x))
+    if name == "Impersonation":
+        other, _ = output_and_gradient(problem.network, attack.weights, x)
+        return min(max(other - y, -THETA), THETA)
+    return math.copysign(THETA, (w - problem.true_weights) @ direction)
+
+
+def transcription(problem, trainer, attack):
+    network, w = problem.network, problem.initial_weights.copy()
+    kind, level = trainer.direction, 1.0
+    matrix = trainer.sensing if kind == "sensing" else network.mean_gate
+    stream, source = Stream.of(0, 0), Simulated(problem)
+    for t in range(STEPS):
+        xs, ys, _ = source.batch(stream, t, BATCH)
+        coins, uniforms = stream.pairs(Purpose.ATTACK, t, BATCH)
+        outputs, gradients = zip(*(output_and_gradient(network, w, x) for x in xs), strict=True)
+        move, lengths = np.zeros(len(w)), []
+        for i in range(BATCH):
+            direction = {
+                "sensing": matrix @ xs[i], "gradient": gradients[i], "first_gradient": gradients[0]
+            }[kind]  # fmt: skip
+            xi = distortion(attack, problem, w, i, xs[i], ys[i], uniforms[i], direction, matrix)
+            residual = ys[i] + (xi if coins[i] <= BETA else 0.0) - outputs[i]
+            move += residual * direction / BATCH
+            lengths.append(direction @ direction)
+        w = w + ETA * move / level
+        if trainer.adapts:
+            level = 0.5 * (level + np.mean(lengths))
+    return w
+
+
+def test_every_attack_and_direction_in_one_cohort_equals_its_transcription(network):
+    problem = nt.Problem.draw(network, nt.Laplace(), seed=4, noise=0.05)
+    r, n = network.filter_size, network.n_inputs
+    one, other = (nt.networks.sensing.gaussian(r, n, seed=s) for s in (8, 9))
+    trainers = [
+        nt.NeuroTron(ETA, sensing=one),
+        nt.NeuroTron(ETA, sensing=other),
+        nt.SGD(ETA),
+        nt.FirstSampleSGD(ETA),
+        WatchingTron(ETA, sensing=one),
+        WatchingSGD(ETA),
+        WatchingFirst(ETA),
+    ]
+    arms = [
+        nt.Arm(trainer, attack, name=f"{i} {attack!r}")
+        for i, trainer in enumerate(trainers)
+        for attack in attacks(r)
+    ]
+    run = nt.simulate(problem, arms, steps=STEPS, batch_size=BATCH)
+    for arm, weights in zip(arms, run.weights, strict=True):
+        expected = transcription(problem, arm.trainer, arm.attack)
+        np.testing.assert_allclose(weights, expected, rtol=1e-9, atol=1e-11, err_msg=arm.name)
+
+
+@pytest.mark.parametrize(("factor", "status"), [(0.999, "finished"), (1.001, "diverged")])
+def test_an_arm_diverges_exactly_at_a_million_times_one_plus_its_start(factor, status):
+    """One gate, x = ±1, w* = 0, start 3: the first update of SGD moves w to 3 (1 − η) or not."""
+    network = nt.networks.relu_gate(1)
+    problem = nt.Problem(network, nt.Rademacher(), [0.0], initial_weights=[3.0])
+    limit = 1e6 * (1.0 + 3.0)
+    arm = nt.Arm(nt.SGD(step_size=(factor * limit + 3.0) / 3.0))
+    seeds = [
+        seed
+        for seed in range(20)
+        if Simulated(problem).batch(Stream.of(seed, 0), 0, 1).inputs[0, 0] > 0
+    ]
+    run = nt.simulate(problem, [arm], steps=1, batch_size=1, seed=seeds[0])
+    assert run.status == (status,)
