@@ -32,7 +32,7 @@ def collect(name: str, title: str, units: Mapping[str, Callable[[], Row]]) -> li
     rows: dict[str, Row] = {}
     for i, (key, unit) in enumerate(units.items(), 1):
         stored = kept.get(key)
-        if stored is None or stored["code"] != code_hash():
+        if stored is None or stored.get("code") != code_hash():
             began = time.perf_counter()
             stored = {"result": unit(), "code": code_hash(), "environment": environment()}
             print(f"[{i}/{len(units)}] {name}: {key} ({time.perf_counter() - began:.1f} s)")
