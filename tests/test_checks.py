@@ -171,6 +171,16 @@ def test_check_attack_catches_a_formula_that_looks_at_the_whole_batch():
     nt.check_attack(Honest(bound=0.5))
 
 
+@pytest.mark.parametrize("value", [None, "x", np.zeros(7)], ids=["None", "text", "shape"])
+def test_formulas_that_answer_nonsense_are_named_not_traced(value):
+    attack = type("Nonsense", (nt.Attack,), {"distort": lambda self, bound, query: value})
+    with pytest.raises(ConformanceError, match="distort of Nonsense"):
+        nt.check_attack(attack(0.5))
+    trainer = type("Nonsense", (nt.Trainer,), {"influence": lambda self, residual, state: value})
+    with pytest.raises(ConformanceError, match="influence of Nonsense"):
+        nt.check_trainer(trainer(0.5))
+
+
 def test_check_attack_catches_a_field_that_is_not_declared():
     class Forgetful(nt.Attack):
         uses = ("label",)

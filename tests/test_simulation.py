@@ -120,6 +120,13 @@ def test_cauchy_inputs_end_in_a_status_not_in_a_traceback():
     assert not np.isnan(run.errors).any()
 
 
+def test_a_start_at_the_end_of_the_range_of_numbers_diverges_quietly(small_problem):
+    problem = nt.Problem.draw(small_problem.network, nt.Normal(), initial_weights=[1e305] * 4)
+    run = nt.simulate(problem, [nt.Arm(nt.SGD(0.1))], steps=3, batch_size=2)
+    assert run.status == ("diverged",)
+    np.testing.assert_array_equal(run.weights[0], 1e305)
+
+
 def test_impersonation_at_beta_one_converges_to_the_other_filter(small_problem):
     other = np.array([2.0, -1.0, 0.0, 1.0])
     arms = [nt.Arm(nt.NeuroTron(0.05), Impersonation(bound=1e3, probability=1.0, weights=other))]

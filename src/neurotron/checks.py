@@ -15,6 +15,7 @@ import numpy as np
 from neurotron import _check
 from neurotron._types import Array
 from neurotron.attacks import Attack, Query
+from neurotron.engine.numpy_cohort import answer
 from neurotron.engine.streams import Purpose, Stream
 from neurotron.laws import Law, Normal, ProductLaw
 from neurotron.networks import symmetric
@@ -91,24 +92,24 @@ def check_attack(attack: Attack, *, seed: int = 0) -> None:
     _check.instance("attack", attack, Attack)
     query = _queries(seed, rows=64, arms=3)
     bound, chance = np.full((1, 3), attack.bound), np.full((1, 3), attack.probability)
-    distortion = np.broadcast_to(attack.distort(bound, query), (64, 3))
+    distortion = _answer(attack, "distort", attack.distort(bound, query), (64, 3))
     _expect(np.isfinite(distortion).all(), "distort must return finite numbers")
     largest = float(np.abs(distortion).max())
     _expect(largest <= attack.bound * (1.0 + 1e-12), f"|ξ| = {largest:g} exceeds the bound")
-    chances = np.broadcast_to(attack.chance(chance, query), (64, 3))
+    chances = _answer(attack, "chance", attack.chance(chance, query), (64, 3))
     inside = (chances >= 0.0) & (chances <= 1.0)
     _expect(inside.all(), "chance must return probabilities in [0, 1]")
     declared = (
         value if name in attack.uses else np.full((1, 1), np.nan)
         for name, value in zip(Query._fields, query, strict=True)
     )
-    masked = np.broadcast_to(attack.distort(bound, Query(*declared)), (64, 3))
+    masked = _answer(attack, "distort", attack.distort(bound, Query(*declared)), (64, 3))
     _expect(
         np.array_equal(masked, distortion), "distort looks at a field of the query not in `uses`"
     )
     if attack.sees == "query":
         one = Query(*(np.broadcast_to(field, (64, 3))[5:6, 1:2] for field in query))
-        alone = np.broadcast_to(attack.distort(bound[:, 1:2], one), (1, 1))
+        alone = _answer(attack, "distort", attack.distort(bound[:, 1:2], one), (1, 1))
         _expect(
             alone[0, 0] == distortion[5, 1],
             "distort must look at one sample at a time, or say sees = 'batch'",
@@ -122,13 +123,13 @@ def check_trainer(trainer: Trainer, *, seed: int = 0) -> None:
     draw = np.random.default_rng(seed)
     residual, length = draw.standard_normal((8, 3)), draw.random((8, 3)) + 0.1
     state = tuple(np.full(3, value) for value in trainer.initial_state)
-    weight = np.broadcast_to(trainer.influence(residual, state), (8, 3))
+    weight = _answer(trainer, "influence", trainer.influence(residual, state), (8, 3))
     one = tuple(value[:1] for value in state)
-    alone = np.broadcast_to(trainer.influence(residual[4:5, :1], one), (1, 1))
+    alone = _answer(trainer, "influence", trainer.influence(residual[4:5, :1], one), (1, 1))
     _expect(alone[0, 0] == weight[4, 0], "influence must look at one residual at a time")
     if trainer.adapts:
         observed = trainer.observe(residual, length, state)
-        rows = (np.broadcast_to(np.asarray(value, float), (8, 3)) for value in observed)
+        rows = (_answer(trainer, "observe", value, (8, 3)) for value in observed)
         mean = tuple(value.mean(axis=0) for value in rows)
         after = trainer.adapt(state, mean, 0)
         _expect(
@@ -184,6 +185,14 @@ def _queries(seed: int, rows: int, arms: int) -> Query:
         norm=shared(np.abs(draw.standard_normal(rows)) + 0.1),
         step=np.full((1, 1), 3.0),
     )
+
+
+def _answer(owner: Attack | Trainer, formula: str, value: Any, shape: tuple[int, int]) -> Array:
+    """Return what a formula gave, held to the same form as in a run."""
+    try:
+        return answer(owner, formula, value, shape)
+    except _check.InputError as error:
+        raise ConformanceError(str(error)) from None
 
 
 def _near(name: str, sample: Array, expected: float) -> None:

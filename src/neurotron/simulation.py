@@ -143,7 +143,8 @@ class Log:
         self.losses.append(_or_infinite(cohort.losses(), state))
         if self.true_weights is not None:
             away = state.weights - self.true_weights[:, None]
-            self.errors.append(_or_infinite(np.linalg.norm(away, axis=0), state))
+            with np.errstate(over="ignore"):  # weights near the end of the range of numbers
+                self.errors.append(_or_infinite(np.linalg.norm(away, axis=0), state))
 
 
 def _run(

@@ -22,7 +22,7 @@ from neurotron.engine.streams import Purpose, Stream
 from neurotron.problem import Problem
 from neurotron.trainers import Arm, Trainer
 
-__all__ = ["NumpyCohort"]
+__all__ = ["NumpyCohort", "answer"]
 
 T = TypeVar("T", Attack, Trainer)
 
@@ -132,7 +132,7 @@ class NumpyCohort:
         """Return β, (b, columns), after checking that it is a probability."""
         shape = (self.batch_size, len(columns))
         probability = self.probability[None, columns]
-        chance = _answer(attack, "chance", attack.chance(probability, query), shape)
+        chance = answer(attack, "chance", attack.chance(probability, query), shape)
         if not ((chance >= 0.0) & (chance <= 1.0)).all():
             raise _check.InputError(
                 f"attack {attack!r} gave a chance outside [0, 1] at step {self.state.step}"
@@ -148,7 +148,7 @@ class NumpyCohort:
         """
         bound = self.bound[None, columns]
         shape = (self.batch_size, len(columns))
-        distortion = _answer(attack, "distort", attack.distort(bound, query), shape)
+        distortion = answer(attack, "distort", attack.distort(bound, query), shape)
         excess = tame & ~(np.abs(distortion) <= bound * (1.0 + 1e-12))
         if excess.any():
             worst = float(distortion[excess][0])
@@ -211,7 +211,7 @@ class NumpyCohort:
             memory = _memory(self.state, columns)
             part = residual[:, columns]
             influence = trainer.influence(part, memory)
-            weight[:, columns] = _answer(trainer, "influence", influence, part.shape)
+            weight[:, columns] = answer(trainer, "influence", influence, part.shape)
             if trainer.adapts:
                 self._adapt(trainer, columns, seen, part)
         if seen.batch.counts is not None:
@@ -223,7 +223,7 @@ class NumpyCohort:
         """Let a trainer observe the batch and change its state."""
         memory = _memory(self.state, columns)
         observed = trainer.observe(residual, self._squared_length(seen, columns), memory)
-        values = (_answer(trainer, "observe", value, residual.shape) for value in observed)
+        values = (answer(trainer, "observe", value, residual.shape) for value in observed)
         mean = tuple(self._average(value, seen.batch) for value in values)
         after = trainer.adapt(memory, mean, seen.step)
         if len(after) != len(memory):
@@ -232,7 +232,7 @@ class NumpyCohort:
                 f"{len(after)}"
             )
         row = (len(columns),)
-        new = (_answer(trainer, "adapt", value, row) for value in after)
+        new = (answer(trainer, "adapt", value, row) for value in after)
         for column, *values_of_arm in zip(columns, *new, strict=True):
             if self.state.stopped_at[column] < 0:
                 self.state.memory[column] = tuple(map(float, values_of_arm))
@@ -323,7 +323,7 @@ def _take(query: Query, attack: Attack, columns: Index) -> Query:
     return Query(*(value if value.shape[1] == 1 else value[:, columns] for value in seen))
 
 
-def _answer(owner: Attack | Trainer, formula: str, value: Any, shape: tuple[int, ...]) -> Array:
+def answer(owner: Attack | Trainer, formula: str, value: Any, shape: tuple[int, ...]) -> Array:
     """Return what a formula gave as numbers of `shape`; it may be one number, or have all axes."""
     try:
         numbers = np.asarray(value, np.float64)

@@ -37,8 +37,9 @@ class ScipyLaw(ProductLaw):
     def __post_init__(self) -> None:
         frozen = self.distribution
         try:
-            quartiles = np.asarray(frozen.ppf(np.array([0.25, 0.75])), np.float64)
-            usable = quartiles.shape == (2,) and callable(frozen.isf) and callable(frozen.stats)
+            single = np.ndim(frozen.ppf(0.5)) == 0
+            quartiles = np.asarray(frozen.ppf([0.25, 0.75]) if single else (), np.float64)
+            usable = callable(frozen.isf) and callable(frozen.stats)
         except (AttributeError, TypeError, ValueError):
             usable = False
         if not usable:
@@ -46,6 +47,8 @@ class ScipyLaw(ProductLaw):
                 "`distribution` must be a frozen continuous scipy.stats distribution such as "
                 f"scipy.stats.logistic(), got {frozen!r}"
             )
+        if not single:
+            raise _check.InputError("`distribution` must have single numbers as its parameters")
         if not quartiles[0] < quartiles[1] < math.inf:
             raise _check.InputError(
                 f"{self!r} has quartiles {quartiles[0]:g}, {quartiles[1]:g}: check its parameters"
