@@ -2,18 +2,27 @@
 
 A formula is elementwise: a plain function of numbers, with no axis, shape, indexing or allocation.
 Called on arrays it is the NumPy engine's; called on numbers inside a compiled loop it is the same
-formula, fast. ``select`` is the one thing ufuncs lack: a choice.
+formula, fast. ``select`` is the one thing ufuncs lack, a choice; the others are here because their
+compiled twins (`engine.compiled.elementary`) work on many numbers at once.
 """
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
 
-from neurotron._types import Array
+__all__ = ["cos_turn", "family", "log", "select", "sin_turn"]
 
-__all__ = ["cos_turn", "select", "sin_turn"]
+
+def family(owner: object, *formulas: str) -> object:
+    """Return what learners must share for one call of their `formulas` to serve them all.
+
+    Static formulas depend on nothing but their arguments, so all of a class share them.
+    """
+    static = (isinstance(inspect.getattr_static(owner, f), staticmethod) for f in formulas)
+    return type(owner) if all(static) else id(owner)
 
 
 def select(condition: Any, a: Any, b: Any) -> Any:
@@ -25,11 +34,16 @@ def select(condition: Any, a: Any, b: Any) -> Any:
     return np.where(condition, a, b)
 
 
-def cos_turn(v: Array) -> Array:
-    r"""Return :math:`\cos 2\pi v`."""
+def log(u: Any) -> Any:
+    """Return the natural logarithm of u in (0, 1]."""
+    return np.log(u)
+
+
+def cos_turn(v: Any) -> Any:
+    r"""Return :math:`\cos 2\pi v` for v in [0, 1]."""
     return np.cos(2.0 * np.pi * v)
 
 
-def sin_turn(v: Array) -> Array:
-    r"""Return :math:`\sin 2\pi v`."""
+def sin_turn(v: Any) -> Any:
+    r"""Return :math:`\sin 2\pi v` for v in [0, 1]."""
     return np.sin(2.0 * np.pi * v)

@@ -1,4 +1,4 @@
-"""The one place that knows how functions are compiled.
+"""The one place that knows how functions are compiled and kept on disk.
 
 Imported only once something is trained: ``import neurotron`` does not load the compiler.
 """
@@ -6,20 +6,53 @@ Imported only once something is trained: ``import neurotron`` does not load the 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import TypeVar, cast
 
 from numba import njit
 
-__all__ = ["jit"]
+__all__ = ["entry", "inline", "jit"]
 
 F = TypeVar("F", bound=Callable[..., object])
 
+COMPILED = ("_formula.py", "_jit.py", "attacks", "engine", "laws", "trainers")
+"""Where the code of compiled functions lives, formulas included."""
+
 
 def jit(function: F) -> F:
-    """Compile `function` on first use: no GIL, IEEE division, kept on disk between runs."""
-    compiled = njit(nogil=True, error_model="numpy")(function)
+    """Compile `function` for those that call it: no GIL, IEEE division, kept nowhere."""
+    return cast(F, njit(nogil=True, error_model="numpy")(function))
+
+
+def inline(function: F) -> F:
+    """Paste `function` into those that call it, so that their loops are optimised as a whole."""
+    return cast(F, njit(nogil=True, error_model="numpy", inline="always")(function))
+
+
+def entry(build: Callable[[str], F]) -> F:
+    """Compile the function that ``build(stamp)`` returns on first use, and keep it on disk.
+
+    numba finds a kept function by its own source and by the values it closes over, not by the
+    functions it calls. So the returned function must close over the `stamp`, which changes with any
+    code it may call: an edited formula is seen.
+    """
+    function = njit(nogil=True, error_model="numpy", _nrt=False)(build(stamp()))
     # numba raises RuntimeError when no folder can be written: compile in every process then
     with contextlib.suppress(RuntimeError):
-        compiled.enable_caching()
-    return cast(F, compiled)
+        function.enable_caching()  # type: ignore[attr-defined]
+    return function
+
+
+@cache
+def stamp() -> str:
+    """Return a hash of all code that is compiled."""
+    package = Path(__file__).parent
+    digest = hashlib.sha256()
+    for name in COMPILED:
+        place = package / name
+        for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
+            digest.update(path.read_bytes())
+    return digest.hexdigest()

@@ -6,12 +6,12 @@ A sample with honest label y is attacked iff its coin ≤ β, and then its label
 
 from __future__ import annotations
 
-import inspect
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from neurotron import _check
+from neurotron._formula import family
 from neurotron._types import Array
 
 __all__ = ["Attack", "Query"]
@@ -91,18 +91,15 @@ class Attack(ABC):
     def distort(self, bound: Any, query: Query) -> Any:
         """Return ξ, elementwise."""
 
-    def chance(self, probability: Any, query: Query) -> Any:
+    @staticmethod
+    def chance(probability: Any, query: Query) -> Any:
         """Return β; a formula of the query if the chance is not constant."""
         return probability
 
     @property
     def family(self) -> object:
-        """What arms must share for one call of the formula to serve them all.
-
-        A static formula depends on nothing but its arguments, so all arms of its class share it.
-        """
-        static = isinstance(inspect.getattr_static(self, "distort"), staticmethod)
-        return type(self) if static and type(self).chance is Attack.chance else id(self)
+        """What arms must share for one call of the formulas to serve them all."""
+        return family(self, "distort", "chance")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(bound={self.bound:g}, probability={self.probability:g})"

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from neurotron import _check
 from neurotron._types import Array, Index
 from neurotron.attacks import Attack, Query
+from neurotron.engine.recording import Records
 from neurotron.engine.sources import Batch, Source
 from neurotron.engine.state import CohortState, divergence_limit
 from neurotron.engine.streams import Purpose, Stream
@@ -66,7 +67,6 @@ class NumpyCohort:
     ) -> None:
         self.problem, self.arms, self.batch_size = problem, arms, batch_size
         self.source, self.stream, self.state = source, stream, state
-        self._faced: tuple[Seen, Array] | None = None
         self.limit = divergence_limit(problem)
         trainers = [arm.trainer for arm in arms]
         attacks = [arm.attack for arm in arms]
@@ -82,25 +82,35 @@ class NumpyCohort:
         self.uses = {name for attack in attacks if attack is not None for name in attack.uses}
         self.vectors = _vectors(attacks, problem.network.filter_size)
 
-    def advance(self, stop: int) -> None:
-        """Make updates until `stop` have been made."""
+    def advance(self, stop: int, due: Index) -> Records:
+        """Make updates until `stop` have been made; record steps `due`, the last may be `stop`."""
+        recorded = set(due.tolist())
+        errors, losses = [], []
         with np.errstate(all="ignore"):  # an arm that overflows is found by `_keep_finite`
-            while self.state.step < stop:
-                self._update(*self._face())
+            while self.state.step < stop or self.state.step in recorded:
+                seen = self._see()
+                residual = self._received(seen) - seen.output
+                if self.state.step in recorded:
+                    errors.append(self._errors())
+                    losses.append(self._or_infinite(self._average(residual**2, seen.batch)))
+                if self.state.step == stop:
+                    break
+                self._update(seen, residual)
                 self.state.step += 1
+        shape = (len(due), len(self.arms))
+        known = self.problem.true_weights is not None
+        kept = np.reshape(errors, shape) if known else None
+        return Records(due, kept, np.reshape(losses, shape))
 
-    def losses(self) -> Array:
-        """Return the mean squared residual of each arm on the batch it faces next, (arms,)."""
-        with np.errstate(all="ignore"):
-            seen, residual = self._face()
-            return self._average(residual**2, seen.batch)
+    def _errors(self) -> Array:
+        """Return ‖w − w*‖ of each arm, (arms,), NaN if nobody knows w*."""
+        if self.problem.true_weights is None:
+            return np.full(len(self.arms), np.nan)
+        away = self.state.weights - self.problem.true_weights[:, None]
+        return self._or_infinite(np.linalg.norm(away, axis=0))
 
-    def _face(self) -> tuple[Seen, Array]:
-        """Return the next batch and its residuals, (b, arms); asked twice, it works once."""
-        if self._faced is None or self._faced[0].step != self.state.step:
-            seen = self._see()
-            self._faced = seen, self._received(seen) - seen.output
-        return self._faced
+    def _or_infinite(self, values: Array) -> Array:
+        return np.where(self.state.running & ~np.isnan(values), values, np.inf)
 
     def _see(self) -> Seen:
         step, network = self.state.step, self.problem.network

@@ -1,17 +1,44 @@
-"""Which steps are recorded."""
+"""Which steps are recorded, and what is recorded there."""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from neurotron import _check
-from neurotron._types import Index
+from neurotron._types import Array, Index
 
-__all__ = ["PER_DECADE", "Record", "recorded_steps"]
+__all__ = ["PER_DECADE", "Record", "Records", "recorded_steps"]
 
 Record = Literal["log", "all"] | int
+
+
+class Records(NamedTuple):
+    """What was recorded: infinite, never NaN, for arms that had diverged."""
+
+    steps: Index
+    """(records,)."""
+    errors: Array | None
+    """‖w − w*‖, (records, arms); None if nobody knows w*."""
+    losses: Array
+    """Mean squared residual on the batch faced next, (records, arms)."""
+
+    @classmethod
+    def joined(cls, parts: Sequence[Records]) -> Records:
+        """Return the records of one part after the other."""
+        errors = [part.errors for part in parts if part.errors is not None]
+        return cls(
+            np.concatenate([part.steps for part in parts]),
+            np.concatenate(errors) if errors else None,
+            np.concatenate([part.losses for part in parts]),
+        )
+
+    def at(self, chosen: Index) -> Records:
+        """Return the records at some places."""
+        errors = None if self.errors is None else self.errors[chosen]
+        return Records(self.steps[chosen], errors, self.losses[chosen])
 
 PER_DECADE = 40
 MOST = 10_000_000

@@ -45,14 +45,17 @@ class Simulated:
                 "with source=Rows(X, y)"
             )
 
+    def inputs(self, stream: Stream, step: int, batch_size: int) -> Array:
+        """Return the inputs of batch number `step` of the stream."""
+        law, n = self.problem.law, self.problem.network.n_inputs
+        u, v = stream.pairs(Purpose.INPUTS, step, law.pairs(batch_size, n))
+        return law.inputs(u, v, batch_size, n)
+
     def batch(self, stream: Stream, step: int, batch_size: int) -> Batch:
         """Return batch number `step` of the stream."""
-        network, law = self.problem.network, self.problem.law
-        n = network.n_inputs
-        u, v = stream.pairs(Purpose.INPUTS, step, law.pairs(batch_size, n))
-        inputs = law.inputs(u, v, batch_size, n)
+        inputs = self.inputs(stream, step, batch_size)
         assert self.problem.true_weights is not None
-        labels = network(self.problem.true_weights, inputs)
+        labels = self.problem.network(self.problem.true_weights, inputs)
         if self.problem.noise > 0.0:
             honest = Normal(scale=self.problem.noise)
             pair = stream.pairs(Purpose.NOISE, step, honest.pairs(batch_size, 1))

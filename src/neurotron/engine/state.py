@@ -40,9 +40,20 @@ class CohortState:
 
     def copy(self) -> CohortState:
         """Return an independent copy."""
-        return CohortState(
-            self.step, self.weights.copy(), list(self.memory), self.stopped_at.copy()
-        )
+        return self.part(np.arange(len(self.memory)))
+
+    def part(self, columns: Index) -> CohortState:
+        """Return a copy of the state of some arms."""
+        memory = [self.memory[column] for column in columns]
+        return CohortState(self.step, self.weights[:, columns], memory, self.stopped_at[columns])
+
+    def take(self, columns: Index, part: CohortState) -> None:
+        """Take over the state of some arms."""
+        self.step = part.step
+        self.weights[:, columns] = part.weights
+        self.stopped_at[columns] = part.stopped_at
+        for column, memory in zip(columns, part.memory, strict=True):
+            self.memory[column] = memory
 
 
 def divergence_limit(problem: Problem) -> float:

@@ -10,6 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -163,12 +164,27 @@ class ProductLaw(Law):
 class ScaledLaw(ProductLaw):
     """A symmetric product law with a `scale` that multiplies every coordinate.
 
-    Between 1e-70 and 1e70, so that fourth powers are still numbers.
+    Between 1e-70 and 1e70, so that fourth powers are still numbers. A subclass gives `formula`,
+    which depends on nothing but its arguments, so that it can be compiled.
     """
 
     scale: float = field(default=1.0, kw_only=True)
 
     symmetric = True
+
+    @staticmethod
+    @abstractmethod
+    def formula(u: Any, v: Any, scale: Any, shape: Any) -> tuple[Any, ...]:
+        """Return one or two coordinates from a pair of uniforms, elementwise."""
+
+    @property
+    def shape(self) -> float:
+        """What `formula` needs to know besides the scale."""
+        return 0.0
+
+    def coordinates(self, u: Array, v: Array) -> tuple[Array, ...]:
+        """Return one or two independent coordinates from each pair of uniforms."""
+        return self.formula(u, v, self.scale, self.shape)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", _check.number("scale", self.scale, "[1e-70, 1e70]"))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from neurotron._formula import select
+from neurotron._formula import log, select
 from neurotron._types import Array
 from neurotron.laws.base import ScaledLaw
 
@@ -30,13 +31,12 @@ class Laplace(ScaledLaw):
         """E x² = 2 scale²."""
         return 2.0 * self.scale**2
 
-    def coordinates(self, u: Array, v: Array) -> tuple[Array, ...]:
-        """Return the quantiles at u and at v: −scale · log of the distance to the nearer end."""
-        return self._quantile(u), self._quantile(v)
-
-    def _quantile(self, u: Array) -> Array:
-        tail = np.log(2.0 * np.minimum(u, 1.0 - u))
-        return self.scale * select(u < 0.5, tail, -tail)
+    @staticmethod
+    def formula(u: Any, v: Any, scale: Any, shape: Any) -> tuple[Any, ...]:
+        """Return the quantiles at u and at v: ∓scale · log of twice the way to the nearer end."""
+        first = scale * log(2.0 * np.minimum(u, 1.0 - u))
+        second = scale * log(2.0 * np.minimum(v, 1.0 - v))
+        return select(u < 0.5, first, -first), select(v < 0.5, second, -second)
 
     def density(self, x: Array) -> Array:
         """Return e^{−x/scale} / (2 scale)."""

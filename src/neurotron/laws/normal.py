@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from neurotron._formula import cos_turn, sin_turn
-from neurotron._types import Array
+from neurotron._formula import cos_turn, log, sin_turn
 from neurotron.laws.base import ScaledLaw
 
 __all__ = ["Normal"]
@@ -31,9 +31,10 @@ class Normal(ScaledLaw):
         """E x² = scale²."""
         return self.scale**2
 
-    def coordinates(self, u: Array, v: Array) -> tuple[Array, ...]:
+    @staticmethod
+    def formula(u: Any, v: Any, scale: Any, shape: Any) -> tuple[Any, ...]:
         """Return scale · √(−2 log u) · (cos 2πv, sin 2πv)."""
-        radius = self.scale * np.sqrt(-2.0 * np.log(u))
+        radius = scale * np.sqrt(-2.0 * log(u))
         return radius * cos_turn(v), radius * sin_turn(v)
 
     def _norm_moment(self, order: int, n: int) -> float:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from neurotron._formula import select
-from neurotron._types import Array
 from neurotron.laws.base import ScaledLaw
 
 __all__ = ["Rademacher"]
@@ -26,12 +26,10 @@ class Rademacher(ScaledLaw):
         """E x² = scale²."""
         return self.scale**2
 
-    def coordinates(self, u: Array, v: Array) -> tuple[Array, ...]:
+    @staticmethod
+    def formula(u: Any, v: Any, scale: Any, shape: Any) -> tuple[Any, ...]:
         """Return the signs of u − ½ and of v − ½, times the scale."""
-        return (
-            select(u < 0.5, -self.scale, self.scale),
-            select(v < 0.5, -self.scale, self.scale),
-        )
+        return select(u < 0.5, -scale, scale), select(v < 0.5, -scale, scale)
 
     def _norm_moment(self, order: int, n: int) -> float:
         """Return (scale √n)^i."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from neurotron._types import Array
 from neurotron.laws.base import ScaledLaw
@@ -26,9 +27,10 @@ class Uniform(ScaledLaw):
         """E x² = scale²/3."""
         return self.scale**2 / 3.0
 
-    def coordinates(self, u: Array, v: Array) -> tuple[Array, ...]:
+    @staticmethod
+    def formula(u: Any, v: Any, scale: Any, shape: Any) -> tuple[Any, ...]:
         """Return scale · (2u − 1) and scale · (2v − 1)."""
-        return self.scale * (2.0 * u - 1.0), self.scale * (2.0 * v - 1.0)
+        return scale * (2.0 * u - 1.0), scale * (2.0 * v - 1.0)
 
     def masses(self) -> tuple[Array, Array]:
         """Return points of the unit interval, where |x|/scale is uniform, and their chances."""

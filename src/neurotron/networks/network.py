@@ -105,7 +105,9 @@ class FilterNetwork:
     @cached_property
     def basis_share(self) -> Array:
         """The coefficients of Ā in the basis, (L,)."""
-        return self.share if self.mix is None else _check.freeze(self.share @ self.mix)
+        if self.mix is None:
+            return self.share
+        return _check.freeze(self.outer_weights @ self.mix / self.width)
 
     def project(self, x: Array) -> Array:
         """Return the inputs seen through the basis: (b, n) -> (b, L, r)."""

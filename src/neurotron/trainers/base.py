@@ -11,11 +11,11 @@ with v_i the label as received and g_i the direction of sample i:
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from neurotron import _check
+from neurotron._formula import family
 
 if TYPE_CHECKING:
     from typing import Self
@@ -95,13 +95,8 @@ class Trainer:
 
     @property
     def family(self) -> object:
-        """What arms must share for one call of the formulas to serve them all.
-
-        Static formulas depend on nothing but their arguments, so all arms of the class share them.
-        """
-        formulas = ("influence", "observe", "adapt")
-        static = (isinstance(inspect.getattr_static(self, f), staticmethod) for f in formulas)
-        return type(self) if all(static) else id(self)
+        """What arms must share for one call of the formulas to serve them all."""
+        return family(self, "influence", "observe", "adapt")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(step_size={self.step_size:g})"

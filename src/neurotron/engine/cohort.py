@@ -1,0 +1,109 @@
+"""A cohort whose arms may run on different engines, over the same streams."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from neurotron import _check
+from neurotron._types import Index
+from neurotron.engine.compiled.cohort import CompiledCohort, obstacle
+from neurotron.engine.numpy_cohort import NumpyCohort
+from neurotron.engine.recording import Records
+from neurotron.engine.sources import Source
+from neurotron.engine.state import CohortState
+from neurotron.engine.streams import Stream
+from neurotron.problem import Problem
+from neurotron.trainers import Arm
+
+__all__ = ["ENGINES", "Cohort", "Engine", "choose"]
+
+ENGINES = ("auto", "compiled", "numpy")
+KINDS = {"compiled": CompiledCohort, "numpy": NumpyCohort}
+
+
+class Engine(NamedTuple):
+    """Which engine runs an arm, and why."""
+
+    name: str
+    reason: str
+
+
+def choose(engine: str, problem: Problem, arms: Sequence[Arm]) -> list[Engine]:
+    """Return the engine of each arm: compiled wherever possible, unless one is asked for."""
+    _check.choice("engine", engine, ENGINES)
+    chosen = []
+    for arm in arms:
+        reason = obstacle(problem, arm)
+        if engine == "compiled" and reason:
+            raise _check.InputError(
+                f"engine='compiled' cannot run arm {arm.name!r}: {reason}; engine='auto' runs such "
+                "arms on the NumPy engine"
+            )
+        if engine == "numpy":
+            chosen.append(Engine("numpy", "asked for"))
+        elif reason:
+            chosen.append(Engine("numpy", reason))
+        else:
+            chosen.append(Engine("compiled", "built in all through"))
+    return chosen
+
+
+class Part(Protocol):
+    """What the cohort asks of its parts, each on one engine."""
+
+    state: CohortState
+
+    def advance(self, stop: int, due: Index) -> Records:
+        """Make updates until `stop` have been made; record steps `due`, the last may be `stop`."""
+
+
+class Cohort:
+    """Arms that learn from one stream of batches, each on its engine.
+
+    Parameters
+    ----------
+    problem, arms, batch_size
+        What is learned, by whom (trainers resolved), from how many samples a step.
+    source, stream
+        Where batches come from, and the random numbers of this replicate.
+    state
+        Where the arms stand; updated in place.
+    engines
+        The engine of each arm.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        arms: Sequence[Arm],
+        batch_size: int,
+        source: Source,
+        stream: Stream,
+        state: CohortState,
+        engines: Sequence[Engine],
+    ) -> None:
+        self.state = state
+        self.parts: list[tuple[Index, Part]] = []
+        for name, kind in KINDS.items():
+            columns = np.flatnonzero([engine.name == name for engine in engines])
+            if columns.size:
+                some = [arms[column] for column in columns]
+                own = state.part(columns)
+                part = kind(problem, some, batch_size, source, stream, own)
+                self.parts.append((columns, part))
+
+    def advance(self, stop: int, due: Index) -> Records:
+        """Make updates until `stop` have been made; record steps `due`, the last may be `stop`."""
+        errors, losses = (np.empty((len(due), len(self.state.memory))) for _ in range(2))
+        known = True
+        for columns, part in self.parts:
+            records = part.advance(stop, due)
+            losses[:, columns] = records.losses
+            known = records.errors is not None
+            if records.errors is not None:
+                errors[:, columns] = records.errors
+            self.state.take(columns, part.state)
+        return Records(due, errors if known else None, losses)

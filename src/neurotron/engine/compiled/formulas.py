@@ -1,0 +1,126 @@
+"""The built-in formulas as compiled kernels, chosen by an integer code.
+
+Each formula is compiled once, inside the loop that calls it on a whole block of learners. So the
+time to compile grows with the number of formulas, never with laws × attacks × trainers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from neurotron._formula import select
+from neurotron._jit import inline, jit
+from neurotron._types import Array
+from neurotron.attacks import (
+    Adaptive,
+    AlternatingSign,
+    Attack,
+    Constant,
+    Impersonation,
+    OddDirection,
+    Query,
+    RandomSign,
+    UniformNoise,
+)
+from neurotron.engine.compiled import elementary  # noqa: F401  (what formulas call, compiled)
+from neurotron.laws import Laplace, Normal, Rademacher, StudentT, Uniform
+from neurotron.laws.base import ScaledLaw
+from neurotron.laws.student_t import bailey, four_degrees
+from neurotron.trainers import SGD, FirstSampleSGD, NeuroTron, Trainer
+
+__all__ = [
+    "ATTACKS", "INFLUENCES", "LAWS", "LAW_FORMULAS", "NORMAL", "TRAINERS", "attack", "draw",
+    "influence",
+]  # fmt: skip
+
+Kernel = Callable[..., None]
+
+ATTACKS: tuple[type[Attack], ...] = (
+    AlternatingSign, RandomSign, UniformNoise, Constant, OddDirection, Impersonation, Adaptive,
+)  # fmt: skip
+TRAINERS: tuple[type[Trainer], ...] = (NeuroTron, SGD, FirstSampleSGD)
+INFLUENCES = list(dict.fromkeys(trainer.influence for trainer in TRAINERS))
+LAWS: tuple[type[ScaledLaw], ...] = (Normal, Laplace, Uniform, Rademacher, StudentT)
+LAW_FORMULAS: list[Callable[..., tuple[Any, ...]]] = [
+    Normal.formula, Laplace.formula, Uniform.formula, Rademacher.formula, four_degrees, bailey,
+]  # fmt: skip
+NORMAL = LAW_FORMULAS.index(Normal.formula)
+
+
+def _switch(kernels: Sequence[Kernel]) -> Kernel:
+    """Return the function that calls ``kernels[code]`` with its five arguments."""
+    first, *others = kernels
+    if not others:
+        return inline(lambda code, a, b, c, d, e: first(a, b, c, d, e))
+    rest = _switch(others)
+
+    @inline
+    def choose(code: int, a: Any, b: Any, c: Any, d: Any, e: Any) -> None:
+        if code == 0:
+            first(a, b, c, d, e)
+        else:
+            rest(code - 1, a, b, c, d, e)
+
+    return choose
+
+
+def _attack_kernel(kind: type[Attack]) -> Kernel:
+    distort, chance = inline(kind.distort), inline(kind.chance)  # type: ignore[arg-type]
+
+    @jit
+    def attack(
+        query: Query, coin: Array, bound: Array, probability: Array, residual: Array
+    ) -> None:
+        """Set residual = label as received − output, for a query of arrays like all the others."""
+        label, output, sign, uniform, push, probe, probe_output, norm, step = query
+        for e in range(residual.size):
+            one = Query(
+                label[e], output[e], sign[e], uniform[e], push[e], probe[e], probe_output[e],
+                norm[e], step[e],
+            )  # fmt: skip
+            hit = coin[e] <= chance(probability[e], one)
+            residual[e] = label[e] + select(hit, distort(bound[e], one), 0.0) - output[e]
+
+    return attack
+
+
+def _influence_kernel(formula: Callable[..., Any]) -> Kernel:
+    influence = inline(formula)
+
+    @jit
+    def weigh(
+        state: tuple[()], residual: Array, counts: Array, rate: Array, weight: Array
+    ) -> None:
+        """Set weight = influence of the residual · how often the sample counts · η/b."""
+        for e in range(weight.size):
+            weight[e] = influence(residual[e], state) * counts[e] * rate[e]
+
+    return weigh
+
+
+def _law_kernel(law: Callable[..., tuple[Any, ...]]) -> Kernel:
+    formula = inline(law)
+    if len(law(0.5, 0.5, 1.0, 4.0)) == 1:
+
+        @jit
+        def draw(u: Array, v: Array, scale: float, shape: float, out: Array) -> None:
+            """Turn each pair of uniforms into one number."""
+            for i in range(u.size):
+                out[i] = formula(u[i], v[i], scale, shape)[0]
+
+        return draw
+
+    @jit
+    def draw_two(u: Array, v: Array, scale: float, shape: float, out: Array) -> None:
+        """Turn each pair of uniforms into two numbers: the first of all pairs, then the second."""
+        first, second = out[: u.size], out[u.size :]
+        for i in range(u.size):
+            first[i], second[i] = formula(u[i], v[i], scale, shape)
+
+    return draw_two
+
+
+attack = _switch([_attack_kernel(kind) for kind in ATTACKS])
+influence = _switch([_influence_kernel(formula) for formula in INFLUENCES])
+draw = _switch([_law_kernel(law) for law in LAW_FORMULAS])

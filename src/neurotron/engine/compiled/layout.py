@@ -1,0 +1,245 @@
+"""From problem and arms to the arrays of the compiled loop."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from neurotron._types import Array, Index
+from neurotron.attacks import Attack, Constant, Query
+from neurotron.engine.compiled import formulas
+from neurotron.engine.compiled.lanes import LANES
+from neurotron.engine.compiled.respond import gates_of
+from neurotron.engine.compiled.step import DIRECTIONS, FED, LOOKS, Batches, Learners, Scratch, Sight
+from neurotron.engine.sources import Simulated, Source
+from neurotron.engine.state import CohortState, divergence_limit
+from neurotron.engine.streams import Stream
+from neurotron.laws import Correlated
+from neurotron.networks import FilterNetwork
+from neurotron.networks.basis import Windows
+from neurotron.problem import Problem
+from neurotron.trainers import Arm, NeuroTron
+
+__all__ = ["batches_of", "learners_of", "places_of", "scratch_of", "sight_of"]
+
+HONEST = Constant(bound=0.0, probability=0.0)
+
+
+def batches_of(problem: Problem, source: Source, stream: Stream) -> Batches:
+    """Return how batches are drawn: in the loop if the law's formula is built in, else fed."""
+    key, law, simulated = np.uint64(stream.key), problem.law, isinstance(source, Simulated)
+    noise = float(problem.noise) if simulated else 0.0
+    base = law.base if isinstance(law, Correlated) else law
+    if not simulated or type(base) not in formulas.LAWS or type(law) not in (type(base), Correlated):
+        return Batches(key, FED, 1.0, 0.0, np.empty((0, 0)), np.arange(0), noise)
+    assert isinstance(base, formulas.LAWS)
+    code = formulas.LAW_FORMULAS.index(base.formula)
+    mixing = law.matrix.T if isinstance(law, Correlated) else np.empty((0, 0))
+    latent = np.arange(len(mixing))
+    return Batches(key, code, base.scale, base.shape, _in_blocks(mixing), latent, noise)
+
+
+# ---- matrices ------------------------------------------------------------------------------------
+
+
+class Stack:
+    """Dense matrices (r, n) side by side, each distinct one once."""
+
+    def __init__(self) -> None:
+        self.matrices: list[Array] = []
+
+    def columns(self, matrix: Array) -> Index:
+        """Return the columns at which a matrix stands."""
+        for place, known in enumerate(self.matrices):
+            if np.array_equal(known, matrix):
+                break
+        else:
+            place = len(self.matrices)
+            self.matrices.append(matrix)
+        return place * len(matrix) + np.arange(len(matrix))
+
+
+def sight_of(problem: Problem, arms: Sequence[Arm]) -> tuple[Sight, list[int]]:
+    """Return how a batch is seen, and which of its sensing matrices each arm goes by."""
+    network, stack = problem.network, Stack()
+    basis = network.basis
+    columns = (
+        basis.index if isinstance(basis, Windows) else np.array(list(map(stack.columns, basis.dense())))
+    )
+    sensing, rows = [np.zeros(network.filter_size, dtype=np.intp)], []
+    for arm in arms:
+        matrix = _sensing(arm, network)
+        own = sensing[0] if matrix is None else stack.columns(matrix)
+        known = [np.array_equal(own, other) for other in sensing]
+        rows.append(known.index(True) if any(known) else len(sensing))
+        if not any(known):
+            sensing.append(own)
+    stacked = np.concatenate([np.empty((0, network.n_inputs)), *stack.matrices])
+    true_weights = np.empty(0) if problem.true_weights is None else problem.true_weights.copy()
+    sight = Sight(
+        matrix=_in_blocks(stacked.T),
+        inputs=np.arange(network.n_inputs),
+        basis=np.array(columns),
+        sensing=np.array(sensing),
+        gates=gates_of(network),
+        true_weights=true_weights,
+    )
+    return sight, rows
+
+
+def _sensing(arm: Arm, network: FilterNetwork) -> Array | None:
+    """Return the matrix an arm moves along, or is probed through, if there is one."""
+    if isinstance(arm.trainer, NeuroTron):
+        return np.asarray(arm.trainer.sensing)
+    probed = arm.attack is not None and "probe" in arm.attack.uses
+    return network.mean_gate if probed else None
+
+
+def _in_blocks(matrix: Array) -> Array:
+    """Return the columns in blocks of eight, the last filled up with zeros: (blocks, 8 rows)."""
+    rows, columns = matrix.shape
+    blocks = -(-columns // LANES)
+    whole = np.pad(matrix, ((0, 0), (0, blocks * LANES - columns)))
+    return whole.reshape(rows, blocks, LANES).transpose(1, 0, 2).reshape(blocks, rows * LANES)
+
+
+# ---- arms ----------------------------------------------------------------------------------------
+
+
+def learners_of(
+    problem: Problem,
+    arms: Sequence[Arm],
+    sensing: Sequence[int],
+    batch_size: int,
+    simulated: bool,
+    state: CohortState,
+) -> tuple[Learners, Index]:
+    """Return the arms in blocks of eight, and which arm each lane holds, (blocks, 8)."""
+    attacks = [HONEST if arm.attack is None else arm.attack for arm in arms]
+    keys = [
+        (
+            DIRECTIONS.index(arm.trainer.direction),
+            row,
+            formulas.ATTACKS.index(type(attack)),
+            formulas.INFLUENCES.index(arm.trainer.influence),
+        )
+        for arm, attack, row in zip(arms, attacks, sensing, strict=True)
+    ]
+    lanes = _blocks(keys)
+    direction, row, attack_code, influence = np.array(keys)[lanes[:, 0]].T
+    references, impersonated = _references(problem, attacks, simulated)
+    rate = [arm.trainer.step_size / batch_size for arm in arms]
+
+    def flat(values: Sequence[float]) -> Array:
+        return np.tile(np.array(values)[lanes], (1, batch_size))
+
+    def filters(columns: Array) -> Array:
+        return columns[:, lanes].transpose(1, 0, 2).reshape(len(lanes), -1)
+
+    return Learners(
+        weights=filters(state.weights),
+        stopped_at=state.stopped_at[lanes],
+        direction=np.ascontiguousarray(direction),
+        sensing=np.ascontiguousarray(row),
+        attack=np.ascontiguousarray(attack_code),
+        influence=np.ascontiguousarray(influence),
+        uses=np.array([[name in attacks[arm].uses for name in LOOKS] for arm in lanes[:, 0]]),
+        bound=flat([attack.bound for attack in attacks]),
+        probability=flat([attack.probability for attack in attacks]),
+        rate=flat(rate),
+        vectors=filters(_vectors(attacks, problem.network.filter_size)),
+        references=references,
+        impersonated=impersonated[lanes],
+        limit=divergence_limit(problem),
+    ), lanes
+
+
+def _blocks(keys: Sequence[Hashable]) -> Index:
+    """Return arms with equal keys in rows of eight; a short row repeats its first arm."""
+    members: dict[Hashable, list[int]] = {}
+    for arm, key in enumerate(keys):
+        members.setdefault(key, []).append(arm)
+    rows = []
+    for same in members.values():
+        for start in range(0, len(same), LANES):
+            row = same[start : start + LANES]
+            rows.append(row + row[:1] * (LANES - len(row)))
+    return np.array(rows)
+
+
+def _vectors(attacks: Sequence[Attack], filter_size: int) -> Array:
+    """Return the fixed vector of each attack as a column, zero for those without: (r, arms)."""
+    zero = np.zeros(filter_size)
+    return np.stack([zero if a.vector is None else a.vector for a in attacks], axis=1)
+
+
+def _references(
+    problem: Problem, attacks: Sequence[Attack], simulated: bool
+) -> tuple[Array, Index]:
+    """Return the filters that never move, (blocks, 8 r), and each arm's lane among them."""
+    filters = [problem.true_weights] if simulated else []
+    lane = np.zeros(len(attacks), dtype=np.intp)
+    for arm, attack in enumerate(attacks):
+        if "probe_output" in attack.uses:
+            lane[arm] = len(filters)
+            filters.append(attack.vector)
+    columns = np.array(filters).reshape(-1, problem.network.filter_size).T
+    return _in_blocks(columns), lane
+
+
+# ---- room to work in -----------------------------------------------------------------------------
+
+
+def scratch_of(
+    problem: Problem, batches: Batches, sight: Sight, learners: Learners, batch_size: int
+) -> Scratch:
+    """Return room to work in."""
+    network, b = problem.network, batch_size
+    n = network.n_inputs
+    noise_pairs = -(-b // 2)
+    if batches.law == FED:
+        pairs, drawn = noise_pairs, np.empty(b * n)
+    else:
+        pairs = problem.law.pairs(b, n)
+        drawn = np.empty(2 * pairs)
+    width = n if batches.latent.size == 0 else batches.latent.size
+    latent = drawn[: b * width].reshape(b, width)
+    inputs = np.empty((b, len(batches.correlation) * LANES)) if batches.latent.size else latent
+    seen = np.empty((b, len(sight.matrix) * LANES))
+    query = Query(*(np.full(b * LANES, np.nan) for _ in Query._fields))
+    query.sign[:] = np.repeat(np.where(np.arange(b) % 2, 1.0, -1.0), LANES)
+
+    def flat(*rows: int) -> Array:
+        return np.empty((*rows, b * LANES))
+
+    return Scratch(
+        u=np.empty(pairs),
+        v=np.empty(pairs),
+        drawn=drawn,
+        latent=latent,
+        inputs=inputs,
+        flat_inputs=inputs.reshape(-1),
+        seen=seen,
+        flat_seen=seen.reshape(-1),
+        basis_seen=inputs if isinstance(network.basis, Windows) else seen,
+        coin=np.empty(b),
+        chosen=np.empty(b),
+        noise=np.empty(2 * noise_pairs),
+        flat_coin=flat(),
+        counts=np.ones(b * LANES),
+        reference_output=flat(len(learners.references)),
+        query=query,
+        responses=flat(len(network.basis)),
+        coefficients=flat(len(network.basis)),
+        residual=flat(),
+        weight=flat(),
+        move=np.empty(network.filter_size * LANES),
+    )
+
+
+def places_of(lanes: Index, arms: int) -> npt.NDArray[np.intp]:
+    """Return the flat lane at which each arm stands."""
+    flat = lanes.ravel().tolist()
+    return np.array([flat.index(arm) for arm in range(arms)])

@@ -1,0 +1,151 @@
+"""The elementwise loops of a step that belong to the engine, not to a formula.
+
+All arrays are flat: number 8 i + a belongs to sample (or weight) i and lane a.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neurotron._jit import jit
+from neurotron._types import Array, Index
+from neurotron.engine.compiled.lanes import LANES
+
+__all__ = [
+    "add_each", "add_products", "copy", "fill", "gather_lanes", "mean_squares", "multiply", "norms",
+    "repeat_first", "distances", "spread", "subtract_each", "sum_into_first", "take_move",
+]  # fmt: skip
+
+
+@jit
+def fill(values: Array, number: float) -> None:
+    """Set every number."""
+    for e in range(values.size):
+        values[e] = number
+
+
+@jit
+def copy(values: Array, out: Array) -> None:
+    """Set out = values."""
+    for e in range(out.size):
+        out[e] = values[e]
+
+
+@jit
+def multiply(values: Array, out: Array) -> None:
+    """Set out *= values."""
+    for e in range(out.size):
+        out[e] *= values[e]
+
+
+@jit
+def add_products(values: Array, factors: Array, out: Array) -> None:
+    """Set out += values · factors."""
+    for e in range(out.size):
+        out[e] += values[e] * factors[e]
+
+
+@jit
+def spread(values: Array, stride: int, out: Array) -> None:
+    """Give each of a sample's eight lanes the value ``values[stride · sample]``."""
+    for i in range(out.size // LANES):
+        for lane in range(LANES):
+            out[i * LANES + lane] = values[i * stride]
+
+
+@jit
+def add_each(values: Array, out: Array) -> None:
+    """Add a sample's value to its eight lanes."""
+    for i in range(out.size // LANES):
+        for lane in range(LANES):
+            out[i * LANES + lane] += values[i]
+
+
+@jit
+def subtract_each(values: Array, vector: Array, out: Array) -> None:
+    """Set out = values − vector, whose numbers each serve eight lanes."""
+    for j in range(vector.size):
+        for lane in range(LANES):
+            out[j * LANES + lane] = values[j * LANES + lane] - vector[j]
+
+
+@jit
+def gather_lanes(values: Array, which: Index, out: Array) -> None:
+    """Give lane a of each sample what lane ``which[a]`` of all blocks of `values` has."""
+    for e in range(out.size):
+        lane = which[e % LANES]
+        out[e] = values[lane // LANES, e - e % LANES + lane % LANES]
+
+
+@jit
+def norms(inputs: Array, size: int, out: Array) -> None:
+    """Set the Euclidean norm of each row's first `size` numbers."""
+    for i in range(len(inputs)):
+        total = 0.0
+        for j in range(size):
+            total += inputs[i, j] ** 2
+        for lane in range(LANES):
+            out[i * LANES + lane] = np.sqrt(total)
+
+
+@jit
+def repeat_first(values: Array) -> None:
+    """Give every sample the values of the first."""
+    for e in range(LANES, values.size):
+        values[e] = values[e % LANES]
+
+
+@jit
+def sum_into_first(values: Array) -> None:
+    """Give the first sample the sum over all, the others nothing."""
+    for e in range(LANES, values.size):
+        values[e % LANES] += values[e]
+        values[e] = 0.0
+
+
+@jit
+def distances(weights: Array, point: Array, out: Array) -> None:
+    """Set the distance of each lane's weights from a point."""
+    for lane in range(LANES):
+        total = 0.0
+        for j in range(point.size):
+            total += (weights[j * LANES + lane] - point[j]) ** 2
+        out[lane] = np.sqrt(total)
+
+
+@jit
+def mean_squares(values: Array, counts: Array, out: Array) -> None:
+    """Set the mean over samples of values², each counted as often as it counts."""
+    for lane in range(LANES):
+        total = 0.0
+        for i in range(values.size // LANES):
+            total += values[i * LANES + lane] ** 2 * counts[i * LANES + lane]
+        out[lane] = total / (values.size // LANES)
+
+
+@jit
+def take_move(weights: Array, move: Array, stopped_at: Index, step: int, limit: float) -> None:
+    """Add the move to the weights of every running lane; stop those that get out of the limit."""
+    troubles = 0
+    for e in range(move.size):
+        move[e] += weights[e]
+        troubles += 0 if abs(move[e]) <= limit else 1
+    for lane in range(LANES):
+        troubles += 1 if stopped_at[lane] >= 0 else 0
+    if troubles == 0:
+        copy(move, weights)
+    else:
+        _take_each(weights, move, stopped_at, step, limit)
+
+
+@jit
+def _take_each(weights: Array, moved: Array, stopped_at: Index, step: int, limit: float) -> None:
+    for lane in range(LANES):
+        if stopped_at[lane] >= 0:
+            continue
+        for e in range(lane, moved.size, LANES):
+            if not abs(moved[e]) <= limit:
+                stopped_at[lane] = step + 1
+        if stopped_at[lane] < 0:
+            for e in range(lane, moved.size, LANES):
+                weights[e] = moved[e]

@@ -1,0 +1,325 @@
+"""The cohort loop: one batch for all learners, eight learners at a time.
+
+One step: draw the batch → see it through all matrices at once → answer (outputs, gradient
+coefficients) → attack the labels → weigh the residuals → update. "Flat" arrays hold one number for
+each sample and lane, eight lanes to a sample, so that a formula is one loop over them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from neurotron._jit import entry, inline
+from neurotron._types import Array, Index
+from neurotron.attacks import Query
+from neurotron.engine.compiled import loops
+from neurotron.engine.compiled.formulas import NORMAL, attack, draw, influence
+from neurotron.engine.compiled.lanes import LANES
+from neurotron.engine.compiled.products import add_transposed_product, product
+from neurotron.engine.compiled.respond import Gates, respond
+from neurotron.engine.streams import Purpose, fill_pairs
+
+__all__ = ["DIRECTIONS", "FED", "LOOKS", "Batches", "Feed", "Learners", "Scratch", "Sight", "advance"]
+
+DIRECTIONS = ("sensing", "gradient", "first_gradient")
+SENSING, GRADIENT, FIRST_GRADIENT = range(3)
+LOOKS = ("push", "probe", "probe_output", "norm")
+PUSH, PROBE, PROBE_OUTPUT, NORM = range(4)
+INPUTS, ATTACK, NOISE = (
+    np.uint64(purpose) for purpose in (Purpose.INPUTS, Purpose.ATTACK, Purpose.NOISE)
+)
+FED = -1
+
+
+class Batches(NamedTuple):
+    """How batches are drawn."""
+
+    key: np.uint64
+    law: int
+    """Code of the law's formula, FED if inputs come from outside."""
+    scale: float
+    shape: float
+    correlation: Array
+    """Bᵀ of a correlated law in blocks of eight columns, (blocks, 8 m), or no blocks."""
+    latent: Index
+    """0 … m − 1."""
+    noise: float
+
+
+class Feed(NamedTuple):
+    """Batches from outside, from step `first` on; parts that are drawn here have no rows."""
+
+    first: int
+    inputs: Array
+    """(steps, b n)."""
+    labels: Array
+    """(steps, b)."""
+    counts: Array
+    """(steps, b)."""
+
+
+class Sight(NamedTuple):
+    """How a batch is seen: all dense matrices as one, and which columns of it each one is."""
+
+    matrix: Array
+    """In blocks of eight columns, (blocks, 8 n)."""
+    inputs: Index
+    """0 … n − 1."""
+    basis: Index
+    """Columns of basis matrix l, (L, r): of the input itself if its windows are gathered."""
+    sensing: Index
+    """Columns of each sensing matrix, (matrices, r)."""
+    gates: Gates
+    true_weights: Array
+    """(r,); empty if nobody knows them."""
+
+
+class Learners(NamedTuple):
+    """Arms in blocks of eight that share direction, sensing matrix, attack and influence."""
+
+    weights: Array
+    """(blocks, 8 r): number 8 j + a is weight j of lane a."""
+    stopped_at: Index
+    """Step of divergence, −1 before, (blocks, 8)."""
+    direction: Index
+    sensing: Index
+    """Which sensing matrix a block moves along, or is probed through."""
+    attack: Index
+    influence: Index
+    uses: Index
+    """Whether a block's attack looks at push, probe, probe_output, norm: (blocks, 4)."""
+    bound: Array
+    """θ, flat: (blocks, 8 b); so are the next two."""
+    probability: Array
+    rate: Array
+    """η/b."""
+    vectors: Array
+    """The attack's fixed vector of each lane, (blocks, 8 r)."""
+    references: Array
+    """Filters that never move, (blocks, 8 r): w* first, then those attacks impersonate."""
+    impersonated: Index
+    """Lane of the references that a lane's attack impersonates, (blocks, 8)."""
+    limit: float
+    """Largest weight that is not called divergence."""
+
+
+class Scratch(NamedTuple):
+    """Room to work in, allocated once. Flat unless a shape is given."""
+
+    u: Array
+    v: Array
+    drawn: Array
+    """Numbers of the law as they come, (at least b m,)."""
+    latent: Array
+    """The same as (b, m), before a correlated law mixes them."""
+    inputs: Array
+    """(b, n), or more columns; `flat_inputs` is the same memory."""
+    flat_inputs: Array
+    seen: Array
+    """Inputs through the matrix, (b, columns); `flat_seen` is the same memory."""
+    flat_seen: Array
+    basis_seen: Array
+    """Where `Sight.basis` looks: `inputs` for gathered windows, else `seen`."""
+    coin: Array
+    """(b,), and the uniform that comes with it."""
+    chosen: Array
+    noise: Array
+    """(b + 1,)."""
+    flat_coin: Array
+    counts: Array
+    reference_output: Array
+    """(reference blocks, 8 b)."""
+    query: Query
+    responses: Array
+    """(L, 8 b), and so the coefficients."""
+    coefficients: Array
+    residual: Array
+    weight: Array
+    move: Array
+    """(8 r,)."""
+
+
+# ---- the batch -----------------------------------------------------------------------------------
+
+
+@inline
+def _see(step: int, batches: Batches, feed: Feed, sight: Sight, scratch: Scratch) -> None:
+    """Draw the inputs of batch `step`, and see them through all matrices."""
+    if batches.law == FED:
+        loops.copy(feed.inputs[step - feed.first], scratch.drawn)
+    else:
+        fill_pairs(batches.key, INPUTS, np.uint64(step), scratch.u, scratch.v)
+        draw(batches.law, scratch.u, scratch.v, batches.scale, batches.shape, scratch.drawn)
+    for block in range(len(batches.correlation)):
+        matrix, width = batches.correlation[block], scratch.inputs.shape[1]
+        product(scratch.latent, batches.latent, matrix, scratch.flat_inputs, width, block * LANES)
+    for block in range(len(sight.matrix)):
+        matrix, width = sight.matrix[block], scratch.seen.shape[1]
+        product(scratch.inputs, sight.inputs, matrix, scratch.flat_seen, width, block * LANES)
+
+
+@inline
+def _answer(weights: Array, sight: Sight, scratch: Scratch, output: Array) -> None:
+    """Set the outputs of eight filters, and their gradient coefficients."""
+    for matrix in range(len(sight.basis)):
+        columns, responses = sight.basis[matrix], scratch.responses[matrix]
+        product(scratch.basis_seen, columns, weights, responses, LANES, 0)
+    respond(
+        sight.gates, scratch.responses, output, scratch.coefficients, scratch.residual,
+        scratch.weight,
+    )  # fmt: skip
+
+
+@inline
+def _label(
+    step: int, batches: Batches, feed: Feed, learners: Learners, sight: Sight, scratch: Scratch
+) -> None:
+    """Find the honest labels, how often samples count, and the coins of the attack."""
+    for block in range(len(learners.references)):
+        _answer(learners.references[block], sight, scratch, scratch.reference_output[block])
+    label = scratch.query.label
+    if len(feed.labels):
+        loops.spread(feed.labels[step - feed.first], 1, label)
+    else:
+        loops.spread(scratch.reference_output[0], LANES, label)
+    if batches.noise > 0.0:
+        pairs = scratch.noise.size // 2
+        u, v = scratch.u[:pairs], scratch.v[:pairs]
+        fill_pairs(batches.key, NOISE, np.uint64(step), u, v)
+        draw(NORMAL, u, v, batches.noise, 0.0, scratch.noise)
+        loops.add_each(scratch.noise, label)
+    if len(feed.counts):
+        loops.spread(feed.counts[step - feed.first], 1, scratch.counts)
+    fill_pairs(batches.key, ATTACK, np.uint64(step), scratch.coin, scratch.chosen)
+    loops.spread(scratch.coin, 1, scratch.flat_coin)
+    loops.spread(scratch.chosen, 1, scratch.query.uniform)
+    loops.fill(scratch.query.step, float(step))
+
+
+# ---- what an attacker sees -----------------------------------------------------------------------
+
+
+@inline
+def _look(block: int, learners: Learners, sight: Sight, scratch: Scratch) -> None:
+    """Fill in what the attack of a block looks at besides labels and outputs."""
+    query = scratch.query
+    if learners.uses[block, PUSH]:
+        _push(block, learners, sight, scratch, query.push)
+    if learners.uses[block, PROBE]:
+        columns, vectors = sight.sensing[learners.sensing[block]], learners.vectors[block]
+        product(scratch.seen, columns, vectors, query.probe, LANES, 0)
+    if learners.uses[block, PROBE_OUTPUT]:
+        which = learners.impersonated[block]
+        loops.gather_lanes(scratch.reference_output, which, query.probe_output)
+    if learners.uses[block, NORM]:
+        loops.norms(scratch.inputs, sight.inputs.size, query.norm)
+
+
+@inline
+def _push(block: int, learners: Learners, sight: Sight, scratch: Scratch, push: Array) -> None:
+    """Set (w − w*)ᵀ(direction of each sample)."""
+    away, along, direction = scratch.move, scratch.weight, learners.direction[block]
+    loops.subtract_each(learners.weights[block], sight.true_weights, away)
+    if direction == SENSING:
+        columns = sight.sensing[learners.sensing[block]]
+        product(scratch.seen, columns, away, push, LANES, 0)
+    else:
+        loops.fill(push, 0.0)
+        for matrix in range(len(sight.basis)):
+            product(scratch.basis_seen, sight.basis[matrix], away, along, LANES, 0)
+            loops.add_products(scratch.coefficients[matrix], along, push)
+    if direction == FIRST_GRADIENT:
+        loops.repeat_first(push)
+
+
+# ---- the update ----------------------------------------------------------------------------------
+
+
+@inline
+def _update(step: int, block: int, learners: Learners, sight: Sight, scratch: Scratch) -> None:
+    """Move the eight learners of a block."""
+    weight, move, direction = scratch.weight, scratch.move, learners.direction[block]
+    weights, rate = learners.weights[block], learners.rate[block]
+    influence(learners.influence[block], (), scratch.residual, scratch.counts, rate, weight)
+    if direction == FIRST_GRADIENT:
+        loops.sum_into_first(weight)
+    loops.fill(move, 0.0)
+    if direction == SENSING:
+        columns = sight.sensing[learners.sensing[block]]
+        add_transposed_product(scratch.seen, columns, weight, move)
+    else:
+        for matrix in range(len(sight.basis)):
+            coefficients = scratch.coefficients[matrix]
+            loops.multiply(weight, coefficients)
+            add_transposed_product(scratch.basis_seen, sight.basis[matrix], coefficients, move)
+    loops.take_move(weights, move, learners.stopped_at[block], step, learners.limit)
+
+
+# ---- the record ----------------------------------------------------------------------------------
+
+
+@inline
+def _record(
+    block: int, learners: Learners, sight: Sight, scratch: Scratch, errors: Array, losses: Array
+) -> None:
+    """Set error ‖w − w*‖ and mean squared residual of each lane; infinite once it diverged."""
+    loops.distances(learners.weights[block], sight.true_weights, errors)
+    loops.mean_squares(scratch.residual, scratch.counts, losses)
+    for lane in range(LANES):
+        stopped = learners.stopped_at[block, lane] >= 0
+        errors[lane] = np.inf if stopped else errors[lane]
+        losses[lane] = np.inf if stopped or np.isnan(losses[lane]) else losses[lane]
+
+
+@entry
+def advance(stamp: str) -> Callable[..., None]:
+    """Return the loop over steps, kept on disk."""
+
+    def advance(
+        start: int,
+        stop: int,
+        due: Index,
+        batches: Batches,
+        feed: Feed,
+        sight: Sight,
+        learners: Learners,
+        scratch: Scratch,
+        errors: Array,
+        losses: Array,
+    ) -> None:
+        """Make updates `start` … `stop` − 1; record steps `due`, in order, which may end with `stop`.
+
+        Records have shape (due, blocks, 8).
+        """
+        _ = stamp
+        recorded = 0
+        for step in range(start, stop + 1):
+            recording = recorded < due.size and due[recorded] == step
+            if step == stop and not recording:
+                break
+            _see(step, batches, feed, sight, scratch)
+            _label(step, batches, feed, learners, sight, scratch)
+            for block in range(len(learners.weights)):
+                _answer(learners.weights[block], sight, scratch, scratch.query.output)
+                _look(block, learners, sight, scratch)
+                attack(
+                    learners.attack[block],
+                    scratch.query,
+                    scratch.flat_coin,
+                    learners.bound[block],
+                    learners.probability[block],
+                    scratch.residual,
+                )
+                if recording:
+                    _record(
+                        block, learners, sight, scratch, errors[recorded, block],
+                        losses[recorded, block],
+                    )  # fmt: skip
+                if step < stop:
+                    _update(step, block, learners, sight, scratch)
+            recorded += recording
+
+    return advance
