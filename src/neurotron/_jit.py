@@ -42,7 +42,7 @@ def entry(build: Callable[[str], F]) -> F:
     function = njit(nogil=True, error_model="numpy", _nrt=False)(build(stamp()))
     # numba raises RuntimeError when no folder can be written: compile in every process then
     with contextlib.suppress(RuntimeError):
-        function.enable_caching()  # type: ignore[attr-defined]
+        function.enable_caching()
     return function
 
 

@@ -14,10 +14,10 @@ import numpy as np
 
 from neurotron import _check
 from neurotron._environment import environment
-from neurotron._types import Array, Index
+from neurotron._types import Index
 from neurotron.attacks import Query
-from neurotron.engine.numpy_cohort import NumpyCohort
-from neurotron.engine.recording import Record, recorded_steps
+from neurotron.engine.cohort import Cohort, Engine, choose
+from neurotron.engine.recording import Record, Records, recorded_steps
 from neurotron.engine.sources import Rows, Simulated, Source
 from neurotron.engine.state import CohortState
 from neurotron.engine.streams import Stream
@@ -27,7 +27,6 @@ from neurotron.trajectories import Trajectories
 
 __all__ = ["simulate"]
 
-ENGINES = ("auto", "numpy")
 SLICE_SECONDS = 0.05
 MOST_STEPS = 10**15
 MOST_SAMPLES = 10**7
@@ -68,9 +67,10 @@ def simulate(
     source
         Where batches come from: None for the problem itself, or `Rows` of data.
     engine
-        "auto" or "numpy".
+        "auto" runs what is built in on the compiled engine, your own attacks and trainers on the
+        NumPy engine, over the same streams; "compiled" or "numpy" asks for one of them.
     resume
-        An earlier result to go on from: the same as if it had run through.
+        An earlier result to go on from, on the same engines: the same as if it had run through.
     progress
         Called as ``progress(step, steps)`` about twenty times a second.
 
@@ -88,7 +88,6 @@ def simulate(
     _check.instance("problem", problem, Problem)
     steps = _check.integer("steps", steps, 0, MOST_STEPS)
     batch_size = _check.integer("batch_size", batch_size, 1, MOST_SAMPLES)
-    _check.choice("engine", engine, ENGINES)
     if progress is not None and not callable(progress):
         raise _check.InputError(f"`progress` must be a function of (step, steps), got {progress!r}")
     stream = Stream.of(_check.integer("seed", seed, 0), replicate)
@@ -99,26 +98,28 @@ def simulate(
     settings = {
         "batch_size": batch_size, "seed": seed, "replicate": replicate, "record": record
     }  # fmt: skip
+    engines = choose(engine, problem, arms)
     resolved = [_resolve(arm, problem, batch_size, steps) for arm in arms]
+    records: list[Records] = []
     if resume is None:
         state = CohortState.initial(problem, resolved)
-        log = Log(problem.true_weights)
     else:
         _check_same_run(_check.instance("resume", resume, Trajectories), arms, problem, source)
-        state, log = _continue(resume, steps, settings, schedule)
-    cohort = NumpyCohort(problem, resolved, batch_size, source, stream, state)
-    finished = _run(cohort, log, schedule, progress)
+        _check_same_engines(resume, engines)
+        state, records = _continue(resume, steps, settings, schedule)
+    cohort = Cohort(problem, resolved, batch_size, source, stream, state, engines)
+    cohort.compile()
+    finished = _run(cohort, records, schedule, progress)
+    taken = Records.joined(records)
     return Trajectories(
         arms=tuple(arms),
-        steps=np.array(log.steps),
-        errors=None
-        if problem.true_weights is None
-        else _check.freeze(np.stack(log.errors, axis=1)),
-        losses=_check.freeze(np.stack(log.losses, axis=1)),
+        steps=taken.steps,
+        errors=None if taken.errors is None else _check.freeze(taken.errors.T.copy()),
+        losses=_check.freeze(taken.losses.T.copy()),
         weights=_check.freeze(state.weights.T.copy()),
         status=tuple(_status(stopped, finished) for stopped in state.stopped_at),
         stopped_at=tuple(None if stopped < 0 else int(stopped) for stopped in state.stopped_at),
-        engines=("numpy",) * len(arms),
+        engines=tuple(engines),
         settings=settings,
         environment=environment(),
         problem=problem,
@@ -127,50 +128,32 @@ def simulate(
     )
 
 
-class Log:
-    """The records of a run: grows with recorded points, not with steps."""
-
-    def __init__(self, true_weights: Array | None) -> None:
-        self.true_weights = true_weights
-        self.steps: list[int] = []
-        self.errors: list[Array] = []
-        self.losses: list[Array] = []
-
-    def take(self, cohort: NumpyCohort) -> None:
-        """Record where the cohort stands."""
-        state = cohort.state
-        self.steps.append(state.step)
-        self.losses.append(_or_infinite(cohort.losses(), state))
-        if self.true_weights is not None:
-            away = state.weights - self.true_weights[:, None]
-            with np.errstate(over="ignore"):  # weights near the end of the range of numbers
-                self.errors.append(_or_infinite(np.linalg.norm(away, axis=0), state))
-
-
 def _run(
-    cohort: NumpyCohort,
-    log: Log,
+    cohort: Cohort,
+    records: list[Records],
     schedule: Index,
     progress: Callable[[int, int], None] | None,
 ) -> bool:
-    """Advance to every recorded step in turn; return False if Ctrl-C cut the run short."""
+    """Advance slice by slice, recording as scheduled; return False if Ctrl-C cut the run short."""
     state, last = cohort.state, int(schedule[-1])
-    steps_per_second, shown = 1.0 / SLICE_SECONDS, -1.0
+    slice_steps = 1
+    due = schedule[schedule >= state.step]
+    if records and records[-1].steps[-1:] == state.step:
+        due = due[1:]
     with _interrupts() as interrupted:
-        for target in map(int, schedule[schedule >= state.step]):
-            while state.step < target and not interrupted():
-                began, start = time.perf_counter(), state.step
-                cohort.advance(min(target, start + max(1, int(steps_per_second * SLICE_SECONDS))))
-                now = time.perf_counter()
-                steps_per_second = (state.step - start) / max(now - began, 1e-6)
-                if progress is not None and (now - shown > SLICE_SECONDS or state.step == last):
-                    progress(state.step, last)
-                    shown = now
-            if not log.steps or log.steps[-1] != state.step:
-                log.take(cohort)
-            if interrupted():
-                break
-    return state.step == last
+        while due.size and not interrupted():
+            began, start = time.perf_counter(), state.step
+            stop = min(last, start + slice_steps)
+            here = due[(due < stop) | (due == last) & (stop == last)]
+            records.append(cohort.advance(stop, here))
+            due = due[here.size :]
+            seconds = time.perf_counter() - began
+            if progress is not None:
+                progress(state.step, last)
+            slice_steps = max(1, int((stop - start) * min(SLICE_SECONDS / seconds, 10.0)))
+        if due.size:
+            records.append(cohort.advance(state.step, np.array([state.step])))
+    return due.size == 0
 
 
 @contextlib.contextmanager
@@ -196,10 +179,6 @@ def _interrupts() -> Iterator[Callable[[], bool]]:
         yield asked.is_set
     finally:
         signal.signal(signal.SIGINT, previous)
-
-
-def _or_infinite(values: Array, state: CohortState) -> Array:
-    return np.where(state.running & ~np.isnan(values), values, np.inf)
 
 
 def _status(stopped: int, finished: bool) -> str:
@@ -284,9 +263,18 @@ def _check_same_run(
             raise _check.InputError(f"`resume` was run with a different `{name}`")
 
 
+def _check_same_engines(earlier: Trajectories, engines: list[Engine]) -> None:
+    for arm, before, now in zip(earlier.arms, earlier.engines, engines, strict=True):
+        if before.name != now.name:
+            raise _check.InputError(
+                f"`resume` was run with arm {arm.name!r} on the {before.name} engine, not on "
+                f"{now.name}: the two round differently"
+            )
+
+
 def _continue(
     earlier: Trajectories, steps: int, settings: dict[str, Any], schedule: Index
-) -> tuple[CohortState, Log]:
+) -> tuple[CohortState, list[Records]]:
     """Return state and records of an earlier run, if it had the same settings up to there."""
     for name, value in settings.items():
         if earlier.settings[name] != value:
@@ -298,10 +286,7 @@ def _continue(
             f"`steps` counts from the start: must be at least the {earlier.state.step} made, got "
             f"{steps}"
         )
-    kept = np.isin(earlier.steps, schedule)
-    log = Log(earlier.problem.true_weights)
-    log.steps = [int(step) for step in earlier.steps[kept]]
-    log.losses = list(earlier.losses[:, kept].T)
-    if earlier.errors is not None:
-        log.errors = list(earlier.errors[:, kept].T)
-    return earlier.state.copy(), log
+    kept = np.flatnonzero(np.isin(earlier.steps, schedule))
+    errors = None if earlier.errors is None else earlier.errors.T
+    records = Records(earlier.steps, errors, earlier.losses.T)
+    return earlier.state.copy(), [records.at(kept)]

@@ -13,6 +13,7 @@ from neurotron.trainers import Arm
 if TYPE_CHECKING:
     import polars
 
+    from neurotron.engine.cohort import Engine
     from neurotron.engine.sources import Source
     from neurotron.engine.state import CohortState
 
@@ -40,7 +41,7 @@ class Trajectories:
     stopped_at
         The step at which an arm diverged, None for the others.
     engines
-        Which engine ran each arm.
+        Which engine ran each arm, and why: pairs (name, reason).
     settings
         What else decided the numbers: batch_size, seed, replicate, record.
     environment
@@ -56,7 +57,7 @@ class Trajectories:
     weights: Array
     status: tuple[str, ...]
     stopped_at: tuple[int | None, ...]
-    engines: tuple[str, ...]
+    engines: tuple[Engine, ...]
     settings: dict[str, Any]
     environment: dict[str, str]
     problem: Problem

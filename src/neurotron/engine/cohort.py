@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -21,7 +24,6 @@ from neurotron.trainers import Arm
 __all__ = ["ENGINES", "Cohort", "Engine", "choose"]
 
 ENGINES = ("auto", "compiled", "numpy")
-KINDS = {"compiled": CompiledCohort, "numpy": NumpyCohort}
 
 
 class Engine(NamedTuple):
@@ -51,6 +53,24 @@ def choose(engine: str, problem: Problem, arms: Sequence[Arm]) -> list[Engine]:
     return chosen
 
 
+@contextlib.contextmanager
+def announced(message: str) -> Iterator[None]:
+    """Write a message to the standard error if what follows takes longer than a second."""
+
+    def write() -> None:
+        with contextlib.suppress(OSError, ValueError):  # nobody reads it
+            sys.stderr.write(f"{message}\n")
+            sys.stderr.flush()
+
+    timer = threading.Timer(1.0, write)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
 class Part(Protocol):
     """What the cohort asks of its parts, each on one engine."""
 
@@ -58,6 +78,9 @@ class Part(Protocol):
 
     def advance(self, stop: int, due: Index) -> Records:
         """Make updates until `stop` have been made; record steps `due`, the last may be `stop`."""
+
+
+KINDS: dict[str, Callable[..., Part]] = {"compiled": CompiledCohort, "numpy": NumpyCohort}
 
 
 class Cohort:
@@ -90,10 +113,16 @@ class Cohort:
         for name, kind in KINDS.items():
             columns = np.flatnonzero([engine.name == name for engine in engines])
             if columns.size:
-                some = [arms[column] for column in columns]
+                some = [arms[int(column)] for column in columns]
                 own = state.part(columns)
                 part = kind(problem, some, batch_size, source, stream, own)
                 self.parts.append((columns, part))
+
+    def compile(self) -> None:
+        """Do now what the first step would otherwise wait for, saying so if it takes long."""
+        if any(isinstance(part, CompiledCohort) for _, part in self.parts):
+            with announced("neurotron: compiling (once on this machine) ..."):
+                self.advance(self.state.step, np.arange(0))
 
     def advance(self, stop: int, due: Index) -> Records:
         """Make updates until `stop` have been made; record steps `due`, the last may be `stop`."""

@@ -40,6 +40,7 @@ class Records(NamedTuple):
         errors = None if self.errors is None else self.errors[chosen]
         return Records(self.steps[chosen], errors, self.losses[chosen])
 
+
 PER_DECADE = 40
 MOST = 10_000_000
 

@@ -13,7 +13,7 @@ from neurotron.engine.compiled.step import FED, Feed, advance
 from neurotron.engine.recording import Records
 from neurotron.engine.sources import Simulated, Source
 from neurotron.engine.state import CohortState
-from neurotron.engine.streams import Purpose, Stream
+from neurotron.engine.streams import Stream
 from neurotron.networks import FilterNetwork
 from neurotron.problem import Problem
 from neurotron.trainers import Arm

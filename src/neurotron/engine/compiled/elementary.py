@@ -53,7 +53,7 @@ def _select(condition: Any, a: Any, b: Any) -> Any:
 @overload(_formula.log, inline="always")
 def _log(u: Any) -> Any:
     def log(u: Any) -> Any:
-        """u = 2^k m with m in [√½, √2): log u = k log 2 + 2 artanh((m − 1)/(m + 1))."""
+        """U = 2^k m with m in [√½, √2): log u = k log 2 + 2 artanh((m − 1)/(m + 1))."""
         bits = np.float64(u).view(np.uint64)
         k = (bits + ONE - ROOT_HALF) >> EXPONENT  # biased, so that it is not negative
         m = np.uint64(bits - ((k - BIAS) << EXPONENT)).view(np.float64)

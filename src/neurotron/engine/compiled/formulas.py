@@ -66,21 +66,22 @@ def _switch(kernels: Sequence[Kernel]) -> Kernel:
 
 
 def _attack_kernel(kind: type[Attack]) -> Kernel:
-    distort, chance = inline(kind.distort), inline(kind.chance)  # type: ignore[arg-type]
+    distort: Callable[..., Any] = inline(kind.distort)
+    chance = inline(kind.chance)
 
     @jit
     def attack(
-        query: Query, coin: Array, bound: Array, probability: Array, residual: Array
+        queries: Array, coin: Array, bound: Array, probability: Array, residual: Array
     ) -> None:
-        """Set residual = label as received − output, for a query of arrays like all the others."""
-        label, output, sign, uniform, push, probe, probe_output, norm, step = query
+        """Set residual = label as received − output; a row of `queries` is a field of the query."""
         for e in range(residual.size):
-            one = Query(
-                label[e], output[e], sign[e], uniform[e], push[e], probe[e], probe_output[e],
-                norm[e], step[e],
+            query = Query(
+                queries[0, e], queries[1, e], queries[2, e], queries[3, e], queries[4, e],
+                queries[5, e], queries[6, e], queries[7, e], queries[8, e],
             )  # fmt: skip
-            hit = coin[e] <= chance(probability[e], one)
-            residual[e] = label[e] + select(hit, distort(bound[e], one), 0.0) - output[e]
+            hit = coin[e] <= chance(probability[e], query)
+            distortion = select(hit, distort(bound[e], query), 0.0)
+            residual[e] = query.label + distortion - query.output
 
     return attack
 
@@ -89,9 +90,7 @@ def _influence_kernel(formula: Callable[..., Any]) -> Kernel:
     influence = inline(formula)
 
     @jit
-    def weigh(
-        state: tuple[()], residual: Array, counts: Array, rate: Array, weight: Array
-    ) -> None:
+    def weigh(state: tuple[()], residual: Array, counts: Array, rate: Array, weight: Array) -> None:
         """Set weight = influence of the residual · how often the sample counts · η/b."""
         for e in range(weight.size):
             weight[e] = influence(residual[e], state) * counts[e] * rate[e]

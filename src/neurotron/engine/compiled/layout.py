@@ -12,7 +12,7 @@ from neurotron.attacks import Attack, Constant, Query
 from neurotron.engine.compiled import formulas
 from neurotron.engine.compiled.lanes import LANES
 from neurotron.engine.compiled.respond import gates_of
-from neurotron.engine.compiled.step import DIRECTIONS, FED, LOOKS, Batches, Learners, Scratch, Sight
+from neurotron.engine.compiled.step import DIRECTIONS, FED, Batches, Learners, Scratch, Sight
 from neurotron.engine.sources import Simulated, Source
 from neurotron.engine.state import CohortState, divergence_limit
 from neurotron.engine.streams import Stream
@@ -32,7 +32,11 @@ def batches_of(problem: Problem, source: Source, stream: Stream) -> Batches:
     key, law, simulated = np.uint64(stream.key), problem.law, isinstance(source, Simulated)
     noise = float(problem.noise) if simulated else 0.0
     base = law.base if isinstance(law, Correlated) else law
-    if not simulated or type(base) not in formulas.LAWS or type(law) not in (type(base), Correlated):
+    if (
+        not simulated
+        or type(base) not in formulas.LAWS
+        or type(law) not in (type(base), Correlated)
+    ):
         return Batches(key, FED, 1.0, 0.0, np.empty((0, 0)), np.arange(0), noise)
     assert isinstance(base, formulas.LAWS)
     code = formulas.LAW_FORMULAS.index(base.formula)
@@ -44,49 +48,34 @@ def batches_of(problem: Problem, source: Source, stream: Stream) -> Batches:
 # ---- matrices ------------------------------------------------------------------------------------
 
 
-class Stack:
-    """Dense matrices (r, n) side by side, each distinct one once."""
-
-    def __init__(self) -> None:
-        self.matrices: list[Array] = []
-
-    def columns(self, matrix: Array) -> Index:
-        """Return the columns at which a matrix stands."""
-        for place, known in enumerate(self.matrices):
-            if np.array_equal(known, matrix):
-                break
-        else:
-            place = len(self.matrices)
-            self.matrices.append(matrix)
-        return place * len(matrix) + np.arange(len(matrix))
-
-
 def sight_of(problem: Problem, arms: Sequence[Arm]) -> tuple[Sight, list[int]]:
     """Return how a batch is seen, and which of its sensing matrices each arm goes by."""
-    network, stack = problem.network, Stack()
-    basis = network.basis
-    columns = (
-        basis.index if isinstance(basis, Windows) else np.array(list(map(stack.columns, basis.dense())))
-    )
-    sensing, rows = [np.zeros(network.filter_size, dtype=np.intp)], []
-    for arm in arms:
-        matrix = _sensing(arm, network)
-        own = sensing[0] if matrix is None else stack.columns(matrix)
-        known = [np.array_equal(own, other) for other in sensing]
-        rows.append(known.index(True) if any(known) else len(sensing))
-        if not any(known):
-            sensing.append(own)
-    stacked = np.concatenate([np.empty((0, network.n_inputs)), *stack.matrices])
-    true_weights = np.empty(0) if problem.true_weights is None else problem.true_weights.copy()
+    network, basis = problem.network, problem.network.basis
+    dense = [] if isinstance(basis, Windows) else list(basis.dense())
+    of_basis = [_place(matrix, dense) for matrix in dense]
+    sensing = [_sensing(arm, network) for arm in arms]
+    of_arm = [None if matrix is None else _place(matrix, dense) for matrix in sensing]
+    used = sorted({place for place in of_arm if place is not None})
+    columns = np.arange(len(dense) * network.filter_size).reshape(-1, network.filter_size)
+    stacked = np.concatenate([np.empty((0, network.n_inputs)), *dense])
     sight = Sight(
         matrix=_in_blocks(stacked.T),
         inputs=np.arange(network.n_inputs),
-        basis=np.array(columns),
-        sensing=np.array(sensing),
+        basis=np.array(basis.index) if isinstance(basis, Windows) else columns[of_basis],
+        sensing=columns[used],
         gates=gates_of(network),
-        true_weights=true_weights,
+        true_weights=np.array([] if problem.true_weights is None else problem.true_weights),
     )
-    return sight, rows
+    return sight, [0 if place is None else used.index(place) for place in of_arm]
+
+
+def _place(matrix: Array, among: list[Array]) -> int:
+    """Return where a matrix stands in a list, at the end of which it is put if it is new."""
+    for place, known in enumerate(among):
+        if np.array_equal(known, matrix):
+            return place
+    among.append(matrix)
+    return len(among) - 1
 
 
 def _sensing(arm: Arm, network: FilterNetwork) -> Array | None:
@@ -145,7 +134,9 @@ def learners_of(
         sensing=np.ascontiguousarray(row),
         attack=np.ascontiguousarray(attack_code),
         influence=np.ascontiguousarray(influence),
-        uses=np.array([[name in attacks[arm].uses for name in LOOKS] for arm in lanes[:, 0]]),
+        uses=np.array(
+            [[name in attacks[arm].uses for name in Query._fields] for arm in lanes[:, 0]]
+        ),
         bound=flat([attack.bound for attack in attacks]),
         probability=flat([attack.probability for attack in attacks]),
         rate=flat(rate),
@@ -208,8 +199,8 @@ def scratch_of(
     latent = drawn[: b * width].reshape(b, width)
     inputs = np.empty((b, len(batches.correlation) * LANES)) if batches.latent.size else latent
     seen = np.empty((b, len(sight.matrix) * LANES))
-    query = Query(*(np.full(b * LANES, np.nan) for _ in Query._fields))
-    query.sign[:] = np.repeat(np.where(np.arange(b) % 2, 1.0, -1.0), LANES)
+    queries = np.full((len(Query._fields), b * LANES), np.nan)
+    queries[Query._fields.index("sign")] = np.repeat(np.where(np.arange(b) % 2, 1.0, -1.0), LANES)
 
     def flat(*rows: int) -> Array:
         return np.empty((*rows, b * LANES))
@@ -230,7 +221,7 @@ def scratch_of(
         flat_coin=flat(),
         counts=np.ones(b * LANES),
         reference_output=flat(len(learners.references)),
-        query=query,
+        queries=queries,
         responses=flat(len(network.basis)),
         coefficients=flat(len(network.basis)),
         residual=flat(),

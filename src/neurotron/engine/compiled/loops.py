@@ -12,8 +12,20 @@ from neurotron._types import Array, Index
 from neurotron.engine.compiled.lanes import LANES
 
 __all__ = [
-    "add_each", "add_products", "copy", "fill", "gather_lanes", "mean_squares", "multiply", "norms",
-    "repeat_first", "distances", "spread", "subtract_each", "sum_into_first", "take_move",
+    "add_each",
+    "add_products",
+    "copy",
+    "distances",
+    "fill",
+    "gather_lanes",
+    "mean_squares",
+    "multiply",
+    "norms",
+    "repeat_first",
+    "spread",
+    "subtract_each",
+    "sum_into_first",
+    "take_move",
 ]  # fmt: skip
 
 

@@ -14,9 +14,7 @@ __all__ = ["add_transposed_product", "product"]
 
 
 @jit
-def product(
-    left: Array, columns: Index, right: Array, out: Array, width: int, at: int
-) -> None:
+def product(left: Array, columns: Index, right: Array, out: Array, width: int, at: int) -> None:
     """Set out[i, at + a] = Σ_j left[i, columns[j]] right[j, a], where `out` is `width` wide."""
     rows, i = left.shape[0], 0
     while i + 4 <= rows:  # four rows at once: what is read of `right` serves four sums

@@ -77,9 +77,7 @@ def respond(
 
 
 @jit
-def _plain(
-    share: Array, leak: float, responses: Array, output: Array, coefficients: Array
-) -> None:
+def _plain(share: Array, leak: float, responses: Array, output: Array, coefficients: Array) -> None:
     fill(output, 0.0)
     for gate in range(share.size):
         _add_gate(responses[gate], share[gate], leak, output, coefficients[gate])

@@ -22,12 +22,11 @@ from neurotron.engine.compiled.products import add_transposed_product, product
 from neurotron.engine.compiled.respond import Gates, respond
 from neurotron.engine.streams import Purpose, fill_pairs
 
-__all__ = ["DIRECTIONS", "FED", "LOOKS", "Batches", "Feed", "Learners", "Scratch", "Sight", "advance"]
+__all__ = ["DIRECTIONS", "FED", "Batches", "Feed", "Learners", "Scratch", "Sight", "advance"]
 
 DIRECTIONS = ("sensing", "gradient", "first_gradient")
 SENSING, GRADIENT, FIRST_GRADIENT = range(3)
-LOOKS = ("push", "probe", "probe_output", "norm")
-PUSH, PROBE, PROBE_OUTPUT, NORM = range(4)
+LABEL, OUTPUT, SIGN, UNIFORM, PUSH, PROBE, PROBE_OUTPUT, NORM, STEP = range(len(Query._fields))
 INPUTS, ATTACK, NOISE = (
     np.uint64(purpose) for purpose in (Purpose.INPUTS, Purpose.ATTACK, Purpose.NOISE)
 )
@@ -90,7 +89,7 @@ class Learners(NamedTuple):
     attack: Index
     influence: Index
     uses: Index
-    """Whether a block's attack looks at push, probe, probe_output, norm: (blocks, 4)."""
+    """Whether a block's attack looks at a field of the query, (blocks, 9)."""
     bound: Array
     """θ, flat: (blocks, 8 b); so are the next two."""
     probability: Array
@@ -132,7 +131,8 @@ class Scratch(NamedTuple):
     counts: Array
     reference_output: Array
     """(reference blocks, 8 b)."""
-    query: Query
+    queries: Array
+    """The fields of `Query`, (9, 8 b)."""
     responses: Array
     """(L, 8 b), and so the coefficients."""
     coefficients: Array
@@ -180,7 +180,7 @@ def _label(
     """Find the honest labels, how often samples count, and the coins of the attack."""
     for block in range(len(learners.references)):
         _answer(learners.references[block], sight, scratch, scratch.reference_output[block])
-    label = scratch.query.label
+    label = scratch.queries[LABEL]
     if len(feed.labels):
         loops.spread(feed.labels[step - feed.first], 1, label)
     else:
@@ -195,8 +195,8 @@ def _label(
         loops.spread(feed.counts[step - feed.first], 1, scratch.counts)
     fill_pairs(batches.key, ATTACK, np.uint64(step), scratch.coin, scratch.chosen)
     loops.spread(scratch.coin, 1, scratch.flat_coin)
-    loops.spread(scratch.chosen, 1, scratch.query.uniform)
-    loops.fill(scratch.query.step, float(step))
+    loops.spread(scratch.chosen, 1, scratch.queries[UNIFORM])
+    loops.fill(scratch.queries[STEP], float(step))
 
 
 # ---- what an attacker sees -----------------------------------------------------------------------
@@ -205,17 +205,16 @@ def _label(
 @inline
 def _look(block: int, learners: Learners, sight: Sight, scratch: Scratch) -> None:
     """Fill in what the attack of a block looks at besides labels and outputs."""
-    query = scratch.query
     if learners.uses[block, PUSH]:
-        _push(block, learners, sight, scratch, query.push)
+        _push(block, learners, sight, scratch, scratch.queries[PUSH])
     if learners.uses[block, PROBE]:
         columns, vectors = sight.sensing[learners.sensing[block]], learners.vectors[block]
-        product(scratch.seen, columns, vectors, query.probe, LANES, 0)
+        product(scratch.seen, columns, vectors, scratch.queries[PROBE], LANES, 0)
     if learners.uses[block, PROBE_OUTPUT]:
         which = learners.impersonated[block]
-        loops.gather_lanes(scratch.reference_output, which, query.probe_output)
+        loops.gather_lanes(scratch.reference_output, which, scratch.queries[PROBE_OUTPUT])
     if learners.uses[block, NORM]:
-        loops.norms(scratch.inputs, sight.inputs.size, query.norm)
+        loops.norms(scratch.inputs, sight.inputs.size, scratch.queries[NORM])
 
 
 @inline
@@ -290,7 +289,7 @@ def advance(stamp: str) -> Callable[..., None]:
         errors: Array,
         losses: Array,
     ) -> None:
-        """Make updates `start` … `stop` − 1; record steps `due`, in order, which may end with `stop`.
+        """Make updates `start` … `stop` − 1; record steps `due`, the last may be `stop`.
 
         Records have shape (due, blocks, 8).
         """
@@ -303,11 +302,11 @@ def advance(stamp: str) -> Callable[..., None]:
             _see(step, batches, feed, sight, scratch)
             _label(step, batches, feed, learners, sight, scratch)
             for block in range(len(learners.weights)):
-                _answer(learners.weights[block], sight, scratch, scratch.query.output)
+                _answer(learners.weights[block], sight, scratch, scratch.queries[OUTPUT])
                 _look(block, learners, sight, scratch)
                 attack(
                     learners.attack[block],
-                    scratch.query,
+                    scratch.queries,
                     scratch.flat_coin,
                     learners.bound[block],
                     learners.probability[block],
