@@ -208,7 +208,7 @@ CASES = [
     (lambda: simulate(batch_size=0), "`batch_size` must be a whole number from 1 to 1e+07, got 0"),
     (lambda: simulate(record="often"), "`record` must be one of 'log', 'all', got 'often'"),
     (lambda: simulate(record=0), "`record` must be a whole number of at least 1, got 0"),
-    (lambda: simulate(engine="gpu"), "`engine` must be one of 'auto', 'numpy', got 'gpu'"),
+    (lambda: simulate(engine="gpu"), "`engine` must be one of 'auto', 'compiled', 'numpy', got 'gpu'"),
     (lambda: simulate(replicate=-1), "`replicate` must be a whole number of at least 0, got -1"),
     (lambda: simulate(problem=NO_TRUTH),
      "the problem has no `true_weights`, so it cannot make labels: give them, or data with "

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Callable
+import sys
+import threading
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import TypeVar, cast
 
 from numba import njit
 
-__all__ = ["entry", "inline", "jit"]
+__all__ = ["announced", "entry", "inline", "jit"]
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -37,7 +39,8 @@ def entry(build: Callable[[str], F]) -> F:
 
     numba finds a kept function by its own source and by the values it closes over, not by the
     functions it calls. So the returned function must close over the `stamp`, which changes with any
-    code it may call: an edited formula is seen.
+    code it may call: an edited formula is seen. It must not allocate: without reference counts
+    (`_nrt`) views of arrays cost nothing.
     """
     function = njit(nogil=True, error_model="numpy", _nrt=False)(build(stamp()))
     # numba raises RuntimeError when no folder can be written: compile in every process then
@@ -56,3 +59,20 @@ def stamp() -> str:
         for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
             digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+@contextlib.contextmanager
+def announced(message: str, after: float = 1.0) -> Iterator[None]:
+    """Write a message to the standard error if what follows takes longer than `after` seconds."""
+
+    def write() -> None:
+        with contextlib.suppress(OSError, ValueError):  # nobody reads it
+            print(message, file=sys.stderr, flush=True)  # noqa: T201
+
+    timer = threading.Timer(after, write)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

@@ -145,9 +145,11 @@ def _run(
             began, start = time.perf_counter(), state.step
             stop = min(last, start + slice_steps)
             here = due[(due < stop) | (due == last) & (stop == last)]
-            records.append(cohort.advance(stop, here))
+            taken = cohort.advance(stop, here)
+            if here.size:
+                records.append(taken)
             due = due[here.size :]
-            seconds = time.perf_counter() - began
+            seconds = max(time.perf_counter() - began, 1e-6)
             if progress is not None:
                 progress(state.step, last)
             slice_steps = max(1, int((stop - start) * min(SLICE_SECONDS / seconds, 10.0)))

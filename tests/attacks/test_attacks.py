@@ -62,9 +62,9 @@ def received(problem, attack, batch_size=8, steps=3):
     state = CohortState.initial(problem, arms)
     cohort = NumpyCohort(problem, arms, batch_size, Simulated(problem), Stream.of(0, 0), state)
     for _ in range(steps):
-        seen, _ = cohort._face()
+        seen = cohort._see()
         yield cohort._received(seen)[:, 0], seen.batch
-        cohort.advance(state.step + 1)
+        cohort.advance(state.step + 1, np.arange(0))
 
 
 def test_the_papers_attack_starts_with_minus_theta(small_problem):

@@ -109,7 +109,8 @@ def transcription(problem, trainer, attack):
     return w
 
 
-def test_every_attack_and_direction_in_one_cohort_equals_its_transcription(network):
+@pytest.mark.parametrize("engine", ["auto", "numpy"])
+def test_every_attack_and_direction_in_one_cohort_equals_its_transcription(network, engine):
     problem = nt.Problem.draw(network, nt.Laplace(), seed=4, noise=0.05)
     r, n = network.filter_size, network.n_inputs
     one, other = (nt.networks.sensing.gaussian(r, n, seed=s) for s in (8, 9))
@@ -127,14 +128,16 @@ def test_every_attack_and_direction_in_one_cohort_equals_its_transcription(netwo
         for i, trainer in enumerate(trainers)
         for attack in attacks(r)
     ]
-    run = nt.simulate(problem, arms, steps=STEPS, batch_size=BATCH)
+    run = nt.simulate(problem, arms, steps=STEPS, batch_size=BATCH, engine=engine)
+    assert {e.name for e in run.engines} == ({"compiled", "numpy"} if engine == "auto" else {"numpy"})
     for arm, weights in zip(arms, run.weights, strict=True):
         expected = transcription(problem, arm.trainer, arm.attack)
         np.testing.assert_allclose(weights, expected, rtol=1e-9, atol=1e-11, err_msg=arm.name)
 
 
+@pytest.mark.parametrize("engine", ["compiled", "numpy"])
 @pytest.mark.parametrize(("factor", "status"), [(0.999, "finished"), (1.001, "diverged")])
-def test_an_arm_diverges_exactly_at_a_million_times_one_plus_its_start(factor, status):
+def test_an_arm_diverges_exactly_at_a_million_times_one_plus_its_start(factor, status, engine):
     """One gate, x = ±1, w* = 0, start 3: the first update of SGD moves w to 3 (1 − η) or not."""
     network = nt.networks.relu_gate(1)
     problem = nt.Problem(network, nt.Rademacher(), [0.0], initial_weights=[3.0])
@@ -145,5 +148,5 @@ def test_an_arm_diverges_exactly_at_a_million_times_one_plus_its_start(factor, s
         for seed in range(20)
         if Simulated(problem).batch(Stream.of(seed, 0), 0, 1).inputs[0, 0] > 0
     ]
-    run = nt.simulate(problem, [arm], steps=1, batch_size=1, seed=seeds[0])
+    run = nt.simulate(problem, [arm], steps=1, batch_size=1, seed=seeds[0], engine=engine)
     assert run.status == (status,)

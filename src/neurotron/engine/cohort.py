@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -53,28 +50,13 @@ def choose(engine: str, problem: Problem, arms: Sequence[Arm]) -> list[Engine]:
     return chosen
 
 
-@contextlib.contextmanager
-def announced(message: str) -> Iterator[None]:
-    """Write a message to the standard error if what follows takes longer than a second."""
-
-    def write() -> None:
-        with contextlib.suppress(OSError, ValueError):  # nobody reads it
-            sys.stderr.write(f"{message}\n")
-            sys.stderr.flush()
-
-    timer = threading.Timer(1.0, write)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-
-
 class Part(Protocol):
     """What the cohort asks of its parts, each on one engine."""
 
     state: CohortState
+
+    def compile(self) -> None:
+        """Do now what the first step would otherwise wait for, saying so if it takes long."""
 
     def advance(self, stop: int, due: Index) -> Records:
         """Make updates until `stop` have been made; record steps `due`, the last may be `stop`."""
@@ -120,9 +102,8 @@ class Cohort:
 
     def compile(self) -> None:
         """Do now what the first step would otherwise wait for, saying so if it takes long."""
-        if any(isinstance(part, CompiledCohort) for _, part in self.parts):
-            with announced("neurotron: compiling (once on this machine) ..."):
-                self.advance(self.state.step, np.arange(0))
+        for _, part in self.parts:
+            part.compile()
 
     def advance(self, stop: int, due: Index) -> Records:
         """Make updates until `stop` have been made; record steps `due`, the last may be `stop`."""

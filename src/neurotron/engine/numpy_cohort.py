@@ -82,35 +82,29 @@ class NumpyCohort:
         self.uses = {name for attack in attacks if attack is not None for name in attack.uses}
         self.vectors = _vectors(attacks, problem.network.filter_size)
 
+    def compile(self) -> None:
+        """Nothing is compiled."""
+
     def advance(self, stop: int, due: Index) -> Records:
         """Make updates until `stop` have been made; record steps `due`, the last may be `stop`."""
-        recorded = set(due.tolist())
+        recorded, true_weights = set(due.tolist()), self.problem.true_weights
         errors, losses = [], []
         with np.errstate(all="ignore"):  # an arm that overflows is found by `_keep_finite`
             while self.state.step < stop or self.state.step in recorded:
                 seen = self._see()
                 residual = self._received(seen) - seen.output
                 if self.state.step in recorded:
-                    errors.append(self._errors())
-                    losses.append(self._or_infinite(self._average(residual**2, seen.batch)))
+                    loss = self._average(residual**2, seen.batch)
+                    losses.append(self.state.or_infinite(loss))
+                    if true_weights is not None:
+                        errors.append(self.state.errors(true_weights))
                 if self.state.step == stop:
                     break
                 self._update(seen, residual)
                 self.state.step += 1
         shape = (len(due), len(self.arms))
-        known = self.problem.true_weights is not None
-        kept = np.reshape(errors, shape) if known else None
+        kept = None if true_weights is None else np.reshape(errors, shape)
         return Records(due, kept, np.reshape(losses, shape))
-
-    def _errors(self) -> Array:
-        """Return ‖w − w*‖ of each arm, (arms,), NaN if nobody knows w*."""
-        if self.problem.true_weights is None:
-            return np.full(len(self.arms), np.nan)
-        away = self.state.weights - self.problem.true_weights[:, None]
-        return self._or_infinite(np.linalg.norm(away, axis=0))
-
-    def _or_infinite(self, values: Array) -> Array:
-        return np.where(self.state.running & ~np.isnan(values), values, np.inf)
 
     def _see(self) -> Seen:
         step, network = self.state.step, self.problem.network

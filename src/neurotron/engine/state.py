@@ -38,6 +38,15 @@ class CohortState:
         """Which arms have not diverged, shape (arms,)."""
         return self.stopped_at < 0
 
+    def errors(self, true_weights: Array) -> Array:
+        """Return ‖w − w*‖ of each arm, shape (arms,), infinite if it diverged."""
+        away = self.weights - true_weights[:, None]
+        return self.or_infinite(np.linalg.norm(away, axis=0))
+
+    def or_infinite(self, values: Array) -> Array:
+        """Return the values of the arms, (arms,), infinite for those that diverged."""
+        return np.where(self.running & ~np.isnan(values), values, np.inf)
+
     def copy(self) -> CohortState:
         """Return an independent copy."""
         return self.part(np.arange(len(self.memory)))

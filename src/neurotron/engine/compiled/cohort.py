@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from neurotron._jit import announced
 from neurotron._types import Array, Index
 from neurotron.engine.compiled import formulas, layout
 from neurotron.engine.compiled.lanes import LANES
@@ -63,6 +64,12 @@ class CompiledCohort:
         )
         numbers = batch_size * problem.network.n_inputs
         self.fed_steps = max(1, FED_NUMBERS // numbers)
+
+    def compile(self) -> None:
+        """Compile the loop, or find it on disk, saying so if it takes long."""
+        if not advance.signatures:  # type: ignore[attr-defined]
+            with announced("neurotron: compiling (once on this machine) ..."):
+                self._advance(self.state.step, self.state.step, np.arange(0))
 
     def advance(self, stop: int, due: Index) -> Records:
         """Make updates until `stop` have been made; record steps `due`, the last may be `stop`."""

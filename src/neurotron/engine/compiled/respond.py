@@ -123,9 +123,9 @@ def _add_scaled(factor: float, values: Array, out: Array) -> None:
 @inline
 def _agreeing(s: float, v: float, half: float) -> float:
     """Return the number m of pairs with both gates on (s > 0) or both off; off at zero."""
-    ratio = abs(s) / (abs(v) + 1e-300)
-    below = np.maximum(np.ceil(ratio) - 1.0, 0.0) if s > 0.0 else np.floor(ratio)
-    return np.minimum(half, below)
+    ratio = abs(s) / abs(v)
+    below = max(np.ceil(ratio) - 1.0, 0.0) if s > 0.0 else np.floor(ratio)
+    return below if ratio <= half else half  # also where the ratio is 0/0
 
 
 @jit

@@ -1,0 +1,281 @@
+"""The compiled engine: the same results as the NumPy engine, and bits that depend on nothing else."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.stats
+
+import neurotron as nt
+from neurotron.attacks import (
+    Adaptive,
+    AlternatingSign,
+    Constant,
+    Impersonation,
+    OddDirection,
+    RandomSign,
+    UniformNoise,
+)
+from neurotron.engine.compiled import formulas
+
+STEPS = 300
+
+
+def all_arms(r: int, scale: float = 1.0) -> list[nt.Arm]:
+    """Every built-in attack, at two levels, on every built-in trainer, and two sensing matrices."""
+    draw = np.random.default_rng(5)
+    direction, weights = draw.standard_normal((2, r))
+    attacks = [
+        build(bound=bound, probability=probability, **settings)
+        for bound, probability in ((0.5, 0.4), (2.0, 1.0))
+        for build, settings in (
+            (AlternatingSign, {}),
+            (RandomSign, {}),
+            (UniformNoise, {}),
+            (Constant, {}),
+            (OddDirection, {"direction": direction}),
+            (Impersonation, {"weights": weights}),
+            (Adaptive, {}),
+        )
+    ]
+    trainers = [
+        nt.NeuroTron(0.02 * scale),
+        nt.NeuroTron(0.01 * scale, sensing="mean"),
+        nt.SGD(0.02 * scale),
+        nt.FirstSampleSGD(0.01 * scale),
+    ]
+    arms = [(trainer, attack) for trainer in trainers for attack in (None, *attacks)]
+    return [nt.Arm(*arm, name=f"arm {i}") for i, arm in enumerate(arms)]
+
+
+def laws(n: int) -> dict[str, tuple[nt.Law, float]]:
+    """Every built-in law, with a step size that suits its scale."""
+    draw = np.random.default_rng(6)
+    root = np.eye(n, n + 2) + 0.3 * draw.standard_normal((n, n + 2))
+    return {
+        "normal": (nt.Normal(), 1.0),
+        "laplace": (nt.Laplace(scale=2.0), 0.1),
+        "t4": (nt.StudentT(4), 0.3),
+        "t2.5": (nt.StudentT(2.5), 0.1),
+        "uniform": (nt.Uniform(), 3.0),
+        "rademacher": (nt.Rademacher(), 1.0),
+        "correlated": (nt.Correlated(nt.Normal(), root), 0.5),
+        "correlated laplace": (nt.Correlated(nt.Laplace(), root), 0.2),
+        "scipy": (nt.ScipyLaw(scipy.stats.logistic()), 0.3),
+        "empirical": (nt.Empirical(draw.standard_normal((50, n)), symmetrized=True), 1.0),
+    }
+
+
+def assert_equal_runs(one: nt.Trajectories, other: nt.Trajectories, relative: float) -> None:
+    assert one.status == other.status
+    assert one.stopped_at == other.stopped_at
+    np.testing.assert_array_equal(one.steps, other.steps)
+    for name in ("weights", "errors", "losses"):
+        a, b = getattr(one, name), getattr(other, name)
+        if a is not None:
+            scale = np.abs(b).max(axis=1, initial=0.0, where=np.isfinite(b))[:, None]
+            finite = np.isfinite(b)
+            np.testing.assert_array_equal(finite, np.isfinite(a))
+            gap = np.abs(np.where(finite, a, 0.0) - np.where(finite, b, 0.0))
+            assert (gap <= relative * scale).all(), f"{name}: {(gap / scale).max():.1e}"
+
+
+@pytest.mark.parametrize("law", laws(3))
+def test_both_engines_agree_for_every_law_network_attack_and_trainer(network, law):
+    law, scale = laws(network.n_inputs)[law]
+    problem = nt.Problem.draw(network, law, seed=2, noise=0.02)
+    arms = all_arms(network.filter_size, scale)
+    runs = [
+        nt.simulate(problem, arms, steps=STEPS, batch_size=5, seed=3, engine=engine, record=30)
+        for engine in ("compiled", "numpy")
+    ]
+    assert {engine.name for engine in runs[0].engines} == {"compiled"}
+    assert runs[0].status.count("finished") >= len(arms) - 4
+    assert_equal_runs(*runs, relative=1e-11)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_both_engines_agree_on_rows_of_data(network, weighted):
+    draw = np.random.default_rng(1)
+    X = draw.standard_normal((23, network.n_inputs))
+    weights = draw.random(23) if weighted else None
+    source = nt.Rows(X, network(draw.standard_normal(network.filter_size), X), weights)
+    for truth in (None, draw.standard_normal(network.filter_size)):
+        problem = nt.Problem(network, nt.Empirical(X), truth)
+        arms = [
+            arm for arm in all_arms(network.filter_size)
+            if truth is not None or not isinstance(arm.attack, Adaptive)
+        ]  # fmt: skip
+        runs = [
+            nt.simulate(problem, arms, steps=STEPS, batch_size=4, source=source, engine=engine)
+            for engine in ("compiled", "numpy")
+        ]
+        assert (runs[0].errors is None) == (truth is None)
+        assert_equal_runs(*runs, relative=1e-11)
+
+
+def test_bits_do_not_depend_on_other_arms_or_their_order(network):
+    problem = nt.Problem.draw(network, nt.Normal(), seed=2)
+    arms = all_arms(network.filter_size)
+    together = nt.simulate(problem, arms, steps=120, batch_size=7, record=10)
+    shuffled = [arms[i] for i in np.random.default_rng(0).permutation(len(arms))]
+    for some in (shuffled, arms[::7], arms[33:34], arms[-1:]):
+        apart = nt.simulate(problem, some, steps=120, batch_size=7, record=10)
+        places = [arms.index(arm) for arm in some]
+        for name in ("weights", "errors", "losses"):
+            np.testing.assert_array_equal(getattr(apart, name), getattr(together, name)[places])
+
+
+def test_bits_do_not_depend_on_the_records_or_on_slices(small_problem):
+    arms = all_arms(4)
+    every = nt.simulate(small_problem, arms, steps=200, batch_size=6, record="all")
+    some = nt.simulate(small_problem, arms, steps=200, batch_size=6, record=37)
+    np.testing.assert_array_equal(some.weights, every.weights)
+    np.testing.assert_array_equal(some.losses, every.losses[:, some.steps])
+    part = None
+    for stop in (1, 2, 77, 200):
+        part = nt.simulate(small_problem, arms, steps=stop, batch_size=6, resume=part)
+    np.testing.assert_array_equal(part.weights, every.weights)
+
+
+def test_bits_do_not_depend_on_the_number_of_threads(small_problem):
+    def run(replicate):
+        arms = all_arms(4)
+        return nt.simulate(small_problem, arms, steps=2000, batch_size=6, replicate=replicate)
+
+    alone = [run(replicate) for replicate in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        for one, other in zip(alone, pool.map(run, range(4)), strict=True):
+            np.testing.assert_array_equal(one.errors, other.errors)
+            np.testing.assert_array_equal(one.weights, other.weights)
+
+
+def test_a_diverging_arm_leaves_its_neighbours_alone(small_problem):
+    attack = AlternatingSign(1.0, 0.5)
+    arms = [nt.Arm(nt.SGD(step), attack, name=str(step)) for step in (0.01, 20.0, 0.02, 30.0)]
+    together = nt.simulate(small_problem, arms, steps=300, batch_size=6)
+    assert together.status == ("finished", "diverged", "finished", "diverged")
+    for i, arm in enumerate(arms):
+        alone = nt.simulate(small_problem, [arm], steps=300, batch_size=6)
+        np.testing.assert_array_equal(alone.errors[0], together.errors[i])
+        np.testing.assert_array_equal(alone.weights[0], together.weights[i])
+        assert alone.stopped_at[0] == together.stopped_at[i]
+
+
+class TowardsZero(nt.Attack):
+    uses = ("label",)
+
+    def distort(self, bound, query):
+        return -np.clip(query.label, -bound, bound)
+
+
+class HalfTron(nt.NeuroTron):
+    @staticmethod
+    def influence(residual, state):
+        return 0.5 * residual
+
+
+class Odd(nt.Normal):
+    def coordinates(self, u, v):
+        return (v - u,)
+
+
+def test_own_parts_run_on_the_numpy_engine_beside_the_others(small_problem):
+    attack = AlternatingSign(0.5, 0.5)
+    arms = [
+        nt.Arm(nt.NeuroTron(0.02), attack, name="a"),
+        nt.Arm(nt.NeuroTron(0.02), TowardsZero(0.5, 0.5), name="b"),
+        nt.Arm(HalfTron(0.04), attack, name="c"),
+        nt.Arm(nt.SGD(0.02), attack, name="d"),
+    ]
+    run = nt.simulate(small_problem, arms, steps=100, batch_size=6, record=10)
+    assert run.engines == (
+        ("compiled", "built in all through"),
+        ("numpy", "the attack TowardsZero is not built in"),
+        ("numpy", "the trainer HalfTron is not built in"),
+        ("compiled", "built in all through"),
+    )
+    for i, arm in enumerate(arms):
+        alone = nt.simulate(small_problem, [arm], steps=100, batch_size=6, record=10)
+        np.testing.assert_allclose(run.errors[i], alone.errors[0], rtol=1e-12)
+    np.testing.assert_allclose(run.weights[0], run.weights[2], rtol=1e-11)
+    more = nt.simulate(small_problem, arms, steps=150, batch_size=6, record=10, resume=run)
+    whole = nt.simulate(small_problem, arms, steps=150, batch_size=6, record=10)
+    np.testing.assert_array_equal(more.errors, whole.errors)
+
+
+def test_a_law_of_ones_own_is_fed_to_the_compiled_loop():
+    """Also one that only changes a built-in law: its formula must not be taken for the old one."""
+    problem = nt.Problem.draw(nt.networks.symmetric(12, 4, 6, seed=1), Odd(), seed=1)
+    arms = [nt.Arm(nt.NeuroTron(0.02)), nt.Arm(nt.SGD(0.02))]
+    runs = [
+        nt.simulate(problem, arms, steps=100, batch_size=6, engine=engine)
+        for engine in ("compiled", "numpy")
+    ]
+    assert_equal_runs(*runs, relative=1e-11)
+
+
+def test_every_built_in_thing_is_compiled():
+    assert set(formulas.ATTACKS) == set(nt.attacks.BY_NAME.factories.values())
+    assert set(formulas.TRAINERS) == set(nt.trainers.BY_NAME.factories.values())
+
+
+def test_the_loop_lets_other_threads_run(small_problem):
+    arms = all_arms(4)
+    nt.simulate(small_problem, arms, steps=1, batch_size=6)
+    done = threading.Event()
+
+    def work():
+        nt.simulate(small_problem, arms, steps=20_000, batch_size=64)
+        done.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    gaps, before = [], time.perf_counter()
+    while not done.is_set():
+        time.sleep(0.001)
+        gaps.append(time.perf_counter() - before)
+        before = time.perf_counter()
+    thread.join()
+    assert len(gaps) > 50
+    assert np.median(gaps) < 0.02
+
+
+SCRIPT = """
+import neurotron as nt
+problem = nt.Problem.draw(nt.networks.relu_gate(3), nt.Normal())
+arms = [nt.Arm(nt.NeuroTron(0.1), nt.attacks.Constant(bound=1.0))]
+run = nt.simulate(problem, arms, steps=20, batch_size=4)
+print(run.engines[0].name, repr(float(run.errors[0, -1])))
+"""
+
+
+def test_an_edited_formula_is_seen_although_compiled_code_is_kept_on_disk(tmp_path):
+    shutil.copytree(Path(nt.__file__).parent, tmp_path / "neurotron")
+
+    def run():
+        environment = os.environ | {
+            "PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "kept")
+        }  # fmt: skip
+        return subprocess.run(
+            [sys.executable, "-c", SCRIPT],
+            env=environment, cwd=tmp_path, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+
+    cold, warm = run(), run()
+    assert cold.stdout.startswith("compiled ")
+    assert cold.stdout == warm.stdout
+    assert cold.stderr == "neurotron: compiling (once on this machine) ...\n"
+    assert warm.stderr == ""
+    formula = tmp_path / "neurotron" / "attacks" / "constant.py"
+    formula.write_text(formula.read_text().replace("return bound", "return 0.5 * bound"))
+    assert run().stdout != cold.stdout
