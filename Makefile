@@ -5,13 +5,14 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help paper test check format verify clean
+.PHONY: help paper test check format verify bench clean
 
 help:
 	@echo "make paper    train on one of the paper's settings; print and draw what each trainer recovers"
 	@echo "make test     run all tests (about a minute)"
 	@echo "make check    format, lint, types"
 	@echo "make verify   compute the large evidence in docs/evidence (minutes; resumes)"
+	@echo "make bench    measure speed and memory on this machine (minutes; leave it idle)"
 	@echo "make format   rewrite the sources in the house format"
 	@echo "make clean    remove what the other commands made"
 
@@ -39,6 +40,9 @@ format: $(READY)
 
 verify: $(READY)
 	$(BIN)/python -m evidence
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks
 
 clean:
 	rm -rf $(VENV) out build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
