@@ -62,8 +62,8 @@ def workers_ratio() -> float:
     """Return the time of four replicates one after the other over that on two threads."""
     setting = FOUR_LAWS[0]
 
-    def replicate(number: int) -> None:
-        setting.run(4 * STEPS, replicate=number)
+    def replicate(number: int) -> object:
+        return setting.run(8 * STEPS, replicate=number)
 
     alone = seconds(lambda: [replicate(number) for number in range(4)])
     with ThreadPoolExecutor(2) as pool:
@@ -143,7 +143,8 @@ def measure_all() -> list[tuple[str, Measured, str, str, bool | None]]:
 
 
 def _mean(figures: dict[str, Measured]) -> Measured:
-    return Measured(tuple(mean(values) for values in zip(*(f.values for f in figures.values()))))
+    by_round = zip(*(figure.values for figure in figures.values()), strict=True)
+    return Measured(tuple(map(mean, by_round)))
 
 
 def main() -> None:
@@ -158,11 +159,13 @@ def main() -> None:
     machine = environment()
     table = "\n".join(lines)
     origin = ", ".join(f"{key} {value}" for key, value in machine.items())
-    text = f"# Benchmarks (`make bench`)\n\nOne process, one run, ratios.\n\n{table}\n\nFrom {origin}.\n"
-    (FOLDER / "benchmarks.md").write_text(text)
+    title = "Speed and memory (`make bench`): ratios within one run, one thread, warm"
+    (FOLDER / "benchmarks.md").write_text(f"# {title}\n\n{table}\n\nFrom {origin}.\n")
     content = {name: figure.values for name, figure, *_ in rows}
     document = {"environment": machine, "figures": content}
-    (FOLDER / "benchmarks.json").write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+    (FOLDER / "benchmarks.json").write_text(
+        json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+    )
     print(table)
     missed = [name for name, *_, met in rows if met is False]
     if missed:

@@ -27,12 +27,12 @@ class Setting:
     outer_weights: float = 1.0
     trainers: tuple[str, ...] = ("tron", "sgd")
 
-    def problem(self) -> nt.Problem:
-        """Return the problem of network seed 1."""
+    def problem(self, seed: int = 1) -> nt.Problem:
+        """Return the problem of a network seed."""
         network = nt.networks.symmetric(
-            self.n_inputs, self.filter_size, self.width, seed=1, outer_weights=self.outer_weights
+            self.n_inputs, self.filter_size, self.width, seed=seed, outer_weights=self.outer_weights
         )
-        return nt.Problem.draw(network, self.law, seed=1)
+        return nt.Problem.draw(network, self.law, seed=seed)
 
     def arms(self) -> list[nt.Arm]:
         """Return every trainer at every level of the paper's attack."""

@@ -208,7 +208,14 @@ CASES = [
     (lambda: simulate(batch_size=0), "`batch_size` must be a whole number from 1 to 1e+07, got 0"),
     (lambda: simulate(record="often"), "`record` must be one of 'log', 'all', got 'often'"),
     (lambda: simulate(record=0), "`record` must be a whole number of at least 1, got 0"),
-    (lambda: simulate(engine="gpu"), "`engine` must be one of 'auto', 'compiled', 'numpy', got 'gpu'"),
+    (lambda: simulate(engine="gpu"),
+     "`engine` must be one of 'auto', 'compiled', 'numpy', got 'gpu'"),
+    (lambda: attacked(formula("distort", 0.0), engine="compiled"),
+     "engine='compiled' cannot run arm 'SGD(step_size=0.1) under Formula(bound=1, probability=1)': "
+     "the attack Formula is not built in; engine='auto' runs such arms on the NumPy engine"),
+    (lambda: simulate(resume=RUN, engine="numpy"),
+     "`resume` was run with arm 'SGD(step_size=0.1)' on the compiled engine, not on numpy: the two "
+     "round differently"),
     (lambda: simulate(replicate=-1), "`replicate` must be a whole number of at least 0, got -1"),
     (lambda: simulate(problem=NO_TRUTH),
      "the problem has no `true_weights`, so it cannot make labels: give them, or data with "

@@ -92,7 +92,7 @@ def test_users_own_pieces_run_beside_the_built_in_ones():
 def test_an_attack_of_the_users_sees_the_norm_of_every_input():
     problem = nt.Problem.draw(nt.networks.relu_gate(3), nt.Normal(scale=0.5), seed=1)
     honest, never = nt.Arm(nt.SGD(0.1)), nt.Arm(nt.SGD(0.1), LargeInputs(bound=1.0))
-    run = nt.simulate(problem, [honest, never], steps=200, batch_size=8)
+    run = nt.simulate(problem, [honest, never], steps=200, batch_size=8, engine="numpy")
     np.testing.assert_array_equal(run.weights[0], run.weights[1])
 
 

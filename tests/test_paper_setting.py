@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from benchmarks.workloads import FOUR_LAWS
 from evidence.mirror import net
+from evidence.recovery import BAR, replicate
 
 import neurotron as nt
 
@@ -47,3 +49,9 @@ def test_a_net_on_which_sgd_ends_at_the_mirror_filter_and_neuro_tron_does_not():
     assert row["NeuroTron error"] < 5e-3
     assert row["SGD error"] > 1.0
     assert row["SGD cos −w*"] > 0.9
+
+
+@pytest.mark.parametrize("setting", FOUR_LAWS, ids=lambda setting: setting.name)
+def test_a_replicate_of_the_recovery_evidence(setting):
+    """One of the 80 rows of docs/evidence/recovery.md, cut at 80 000 steps."""
+    assert replicate(setting, 1, steps=80_000)["final error"] < BAR

@@ -1,4 +1,4 @@
-"""The compiled engine: the same results as the NumPy engine, and bits that depend on nothing else."""
+"""The compiled engine: the same results as the NumPy engine; bits that depend on nothing else."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def test_products_are_those_of_numpy(rows, size):
 
 @jit
 def respond_flat(gates, responses, output, coefficients, total, slope):
-    respond(gates, responses, output, coefficients, total, slope)
+    respond(gates, responses, output, True, coefficients, total, slope)
 
 
 def compiled_response(network, responses):

@@ -129,7 +129,9 @@ def test_every_attack_and_direction_in_one_cohort_equals_its_transcription(netwo
         for attack in attacks(r)
     ]
     run = nt.simulate(problem, arms, steps=STEPS, batch_size=BATCH, engine=engine)
-    assert {e.name for e in run.engines} == ({"compiled", "numpy"} if engine == "auto" else {"numpy"})
+    assert {e.name for e in run.engines} == (
+        {"compiled", "numpy"} if engine == "auto" else {"numpy"}
+    )
     for arm, weights in zip(arms, run.weights, strict=True):
         expected = transcription(problem, arm.trainer, arm.attack)
         np.testing.assert_allclose(weights, expected, rtol=1e-9, atol=1e-11, err_msg=arm.name)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numba.extending import overload
+from numpy.polynomial import Chebyshev, Polynomial
 
 from neurotron import _formula
 from neurotron._jit import inline, jit
@@ -26,11 +27,21 @@ WHOLE = np.uint64(0x4330000000000000)
 """The bits of 2⁵²: with a whole number below 2⁵² in its low bits, a float is 2⁵² + that number."""
 
 
-# sin x = x S(x²), cos x = C(x²) for |x| ≤ π/4 and log((1 + s)/(1 − s)) = s A(s²) for s² ≤ 0.0295:
-# power series, highest first, cut where the rest is below 1e-17 of the value
-SINE = tuple((-1) ** i / math.factorial(2 * i + 1) for i in reversed(range(9)))
-COSINE = tuple((-1) ** i / math.factorial(2 * i) for i in reversed(range(10)))
-AREA = tuple(2.0 / (2 * i + 1) for i in reversed(range(11)))
+def _economised(series: list[float], end: float, terms: int) -> tuple[float, ...]:
+    """Return `terms` coefficients, highest first, that stand for a power series on [0, end].
+
+    They are what is left when its expansion in Chebyshev polynomials is cut: of all ways to be
+    short, the one that changes the values there (nearly) the least.
+    """
+    expansion = Polynomial(series).convert(domain=[0.0, end], kind=Chebyshev)
+    return tuple(map(float, expansion.truncate(terms).convert(kind=Polynomial).coef[::-1]))
+
+
+# sin x = x S(x²), cos x = C(x²) for |x| ≤ π/4; log((1 + s)/(1 − s)) = s A(s²) for |s| ≤ 0.1716:
+# with as many terms as leave an error below the rounding
+SINE = _economised([(-1) ** i / math.factorial(2 * i + 1) for i in range(12)], 0.617, 7)
+COSINE = _economised([(-1) ** i / math.factorial(2 * i) for i in range(12)], 0.617, 8)
+AREA = _economised([2.0 / (2 * i + 1) for i in range(16)], 0.02944, 8)
 
 
 @jit

@@ -30,7 +30,7 @@ from neurotron.laws.student_t import bailey, four_degrees
 from neurotron.trainers import SGD, FirstSampleSGD, NeuroTron, Trainer
 
 __all__ = [
-    "ATTACKS", "INFLUENCES", "LAWS", "LAW_FORMULAS", "NORMAL", "TRAINERS", "attack", "draw",
+    "ATTACKS", "INFLUENCES", "LAWS", "LAW_FORMULAS", "TRAINERS", "attack", "draw", "draw_normal",
     "influence",
 ]  # fmt: skip
 
@@ -45,7 +45,6 @@ LAWS: tuple[type[ScaledLaw], ...] = (Normal, Laplace, Uniform, Rademacher, Stude
 LAW_FORMULAS: list[Callable[..., tuple[Any, ...]]] = [
     Normal.formula, Laplace.formula, Uniform.formula, Rademacher.formula, four_degrees, bailey,
 ]  # fmt: skip
-NORMAL = LAW_FORMULAS.index(Normal.formula)
 
 
 def _switch(kernels: Sequence[Kernel]) -> Kernel:
@@ -122,4 +121,5 @@ def _law_kernel(law: Callable[..., tuple[Any, ...]]) -> Kernel:
 
 attack = _switch([_attack_kernel(kind) for kind in ATTACKS])
 influence = _switch([_influence_kernel(formula) for formula in INFLUENCES])
-draw = _switch([_law_kernel(law) for law in LAW_FORMULAS])
+_law_kernels = [_law_kernel(law) for law in LAW_FORMULAS]
+draw, draw_normal = _switch(_law_kernels), _law_kernels[0]

@@ -2,7 +2,7 @@
 
 A `Lanes` value lives in vector registers (one of 512 bits, two of 256, four of 128: the compiler
 chooses). Left to itself the compiler keeps sums of products in memory, at a quarter of the speed.
-Lane by lane the arithmetic is that of ordinary numbers, so no result depends on it.
+Lane by lane the arithmetic does not depend on the other lanes.
 """
 
 from __future__ import annotations
@@ -69,14 +69,16 @@ def put(typing: Any, array: Any, start: Any, lanes: Any) -> Any:
 
 @intrinsic
 def add_scaled(typing: Any, total: Any, number: Any, lanes: Any) -> Any:
-    """Return total + number · lanes."""
+    """Return total + number · lanes, rounded once: the same bits on every machine."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         total, number, lanes = arguments
         nothing = ir.Constant(VECTOR, ir.Undefined)
         first = builder.insert_element(nothing, number, ir.Constant(ir.IntType(32), 0))
         every = builder.shuffle_vector(first, nothing, EVERY_FIRST)
-        return builder.fadd(total, builder.fmul(every, lanes))
+        name, form = f"llvm.fma.v{LANES}f64", ir.FunctionType(VECTOR, [VECTOR] * 3)
+        fused = cgutils.get_or_insert_function(builder.module, form, name)
+        return builder.call(fused, [every, lanes, total])
 
     return LANES_TYPE(LANES_TYPE, types.float64, LANES_TYPE), build
 

@@ -59,9 +59,15 @@ def _is_symmetric(network: FilterNetwork) -> bool:
 
 @inline
 def respond(
-    gates: Gates, responses: Array, output: Array, coefficients: Array, total: Array, slope: Array
+    gates: Gates,
+    responses: Array,
+    output: Array,
+    slopes: bool,
+    coefficients: Array,
+    total: Array,
+    slope: Array,
 ) -> None:
-    """Set output (e,) and coefficients (L, e) from the basis responses (L, e).
+    """Set output (e,) and, if asked for `slopes`, coefficients (L, e) from responses (L, e).
 
     `total` and `slope` are room to work in, (e,) each.
     """
@@ -73,7 +79,8 @@ def respond(
         share, leak, half = gates.share[0], gates.leak, 0.5 * gates.share.size
         s, v = responses[0], responses[1]
         _symmetric_output(share, leak, half, s, v, output)
-        _symmetric_slopes(share, leak, half, s, v, coefficients[0], coefficients[1])
+        if slopes:
+            _symmetric_slopes(share, leak, half, s, v, coefficients[0], coefficients[1])
 
 
 @jit

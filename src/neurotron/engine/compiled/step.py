@@ -16,7 +16,7 @@ from neurotron._jit import entry, inline
 from neurotron._types import Array, Index
 from neurotron.attacks import Query
 from neurotron.engine.compiled import loops
-from neurotron.engine.compiled.formulas import NORMAL, attack, draw, influence
+from neurotron.engine.compiled.formulas import attack, draw, draw_normal, influence
 from neurotron.engine.compiled.lanes import LANES
 from neurotron.engine.compiled.products import add_transposed_product, product
 from neurotron.engine.compiled.respond import Gates, respond
@@ -162,13 +162,13 @@ def _see(step: int, batches: Batches, feed: Feed, sight: Sight, scratch: Scratch
 
 
 @inline
-def _answer(weights: Array, sight: Sight, scratch: Scratch, output: Array) -> None:
-    """Set the outputs of eight filters, and their gradient coefficients."""
+def _answer(weights: Array, slopes: bool, sight: Sight, scratch: Scratch, output: Array) -> None:
+    """Set the outputs of eight filters, and if asked for `slopes` their gradient coefficients."""
     for matrix in range(len(sight.basis)):
         columns, responses = sight.basis[matrix], scratch.responses[matrix]
         product(scratch.basis_seen, columns, weights, responses, LANES, 0)
     respond(
-        sight.gates, scratch.responses, output, scratch.coefficients, scratch.residual,
+        sight.gates, scratch.responses, output, slopes, scratch.coefficients, scratch.residual,
         scratch.weight,
     )  # fmt: skip
 
@@ -179,7 +179,7 @@ def _label(
 ) -> None:
     """Find the honest labels, how often samples count, and the coins of the attack."""
     for block in range(len(learners.references)):
-        _answer(learners.references[block], sight, scratch, scratch.reference_output[block])
+        _answer(learners.references[block], False, sight, scratch, scratch.reference_output[block])
     label = scratch.queries[LABEL]
     if len(feed.labels):
         loops.spread(feed.labels[step - feed.first], 1, label)
@@ -189,7 +189,7 @@ def _label(
         pairs = scratch.noise.size // 2
         u, v = scratch.u[:pairs], scratch.v[:pairs]
         fill_pairs(batches.key, NOISE, np.uint64(step), u, v)
-        draw(NORMAL, u, v, batches.noise, 0.0, scratch.noise)
+        draw_normal(u, v, batches.noise, 0.0, scratch.noise)
         loops.add_each(scratch.noise, label)
     if len(feed.counts):
         loops.spread(feed.counts[step - feed.first], 1, scratch.counts)
@@ -302,7 +302,9 @@ def advance(stamp: str) -> Callable[..., None]:
             _see(step, batches, feed, sight, scratch)
             _label(step, batches, feed, learners, sight, scratch)
             for block in range(len(learners.weights)):
-                _answer(learners.weights[block], sight, scratch, scratch.queries[OUTPUT])
+                slopes = learners.direction[block] != SENSING
+                output = scratch.queries[OUTPUT]
+                _answer(learners.weights[block], slopes, sight, scratch, output)
                 _look(block, learners, sight, scratch)
                 attack(
                     learners.attack[block],
