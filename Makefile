@@ -9,7 +9,7 @@ export OPENBLAS_NUM_THREADS ?= 1
 
 help:
 	@echo "make paper    train on one of the paper's settings; print and draw what each trainer recovers"
-	@echo "make test     run all tests (about a minute)"
+	@echo "make test     run all tests (two minutes)"
 	@echo "make check    format, lint, types"
 	@echo "make verify   compute the large evidence in docs/evidence (minutes; resumes)"
 	@echo "make bench    measure speed and memory on this machine (minutes; leave it idle)"

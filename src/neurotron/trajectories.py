@@ -78,7 +78,12 @@ class Trajectories:
             value = f"error {self.errors[arm, -1]:.3g}"
         else:
             value = f"loss {self.losses[arm, -1]:.3g}"
-        return value + (" (interrupted)" if self.status[arm] == "interrupted" else "")
+        if self.status[arm] == "interrupted":
+            value += " (interrupted)"
+        engine = self.engines[arm]
+        if engine.name == "numpy":
+            value += f" (on the slow NumPy engine: {engine.reason})"
+        return value
 
     def to_frame(self) -> polars.DataFrame:
         """Return one row per arm and record: arm, step, error, loss, status (needs polars)."""

@@ -47,6 +47,7 @@ def simulate(
     batch_size: Annotated[int, typer.Option(help="Samples per update.")] = 16,
     noise: Annotated[float, typer.Option(help="Honest label noise.")] = 0.0,
     seed: Annotated[int, typer.Option(help="Seed of network, true weights and stream.")] = 0,
+    engine: Annotated[str, typer.Option(help="auto, compiled or numpy.")] = "auto",
     plot: Annotated[Path | None, typer.Option(help="Save a picture (PNG, PDF, SVG).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
@@ -71,8 +72,9 @@ def simulate(
 
     def work(progress: Callable[[int, int], None] | None) -> Trajectories:
         return run_simulation(
-            problem, arms, steps=steps, batch_size=batch_size, seed=seed, progress=progress
-        )
+            problem, arms, steps=steps, batch_size=batch_size, seed=seed, engine=engine,
+            progress=progress,
+        )  # fmt: skip
 
     run = work(None) if as_json else _with_progress(work)
     if plot is not None:
@@ -174,6 +176,7 @@ def _summary(run: Trajectories, problem: Problem) -> dict[str, Any]:
                 "name": arm.name,
                 "status": run.status[i],
                 "stopped_at": run.stopped_at[i],
+                "engine": run.engines[i].name,
                 "error": _json_number(run.errors[i, -1]),
                 "weights": run.weights[i].tolist(),
                 "errors": [_json_number(value) for value in run.errors[i]],

@@ -12,7 +12,7 @@ from neurotron.engine.compiled import formulas, layout
 from neurotron.engine.compiled.lanes import LANES
 from neurotron.engine.compiled.step import FED, Feed, advance
 from neurotron.engine.recording import Records
-from neurotron.engine.sources import Simulated, Source
+from neurotron.engine.sources import Source
 from neurotron.engine.state import CohortState
 from neurotron.engine.streams import Stream
 from neurotron.networks import FilterNetwork
@@ -52,13 +52,13 @@ class CompiledCohort:
     ) -> None:
         self.problem, self.batch_size = problem, batch_size
         self.source, self.stream, self.state = source, stream, state
-        simulated = isinstance(source, Simulated)
         self.batches = layout.batches_of(problem, source, stream)
         self.sight, sensing = layout.sight_of(problem, arms)
         self.learners, lanes = layout.learners_of(
-            problem, arms, sensing, batch_size, simulated, state
+            problem, arms, sensing, batch_size, layout.is_simulated(source), state
         )
-        self.places = layout.places_of(lanes, len(arms))
+        self.places = np.empty(len(arms), dtype=np.intp)
+        self.places[lanes] = np.arange(lanes.size).reshape(lanes.shape)
         self.scratch = layout.scratch_of(
             problem, self.batches, self.sight, self.learners, batch_size
         )
@@ -91,10 +91,9 @@ class CompiledCohort:
             errors, losses,
         )  # fmt: skip
         self.state.step = stop
-        by_block = self.learners.weights.reshape(len(self.learners.weights), -1, LANES)
-        self.state.weights[:] = by_block.transpose(1, 0, 2).reshape(len(self.state.weights), -1)[
-            :, self.places
-        ]
+        blocks = self.learners.weights.reshape(len(self.learners.weights), -1, LANES)
+        lanes = blocks.transpose(1, 0, 2).reshape(len(self.state.weights), -1)
+        self.state.weights[:] = lanes[:, self.places]
         self.state.stopped_at[:] = self.learners.stopped_at.ravel()[self.places]
         known = self.problem.true_weights is not None
         return Records(due, self._by_arm(errors) if known else None, self._by_arm(losses))
@@ -109,7 +108,7 @@ class CompiledCohort:
         if self.batches.law != FED:
             return Feed(start, inputs, labels, counts)
         inputs = np.empty((stop - start, b * n))
-        if isinstance(self.source, Simulated):
+        if layout.is_simulated(self.source):
             for i in range(len(inputs)):
                 inputs[i] = self.source.inputs(self.stream, start + i, b).ravel()
             return Feed(start, inputs, labels, counts)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from typing import TypeGuard
 
 import numpy as np
-import numpy.typing as npt
 
 from neurotron._types import Array, Index
 from neurotron.attacks import Attack, Constant, Query
@@ -17,32 +17,34 @@ from neurotron.engine.sources import Simulated, Source
 from neurotron.engine.state import CohortState, divergence_limit
 from neurotron.engine.streams import Stream
 from neurotron.laws import Correlated
+from neurotron.laws.base import ScaledLaw
 from neurotron.networks import FilterNetwork
 from neurotron.networks.basis import Windows
 from neurotron.problem import Problem
 from neurotron.trainers import Arm, NeuroTron
 
-__all__ = ["batches_of", "learners_of", "places_of", "scratch_of", "sight_of"]
+__all__ = ["batches_of", "is_simulated", "learners_of", "scratch_of", "sight_of"]
 
 HONEST = Constant(bound=0.0, probability=0.0)
 
 
 def batches_of(problem: Problem, source: Source, stream: Stream) -> Batches:
     """Return how batches are drawn: in the loop if the law's formula is built in, else fed."""
-    key, law, simulated = np.uint64(stream.key), problem.law, isinstance(source, Simulated)
-    noise = float(problem.noise) if simulated else 0.0
-    base = law.base if isinstance(law, Correlated) else law
-    if (
-        not simulated
-        or type(base) not in formulas.LAWS
-        or type(law) not in (type(base), Correlated)
-    ):
+    key, law = np.uint64(stream.key), problem.law
+    noise = float(problem.noise) if is_simulated(source) else 0.0
+    base, mixing = law, np.empty((0, 0))
+    if type(law) is Correlated:
+        base, mixing = law.base, law.matrix.T
+    if not is_simulated(source) or type(base) not in formulas.LAWS:
         return Batches(key, FED, 1.0, 0.0, np.empty((0, 0)), np.arange(0), noise)
-    assert isinstance(base, formulas.LAWS)
-    code = formulas.LAW_FORMULAS.index(base.formula)
-    mixing = law.matrix.T if isinstance(law, Correlated) else np.empty((0, 0))
-    latent = np.arange(len(mixing))
+    assert isinstance(base, ScaledLaw)
+    code, latent = formulas.LAW_FORMULAS.index(base.formula), np.arange(len(mixing))
     return Batches(key, code, base.scale, base.shape, _in_blocks(mixing), latent, noise)
+
+
+def is_simulated(source: Source) -> TypeGuard[Simulated]:
+    """Return whether labels are those of the problem itself, and no subclass changes them."""
+    return type(source) is Simulated
 
 
 # ---- matrices ------------------------------------------------------------------------------------
@@ -50,32 +52,40 @@ def batches_of(problem: Problem, source: Source, stream: Stream) -> Batches:
 
 def sight_of(problem: Problem, arms: Sequence[Arm]) -> tuple[Sight, list[int]]:
     """Return how a batch is seen, and which of its sensing matrices each arm goes by."""
-    network, basis = problem.network, problem.network.basis
-    dense = [] if isinstance(basis, Windows) else list(basis.dense())
-    of_basis = [_place(matrix, dense) for matrix in dense]
-    sensing = [_sensing(arm, network) for arm in arms]
-    of_arm = [None if matrix is None else _place(matrix, dense) for matrix in sensing]
-    used = sorted({place for place in of_arm if place is not None})
-    columns = np.arange(len(dense) * network.filter_size).reshape(-1, network.filter_size)
-    stacked = np.concatenate([np.empty((0, network.n_inputs)), *dense])
+    network, basis, dense = problem.network, problem.network.basis, Stack()
+    of_basis = (
+        [] if isinstance(basis, Windows) else [dense.place(matrix) for matrix in basis.dense()]
+    )
+    of_arm = [dense.place(_sensing(arm, network)) for arm in arms]
+    r, n = network.filter_size, network.n_inputs
+    stacked = np.concatenate([np.empty((0, n)), *dense.matrices])
+    columns = np.arange(len(stacked)).reshape(-1, r)
     sight = Sight(
         matrix=_in_blocks(stacked.T),
-        inputs=np.arange(network.n_inputs),
-        basis=np.array(basis.index) if isinstance(basis, Windows) else columns[of_basis],
-        sensing=columns[used],
+        inputs=np.arange(n),
+        basis=basis.index.copy() if isinstance(basis, Windows) else columns[of_basis],
+        sensing=columns,
         gates=gates_of(network),
         true_weights=np.array([] if problem.true_weights is None else problem.true_weights),
     )
-    return sight, [0 if place is None else used.index(place) for place in of_arm]
+    return sight, of_arm
 
 
-def _place(matrix: Array, among: list[Array]) -> int:
-    """Return where a matrix stands in a list, at the end of which it is put if it is new."""
-    for place, known in enumerate(among):
-        if np.array_equal(known, matrix):
-            return place
-    among.append(matrix)
-    return len(among) - 1
+class Stack:
+    """Matrices to be projected onto, each distinct one once."""
+
+    def __init__(self) -> None:
+        self.matrices: list[Array] = []
+        self.places: dict[bytes, int] = {}
+
+    def place(self, matrix: Array | None) -> int:
+        """Return where a matrix stands, on top if it is new; 0 for none."""
+        if matrix is None:
+            return 0
+        place = self.places.setdefault(matrix.tobytes(), len(self.matrices))
+        if place == len(self.matrices):
+            self.matrices.append(matrix)
+        return place
 
 
 def _sensing(arm: Arm, network: FilterNetwork) -> Array | None:
@@ -117,7 +127,7 @@ def learners_of(
         for arm, attack, row in zip(arms, attacks, sensing, strict=True)
     ]
     lanes = _blocks(keys)
-    direction, row, attack_code, influence = np.array(keys)[lanes[:, 0]].T
+    direction, row, attack_code, influence = np.array(keys)[lanes[:, 0]].T.copy()
     references, impersonated = _references(problem, attacks, simulated)
     rate = [arm.trainer.step_size / batch_size for arm in arms]
 
@@ -130,10 +140,10 @@ def learners_of(
     return Learners(
         weights=filters(state.weights),
         stopped_at=state.stopped_at[lanes],
-        direction=np.ascontiguousarray(direction),
-        sensing=np.ascontiguousarray(row),
-        attack=np.ascontiguousarray(attack_code),
-        influence=np.ascontiguousarray(influence),
+        direction=direction,
+        sensing=row,
+        attack=attack_code,
+        influence=influence,
         uses=np.array(
             [[name in attacks[arm].uses for name in Query._fields] for arm in lanes[:, 0]]
         ),
@@ -228,9 +238,3 @@ def scratch_of(
         weight=flat(),
         move=np.empty(network.filter_size * LANES),
     )
-
-
-def places_of(lanes: Index, arms: int) -> npt.NDArray[np.intp]:
-    """Return the flat lane at which each arm stands."""
-    flat = lanes.ravel().tolist()
-    return np.array([flat.index(arm) for arm in range(arms)])
