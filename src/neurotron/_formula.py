@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["cos_turn", "family", "log", "select", "sin_turn"]
+__all__ = ["cos_turn", "expm1", "family", "log", "select", "sin_turn"]
 
 
 def family(owner: object, *formulas: str) -> object:
@@ -37,6 +37,11 @@ def select(condition: Any, a: Any, b: Any) -> Any:
 def log(u: Any) -> Any:
     """Return the natural logarithm of u in (0, 1]."""
     return np.log(u)
+
+
+def expm1(x: Any) -> Any:
+    """Return eˣ − 1 for x ≥ 0, with all its digits where it is small."""
+    return np.expm1(x)
 
 
 def cos_turn(v: Any) -> Any:

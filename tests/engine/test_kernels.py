@@ -16,9 +16,25 @@ from neurotron.engine.compiled import elementary, loops  # noqa: F401
 from neurotron.engine.compiled.products import add_transposed_product, product
 from neurotron.engine.compiled.respond import SYMMETRIC, gates_of, respond
 
-log, cos_turn, sin_turn, select = (
-    _formula.log, _formula.cos_turn, _formula.sin_turn, _formula.select
+log, expm1, cos_turn, sin_turn, select = (
+    _formula.log, _formula.expm1, _formula.cos_turn, _formula.sin_turn, _formula.select
 )  # fmt: skip
+
+
+@jit
+def grow(x, out):
+    for i in range(x.size):
+        out[i] = expm1(x[i])
+
+
+def test_growth_is_exact_to_a_few_units_in_the_last_place():
+    draw = np.random.default_rng(0)
+    x = np.concatenate([draw.uniform(0, 709, 50_000), 10.0 ** draw.uniform(-18, 0, 50_000), [0.0]])
+    out = np.empty_like(x)
+    grow(x, out)
+    np.testing.assert_allclose(out, [math.expm1(one) for one in x], rtol=1e-15, atol=0)
+    grow(np.array([709.5, 1e4, np.inf]), out)
+    assert np.isinf(out[:3]).all()
 
 
 @jit

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from neurotron import _check
-from neurotron._formula import cos_turn, log
+from neurotron._formula import cos_turn, expm1, log
 from neurotron._types import Array
 from neurotron.laws.base import ScaledLaw
 
@@ -20,7 +20,7 @@ __all__ = ["StudentT"]
 def bailey(u: Any, v: Any, scale: Any, shape: Any) -> tuple[Any, ...]:
     """Return scale · √(ν(u^(−2/ν) − 1)) · cos 2πv for ν = `shape`."""
     # expm1 keeps the digits of u^(−2/ν) − 1 when ν is large and the law nearly normal
-    return (scale * np.sqrt(shape * np.expm1(-2.0 / shape * log(u))) * cos_turn(v),)
+    return (scale * np.sqrt(shape * expm1(-2.0 / shape * log(u))) * cos_turn(v),)
 
 
 def four_degrees(u: Any, v: Any, scale: Any, shape: Any) -> tuple[Any, ...]:

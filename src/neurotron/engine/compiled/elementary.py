@@ -8,6 +8,7 @@ last place. Import this module before compiling a formula.
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,9 @@ from neurotron._jit import inline, jit
 
 TURN = 2.0 * math.pi
 LOG_2 = math.log(2.0)
+LOG_2_HIGH = math.floor(LOG_2 * 2.0**32) / 2.0**32  # exact, times a whole number below 2²⁰
+LOG_2_LOW = float(Decimal(2).ln() - Decimal(LOG_2_HIGH))
+LARGEST = 709.0  # eˣ is a number up to here
 ROOT_HALF = np.uint64(np.array(math.sqrt(0.5)).view(np.uint64))
 EXPONENT = np.uint64(52)
 BIAS = np.uint64(1023)
@@ -27,21 +31,23 @@ WHOLE = np.uint64(0x4330000000000000)
 """The bits of 2⁵²: with a whole number below 2⁵² in its low bits, a float is 2⁵² + that number."""
 
 
-def _economised(series: list[float], end: float, terms: int) -> tuple[float, ...]:
-    """Return `terms` coefficients, highest first, that stand for a power series on [0, end].
+def _economised(series: list[float], low: float, high: float, terms: int) -> tuple[float, ...]:
+    """Return `terms` coefficients, highest first, that stand for a power series on [low, high].
 
     They are what is left when its expansion in Chebyshev polynomials is cut: of all ways to be
     short, the one that changes the values there (nearly) the least.
     """
-    expansion = Polynomial(series).convert(domain=[0.0, end], kind=Chebyshev)
+    expansion = Polynomial(series).convert(domain=[low, high], kind=Chebyshev)
     return tuple(map(float, expansion.truncate(terms).convert(kind=Polynomial).coef[::-1]))
 
 
-# sin x = x S(x²), cos x = C(x²) for |x| ≤ π/4; log((1 + s)/(1 − s)) = s A(s²) for |s| ≤ 0.1716:
-# with as many terms as leave an error below the rounding
-SINE = _economised([(-1) ** i / math.factorial(2 * i + 1) for i in range(12)], 0.617, 7)
-COSINE = _economised([(-1) ** i / math.factorial(2 * i) for i in range(12)], 0.617, 8)
-AREA = _economised([2.0 / (2 * i + 1) for i in range(16)], 0.02944, 8)
+# with as many terms as leave an error below the rounding:
+# sin x = x S(x²) and cos x = C(x²) for |x| ≤ π/4, log((1 + s)/(1 − s)) = s A(s²) for |s| ≤ 0.1716,
+# e^y − 1 = y G(y) for |y| ≤ (log 2)/2
+SINE = _economised([(-1) ** i / math.factorial(2 * i + 1) for i in range(12)], 0.0, 0.617, 7)
+COSINE = _economised([(-1) ** i / math.factorial(2 * i) for i in range(12)], 0.0, 0.617, 8)
+AREA = _economised([2.0 / (2 * i + 1) for i in range(16)], 0.0, 0.02944, 8)
+GROWTH = _economised([1.0 / math.factorial(i + 1) for i in range(18)], -0.3466, 0.3466, 11)
 
 
 @jit
@@ -73,6 +79,20 @@ def _log(u: Any) -> Any:
         return power * LOG_2 + s * _polynomial(AREA, s * s)
 
     return log
+
+
+@overload(_formula.expm1, inline="always")
+def _expm1(x: Any) -> Any:
+    def expm1(x: Any) -> Any:
+        """With x = k log 2 + y, |y| ≤ (log 2)/2: eˣ − 1 = 2^k (e^y − 1) + (2^k − 1)."""
+        k = np.floor(np.minimum(x, LARGEST) * (1.0 / LOG_2) + 0.5)
+        y = (x - k * LOG_2_HIGH) - k * LOG_2_LOW
+        power = np.uint64(np.float64(k + (2.0**52 + 1023.0)).view(np.uint64) << EXPONENT)
+        scale = power.view(np.float64)
+        value = scale * (y * _polynomial(GROWTH, y)) + (scale - 1.0)
+        return value if x <= LARGEST else np.inf
+
+    return expm1
 
 
 @inline
