@@ -135,7 +135,7 @@ CASES = [
     # problems
     (lambda: nt.Problem(gate(), nt.Normal(), np.ones(4)),
      "`true_weights` must have shape (3,), got (4,)"),
-    (lambda: problem(noise=-1.0), "`noise` must be in [0, inf), got -1"),
+    (lambda: problem(noise=-1.0), "`noise` must be in [0, 1e70], got -1"),
     (lambda: problem(initial_weights=[1.0, 2.0, np.inf]),
      "`initial_weights` must be finite, got inf at position 2"),
     (lambda: nt.Problem(gate(), "normal"), "`law` must be a Law, got 'normal'"),

@@ -182,6 +182,8 @@ def test_ctrl_c_returns_what_is_done_within_half_a_second():
         [sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
+        watchdog = threading.Timer(60.0, process.kill)
+        watchdog.start()
         assert process.stdout.readline() == "ready\n"
         time.sleep(0.4)
         process.send_signal(signal.SIGINT)
@@ -189,6 +191,7 @@ def test_ctrl_c_returns_what_is_done_within_half_a_second():
         line = process.stdout.readline().split()
         assert time.monotonic() - began < 0.5
         assert process.stdout.readline() == "finished\n"
+        watchdog.cancel()
     assert line[0] == "interrupted"
     assert int(line[1]) > 0
     assert line[2] == "True"

@@ -114,7 +114,7 @@ def array(name: str, value: npt.ArrayLike, shape: tuple[int | str, ...]) -> Arra
     if not finite.all():
         place = tuple(int(axis) for axis in np.argwhere(~finite)[0])
         raise InputError(f"`{name}` must be finite, got {result[place]} at {_place(place)}")
-    return freeze(result)
+    return freeze(np.ascontiguousarray(result))
 
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> InputError:

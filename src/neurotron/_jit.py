@@ -12,11 +12,17 @@ import threading
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
-from numba import njit
+from numba import config, njit
+from numba.core.caching import FunctionCache
 
-__all__ = ["announced", "entry", "inline", "jit"]
+from neurotron._check import InputError
+
+__all__ = ["entry", "inline", "jit", "stamp"]
+
+if config.DISABLE_JIT:
+    raise InputError("training needs numba's compiler: unset NUMBA_DISABLE_JIT")
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -42,17 +48,49 @@ def entry(build: Callable[[str], F]) -> F:
     code it may call: an edited formula is seen. It must not allocate: without reference counts
     (`_nrt`) views of arrays cost nothing.
     """
-    function = njit(nogil=True, error_model="numpy", _nrt=False)(build(stamp()))
-    # numba raises RuntimeError when no folder can be written: compile in every process then
-    with contextlib.suppress(RuntimeError):
-        function.enable_caching()
-    return function
+    return cast(F, Entry(njit(nogil=True, error_model="numpy", _nrt=False)(build(stamp()))))
+
+
+class Entry:
+    """A compiled function that Python calls; says so when it is being compiled."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+        self.first = threading.Lock()
+        self.message = "neurotron: compiling (once) ..."
+        try:
+            function._cache = KeptCode(function.py_func)
+        except RuntimeError:  # no folder can be written
+            self.message = "neurotron: compiling (set NUMBA_CACHE_DIR to keep the result) ..."
+
+    def __call__(self, *arguments: Any) -> Any:
+        if not self.function.signatures:
+            with self.first, announced(self.message):
+                return self.function(*arguments)
+        return self.function(*arguments)
+
+
+class KeptCode(FunctionCache):
+    """Compiled code on disk, which never stands in the way: what is damaged is made again."""
+
+    def load_overload(self, *arguments: Any) -> Any:
+        """Return the kept code, None if there is none that can be read."""
+        try:
+            return super().load_overload(*arguments)
+        except Exception:  # unpickling damaged code raises anything
+            with contextlib.suppress(Exception):
+                self.flush()
+            return None
+
+    def save_overload(self, *arguments: Any) -> None:
+        """Keep code; on a full disk do without."""
+        with contextlib.suppress(Exception):
+            super().save_overload(*arguments)
 
 
 @cache
-def stamp() -> str:
+def stamp(package: Path = Path(__file__).parent) -> str:
     """Return a hash of all code that is compiled."""
-    package = Path(__file__).parent
     digest = hashlib.sha256()
     for name in COMPILED:
         place = package / name
@@ -62,14 +100,14 @@ def stamp() -> str:
 
 
 @contextlib.contextmanager
-def announced(message: str, after: float = 1.0) -> Iterator[None]:
-    """Write a message to the standard error if what follows takes longer than `after` seconds."""
+def announced(message: str) -> Iterator[None]:
+    """Write a message to the standard error if what follows takes longer than a second."""
 
     def write() -> None:
         with contextlib.suppress(OSError, ValueError):  # nobody reads it
             print(message, file=sys.stderr, flush=True)  # noqa: T201
 
-    timer = threading.Timer(after, write)
+    timer = threading.Timer(1.0, write)
     timer.daemon = True
     timer.start()
     try:

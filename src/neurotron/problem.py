@@ -61,7 +61,7 @@ class Problem:
             object.__setattr__(self, "true_weights", weights)
         start = np.ones(size) if self.initial_weights is None else self.initial_weights
         object.__setattr__(self, "initial_weights", _check.array("initial_weights", start, size))
-        object.__setattr__(self, "noise", _check.number("noise", self.noise, "[0, inf)"))
+        object.__setattr__(self, "noise", _check.number("noise", self.noise, "[0, 1e70]"))
 
     @classmethod
     def draw(

@@ -50,7 +50,8 @@ def simulate(
 
     All arms see the same inputs, the same honest labels and the same attack coins (a label is
     attacked iff its coin ≤ β), so arms can be compared pair by pair, and adding or removing an arm
-    changes nothing for the others. Ctrl-C returns what is done so far, with status "interrupted".
+    changes nothing for the others. Ctrl-C returns what is done so far, with status "interrupted";
+    while the engine is being compiled, which happens once on a machine, it raises as usual.
 
     Parameters
     ----------
@@ -144,16 +145,19 @@ def _run(
         while due.size and not interrupted():
             began, start = time.perf_counter(), state.step
             stop = min(last, start + slice_steps)
-            here = due[(due < stop) | (due == last) & (stop == last)]
+            here = due[: np.searchsorted(due, stop, "right" if stop == last else "left")]
             taken = cohort.advance(stop, here)
             if here.size:
                 records.append(taken)
             due = due[here.size :]
+            if due.size and not state.running.any():  # nothing will change any more
+                records.append(Records.of_diverged(due, len(state.memory), taken.errors is None))
+                state.step, due = last, due[:0]
             seconds = max(time.perf_counter() - began, 1e-6)
             if progress is not None:
                 progress(state.step, last)
             slice_steps = max(1, int((stop - start) * min(SLICE_SECONDS / seconds, 10.0)))
-        if due.size:
+        if due.size and not (records and records[-1].steps[-1] == state.step):
             records.append(cohort.advance(state.step, np.array([state.step])))
     return due.size == 0
 
@@ -212,10 +216,13 @@ def _check_arms(arms: Sequence[Arm], problem: Problem) -> list[Arm]:
     checked = [_check.instance(f"arms[{i}]", arm, Arm) for i, arm in enumerate(arms)]
     if not checked:
         raise _check.InputError("`arms` must hold at least one Arm")
-    names = [arm.name for arm in checked]
-    for name in names:
-        if names.count(name) > 1:
-            raise _check.InputError(f"two arms are called {name!r}: tell them apart with name=…")
+    seen: set[str] = set()
+    for arm in checked:
+        if arm.name in seen:
+            raise _check.InputError(
+                f"two arms are called {arm.name!r}: tell them apart with name=…"
+            )
+        seen.add(arm.name)
     for arm in checked:
         _check_fit(arm, problem)
     return checked

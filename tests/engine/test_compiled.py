@@ -22,10 +22,16 @@ from neurotron.attacks import (
     Constant,
     Impersonation,
     OddDirection,
+    Query,
     RandomSign,
     UniformNoise,
 )
 from neurotron.engine.compiled import formulas
+from neurotron.engine.compiled.cohort import CompiledCohort
+from neurotron.engine.compiled.step import advance
+from neurotron.engine.sources import Simulated
+from neurotron.engine.state import CohortState
+from neurotron.engine.streams import Purpose, Stream
 
 STEPS = 300
 
@@ -70,6 +76,7 @@ def laws(n: int) -> dict[str, tuple[nt.Law, float]]:
         "rademacher": (nt.Rademacher(), 1.0),
         "correlated": (nt.Correlated(nt.Normal(), root), 0.5),
         "correlated laplace": (nt.Correlated(nt.Laplace(), root), 0.2),
+        "correlated scipy": (nt.Correlated(nt.ScipyLaw(scipy.stats.logistic()), root), 0.1),
         "scipy": (nt.ScipyLaw(scipy.stats.logistic()), 0.3),
         "empirical": (nt.Empirical(draw.standard_normal((50, n)), symmetrized=True), 1.0),
     }
@@ -110,7 +117,7 @@ def test_both_engines_agree_on_rows_of_data(network, weighted):
     weights = draw.random(23) if weighted else None
     source = nt.Rows(X, network(draw.standard_normal(network.filter_size), X), weights)
     for truth in (None, draw.standard_normal(network.filter_size)):
-        problem = nt.Problem(network, nt.Empirical(X), truth)
+        problem = nt.Problem(network, nt.Empirical(X), truth, noise=0.3)  # not for rows
         arms = [
             arm for arm in all_arms(network.filter_size)
             if truth is not None or not isinstance(arm.attack, Adaptive)
@@ -189,6 +196,23 @@ class Odd(nt.Normal):
         return (v - u,)
 
 
+class Shifted(nt.Correlated):
+    def inputs(self, u, v, batch_size, n_inputs):
+        return super().inputs(u, v, batch_size, n_inputs) + 0.1
+
+
+class Doubled(nt.FilterNetwork):
+    def respond(self, responses):
+        output, coefficients = super().respond(responses)
+        return 2.0 * output, 2.0 * coefficients
+
+
+class Reversed(Simulated):
+    def batch(self, stream, step, batch_size):
+        batch = super().batch(stream, step, batch_size)
+        return batch._replace(labels=-batch.labels)
+
+
 def test_own_parts_run_on_the_numpy_engine_beside_the_others(small_problem):
     attack = AlternatingSign(0.5, 0.5)
     arms = [
@@ -213,15 +237,118 @@ def test_own_parts_run_on_the_numpy_engine_beside_the_others(small_problem):
     np.testing.assert_array_equal(more.errors, whole.errors)
 
 
-def test_a_law_of_ones_own_is_fed_to_the_compiled_loop():
-    """Also one that only changes a built-in law: its formula must not be taken for the old one."""
-    problem = nt.Problem.draw(nt.networks.symmetric(12, 4, 6, seed=1), Odd(), seed=1)
-    arms = [nt.Arm(nt.NeuroTron(0.02)), nt.Arm(nt.SGD(0.02))]
-    runs = [
-        nt.simulate(problem, arms, steps=100, batch_size=6, engine=engine)
-        for engine in ("compiled", "numpy")
+def both_engines(problem, **changes):
+    arms = [nt.Arm(nt.NeuroTron(0.02, sensing="mean")), nt.Arm(nt.SGD(0.02))]
+    return [
+        nt.simulate(problem, arms, steps=100, batch_size=6, engine=engine, **changes)
+        for engine in ("auto", "numpy")
     ]
+
+
+@pytest.mark.parametrize("law", [Odd(), Shifted(nt.Normal(), np.eye(12))], ids=["law", "mixture"])
+def test_a_law_of_ones_own_is_fed_to_the_compiled_loop(law):
+    """Also one that only changes a built-in law: its formula must not be taken for the old one."""
+    problem = nt.Problem.draw(nt.networks.symmetric(12, 4, 6, seed=1), law, seed=1)
+    runs = both_engines(problem)
+    assert {engine.name for engine in runs[0].engines} == {"compiled"}
     assert_equal_runs(*runs, relative=1e-11)
+
+
+def test_a_source_of_ones_own_is_fed_to_the_compiled_loop(small_problem):
+    assert_equal_runs(*both_engines(small_problem, source=Reversed(small_problem)), relative=1e-11)
+
+
+def test_a_network_of_ones_own_runs_on_the_numpy_engine(small_problem):
+    network = small_problem.network
+    problem = nt.Problem.draw(Doubled(network.basis, network.mix), nt.Normal(), seed=1)
+    runs = both_engines(problem)
+    assert runs[0].engines[0] == ("numpy", "the network Doubled is not built in")
+    assert_equal_runs(*runs, relative=0.0)
+
+
+class Transposed(nt.Normal):
+    def inputs(self, u, v, batch_size, n_inputs):
+        return super().inputs(u, v, batch_size, n_inputs).T
+
+
+class OneLabel(Simulated):
+    def batch(self, stream, step, batch_size):
+        return super().batch(stream, step, batch_size)._replace(labels=np.ones(1))
+
+
+@pytest.mark.parametrize("engine", ["compiled", "numpy"])
+def test_inputs_and_labels_of_a_wrong_shape_are_refused(small_problem, engine):
+    wrong = nt.Problem.draw(small_problem.network, Transposed(), seed=1)
+    arms = [nt.Arm(nt.SGD(0.1))]
+    with pytest.raises(nt.InputError, match=r"must have shape \(5, 12\), got \(12, 5\)"):
+        nt.simulate(wrong, arms, steps=5, batch_size=5, engine=engine)
+    with pytest.raises(nt.InputError, match=r"the labels of .* must have shape \(5,\), got \(1,\)"):
+        nt.simulate(
+            small_problem, arms, steps=5, batch_size=5, engine=engine,
+            source=OneLabel(small_problem),
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("at_once", [1, 100, 1000])
+def test_how_much_is_fed_at_once_does_not_matter(small_problem, monkeypatch, at_once):
+    law = nt.ScipyLaw(scipy.stats.logistic())
+    problem = nt.Problem.draw(small_problem.network, law, seed=1, noise=0.1)
+    arms = all_arms(4)
+    whole = nt.simulate(problem, arms, steps=100, batch_size=6, record=7)
+    monkeypatch.setattr("neurotron.engine.compiled.cohort.FED_NUMBERS", at_once)
+    parts = nt.simulate(problem, arms, steps=100, batch_size=6, record=7)
+    assert_equal_runs(parts, whole, relative=0.0)
+
+
+def test_one_loop_serves_every_layout_of_arrays(small_problem):
+    """Arrays in another order would be a new signature, compiled in silence for many seconds."""
+    basis, mix = small_problem.network.basis, small_problem.network.mix
+    network = nt.FilterNetwork(basis, np.asfortranarray(mix))
+    problem = nt.Problem.draw(network, nt.Correlated(nt.Normal(), np.eye(12, order="F")))
+    nt.simulate(problem, all_arms(4), steps=3, batch_size=5)
+    assert len(advance.function.signatures) == 1
+
+
+def test_losses_are_never_nan_even_if_inputs_overflow(small_problem):
+    problem = nt.Problem.draw(small_problem.network, nt.StudentT(0.004), seed=1)
+    runs = both_engines(problem, record="all")
+    assert np.isinf(runs[0].losses).any()
+    assert not np.isnan(runs[0].losses).any()
+    assert_equal_runs(*runs, relative=1e-11)
+
+
+def test_what_attackers_see_is_what_it_should_be(small_problem):
+    """The rows of the query that no built-in attack looks at yet, and those all share."""
+    arms = [nt.Arm(nt.SGD(0.02), AlternatingSign(0.5, 0.5))]
+    state, stream = CohortState.initial(small_problem, arms), Stream.of(0, 0)
+    cohort = CompiledCohort(small_problem, arms, 6, Simulated(small_problem), stream, state)
+    cohort.learners.uses[:] = True
+    cohort.advance(3, np.arange(0))
+    batch = Simulated(small_problem).batch(stream, 2, 6)
+    _, uniform = stream.pairs(Purpose.ATTACK, 2, 6)
+    expected = {
+        "label": batch.labels,
+        "sign": [-1.0, 1.0] * 3,
+        "uniform": uniform,
+        "norm": np.linalg.norm(batch.inputs, axis=1),
+        "step": [2.0] * 6,
+    }
+    for name, values in expected.items():
+        row = cohort.scratch.queries[Query._fields.index(name)].reshape(6, 8)
+        np.testing.assert_allclose(row, np.repeat(np.array(values)[:, None], 8, 1), rtol=1e-12)
+
+
+def test_a_run_whose_arms_have_all_diverged_ends_at_once(small_problem):
+    arms = [nt.Arm(nt.SGD(50.0)), nt.Arm(nt.SGD(60.0), TowardsZero(1.0))]
+    calls = []
+    run = nt.simulate(
+        small_problem, arms, steps=10**12, batch_size=6, progress=lambda *c: calls.append(c)
+    )
+    assert run.status == ("diverged", "diverged")
+    assert run.steps[-1] == 10**12
+    assert calls[-1] == (10**12, 10**12)
+    assert np.isinf(run.errors[:, -1]).all()
+    assert not np.isnan(run.errors).any()
 
 
 def test_every_built_in_thing_is_compiled():
@@ -274,7 +401,7 @@ def test_an_edited_formula_is_seen_although_compiled_code_is_kept_on_disk(tmp_pa
     cold, warm = run(), run()
     assert cold.stdout.startswith("compiled ")
     assert cold.stdout == warm.stdout
-    assert cold.stderr == "neurotron: compiling (once on this machine) ...\n"
+    assert set(cold.stderr.splitlines()) == {"neurotron: compiling (once) ..."}
     assert warm.stderr == ""
     formula = tmp_path / "neurotron" / "attacks" / "constant.py"
     formula.write_text(formula.read_text().replace("return bound", "return 0.5 * bound"))

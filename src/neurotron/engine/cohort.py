@@ -56,7 +56,7 @@ class Part(Protocol):
     state: CohortState
 
     def compile(self) -> None:
-        """Do now what the first step would otherwise wait for, saying so if it takes long."""
+        """Compile now what the first step would otherwise wait for."""
 
     def advance(self, stop: int, due: Index) -> Records:
         """Make updates until `stop` have been made; record steps `due`, the last may be `stop`."""
@@ -101,7 +101,7 @@ class Cohort:
                 self.parts.append((columns, part))
 
     def compile(self) -> None:
-        """Do now what the first step would otherwise wait for, saying so if it takes long."""
+        """Compile now what the first step would otherwise wait for."""
         for _, part in self.parts:
             part.compile()
 

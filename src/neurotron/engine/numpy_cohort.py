@@ -17,7 +17,7 @@ from neurotron import _check
 from neurotron._types import Array, Index
 from neurotron.attacks import Attack, Query
 from neurotron.engine.recording import Records
-from neurotron.engine.sources import Batch, Source
+from neurotron.engine.sources import Batch, Source, draw_batch
 from neurotron.engine.state import CohortState, divergence_limit
 from neurotron.engine.streams import Purpose, Stream
 from neurotron.problem import Problem
@@ -83,7 +83,8 @@ class NumpyCohort:
         self.vectors = _vectors(attacks, problem.network.filter_size)
 
     def compile(self) -> None:
-        """Nothing is compiled."""
+        """Compile now what the first step would otherwise wait for: only the streams are."""
+        self.stream.pairs(Purpose.ATTACK, self.state.step, 0)
 
     def advance(self, stop: int, due: Index) -> Records:
         """Make updates until `stop` have been made; record steps `due`, the last may be `stop`."""
@@ -108,7 +109,7 @@ class NumpyCohort:
 
     def _see(self) -> Seen:
         step, network = self.state.step, self.problem.network
-        batch = self.source.batch(self.stream, step, self.batch_size)
+        batch = draw_batch(self.source, self.stream, step, self.batch_size, network.n_inputs)
         projected = network.project(batch.inputs)
         responses = projected @ self.state.weights
         output, coefficients = network.respond(responses)

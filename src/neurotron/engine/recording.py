@@ -35,6 +35,12 @@ class Records(NamedTuple):
             np.concatenate([part.losses for part in parts]),
         )
 
+    @classmethod
+    def of_diverged(cls, steps: Index, arms: int, unknown: bool) -> Records:
+        """Return the records at `steps` of arms that have all diverged."""
+        infinite = np.full((len(steps), arms), np.inf)
+        return cls(steps, None if unknown else infinite, infinite)
+
     def at(self, chosen: Index) -> Records:
         """Return the records at some places."""
         errors = None if self.errors is None else self.errors[chosen]

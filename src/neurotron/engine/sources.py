@@ -11,10 +11,10 @@ import numpy as np
 from neurotron import _check
 from neurotron._types import Array, Index
 from neurotron.engine.streams import Purpose, Stream
-from neurotron.laws import Normal
+from neurotron.laws import Law, Normal
 from neurotron.problem import Problem
 
-__all__ = ["Batch", "Rows", "Simulated", "Source"]
+__all__ = ["Batch", "Rows", "Simulated", "Source", "draw_batch", "draw_inputs"]
 
 
 class Batch(NamedTuple):
@@ -32,6 +32,27 @@ class Source(Protocol):
         """Return batch number `step` of the stream."""
 
 
+def draw_inputs(law: Law, stream: Stream, step: int, batch_size: int, n_inputs: int) -> Array:
+    """Return the inputs of batch number `step`, (b, n), as a law draws them from the stream."""
+    u, v = stream.pairs(Purpose.INPUTS, step, law.pairs(batch_size, n_inputs))
+    inputs = law.inputs(u, v, batch_size, n_inputs)
+    _require_shape(f"the inputs of {type(law).__name__}", inputs, (batch_size, n_inputs))
+    return inputs
+
+
+def draw_batch(source: Source, stream: Stream, step: int, batch_size: int, n_inputs: int) -> Batch:
+    """Return batch number `step` of a source, after checking that it is one."""
+    batch = source.batch(stream, step, batch_size)
+    _require_shape(f"the inputs of {type(source).__name__}", batch.inputs, (batch_size, n_inputs))
+    _require_shape(f"the labels of {type(source).__name__}", batch.labels, (batch_size,))
+    return batch
+
+
+def _require_shape(name: str, values: Array, shape: tuple[int, ...]) -> None:
+    if np.shape(values) != shape:
+        raise _check.InputError(f"{name} must have shape {shape}, got {np.shape(values)}")
+
+
 @dataclass(frozen=True, eq=False)
 class Simulated:
     """Fresh batches from the law of a problem, with labels f_{w*}(x) + noise · ζ."""
@@ -45,17 +66,12 @@ class Simulated:
                 "with source=Rows(X, y)"
             )
 
-    def inputs(self, stream: Stream, step: int, batch_size: int) -> Array:
-        """Return the inputs of batch number `step` of the stream."""
-        law, n = self.problem.law, self.problem.network.n_inputs
-        u, v = stream.pairs(Purpose.INPUTS, step, law.pairs(batch_size, n))
-        return law.inputs(u, v, batch_size, n)
-
     def batch(self, stream: Stream, step: int, batch_size: int) -> Batch:
         """Return batch number `step` of the stream."""
-        inputs = self.inputs(stream, step, batch_size)
+        network = self.problem.network
+        inputs = draw_inputs(self.problem.law, stream, step, batch_size, network.n_inputs)
         assert self.problem.true_weights is not None
-        labels = self.problem.network(self.problem.true_weights, inputs)
+        labels = network(self.problem.true_weights, inputs)
         if self.problem.noise > 0.0:
             honest = Normal(scale=self.problem.noise)
             pair = stream.pairs(Purpose.NOISE, step, honest.pairs(batch_size, 1))

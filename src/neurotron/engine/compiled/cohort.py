@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from neurotron._jit import announced
 from neurotron._types import Array, Index
 from neurotron.engine.compiled import formulas, layout
 from neurotron.engine.compiled.lanes import LANES
 from neurotron.engine.compiled.step import FED, Feed, advance
 from neurotron.engine.recording import Records
-from neurotron.engine.sources import Source
+from neurotron.engine.sources import Source, draw_batch, draw_inputs
 from neurotron.engine.state import CohortState
 from neurotron.engine.streams import Stream
+from neurotron.laws import Correlated
 from neurotron.networks import FilterNetwork
 from neurotron.problem import Problem
 from neurotron.trainers import Arm
@@ -35,7 +35,7 @@ def obstacle(problem: Problem, arm: Arm) -> str:
     for name, (part, known) in parts.items():
         if type(part) not in known:
             return f"the {name} {type(part).__name__} is not built in"
-    return ""
+    return "the loop does not adapt trainers" if arm.trainer.adapts else ""
 
 
 class CompiledCohort:
@@ -62,14 +62,11 @@ class CompiledCohort:
         self.scratch = layout.scratch_of(
             problem, self.batches, self.sight, self.learners, batch_size
         )
-        numbers = batch_size * problem.network.n_inputs
-        self.fed_steps = max(1, FED_NUMBERS // numbers)
+        self.fed_steps = max(1, FED_NUMBERS // self.scratch.latent.size)
 
     def compile(self) -> None:
-        """Compile the loop, or find it on disk, saying so if it takes long."""
-        if not advance.signatures:  # type: ignore[attr-defined]
-            with announced("neurotron: compiling (once on this machine) ..."):
-                self._advance(self.state.step, self.state.step, np.arange(0))
+        """Compile now what the first step would otherwise wait for, or find it on disk."""
+        self._advance(self.state.step, self.state.step, np.arange(0))
 
     def advance(self, stop: int, due: Index) -> Records:
         """Make updates until `stop` have been made; record steps `due`, the last may be `stop`."""
@@ -102,19 +99,19 @@ class CompiledCohort:
         return records.reshape(len(records), self.learners.stopped_at.size)[:, self.places]
 
     def _feed(self, start: int, stop: int) -> Feed:
-        """Return the batches the loop cannot draw itself."""
-        b, n = self.batch_size, self.problem.network.n_inputs
-        inputs, labels, counts = np.empty((0, b * n)), np.empty((0, b)), np.empty((0, b))
-        if self.batches.law != FED:
-            return Feed(start, inputs, labels, counts)
-        inputs = np.empty((stop - start, b * n))
+        """Return what the loop cannot draw itself of the batches `start` … `stop` − 1."""
+        b, width = self.scratch.latent.shape
+        fed = range(start, stop) if self.batches.law == FED else range(0)
+        inputs = np.empty((len(fed), b * width))
         if layout.is_simulated(self.source):
-            for i in range(len(inputs)):
-                inputs[i] = self.source.inputs(self.stream, start + i, b).ravel()
-            return Feed(start, inputs, labels, counts)
-        labels, counts = np.empty((len(inputs), b)), np.ones((len(inputs), b))
-        for i in range(len(inputs)):
-            batch = self.source.batch(self.stream, start + i, b)
+            law = self.problem.law
+            base = law.base if type(law) is Correlated else law
+            for i, step in enumerate(fed):
+                inputs[i] = draw_inputs(base, self.stream, step, b, width).ravel()
+            return Feed(start, inputs, np.empty((0, b)), np.empty((0, b)))
+        labels, counts = np.empty((len(fed), b)), np.ones((len(fed), b))
+        for i, step in enumerate(fed):
+            batch = draw_batch(self.source, self.stream, step, b, width)
             inputs[i], labels[i] = batch.inputs.ravel(), batch.labels
             if batch.counts is not None:
                 counts[i] = batch.counts

@@ -31,15 +31,17 @@ HONEST = Constant(bound=0.0, probability=0.0)
 def batches_of(problem: Problem, source: Source, stream: Stream) -> Batches:
     """Return how batches are drawn: in the loop if the law's formula is built in, else fed."""
     key, law = np.uint64(stream.key), problem.law
-    noise = float(problem.noise) if is_simulated(source) else 0.0
     base, mixing = law, np.empty((0, 0))
     if type(law) is Correlated:
         base, mixing = law.base, law.matrix.T
-    if not is_simulated(source) or type(base) not in formulas.LAWS:
-        return Batches(key, FED, 1.0, 0.0, np.empty((0, 0)), np.arange(0), noise)
-    assert isinstance(base, ScaledLaw)
-    code, latent = formulas.LAW_FORMULAS.index(base.formula), np.arange(len(mixing))
-    return Batches(key, code, base.scale, base.shape, _in_blocks(mixing), latent, noise)
+    if not is_simulated(source):
+        return Batches(key, FED, 1.0, 0.0, np.empty((0, 0)), np.arange(0), 0.0)
+    noise, latent = float(problem.noise), np.arange(len(mixing))
+    code, scale, shape = FED, 1.0, 0.0
+    if type(base) in formulas.LAWS:
+        assert isinstance(base, ScaledLaw)
+        code, scale, shape = formulas.LAW_FORMULAS.index(base.formula), base.scale, base.shape
+    return Batches(key, code, scale, shape, _in_blocks(mixing), latent, noise)
 
 
 def is_simulated(source: Source) -> TypeGuard[Simulated]:
@@ -200,12 +202,12 @@ def scratch_of(
     network, b = problem.network, batch_size
     n = network.n_inputs
     noise_pairs = -(-b // 2)
+    width = n if batches.latent.size == 0 else batches.latent.size
     if batches.law == FED:
-        pairs, drawn = noise_pairs, np.empty(b * n)
+        pairs, drawn = noise_pairs, np.empty(b * width)
     else:
         pairs = problem.law.pairs(b, n)
         drawn = np.empty(2 * pairs)
-    width = n if batches.latent.size == 0 else batches.latent.size
     latent = drawn[: b * width].reshape(b, width)
     inputs = np.empty((b, len(batches.correlation) * LANES)) if batches.latent.size else latent
     seen = np.empty((b, len(sight.matrix) * LANES))

@@ -22,6 +22,7 @@ __all__ = [
     "multiply",
     "norms",
     "repeat_first",
+    "smallest",
     "spread",
     "subtract_each",
     "sum_into_first",
@@ -34,6 +35,15 @@ def fill(values: Array, number: float) -> None:
     """Set every number."""
     for e in range(values.size):
         values[e] = number
+
+
+@jit
+def smallest(numbers: Index) -> int:
+    """Return the smallest number."""
+    least = numbers[0]
+    for e in range(1, numbers.size):
+        least = min(least, numbers[e])
+    return least
 
 
 @jit

@@ -67,9 +67,9 @@ def respond(
     total: Array,
     slope: Array,
 ) -> None:
-    """Set output (e,) and, if asked for `slopes`, coefficients (L, e) from responses (L, e).
+    """Set output (e,) and coefficients (L, e) from responses (L, e).
 
-    `total` and `slope` are room to work in, (e,) each.
+    Without `slopes` the coefficients need not be right. `total` and `slope` are room to work in.
     """
     if gates.form == PLAIN:
         _plain(gates.share, gates.leak, responses, output, coefficients)

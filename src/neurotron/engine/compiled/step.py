@@ -163,7 +163,10 @@ def _see(step: int, batches: Batches, feed: Feed, sight: Sight, scratch: Scratch
 
 @inline
 def _answer(weights: Array, slopes: bool, sight: Sight, scratch: Scratch, output: Array) -> None:
-    """Set the outputs of eight filters, and if asked for `slopes` their gradient coefficients."""
+    """Set the outputs of eight filters, and with `slopes` their gradient coefficients.
+
+    Works in `residual` and `weight`, which are set later in the step.
+    """
     for matrix in range(len(sight.basis)):
         columns, responses = sight.basis[matrix], scratch.responses[matrix]
         product(scratch.basis_seen, columns, weights, responses, LANES, 0)
@@ -219,7 +222,10 @@ def _look(block: int, learners: Learners, sight: Sight, scratch: Scratch) -> Non
 
 @inline
 def _push(block: int, learners: Learners, sight: Sight, scratch: Scratch, push: Array) -> None:
-    """Set (w − w*)ᵀ(direction of each sample)."""
+    """Set (w − w*)ᵀ(direction of each sample).
+
+    Works in `weight` and `move`, which are set later in the step.
+    """
     away, along, direction = scratch.move, scratch.weight, learners.direction[block]
     loops.subtract_each(learners.weights[block], sight.true_weights, away)
     if direction == SENSING:
@@ -302,6 +308,11 @@ def advance(stamp: str) -> Callable[..., None]:
             _see(step, batches, feed, sight, scratch)
             _label(step, batches, feed, learners, sight, scratch)
             for block in range(len(learners.weights)):
+                if loops.smallest(learners.stopped_at[block]) >= 0:  # nobody runs
+                    if recording:
+                        loops.fill(errors[recorded, block], np.inf)
+                        loops.fill(losses[recorded, block], np.inf)
+                    continue
                 slopes = learners.direction[block] != SENSING
                 output = scratch.queries[OUTPUT]
                 _answer(learners.weights[block], slopes, sight, scratch, output)

@@ -1,0 +1,84 @@
+"""Compiled code on disk: kept, seen to be stale, and never in the way."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import neurotron as nt
+from neurotron._jit import stamp
+
+PROGRAM = """
+from neurotron._jit import entry
+
+@entry
+def twice(stamp):
+    def function(x):
+        _ = stamp
+        return 2.0 * x
+    return function
+
+print(twice(21.0), twice.message, twice.function.stats.cache_hits)
+"""
+KEPT = "neurotron: compiling (once) ..."
+
+
+@pytest.fixture
+def program(tmp_path):
+    (tmp_path / "program.py").write_text(PROGRAM)
+
+    def run(**environment):
+        done = subprocess.run(
+            [sys.executable, "program.py"],
+            cwd=tmp_path,
+            env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "kept")} | environment,
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        return done.stdout.strip() or done.stderr.splitlines()[-1]
+
+    return run
+
+
+def test_compiled_code_is_found_again(program):
+    assert program() == f"42.0 {KEPT} Counter()"
+    assert program().endswith(": 1})")
+
+
+@pytest.mark.parametrize("kind", ["*.nbi", "*.nbc"])
+def test_damaged_code_is_compiled_again_and_replaced(program, tmp_path, kind):
+    program()
+    (path,) = (tmp_path / "kept").rglob(kind)
+    path.write_bytes(path.read_bytes()[:10])
+    assert program() == f"42.0 {KEPT} Counter()"
+    assert program().endswith(": 1})")
+
+
+def test_without_a_folder_to_keep_it_in_code_is_compiled_each_time(program, tmp_path):
+    (tmp_path / "file").write_text("not a folder")
+    answer = program(NUMBA_CACHE_DIR=str(tmp_path / "file"))
+    assert answer.startswith("42.0 ")
+
+
+def test_without_the_compiler_one_sentence_says_so(program):
+    answer = program(NUMBA_DISABLE_JIT="1")
+    assert answer.endswith("InputError: training needs numba's compiler: unset NUMBA_DISABLE_JIT")
+
+
+FILES = [
+    "_formula.py", "_jit.py", "attacks/constant.py", "laws/normal.py", "trainers/base.py",
+    "engine/streams.py", "engine/compiled/loops.py",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_stamp_changes_with_any_compiled_code(tmp_path, name):
+    copy = Path(shutil.copytree(Path(nt.__file__).parent, tmp_path / "neurotron"))
+    assert stamp(copy) == stamp(Path(nt.__file__).parent)
+    other = Path(shutil.copytree(copy, tmp_path / "edited"))
+    (other / name).write_text((other / name).read_text() + "\n")
+    assert stamp(other) != stamp(copy)
