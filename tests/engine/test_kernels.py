@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numba import njit
 
 import neurotron as nt
 from neurotron import _formula
-from neurotron._jit import jit
 from neurotron.engine.compiled import elementary, loops  # noqa: F401
 from neurotron.engine.compiled.products import add_transposed_product, product
 from neurotron.engine.compiled.respond import SYMMETRIC, gates_of, respond
@@ -21,7 +21,7 @@ log, expm1, cos_turn, sin_turn, select = (
 )  # fmt: skip
 
 
-@jit
+@njit(error_model="numpy")
 def grow(x, out):
     for i in range(x.size):
         out[i] = expm1(x[i])
@@ -37,7 +37,7 @@ def test_growth_is_exact_to_a_few_units_in_the_last_place():
     assert np.isinf(out[:3]).all()
 
 
-@jit
+@njit(error_model="numpy")
 def elementwise(u, logs, cosines, sines, choices):
     for i in range(u.size):
         logs[i] = log(u[i])
@@ -62,24 +62,34 @@ def test_logarithm_and_circle_are_exact_to_a_few_units_in_the_last_place():
     np.testing.assert_array_equal(choices, np.where(u < 0.5, -u, 2.0))
 
 
+@njit
+def call_product(left, columns, right, out, width, at):
+    product(left, columns, right, out, width, at)
+
+
+@njit
+def call_add_transposed_product(left, columns, right, out):
+    add_transposed_product(left, columns, right, out)
+
+
 @pytest.mark.parametrize("rows", [1, 3, 4, 7, 16])
 @pytest.mark.parametrize("size", [1, 4, 6])
 def test_products_are_those_of_numpy(rows, size):
     draw = np.random.default_rng(rows * 10 + size)
     left, columns = draw.standard_normal((rows, 9)), draw.permutation(9)[:size]
     right, out = draw.standard_normal((size, 8)), np.full((rows, 20), 7.0)
-    product(left, columns, right.ravel(), out.reshape(-1), 20, 11)
+    call_product(left, columns, right.ravel(), out.reshape(-1), 20, 11)
     np.testing.assert_allclose(out[:, 11:19], left[:, columns] @ right, atol=1e-13)
     assert (out[:, :11] == 7.0).all()
     assert (out[:, 19] == 7.0).all()
     weights, total = draw.standard_normal((rows, 8)), draw.standard_normal((size, 8))
     expected = total + left[:, columns].T @ weights
     flat = total.ravel()
-    add_transposed_product(left, columns, weights.ravel(), flat)
+    call_add_transposed_product(left, columns, weights.ravel(), flat)
     np.testing.assert_allclose(flat.reshape(size, 8), expected, atol=1e-13)
 
 
-@jit
+@njit(error_model="numpy")
 def respond_flat(gates, responses, output, coefficients, total, slope):
     respond(gates, responses, output, True, coefficients, total, slope)
 
