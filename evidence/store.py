@@ -66,12 +66,12 @@ def write_json(path: Path, content: Row) -> None:
 @cache
 def code_hash() -> str:
     """Return a hash of the code that computes: the package and the evidence, without words."""
-    package = Path(neurotron.__file__).parent
+    package, here = Path(neurotron.__file__).parent, Path(__file__).parent
+    paths = [path for root in (package, here) for path in sorted(root.rglob("*.py"))
+             if path.relative_to(root).parts[0] not in NOT_COMPUTING]  # fmt: skip
     digest = hashlib.sha256()
-    for root in (package, Path(__file__).parent):
-        for path in sorted(root.rglob("*.py")):
-            if path.relative_to(root).parts[0] not in NOT_COMPUTING:
-                digest.update(ast.dump(_without_docstrings(path.read_text())).encode())
+    for path in (*paths, here.parent / "benchmarks" / "workloads.py"):
+        digest.update(ast.dump(_without_docstrings(path.read_text())).encode())
     return digest.hexdigest()[:16]
 
 

@@ -31,7 +31,7 @@ COMPILED = ("_formula.py", "_jit.py", "attacks", "engine", "laws", "trainers")
 
 
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-"""Other threads run meanwhile, and a division by zero is infinite."""
+"""Other threads run meanwhile; dividing by zero gives infinity."""
 
 
 def jit(function: F) -> F:

@@ -73,9 +73,8 @@ class Simulated:
         assert self.problem.true_weights is not None
         labels = network(self.problem.true_weights, inputs)
         if self.problem.noise > 0.0:
-            honest = Normal(scale=self.problem.noise)
-            pair = stream.pairs(Purpose.NOISE, step, honest.pairs(batch_size, 1))
-            labels = labels + honest.inputs(*pair, batch_size, 1)[:, 0]
+            pair = stream.pairs(Purpose.NOISE, step, Normal().pairs(batch_size, 1))
+            labels = labels + self.problem.noise * Normal().inputs(*pair, batch_size, 1)[:, 0]
         return Batch(inputs, labels)
 
 
