@@ -37,7 +37,7 @@ OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 def jit(function: F) -> F:
     """Compile `function` for the compiled functions that call it; kept nowhere.
 
-    Python itself must not call it: the way in is not compiled, which saves an eighth of the time.
+    Python itself must not call it: the way in is not compiled, which saves a tenth of the time.
     """
     return cast(F, njit(**OPTIONS, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function))
 

@@ -18,6 +18,7 @@ from neurotron._types import Index
 from neurotron.attacks import Query
 from neurotron.engine.cohort import Cohort, Engine, choose
 from neurotron.engine.recording import Record, Records, recorded_steps
+from neurotron.engine.setup import Setup
 from neurotron.engine.sources import Rows, Simulated, Source
 from neurotron.engine.state import CohortState
 from neurotron.engine.streams import Stream
@@ -108,7 +109,7 @@ def simulate(
         _check_same_run(_check.instance("resume", resume, Trajectories), arms, problem, source)
         _check_same_engines(resume, engines)
         state, records = _continue(resume, steps, settings, schedule)
-    cohort = Cohort(problem, resolved, batch_size, source, stream, state, engines)
+    cohort = Cohort(Setup(problem, resolved, batch_size, source, stream, state), engines)
     cohort.compile()
     finished = _run(cohort, records, schedule, progress)
     taken = Records.joined(records)

@@ -54,13 +54,15 @@ def test_no_query_makes_a_distortion_exceed_its_bound(values, uniform, bound):
 def received(problem, attack, batch_size=8, steps=3):
     """Labels as an SGD learner that never moves receives them, and the honest ones."""
     from neurotron.engine.numpy_cohort import NumpyCohort
+    from neurotron.engine.setup import Setup
     from neurotron.engine.sources import Simulated
     from neurotron.engine.state import CohortState
     from neurotron.engine.streams import Stream
 
     arms = [nt.Arm(nt.SGD(1e-300), attack)]
     state = CohortState.initial(problem, arms)
-    cohort = NumpyCohort(problem, arms, batch_size, Simulated(problem), Stream.of(0, 0), state)
+    stream = Stream.of(0, 0)
+    cohort = NumpyCohort(Setup(problem, arms, batch_size, Simulated(problem), stream, state))
     for _ in range(steps):
         seen = cohort._see()
         yield cohort._received(seen)[:, 0], seen.batch

@@ -29,6 +29,7 @@ from neurotron.attacks import (
 from neurotron.engine.compiled import formulas
 from neurotron.engine.compiled.cohort import CompiledCohort
 from neurotron.engine.compiled.step import advance
+from neurotron.engine.setup import Setup
 from neurotron.engine.sources import Simulated
 from neurotron.engine.state import CohortState
 from neurotron.engine.streams import Purpose, Stream
@@ -321,7 +322,8 @@ def test_what_attackers_see_is_what_it_should_be(small_problem):
     """The rows of the query that no built-in attack looks at yet, and those all share."""
     arms = [nt.Arm(nt.SGD(0.02), AlternatingSign(0.5, 0.5))]
     state, stream = CohortState.initial(small_problem, arms), Stream.of(0, 0)
-    cohort = CompiledCohort(small_problem, arms, 6, Simulated(small_problem), stream, state)
+    source = Simulated(small_problem)
+    cohort = CompiledCohort(Setup(small_problem, arms, 6, source, stream, state))
     cohort.learners.uses[:] = True
     cohort.advance(3, np.arange(0))
     batch = Simulated(small_problem).batch(stream, 2, 6)

@@ -12,9 +12,8 @@ from neurotron._types import Index
 from neurotron.engine.compiled.cohort import CompiledCohort, obstacle
 from neurotron.engine.numpy_cohort import NumpyCohort
 from neurotron.engine.recording import Records
-from neurotron.engine.sources import Source
+from neurotron.engine.setup import Setup
 from neurotron.engine.state import CohortState
-from neurotron.engine.streams import Stream
 from neurotron.problem import Problem
 from neurotron.trainers import Arm
 
@@ -62,43 +61,19 @@ class Part(Protocol):
         """Make updates until `stop` have been made; record steps `due`, the last may be `stop`."""
 
 
-KINDS: dict[str, Callable[..., Part]] = {"compiled": CompiledCohort, "numpy": NumpyCohort}
+KINDS: dict[str, Callable[[Setup], Part]] = {"compiled": CompiledCohort, "numpy": NumpyCohort}
 
 
 class Cohort:
-    """Arms that learn from one stream of batches, each on its engine.
+    """Arms that learn from one stream of batches, each on its engine."""
 
-    Parameters
-    ----------
-    problem, arms, batch_size
-        What is learned, by whom (trainers resolved), from how many samples a step.
-    source, stream
-        Where batches come from, and the random numbers of this replicate.
-    state
-        Where the arms stand; updated in place.
-    engines
-        The engine of each arm.
-    """
-
-    def __init__(
-        self,
-        problem: Problem,
-        arms: Sequence[Arm],
-        batch_size: int,
-        source: Source,
-        stream: Stream,
-        state: CohortState,
-        engines: Sequence[Engine],
-    ) -> None:
-        self.state = state
+    def __init__(self, setup: Setup, engines: Sequence[Engine]) -> None:
+        self.state = setup.state
         self.parts: list[tuple[Index, Part]] = []
         for name, kind in KINDS.items():
             columns = np.flatnonzero([engine.name == name for engine in engines])
             if columns.size:
-                some = [arms[int(column)] for column in columns]
-                own = state.part(columns)
-                part = kind(problem, some, batch_size, source, stream, own)
-                self.parts.append((columns, part))
+                self.parts.append((columns, kind(setup.part(columns))))
 
     def compile(self) -> None:
         """Compile now what the first step would otherwise wait for."""

@@ -17,11 +17,11 @@ from neurotron import _check
 from neurotron._types import Array, Index
 from neurotron.attacks import Attack, Query
 from neurotron.engine.recording import Records
-from neurotron.engine.sources import Batch, Source, draw_batch
+from neurotron.engine.setup import Setup
+from neurotron.engine.sources import Batch, draw_batch
 from neurotron.engine.state import CohortState, divergence_limit
-from neurotron.engine.streams import Purpose, Stream
-from neurotron.problem import Problem
-from neurotron.trainers import Arm, Trainer
+from neurotron.engine.streams import Purpose
+from neurotron.trainers import Trainer
 
 __all__ = ["NumpyCohort", "answer"]
 
@@ -44,43 +44,24 @@ class Seen(NamedTuple):
 
 
 class NumpyCohort:
-    """Arms that learn from one stream of batches; their trainers are resolved.
+    """Arms that learn from one stream of batches."""
 
-    Parameters
-    ----------
-    problem, arms, batch_size
-        What is learned, by whom, from how many samples a step.
-    source, stream
-        Where batches come from, and the random numbers of this replicate.
-    state
-        Where the arms stand; updated in place.
-    """
-
-    def __init__(
-        self,
-        problem: Problem,
-        arms: Sequence[Arm],
-        batch_size: int,
-        source: Source,
-        stream: Stream,
-        state: CohortState,
-    ) -> None:
-        self.problem, self.arms, self.batch_size = problem, arms, batch_size
-        self.source, self.stream, self.state = source, stream, state
-        self.limit = divergence_limit(problem)
-        trainers = [arm.trainer for arm in arms]
-        attacks = [arm.attack for arm in arms]
+    def __init__(self, setup: Setup) -> None:
+        self.problem, self.arms, self.batch_size, self.source, self.stream, self.state = setup
+        self.limit = divergence_limit(self.problem)
+        trainers = [arm.trainer for arm in self.arms]
+        attacks = [arm.attack for arm in self.arms]
         self.step_size = np.array([trainer.step_size for trainer in trainers])
         self.bound = np.array([0.0 if attack is None else attack.bound for attack in attacks])
         self.probability = np.array([0.0 if a is None else a.probability for a in attacks])
-        self.sign = np.where(np.arange(batch_size) % 2, 1.0, -1.0)[:, None]
+        self.sign = np.where(np.arange(self.batch_size) % 2, 1.0, -1.0)[:, None]
         self.by_attack = _groups(attacks)
         self.by_trainer = _groups(trainers)
         self.by_sensing = _sensing_groups(trainers)
         self.by_gradient = _columns(trainers, lambda t: t.direction != "sensing")
         self.by_first = _columns(trainers, lambda t: t.direction == "first_gradient")
         self.uses = {name for attack in attacks if attack is not None for name in attack.uses}
-        self.vectors = _vectors(attacks, problem.network.filter_size)
+        self.vectors = _vectors(attacks, self.problem.network.filter_size)
 
     def compile(self) -> None:
         """Compile now what the first step would otherwise wait for: only the streams are."""

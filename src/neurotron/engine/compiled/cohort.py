@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from neurotron._types import Array, Index
@@ -11,9 +9,8 @@ from neurotron.engine.compiled import formulas, layout
 from neurotron.engine.compiled.lanes import LANES
 from neurotron.engine.compiled.step import FED, Feed, advance
 from neurotron.engine.recording import Records
-from neurotron.engine.sources import Source, draw_batch, draw_inputs
-from neurotron.engine.state import CohortState
-from neurotron.engine.streams import Stream
+from neurotron.engine.setup import Setup
+from neurotron.engine.sources import draw_batch, draw_inputs
 from neurotron.laws import Correlated
 from neurotron.networks import FilterNetwork
 from neurotron.problem import Problem
@@ -39,29 +36,16 @@ def obstacle(problem: Problem, arm: Arm) -> str:
 
 
 class CompiledCohort:
-    """Arms that learn from one stream of batches; arguments as for `NumpyCohort`."""
+    """Arms that learn from one stream of batches."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        arms: Sequence[Arm],
-        batch_size: int,
-        source: Source,
-        stream: Stream,
-        state: CohortState,
-    ) -> None:
-        self.problem, self.batch_size = problem, batch_size
-        self.source, self.stream, self.state = source, stream, state
-        self.batches = layout.batches_of(problem, source, stream)
-        self.sight, sensing = layout.sight_of(problem, arms)
-        self.learners, lanes = layout.learners_of(
-            problem, arms, sensing, batch_size, layout.is_simulated(source), state
-        )
+    def __init__(self, setup: Setup) -> None:
+        self.problem, arms, _, self.source, self.stream, self.state = setup
+        self.batches = layout.batches_of(setup)
+        self.sight, sensing = layout.sight_of(setup)
+        self.learners, lanes = layout.learners_of(setup, sensing)
+        self.scratch = layout.scratch_of(setup, self.batches, self.sight, self.learners)
         self.places = np.empty(len(arms), dtype=np.intp)
         self.places[lanes] = np.arange(lanes.size).reshape(lanes.shape)
-        self.scratch = layout.scratch_of(
-            problem, self.batches, self.sight, self.learners, batch_size
-        )
         self.fed_steps = max(1, FED_NUMBERS // self.scratch.latent.size)
 
     def compile(self) -> None:

@@ -1,7 +1,7 @@
 """Eight numbers at once: the one place where vector instructions are written by hand.
 
 A `Lanes` value lives in vector registers (one of 512 bits, two of 256, four of 128: the compiler
-chooses). Left to itself the compiler keeps sums of products in memory, at a quarter of the speed.
+chooses). Left to itself the compiler keeps sums of products in memory, at a third of the speed.
 Lane by lane the arithmetic does not depend on the other lanes.
 """
 

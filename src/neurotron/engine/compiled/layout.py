@@ -13,9 +13,9 @@ from neurotron.engine.compiled import formulas
 from neurotron.engine.compiled.lanes import LANES
 from neurotron.engine.compiled.respond import gates_of
 from neurotron.engine.compiled.step import DIRECTIONS, FED, Batches, Learners, Scratch, Sight
+from neurotron.engine.setup import Setup
 from neurotron.engine.sources import Simulated, Source
-from neurotron.engine.state import CohortState, divergence_limit
-from neurotron.engine.streams import Stream
+from neurotron.engine.state import divergence_limit
 from neurotron.laws import Correlated
 from neurotron.laws.base import ScaledLaw
 from neurotron.networks import FilterNetwork
@@ -28,15 +28,15 @@ __all__ = ["batches_of", "is_simulated", "learners_of", "scratch_of", "sight_of"
 HONEST = Constant(bound=0.0, probability=0.0)
 
 
-def batches_of(problem: Problem, source: Source, stream: Stream) -> Batches:
+def batches_of(setup: Setup) -> Batches:
     """Return how batches are drawn: in the loop if the law's formula is built in, else fed."""
-    key, law = np.uint64(stream.key), problem.law
+    key, law = np.uint64(setup.stream.key), setup.problem.law
     base, mixing = law, np.empty((0, 0))
     if type(law) is Correlated:
         base, mixing = law.base, law.matrix.T
-    if not is_simulated(source):
+    if not is_simulated(setup.source):
         return Batches(key, FED, 1.0, 0.0, np.empty((0, 0)), np.arange(0), 0.0)
-    noise, latent = float(problem.noise), np.arange(len(mixing))
+    noise, latent = float(setup.problem.noise), np.arange(len(mixing))
     code, scale, shape = FED, 1.0, 0.0
     if type(base) in formulas.LAWS:
         assert isinstance(base, ScaledLaw)
@@ -52,13 +52,14 @@ def is_simulated(source: Source) -> TypeGuard[Simulated]:
 # ---- matrices ------------------------------------------------------------------------------------
 
 
-def sight_of(problem: Problem, arms: Sequence[Arm]) -> tuple[Sight, list[int]]:
+def sight_of(setup: Setup) -> tuple[Sight, list[int]]:
     """Return how a batch is seen, and which of its sensing matrices each arm goes by."""
-    network, basis, dense = problem.network, problem.network.basis, Stack()
+    network, true_weights, dense = setup.problem.network, setup.problem.true_weights, Stack()
+    basis = network.basis
     of_basis = (
         [] if isinstance(basis, Windows) else [dense.place(matrix) for matrix in basis.dense()]
     )
-    of_arm = [dense.place(_sensing(arm, network)) for arm in arms]
+    of_arm = [dense.place(_sensing(arm, network)) for arm in setup.arms]
     r, n = network.filter_size, network.n_inputs
     stacked = np.concatenate([np.empty((0, n)), *dense.matrices])
     columns = np.arange(len(stacked)).reshape(-1, r)
@@ -68,7 +69,7 @@ def sight_of(problem: Problem, arms: Sequence[Arm]) -> tuple[Sight, list[int]]:
         basis=basis.index.copy() if isinstance(basis, Windows) else columns[of_basis],
         sensing=columns,
         gates=gates_of(network),
-        true_weights=np.array([] if problem.true_weights is None else problem.true_weights),
+        true_weights=np.array([] if true_weights is None else true_weights),
     )
     return sight, of_arm
 
@@ -109,15 +110,9 @@ def _in_blocks(matrix: Array) -> Array:
 # ---- arms ----------------------------------------------------------------------------------------
 
 
-def learners_of(
-    problem: Problem,
-    arms: Sequence[Arm],
-    sensing: Sequence[int],
-    batch_size: int,
-    simulated: bool,
-    state: CohortState,
-) -> tuple[Learners, Index]:
+def learners_of(setup: Setup, sensing: Sequence[int]) -> tuple[Learners, Index]:
     """Return the arms in blocks of eight, and which arm each lane holds, (blocks, 8)."""
+    problem, arms, batch_size, source, _, state = setup
     attacks = [HONEST if arm.attack is None else arm.attack for arm in arms]
     keys = [
         (
@@ -130,7 +125,7 @@ def learners_of(
     ]
     lanes = _blocks(keys)
     direction, row, attack_code, influence = np.array(keys)[lanes[:, 0]].T.copy()
-    references, impersonated = _references(problem, attacks, simulated)
+    references, impersonated = _references(problem, attacks, is_simulated(source))
     rate = [arm.trainer.step_size / batch_size for arm in arms]
 
     def flat(values: Sequence[float]) -> Array:
@@ -195,18 +190,16 @@ def _references(
 # ---- room to work in -----------------------------------------------------------------------------
 
 
-def scratch_of(
-    problem: Problem, batches: Batches, sight: Sight, learners: Learners, batch_size: int
-) -> Scratch:
+def scratch_of(setup: Setup, batches: Batches, sight: Sight, learners: Learners) -> Scratch:
     """Return room to work in."""
-    network, b = problem.network, batch_size
+    network, b = setup.problem.network, setup.batch_size
     n = network.n_inputs
     noise_pairs = -(-b // 2)
     width = n if batches.latent.size == 0 else batches.latent.size
     if batches.law == FED:
         pairs, drawn = noise_pairs, np.empty(b * width)
     else:
-        pairs = problem.law.pairs(b, n)
+        pairs = setup.problem.law.pairs(b, n)
         drawn = np.empty(2 * pairs)
     latent = drawn[: b * width].reshape(b, width)
     inputs = np.empty((b, len(batches.correlation) * LANES)) if batches.latent.size else latent
