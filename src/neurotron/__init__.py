@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from neurotron.networks import FilterNetwork
     from neurotron.problem import Problem
     from neurotron.simulation import simulate
+    from neurotron.theory import Budget, Certificate, NotAchievable, Plan, certify, plan
     from neurotron.trainers import SGD, Arm, FirstSampleSGD, NeuroTron, Trainer
     from neurotron.trajectories import Trajectories
 
@@ -56,6 +57,7 @@ _HOME = {
     "neurotron.networks": ["FilterNetwork"],
     "neurotron.problem": ["Problem"],
     "neurotron.simulation": ["simulate"],
+    "neurotron.theory": ["Budget", "Certificate", "NotAchievable", "Plan", "certify", "plan"],
     "neurotron.trainers": ["SGD", "Arm", "FirstSampleSGD", "NeuroTron", "Trainer"],
     "neurotron.trajectories": ["Trajectories"],
 }  # fmt: skip
@@ -66,6 +68,8 @@ __all__ = [
     "SGD",
     "Arm",
     "Attack",
+    "Budget",
+    "Certificate",
     "Correlated",
     "Empirical",
     "FilterNetwork",
@@ -75,6 +79,8 @@ __all__ = [
     "Law",
     "NeuroTron",
     "Normal",
+    "NotAchievable",
+    "Plan",
     "Problem",
     "ProductLaw",
     "Query",
@@ -88,11 +94,13 @@ __all__ = [
     "Uniform",
     "__version__",
     "attacks",
+    "certify",
     "check_attack",
     "check_law",
     "check_trainer",
     "laws",
     "networks",
+    "plan",
     "simulate",
     "theory",
     "trainers",

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from neurotron import _check, _seeds
 from neurotron._types import Array
-from neurotron.laws import Law
+from neurotron.laws import EvenMoments, Law
 from neurotron.networks import FilterNetwork
 
 __all__ = ["Problem"]
@@ -82,6 +82,41 @@ class Problem:
     def covariance(self) -> Array | None:
         """Σ = E[xxᵀ], (n, n); None if it is infinite."""
         return self.law.covariance(self.network.n_inputs)
+
+    def even_moments(self, weighting: str | None = None) -> EvenMoments:
+        """Return the moments of x under the weight ω(x) of a trainer."""
+        if weighting not in self._even_moments:
+            moments = self.law.even_moments(self.network.n_inputs, weighting)
+            self._even_moments[weighting] = moments
+        return self._even_moments[weighting]
+
+    @cached_property
+    def _even_moments(self) -> dict[str | None, EvenMoments]:
+        return {}
+
+    def weighted_covariance(self, weighting: str | None) -> Array | None:
+        """Return E[ω(x) xxᵀ], (n, n); None if it is infinite or not known."""
+        if weighting is None:
+            return self.covariance
+        return self.even_moments(weighting).covariance
+
+    def initial_error(self, given: float | None = None) -> float:
+        """Return ‖w_1 − w*‖, or the bound on it that is `given` by who does not know w*."""
+        if given is not None:
+            given = _check.number("initial_error", given, "(0, 1e100]")
+        if self.true_weights is None:
+            if given is None:
+                raise _check.InputError(
+                    "the problem has no `true_weights`: give a bound on ‖w_1 − w*‖ as "
+                    "`initial_error`"
+                )
+            return given
+        error = float(np.linalg.norm(self.initial_weights - self.true_weights))
+        if given is not None and given < error * (1.0 - 1e-12):
+            raise _check.InputError(
+                f"`initial_error` must be at least ‖w_1 − w*‖ = {error:.6g}, got {given:g}"
+            )
+        return error if given is None else given
 
     def norm_moment(self, order: int) -> float:
         """Return m_i = E‖x‖^i, i = 1 … 4."""

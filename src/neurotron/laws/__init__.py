@@ -9,6 +9,7 @@ from neurotron._registry import Registry
 from neurotron.laws.base import Law, ProductLaw
 from neurotron.laws.correlated import Correlated
 from neurotron.laws.empirical import Empirical
+from neurotron.laws.even_moments import WEIGHTINGS, EvenMoments
 from neurotron.laws.laplace import Laplace
 from neurotron.laws.normal import Normal
 from neurotron.laws.rademacher import Rademacher
@@ -18,8 +19,10 @@ from neurotron.laws.uniform import Uniform
 
 __all__ = [
     "BY_NAME",
+    "WEIGHTINGS",
     "Correlated",
     "Empirical",
+    "EvenMoments",
     "Laplace",
     "Law",
     "Normal",

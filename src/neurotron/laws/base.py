@@ -10,12 +10,15 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from neurotron import _check
 from neurotron._types import Array
+
+if TYPE_CHECKING:
+    from neurotron.laws.even_moments import EvenMoments
 
 __all__ = ["Law", "ProductLaw", "ScaledLaw"]
 
@@ -56,6 +59,13 @@ class Law(ABC):
     @abstractmethod
     def _norm_moment(self, order: int, n: int) -> float:
         """Return m_i for an order and a dimension that have been checked."""
+
+    def even_moments(self, n_inputs: int, weighting: str | None = None) -> EvenMoments:
+        """Return the moments the sharp certificate is made of; None where they are not known."""
+        from neurotron.laws.even_moments import EvenMoments
+
+        covariance = self.covariance(n_inputs) if weighting is None else None
+        return EvenMoments(covariance, covariance, covariance, None)
 
     def require_symmetric(self, purpose: str) -> None:
         """Refuse an asymmetric law where the theory needs parity symmetry."""
@@ -146,6 +156,14 @@ class ProductLaw(Law):
         """Return Σ = variance · I, None if the variance is infinite."""
         n = _check.integer("n_inputs", n_inputs, 1)
         return _check.freeze(self.variance * np.eye(n)) if math.isfinite(self.variance) else None
+
+    def even_moments(self, n_inputs: int, weighting: str | None = None) -> EvenMoments:
+        """Return the moments the sharp certificate is made of: exact, if the law is symmetric."""
+        from neurotron.laws.even_moments import of_product
+
+        if not self.symmetric:
+            return super().even_moments(n_inputs, weighting)
+        return of_product(self, n_inputs, weighting, normal=False)
 
     @cached_property
     def transforms(self) -> tuple[Array, Array, Array] | None:

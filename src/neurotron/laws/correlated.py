@@ -11,6 +11,7 @@ import numpy.typing as npt
 from neurotron import _check
 from neurotron._types import Array
 from neurotron.laws.base import Law, ProductLaw
+from neurotron.laws.even_moments import EvenMoments, of_weighted_normal_image
 from neurotron.laws.moments import LOG_S, integrate
 from neurotron.laws.normal import Normal
 
@@ -93,6 +94,14 @@ class Correlated(Law):
         """Return B E[zzᵀ] Bᵀ."""
         inner = self.base.covariance(self.matrix.shape[1])
         return None if inner is None else _check.freeze(self.matrix @ inner @ self.matrix.T)
+
+    def even_moments(self, n_inputs: int, weighting: str | None = None) -> EvenMoments:
+        """Exact without weights, and with them for a normal base; else not known."""
+        if weighting is None:
+            return self.base.even_moments(self.matrix.shape[1]).image(self.matrix)
+        if isinstance(self.base, Normal):
+            return of_weighted_normal_image(self.matrix, self.base.scale)
+        return super().even_moments(n_inputs, weighting)
 
     def _norm_moment(self, order: int, n: int) -> float:
         """Exact for i = 2, 4 and for normal z; else m1 ≤ √m2 and m3 ≤ √(m2 m4)."""

@@ -11,6 +11,7 @@ from neurotron import _check
 from neurotron._formula import select
 from neurotron._types import Array
 from neurotron.laws.base import Law
+from neurotron.laws.even_moments import EvenMoments, of_rows
 
 __all__ = ["Empirical"]
 
@@ -73,6 +74,10 @@ class Empirical(Law):
     def covariance(self, n_inputs: int) -> Array:
         """Return E[xxᵀ] over the rows."""
         return _check.freeze(self.rows.T @ self.rows / len(self.rows))
+
+    def even_moments(self, n_inputs: int, weighting: str | None = None) -> EvenMoments:
+        """Return sums over the rows."""
+        return of_rows(self.rows, weighting)
 
     def _norm_moment(self, order: int, n: int) -> float:
         """Return the mean of ‖row‖^i."""

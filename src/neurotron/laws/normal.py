@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from neurotron._formula import cos_turn, log, sin_turn
 from neurotron.laws.base import ScaledLaw
+
+if TYPE_CHECKING:
+    from neurotron._types import Array
+    from neurotron.laws.even_moments import EvenMoments
 
 __all__ = ["Normal"]
 
@@ -36,6 +40,17 @@ class Normal(ScaledLaw):
         """Return scale · √(−2 log u) · (cos 2πv, sin 2πv)."""
         radius = scale * np.sqrt(-2.0 * log(u))
         return radius * cos_turn(v), radius * sin_turn(v)
+
+    def density(self, x: Array) -> Array:
+        """Return e^{−x²/2 scale²} / (√(2π) scale)."""
+        with np.errstate(under="ignore"):
+            return np.exp(-0.5 * (x / self.scale) ** 2) / (math.sqrt(2.0 * math.pi) * self.scale)
+
+    def even_moments(self, n_inputs: int, weighting: str | None = None) -> EvenMoments:
+        """Return the moments the sharp certificate is made of, with E|aᵀx| = √(2/π) √(aᵀΣa)."""
+        from neurotron.laws.even_moments import of_product
+
+        return of_product(self, n_inputs, weighting, normal=True)
 
     def _norm_moment(self, order: int, n: int) -> float:
         """Return m_i in closed form."""

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from neurotron._formula import select
+from neurotron._types import Array
 from neurotron.laws.base import ScaledLaw
 
 __all__ = ["Rademacher"]
@@ -30,6 +33,10 @@ class Rademacher(ScaledLaw):
     def formula(u: Any, v: Any, scale: Any, shape: Any) -> tuple[Any, ...]:
         """Return the signs of u − ½ and of v − ½, times the scale."""
         return select(u < 0.5, -scale, scale), select(v < 0.5, -scale, scale)
+
+    def masses(self) -> tuple[Array, Array]:
+        """Return the one point |x|/scale = 1."""
+        return np.ones(1), np.ones(1)
 
     def _norm_moment(self, order: int, n: int) -> float:
         """Return (scale √n)^i."""

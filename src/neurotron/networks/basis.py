@@ -50,6 +50,11 @@ class Matrices:
         """Return the (r, n) matrix Σ_l coefficients[l] basis[l]."""
         return np.tensordot(coefficients, self.values, axes=1)
 
+    def congruence(self, weights: Array, matrix: Array) -> Array:
+        """Return Σ_l weights[l] B_l S B_lᵀ, (r, r)."""
+        parts = (w * (b @ matrix @ b.T) for w, b in zip(weights, self.values, strict=True))
+        return np.asarray(sum(parts))
+
 
 @dataclass(frozen=True, eq=False)
 class Windows:
@@ -105,6 +110,13 @@ class Windows:
         total = np.zeros((self.filter_size, self.n_inputs))
         rows = np.broadcast_to(np.arange(self.filter_size), self.index.shape)
         np.add.at(total, (rows, self.index), coefficients[:, None])
+        return total
+
+    def congruence(self, weights: Array, matrix: Array) -> Array:
+        """Return Σ_l weights[l] B_l S B_lᵀ, (r, r)."""
+        total = np.zeros((self.filter_size, self.filter_size))
+        for weight, window in zip(weights, self.index, strict=True):
+            total += weight * matrix[np.ix_(window, window)]
         return total
 
 

@@ -109,6 +109,16 @@ class FilterNetwork:
             return self.share
         return _check.freeze(self.outer_weights @ self.mix / self.width)
 
+    def mean_congruence(self, matrix: Array) -> Array:
+        """Return (1/k) Σ q_i² A_i S A_iᵀ, (r, r), for a symmetric S, (n, n)."""
+        weights = self.outer_weights**2 / self.width
+        if self.mix is None:
+            return self.basis.congruence(weights, matrix)
+        # Σ_i q_i² A_i S A_iᵀ = Σ_lm C_lm B_l S B_mᵀ with C = mixᵀ diag(q²) mix: L² terms, not k
+        values = self.basis.dense()
+        mixed = np.tensordot((self.mix.T * weights) @ self.mix, values @ matrix, axes=1)
+        return np.asarray(np.einsum("lij,lkj->ik", mixed, values))
+
     def project(self, x: Array) -> Array:
         """Return the inputs seen through the basis: (b, n) -> (b, L, r)."""
         return self.basis.project(x)

@@ -99,7 +99,8 @@ def sensing_matrix(
         return mean(network)
     if covariance is None:
         raise _check.InputError(
-            f"sensing={sensing!r} needs a law of finite variance: use sensing='mean' or an array"
+            f"sensing={sensing!r} needs a law of finite variance: use weighting='inverse-norm', "
+            "sensing='mean' or an array"
         )
     return polar(network, covariance) if sensing == "polar" else optimal(network, covariance)
 

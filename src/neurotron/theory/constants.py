@@ -21,15 +21,15 @@ from neurotron.problem import Problem
 __all__ = ["floor_constant", "lambda1", "lambda2", "lambda3"]
 
 
-def lambda1(problem: Problem, sensing: npt.ArrayLike) -> float:
-    """Return the smallest eigenvalue of the symmetric part of ĀΣMᵀ.
+def lambda1(problem: Problem, sensing: npt.ArrayLike, weighting: str | None = None) -> float:
+    """Return the smallest eigenvalue of the symmetric part of ĀΣMᵀ, Σ = E[ω xxᵀ].
 
     The paper prints λ_min of a matrix that need not be symmetric; its proof uses dᵀĀΣMᵀd, which
     only the symmetric part enters.
     """
     _check.instance("problem", problem, Problem).law.require_symmetric("λ1")
     matrix = _matrix(problem, sensing)
-    product = problem.network.mean_gate @ _covariance(problem) @ matrix.T
+    product = problem.network.mean_gate @ _covariance(problem, weighting) @ matrix.T
     return float(np.linalg.eigvalsh((product + product.T) / 2.0)[0])
 
 
@@ -61,7 +61,8 @@ def _matrix(problem: Problem, sensing: npt.ArrayLike) -> Array:
     return _check.array("sensing", sensing, (network.filter_size, network.n_inputs))
 
 
-def _covariance(problem: Problem) -> Array:
-    if problem.covariance is None:
+def _covariance(problem: Problem, weighting: str | None = None) -> Array:
+    covariance = problem.weighted_covariance(weighting)
+    if covariance is None:
         raise _check.InputError(f"{problem.law!r} has no finite covariance")
-    return problem.covariance
+    return covariance

@@ -18,8 +18,7 @@ from neurotron import _check
 from neurotron._formula import family
 
 if TYPE_CHECKING:
-    from typing import Self
-
+    from neurotron.attacks import Attack
     from neurotron.problem import Problem
 
 __all__ = ["Direction", "Trainer"]
@@ -53,7 +52,7 @@ class Trainer:
         η > 0.
     """
 
-    step_size: float
+    step_size: float | str
 
     direction: ClassVar[Direction] = "gradient"
     """What a residual is multiplied with."""
@@ -61,9 +60,18 @@ class Trainer:
     initial_state: ClassVar[tuple[float, ...]] = ()
     """Numbers the trainer carries from step to step, if it adapts."""
 
+    weighting: ClassVar[str | None] = None
+    """"inverse-norm" if every sample counts ω(x) = ‖x‖⁻² times, None if they count the same."""
+
+    step_words: ClassVar[tuple[str, ...]] = ()
+    """What `step_size` may say instead of a number; `resolve` finds the number."""
+
     def __post_init__(self) -> None:
-        step_size = _check.number("step_size", self.step_size, "(0, inf)")
-        object.__setattr__(self, "step_size", step_size)
+        if isinstance(self.step_size, str) and self.step_words:
+            _check.choice("step_size", self.step_size, self.step_words)
+        else:
+            step_size = _check.number("step_size", self.step_size, "(0, inf)")
+            object.__setattr__(self, "step_size", step_size)
         _check.choice(f"{type(self).__name__}.direction", self.direction, get_args(Direction))
 
     @staticmethod
@@ -84,8 +92,10 @@ class Trainer:
         """Return the state after step number `step`, from the averaged observation."""
         return state
 
-    def resolve(self, problem: Problem, *, batch_size: int, steps: int) -> Self:
-        """Return the trainer with everything filled in that depends on the problem."""
+    def resolve(
+        self, problem: Problem, *, batch_size: int, steps: int, attack: Attack | None
+    ) -> Trainer:
+        """Return the trainer with everything filled in that depends on the rest of the run."""
         return self
 
     @property
@@ -99,4 +109,8 @@ class Trainer:
         return family(self, "influence", "observe", "adapt")
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(step_size={self.step_size:g})"
+        return f"{type(self).__name__}(step_size={self._step_text})"
+
+    @property
+    def _step_text(self) -> str:
+        return repr(self.step_size) if isinstance(self.step_size, str) else f"{self.step_size:g}"

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from neurotron import _check
 from neurotron._types import Array
+from neurotron.laws import WEIGHTINGS
 from neurotron.networks.sensing import SENSING, sensing_matrix
+from neurotron.theory.sharp import sharp_recursion
 from neurotron.trainers.base import Direction, Trainer
 
 if TYPE_CHECKING:
-    from typing import Self
-
+    from neurotron.attacks import Attack
     from neurotron.problem import Problem
 
 __all__ = ["NeuroTron"]
@@ -33,15 +34,22 @@ class NeuroTron(Trainer):
     Parameters
     ----------
     step_size
-        η > 0.
+        η > 0; or "fastest", the one with the fastest certified convergence without an attack; or
+        "scheduled", the certificate's best step at every step, against the budget of the arm's
+        attack and from the distance of the start to the true weights.
     sensing
         M: "optimal" (smallest error floor), "polar" (best λ1/λ2), "mean" (M = Ā, the paper's) or an
         array of shape (r, n) of full rank.
+    weighting
+        None, or "inverse-norm": every sample counts ω(x) = ‖x‖⁻² times, which has a guarantee for
+        inputs without any moments.
     """
 
     sensing: str | Array = "optimal"
+    weighting: str | None = field(default=None, kw_only=True)  # type: ignore[misc]
 
     direction: ClassVar[Direction] = "sensing"
+    step_words: ClassVar[tuple[str, ...]] = ("fastest", "scheduled")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -49,14 +57,27 @@ class NeuroTron(Trainer):
             _check.choice("sensing", self.sensing, SENSING)
         else:
             object.__setattr__(self, "sensing", _check.array("sensing", self.sensing, ("r", "n")))
+        if self.weighting is not None:
+            _check.choice("weighting", self.weighting, WEIGHTINGS)
 
-    def resolve(self, problem: Problem, *, batch_size: int, steps: int) -> Self:
-        """Return the trainer with its sensing matrix as an array."""
+    def resolve(
+        self, problem: Problem, *, batch_size: int, steps: int, attack: Attack | None
+    ) -> NeuroTron:
+        """Return the trainer with its sensing matrix as an array, its step size as a number."""
+        from neurotron.trainers.scheduled import ScheduledTron
+
+        covariance = problem.weighted_covariance(self.weighting)
+        matrix = sensing_matrix(self.sensing, problem.network, covariance)
         resolved = copy.copy(self)
-        matrix = sensing_matrix(self.sensing, problem.network, problem.covariance)
         object.__setattr__(resolved, "sensing", matrix)
+        if isinstance(self.step_size, str):
+            recursion = sharp_recursion(problem, resolved, attack, batch_size)
+            if self.step_size == "scheduled":
+                return ScheduledTron.of(resolved, recursion, problem.initial_error(None) ** 2)
+            object.__setattr__(resolved, "step_size", recursion.fastest)
         return resolved
 
     def __repr__(self) -> str:
         sensing = "array" if isinstance(self.sensing, np.ndarray) else repr(self.sensing)
-        return f"{type(self).__name__}(step_size={self.step_size:g}, sensing={sensing})"
+        weighting = "" if self.weighting is None else f", weighting={self.weighting!r}"
+        return f"{type(self).__name__}(step_size={self._step_text}, sensing={sensing}{weighting})"

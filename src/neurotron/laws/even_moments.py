@@ -1,0 +1,181 @@
+r"""Second and fourth moments of x under an even weight ω(x), of which the certificate is made.
+
+For x = B z with coordinates z whose signs are independent and fair, all follow from the pair
+moments c_ij = E[ω² z_i² z_j²] (THEORY §5): with G' = BᵀGB,
+
+.. math:: E[\omega^2 (x^\top G x) xx^\top] = B Q B^\top, \qquad
+          Q_{ij} = 2 c_{ij} G'_{ij} \;(i \ne j), \qquad Q_{ii} = \textstyle\sum_j c_{ij} G'_{jj} .
+
+Without weights ω = 1; with "inverse-norm" ω = ‖x‖⁻², and the moments exist whatever the tails.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from neurotron._types import Array
+from neurotron.laws.moments import LOG_S, STEP
+
+if TYPE_CHECKING:
+    from neurotron.laws.base import ProductLaw
+
+__all__ = [
+    "WEIGHTINGS",
+    "EvenMoments",
+    "of_product",
+    "of_rows",
+    "of_weighted_normal_image",
+    "weights_of_rows",
+]
+
+WEIGHTINGS = ("inverse-norm",)
+
+
+@dataclass(frozen=True, eq=False)
+class EvenMoments:
+    """Moments of x under an even weight ω; None where infinite or not known."""
+
+    covariance: Array | None
+    """E[ω xxᵀ], (n, n)."""
+    squared: Array | None
+    """E[ω² xxᵀ], (n, n)."""
+    absolute: Array | None
+    """N with E[ω |aᵀx|] ≤ √(aᵀNa) for every a, (n, n)."""
+    quartic: Callable[[Array], Array] | None
+    """G ↦ E[ω² (xᵀGx) xxᵀ], (n, n) to (n, n)."""
+
+    def image(self, matrix: Array) -> EvenMoments:
+        """Return the moments of Bx under the same weight, a function of x."""
+
+        def through(inner: Array | None) -> Array | None:
+            return None if inner is None else matrix @ inner @ matrix.T
+
+        inner_quartic = self.quartic
+        return EvenMoments(
+            through(self.covariance),
+            through(self.squared),
+            through(self.absolute),
+            None
+            if inner_quartic is None
+            else lambda gram: matrix @ inner_quartic(matrix.T @ gram @ matrix) @ matrix.T,
+        )
+
+
+def of_product(law: ProductLaw, n: int, weighting: str | None, *, normal: bool) -> EvenMoments:
+    """Return the moments of i.i.d. symmetric coordinates; `normal` ones have an exact E|aᵀx|."""
+    one = np.eye(n)
+    if weighting is None:
+        if math.isinf(law.variance):
+            return EvenMoments(None, None, None, None)
+        covariance = law.variance * one
+        pairs = None
+        if math.isfinite(law.kurtosis):
+            pairs = law.variance**2 * (np.ones((n, n)) + (law.kurtosis - 1.0) * one)
+        absolute = covariance * (2.0 / math.pi if normal else 1.0)
+        return EvenMoments(covariance, covariance, absolute, _quartic(pairs))
+    return _of_weighted_product(law, n, normal)
+
+
+def _of_weighted_product(law: ProductLaw, n: int, normal: bool) -> EvenMoments:
+    r"""Return the moments for ω = ‖x‖⁻²: E[ω xxᵀ] = I/n by symmetry, the rest by quadrature.
+
+    .. math:: E\|x\|^{-2} = \int \psi_0^n\, ds, \quad c_{ij} = \int s\, \psi_1^2 \psi_0^{n-2} ds,
+              \quad c_{ii} = \int s\, \psi_2 \psi_0^{n-1} ds .
+    """
+    one = np.eye(n)
+    if law.transforms is None:
+        return EvenMoments(one / n, None, None, None)
+    psi0, psi1, psi2 = law.transforms
+    with np.errstate(under="ignore"):
+        fourth = _integral(psi2 * psi0 ** (n - 1), power=1)
+        mixed = _integral(psi1**2 * psi0 ** (n - 2), power=1) if n > 1 else 0.0
+        inverse = _integral(psi0**n, power=0) / law.unit**2
+    squared = None if math.isinf(inverse) else inverse / n * one
+    # |aᵀx|/‖x‖² is ‖a‖ times a function of the norm and one of the direction, independent if normal
+    absolute = 2.0 / math.pi / ((n - 1) * law.unit) ** 2 * one if normal and n > 1 else squared
+    pairs = np.full((n, n), mixed) + (fourth - mixed) * one
+    return EvenMoments(one / n, squared, absolute, _quartic(pairs))
+
+
+def of_weighted_normal_image(matrix: Array, scale: float) -> EvenMoments:
+    r"""Return the moments of x = B z, z normal, for ω = ‖x‖⁻².
+
+    In the frame of the eigenvectors of BBᵀ the coordinates of x are independent, of variances λ_j:
+
+    .. math:: E[x_i^2 x_j^2 e^{-s\|x\|^2}] = \frac{\lambda_i}{1+2s\lambda_i}
+              \frac{\lambda_j}{1+2s\lambda_j} \prod_l (1 + 2s\lambda_l)^{-1/2} \quad (i \ne j),
+
+    and three times that for i = j.
+    """
+    variances, frame = np.linalg.eigh(matrix @ matrix.T * scale**2)
+    largest = float(variances[-1])
+    ratio = variances.clip(min=0.0) / largest
+    with np.errstate(under="ignore"):
+        denominator = 1.0 + 2.0 * np.outer(np.exp(LOG_S), ratio)
+        decay = np.exp(-0.5 * np.log(denominator).sum(axis=1))
+        tilted = ratio / denominator
+        second = np.array([_integral(decay * column, power=0) for column in tilted.T])
+        weights = STEP * np.exp(2.0 * LOG_S) * decay
+        pairs = (tilted * weights[:, None]).T @ tilted
+        both = np.array([_integral(decay * column, power=1) for column in tilted.T])
+        inverse = _integral(decay, power=0) / largest
+    pairs = pairs + 2.0 * np.diag(np.diag(pairs))
+    covariance = (frame * second) @ frame.T
+    squared = None if math.isinf(inverse) else (frame * (both / largest)) @ frame.T
+    independent = EvenMoments(None, None, None, _quartic(pairs)).image(frame)
+    return EvenMoments(covariance, squared, squared, independent.quartic)
+
+
+def of_rows(rows: Array, weighting: str | None) -> EvenMoments:
+    """Return the moments of a row drawn at random: sums over all rows."""
+    weights = weights_of_rows(rows, weighting)
+    count = len(rows)
+    covariance = (rows.T * weights) @ rows / count
+    squared = (rows.T * weights**2) @ rows / count
+
+    def quartic(gram: Array) -> Array:
+        along = np.einsum("ij,ij->i", rows @ gram, rows)
+        return (rows.T * (weights**2 * along)) @ rows / count
+
+    return EvenMoments(covariance, squared, squared, quartic)
+
+
+def weights_of_rows(rows: Array, weighting: str | None) -> Array:
+    """Return ω of each row, (N,): 0 for a row of zeros, which moves nobody."""
+    if weighting is None:
+        return np.ones(len(rows))
+    norms = np.linalg.norm(rows, axis=1)
+    inverse = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0.0)
+    return inverse**2
+
+
+def _quartic(pairs: Array | None) -> Callable[[Array], Array] | None:
+    """Return G ↦ Q for the pair moments c."""
+    if pairs is None:
+        return None
+
+    def quartic(gram: Array) -> Array:
+        q = 2.0 * pairs * gram
+        np.fill_diagonal(q, pairs @ np.diag(gram))
+        return q
+
+    return quartic
+
+
+def _integral(values: Array, power: int) -> float:
+    """Return ∫ s^power f(s) ds from f on the nodes, with both tails as geometric sums."""
+    with np.errstate(under="ignore"):
+        integrand = values * np.exp((power + 1.0) * LOG_S)
+    total = float(integrand.sum())
+    for end, inner in ((integrand[0], integrand[1]), (integrand[-1], integrand[-2])):
+        if end > 1e-300:
+            ratio = float(end / inner)
+            if ratio > 1.0 - 1e-6:
+                return math.inf
+            total += float(end) * ratio / (1.0 - ratio)
+    return STEP * total

@@ -1,0 +1,86 @@
+"""Hypotheses of a guarantee as data: what is required, what is the case, what to change."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from neurotron.laws import Empirical
+from neurotron.problem import Problem
+
+__all__ = ["Assumption", "finite_constant", "parity", "positive_pull"]
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """One hypothesis.
+
+    >>> failed = Assumption("λ1 > 0", "the symmetric part of ĀΣMᵀ is positive definite",
+    ...                     measured=-0.2, required="> 0", holds=False, remedy="use another M")
+    >>> print(failed)
+    ✗ λ1 > 0: the symmetric part of ĀΣMᵀ is positive definite; it is -0.2; use another M
+    """
+
+    name: str
+    statement: str
+    measured: float | str
+    required: str
+    holds: bool
+    remedy: str = ""
+    """What to change when it does not hold."""
+    blocking: bool = True
+    """Whether the guarantee falls with it; a plug-in certificate bears nearly symmetric rows."""
+
+    def __str__(self) -> str:
+        measured = self.measured if isinstance(self.measured, str) else f"{self.measured:.4g}"
+        text = f"{'✓' if self.holds else '✗'} {self.name}: {self.statement}; it is {measured}"
+        return text if self.holds or not self.remedy else f"{text}; {self.remedy}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values for JSON; an infinite number is None."""
+        measured = self.measured
+        if isinstance(measured, float) and not math.isfinite(measured):
+            measured = None  # type: ignore[assignment]
+        return {
+            "name": self.name, "statement": self.statement, "measured": measured,
+            "required": self.required, "holds": self.holds, "remedy": self.remedy,
+        }  # fmt: skip
+
+
+def parity(problem: Problem) -> Assumption:
+    """Return the paper's Assumption 1: x and −x have the same law.
+
+    Rows of data are never exactly symmetric. A sample of a symmetric law has ‖mean‖²/E‖x‖² of
+    about one over the number of rows; ten times that, or a hundredth, is borne.
+    """
+    law, statement = problem.law, "x and −x have the same law"
+    if law.symmetric:
+        return Assumption("parity", statement, "symmetric", "symmetric", True)
+    if not isinstance(law, Empirical):
+        measured, remedy = f"not known of {law!r}", "no guarantee is known without it"
+        return Assumption("parity", statement, measured, "symmetric", False, remedy)
+    rows = law.rows
+    lopsided = float((rows.mean(axis=0) ** 2).sum() / max((rows**2).sum() / len(rows), 1e-300))
+    allowed = max(10.0 / len(rows), 0.01)
+    return Assumption(
+        "parity",
+        f"{statement} (for rows: ‖mean‖² at most {allowed:.2g} of E‖x‖²)",
+        lopsided,
+        f"≤ {allowed:.2g}",
+        False,
+        "flip each row's sign by a fair coin: Empirical(rows, symmetrized=True)",
+        blocking=lopsided > allowed,
+    )
+
+
+def positive_pull(lambda1: float, better: str) -> Assumption:
+    """Return the hypothesis λ1 > 0, which the `better` sensing matrix always meets."""
+    statement = "the symmetric part of ĀΣMᵀ is positive definite"
+    remedy = f"use sensing={better!r}"
+    return Assumption("λ1 > 0", statement, lambda1, "> 0", lambda1 > 0.0, remedy)
+
+
+def finite_constant(name: str, statement: str, value: float, remedy: str) -> Assumption:
+    """Return the hypothesis that a moment exists."""
+    return Assumption(name, statement, value, "finite", math.isfinite(value), remedy)

@@ -1,0 +1,182 @@
+"""A certificate: what is guaranteed, how surely, and under which hypotheses."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from neurotron._types import Array, Index
+from neurotron.theory.assumptions import Assumption
+from neurotron.theory.exposure import Budget
+from neurotron.trainers import Arm
+
+if TYPE_CHECKING:
+    from neurotron.trajectories import Trajectories
+
+__all__ = ["Certificate"]
+
+Kind = Literal["theorem", "plug-in", "empirical"]
+METHOD_NAMES = {
+    "sharp": "the sharp certificate",
+    "theorem1": "Theorem 1 of the paper",
+    "measured": "measurement",
+}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Certificate:
+    """A statement about ‖w − w*‖ after training, which prints as a paragraph.
+
+    `kind` says what it rests on: "theorem" (the law is known, all constants are exact or on the
+    safe side), "plug-in" (constants taken from rows of data), "empirical" (only measured).
+    """
+
+    kind: Kind
+    method: str
+    arm: Arm
+    budget: Budget
+    batch_size: int
+    steps: int | None
+    """After how many steps; None for ever more of them."""
+    failure: float
+    initial_error: float
+    radius: float
+    """‖w − w*‖ is at most this with chance 1 − failure; inf if nothing is guaranteed."""
+    assumptions: tuple[Assumption, ...]
+    step_size: float | None = None
+    """η; None for a schedule."""
+    record: Index = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+    trajectory: Array = field(default_factory=lambda: np.full(1, np.inf))
+    """A bound on E‖w − w*‖² after each number of steps in `record` (measured, if empirical)."""
+    floor: float = math.inf
+    """Where √E‖w − w*‖² ends with this step size."""
+    limit: float = math.inf
+    """What no step size gets √E‖w − w*‖² below."""
+    risk: float = math.inf
+    """c with E(f_w(x) − f_{w*}(x))² ≤ c ‖w − w*‖²."""
+    any_time: bool = False
+    """Whether √(trajectory/failure) bounds the errors of all steps at once, not one at a time."""
+    constants: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def holds(self) -> bool:
+        """Whether anything is guaranteed."""
+        return math.isfinite(self.radius)
+
+    @property
+    def confidence(self) -> float:
+        """The chance with which the radius is right, at least."""
+        return 1.0 - self.failure
+
+    @property
+    def failed(self) -> tuple[Assumption, ...]:
+        """The assumptions that do not hold."""
+        return tuple(assumption for assumption in self.assumptions if not assumption.holds)
+
+    def __str__(self) -> str:
+        head = textwrap.fill(f"{self._title} {self._claim}", 96)
+        lines = [textwrap.fill(str(a), 96, subsequent_indent="    ") for a in self.assumptions]
+        return "\n".join([head, "Assumptions:", *(f"  {line}" for line in lines)])
+
+    def __repr__(self) -> str:
+        return (
+            f"Certificate({self.kind}, {self.method}, radius={self.radius:.4g}, "
+            f"confidence={self.confidence:g})"
+        )
+
+    @property
+    def _title(self) -> str:
+        """What the claim rests on."""
+        if not self.holds:
+            return f"No guarantee ({METHOD_NAMES[self.method]})."
+        return {
+            "theorem": f"Theorem ({METHOD_NAMES[self.method]}).",
+            "plug-in": (
+                f"Plug-in estimate ({METHOD_NAMES[self.method]} with constants taken from rows of "
+                "data: as good as the rows stand for what is to come)."
+            ),
+            "empirical": "Measured, not proved.",
+        }[self.kind]
+
+    @property
+    def _claim(self) -> str:
+        when = "in the long run" if self.steps is None else f"after {self.steps:,} steps"
+        work = f"{self.arm.trainer!r} on batches of {self.batch_size}"
+        if not self.holds:
+            reasons = [a.name for a in self.failed if a.blocking]
+            because = "it did not stay bounded"
+            if reasons:
+                because = f"this does not hold: {'; '.join(reasons)}"
+            return f"For {work} against {self._adversary}, because {because}."
+        if self.kind == "empirical":
+            return (
+                f"{when.capitalize()} of {work} under {self.arm.attack!r}, a new run ends within "
+                f"‖w − w*‖ ≤ {self.radius:.4g} with chance at least {self.confidence:g}: the "
+                f"largest of {math.ceil(1.0 / self.failure) - 1} runs. It says nothing of other "
+                "attacks."
+            )
+        start = f"from ‖w − w*‖ ≤ {self.initial_error:.4g}"
+        text = (
+            f"Against {self._adversary}, {when} of {work}, {start}, it holds with "
+            f"probability at least {self.confidence:g} that ‖w − w*‖ ≤ {self.radius:.4g} (root "
+            f"mean square at most {self.radius * math.sqrt(self.failure):.4g})."
+        )
+        if self.any_time:
+            text += " The same course bounds all steps at once, not only the last."
+        if self.radius * math.sqrt(self.failure) >= self.initial_error:
+            text += " That is no better than the start."
+        return text
+
+    @property
+    def _adversary(self) -> str:
+        theta, beta = self.budget.bound, self.budget.probability
+        if not theta or not beta:
+            return "nobody (the labels are honest)"
+        looks = "at its own sample and the past" if self.budget.sees == "query" else "at the batch"
+        return (
+            f"any attacker who looks {looks} and changes a label by at most θ = {theta:g} with "
+            f"chance at most β = {beta:g}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values for JSON; what is infinite is None."""
+
+        def finite(value: float | None) -> float | None:
+            return value if value is not None and math.isfinite(value) else None
+
+        return {
+            "kind": self.kind,
+            "method": self.method,
+            "statement": f"{self._title} {self._claim}",
+            "holds": self.holds,
+            "radius": finite(self.radius),
+            "confidence": self.confidence,
+            "steps": self.steps,
+            "step_size": "scheduled" if self.step_size is None else self.step_size,
+            "batch_size": self.batch_size,
+            "initial_error": self.initial_error,
+            "floor": finite(self.floor),
+            "limit": finite(self.limit),
+            "risk": finite(self.risk * self.radius**2) if self.holds else None,
+            "any_time": self.any_time,
+            "budget": {
+                "bound": self.budget.bound, "probability": self.budget.probability,
+                "sees": self.budget.sees,
+            },
+            "arm": self.arm.name,
+            "assumptions": [assumption.to_dict() for assumption in self.assumptions],
+            "constants": {name: finite(value) for name, value in self.constants.items()},
+            "record": self.record.tolist(),
+            "trajectory": [finite(float(value)) for value in self.trajectory],
+        }  # fmt: skip
+
+    def plot(self, path: str | Path | None = None, *, run: Trajectories | None = None) -> Any:
+        """Draw the certified course, over the measured one of a `run` if given."""
+        from neurotron.figures.certificate import plot_certificate
+
+        return plot_certificate(self, path, run=run)

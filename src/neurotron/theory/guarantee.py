@@ -1,0 +1,125 @@
+"""`certify`: what is guaranteed for a problem, an arm and a number of steps."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+
+from neurotron import _check
+from neurotron.attacks import Attack
+from neurotron.problem import Problem
+from neurotron.simulation import MOST_SAMPLES, MOST_STEPS, simulate
+from neurotron.theory.certificate import Certificate
+from neurotron.theory.exposure import Budget, budget_of
+from neurotron.theory.paper_certificate import certify_by_theorem1
+from neurotron.theory.request import Request
+from neurotron.theory.sharp_certificate import certify_sharply
+from neurotron.trainers import Arm
+
+__all__ = ["METHODS", "certify"]
+
+METHODS = ("sharp", "theorem1", "measured")
+
+
+def certify(
+    problem: Problem,
+    arm: Arm,
+    *,
+    batch_size: int,
+    steps: int | None = None,
+    failure: float = 0.05,
+    initial_error: float | None = None,
+    method: str = "sharp",
+    budget: Budget | None = None,
+    seed: int = 0,
+) -> Certificate:
+    """Return what is guaranteed about ‖w − w*‖ when `arm` is trained on `problem`.
+
+    Parameters
+    ----------
+    problem, arm, batch_size
+        What would be simulated.
+    steps
+        After how many steps; None for the long run.
+    failure
+        δ: the guarantee is wrong with at most this chance.
+    initial_error
+        A bound on ‖w_1 − w*‖, for those who do not know w*.
+    method
+        "sharp" (ours, THEORY §5), "theorem1" (the paper's), or "measured": runs the arm 1/δ − 1
+        times and reports the largest error, for trainers and attacks that no theorem covers.
+    budget
+        Whom to guarantee against; by default anybody with the budget of the arm's attack.
+    seed
+        Of the runs, for "measured".
+
+    Examples
+    --------
+    >>> import neurotron as nt
+    >>> network = nt.networks.symmetric(n_inputs=20, filter_size=5, width=4, seed=1)
+    >>> problem = nt.Problem.draw(network, nt.Normal(), seed=1)
+    >>> attack = nt.attacks.Adaptive(bound=0.25, probability=0.2)
+    >>> arm = nt.Arm(nt.NeuroTron(step_size=0.01), attack)
+    >>> certificate = nt.certify(problem, arm, batch_size=16, steps=5000)
+    >>> certificate.kind, certificate.holds, round(certificate.floor, 3)
+    ('theorem', True, 0.061)
+    """
+    _check.instance("problem", problem, Problem)
+    _check.instance("arm", arm, Arm)
+    request = Request(
+        problem,
+        arm,
+        _check.integer("batch_size", batch_size, 1, MOST_SAMPLES),
+        None if steps is None else _check.integer("steps", steps, 0, MOST_STEPS),
+        _check.number("failure", failure, "(0, 1)"),
+        problem.initial_error(initial_error),
+        _adversary(arm, budget),
+    )
+    _check.choice("method", method, METHODS)
+    if method == "measured":
+        return _measure(request, seed)
+    return certify_by_theorem1(request) if method == "theorem1" else certify_sharply(request)
+
+
+def _adversary(arm: Arm, budget: Budget | None) -> Attack | Budget | None:
+    """Return whom to guarantee against: the arm's attack, or a budget at least as large."""
+    if budget is None:
+        return arm.attack
+    _check.instance("budget", budget, Budget)
+    if budget.bound is None or budget.probability is None:
+        raise _check.InputError("`budget` must have both `bound` and `probability`")
+    own = budget_of(arm.attack)
+    if (own.bound or 0.0) > budget.bound or (own.probability or 0.0) > budget.probability:
+        raise _check.InputError(f"the arm's attack {arm.attack!r} exceeds the budget {budget!r}")
+    if own.sees == "batch" and budget.sees == "query":
+        raise _check.InputError(f"the arm's attack {arm.attack!r} sees the batch: sees='batch'")
+    return budget
+
+
+def _measure(request: Request, seed: int) -> Certificate:
+    """Return the largest error of 1/δ − 1 runs.
+
+    A new run is as likely as each of the others to be the largest of all N + 1, so it exceeds the
+    largest of N with chance 1/(N + 1) ≤ δ.
+    """
+    if request.steps is None:
+        raise _check.InputError("method='measured' needs `steps`")
+    if request.problem.true_weights is None:
+        raise _check.InputError("method='measured' needs the problem's `true_weights`")
+    runs = [
+        simulate(
+            request.problem, [request.arm], steps=request.steps, batch_size=request.batch_size,
+            seed=seed, replicate=number,
+        )
+        for number in range(math.ceil(1.0 / request.failure - 1e-9) - 1)
+    ]  # fmt: skip
+    errors = np.array([run.errors[0] for run in runs if run.errors is not None])
+    return dataclasses.replace(
+        request.certificate("measured", []),
+        kind="empirical",
+        radius=float(errors[:, -1].max()),
+        record=runs[0].steps,
+        trajectory=np.asarray((errors**2).mean(axis=0)),
+    )

@@ -1,0 +1,57 @@
+"""Where an impersonator leads Neuro-Tron: the paper's near-optimality (section 3.5)."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from neurotron import _check
+from neurotron._types import Array
+from neurotron.attacks import Impersonation
+from neurotron.problem import Problem
+from neurotron.trainers import Arm, NeuroTron
+
+__all__ = ["impersonated_mean"]
+
+
+def impersonated_mean(
+    problem: Problem, arm: Arm, *, steps: npt.ArrayLike, batch_size: int = 1
+) -> Array:
+    r"""Return the mean of the weights after each of some numbers of `steps`, (steps, r).
+
+    Under `Impersonation` of w_adv with constant β, and a bound that is never reached, the mean
+    follows exactly
+
+    .. math:: E[w_{t+1} - \bar w] = (I - \eta \tfrac{1+\alpha}2 M \Sigma \bar A^\top)
+              E[w_t - \bar w], \qquad \bar w = w^* + \beta (w_{adv} - w^*) .
+
+    At β = 1 the data are those of w_adv, and no algorithm that recovers the filter from honest
+    data can do better (THEORY §2).
+
+    Examples
+    --------
+    >>> import numpy as np, neurotron as nt
+    >>> problem = nt.Problem(nt.networks.relu_gate(2), nt.Rademacher(), [1.0, 2.0])
+    >>> liar = nt.attacks.Impersonation(weights=[3.0, 2.0], bound=2.0, probability=0.5)
+    >>> arm = nt.Arm(nt.NeuroTron(0.5), liar)
+    >>> nt.theory.impersonated_mean(problem, arm, steps=[0, 100]).round(6)
+    array([[1., 1.],
+           [2., 2.]])
+    """
+    truth = problem.true_weights
+    if truth is None:
+        raise _check.InputError("the problem has no `true_weights`")
+    attack = _check.instance("attack", arm.attack, Impersonation)
+    trainer = arm.trainer.resolve(problem, batch_size=batch_size, steps=0, attack=attack)
+    if type(trainer) is not NeuroTron:
+        raise _check.InputError("the mean is known for NeuroTron with one step size only")
+    covariance = problem.weighted_covariance(trainer.weighting)
+    if covariance is None:
+        raise _check.InputError(f"{problem.law!r} has no finite covariance")
+    goal = truth + attack.probability * (attack.weights - truth)
+    gate, pull = problem.network.mean_gate, (1.0 + problem.network.leak) / 2.0
+    matrix = np.asarray(trainer.sensing) @ covariance @ gate.T
+    step = np.eye(len(truth)) - float(trainer.step_size) * pull * matrix
+    counts = np.atleast_1d(np.asarray(steps, dtype=np.int64))
+    start = problem.initial_weights - goal
+    return np.stack([goal + np.linalg.matrix_power(step, int(count)) @ start for count in counts])

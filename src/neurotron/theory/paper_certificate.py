@@ -1,0 +1,150 @@
+"""The certificate of the paper's Theorem 1 (section 3.1)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from neurotron import _check
+from neurotron.engine.recording import recorded_steps
+from neurotron.theory.assumptions import Assumption, finite_constant, parity, positive_pull
+from neurotron.theory.certificate import Certificate
+from neurotron.theory.request import Request
+from neurotron.theory.sharp import sharp_recursion
+from neurotron.theory.theorem1 import Theorem1
+from neurotron.trainers import NeuroTron
+from neurotron.trainers.scheduled import ScheduledTron
+
+__all__ = ["certify_by_theorem1", "theorem_and_hypotheses"]
+
+
+def certify_by_theorem1(request: Request) -> Certificate:
+    """Return the certificate for the step size in use, whose γ is b*/(η c1 λ2)."""
+    trainer = request.trainer()
+    if isinstance(trainer, ScheduledTron) or trainer.step_size == "scheduled":
+        raise _check.InputError("Theorem 1 is about one step size: use method='sharp'")
+    theorem, assumptions = theorem_and_hypotheses(request, trainer)
+    if theorem is None:
+        return request.certificate("theorem1", assumptions)
+    constants = {
+        "lambda1": theorem.lambda1, "lambda2": theorem.lambda2, "lambda3": theorem.lambda3,
+        "beta1": theorem.attacked[0], "c_trade": theorem.trade_off, "c1": theorem.c1,
+    }  # fmt: skip
+    if not all(assumption.holds for assumption in assumptions):
+        return request.certificate("theorem1", assumptions, constants=constants)
+    step_size = trainer.step_size
+    if isinstance(step_size, str):
+        step_size = sharp_recursion(
+            request.problem, trainer, request.attack, request.batch_size
+        ).fastest
+    assumptions.append(_gamma(theorem, step_size))
+    if not assumptions[-1].holds:
+        return request.certificate("theorem1", assumptions, constants=constants)
+    gamma = theorem.gamma(step_size)
+    floor = theorem.floor(gamma)
+    record = recorded_steps("log", request.steps or 0)
+    trajectory = theorem.after(request.start, record, gamma)
+    target = floor if request.steps is None else float(trajectory[-1])
+    assumptions += _accuracy(theorem, target, request.start)
+    holds = all(assumption.holds for assumption in assumptions)
+    return request.certificate(
+        "theorem1",
+        assumptions,
+        step_size=step_size,
+        radius=math.sqrt(target / request.failure) if holds else math.inf,
+        record=record,
+        trajectory=trajectory,
+        floor=math.sqrt(floor),
+        limit=math.sqrt(theorem.c3 / theorem.margin),
+        risk=(1.0 + theorem.leak) ** 2 * theorem.lambda3 * theorem.norms[1],
+        any_time=theorem.bound == 0.0,
+        constants=constants,
+    )
+
+
+def theorem_and_hypotheses(
+    request: Request, trainer: NeuroTron
+) -> tuple[Theorem1 | None, list[Assumption]]:
+    """Return the theorem's constants, None if they do not exist, and what it asks for."""
+    assumptions = [parity(request.problem), request.covered("theorem1"), _paper(request, trainer)]
+    if request.problem.law.symmetric:
+        assumptions += [_moment(request, order) for order in (1, 2, 3, 4)]
+    if not all(assumption.holds for assumption in assumptions):
+        return None, assumptions
+    sensing = np.asarray(trainer.sensing)
+    theorem = Theorem1.of(request.problem, sensing, request.attack, request.batch_size)
+    return theorem, assumptions + _trade_off(theorem)
+
+
+def _paper(request: Request, trainer: NeuroTron) -> Assumption:
+    noise, weighting = request.problem.noise, trainer.weighting
+    return Assumption(
+        "as in the paper",
+        "labels carry no honest noise, samples no weights",
+        f"noise {noise:g}, weighting {weighting}",
+        "noise 0, weighting None",
+        noise == 0.0 and weighting is None,
+        "use method='sharp'",
+    )
+
+
+def _moment(request: Request, order: int) -> Assumption:
+    return finite_constant(
+        f"m{order}",
+        f"E‖x‖^{order} is finite",
+        request.problem.norm_moment(order),
+        "use method='sharp' with weighting='inverse-norm', which needs no moments",
+    )
+
+
+def _trade_off(theorem: Theorem1) -> list[Assumption]:
+    return [
+        positive_pull(theorem.lambda1, "polar"),
+        Assumption(
+            "c_trade > 0",
+            "(1+α)λ1/(β1λ2) − 1 is positive",
+            theorem.trade_off,
+            "> 0",
+            theorem.trade_off > 0.0,
+            f"scale the inputs by more than {theorem.scale_needed:.4g} with θ unchanged, have β "
+            f"below {theorem.largest_probability:.4g}, or try sensing='polar'; method='sharp' does "
+            "not need it",
+        ),
+    ]
+
+
+def _gamma(theorem: Theorem1, step_size: float) -> Assumption:
+    largest = theorem.step_size(1.0)
+    return Assumption(
+        "γ > 1",
+        f"the step size is below b*/(c1λ2) = {largest:.4g}",
+        step_size,
+        f"< {largest:.4g}",
+        step_size < largest,
+        f"take η below {largest:.4g}",
+    )
+
+
+def _accuracy(theorem: Theorem1, target: float, start: float) -> list[Assumption]:
+    """Return the hypotheses about the accuracy ε, with ε²δ = `target`."""
+    largest = theorem.largest_bound(target)
+    attacked = theorem.bound > 0.0
+    return [
+        Assumption(
+            "θ < θ*",
+            f"θ* = √(ε²δ c_trade) = {largest:.4g}" if attacked else "nobody attacks",
+            theorem.bound,
+            f"< {largest:.4g}",
+            theorem.bound < largest or not attacked,
+            "a larger ε",
+        ),
+        Assumption(
+            "ε²δ < ‖w₁ − w*‖²",
+            "what is guaranteed is better than the start",
+            target,
+            f"< {start:.4g}",
+            target < start,
+            "more steps, or a smaller step size",
+        ),
+    ]

@@ -1,0 +1,187 @@
+"""What a planner asks of a guarantee: how far it reaches, and how fast."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from neurotron.theory.exposure import Budget
+from neurotron.theory.paper_certificate import theorem_and_hypotheses
+from neurotron.theory.recursion import Recursion
+from neurotron.theory.request import Request
+from neurotron.theory.sharp import exposure, sharp_constants
+from neurotron.theory.sharp_certificate import hypotheses
+from neurotron.theory.theorem1 import Theorem1
+from neurotron.trainers import NeuroTron
+from neurotron.trainers.scheduled import ScheduledTron
+
+__all__ = ["Choice", "Model", "PaperModel", "SharpModel"]
+
+GRID = 24
+GOLDEN = 32
+
+
+class Choice(NamedTuple):
+    """The best step size, None for a schedule, and about how many steps it takes."""
+
+    step_size: float | None
+    steps: float
+
+
+class Model(ABC):
+    """A guarantee as a function of the attacker's budget."""
+
+    MOST_EVALUATIONS: ClassVar[int] = GRID + GOLDEN + 2
+    """Of the guarantee, in one call of `reach`."""
+
+    obstacles: list[str]
+    """Hypotheses that do not hold whatever the budget, each with what to change."""
+    evaluations = 0
+
+    @abstractmethod
+    def limit(self, budget: Budget) -> float:
+        """Return what no step size gets the root mean squared error below."""
+
+    @abstractmethod
+    def reach(self, budget: Budget, start: float, target: float) -> Choice | None:
+        """Return the step size that leads from Δ_1 = `start` to `target` fastest; None if none."""
+
+    @abstractmethod
+    def steps(
+        self, budget: Budget, start: float, target: float, step_size: float | None
+    ) -> int | None:
+        """Return after how many steps Δ ≤ `target` is certain."""
+
+    @abstractmethod
+    def trainer(self, budget: Budget, step_size: float | None) -> NeuroTron:
+        """Return the trainer that does it."""
+
+
+class SharpModel(Model):
+    """The sharp certificate."""
+
+    def __init__(self, request: Request, trainer: NeuroTron, scheduled: bool) -> None:
+        self.request, self.scheduled = request, scheduled
+        self.asked = trainer
+        self.resolved = request.trainer()
+        sensing = np.asarray(self.resolved.sensing)
+        self.constants = sharp_constants(request.problem, sensing, self.resolved.weighting)
+        found = hypotheses(request, self.resolved, self.constants)
+        self.obstacles = [str(a)[2:] for a in found if a.blocking and not a.holds]
+
+    def recursion(self, budget: Budget) -> Recursion:
+        """Return F against a budget; a given attack's own chance β(x) is used where known."""
+        attack = self.request.attack
+        same = not isinstance(attack, Budget) and attack is not None
+        against = attack if same else budget
+        seen = exposure(self.constants, self.request.problem, self.resolved, against)
+        return self.constants.recursion(seen, self.request.problem.noise, self.request.batch_size)
+
+    def limit(self, budget: Budget) -> float:
+        """Return 2θτ/((1+α)λ1)."""
+        return self.recursion(budget).limit
+
+    def reach(self, budget: Budget, start: float, target: float) -> Choice | None:
+        """Search η below the one whose floor is the target, 2 × the best step there."""
+        recursion = self.recursion(budget)
+        if self.scheduled:
+            self.evaluations += 1
+            whole = recursion.time(start, target, None)
+            return None if whole is None else Choice(None, 1.0 + whole)
+        largest = 2.0 * recursion.step_for(target)
+        if start <= target:
+            return Choice(recursion.fastest, 0.0)
+        if largest <= 0.0:
+            return None
+
+        def time(logarithm: float) -> float:
+            self.evaluations += 1
+            found = recursion.time(start, target, largest * math.exp(logarithm))
+            return math.inf if found is None else found
+
+        where, best = _least(time, -12.0, 0.0)
+        return Choice(largest * math.exp(where), 1.0 + best) if math.isfinite(best) else None
+
+    def steps(
+        self, budget: Budget, start: float, target: float, step_size: float | None
+    ) -> int | None:
+        """Return the number of steps from the recursion itself."""
+        return self.recursion(budget).steps_to(start, target, step_size)
+
+    def trainer(self, budget: Budget, step_size: float | None) -> NeuroTron:
+        """Return Neuro-Tron, with its schedule spelled out if it has one."""
+        if step_size is None:
+            return ScheduledTron.of(self.resolved, self.recursion(budget), self.request.start)
+        return dataclasses.replace(self.asked, step_size=step_size)
+
+
+class PaperModel(Model):
+    """The paper's Theorem 1."""
+
+    def __init__(self, request: Request, trainer: NeuroTron) -> None:
+        self.request = request
+        self.asked = trainer
+        self.resolved = request.trainer()
+        theorem, found = theorem_and_hypotheses(request, self.resolved)
+        # a budget of which one number is asked for is 0 there: c_trade does not fail yet
+        self.obstacles = [str(a)[2:] for a in found if not a.holds]
+        self.sensing = np.asarray(self.resolved.sensing)
+        self.constants = theorem
+
+    def theorem(self, budget: Budget) -> Theorem1:
+        """Return the constants against a budget."""
+        return Theorem1.of(self.request.problem, self.sensing, budget, self.request.batch_size)
+
+    def limit(self, budget: Budget) -> float:
+        """Return θ/√c_trade."""
+        theorem = self.theorem(budget)
+        return math.sqrt(theorem.c3 / theorem.margin) if theorem.margin > 0.0 else math.inf
+
+    def reach(self, budget: Budget, start: float, target: float) -> Choice | None:
+        """Take the best γ."""
+        self.evaluations += 1
+        theorem = self.theorem(budget)
+        if theorem.margin <= 0.0 or not math.isfinite(theorem.least_gamma(target)):
+            return None
+        if start <= target:
+            return Choice(theorem.step_size(2.0), 0.0)
+        gamma = theorem.best_gamma(start, target)
+        return Choice(theorem.step_size(gamma), float(theorem.updates_to(start, target, gamma)))
+
+    def steps(
+        self, budget: Budget, start: float, target: float, step_size: float | None
+    ) -> int | None:
+        """Return the exact number of updates, T − 1."""
+        assert step_size is not None
+        theorem = self.theorem(budget)
+        return theorem.updates_to(start, target, theorem.gamma(step_size))
+
+    def trainer(self, budget: Budget, step_size: float | None) -> NeuroTron:
+        """Return Neuro-Tron with that step size."""
+        assert step_size is not None
+        return dataclasses.replace(self.asked, step_size=step_size)
+
+
+def _least(f: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
+    """Return where a function of one valley is least between two points, and its value there.
+
+    A grid finds the valley, golden section its bottom; the best point seen is returned.
+    """
+    step = (high - low) / GRID
+    points = [low + step * i for i in range(GRID)]
+    values = [f(point) for point in points]
+    i = int(np.argmin(values))
+    best = (points[i], values[i])
+    left, right = points[i] - step, points[i] + step
+    ratio = (math.sqrt(5.0) - 1.0) / 2.0
+    for _ in range(GOLDEN // 2):
+        a, b = right - ratio * (right - left), left + ratio * (right - left)
+        fa, fb = f(a), f(b)
+        best = min(best, (a, fa), (b, fb), key=lambda pair: pair[1])
+        left, right = (left, b) if fa <= fb else (a, right)
+    return best

@@ -1,0 +1,211 @@
+r"""The recursion of the sharp certificate, as numbers only (THEORY §5).
+
+With Δ a bound on E‖w − w*‖² before a step of size η, and s = √Δ, the bound after it is
+
+.. math:: F(\Delta) = \Delta - \eta (p \Delta - q s) + \eta^2 (d_2 \Delta + d_1 s + d_0) .
+
+F is concave and non-decreasing in Δ, so it may be iterated from any bound on the initial error; and
+quadratic in η, so the best step at every Δ is known.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from neurotron._types import Array, Index
+
+__all__ = ["EXACT_STEPS", "Recursion", "best_step", "bound_after"]
+
+EXACT_STEPS = 20_000
+"""Up to so many steps the recursion is iterated one by one; beyond, it is bounded in one go."""
+
+TINY = 1e-300
+
+
+def bound_after(delta: Any, eta: Any, p: Any, q: Any, d2: Any, d1: Any, d0: Any) -> Any:
+    """Return F(Δ), elementwise."""
+    s = np.sqrt(delta)
+    spread = d2 * delta + d1 * s + d0
+    return np.maximum(delta - eta * (p * delta - q * s) + eta * eta * spread, 0.0)
+
+
+def best_step(delta: Any, p: Any, q: Any, d2: Any, d1: Any, d0: Any) -> Any:
+    """Return the η that makes F(Δ) smallest, elementwise: 0 where no step helps."""
+    s = np.sqrt(delta)
+    gain = np.maximum(p * delta - q * s, 0.0)
+    return gain / (2.0 * np.maximum(d2 * delta + d1 * s + d0, TINY))
+
+
+@dataclass(frozen=True)
+class Recursion:
+    """The five numbers of F.
+
+    Parameters
+    ----------
+    pull
+        p = (1+α)λ1, by which honest labels pull towards w*.
+    push
+        q = 2θτ, by which an attacker can push away.
+    square, linear, constant
+        d₂, d₁, d₀ of the second moment of a step's direction.
+
+    Examples
+    --------
+    >>> clean = Recursion(pull=1.0, push=0.0, square=4.0, linear=0.0, constant=0.0)
+    >>> clean.fastest
+    0.125
+    >>> clean.steps_to(1.0, target=1e-6, step_size=clean.fastest)
+    214
+    >>> clean.after(1.0, [213, 214], step_size=clean.fastest) > 1e-6
+    array([ True, False])
+    """
+
+    pull: float
+    push: float
+    square: float
+    linear: float
+    constant: float
+
+    @property
+    def numbers(self) -> tuple[float, float, float, float, float]:
+        """(p, q, d₂, d₁, d₀)."""
+        return self.pull, self.push, self.square, self.linear, self.constant
+
+    @property
+    def fastest(self) -> float:
+        """The step size that contracts fastest without an attack, p/(2d₂)."""
+        return self.pull / (2.0 * self.square)
+
+    @property
+    def limit(self) -> float:
+        """What the root mean squared error cannot be guaranteed below by any step size, q/p."""
+        return self.push / self.pull
+
+    def floor(self, step_size: float) -> float:
+        """Return the root √Δ∞ of F(Δ) = Δ: where a constant step ends; inf if it never settles."""
+        square, linear, constant = self._decrease(step_size)
+        if square <= 0.0:
+            return math.inf if max(linear, constant) > 0.0 or square < 0.0 else 0.0
+        return (linear + math.sqrt(linear**2 + 4.0 * square * constant)) / (2.0 * square)
+
+    def step_for(self, delta: float) -> float:
+        """Return the step size that makes F(Δ) smallest at this Δ."""
+        return float(best_step(delta, *self.numbers))
+
+    def after(self, start: float, steps: Any, step_size: float | None) -> Array:
+        """Return a bound on Δ after each of some increasing numbers of `steps`.
+
+        Iterated step by step up to `EXACT_STEPS`, bounded from above beyond; a `step_size` of None
+        is the schedule that takes the best step every time.
+        """
+        wanted: Index = np.asarray(steps, dtype=np.int64)
+        exact = min(int(wanted[-1]), EXACT_STEPS) if wanted.size else 0
+        course = np.array(self.course(start, exact, step_size))
+        bounds = course[np.minimum(wanted, exact)]
+        later = wanted > exact
+        bounds[later] = self._much_later(float(course[-1]), wanted[later] - exact, step_size)
+        return bounds
+
+    def course(self, start: float, steps: int, step_size: float | None) -> list[float]:
+        """Return Δ after 0, 1, … `steps` steps, one by one."""
+        p, q, d2, d1, d0 = self.numbers
+        delta, course = float(start), [float(start)]
+        for _ in range(steps):
+            if delta == math.inf or delta == 0.0 == q == d0:
+                return course + [delta] * (steps + 1 - len(course))
+            s = math.sqrt(delta)
+            gain, spread = p * delta - q * s, d2 * delta + d1 * s + d0
+            if step_size is None:
+                delta -= max(gain, 0.0) ** 2 / (4.0 * max(spread, TINY))
+            else:
+                delta -= step_size * (gain - step_size * spread)
+            delta = max(delta, 0.0)
+            course.append(delta)
+        return course
+
+    def steps_to(self, start: float, target: float, step_size: float | None) -> int | None:
+        """Return after how many steps Δ ≤ `target` is certain, None if it never is.
+
+        The smallest number up to `EXACT_STEPS`; beyond, an upper bound on it that is too large by
+        a part of order η(p − ηd₂) at most.
+        """
+        if start <= target:
+            return 0
+        steps = self.time(start, target, step_size)
+        if steps is None:
+            return None
+        most = 1 + math.floor(steps)
+        if most > EXACT_STEPS:
+            return most
+        # that F(Δ) ≤ Δ falls below the target within `most` steps is a theorem; rounding is not
+        course = self.course(start, most + 1, step_size)
+        return next((t for t, delta in enumerate(course) if delta <= target), None)
+
+    # ---- a bound without iterating ---------------------------------------------------------------
+    #
+    # h(Δ) = Δ − F(Δ) is convex and zero at the floor, hence increasing above it. So each step down
+    # from Δ_t to Δ_t − h(Δ_t) covers at least one unit of ∫ dΔ/h, and fewer than 1 + ∫_{x}^{Δ_1}
+    # dΔ/h steps lead below x. The schedule's h is a maximum of convex functions: the same holds.
+
+    def time(self, start: float, target: float, step_size: float | None) -> float | None:
+        """Return ∫ dΔ/h from `target` to `start`, None if the floor is in between."""
+        high, low = math.sqrt(start), math.sqrt(max(target, 0.0))
+        if step_size is None:
+            return None if low <= self.limit else self._scheduled_time(high, low)
+        floor = self.floor(step_size)
+        if not low > floor:
+            return None
+        square, _, constant = self._decrease(step_size)
+        other = -constant / (square * floor) if floor > 0.0 else 0.0  # the roots' product is −c/C
+        above = floor * math.log1p((high - low) / (low - floor))
+        below = -other * math.log1p((high - low) / (low - other)) if other < 0.0 else 0.0
+        return (
+            2.0 * (above + below) / (square * (floor - other))
+            if floor > other
+            else (2.0 * math.log(high / low) / square)
+        )
+
+    def _scheduled_time(self, high: float, low: float) -> float:
+        """Return ∫ 8 (d₂s² + d₁s + d₀) / (s (ps − q)²) ds, a Riemann sum from above in log(s−q/p).
+
+        The integrand falls in s, so its value at the left end of a cell bounds the cell.
+        """
+        p, _, d2, d1, d0 = self.numbers
+        limit = self.limit
+        edges = limit + np.geomspace(low - limit, high - limit, 4001)
+        s = edges[:-1]
+        values = 8.0 * (d2 * s * s + d1 * s + d0) / (s * (p * (s - limit)) ** 2)
+        return float((values * np.diff(edges)).sum())
+
+    def _much_later(self, start: float, steps: Index, step_size: float | None) -> Array:
+        """Return bounds x on Δ with ∫ dΔ/h from x to `start` at most the number of steps."""
+        if step_size is not None and not math.isfinite(self.floor(step_size)):
+            return np.full(len(steps), math.inf)
+        lowest = self.limit if step_size is None else self.floor(step_size)
+        root = math.sqrt(start)
+        if root <= lowest:
+            return np.full(len(steps), lowest**2)
+        bounds = []
+        for wanted in steps:
+            # bisection in log(√x − floor): `high` always satisfies the inequality
+            low, high = math.log(root - lowest) - 720.0, math.log(root - lowest)
+            for _ in range(60):
+                middle = (low + high) / 2.0
+                x = (lowest + math.exp(middle)) ** 2
+                time = self.time(start, min(x, start), step_size)
+                low, high = (low, middle) if time is not None and time <= wanted else (middle, high)
+            bounds.append(min((lowest + math.exp(high)) ** 2, start))
+        return np.array(bounds)
+
+    def _decrease(self, step_size: float) -> tuple[float, float, float]:
+        """Return C, m, c with Δ − F(Δ) = CΔ − m√Δ − c."""
+        eta = step_size
+        return (
+            eta * (self.pull - eta * self.square),
+            eta * (self.push + eta * self.linear),
+            eta**2 * self.constant,
+        )

@@ -1,0 +1,89 @@
+"""What `certify` was asked, checked; what every method shares."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+from neurotron import _check
+from neurotron.attacks import Attack
+from neurotron.laws import Empirical
+from neurotron.problem import Problem
+from neurotron.theory.assumptions import Assumption
+from neurotron.theory.certificate import Certificate, Kind
+from neurotron.theory.exposure import Budget, budget_of
+from neurotron.trainers import Arm, NeuroTron
+from neurotron.trainers.scheduled import ScheduledTron
+
+__all__ = ["Request"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    """What is to be guaranteed."""
+
+    problem: Problem
+    arm: Arm
+    batch_size: int
+    steps: int | None
+    failure: float
+    initial_error: float
+    attack: Attack | Budget | None
+    """Whom to guarantee against."""
+
+    @property
+    def kind(self) -> Kind:
+        """Whether constants come from a known law or from rows of data."""
+        return "plug-in" if isinstance(self.problem.law, Empirical) else "theorem"
+
+    @property
+    def start(self) -> float:
+        """Δ_1, the bound on E‖w_1 − w*‖²."""
+        return self.initial_error**2
+
+    def certificate(self, method: str, assumptions: list[Assumption], **found: Any) -> Certificate:
+        """Return the certificate; without a radius it says that nothing is guaranteed."""
+        return Certificate(
+            **{
+                "kind": self.kind,
+                "method": method,
+                "arm": self.arm,
+                "budget": budget_of(self.attack),
+                "batch_size": self.batch_size,
+                "steps": self.steps,
+                "failure": self.failure,
+                "initial_error": self.initial_error,
+                "radius": math.inf,
+                "assumptions": tuple(assumptions),
+                **found,
+            }
+        )
+
+    def trainer(self) -> NeuroTron:
+        """Return the trainer with its sensing matrix, if it is one that theorems cover."""
+        trainer = self.arm.trainer
+        if type(trainer) is ScheduledTron:
+            return trainer
+        if type(trainer) is not NeuroTron:
+            raise _check.InputError(
+                f"no theorem covers {type(trainer).__name__}: certify NeuroTron, or use "
+                "method='measured'"
+            )
+        plain = dataclasses.replace(trainer, step_size=1.0)
+        plain = plain.resolve(self.problem, batch_size=self.batch_size, steps=0, attack=None)
+        return dataclasses.replace(plain, step_size=trainer.step_size)
+
+    def covered(self, method: str) -> Assumption:
+        """Return the hypothesis that a method speaks of the attack at all."""
+        attack = self.attack
+        known = not isinstance(attack, Attack) or method in attack.covered
+        bounded = budget_of(attack).bound is not None
+        return Assumption(
+            "attack",
+            "labels are changed by at most θ, with a chance of at most β",
+            "covered" if known and bounded else f"not so for {attack!r}",
+            "covered",
+            known and bounded,
+            "only method='measured' can speak of it",
+        )

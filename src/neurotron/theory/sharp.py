@@ -1,0 +1,207 @@
+r"""The constants of the sharp certificate, and the recursion they make (THEORY §5).
+
+Under an even weight ω(x) (1 without weights), with :math:`\Sigma = E[\omega xx^\top]`:
+
+.. math::
+    \lambda_1 &= \lambda_{\min}(\mathrm{sym}(\bar A \Sigma M^\top)), \quad
+    L_1 = \tfrac{1+\alpha}2 \|M \Sigma \bar A^\top\|_2, \quad
+    Q = E[\omega^2 \|Mx\|^2 xx^\top], \\
+    L_2^2 &= \lambda_{\max}\left( \left(\tfrac{1+\alpha}2\right)^2 \bar A Q \bar A^\top
+        + \left(\tfrac{1-\alpha}2\right)^2 \tfrac1k \sum_i q_i^2 A_i Q A_i^\top \right), \\
+    \tau &= \sup_{\|u\|=1} E[\beta \omega |u^\top M x|], \quad
+    s_2^2 = E[\beta \omega^2 \|Mx\|^2], \quad s_0^2 = E[\omega^2 \|Mx\|^2] .
+
+Every constant is rounded to the safe side by more than the error of its computation.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from neurotron import _check
+from neurotron._types import Array
+from neurotron.attacks import Attack
+from neurotron.laws.even_moments import weights_of_rows
+from neurotron.networks import FilterNetwork
+from neurotron.problem import Problem
+from neurotron.theory.exposure import Budget, attacked_rows, budget_of
+from neurotron.theory.recursion import Recursion
+
+if TYPE_CHECKING:
+    from neurotron.trainers import NeuroTron
+
+__all__ = ["Exposure", "SharpConstants", "exposure", "sharp_constants", "sharp_recursion"]
+
+SLACK = 1e-11
+"""By which constants are rounded to the safe side, relative to what they are computed from."""
+
+
+@dataclass(frozen=True)
+class SharpConstants:
+    """What problem and trainer give, whoever attacks; infinite where a moment is."""
+
+    leak: float
+    lambda1: float
+    L1: float
+    L2: float
+    tau: float
+    """sup E[ω|uᵀMx|]: τ of an attacker who attacks always."""
+    s0: float
+    risk: float
+    """c with E[(f_w(x) − f_{w*}(x))²] ≤ c ‖w − w*‖²."""
+
+    @property
+    def finite(self) -> bool:
+        """Whether all moments in use exist."""
+        return all(map(math.isfinite, (self.lambda1, self.L1, self.L2, self.tau, self.s0)))
+
+    def recursion(self, exposure: Exposure, noise: float, batch_size: int) -> Recursion:
+        """Return F, for batches of b = `batch_size` and honest label noise of deviation ς.
+
+        A batch-aware attacker (THEORY §5) correlates what it does to one sample with the others of
+        the batch, and with their noise.
+        """
+        theta, b = exposure.bound, batch_size
+        alone = theta * exposure.s2 + noise * self.s0
+        pushed, cross = theta * exposure.tau, 1.0 - 1.0 / b
+        if exposure.batch_aware:
+            linear = 2.0 * pushed * self.L2
+            constant = pushed * (theta * exposure.s1 + 2.0 * noise * self.s0)
+        else:
+            linear, constant = 2.0 * pushed * self.L1, pushed**2
+        return Recursion(
+            pull=(1.0 + self.leak) * self.lambda1,
+            push=2.0 * pushed,
+            square=self.L2**2 / b + cross * self.L1**2,
+            linear=2.0 * self.L2 * alone / b + cross * linear,
+            constant=alone**2 / b + cross * constant,
+        )
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """What an attacker gives: θ, τ = sup E[βω|uᵀMx|], s₂ = √E[βω²‖Mx‖²], s₁ = E[βω‖Mx‖]."""
+
+    bound: float
+    tau: float
+    s2: float
+    s1: float
+    batch_aware: bool
+
+
+def sharp_constants(
+    problem: Problem, sensing: Array, weighting: str | None = None
+) -> SharpConstants:
+    """Return λ1, L1, L2, τ, s0 of a trainer with matrix M."""
+    network, m = problem.network, sensing
+    moments = problem.even_moments(weighting)
+    alpha, gate = network.leak, network.mean_gate
+    if moments.covariance is None:
+        none = math.inf
+        return SharpConstants(alpha, none, none, none, none, none, _risk(problem))
+    product = gate @ moments.covariance @ m.T
+    size = float(np.linalg.norm(product, 2))
+    lambda1 = float(np.linalg.eigvalsh((product + product.T) / 2.0)[0]) - SLACK * size
+    l1 = (1.0 + alpha) / 2.0 * size * (1.0 + SLACK)
+    l2 = math.inf
+    if moments.quartic is not None:
+        l2 = max(math.sqrt(_split(network, moments.quartic(m.T @ m))), l1)
+    return SharpConstants(
+        leak=alpha,
+        lambda1=lambda1,
+        L1=l1,
+        L2=l2,
+        tau=math.inf if moments.absolute is None else _root(m @ moments.absolute @ m.T),
+        s0=math.inf
+        if moments.squared is None
+        else math.sqrt(float(np.trace(m @ moments.squared @ m.T)) * (1.0 + SLACK)),
+        risk=_risk(problem),
+    )
+
+
+def exposure(
+    constants: SharpConstants,
+    problem: Problem,
+    trainer: NeuroTron,
+    attack: Attack | Budget | None,
+) -> Exposure:
+    """Return what an attack amounts to; a chance that varies counts as its largest where it must.
+
+    With rows of data and a chance β(x), τ is bounded by Cauchy–Schwarz in two ways (THEORY §5).
+    """
+    budget = budget_of(attack)
+    theta, beta = budget.bound, budget.probability
+    if theta is None or beta is None:
+        raise _check.InputError(f"the attack has no finite bound: {attack!r}")
+    batch_aware = budget.sees == "batch"
+    m = np.asarray(trainer.sensing)
+    rows = attacked_rows(problem, m, attack)
+    if rows is None:
+        s0 = constants.s0
+        # 0 · ∞ = 0: nobody attacks
+        if theta * beta == 0.0:
+            return Exposure(theta, 0.0, 0.0, 0.0, batch_aware)
+        return Exposure(theta, beta * constants.tau, math.sqrt(beta) * s0, beta * s0, batch_aware)
+    x, chance = rows
+    weights = weights_of_rows(x, trainer.weighting)
+    sensed = x @ m.T
+    lengths = weights * np.linalg.norm(sensed, axis=1)
+
+    def second(factor: Array) -> Array:
+        return (sensed.T * factor) @ sensed / len(x)
+
+    tau = min(
+        _root(second((chance * weights) ** 2)),
+        math.sqrt(float(chance.mean())) * _root(second(chance * weights**2)),
+        beta * constants.tau,
+    )
+    s2 = math.sqrt(float((chance * lengths**2).mean()) * (1.0 + SLACK))
+    s1 = float((chance * lengths).mean()) * (1.0 + SLACK)
+    return Exposure(theta, tau, s2, s1, batch_aware)
+
+
+def sharp_recursion(
+    problem: Problem, trainer: NeuroTron, attack: Attack | Budget | None, batch_size: int
+) -> Recursion:
+    """Return the recursion F of a resolved trainer, or say why there is none."""
+    constants = sharp_constants(problem, np.asarray(trainer.sensing), trainer.weighting)
+    if not constants.finite:
+        raise _check.InputError(
+            f"step_size={trainer.step_size!r} needs moments that {problem.law!r} does not have or "
+            "does not say: give a number, or weighting='inverse-norm'"
+        )
+    if constants.lambda1 <= 0.0:
+        raise _check.InputError(
+            f"step_size={trainer.step_size!r} needs λ1 > 0, and this sensing matrix has "
+            f"{constants.lambda1:.3g}: use sensing='optimal'"
+        )
+    seen = exposure(constants, problem, trainer, attack)
+    return constants.recursion(seen, problem.noise, batch_size)
+
+
+def _split(network: FilterNetwork, quartic: Array) -> float:
+    """Return λ_max(((1+α)/2)² ĀQĀᵀ + ((1−α)/2)² (1/k) Σ q_i² A_iQA_iᵀ), rounded up.
+
+    The odd part of the network's output is linear in w, and orthogonal to the even part under an
+    even weight; Jensen's inequality bounds the even part gate by gate.
+    """
+    alpha, gate = network.leak, network.mean_gate
+    odd = gate @ quartic @ gate.T
+    even = network.mean_congruence(quartic)
+    both = ((1.0 + alpha) / 2.0) ** 2 * odd + ((1.0 - alpha) / 2.0) ** 2 * even
+    return _root(both) ** 2
+
+
+def _risk(problem: Problem) -> float:
+    """Return the same with Σ in place of Q: the mean squared error of predictions."""
+    covariance = problem.covariance
+    return math.inf if covariance is None else _split(problem.network, covariance)
+
+
+def _root(matrix: Array) -> float:
+    """Return √λ_max of a positive semidefinite matrix, rounded up."""
+    return math.sqrt(max(float(np.linalg.eigvalsh(matrix)[-1]), 0.0) * (1.0 + SLACK))

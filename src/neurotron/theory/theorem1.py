@@ -1,0 +1,246 @@
+r"""The paper's Theorem 1, with exact constants (paper, section 3.1 and its proof; docs/errata.md).
+
+With :math:`m_i = E\|x\|^i`, :math:`\beta_i = E[\beta(x)\|x\|^i]`,
+
+.. math::
+    B &= (\beta_1 m_2 + m_2^2)(1 - \tfrac1b) + (\beta_3 + m_4)/b, \qquad
+    B' = (\beta_1^2 + \beta_1 m_2)(1 - \tfrac1b) + (\beta_2 + \beta_3)/b, \\
+    c_1 &= (1+\alpha)^2 \lambda_3 B, \quad c_2 = \theta^2 B', \quad c_3 = \theta^2 \beta_1, \quad
+    b_* = (1+\alpha)\lambda_1/\lambda_2 - \beta_1, \quad c_{trade} = b_*/\beta_1, \\
+    \eta &= \frac{b_*}{\gamma c_1 \lambda_2}, \qquad \Delta_{t+1} \le (1 - \kappa) \Delta_t + s, \\
+    \kappa &= \frac{b_*^2}{c_1} \frac{\gamma - 1}{\gamma^2}, \qquad
+    s = \left(\frac{b_*}{\gamma c_1}\right)^2 c_2 + \frac{b_*}{\gamma c_1} c_3 .
+
+Case 1 of the theorem (θ = 0) is the same with every β_i = 0.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import gammaln
+
+from neurotron import _check
+from neurotron._types import Array, Index
+from neurotron.attacks import Attack
+from neurotron.problem import Problem
+from neurotron.theory.constants import lambda1, lambda2, lambda3
+from neurotron.theory.exposure import Budget, attacked_rows, budget_of
+
+__all__ = [
+    "Theorem1",
+    "gaussian_risk_probability",
+    "gaussian_trade_off",
+    "outer_weight_accuracy",
+]
+
+
+@dataclass(frozen=True)
+class Theorem1:
+    """The constants of Theorem 1 for one problem, sensing matrix, attack and batch size.
+
+    Examples
+    --------
+    >>> import neurotron as nt
+    >>> network = nt.networks.relu_gate(n_inputs=10)
+    >>> problem = nt.Problem.draw(network, nt.Normal(scale=10.0), seed=1)
+    >>> theorem = Theorem1.of(problem, network.mean_gate, nt.Budget(bound=0.1, probability=0.1), 16)
+    >>> round(theorem.trade_off, 4) == round(gaussian_trade_off(10, 10.0, 0.1), 4)
+    True
+    """
+
+    leak: float
+    lambda1: float
+    lambda2: float
+    lambda3: float
+    bound: float
+    attacked: tuple[float, float, float]
+    """β_1, β_2, β_3; all 0 if nobody attacks."""
+    norms: tuple[float, float, float, float]
+    """m_1, m_2, m_3, m_4."""
+    batch_size: int
+
+    @classmethod
+    def of(
+        cls, problem: Problem, sensing: Array, attack: Attack | Budget | None, batch_size: int
+    ) -> Theorem1:
+        """Return the constants; those of β(x) are sums over rows or use its largest value."""
+        budget = budget_of(attack)
+        theta, beta = budget.bound, budget.probability
+        if theta is None or beta is None:
+            raise _check.InputError(f"the attack has no finite bound: {attack!r}")
+        m1, m2, m3, m4 = (problem.norm_moment(order) for order in (1, 2, 3, 4))
+        rows = attacked_rows(problem, sensing, attack)
+        if theta * beta == 0.0:
+            attacked = (0.0, 0.0, 0.0)
+        elif rows is None:
+            attacked = (beta * m1, beta * m2, beta * m3)
+        else:
+            norms = np.linalg.norm(rows[0], axis=1)
+            b1, b2, b3 = (float((rows[1] * norms**order).mean()) for order in (1, 2, 3))
+            attacked = (b1, b2, b3)
+        return cls(
+            leak=problem.network.leak,
+            lambda1=lambda1(problem, sensing),
+            lambda2=lambda2(sensing),
+            lambda3=lambda3(problem.network),
+            bound=theta if any(attacked) else 0.0,
+            attacked=attacked,
+            norms=(m1, m2, m3, m4),
+            batch_size=batch_size,
+        )
+
+    # ---- constants -------------------------------------------------------------------------------
+
+    @property
+    def margin(self) -> float:
+        """b_* = β_1 c_trade = (1+α)λ1/λ2 − β_1, which is not 0 · ∞ when nobody attacks."""
+        return (1.0 + self.leak) * self.lambda1 / self.lambda2 - self.attacked[0]
+
+    @property
+    def trade_off(self) -> float:
+        """c_trade = (1+α)λ1/(β_1 λ2) − 1 (Theorem 1, case 2); inf without attack."""
+        return self.margin / self.attacked[0] if self.attacked[0] > 0.0 else math.inf
+
+    @property
+    def c1(self) -> float:
+        """(1+α)² λ3 B."""
+        b, (beta1, _, beta3), (_, m2, _, m4) = self.batch_size, self.attacked, self.norms
+        spread = (beta1 * m2 + m2**2) * (1.0 - 1.0 / b) + (beta3 + m4) / b
+        return (1.0 + self.leak) ** 2 * self.lambda3 * spread
+
+    @property
+    def c2(self) -> float:
+        """θ² B'."""
+        b, (beta1, beta2, beta3), m2 = self.batch_size, self.attacked, self.norms[1]
+        return self.bound**2 * ((beta1**2 + beta1 * m2) * (1.0 - 1.0 / b) + (beta2 + beta3) / b)
+
+    @property
+    def c3(self) -> float:
+        """θ² β_1."""
+        return self.bound**2 * self.attacked[0]
+
+    @property
+    def largest_probability(self) -> float:
+        """The chance below which the trade-off is positive: β < (1+α)λ1/(m_1 λ2)."""
+        return (1.0 + self.leak) * self.lambda1 / (self.norms[0] * self.lambda2)
+
+    @property
+    def scale_needed(self) -> float:
+        """Remark 1: inputs scaled by more than this factor (θ kept) have c_trade > 0."""
+        pull = (1.0 + self.leak) * self.lambda1
+        return self.attacked[0] * self.lambda2 / pull if pull > 0.0 else math.inf
+
+    def largest_bound(self, target: float) -> float:
+        """Return θ* = √(ε²δ c_trade) for ε²δ = `target`: Theorem 1 asks for θ < θ*."""
+        return math.sqrt(max(target * self.trade_off, 0.0))
+
+    # ---- step size and steps ---------------------------------------------------------------------
+
+    def step_size(self, gamma: float) -> float:
+        """Return η = b_*/(γ c1 λ2)."""
+        return self.margin / (gamma * self.c1 * self.lambda2)
+
+    def gamma(self, step_size: float) -> float:
+        """Return the γ of a step size."""
+        return self.margin / (step_size * self.c1 * self.lambda2)
+
+    def rate(self, gamma: float) -> float:
+        """Return κ = b_*²/c1 (1/γ − 1/γ²), by which the error falls each step."""
+        return self.margin**2 / self.c1 * (gamma - 1.0) / gamma**2
+
+    def floor(self, gamma: float) -> float:
+        """Return s/κ = (c2/c1 + γ c3/b_*)/(γ − 1), where Δ ends."""
+        return (self.c2 / self.c1 + gamma * self.c3 / self.margin) / (gamma - 1.0)
+
+    def after(self, start: float, updates: int | Array | Index, gamma: float) -> Array:
+        """Return the bound on Δ after some updates: s/κ + (Δ_1 − s/κ)(1 − κ)^updates."""
+        floor = self.floor(gamma)
+        decay = np.exp(np.asarray(updates, np.float64) * math.log1p(-self.rate(gamma)))
+        return np.asarray(floor + (start - floor) * decay)
+
+    def updates_to(self, start: float, target: float, gamma: float) -> int:
+        """Return the smallest number of updates with Δ ≤ `target`: T − 1 for T iterates.
+
+        `target` must be above the floor of γ.
+        """
+        if start <= target:
+            return 0
+        floor = self.floor(gamma)
+        logarithm = math.log((start - floor) / (target - floor))
+        updates = max(math.ceil(logarithm / -math.log1p(-self.rate(gamma))) - 1, 0)
+        while self.after(start, updates, gamma) > target:
+            updates += max(1, updates >> 50)  # the logarithm is right to rounding
+        return updates
+
+    def least_gamma(self, target: float) -> float:
+        """Return what γ must exceed: (ε²δ + c2/c1)/(ε²δ − c3/b_*), at least 1; inf if none will."""
+        slack = target - self.c3 / self.margin
+        return max((target + self.c2 / self.c1) / slack, 1.0) if slack > 0.0 else math.inf
+
+    def best_gamma(self, start: float, target: float) -> float:
+        """Return the γ with the fewest steps; exactly 2 without an attack."""
+        if self.bound == 0.0:
+            return 2.0
+        least = self.least_gamma(target)
+
+        def steps(log_excess: float) -> float:
+            gamma = least * (1.0 + math.exp(log_excess))
+            floor = self.floor(gamma)
+            return math.log((start - floor) / (target - floor)) / self.rate(gamma)
+
+        # (γ − least) spans what can matter: a γ of 10⁶ times the least has 10⁶ times the steps
+        found = minimize_scalar(steps, bounds=(-14.0, 14.0), method="bounded")
+        return least * (1.0 + math.exp(float(found.x)))
+
+    # ---- prediction risk (paper, section 3.4) ----------------------------------------------------
+
+    def risk_ratio(self, failure: float) -> float:
+        """Return (1+α)² λ3 m_2/(δ c_trade): below 1, prediction risk ≤ θ*² with chance 1 − δ."""
+        if self.trade_off <= 0.0:
+            return math.inf
+        return (1.0 + self.leak) ** 2 * self.lambda3 * self.norms[1] / (failure * self.trade_off)
+
+
+def gaussian_trade_off(n_inputs: int, scale: float, probability: float) -> float:
+    r"""Return Lemma 1's c_trade of a single ReLU gate, N(0, σ²I) inputs and M = I (section 3.3).
+
+    .. math:: c_{trade} = \frac{\sigma}{\sqrt2 \beta} \frac{\Gamma(n/2)}{\Gamma((n+1)/2)} - 1
+    """
+    return _gamma_ratio(n_inputs) * scale / (math.sqrt(2.0) * probability) - 1.0
+
+
+def gaussian_risk_probability(n_inputs: int, scale: float, failure: float) -> float:
+    r"""Return the β below which the prediction risk is at most θ*², for the same network.
+
+    .. math:: \beta < \frac{\sigma\, \Gamma(n/2)}{\sqrt2\, \Gamma((n+1)/2)} \Big/
+              \left(1 + \frac{n\sigma^2}{\delta}\right)
+
+    The paper prints it for σ = 1.
+    """
+    ratio = _gamma_ratio(n_inputs) * scale / math.sqrt(2.0)
+    return ratio / (1.0 + n_inputs * scale**2 / failure)
+
+
+def outer_weight_accuracy(theorem: Theorem1, q: float, failure: float) -> float:
+    r"""Return the accuracy that θ* = θ allows when all outer weights are q² (paper, section 3.6).
+
+    .. math:: \epsilon' = \theta_* \Big/
+              \sqrt{\delta \left( q^2 \frac{(1+\alpha)\lambda_1}{\beta_1\lambda_2} - 1 \right)}
+
+    `theorem` is that of outer weights 1. The trainer's matrix M is the same in both; inf if even
+    so the trade-off is not positive.
+    """
+    beta1 = theorem.attacked[0]
+    if beta1 == 0.0:
+        return 0.0
+    excess = q**2 * (1.0 + theorem.leak) * theorem.lambda1 / (beta1 * theorem.lambda2) - 1.0
+    return theorem.bound / math.sqrt(failure * excess) if excess > 0.0 else math.inf
+
+
+def _gamma_ratio(n_inputs: int) -> float:
+    n = _check.integer("n_inputs", n_inputs, 1)
+    return math.exp(gammaln(n / 2.0) - gammaln((n + 1.0) / 2.0))
