@@ -12,7 +12,7 @@ from rich.console import Console
 from neurotron._check import InputError
 from neurotron._environment import package_version
 from neurotron._extras import MissingExtra
-from neurotron.cli import list_command, simulate_command
+from neurotron.cli import certify_command, list_command, simulate_command
 
 __all__ = ["app", "run"]
 
@@ -20,9 +20,11 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="Train, attack and study depth-2 networks whose training labels are poisoned.",
+    help="Train, attack, certify and study depth-2 networks whose training labels are poisoned.",
 )
+app.command("certify")(certify_command.certify)
 app.command("list")(list_command.list_things)
+app.command("plan")(certify_command.plan)
 app.command("simulate")(simulate_command.simulate)
 
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from neurotron import _check, _seeds, attacks, laws, networks, trainers
+from neurotron import _check, trainers
 from neurotron.attacks import Attack
+from neurotron.cli import setting
 from neurotron.figures import check_picture
 from neurotron.problem import Problem
 from neurotron.trainers import Arm
@@ -29,27 +27,25 @@ BLOCKS = "▁▂▃▄▅▆▇█"
 
 
 def simulate(
-    law: Annotated[str, typer.Option(help="Law of the inputs.")] = "normal",
-    network: Annotated[str, typer.Option(help="The network that is learned.")] = "symmetric",
-    attack: Annotated[
-        str, typer.Option(help="Who tampers with the labels; none for honest labels.")
-    ] = "alternating-sign",
+    law: setting.LawName = "normal",
+    network: setting.NetworkName = "symmetric",
+    attack: setting.AttackName = "alternating-sign",
     trainer: Annotated[
         list[str] | None,
         typer.Option(help="A trainer; repeat to compare. Default: the three of the paper."),
     ] = None,
     bound: Annotated[float, typer.Option(help="θ, the largest change of a label.")] = 0.25,
     probability: Annotated[float, typer.Option(help="β, the chance of an attack.")] = 0.5,
-    n_inputs: Annotated[int, typer.Option(help="Dimension of the input.")] = 100,
-    filter_size: Annotated[int, typer.Option(help="Number of weights.")] = 25,
+    n_inputs: setting.InputCount = 100,
+    filter_size: setting.FilterSize = 25,
     step_size: Annotated[float, typer.Option(help="η of trainers that do not say theirs.")] = 1e-4,
     steps: Annotated[int, typer.Option(help="Number of updates.")] = 40_000,
-    batch_size: Annotated[int, typer.Option(help="Samples per update.")] = 16,
-    noise: Annotated[float, typer.Option(help="Honest label noise.")] = 0.0,
-    seed: Annotated[int, typer.Option(help="Seed of network, true weights and stream.")] = 0,
-    engine: Annotated[str, typer.Option(help="auto, compiled or numpy.")] = "auto",
-    plot: Annotated[Path | None, typer.Option(help="Save a picture (PNG, PDF, SVG).")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    batch_size: setting.BatchSize = 16,
+    noise: setting.Noise = 0.0,
+    seed: setting.Seed = 0,
+    engine: setting.Engine = "auto",
+    plot: setting.Picture = None,
+    as_json: setting.AsJson = False,
 ) -> None:
     """Train on poisoned labels and print how close each trainer comes to the true weights.
 
@@ -59,8 +55,8 @@ def simulate(
 
     neurotron simulate --law student-t:dof=4 --attack adaptive --trainer neuro-tron:step_size=1e-3
     """
-    problem = _problem(network, law, n_inputs, filter_size, noise, seed)
-    adversary = _attack(attack, problem, bound, probability, seed)
+    problem = setting.build_problem(network, law, n_inputs, filter_size, noise, seed)
+    adversary = setting.build_attack(attack, problem, bound, probability, seed)
     chosen = trainer or PAPER_TRAINERS
     learners = [trainers.BY_NAME.build(text, step_size=step_size) for text in chosen]
     arms = [Arm(learner, adversary, name=repr(learner)) for learner in learners]
@@ -68,15 +64,9 @@ def simulate(
         raise _check.InputError("`--trainer`: the same trainer is given twice")
     if plot is not None:
         check_picture("--plot", plot)
-    from neurotron.simulation import simulate as run_simulation  # loads the compiler
-
-    def work(progress: Callable[[int, int], None] | None) -> Trajectories:
-        return run_simulation(
-            problem, arms, steps=steps, batch_size=batch_size, seed=seed, engine=engine,
-            progress=progress,
-        )  # fmt: skip
-
-    run = work(None) if as_json else _with_progress(work)
+    run = setting.train(
+        problem, arms, quiet=as_json, steps=steps, batch_size=batch_size, seed=seed, engine=engine
+    )
     if plot is not None:
         run.plot(str(plot))
     if as_json:
@@ -87,54 +77,9 @@ def simulate(
         raise typer.Exit(130)
 
 
-def _problem(
-    network: str, law: str, n_inputs: int, filter_size: int, noise: float, seed: int
-) -> Problem:
-    built = networks.BY_NAME.build(network, n_inputs=n_inputs, filter_size=filter_size, seed=seed)
-    return Problem.draw(built, laws.BY_NAME.build(law), seed=seed, noise=noise)
-
-
-def _attack(
-    text: str, problem: Problem, bound: float, probability: float, seed: int
-) -> Attack | None:
-    """Return the attack; a vector it needs is the worst direction, or a filter drawn by seed."""
-    if text == "none":
-        return None
-    size = problem.network.filter_size
-    covariance = (
-        np.eye(problem.network.n_inputs) if problem.covariance is None else problem.covariance
-    )
-    left, _, _ = np.linalg.svd(problem.network.mean_gate @ covariance)
-    return attacks.BY_NAME.build(
-        text,
-        bound=bound,
-        probability=probability,
-        direction=left[:, -1],
-        weights=_seeds.generator(seed, "impersonation").standard_normal(size),
-    )
-
-
-def _with_progress(
-    work: Callable[[Callable[[int, int], None] | None], Trajectories],
-) -> Trajectories:
-    columns = (TextColumn("training"), BarColumn(), TextColumn("{task.fields[speed]}"))
-    with Progress(
-        *columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True
-    ) as bar:
-        task = bar.add_task("training", speed="")
-
-        def show(step: int, steps: int) -> None:
-            speed = bar.tasks[task].speed or 0.0
-            bar.update(task, completed=step, total=steps, speed=f"{speed:,.0f} steps/s")
-
-        return work(show)
-
-
 def _print(run: Trajectories, problem: Problem, attack: Attack | None, plot: Path | None) -> None:
-    console = Console(highlight=False, markup=False, soft_wrap=True)
-    network, made = problem.network, f"{run.steps[-1]:,} steps"
-    console.print(f"network   {network.width} gates, {network.filter_size} weights")
-    console.print(f"inputs    {network.n_inputs} from {problem.law!r}")
+    console, made = setting.console(), f"{run.steps[-1]:,} steps"
+    setting.describe(console, problem)
     console.print(f"labels    {'honest' if attack is None else f'under {attack!r}'}\n")
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("trainer", header_style="dim", overflow="fold")
@@ -177,9 +122,9 @@ def _summary(run: Trajectories, problem: Problem) -> dict[str, Any]:
                 "status": run.status[i],
                 "stopped_at": run.stopped_at[i],
                 "engine": run.engines[i].name,
-                "error": _json_number(run.errors[i, -1]),
+                "error": setting.json_number(run.errors[i, -1]),
                 "weights": run.weights[i].tolist(),
-                "errors": [_json_number(value) for value in run.errors[i]],
+                "errors": [setting.json_number(value) for value in run.errors[i]],
             }
             for i, arm in enumerate(run.arms)
         ],
@@ -188,8 +133,3 @@ def _summary(run: Trajectories, problem: Problem) -> dict[str, Any]:
         "settings": run.settings,
         "environment": run.environment,
     }
-
-
-def _json_number(value: float) -> float | None:
-    """JSON has no infinity: a diverged error is null."""
-    return float(value) if np.isfinite(value) else None

@@ -1,0 +1,199 @@
+"""`neurotron certify` and `neurotron plan`: what is guaranteed, and what to do for a guarantee."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from neurotron import _check, trainers
+from neurotron.cli import setting
+from neurotron.figures import check_picture
+from neurotron.problem import Problem
+from neurotron.trainers import Arm
+
+if TYPE_CHECKING:
+    from neurotron.theory import Certificate
+
+__all__ = ["certify", "plan"]
+
+Failure = Annotated[float, typer.Option(help="δ, the chance that the guarantee may be wrong.")]
+InitialError = Annotated[
+    float | None,
+    typer.Option(help="A bound on the error at the start, if it is not known."),
+]
+Simulate = Annotated[
+    bool, typer.Option("--simulate", help="Also train, and show the measured error under it.")
+]
+Sees = Annotated[str, typer.Option(help="What an attacker looks at: query or batch.")]
+
+
+def certify(
+    law: setting.LawName = "normal",
+    network: setting.NetworkName = "symmetric",
+    attack: setting.AttackName = "adaptive",
+    trainer: Annotated[str, typer.Option(help="The trainer to certify.")] = "neuro-tron",
+    bound: Annotated[float, typer.Option(help="θ, the largest change of a label.")] = 0.25,
+    probability: Annotated[float, typer.Option(help="β, the chance of an attack.")] = 0.5,
+    n_inputs: setting.InputCount = 100,
+    filter_size: setting.FilterSize = 25,
+    steps: Annotated[
+        int | None, typer.Option(help="Number of updates; the long run if left out.")
+    ] = None,
+    batch_size: setting.BatchSize = 16,
+    noise: setting.Noise = 0.0,
+    failure: Failure = 0.05,
+    initial_error: InitialError = None,
+    method: Annotated[str, typer.Option(help="sharp, theorem1 or measured.")] = "sharp",
+    seed: setting.Seed = 0,
+    simulate: Simulate = False,
+    plot: setting.Picture = None,
+    as_json: setting.AsJson = False,
+) -> None:
+    """Say what is guaranteed about the error of a trainer, and under which assumptions.
+
+    The guarantee holds against every attacker with the bound and probability of the attack. A
+    trainer that does not give its step_size gets the fastest one. For example
+
+    neurotron certify --trainer neuro-tron:step_size=1e-3 --bound 1 --steps 40000
+
+    neurotron certify --law student-t:dof=4 --trainer neuro-tron:weighting=inverse-norm
+
+    neurotron certify --trainer neuro-tron:step_size=1e-4,sensing=mean --method theorem1
+    """
+    problem = setting.build_problem(network, law, n_inputs, filter_size, noise, seed)
+    adversary = setting.build_attack(attack, problem, bound, probability, seed)
+    arm = Arm(trainers.BY_NAME.build(trainer, step_size="fastest"), adversary)
+    if plot is not None:
+        check_picture("--plot", plot)
+    from neurotron.theory import certify as make_certificate
+
+    certificate = make_certificate(
+        problem, arm, batch_size=batch_size, steps=steps, failure=failure,
+        initial_error=initial_error, method=method, seed=seed,
+    )  # fmt: skip
+    if as_json:
+        typer.echo(json.dumps(certificate.to_dict(), indent=2, ensure_ascii=False))
+    else:
+        out = setting.console()
+        setting.describe(out, problem)
+        out.print()
+        _print(out, certificate)
+    _show(certificate, problem, arm, seed, simulate, plot, as_json)
+
+
+def plan(
+    law: setting.LawName = "normal",
+    network: setting.NetworkName = "symmetric",
+    bound: Annotated[float | None, typer.Option(help="θ, the largest change of a label.")] = None,
+    probability: Annotated[float | None, typer.Option(help="β, the chance of an attack.")] = None,
+    accuracy: Annotated[
+        float | None, typer.Option(help="ε, the largest distance from the true weights.")
+    ] = None,
+    steps: Annotated[int | None, typer.Option(help="Number of updates.")] = None,
+    n_inputs: setting.InputCount = 100,
+    filter_size: setting.FilterSize = 25,
+    batch_size: setting.BatchSize = 16,
+    noise: setting.Noise = 0.0,
+    failure: Failure = 0.05,
+    sensing: Annotated[str, typer.Option(help="optimal, polar or mean.")] = "optimal",
+    weighting: Annotated[str | None, typer.Option(help="inverse-norm, for heavy tails.")] = None,
+    step_size: Annotated[str, typer.Option(help="constant or scheduled.")] = "constant",
+    sees: Sees = "query",
+    initial_error: InitialError = None,
+    method: Annotated[str, typer.Option(help="sharp or theorem1.")] = "sharp",
+    attack: Annotated[str, typer.Option(help="The attack that --simulate uses.")] = "adaptive",
+    seed: setting.Seed = 0,
+    simulate: Simulate = False,
+    plot: setting.Picture = None,
+    as_json: setting.AsJson = False,
+) -> None:
+    """Find step size and steps, or accuracy, or the largest attack, for a guarantee.
+
+    Give three of --bound, --probability, --accuracy and --steps: the fourth is the answer. For
+    example: how many steps to come within 1, and how strong an attack do 5000 steps stand?
+
+    neurotron plan --bound 1 --probability 0.5 --accuracy 1
+
+    neurotron plan --probability 0.5 --accuracy 1 --steps 5000
+    """
+    problem = setting.build_problem(network, law, n_inputs, filter_size, noise, seed)
+    if plot is not None:
+        check_picture("--plot", plot)
+    from neurotron.theory import Budget
+    from neurotron.theory import plan as make_plan
+
+    budget = Budget(bound, probability, _check.choice("sees", sees, ("query", "batch")))  # type: ignore[arg-type]
+    found = make_plan(
+        problem, budget, batch_size=batch_size, accuracy=accuracy, steps=steps, failure=failure,
+        sensing=sensing, weighting=weighting, step_size=step_size, initial_error=initial_error,
+        method=method,
+    )  # fmt: skip
+    if as_json:
+        typer.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
+    else:
+        out = setting.console()
+        setting.describe(out, problem)
+        out.print()
+        out.print(str(found).partition("\n")[0])
+        _print(out, found.certificate)
+    met = found.certificate.budget
+    adversary = setting.build_attack(
+        attack, problem, met.bound or 0.0, met.probability or 0.0, seed
+    )
+    arm = dataclasses.replace(found.arm, attack=adversary)
+    certificate = dataclasses.replace(found.certificate, arm=arm)
+    _show(certificate, problem, arm, seed, simulate, plot, as_json)
+
+
+def _print(out: Console, certificate: Certificate) -> None:
+    """Print the statement, its numbers and its assumptions."""
+    out.print(str(certificate).partition("\nAssumptions:")[0])
+    out.print()
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for column in ("", "assumption", "required", "it is", "what to change"):
+        table.add_column(column, header_style="dim", overflow="fold")
+    for a in certificate.assumptions:
+        measured = a.measured if isinstance(a.measured, str) else f"{a.measured:.4g}"
+        mark, remedy = ("✓", "") if a.holds else ("✗", a.remedy)
+        table.add_row(mark, a.name, a.required, measured, remedy)
+    out.print(table, soft_wrap=False)
+    if certificate.holds and certificate.kind != "empirical":
+        step = "scheduled" if certificate.step_size is None else f"{certificate.step_size:.4g}"
+        out.print(
+            f"\nstep size {step}; root mean squared error ends at {certificate.floor:.4g}, limit "
+            f"of every step size {certificate.limit:.4g}"
+        )
+
+
+def _show(
+    certificate: Certificate,
+    problem: Problem,
+    arm: Arm,
+    seed: int,
+    simulate: bool,
+    plot: Path | None,
+    as_json: bool,
+) -> None:
+    """Train if wanted, say what was measured, and draw the picture."""
+    run = None
+    if simulate:
+        steps = certificate.steps
+        steps = int(certificate.record[-1]) if steps is None else steps
+        run = setting.train(
+            problem, [arm], quiet=as_json, steps=steps, batch_size=certificate.batch_size, seed=seed
+        )
+        assert run.errors is not None
+        Console(stderr=as_json, highlight=False, markup=False, soft_wrap=True).print(
+            f"measured after {run.steps[-1]:,} steps under {arm.attack!r}: ‖w − w*‖ = "
+            f"{run.errors[0, -1]:.4g}"
+        )
+    if plot is not None:
+        certificate.plot(str(plot), run=run)
+        if not as_json:
+            setting.console().print(f"picture: {plot}")
