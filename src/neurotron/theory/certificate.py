@@ -18,7 +18,10 @@ from neurotron.trainers import Arm
 if TYPE_CHECKING:
     from neurotron.trajectories import Trajectories
 
-__all__ = ["Certificate"]
+__all__ = ["ROUNDING", "Certificate"]
+
+ROUNDING = 1e-9
+"""A radius is rounded up by this part: more than the rounding errors of a million steps."""
 
 Kind = Literal["theorem", "plug-in", "empirical"]
 METHOD_NAMES = {
@@ -62,6 +65,11 @@ class Certificate:
     any_time: bool = False
     """Whether √(trajectory/failure) bounds the errors of all steps at once, not one at a time."""
     constants: dict[str, float] = field(default_factory=dict)
+
+    @staticmethod
+    def radius_of(target: float, failure: float) -> float:
+        """Return ε with E‖w − w*‖² ≤ ε²δ, by Markov's inequality P(‖w − w*‖ > ε) ≤ δ."""
+        return math.sqrt(target / failure) * (1.0 + ROUNDING)
 
     @property
     def holds(self) -> bool:

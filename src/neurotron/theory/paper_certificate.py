@@ -52,7 +52,7 @@ def certify_by_theorem1(request: Request) -> Certificate:
         "theorem1",
         assumptions,
         step_size=step_size,
-        radius=math.sqrt(target / request.failure) if holds else math.inf,
+        radius=Certificate.radius_of(target, request.failure) if holds else math.inf,
         record=record,
         trajectory=trajectory,
         floor=math.sqrt(floor),

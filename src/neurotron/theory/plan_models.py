@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from neurotron.theory.exposure import Budget
 from neurotron.theory.paper_certificate import theorem_and_hypotheses
 from neurotron.theory.recursion import Recursion
 from neurotron.theory.request import Request
+from neurotron.theory.search import EVALUATIONS, least
 from neurotron.theory.sharp import exposure, sharp_constants
 from neurotron.theory.sharp_certificate import hypotheses
 from neurotron.theory.theorem1 import Theorem1
@@ -21,9 +21,6 @@ from neurotron.trainers import NeuroTron
 from neurotron.trainers.scheduled import ScheduledTron
 
 __all__ = ["Choice", "Model", "PaperModel", "SharpModel"]
-
-GRID = 24
-GOLDEN = 32
 
 
 class Choice(NamedTuple):
@@ -36,7 +33,7 @@ class Choice(NamedTuple):
 class Model(ABC):
     """A guarantee as a function of the attacker's budget."""
 
-    MOST_EVALUATIONS: ClassVar[int] = GRID + GOLDEN + 2
+    MOST_EVALUATIONS: ClassVar[int] = EVALUATIONS + 2
     """Of the guarantee, in one call of `reach`."""
 
     obstacles: list[str]
@@ -89,23 +86,23 @@ class SharpModel(Model):
     def reach(self, budget: Budget, start: float, target: float) -> Choice | None:
         """Search η below the one whose floor is the target, 2 × the best step there."""
         recursion = self.recursion(budget)
+        best = recursion.step_for(target)  # 0 if the target is not above the limit
+        if best <= 0.0:
+            return None
+        if start <= target:  # stay there: F(target) is smallest at this step, and below the target
+            return Choice(None if self.scheduled else min(best, recursion.fastest), 0.0)
         if self.scheduled:
             self.evaluations += 1
             whole = recursion.time(start, target, None)
             return None if whole is None else Choice(None, 1.0 + whole)
-        largest = 2.0 * recursion.step_for(target)
-        if start <= target:
-            return Choice(recursion.fastest, 0.0)
-        if largest <= 0.0:
-            return None
 
         def time(logarithm: float) -> float:
             self.evaluations += 1
-            found = recursion.time(start, target, largest * math.exp(logarithm))
+            found = recursion.time(start, target, 2.0 * best * math.exp(logarithm))
             return math.inf if found is None else found
 
-        where, best = _least(time, -12.0, 0.0)
-        return Choice(largest * math.exp(where), 1.0 + best) if math.isfinite(best) else None
+        where, steps = least(time, -12.0, 0.0)
+        return Choice(2.0 * best * math.exp(where), 1.0 + steps) if steps < math.inf else None
 
     def steps(
         self, budget: Budget, start: float, target: float, step_size: float | None
@@ -146,12 +143,13 @@ class PaperModel(Model):
         """Take the best γ."""
         self.evaluations += 1
         theorem = self.theorem(budget)
-        if theorem.margin <= 0.0 or not math.isfinite(theorem.least_gamma(target)):
+        if not target < start or theorem.margin <= 0.0:
             return None
-        if start <= target:
-            return Choice(theorem.step_size(2.0), 0.0)
+        if not math.isfinite(theorem.least_gamma(target)):
+            return None
         gamma = theorem.best_gamma(start, target)
-        return Choice(theorem.step_size(gamma), float(theorem.updates_to(start, target, gamma)))
+        updates = theorem.updates_to(start, target, gamma)
+        return None if updates is None else Choice(theorem.step_size(gamma), float(updates))
 
     def steps(
         self, budget: Budget, start: float, target: float, step_size: float | None
@@ -165,23 +163,3 @@ class PaperModel(Model):
         """Return Neuro-Tron with that step size."""
         assert step_size is not None
         return dataclasses.replace(self.asked, step_size=step_size)
-
-
-def _least(f: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
-    """Return where a function of one valley is least between two points, and its value there.
-
-    A grid finds the valley, golden section its bottom; the best point seen is returned.
-    """
-    step = (high - low) / GRID
-    points = [low + step * i for i in range(GRID)]
-    values = [f(point) for point in points]
-    i = int(np.argmin(values))
-    best = (points[i], values[i])
-    left, right = points[i] - step, points[i] + step
-    ratio = (math.sqrt(5.0) - 1.0) / 2.0
-    for _ in range(GOLDEN // 2):
-        a, b = right - ratio * (right - left), left + ratio * (right - left)
-        fa, fb = f(a), f(b)
-        best = min(best, (a, fa), (b, fb), key=lambda pair: pair[1])
-        left, right = (left, b) if fa <= fb else (a, right)
-    return best

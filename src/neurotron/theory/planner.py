@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
 from typing import Any
 
 from neurotron import _check
@@ -12,21 +11,21 @@ from neurotron._types import Array
 from neurotron.attacks import Attack
 from neurotron.problem import Problem
 from neurotron.simulation import MOST_SAMPLES, MOST_STEPS
-from neurotron.theory.certificate import Certificate
+from neurotron.theory.certificate import ROUNDING, Certificate
 from neurotron.theory.exposure import Budget, budget_of
 from neurotron.theory.guarantee import certify
 from neurotron.theory.plan_models import Model, PaperModel, SharpModel
 from neurotron.theory.request import Request
+from neurotron.theory.search import HALVINGS, halve
 from neurotron.trainers import Arm, NeuroTron
 
 __all__ = ["MOST_EVALUATIONS", "NotAchievable", "Plan", "plan"]
 
-HALVINGS = 60
 MOST_EVALUATIONS = (HALVINGS + 4) * Model.MOST_EVALUATIONS
 """A search never evaluates a guarantee more often than this."""
 
-MARGIN = 1e-9
-"""Part of the accuracy that is kept in hand, for rounding."""
+MARGIN = 4.0 * ROUNDING
+"""Part of ε²δ that is kept in hand, so that the certificate's radius is not above ε."""
 
 
 class NotAchievable(_check.InputError):
@@ -146,6 +145,11 @@ above 0.2194
         model = SharpModel(request, trainer, step_size == "scheduled")
     if model.obstacles:
         raise NotAchievable(f"not achievable, because of {'; '.join(model.obstacles)}")
+    if method == "theorem1" and accuracy is not None and accuracy**2 * failure >= request.start:
+        raise NotAchievable(
+            "not achievable, because Theorem 1 speaks of ε²δ < ‖w₁ − w*‖² only: the nearest "
+            f"achievable accuracy is below {request.initial_error / math.sqrt(failure):.4g}"
+        )
     search = _Search(model, budget, request, accuracy)
     theta, beta, target = getattr(search, asked)()
     found = dataclasses.replace(budget, bound=theta, probability=beta)
@@ -161,6 +165,7 @@ above 0.2194
         initial_error=initial_error, method=method,
         budget=None if attacker else found,
     )  # fmt: skip
+    assert accuracy is None or certificate.radius <= accuracy
     answers = {
         "bound": theta, "probability": beta, "accuracy": certificate.radius, "steps": float(made)
     }  # fmt: skip
@@ -212,6 +217,7 @@ class _Search:
         limit = self.model.limit(self.budget)
         if self.target <= limit**2:
             nearest = limit / math.sqrt(self.failure)
+            # a start within the accuracy is no answer: training would be free to leave it
             raise NotAchievable(
                 f"not achievable, because an attacker with θ = {theta:g}, β = {beta:g} can hold "
                 f"the guaranteed root mean squared error at {limit:.4g}; the nearest achievable "
@@ -239,7 +245,7 @@ class _Search:
             return (limit + math.exp(logarithm)) ** 2
 
         high = math.log(root - limit)
-        best = _halve(lambda at: self._within(theta, beta, target(at)), high, high - 100.0)
+        best = halve(lambda at: self._within(theta, beta, target(at)), high, high - 100.0)
         return theta, beta, min(target(best), self.start)
 
     def bound(self) -> tuple[float, float, float]:
@@ -251,7 +257,7 @@ class _Search:
         if unit == 0.0:
             raise NotAchievable("nobody attacks with probability 0: every bound is tolerated")
         top = math.sqrt(self.target) / unit if math.isfinite(unit) else 0.0
-        theta = _halve(lambda at: self._within(at, beta, self.target), 0.0, top)
+        theta = halve(lambda at: self._within(at, beta, self.target), 0.0, top)
         return theta, beta, self.target
 
     def probability(self) -> tuple[float, float, float]:
@@ -261,7 +267,7 @@ class _Search:
         self._require_clean()
         if self._within(theta, 1.0, self.target):
             return theta, 1.0, self.target
-        return theta, _halve(lambda at: self._within(theta, at, self.target), 0.0, 1.0), self.target
+        return theta, halve(lambda at: self._within(theta, at, self.target), 0.0, 1.0), self.target
 
     def _both(self) -> tuple[float, float]:
         assert self.budget.bound is not None
@@ -287,11 +293,3 @@ class _Search:
             f"not achievable, because even with honest labels {self.most:,} steps do not suffice"
             f"{nearest}"
         )
-
-
-def _halve(fine: Callable[[float], bool], good: float, bad: float) -> float:
-    """Return a point near where `fine` ends, always on its good side."""
-    for _ in range(HALVINGS):
-        middle = (good + bad) / 2.0
-        good, bad = (middle, bad) if fine(middle) else (good, middle)
-    return good

@@ -46,7 +46,7 @@ def certify_sharply(request: Request) -> Certificate:
         "sharp",
         assumptions,
         step_size=step_size,
-        radius=math.sqrt(last / request.failure),
+        radius=Certificate.radius_of(last, request.failure),
         record=record,
         trajectory=trajectory,
         floor=floor,

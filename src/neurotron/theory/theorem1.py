@@ -20,7 +20,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 
 from neurotron import _check
@@ -29,6 +28,7 @@ from neurotron.attacks import Attack
 from neurotron.problem import Problem
 from neurotron.theory.constants import lambda1, lambda2, lambda3
 from neurotron.theory.exposure import Budget, attacked_rows, budget_of
+from neurotron.theory.search import least
 
 __all__ = [
     "Theorem1",
@@ -162,14 +162,16 @@ class Theorem1:
         decay = np.exp(np.asarray(updates, np.float64) * math.log1p(-self.rate(gamma)))
         return np.asarray(floor + (start - floor) * decay)
 
-    def updates_to(self, start: float, target: float, gamma: float) -> int:
+    def updates_to(self, start: float, target: float, gamma: float) -> int | None:
         """Return the smallest number of updates with Δ ≤ `target`: T − 1 for T iterates.
 
-        `target` must be above the floor of γ.
+        None if the floor of γ is not below the target.
         """
         if start <= target:
             return 0
         floor = self.floor(gamma)
+        if floor >= target:
+            return None
         logarithm = math.log((start - floor) / (target - floor))
         updates = max(math.ceil(logarithm / -math.log1p(-self.rate(gamma))) - 1, 0)
         while self.after(start, updates, gamma) > target:
@@ -185,16 +187,18 @@ class Theorem1:
         """Return the γ with the fewest steps; exactly 2 without an attack."""
         if self.bound == 0.0:
             return 2.0
-        least = self.least_gamma(target)
+        smallest = self.least_gamma(target)
 
         def steps(log_excess: float) -> float:
-            gamma = least * (1.0 + math.exp(log_excess))
+            gamma = smallest * (1.0 + math.exp(log_excess))
             floor = self.floor(gamma)
+            if floor >= target:  # by rounding
+                return math.inf
             return math.log((start - floor) / (target - floor)) / self.rate(gamma)
 
         # (γ − least) spans what can matter: a γ of 10⁶ times the least has 10⁶ times the steps
-        found = minimize_scalar(steps, bounds=(-14.0, 14.0), method="bounded")
-        return least * (1.0 + math.exp(float(found.x)))
+        where, _ = least(steps, -14.0, 14.0)
+        return smallest * (1.0 + math.exp(where))
 
     # ---- prediction risk (paper, section 3.4) ----------------------------------------------------
 

@@ -1,0 +1,51 @@
+"""Searches that always end, and stay on the safe side.
+
+SciPy's bounded minimiser and root finders do not bear infinite values, and here "never" is one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+__all__ = ["EVALUATIONS", "HALVINGS", "halve", "least"]
+
+GRID = 24
+GOLDEN = 16
+EVALUATIONS = GRID + 2 * GOLDEN
+"""Of the function, in one call of `least`."""
+HALVINGS = 60
+"""Evaluations in one call of `halve`."""
+
+
+def least(f: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
+    """Return where a function with one valley is least between two points, and its value there.
+
+    A grid finds the valley, golden section its bottom; the best point seen is returned.
+
+    >>> where, value = least(lambda x: (x - 2.0) ** 2, 0.0, 10.0)
+    >>> round(where, 3)
+    2.0
+    """
+    step = (high - low) / GRID
+    best = min(((low + step * i, f(low + step * i)) for i in range(GRID)), key=lambda at: at[1])
+    left, right = best[0] - step, best[0] + step
+    ratio = (math.sqrt(5.0) - 1.0) / 2.0
+    for _ in range(GOLDEN):
+        inner = (right - ratio * (right - left), left + ratio * (right - left))
+        values = (f(inner[0]), f(inner[1]))
+        best = min(best, *zip(inner, values, strict=True), key=lambda at: at[1])
+        left, right = (left, inner[1]) if values[0] <= values[1] else (inner[0], right)
+    return best
+
+
+def halve(fine: Callable[[float], bool], good: float, bad: float) -> float:
+    """Return a point near where `fine` ends, always on its good side.
+
+    >>> halve(lambda x: x <= 0.3, 0.0, 1.0) <= 0.3
+    True
+    """
+    for _ in range(HALVINGS):
+        middle = (good + bad) / 2.0
+        good, bad = (middle, bad) if fine(middle) else (good, middle)
+    return good
