@@ -148,7 +148,7 @@ def chunk(first: int, count: int = CHUNK) -> Row:
         "made": len(promises),
         "kept": sum(map(kept, promises)),
         "most steps": max((promise.steps for promise in promises), default=0),
-        "median steps": float(np.median([promise.steps for promise in promises] or [math.nan])),
+        "median steps": float(np.median([float(promise.steps) for promise in promises] or [math.nan])),
         "beyond exact steps": sum(promise.steps > EXACT_STEPS for promise in promises),
         "most evaluations": max(evaluations for _, evaluations in found),
     }
@@ -156,7 +156,7 @@ def chunk(first: int, count: int = CHUNK) -> Row:
 
 def run() -> None:
     """Compute and store the evidence, and fail if a plan breaks its promise."""
-    asked = 2 * PLANS
+    asked = 36 * CHUNK
     title = (
         f"Random plans ({asked} asked for, so that at least {PLANS} can be made), each checked "
         "against its own inequality in higher precision"

@@ -229,8 +229,8 @@ def run() -> None:
     title = (
         f"Never unsafe: {PROBLEMS} random problems, Adaptive and OddDirection, at least "
         f"{REPLICATES} replicates, {RECORDS} recorded steps each; excess = (mean squared error − "
-        f"certified)/standard error, allowed {allowed:.2f} (one-sided 99.9 % over all {COMPARISONS} "
-        "comparisons)"
+        f"certified)/standard error, allowed {allowed:.2f} (one-sided 99.9 % over all "
+        f"{COMPARISONS} comparisons)"
     )
     units = {f"problem {i}": partial(problem_row, i) for i in range(PROBLEMS)}
     rows = collect("safety", title, units)

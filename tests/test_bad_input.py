@@ -49,7 +49,67 @@ NO_TRUTH = nt.Problem(gate(), nt.Empirical(X))
 EXPONENTIAL = nt.Problem.draw(gate(), nt.ScipyLaw(stats.expon()))
 RUN = simulate()
 
+TRUTHLESS = nt.Problem(gate(), nt.Normal())
+TRON = nt.Arm(nt.NeuroTron(0.1))
+BUDGET = nt.Budget(1.0, 0.5)
+
+
+def certify(arm=TRON, **changes):
+    options = {"batch_size": 4} | changes
+    return nt.certify(options.pop("problem", problem()), arm, **options)
+
+
+def plan(attack=BUDGET, **changes):
+    options = {"batch_size": 4} | changes
+    return nt.plan(options.pop("problem", problem()), attack, **options)
+
+
 CASES = [
+    # certificates and plans
+    (lambda: certify(nt.Arm(nt.SGD(0.1))),
+     "no theorem covers SGD: certify NeuroTron, or use method='measured'"),
+    (lambda: certify(problem=TRUTHLESS),
+     "the problem has no `true_weights`: give a bound on ‖w_1 − w*‖ as `initial_error`"),
+    (lambda: certify(problem=nt.Problem(gate(), nt.Normal(), np.zeros(3)), initial_error=1.0),
+     "`initial_error` must be at least ‖w_1 − w*‖ = 1.73205, got 1"),
+    (lambda: certify(failure=1.0), "`failure` must be in (0, 1), got 1"),
+    (lambda: certify(method="best"),
+     "`method` must be one of 'sharp', 'theorem1', 'measured', got 'best'"),
+    (lambda: certify(method="measured"), "method='measured' needs `steps`"),
+    (lambda: certify(problem=TRUTHLESS, initial_error=1.0, steps=5, method="measured"),
+     "method='measured' needs the problem's `true_weights`"),
+    (lambda: certify(budget=nt.Budget(1.0)), "`budget` must have both `bound` and `probability`"),
+    (lambda: certify(nt.Arm(nt.NeuroTron("scheduled")), method="theorem1"),
+     "Theorem 1 is about one step size: use method='sharp'"),
+    (lambda: certify(problem=nt.Problem(gate(), nt.StudentT(1.0), np.zeros(3))),
+     "sensing='optimal' needs a law of finite variance: use weighting='inverse-norm', "
+     "sensing='mean' or an array"),
+    (lambda: nt.Budget(bound=-1.0), "`bound` must be in [0, 1e70], got -1"),
+    (lambda: nt.Budget(sees="all"), "`sees` must be one of 'query', 'batch', got 'all'"),
+    (lambda: plan(),
+     "leave out exactly one of bound, probability, accuracy and steps: accuracy and steps are "
+     "missing"),
+    (lambda: plan(accuracy=1.0, steps=5),
+     "leave out exactly one of bound, probability, accuracy and steps: all four are given"),
+    (lambda: plan("adaptive", steps=5), "`attack` must be an Attack or a Budget, got 'adaptive'"),
+    (lambda: plan(accuracy=-1.0), "`accuracy` must be in (0, 1e150], got -1"),
+    (lambda: plan(steps=0), "`steps` must be a whole number from 1 to 1e+15, got 0"),
+    (lambda: plan(steps=5, step_size=0.1),
+     "`step_size` must be one of 'constant', 'scheduled', got 0.1"),
+    (lambda: plan(nt.Budget(probability=0.0), accuracy=0.5, steps=10**6,
+                  problem=nt.Problem(gate(), nt.Normal(), np.zeros(3))),
+     "nobody attacks with probability 0: every bound is tolerated"),
+    (lambda: nt.NeuroTron("slow"), "`step_size` must be one of 'fastest', 'scheduled', got 'slow'"),
+    (lambda: nt.NeuroTron(0.1, weighting="norm"),
+     "`weighting` must be one of 'inverse-norm', got 'norm'"),
+    (lambda: nt.SGD("fastest"), "`step_size` must be a number in (0, inf), got 'fastest'"),
+    (lambda: simulate([nt.Arm(nt.NeuroTron("scheduled"))], problem=TRUTHLESS,
+                      source=nt.Rows(X, Y)),
+     "the problem has no `true_weights`: give a bound on ‖w_1 − w*‖ as `initial_error`"),
+    (lambda: simulate([nt.Arm(nt.NeuroTron("fastest"))],
+                      problem=nt.Problem(gate(), nt.StudentT(3.0), np.zeros(3))),
+     "step_size='fastest' needs moments that StudentT(scale=1.0, dof=3.0) does not have or does "
+     "not say: give a number, or weighting='inverse-norm'"),
     # networks
     (lambda: nt.networks.symmetric(9, 4, 5),
      "`width` must be even, got 5: symmetric gates come in pairs M ± jC"),

@@ -29,7 +29,7 @@ def test_help_teaches():
     text = neurotron("simulate", "--help").stdout
     assert "student-t:dof=4" in text
     assert "--probability" in text
-    assert {"list", "simulate"} <= set(neurotron("--help").stdout.split())
+    assert {"certify", "list", "plan", "simulate"} <= set(neurotron("--help").stdout.split())
 
 
 def test_list_names_everything():
@@ -91,3 +91,63 @@ def test_bad_input_is_one_sentence_and_exit_code_2(arguments, sentence, tmp_path
     assert sentence in result.stderr
     assert "Traceback" not in result.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+TINY = ["--n-inputs", "12", "--filter-size", "4", "--batch-size", "8"]
+
+
+def test_plan_answers_with_a_table_and_the_picture_of_a_run(tmp_path):
+    result = neurotron(
+        "plan", *TINY, "--bound", "0.5", "--probability", "0.3", "--accuracy", "2", "--simulate",
+        "--plot", "plan.png", cwd=tmp_path,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    for part in ("Plan: steps T =", "Theorem (the sharp certificate)", "✓", "λ1 > 0", "measured"):
+        assert part in result.stdout
+    assert (tmp_path / "plan.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("left_out", ["bound", "probability", "accuracy", "steps"])
+def test_plan_finds_what_is_left_out(left_out):
+    given = {"bound": "0.5", "probability": "0.3", "accuracy": "2", "steps": "900"}
+    options = [part for name in given if name != left_out for part in (f"--{name}", given[name])]
+    content = json.loads(neurotron("plan", *TINY, *options, "--json").stdout)
+    assert content["asked"] == left_out
+    assert content["answer"] > 0.0
+    assert content["certificate"]["holds"]
+
+
+def test_certify_says_what_holds_and_what_does_not(tmp_path):
+    holds = neurotron("certify", *TINY, "--steps", "500", "--plot", "c.svg", cwd=tmp_path)
+    assert holds.returncode == 0, holds.stderr
+    assert "it holds with probability at least 0.95" in holds.stdout.replace("\n", " ")
+    assert (tmp_path / "c.svg").exists()
+    heavy = neurotron("certify", *TINY, "--law", "student-t:dof=4", "--json")
+    assert json.loads(heavy.stdout)["holds"] is False
+    weighted = neurotron(
+        "certify", *TINY, "--law", "student-t:dof=1", "--trainer",
+        "neuro-tron:weighting=inverse-norm", "--json",
+    )  # fmt: skip
+    assert json.loads(weighted.stdout)["kind"] == "theorem"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["plan", "--bound", "1"], "leave out exactly one of bound, probability, accuracy"),
+        (["plan", "--bound", "1", "--probability", "0.5", "--accuracy", "0.01"], "not achievable"),
+        (["plan", "--bound", "-1", "--accuracy", "1", "--steps", "9"], "`bound` must be in"),
+        (["plan", "--sees", "all", "--bound", "1", "--probability", "1", "--steps", "9"], "`sees`"),
+        (["certify", "--method", "guess"], "`method` must be one of"),
+        (["certify", "--trainer", "sgd:step_size=0.1"], "no theorem covers SGD"),
+        (["certify", "--failure", "0"], "`failure` must be in (0, 1)"),
+        (["certify", "--plot", "no/such/folder.png"], "there is no folder"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_wrong_questions_get_one_sentence_and_exit_code_2(arguments, sentence):
+    result = neurotron(*arguments)
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert sentence in result.stderr
+    assert result.stderr.count("\n") == 1

@@ -23,8 +23,11 @@ from neurotron.trainers.scheduled import ScheduledTron
 __all__ = ["Choice", "Model", "PaperModel", "SharpModel"]
 
 
+FEW_STEPS = 2000
+
+
 class Choice(NamedTuple):
-    """The best step size, None for a schedule, and about how many steps it takes."""
+    """The best step size, None for a schedule, and a number of steps that suffices."""
 
     step_size: float | None
     steps: float
@@ -94,15 +97,17 @@ class SharpModel(Model):
         if self.scheduled:
             self.evaluations += 1
             whole = recursion.time(start, target, None)
-            return None if whole is None else Choice(None, 1.0 + whole)
+            return None if whole is None else _counted(recursion, start, target, None, whole)
 
         def time(logarithm: float) -> float:
             self.evaluations += 1
             found = recursion.time(start, target, 2.0 * best * math.exp(logarithm))
             return math.inf if found is None else found
 
-        where, steps = least(time, -12.0, 0.0)
-        return Choice(2.0 * best * math.exp(where), 1.0 + steps) if steps < math.inf else None
+        where, whole = least(time, -12.0, 0.0)
+        if whole == math.inf:
+            return None
+        return _counted(recursion, start, target, 2.0 * best * math.exp(where), whole)
 
     def steps(
         self, budget: Budget, start: float, target: float, step_size: float | None
@@ -115,6 +120,17 @@ class SharpModel(Model):
         if step_size is None:
             return ScheduledTron.of(self.resolved, self.recursion(budget), self.request.start)
         return dataclasses.replace(self.asked, step_size=step_size)
+
+
+def _counted(
+    recursion: Recursion, start: float, target: float, step_size: float | None, time: float
+) -> Choice:
+    """Return the choice with its steps: counted where they are few, and the bound on them loose."""
+    if time < FEW_STEPS:
+        steps = recursion.steps_to(start, target, step_size)
+        assert steps is not None
+        return Choice(step_size, float(steps))
+    return Choice(step_size, 1.0 + math.floor(time))
 
 
 class PaperModel(Model):

@@ -283,12 +283,8 @@ class _Search:
         """Refuse what is impossible even with honest labels."""
         if self._within(0.0, 0.0, self.target):
             return
-        clean = Budget(0.0, 0.0)
-        choice = self.model.reach(clean, self.start, self.target)
-        needed = None
-        if choice is not None:
-            needed = self.model.steps(clean, self.start, self.target, choice.step_size)
-        nearest = "" if needed is None else f"; the nearest achievable is {needed:,} steps"
+        choice = self.model.reach(Budget(0.0, 0.0), self.start, self.target)
+        nearest = "" if choice is None else f"; the nearest achievable is {choice.steps:,.0f} steps"
         raise NotAchievable(
             f"not achievable, because even with honest labels {self.most:,} steps do not suffice"
             f"{nearest}"

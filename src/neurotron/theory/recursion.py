@@ -24,6 +24,8 @@ EXACT_STEPS = 20_000
 """Up to so many steps the recursion is iterated one by one; beyond, it is bounded in one go."""
 
 TINY = 1e-300
+NOTHING = 1e-100
+"""Root mean squared errors are not followed closer to their floor than this."""
 
 
 def bound_after(delta: Any, eta: Any, p: Any, q: Any, d2: Any, d1: Any, d0: Any) -> Any:
@@ -120,7 +122,7 @@ class Recursion:
             s = math.sqrt(delta)
             gain, spread = p * delta - q * s, d2 * delta + d1 * s + d0
             if step_size is None:
-                delta -= max(gain, 0.0) ** 2 / (4.0 * max(spread, TINY))
+                delta -= max(gain, 0.0) / (2.0 * max(spread, TINY)) * gain / 2.0
             else:
                 delta -= step_size * (gain - step_size * spread)
             delta = max(delta, 0.0)
@@ -187,12 +189,12 @@ class Recursion:
             return np.full(len(steps), math.inf)
         lowest = self.limit if step_size is None else self.floor(step_size)
         root = math.sqrt(start)
-        if root <= lowest:
-            return np.full(len(steps), lowest**2)
+        if root - lowest <= NOTHING:
+            return np.full(len(steps), max(lowest, root) ** 2)
         bounds = []
         for wanted in steps:
             # bisection in log(√x − floor): `high` always satisfies the inequality
-            low, high = math.log(root - lowest) - 720.0, math.log(root - lowest)
+            low, high = math.log(NOTHING), math.log(root - lowest)
             for _ in range(60):
                 middle = (low + high) / 2.0
                 x = (lowest + math.exp(middle)) ** 2

@@ -1,0 +1,129 @@
+"""Moments under an even weight, against sums over draws, closed forms and each other."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import neurotron as nt
+from neurotron.engine.sources import draw_inputs
+from neurotron.engine.streams import Stream
+from neurotron.laws.even_moments import EvenMoments, of_rows
+
+N = 5
+DRAWS = 400_000
+SIGMAS = 5.0
+MIX = np.random.default_rng(1).standard_normal((N, N))
+GRAM = MIX[:3].T @ MIX[:3]
+
+LAWS = {
+    "normal": nt.Normal(scale=2.0),
+    "laplace": nt.Laplace(scale=0.5),
+    "uniform": nt.Uniform(scale=3.0),
+    "rademacher": nt.Rademacher(scale=1.5),
+    "t(20)": nt.StudentT(20.0),
+    "t(2.5)": nt.StudentT(2.5),
+    "cauchy": nt.StudentT(1.0, scale=4.0),
+    "logistic": nt.ScipyLaw(stats.logistic()),
+    "correlated normal": nt.Correlated(nt.Normal(scale=0.7), MIX),
+    "correlated laplace": nt.Correlated(nt.Laplace(), MIX),
+    "low rank normal": nt.Correlated(nt.Normal(), MIX[:, :4]),
+}
+HEAVY = {"t(2.5)", "cauchy"}
+
+
+def draws(law: nt.Law) -> np.ndarray:
+    return draw_inputs(law, Stream.of(3, 0), 0, DRAWS, N)
+
+
+def agrees(stated: np.ndarray, samples: np.ndarray) -> bool:
+    """Whether a stated mean is within five standard errors of that of samples, entry by entry."""
+    error = samples.std(axis=0) / math.sqrt(len(samples))
+    return bool((np.abs(samples.mean(axis=0) - stated) <= SIGMAS * error + 1e-9).all())
+
+
+@pytest.mark.parametrize("weighting", [None, "inverse-norm"])
+@pytest.mark.parametrize("name", LAWS)
+def test_moments_agree_with_draws(name, weighting):
+    law, x = LAWS[name], draws(LAWS[name])
+    moments = law.even_moments(N, weighting)
+    omega = np.ones(len(x)) if weighting is None else 1.0 / (x**2).sum(axis=1)
+    outer = x[:, :, None] * x[:, None, :]
+    if moments.covariance is not None and not (weighting is None and name in HEAVY):
+        assert agrees(moments.covariance, omega[:, None, None] * outer)
+        assert agrees(moments.squared, (omega**2)[:, None, None] * outer)
+    if moments.quartic is not None:
+        along = omega**2 * np.einsum("ij,jk,ik->i", x, GRAM, x)
+        assert agrees(moments.quartic(GRAM), along[:, None, None] * outer)
+
+
+@pytest.mark.parametrize("weighting", [None, "inverse-norm"])
+@pytest.mark.parametrize("name", sorted(LAWS.keys() - HEAVY))
+def test_the_mean_of_a_projection_is_never_above_its_bound(name, weighting):
+    law, x = LAWS[name], draws(LAWS[name])
+    absolute = law.even_moments(N, weighting).absolute
+    if absolute is None:
+        pytest.skip("not known of this law")
+    omega = np.ones(len(x)) if weighting is None else 1.0 / (x**2).sum(axis=1)
+    for direction in np.random.default_rng(2).standard_normal((4, N)):
+        samples = omega * np.abs(x @ direction)
+        bound = math.sqrt(direction @ absolute @ direction)
+        error = samples.std() / math.sqrt(len(samples))
+        assert samples.mean() - SIGMAS * error <= bound
+        exact = name == "normal" or name == "correlated normal" and weighting is None
+        if exact:
+            assert samples.mean() == pytest.approx(bound, abs=SIGMAS * error)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 10, 100])
+@pytest.mark.parametrize("name", sorted(LAWS.keys() - {"low rank normal"}))
+def test_weighted_squares_sum_to_one(name, n):
+    """Σ_ij E[x_i² x_j²]/‖x‖⁴ = 1 and Σ_i E[x_i²]/‖x‖² = 1, whatever the tails."""
+    law = LAWS[name]
+    if isinstance(law, nt.Correlated):
+        mix = np.random.default_rng(n).standard_normal((n, n)) + np.eye(n)
+        law = nt.Correlated(law.base, mix)
+    moments = law.even_moments(n, "inverse-norm")
+    if moments.quartic is None:
+        pytest.skip("not known of this law")
+    assert np.trace(moments.covariance) == pytest.approx(1.0, rel=1e-9)
+    assert np.trace(moments.quartic(np.eye(n))) == pytest.approx(1.0, rel=1e-8)
+
+
+@pytest.mark.parametrize("n", [3, 10, 100])
+def test_the_inverse_norm_of_normal_inputs_has_its_closed_form(n):
+    """E‖x‖⁻² = 1/(σ²(n − 2))."""
+    squared = nt.Normal(scale=2.0).even_moments(n, "inverse-norm").squared
+    assert np.trace(squared) == pytest.approx(1.0 / (4.0 * (n - 2)), rel=1e-9)
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_in_one_and_two_dimensions_the_inverse_norm_has_no_mean(n):
+    assert nt.Normal().even_moments(n, "inverse-norm").squared is None
+
+
+def test_equal_variances_make_a_correlated_law_a_product_law():
+    rotation = np.linalg.qr(MIX)[0]
+    for weighting in (None, "inverse-norm"):
+        turned = nt.Correlated(nt.Normal(scale=2.0), rotation).even_moments(N, weighting)
+        plain = nt.Normal(scale=2.0).even_moments(N, weighting)
+        np.testing.assert_allclose(turned.covariance, plain.covariance, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(turned.quartic(GRAM), plain.quartic(GRAM), rtol=1e-8, atol=1e-9)
+
+
+def test_rows_are_summed():
+    rows = np.array([[1.0, 2.0], [0.0, 0.0], [3.0, -1.0]])
+    moments: EvenMoments = of_rows(rows, "inverse-norm")
+    kept = rows[[0, 2]] / np.linalg.norm(rows[[0, 2]], axis=1)[:, None]
+    np.testing.assert_allclose(moments.covariance, kept.T @ kept / 3.0)
+    np.testing.assert_allclose(np.trace(moments.quartic(np.eye(2))), 2.0 / 3.0)
+
+
+def test_what_is_infinite_or_unknown_is_none():
+    assert nt.StudentT(4.0).even_moments(N).quartic is None
+    assert nt.StudentT(4.0).even_moments(N).covariance is not None
+    assert nt.StudentT(1.0).even_moments(N).covariance is None
+    assert nt.Correlated(nt.Laplace(), MIX).even_moments(N, "inverse-norm").quartic is None

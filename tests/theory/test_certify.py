@@ -1,0 +1,288 @@
+"""Certificates: what they say, for whom, and when they say nothing."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+from benchmarks.workloads import FOUR_LAWS
+from scipy import stats
+
+import neurotron as nt
+from neurotron.engine.sources import draw_inputs
+from neurotron.engine.streams import Stream
+
+ATTACK = nt.attacks.Adaptive(bound=0.5, probability=0.3)
+
+
+def certify(problem, trainer=None, attack=ATTACK, **options):
+    options = {"batch_size": 8, "steps": 2000} | options
+    return nt.certify(problem, nt.Arm(trainer or nt.NeuroTron(0.01), attack), **options)
+
+
+def names(assumptions) -> list[str]:
+    return [assumption.name for assumption in assumptions]
+
+
+def test_a_certificate_reads_as_a_paragraph_with_its_assumptions(small_problem):
+    text = str(certify(small_problem))
+    head, _, assumptions = text.partition("Assumptions:")
+    assert head.startswith("Theorem (the sharp certificate). Against any attacker who looks at")
+    assert "probability at least 0.95" in head.replace("\n", " ")
+    assert assumptions.count("✓") == 5
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_it_becomes_json_and_back(small_problem):
+    for method in ("sharp", "theorem1"):
+        certificate = certify(small_problem, method=method)
+        content = json.loads(json.dumps(certificate.to_dict(), allow_nan=False))
+        assert content["kind"] == "theorem"
+        assert content["holds"] == certificate.holds
+        assert content["confidence"] == 0.95
+        assert len(content["assumptions"]) == len(certificate.assumptions)
+
+
+def test_radius_is_markovs(small_problem):
+    certificate = certify(small_problem, failure=0.1)
+    assert certificate.radius == pytest.approx(math.sqrt(certificate.trajectory[-1] / 0.1))
+    assert certificate.confidence == 0.9
+    assert certificate.trajectory[0] == pytest.approx(small_problem.initial_error() ** 2)
+    assert certificate.record[-1] == 2000
+
+
+def test_in_the_long_run_it_is_the_floor(small_problem):
+    certificate = certify(small_problem, steps=None)
+    assert certificate.radius == pytest.approx(certificate.floor / math.sqrt(0.05))
+    assert math.sqrt(certificate.trajectory[-1]) <= 1.011 * certificate.floor
+    later = certify(small_problem, steps=10**9)
+    assert later.radius == pytest.approx(certificate.radius, rel=1e-6)
+
+
+def test_a_scheduled_trainer_comes_closer_than_any_constant_step(small_problem):
+    scheduled = certify(small_problem, nt.NeuroTron("scheduled"))
+    assert scheduled.step_size is None
+    for eta in (0.003, 0.01, 0.03):
+        assert scheduled.radius <= certify(small_problem, nt.NeuroTron(eta)).radius
+    assert scheduled.floor == scheduled.limit
+
+
+def test_the_fastest_step_is_the_fastest(small_problem):
+    fastest = certify(small_problem, nt.NeuroTron("fastest"), attack=None, steps=20)
+    for factor in (0.5, 0.9, 1.1, 1.5):
+        other = nt.NeuroTron(factor * fastest.step_size)
+        assert certify(small_problem, other, attack=None, steps=20).radius > fastest.radius
+
+
+def test_what_is_certified_is_what_is_simulated(small_problem):
+    """"fastest" and "scheduled" resolve to the same numbers in both."""
+    arm = nt.Arm(nt.NeuroTron("fastest"), ATTACK)
+    certificate = nt.certify(small_problem, arm, batch_size=8, steps=10)
+    number = nt.Arm(nt.NeuroTron(certificate.step_size), ATTACK)
+    runs = [nt.simulate(small_problem, [one], steps=10, batch_size=8) for one in (arm, number)]
+    np.testing.assert_allclose(runs[0].weights, runs[1].weights, rtol=1e-12)
+
+
+def test_with_honest_labels_the_course_holds_for_all_steps_at_once(small_problem):
+    certificate = certify(small_problem, attack=None)
+    assert certificate.any_time
+    assert "all steps at once" in str(certificate).replace("\n", " ")
+    assert not certify(small_problem).any_time
+    noisy = nt.Problem(small_problem.network, nt.Normal(), np.ones(4) * 2, noise=0.1)
+    assert not certify(noisy, attack=None).any_time
+
+
+def test_the_any_time_bound_holds_along_whole_paths(small_problem):
+    """P(∃t: ‖d_t‖² > Δ_t/δ) ≤ δ = 0.2; of 60 runs at most 23 may break it (99.9 %)."""
+    arm = nt.Arm(nt.NeuroTron("fastest"))
+    certificate = nt.certify(small_problem, arm, batch_size=2, steps=200, failure=0.2)
+    broken = 0
+    for i in range(60):
+        run = nt.simulate(small_problem, [arm], steps=200, batch_size=2, replicate=i)
+        broken += bool((run.errors[0] ** 2 > certificate.trajectory / 0.2).any())
+    assert broken <= stats.binom.ppf(0.999, 60, 0.2)
+
+
+def test_t4_has_no_certificate_without_weights_and_says_what_to_use():
+    network = nt.networks.symmetric(12, 4, 6, seed=1)
+    problem = nt.Problem.draw(network, nt.StudentT(4.0), seed=1)
+    for method, failing in (("sharp", "moments"), ("theorem1", "m4")):
+        certificate = certify(problem, method=method)
+        assert not certificate.holds
+        assert certificate.radius == math.inf
+        assert names(certificate.failed) == [failing]
+        assert "inverse-norm" in str(certificate)
+        assert str(certificate).startswith("No guarantee")
+    weighted = certify(problem, nt.NeuroTron("fastest", weighting="inverse-norm"))
+    assert weighted.holds
+    assert weighted.kind == "theorem"
+
+
+@pytest.mark.parametrize("setting", FOUR_LAWS, ids=lambda setting: setting.name)
+def test_the_papers_settings_are_outside_theorem_1_and_inside_ours(setting):
+    problem = setting.problem(seed=0)
+    attack = nt.attacks.AlternatingSign(bound=0.25, probability=0.5)
+    arm = nt.Arm(nt.NeuroTron(setting.step_size, sensing="mean"), attack)
+    paper = nt.certify(problem, arm, batch_size=16, steps=40_000, method="theorem1")
+    text = " ".join(str(paper).split())
+    fastest = nt.Arm(nt.NeuroTron("fastest"), attack)
+    ours = nt.certify(problem, fastest, batch_size=16, steps=40_000)
+    if setting.name == "t(4)":
+        assert names(paper.failed) == ["m4"]
+        assert names(ours.failed) == ["moments"]
+        assert "weighting='inverse-norm'" in text
+    else:
+        assert names(paper.failed) == ["c_trade > 0"]
+        assert "scale the inputs by more than" in text
+        assert "sensing='polar'" in text
+        assert ours.holds
+        assert ours.radius < problem.initial_error()
+
+
+def test_remedies_work():
+    """What the assumption c_trade > 0 says to change makes it hold."""
+    problem = nt.Problem.draw(nt.networks.relu_gate(10), nt.Normal(), seed=1)
+    trainer, attack = nt.NeuroTron(1e-4, "mean"), nt.attacks.Adaptive(0.01, 0.9)
+    failed = certify(problem, trainer, attack, method="theorem1").failed[0]
+    factor = float(failed.remedy.partition("more than ")[2].split(" ")[0])
+    below = float(failed.remedy.partition("below ")[2].split(",")[0])
+    scaled = nt.Problem.draw(nt.networks.relu_gate(10), nt.Normal(scale=1.01 * factor), seed=1)
+    weaker = nt.attacks.Adaptive(0.01, 0.99 * below)
+    for other in (certify(scaled, trainer, attack, method="theorem1"),
+                  certify(problem, trainer, weaker, method="theorem1")):
+        assert "c_trade > 0" not in names(other.failed)
+
+
+def test_theorem_1_holds_where_its_assumptions_do():
+    problem = nt.Problem.draw(nt.networks.relu_gate(4), nt.Normal(scale=20.0), seed=1)
+    attack = nt.attacks.Adaptive(0.1, 0.1)
+    plan = nt.plan(problem, attack, accuracy=1.0, batch_size=8, method="theorem1")
+    certificate = plan.certificate
+    assert certificate.holds
+    assert all(assumption.holds for assumption in certificate.assumptions)
+    assert certificate.radius <= 1.0
+    sharp = nt.certify(problem, plan.arm, batch_size=8, steps=plan.steps)
+    assert sharp.radius < certificate.radius
+
+
+def test_a_matrix_without_pull_gets_no_certificate(small_problem):
+    worst = -small_problem.network.mean_gate
+    certificate = certify(small_problem, nt.NeuroTron(0.01, worst))
+    assert names(certificate.failed) == ["λ1 > 0"]
+    assert "sensing='optimal'" in str(certificate)
+
+
+def test_a_step_too_large_has_a_bound_for_now_but_none_in_the_long_run(small_problem):
+    assert certify(small_problem, nt.NeuroTron(10.0), steps=3).radius > 1.0
+    certificate = certify(small_problem, nt.NeuroTron(10.0), steps=None)
+    assert not certificate.holds
+    assert names(certificate.failed) == ["step size"]
+
+
+def test_an_asymmetric_law_gets_no_certificate():
+    problem = nt.Problem.draw(nt.networks.relu_gate(3), nt.ScipyLaw(stats.expon()))
+    for method in ("sharp", "theorem1"):
+        certificate = certify(problem, nt.NeuroTron(0.01, "mean"), method=method)
+        assert not certificate.holds
+        assert "parity" in names(certificate.failed)
+
+
+def test_rows_have_a_plug_in_certificate_near_that_of_their_law():
+    network = nt.networks.symmetric(6, 2, 4, seed=1)
+    truth = np.array([1.0, -2.0])
+    rows = draw_inputs(nt.Laplace(), Stream.of(1, 0), 0, 200_000, 6)
+    known = certify(nt.Problem(network, nt.Laplace(), truth))
+    data = certify(nt.Problem(network, nt.Empirical(rows), truth))
+    assert data.kind == "plug-in"
+    assert str(data).startswith("Plug-in estimate")
+    assert data.radius == pytest.approx(known.radius, rel=0.02)
+    assert names(data.failed) == ["parity"]
+    assert not data.failed[0].blocking
+
+
+def test_lopsided_rows_have_none():
+    rows = np.random.default_rng(1).standard_normal((500, 3)) + 1.0
+    problem = nt.Problem(nt.networks.relu_gate(3), nt.Empirical(rows), np.ones(3) * 2)
+    certificate = certify(problem)
+    assert not certificate.holds
+    assert "symmetrized=True" in str(certificate)
+    assert certify(nt.Problem(problem.network, nt.Empirical(rows, True), np.ones(3) * 2)).holds
+
+
+def test_who_does_not_know_the_truth_gives_a_bound(small_problem):
+    unknown = nt.Problem(small_problem.network, small_problem.law)
+    same = certify(unknown, initial_error=small_problem.initial_error())
+    assert same.radius == pytest.approx(certify(small_problem).radius)
+    larger = certify(small_problem, initial_error=10.0, steps=20)
+    assert larger.radius > certify(small_problem, steps=20).radius
+
+
+def test_a_budget_stands_for_every_attacker_within_it(small_problem):
+    budget = nt.Budget(bound=1.0, probability=0.5)
+    wide = certify(small_problem, budget=budget)
+    stronger = nt.attacks.OddDirection(1.0, 0.5, direction=np.ones(4))
+    assert wide.radius == certify(small_problem, attack=stronger).radius
+    with pytest.raises(nt.InputError, match="exceeds the budget"):
+        certify(small_problem, attack=nt.attacks.Adaptive(2.0, 0.5), budget=budget)
+
+
+class SeesBatch(nt.attacks.Constant):
+    """Looks at the whole batch."""
+
+    sees = "batch"
+
+
+class Unbounded(nt.attacks.Constant):
+    """Outside every theorem."""
+
+    covered = ()
+
+
+def test_an_attacker_who_sees_the_batch_weakens_the_guarantee(small_problem):
+    alone = certify(small_problem, attack=nt.attacks.Constant(0.5, 0.3))
+    together = certify(small_problem, attack=SeesBatch(0.5, 0.3))
+    assert together.radius > alone.radius
+    assert "looks at the batch" in str(together).replace("\n", " ")
+
+
+def test_an_attack_outside_the_theorems_is_only_measured(small_problem):
+    attack = Unbounded(math.inf, 0.3)
+    certificate = certify(small_problem, attack=attack)
+    assert names(certificate.failed) == ["attack"]
+    assert "measured" in str(certificate)
+
+
+def test_a_measured_certificate_says_that_it_is(small_problem):
+    arm = nt.Arm(nt.SGD(0.05), ATTACK)
+    certificate = nt.certify(
+        small_problem, arm, batch_size=8, steps=300, method="measured", failure=0.2
+    )
+    assert certificate.kind == "empirical"
+    assert str(certificate).startswith("Measured, not proved.")
+    errors = [
+        nt.simulate(small_problem, [arm], steps=300, batch_size=8, replicate=i).errors[0, -1]
+        for i in range(4)
+    ]
+    assert certificate.radius == max(errors)
+    wild = nt.Arm(nt.SGD(1e6), ATTACK)
+    diverged = nt.certify(small_problem, wild, batch_size=8, steps=20, method="measured")
+    assert not diverged.holds
+    assert "did not stay bounded" in str(diverged)
+
+
+def test_a_schedule_made_for_another_attack_is_followed(small_problem):
+    plan = nt.plan(
+        small_problem, nt.Budget(0.1, 0.1), steps=500, batch_size=8, step_size="scheduled"
+    )
+    right = nt.certify(
+        small_problem, plan.arm, batch_size=8, steps=500, budget=nt.Budget(0.1, 0.1)
+    )
+    assert right.radius == plan.certificate.radius
+    wrong = nt.certify(
+        small_problem, plan.arm, batch_size=8, steps=500, budget=nt.Budget(0.5, 0.5)
+    )
+    assert wrong.radius > right.radius
+    best = certify(small_problem, nt.NeuroTron("scheduled"), nt.attacks.Adaptive(0.5, 0.5), steps=500)
+    assert wrong.radius >= best.radius

@@ -1,0 +1,162 @@
+"""Plans: three numbers given, the fourth found, on the safe side and with nothing left over."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+from evidence.plans import chunk
+
+import neurotron as nt
+from neurotron.theory.planner import MOST_EVALUATIONS
+
+BUDGET = nt.Budget(bound=0.5, probability=0.3)
+
+
+def plan(problem, budget=BUDGET, **options):
+    return nt.plan(problem, budget, **({"batch_size": 8} | options))
+
+
+@pytest.mark.parametrize("step_size", ["constant", "scheduled"])
+def test_steps_are_the_fewest_that_this_step_size_needs(small_problem, step_size):
+    found = plan(small_problem, accuracy=2.0, step_size=step_size)
+    assert found.asked == "steps"
+    assert found.answer == found.steps
+    assert found.certificate.radius <= 2.0
+    one_less = nt.certify(
+        small_problem, found.arm, batch_size=8, steps=found.steps - 1, budget=BUDGET
+    )
+    assert one_less.radius > 2.0
+
+
+def test_no_other_step_size_needs_fewer_steps(small_problem):
+    found = plan(small_problem, accuracy=2.0)
+    for factor in np.geomspace(0.3, 3.0, 21):
+        other = nt.Arm(nt.NeuroTron(factor * found.arm.trainer.step_size))
+        rival = nt.certify(
+            small_problem, other, batch_size=8, steps=int(0.99 * found.steps) - 1, budget=BUDGET
+        )
+        assert rival.radius > 2.0
+
+
+SETTINGS = {
+    "sharp": (nt.Problem.draw(nt.networks.symmetric(12, 4, 6, seed=1), nt.Normal(), seed=1), 2.0),
+    "theorem1": (nt.Problem.draw(nt.networks.relu_gate(4), nt.Normal(scale=20.0), seed=1), 1.0),
+}
+
+
+@pytest.mark.parametrize("method", SETTINGS)
+@pytest.mark.parametrize("asked", ["bound", "probability", "accuracy"])
+def test_what_is_found_needs_the_steps_given_and_a_little_more_needs_more(asked, method):
+    problem, accuracy = SETTINGS[method]
+    given = {"bound": 0.3, "probability": 0.1, "accuracy": accuracy}
+    first = _steps(problem, method, **given)
+    budget = nt.Budget(**{name: given[name] for name in ("bound", "probability") if name != asked})
+    wanted = None if asked == "accuracy" else accuracy
+    found = plan(problem, budget, accuracy=wanted, steps=first, method=method)
+    assert found.asked == asked
+    assert found.steps == first
+    harder, easier = (0.97, 1.001) if asked == "accuracy" else (1.03, 0.999)
+    assert _steps(problem, method, **(given | {asked: found.answer * easier})) <= first
+    assert _steps(problem, method, **(given | {asked: found.answer * harder})) > first
+
+
+def _steps(problem, method, *, bound, probability, accuracy) -> float:
+    try:
+        budget = nt.Budget(bound, probability)
+        return plan(problem, budget, accuracy=accuracy, method=method).steps
+    except nt.NotAchievable:
+        return math.inf
+
+
+def test_a_plan_can_be_run_and_keeps_its_promise(small_problem):
+    attack = nt.attacks.Adaptive(0.5, 0.3)
+    for step_size in ("constant", "scheduled"):
+        found = plan(small_problem, attack, accuracy=2.0, step_size=step_size)
+        assert found.arm.attack is attack
+        errors = [
+            nt.simulate(
+                small_problem, [found.arm], steps=found.steps, batch_size=8, replicate=i
+            ).errors[0, -1]
+            for i in range(20)
+        ]
+        assert max(errors) <= 2.0
+
+
+def test_harder_questions_need_more(small_problem):
+    base = plan(small_problem, accuracy=2.0).steps
+    assert plan(small_problem, accuracy=1.5).steps > base
+    assert plan(small_problem, nt.Budget(0.6, 0.3), accuracy=2.0).steps > base
+    assert plan(small_problem, nt.Budget(0.5, 0.35), accuracy=2.0).steps > base
+    assert plan(small_problem, nt.Budget(0.5, 0.3, "batch"), accuracy=2.0).steps > base
+    assert plan(small_problem, accuracy=2.0, initial_error=20.0).steps > base
+    assert plan(small_problem, accuracy=2.0, step_size="scheduled").steps < base
+    better, worse = (plan(small_problem, accuracy=4.0, sensing=m) for m in ("optimal", "mean"))
+    assert worse.steps > better.steps
+
+
+def test_what_cannot_be_guaranteed_says_why_and_what_is_nearest(small_problem):
+    with pytest.raises(nt.NotAchievable, match="not achievable, because an attacker") as refused:
+        plan(small_problem, accuracy=0.01)
+    nearest = float(str(refused.value).rpartition("above ")[2])
+    assert plan(small_problem, accuracy=1.01 * nearest).certificate.radius <= 1.01 * nearest
+    with pytest.raises(nt.NotAchievable, match="even with honest labels 2 steps") as refused:
+        plan(small_problem, nt.Budget(None, 0.3), accuracy=2.0, steps=2)
+    steps = int(str(refused.value).rpartition("is ")[2].removesuffix(" steps").replace(",", ""))
+    assert plan(small_problem, nt.Budget(None, 0.3), accuracy=2.0, steps=steps).answer >= 0.0
+
+
+def test_a_plan_next_to_the_limit_ends_and_takes_very_long(small_problem):
+    arm = nt.Arm(nt.NeuroTron("fastest"), nt.attacks.Adaptive(0.5, 0.3))
+    limit = nt.certify(small_problem, arm, batch_size=8).limit / math.sqrt(0.05)
+    for step_size in ("constant", "scheduled"):
+        found = plan(small_problem, accuracy=limit * (1.0 + 1e-7), step_size=step_size)
+        assert found.steps > 10**6
+        assert found.certificate.radius <= limit * (1.0 + 1e-7)
+
+
+def test_without_moments_there_is_no_plan_but_advice():
+    network = nt.networks.symmetric(12, 4, 6, seed=1)
+    problem = nt.Problem.draw(network, nt.StudentT(4.0), seed=1)
+    with pytest.raises(nt.NotAchievable, match="use weighting='inverse-norm'"):
+        plan(problem, accuracy=5.0)
+    assert plan(problem, accuracy=15.0, weighting="inverse-norm").certificate.kind == "theorem"
+
+
+def test_a_weak_attack_may_strike_always(small_problem):
+    found = plan(small_problem, nt.Budget(1e-6, None), accuracy=1.0, steps=5000)
+    assert found.answer == 1.0
+
+
+def test_a_start_good_enough_needs_no_steps_and_never_gets_worse(small_problem):
+    far = 10.0 * small_problem.initial_error()
+    found = plan(small_problem, accuracy=far)
+    assert found.steps == 0
+    longer = plan(small_problem, nt.Budget(None, 0.3), accuracy=far, steps=10_000)
+    assert longer.certificate.radius <= far
+
+
+def test_a_plan_prints_and_becomes_json(small_problem):
+    found = plan(small_problem, accuracy=2.0)
+    assert str(found).startswith(f"Plan: steps T = {found.steps:,}, with NeuroTron(")
+    content = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert content["asked"] == "steps"
+    assert content["certificate"]["radius"] <= 2.0
+    assert "Plan(steps=" in repr(found)
+
+
+def test_honest_noise_has_a_price(small_problem):
+    noisy = nt.Problem(
+        small_problem.network, small_problem.law, small_problem.true_weights, noise=0.5
+    )
+    assert plan(noisy, accuracy=2.0).steps > plan(small_problem, accuracy=2.0).steps
+    assert math.isfinite(plan(noisy, None, accuracy=0.5).certificate.radius)
+
+
+def test_random_plans_keep_their_promise_in_higher_precision():
+    """A sample of docs/evidence/plans.md; evaluations are counted and bounded."""
+    row = chunk(0, 60)
+    assert row["kept"] == row["made"] > 25
+    assert 0 < row["most evaluations"] <= MOST_EVALUATIONS
