@@ -71,7 +71,7 @@ def test_without_the_compiler_one_sentence_says_so(program):
 
 FILES = [
     "_formula.py", "_jit.py", "attacks/constant.py", "laws/normal.py", "trainers/base.py",
-    "engine/streams.py", "engine/compiled/loops.py",
+    "engine/streams.py", "engine/compiled/loops.py", "theory/recursion.py",
 ]  # fmt: skip
 
 

@@ -195,8 +195,7 @@ def _status(stopped: int, finished: bool) -> str:
 
 
 def _resolve(arm: Arm, problem: Problem, batch_size: int, steps: int) -> Arm:
-    attack = arm.attack
-    trainer = arm.trainer.resolve(problem, batch_size=batch_size, steps=steps, attack=attack)
+    trainer = arm.trainer.resolve(problem, batch_size=batch_size, steps=steps, attack=arm.attack)
     return dataclasses.replace(arm, trainer=trainer)
 
 

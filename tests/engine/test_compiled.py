@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.stats
+from tests.engine.comparison import assert_equal_runs
 
 import neurotron as nt
 from neurotron.attacks import (
@@ -33,6 +34,7 @@ from neurotron.engine.setup import Setup
 from neurotron.engine.sources import Simulated
 from neurotron.engine.state import CohortState
 from neurotron.engine.streams import Purpose, Stream
+from neurotron.trainers.scheduled import ScheduledTron
 
 STEPS = 300
 
@@ -81,20 +83,6 @@ def laws(n: int) -> dict[str, tuple[nt.Law, float]]:
         "scipy": (nt.ScipyLaw(scipy.stats.logistic()), 0.3),
         "empirical": (nt.Empirical(draw.standard_normal((50, n)), symmetrized=True), 1.0),
     }
-
-
-def assert_equal_runs(one: nt.Trajectories, other: nt.Trajectories, relative: float) -> None:
-    assert one.status == other.status
-    assert one.stopped_at == other.stopped_at
-    np.testing.assert_array_equal(one.steps, other.steps)
-    for name in ("weights", "errors", "losses"):
-        a, b = getattr(one, name), getattr(other, name)
-        if a is not None:
-            scale = np.abs(b).max(axis=1, initial=0.0, where=np.isfinite(b))[:, None]
-            finite = np.isfinite(b)
-            np.testing.assert_array_equal(finite, np.isfinite(a))
-            gap = np.abs(np.where(finite, a, 0.0) - np.where(finite, b, 0.0))
-            assert (gap <= relative * scale).all(), f"{name}: {(gap / scale).max():.1e}"
 
 
 @pytest.mark.parametrize("law", laws(3))
@@ -355,7 +343,8 @@ def test_a_run_whose_arms_have_all_diverged_ends_at_once(small_problem):
 
 def test_every_built_in_thing_is_compiled():
     assert set(formulas.ATTACKS) == set(nt.attacks.BY_NAME.factories.values())
-    assert set(formulas.TRAINERS) == set(nt.trainers.BY_NAME.factories.values())
+    named = set(nt.trainers.BY_NAME.factories.values())
+    assert set(formulas.TRAINERS) == named | {ScheduledTron}  # what a NeuroTron may resolve to
 
 
 def test_the_loop_lets_other_threads_run(small_problem):

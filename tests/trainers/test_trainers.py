@@ -45,6 +45,6 @@ def test_outer_weights_q_with_step_over_q_is_the_same_run_as_an_attack_of_bound_
 
 
 def test_a_resolved_trainer_holds_its_sensing_matrix(small_problem):
-    trainer = nt.NeuroTron(1e-3).resolve(small_problem, batch_size=4, steps=10)
+    trainer = nt.NeuroTron(1e-3).resolve(small_problem, batch_size=4, steps=10, attack=None)
     expected = nt.networks.sensing.optimal(small_problem.network, np.eye(12))
     np.testing.assert_array_equal(trainer.sensing, expected)

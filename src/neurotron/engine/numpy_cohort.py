@@ -7,8 +7,7 @@ and the reference the compiled one is held against.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,16 +15,16 @@ import numpy.typing as npt
 from neurotron import _check
 from neurotron._types import Array, Index
 from neurotron.attacks import Attack, Query
+from neurotron.engine.grouping import columns_where, groups, sensing_groups, vectors_of
 from neurotron.engine.recording import Records
 from neurotron.engine.setup import Setup
 from neurotron.engine.sources import Batch, draw_batch
 from neurotron.engine.state import CohortState, divergence_limit
 from neurotron.engine.streams import Purpose
+from neurotron.engine.weighting import inverse_square
 from neurotron.trainers import Trainer
 
 __all__ = ["NumpyCohort", "answer"]
-
-T = TypeVar("T", Attack, Trainer)
 
 
 class Seen(NamedTuple):
@@ -51,17 +50,18 @@ class NumpyCohort:
         self.limit = divergence_limit(self.problem)
         trainers = [arm.trainer for arm in self.arms]
         attacks = [arm.attack for arm in self.arms]
-        self.step_size = np.array([trainer.step_size for trainer in trainers])
+        self.step_size = np.array([float(trainer.step_size) for trainer in trainers])
         self.bound = np.array([0.0 if attack is None else attack.bound for attack in attacks])
         self.probability = np.array([0.0 if a is None else a.probability for a in attacks])
         self.sign = np.where(np.arange(self.batch_size) % 2, 1.0, -1.0)[:, None]
-        self.by_attack = _groups(attacks)
-        self.by_trainer = _groups(trainers)
-        self.by_sensing = _sensing_groups(trainers)
-        self.by_gradient = _columns(trainers, lambda t: t.direction != "sensing")
-        self.by_first = _columns(trainers, lambda t: t.direction == "first_gradient")
+        self.by_attack = groups(attacks)
+        self.by_trainer = groups(trainers)
+        self.by_sensing = sensing_groups(trainers)
+        self.by_gradient = columns_where(trainers, lambda t: t.direction != "sensing")
+        self.by_first = columns_where(trainers, lambda t: t.direction == "first_gradient")
+        self.by_weighting = columns_where(trainers, lambda t: t.weighting is not None)
         self.uses = {name for attack in attacks if attack is not None for name in attack.uses}
-        self.vectors = _vectors(attacks, self.problem.network.filter_size)
+        self.vectors = vectors_of(attacks, self.problem.network.filter_size)
 
     def compile(self) -> None:
         """Compile now what the first step would otherwise wait for: only the streams are."""
@@ -202,15 +202,18 @@ class NumpyCohort:
                 self._adapt(trainer, columns, seen, part)
         if seen.batch.counts is not None:
             weight *= seen.batch.counts[:, None]
+        if self.by_weighting.size:
+            square = (seen.batch.inputs**2).sum(axis=1, keepdims=True)
+            weight[:, self.by_weighting] *= inverse_square(square)
         weight *= self.step_size / self.batch_size
         self._keep_finite(self.state.weights + self._move(seen, weight))
 
     def _adapt(self, trainer: Trainer, columns: Index, seen: Seen, residual: Array) -> None:
         """Let a trainer observe the batch and change its state."""
         memory = _memory(self.state, columns)
-        observed = trainer.observe(residual, self._squared_length(seen, columns), memory)
-        values = (answer(trainer, "observe", value, residual.shape) for value in observed)
-        mean = tuple(self._average(value, seen.batch) for value in values)
+        mean: tuple[Array, ...] = ()
+        if trainer.observe is not Trainer.observe:
+            mean = self._observed(trainer, columns, seen, residual, memory)
         after = trainer.adapt(memory, mean, seen.step)
         if len(after) != len(memory):
             raise _check.InputError(
@@ -222,6 +225,19 @@ class NumpyCohort:
         for column, *values_of_arm in zip(columns, *new, strict=True):
             if self.state.stopped_at[column] < 0:
                 self.state.memory[column] = tuple(map(float, values_of_arm))
+
+    def _observed(
+        self,
+        trainer: Trainer,
+        columns: Index,
+        seen: Seen,
+        residual: Array,
+        memory: tuple[Array, ...],
+    ) -> tuple[Array, ...]:
+        """Return what a trainer observes, each number averaged over the batch, (columns,)."""
+        observed = trainer.observe(residual, self._squared_length(seen, columns), memory)
+        values = (answer(trainer, "observe", value, residual.shape) for value in observed)
+        return tuple(self._average(value, seen.batch) for value in values)
 
     def _move(self, seen: Seen, weight: Array) -> Array:
         """Return Σ_i weight_i · direction_i, (r, arms)."""
@@ -243,7 +259,7 @@ class NumpyCohort:
         length = np.empty_like(seen.output)
         for (_, sensing), sensed in zip(self.by_sensing, seen.sensed, strict=True):
             length[:, sensing] = (sensed**2).sum(axis=1)[:, None]
-        gradient = self.by_gradient
+        gradient = np.intersect1d(self.by_gradient, columns)
         vectors = np.einsum("bla,blr->bar", seen.coefficients[:, :, gradient], seen.projected)
         length[:, gradient] = (vectors**2).sum(axis=2)
         length[:, self.by_first] = length[:1, self.by_first]
@@ -261,44 +277,6 @@ class NumpyCohort:
         if batch.counts is not None:
             values = values * batch.counts[:, None]
         return np.asarray(values.mean(axis=0))
-
-
-def _groups(things: Sequence[T | None]) -> list[tuple[T, Index]]:
-    """Return one thing of each family with the columns of the arms that share its formulas."""
-    members: dict[object, list[int]] = {}
-    for column, thing in enumerate(things):
-        if thing is not None:
-            members.setdefault(thing.family, []).append(column)
-    return [(things[columns[0]], np.array(columns)) for columns in members.values()]  # type: ignore[misc]
-
-
-def _sensing_groups(trainers: Sequence[Trainer]) -> list[tuple[Array, Index]]:
-    """Return each distinct sensing matrix with the columns of the arms that use it."""
-    groups: list[tuple[Array, list[int]]] = []
-    for column, trainer in enumerate(trainers):
-        if trainer.direction != "sensing":
-            continue
-        matrix = np.asarray(trainer.sensing)  # type: ignore[attr-defined]
-        for known, columns in groups:
-            if np.array_equal(known, matrix):
-                columns.append(column)
-                break
-        else:
-            groups.append((matrix, [column]))
-    return [(matrix, np.array(columns)) for matrix, columns in groups]
-
-
-def _columns(trainers: Sequence[Trainer], wanted: Callable[[Trainer], bool]) -> Index:
-    return np.flatnonzero([wanted(trainer) for trainer in trainers])
-
-
-def _vectors(attacks: Sequence[Attack | None], filter_size: int) -> Array:
-    """Return each arm's attack vector as a column, NaN for those without one: (r, arms)."""
-    vectors = np.full((filter_size, len(attacks)), np.nan)
-    for column, attack in enumerate(attacks):
-        if attack is not None and attack.vector is not None:
-            vectors[:, column] = attack.vector
-    return vectors
 
 
 def _take(query: Query, attack: Attack, columns: Index) -> Query:

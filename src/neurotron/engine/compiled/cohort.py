@@ -6,8 +6,9 @@ import numpy as np
 
 from neurotron._types import Array, Index
 from neurotron.engine.compiled import formulas, layout
+from neurotron.engine.compiled.arrays import FED, Feed
 from neurotron.engine.compiled.lanes import LANES
-from neurotron.engine.compiled.step import FED, Feed, advance
+from neurotron.engine.compiled.step import advance
 from neurotron.engine.recording import Records
 from neurotron.engine.setup import Setup
 from neurotron.engine.sources import draw_batch, draw_inputs
@@ -26,13 +27,13 @@ def obstacle(problem: Problem, arm: Arm) -> str:
     """Return why an arm cannot run compiled, "" if it can: it must be built in all through."""
     parts: dict[str, tuple[object, tuple[type, ...]]] = {
         "network": (problem.network, (FilterNetwork,)),
-        "trainer": (arm.trainer, formulas.TRAINERS),
+        "trainer": (arm.trainer, (*formulas.TRAINERS,)),
         "attack": (arm.attack, (*formulas.ATTACKS, type(None))),
     }
     for name, (part, known) in parts.items():
         if type(part) not in known:
             return f"the {name} {type(part).__name__} is not built in"
-    return "the loop does not adapt trainers" if arm.trainer.adapts else ""
+    return ""
 
 
 class CompiledCohort:
@@ -76,6 +77,9 @@ class CompiledCohort:
         lanes = blocks.transpose(1, 0, 2).reshape(len(self.state.weights), -1)
         self.state.weights[:] = lanes[:, self.places]
         self.state.stopped_at[:] = self.learners.stopped_at.ravel()[self.places]
+        rows = self.learners.memory[self.places // LANES, self.places % LANES]
+        for arm, numbers in enumerate(self.state.memory):
+            self.state.memory[arm] = tuple(rows[arm, : len(numbers)].tolist())
         known = self.problem.true_weights is not None
         return Records(due, self._by_arm(errors) if known else None, self._by_arm(losses))
 

@@ -1,4 +1,4 @@
-"""The built-in formulas as compiled kernels, chosen by an integer code.
+"""The built-in formulas as compiled kernels, chosen by an integer code (trainers': see `rules`).
 
 Each formula is compiled once, inside the loop that calls it on a whole block of learners. So the
 time to compile grows with the number of formulas, never with laws × attacks × trainers.
@@ -28,10 +28,11 @@ from neurotron.laws import Laplace, Normal, Rademacher, StudentT, Uniform
 from neurotron.laws.base import ScaledLaw
 from neurotron.laws.student_t import bailey, four_degrees
 from neurotron.trainers import SGD, FirstSampleSGD, NeuroTron, Trainer
+from neurotron.trainers.scheduled import ScheduledTron
 
 __all__ = [
-    "ATTACKS", "INFLUENCES", "LAWS", "LAW_FORMULAS", "TRAINERS", "attack", "draw", "draw_normal",
-    "influence",
+    "ATTACKS", "LAWS", "LAW_FORMULAS", "TRAINERS", "Kernel", "attack", "draw", "draw_normal",
+    "switch",
 ]  # fmt: skip
 
 Kernel = Callable[..., None]
@@ -39,20 +40,20 @@ Kernel = Callable[..., None]
 ATTACKS: tuple[type[Attack], ...] = (
     AlternatingSign, RandomSign, UniformNoise, Constant, OddDirection, Impersonation, Adaptive,
 )  # fmt: skip
-TRAINERS: tuple[type[Trainer], ...] = (NeuroTron, SGD, FirstSampleSGD)
-INFLUENCES = list(dict.fromkeys(trainer.influence for trainer in TRAINERS))
+TRAINERS: dict[type[Trainer], int] = {NeuroTron: 0, SGD: 0, FirstSampleSGD: 0, ScheduledTron: 6}
+"""With how many numbers the state of each has."""
 LAWS: tuple[type[ScaledLaw], ...] = (Normal, Laplace, Uniform, Rademacher, StudentT)
 LAW_FORMULAS: list[Callable[..., tuple[Any, ...]]] = [
     Normal.formula, Laplace.formula, Uniform.formula, Rademacher.formula, four_degrees, bailey,
 ]  # fmt: skip
 
 
-def _switch(kernels: Sequence[Kernel]) -> Kernel:
+def switch(kernels: Sequence[Kernel]) -> Kernel:
     """Return the function that calls ``kernels[code]`` with its five arguments."""
     first, *others = kernels
     if not others:
         return inline(lambda code, a, b, c, d, e: first(a, b, c, d, e))
-    rest = _switch(others)
+    rest = switch(others)
 
     @inline
     def choose(code: int, a: Any, b: Any, c: Any, d: Any, e: Any) -> None:
@@ -85,18 +86,6 @@ def _attack_kernel(kind: type[Attack]) -> Kernel:
     return attack
 
 
-def _influence_kernel(formula: Callable[..., Any]) -> Kernel:
-    influence = inline(formula)
-
-    @jit
-    def weigh(state: tuple[()], residual: Array, counts: Array, rate: Array, weight: Array) -> None:
-        """Set weight = influence of the residual · how often the sample counts · η/b."""
-        for e in range(weight.size):
-            weight[e] = influence(residual[e], state) * counts[e] * rate[e]
-
-    return weigh
-
-
 def _law_kernel(law: Callable[..., tuple[Any, ...]]) -> Kernel:
     formula = inline(law)
     if len(law(0.5, 0.5, 1.0, 4.0)) == 1:
@@ -119,7 +108,6 @@ def _law_kernel(law: Callable[..., tuple[Any, ...]]) -> Kernel:
     return draw_two
 
 
-attack = _switch([_attack_kernel(kind) for kind in ATTACKS])
-influence = _switch([_influence_kernel(formula) for formula in INFLUENCES])
+attack = switch([_attack_kernel(kind) for kind in ATTACKS])
 _law_kernels = [_law_kernel(law) for law in LAW_FORMULAS]
-draw, draw_normal = _switch(_law_kernels), _law_kernels[0]
+draw, draw_normal = switch(_law_kernels), _law_kernels[0]

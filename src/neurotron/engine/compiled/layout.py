@@ -10,9 +10,10 @@ import numpy as np
 from neurotron._types import Array, Index
 from neurotron.attacks import Attack, Constant, Query
 from neurotron.engine.compiled import formulas
+from neurotron.engine.compiled.arrays import DIRECTIONS, FED, Batches, Learners, Scratch, Sight
 from neurotron.engine.compiled.lanes import LANES
 from neurotron.engine.compiled.respond import gates_of
-from neurotron.engine.compiled.step import DIRECTIONS, FED, Batches, Learners, Scratch, Sight
+from neurotron.engine.compiled.rules import RULES, rule_of
 from neurotron.engine.setup import Setup
 from neurotron.engine.sources import Simulated, Source
 from neurotron.engine.state import divergence_limit
@@ -119,14 +120,15 @@ def learners_of(setup: Setup, sensing: Sequence[int]) -> tuple[Learners, Index]:
             DIRECTIONS.index(arm.trainer.direction),
             row,
             formulas.ATTACKS.index(type(attack)),
-            formulas.INFLUENCES.index(arm.trainer.influence),
+            RULES.index(rule_of(type(arm.trainer))),
+            int(arm.trainer.weighting is not None),
         )
         for arm, attack, row in zip(arms, attacks, sensing, strict=True)
     ]
     lanes = _blocks(keys)
-    direction, row, attack_code, influence = np.array(keys)[lanes[:, 0]].T.copy()
+    direction, row, attack_code, rule, weighting = np.array(keys)[lanes[:, 0]].T.copy()
     references, impersonated = _references(problem, attacks, is_simulated(source))
-    rate = [arm.trainer.step_size / batch_size for arm in arms]
+    rate = [float(arm.trainer.step_size) / batch_size for arm in arms]
 
     def flat(values: Sequence[float]) -> Array:
         return np.tile(np.array(values)[lanes], (1, batch_size))
@@ -137,10 +139,13 @@ def learners_of(setup: Setup, sensing: Sequence[int]) -> tuple[Learners, Index]:
     return Learners(
         weights=filters(state.weights),
         stopped_at=state.stopped_at[lanes],
+        memory=_rows(state.memory)[lanes],
         direction=direction,
         sensing=row,
         attack=attack_code,
-        influence=influence,
+        rule=rule,
+        observes=np.array([RULES[code].observes for code in rule]),
+        weighting=weighting,
         uses=np.array(
             [[name in attacks[arm].uses for name in Query._fields] for arm in lanes[:, 0]]
         ),
@@ -165,6 +170,14 @@ def _blocks(keys: Sequence[Hashable]) -> Index:
             row = same[start : start + LANES]
             rows.append(row + row[:1] * (LANES - len(row)))
     return np.array(rows)
+
+
+def _rows(memory: Sequence[tuple[float, ...]]) -> Array:
+    """Return the states of the arms' trainers as rows, short ones filled up with zeros."""
+    rows = np.zeros((len(memory), max(map(len, memory))))
+    for row, numbers in zip(rows, memory, strict=True):
+        row[: len(numbers)] = numbers
+    return rows
 
 
 def _vectors(attacks: Sequence[Attack], filter_size: int) -> Array:
@@ -224,12 +237,13 @@ def scratch_of(setup: Setup, batches: Batches, sight: Sight, learners: Learners)
         chosen=np.empty(b),
         noise=np.empty(2 * noise_pairs),
         flat_coin=flat(),
-        counts=np.ones(b * LANES),
+        counts=np.ones((1 + learners.weighting.max(), b * LANES)),
         reference_output=flat(len(learners.references)),
         queries=queries,
         responses=flat(len(network.basis)),
         coefficients=flat(len(network.basis)),
         residual=flat(),
+        length=flat(),
         weight=flat(),
         move=np.empty(network.filter_size * LANES),
     )

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from neurotron._jit import jit
+from neurotron._jit import inline, jit
 from neurotron._types import Array, Index
+from neurotron.engine import weighting
+from neurotron.engine.compiled import elementary  # noqa: F401  (what the formula calls, compiled)
 from neurotron.engine.compiled.lanes import LANES
 
 __all__ = [
@@ -24,10 +26,14 @@ __all__ = [
     "repeat_first",
     "smallest",
     "spread",
+    "squared_lengths",
     "subtract_each",
     "sum_into_first",
     "take_move",
+    "times_inverse_square",
 ]  # fmt: skip
+
+_inverse_square = inline(weighting.inverse_square)
 
 
 @jit
@@ -103,11 +109,38 @@ def gather_lanes(values: Array, which: Index, out: Array) -> None:
 def norms(inputs: Array, size: int, out: Array) -> None:
     """Set the Euclidean norm of each row's first `size` numbers."""
     for i in range(len(inputs)):
-        total = 0.0
-        for j in range(size):
-            total += inputs[i, j] ** 2
+        norm = np.sqrt(_square(inputs[i], size))
         for lane in range(LANES):
-            out[i * LANES + lane] = np.sqrt(total)
+            out[i * LANES + lane] = norm
+
+
+@jit
+def times_inverse_square(inputs: Array, size: int, counts: Array, out: Array) -> None:
+    """Set out = counts · ω(x), with x the first `size` numbers of each row."""
+    for i in range(len(inputs)):
+        omega = _inverse_square(_square(inputs[i], size))
+        for lane in range(LANES):
+            out[i * LANES + lane] = counts[i * LANES + lane] * omega
+
+
+@jit
+def _square(row: Array, size: int) -> float:
+    total = 0.0
+    for j in range(size):
+        total += row[j] ** 2
+    return total
+
+
+@jit
+def squared_lengths(seen: Array, columns: Index, coefficients: Array, out: Array) -> None:
+    """Set ‖Σ_l coefficients[l] · seen[columns[l]]‖² of each sample and lane."""
+    fill(out, 0.0)
+    for e in range(out.size):
+        for j in range(columns.shape[1]):
+            total = 0.0
+            for matrix in range(len(columns)):
+                total += coefficients[matrix, e] * seen[e // LANES, columns[matrix, j]]
+            out[e] += total**2
 
 
 @jit

@@ -8,7 +8,6 @@ each sample and lane, eight lanes to a sample, so that a formula is one loop ove
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -16,130 +15,29 @@ from neurotron._jit import entry, inline
 from neurotron._types import Array, Index
 from neurotron.attacks import Query
 from neurotron.engine.compiled import loops
-from neurotron.engine.compiled.formulas import attack, draw, draw_normal, influence
+from neurotron.engine.compiled.arrays import (
+    FED,
+    FIRST_GRADIENT,
+    SENSING,
+    Batches,
+    Feed,
+    Learners,
+    Scratch,
+    Sight,
+)
+from neurotron.engine.compiled.formulas import attack, draw, draw_normal
 from neurotron.engine.compiled.lanes import LANES
 from neurotron.engine.compiled.products import add_transposed_product, product
-from neurotron.engine.compiled.respond import Gates, respond
+from neurotron.engine.compiled.respond import respond
+from neurotron.engine.compiled.rules import Samples, adapt, weigh
 from neurotron.engine.streams import Purpose, fill_pairs
 
-__all__ = ["DIRECTIONS", "FED", "Batches", "Feed", "Learners", "Scratch", "Sight", "advance"]
+__all__ = ["advance"]
 
-DIRECTIONS = ("sensing", "gradient", "first_gradient")
-SENSING, GRADIENT, FIRST_GRADIENT = range(3)
 LABEL, OUTPUT, SIGN, UNIFORM, PUSH, PROBE, PROBE_OUTPUT, NORM, STEP = range(len(Query._fields))
 INPUTS, ATTACK, NOISE = (
     np.uint64(purpose) for purpose in (Purpose.INPUTS, Purpose.ATTACK, Purpose.NOISE)
 )
-FED = -1
-
-
-class Batches(NamedTuple):
-    """How batches are drawn."""
-
-    key: np.uint64
-    law: int
-    """Code of the law's formula, FED if inputs come from outside."""
-    scale: float
-    shape: float
-    correlation: Array
-    """Bᵀ of a correlated law in blocks of eight columns, (blocks, 8 m), or no blocks."""
-    latent: Index
-    """0 … m − 1."""
-    noise: float
-
-
-class Feed(NamedTuple):
-    """Batches from outside, from step `first` on; parts that are drawn here have no rows."""
-
-    first: int
-    inputs: Array
-    """(steps, b n)."""
-    labels: Array
-    """(steps, b)."""
-    counts: Array
-    """(steps, b)."""
-
-
-class Sight(NamedTuple):
-    """How a batch is seen: all dense matrices as one, and which columns of it each one is."""
-
-    matrix: Array
-    """In blocks of eight columns, (blocks, 8 n)."""
-    inputs: Index
-    """0 … n − 1."""
-    basis: Index
-    """Columns of basis matrix l, (L, r): of the input itself if its windows are gathered."""
-    sensing: Index
-    """Columns of each sensing matrix, (matrices, r)."""
-    gates: Gates
-    true_weights: Array
-    """(r,); empty if nobody knows them."""
-
-
-class Learners(NamedTuple):
-    """Arms in blocks of eight that share direction, sensing matrix, attack and influence."""
-
-    weights: Array
-    """(blocks, 8 r): number 8 j + a is weight j of lane a."""
-    stopped_at: Index
-    """Step of divergence, −1 before, (blocks, 8)."""
-    direction: Index
-    sensing: Index
-    """Which sensing matrix a block moves along, or is probed through."""
-    attack: Index
-    influence: Index
-    uses: Index
-    """Whether a block's attack looks at a field of the query, (blocks, 9)."""
-    bound: Array
-    """θ, flat: (blocks, 8 b); so are the next two."""
-    probability: Array
-    rate: Array
-    """η/b."""
-    vectors: Array
-    """The attack's fixed vector of each lane, (blocks, 8 r)."""
-    references: Array
-    """Filters that never move, (blocks, 8 r): w* first, then those attacks impersonate."""
-    impersonated: Index
-    """Lane of the references that a lane's attack impersonates, (blocks, 8)."""
-    limit: float
-    """Largest weight that is not called divergence."""
-
-
-class Scratch(NamedTuple):
-    """Room to work in, allocated once. Flat unless a shape is given."""
-
-    u: Array
-    v: Array
-    drawn: Array
-    """Numbers of the law as they come, (at least b m,)."""
-    latent: Array
-    """The same as (b, m), before a correlated law mixes them."""
-    inputs: Array
-    """(b, n), or more columns; `flat_inputs` is the same memory."""
-    flat_inputs: Array
-    seen: Array
-    """Inputs through the matrix, (b, columns); `flat_seen` is the same memory."""
-    flat_seen: Array
-    basis_seen: Array
-    """Where `Sight.basis` looks: `inputs` for gathered windows, else `seen`."""
-    coin: Array
-    """(b,), and the uniform that comes with it."""
-    chosen: Array
-    noise: Array
-    """(b + 1,)."""
-    flat_coin: Array
-    counts: Array
-    reference_output: Array
-    """(reference blocks, 8 b)."""
-    queries: Array
-    """The fields of `Query`, (9, 8 b)."""
-    responses: Array
-    """(L, 8 b), and so the coefficients."""
-    coefficients: Array
-    residual: Array
-    weight: Array
-    move: Array
-    """(8 r,)."""
 
 
 # ---- the batch -----------------------------------------------------------------------------------
@@ -180,7 +78,7 @@ def _answer(weights: Array, slopes: bool, sight: Sight, scratch: Scratch, output
 def _label(
     step: int, batches: Batches, feed: Feed, learners: Learners, sight: Sight, scratch: Scratch
 ) -> None:
-    """Find the honest labels, how often samples count, and the coins of the attack."""
+    """Find the honest labels, how much samples count, and the coins of the attack."""
     for block in range(len(learners.references)):
         _answer(learners.references[block], False, sight, scratch, scratch.reference_output[block])
     label = scratch.queries[LABEL]
@@ -195,7 +93,10 @@ def _label(
         draw_normal(u, v, batches.noise, 0.0, scratch.noise)
         loops.add_each(scratch.noise, label)
     if len(feed.counts):
-        loops.spread(feed.counts[step - feed.first], 1, scratch.counts)
+        loops.spread(feed.counts[step - feed.first], 1, scratch.counts[0])
+    if len(scratch.counts) > 1:
+        inputs, counts = scratch.inputs, scratch.counts
+        loops.times_inverse_square(inputs, sight.inputs.size, counts[0], counts[1])
     fill_pairs(batches.key, ATTACK, np.uint64(step), scratch.coin, scratch.chosen)
     loops.spread(scratch.coin, 1, scratch.flat_coin)
     loops.spread(scratch.chosen, 1, scratch.queries[UNIFORM])
@@ -248,7 +149,12 @@ def _update(step: int, block: int, learners: Learners, sight: Sight, scratch: Sc
     """Move the eight learners of a block."""
     weight, move, direction = scratch.weight, scratch.move, learners.direction[block]
     weights, rate = learners.weights[block], learners.rate[block]
-    influence(learners.influence[block], (), scratch.residual, scratch.counts, rate, weight)
+    rule, memory, residual = learners.rule[block], learners.memory[block], scratch.residual
+    weigh(rule, memory, residual, scratch.counts[learners.weighting[block]], rate, weight)
+    if learners.observes[block]:
+        _measure(block, learners, sight, scratch)
+    samples = Samples(residual, scratch.length)
+    adapt(rule, step, memory, learners.stopped_at[block], samples, scratch.counts[0])
     if direction == FIRST_GRADIENT:
         loops.sum_into_first(weight)
     loops.fill(move, 0.0)
@@ -263,6 +169,23 @@ def _update(step: int, block: int, learners: Learners, sight: Sight, scratch: Sc
     loops.take_move(weights, move, learners.stopped_at[block], step, learners.limit)
 
 
+@inline
+def _measure(block: int, learners: Learners, sight: Sight, scratch: Scratch) -> None:
+    """Set the squared length of each sample's direction.
+
+    Works in the coefficients of a block that does not move along gradients.
+    """
+    direction, row, length = learners.direction[block], learners.sensing[block], scratch.length
+    if direction == SENSING:
+        loops.fill(scratch.coefficients[0], 1.0)
+        columns = sight.sensing[row : row + 1]
+        loops.squared_lengths(scratch.seen, columns, scratch.coefficients, length)
+    else:
+        loops.squared_lengths(scratch.basis_seen, sight.basis, scratch.coefficients, length)
+    if direction == FIRST_GRADIENT:
+        loops.repeat_first(length)
+
+
 # ---- the record ----------------------------------------------------------------------------------
 
 
@@ -272,7 +195,7 @@ def _record(
 ) -> None:
     """Set error ‖w − w*‖ and mean squared residual of each lane; infinite once it diverged."""
     loops.distances(learners.weights[block], sight.true_weights, errors)
-    loops.mean_squares(scratch.residual, scratch.counts, losses)
+    loops.mean_squares(scratch.residual, scratch.counts[0], losses)
     for lane in range(LANES):
         stopped = learners.stopped_at[block, lane] >= 0
         errors[lane] = np.inf if stopped else errors[lane]

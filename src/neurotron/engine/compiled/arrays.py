@@ -1,0 +1,139 @@
+"""What the compiled loop works on, as arrays in named tuples; `layout` makes them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from neurotron._types import Array, Index
+from neurotron.engine.compiled.respond import Gates
+
+__all__ = [
+    "DIRECTIONS", "FED", "FIRST_GRADIENT", "SENSING", "Batches", "Feed", "Learners", "Scratch",
+    "Sight",
+]  # fmt: skip
+
+DIRECTIONS = ("sensing", "gradient", "first_gradient")
+SENSING, FIRST_GRADIENT = DIRECTIONS.index("sensing"), DIRECTIONS.index("first_gradient")
+FED = -1
+"""The code of a law whose inputs come from outside."""
+
+
+class Batches(NamedTuple):
+    """How batches are drawn."""
+
+    key: np.uint64
+    law: int
+    """Code of the law's formula, FED if inputs come from outside."""
+    scale: float
+    shape: float
+    correlation: Array
+    """Bᵀ of a correlated law in blocks of eight columns, (blocks, 8 m), or no blocks."""
+    latent: Index
+    """0 … m − 1."""
+    noise: float
+
+
+class Feed(NamedTuple):
+    """Batches from outside, from step `first` on; parts that are drawn here have no rows."""
+
+    first: int
+    inputs: Array
+    """(steps, b n)."""
+    labels: Array
+    """(steps, b)."""
+    counts: Array
+    """(steps, b)."""
+
+
+class Sight(NamedTuple):
+    """How a batch is seen: all dense matrices as one, and which columns of it each one is."""
+
+    matrix: Array
+    """In blocks of eight columns, (blocks, 8 n)."""
+    inputs: Index
+    """0 … n − 1."""
+    basis: Index
+    """Columns of basis matrix l, (L, r): of the input itself if its windows are gathered."""
+    sensing: Index
+    """Columns of each sensing matrix, (matrices, r)."""
+    gates: Gates
+    true_weights: Array
+    """(r,); empty if nobody knows them."""
+
+
+class Learners(NamedTuple):
+    """Arms in blocks of eight that share direction, sensing matrix, attack, rule and weighting."""
+
+    weights: Array
+    """(blocks, 8 r): number 8 j + a is weight j of lane a."""
+    stopped_at: Index
+    """Step of divergence, −1 before, (blocks, 8)."""
+    memory: Array
+    """State of each lane's trainer, (blocks, 8, most numbers): it has the first ones of a row."""
+    direction: Index
+    sensing: Index
+    """Which sensing matrix a block moves along, or is probed through."""
+    attack: Index
+    rule: Index
+    """Code of the trainer's formulas."""
+    observes: Index
+    """Whether they look at the batch before the next step."""
+    weighting: Index
+    """Which row of `Scratch.counts` a block learns by."""
+    uses: Index
+    """Whether a block's attack looks at a field of the query, (blocks, 9)."""
+    bound: Array
+    """θ, flat: (blocks, 8 b); so are the next two."""
+    probability: Array
+    rate: Array
+    """η/b."""
+    vectors: Array
+    """The attack's fixed vector of each lane, (blocks, 8 r)."""
+    references: Array
+    """Filters that never move, (blocks, 8 r): w* first, then those attacks impersonate."""
+    impersonated: Index
+    """Lane of the references that a lane's attack impersonates, (blocks, 8)."""
+    limit: float
+    """Largest weight that is not called divergence."""
+
+
+class Scratch(NamedTuple):
+    """Room to work in, allocated once. Flat unless a shape is given."""
+
+    u: Array
+    v: Array
+    drawn: Array
+    """Numbers of the law as they come, (at least b m,)."""
+    latent: Array
+    """The same as (b, m), before a correlated law mixes them."""
+    inputs: Array
+    """(b, n), or more columns; `flat_inputs` is the same memory."""
+    flat_inputs: Array
+    seen: Array
+    """Inputs through the matrix, (b, columns); `flat_seen` is the same memory."""
+    flat_seen: Array
+    basis_seen: Array
+    """Where `Sight.basis` looks: `inputs` for gathered windows, else `seen`."""
+    coin: Array
+    """(b,), and the uniform that comes with it."""
+    chosen: Array
+    noise: Array
+    """(b + 1,)."""
+    flat_coin: Array
+    counts: Array
+    """How much each sample counts, (1, 8 b); with a second row, the same times ω(x)."""
+    reference_output: Array
+    """(reference blocks, 8 b)."""
+    queries: Array
+    """The fields of `Query`, (9, 8 b)."""
+    responses: Array
+    """(L, 8 b), and so the coefficients."""
+    coefficients: Array
+    residual: Array
+    length: Array
+    """‖direction‖², where a trainer observes it."""
+    weight: Array
+    move: Array
+    """(8 r,)."""

@@ -1,0 +1,153 @@
+"""The built-in trainers' formulas as compiled kernels: how a residual counts, and what is learnt.
+
+Trainers that share their formulas share one code, whatever direction they move in. A state is a
+row of numbers between steps, and a tuple of known size inside a kernel, as formulas expect it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from numba.extending import register_jitable
+
+from neurotron._jit import inline, jit
+from neurotron._types import Array, Index
+from neurotron.engine.compiled.formulas import TRAINERS, Kernel, switch
+from neurotron.engine.compiled.lanes import LANES
+from neurotron.theory.recursion import best_step, bound_after
+from neurotron.trainers import Trainer
+
+__all__ = ["RULES", "Rule", "Samples", "adapt", "adapt_kernel", "rule_of", "weigh", "weigh_kernel"]
+
+for helper in (best_step, bound_after):  # what formulas call
+    register_jitable(helper)
+
+
+class Rule(NamedTuple):
+    """The formulas of a trainer, and how many numbers its state has."""
+
+    influence: Callable[..., Any]
+    observe: Callable[..., Any]
+    adapt: Callable[..., Any]
+    size: int
+
+    @property
+    def observes(self) -> bool:
+        """Whether the state depends on the batch."""
+        return self.size > 0 and self.observe is not Trainer.observe
+
+
+class Samples(NamedTuple):
+    """What a trainer may observe of a batch, flat."""
+
+    residual: Array
+    length: Array
+    """Need not be right for a trainer that does not observe."""
+
+
+def rule_of(kind: type[Trainer]) -> Rule:
+    """Return the formulas of a built-in trainer."""
+    return Rule(kind.influence, kind.observe, kind.adapt, TRAINERS[kind])
+
+
+# ---- tuples of known size ------------------------------------------------------------------------
+
+
+def _reader(size: int) -> Callable[..., tuple[float, ...]]:
+    """Return the function that makes a tuple of the first `size` numbers of a row."""
+    if size == 0:
+        return inline(lambda row: ())
+    rest, last = _reader(size - 1), size - 1
+
+    @inline
+    def read(row: Array) -> tuple[float, ...]:
+        return rest(row) + (row[last],)  # noqa: RUF005  (the compiler knows no other way)
+
+    return read
+
+
+def _writer(size: int) -> Callable[..., None]:
+    """Return the function that writes a tuple of `size` numbers to a row."""
+    if size == 0:
+        return inline(lambda numbers, row: None)
+    rest, last = _writer(size - 1), size - 1
+
+    @inline
+    def write(numbers: tuple[float, ...], row: Array) -> None:
+        rest(numbers, row)
+        row[last] = numbers[last]
+
+    return write
+
+
+def _adder(size: int) -> Callable[..., tuple[float, ...]]:
+    """Return the function that gives total + factor · numbers for tuples of `size` numbers."""
+    if size == 0:
+        return inline(lambda total, factor, numbers: ())
+    rest, last = _adder(size - 1), size - 1
+
+    @inline
+    def add(total: tuple[float, ...], factor: float, numbers: tuple[Any, ...]) -> tuple[float, ...]:
+        sums = rest(total, factor, numbers)
+        return sums + (total[last] + factor * numbers[last],)  # noqa: RUF005
+
+    return add
+
+
+# ---- kernels -------------------------------------------------------------------------------------
+
+
+def weigh_kernel(rule: Rule) -> Kernel:
+    """Return what sets weight = influence of the residual · how much the sample counts · η/b."""
+    influence, read = inline(rule.influence), _reader(rule.size)
+    if rule.size == 0:
+
+        @jit
+        def weigh(
+            memory: Array, residual: Array, counts: Array, rate: Array, weight: Array
+        ) -> None:
+            for e in range(weight.size):
+                weight[e] = influence(residual[e], ()) * counts[e] * rate[e]
+
+        return weigh
+
+    @jit
+    def weigh_by_state(
+        memory: Array, residual: Array, counts: Array, rate: Array, weight: Array
+    ) -> None:
+        for lane in range(LANES):  # lane by lane: what depends on the state only is computed once
+            state = read(memory[lane])
+            for e in range(lane, weight.size, LANES):
+                weight[e] = influence(residual[e], state) * counts[e] * rate[e]
+
+    return weigh_by_state
+
+
+def adapt_kernel(rule: Rule) -> Kernel:
+    """Return what moves the state of every running lane on, by what it observed on average."""
+    if rule.size == 0:
+        return inline(lambda step, memory, stopped_at, samples, counts: None)
+    observe, adapt = inline(rule.observe), inline(rule.adapt)
+    observed = len(rule.observe(1.0, 1.0, (1.0,) * rule.size))
+    read, write, add = _reader(rule.size), _writer(rule.size), _adder(observed)
+    nothing = (0.0,) * observed
+
+    @jit
+    def learn(step: int, memory: Array, stopped_at: Index, samples: Samples, counts: Array) -> None:
+        share = LANES / counts.size
+        for lane in range(LANES):
+            if stopped_at[lane] >= 0:
+                continue
+            state, total = read(memory[lane]), nothing
+            for e in range(lane, counts.size, LANES):
+                seen = observe(samples.residual[e], samples.length[e], state)
+                total = add(total, counts[e], seen)
+            write(adapt(state, add(nothing, share, total), step), memory[lane])
+
+    return learn
+
+
+RULES = list(dict.fromkeys(rule_of(kind) for kind in TRAINERS))
+weigh = switch([weigh_kernel(rule) for rule in RULES])
+adapt = switch([adapt_kernel(rule) for rule in RULES])

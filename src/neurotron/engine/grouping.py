@@ -1,0 +1,55 @@
+"""Which arms the NumPy engine serves with one call: columns of arrays (…, arms)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import numpy as np
+
+from neurotron._types import Array, Index
+from neurotron.attacks import Attack
+from neurotron.trainers import Trainer
+
+__all__ = ["columns_where", "groups", "sensing_groups", "vectors_of"]
+
+T = TypeVar("T", Attack, Trainer)
+
+
+def groups(things: Sequence[T | None]) -> list[tuple[T, Index]]:
+    """Return one thing of each family with the columns of the arms that share its formulas."""
+    members: dict[object, list[int]] = {}
+    for column, thing in enumerate(things):
+        if thing is not None:
+            members.setdefault(thing.family, []).append(column)
+    return [(things[columns[0]], np.array(columns)) for columns in members.values()]  # type: ignore[misc]
+
+
+def sensing_groups(trainers: Sequence[Trainer]) -> list[tuple[Array, Index]]:
+    """Return each distinct sensing matrix with the columns of the arms that use it."""
+    groups: list[tuple[Array, list[int]]] = []
+    for column, trainer in enumerate(trainers):
+        if trainer.direction != "sensing":
+            continue
+        matrix = np.asarray(trainer.sensing)  # type: ignore[attr-defined]
+        for known, columns in groups:
+            if np.array_equal(known, matrix):
+                columns.append(column)
+                break
+        else:
+            groups.append((matrix, [column]))
+    return [(matrix, np.array(columns)) for matrix, columns in groups]
+
+
+def columns_where(trainers: Sequence[Trainer], wanted: Callable[[Trainer], bool]) -> Index:
+    """Return the columns of the arms whose trainer is wanted."""
+    return np.flatnonzero([wanted(trainer) for trainer in trainers])
+
+
+def vectors_of(attacks: Sequence[Attack | None], filter_size: int) -> Array:
+    """Return each arm's attack vector as a column, NaN for those without one: (r, arms)."""
+    vectors = np.full((filter_size, len(attacks)), np.nan)
+    for column, attack in enumerate(attacks):
+        if attack is not None and attack.vector is not None:
+            vectors[:, column] = attack.vector
+    return vectors
