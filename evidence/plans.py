@@ -148,7 +148,9 @@ def chunk(first: int, count: int = CHUNK) -> Row:
         "made": len(promises),
         "kept": sum(map(kept, promises)),
         "most steps": max((promise.steps for promise in promises), default=0),
-        "median steps": float(np.median([float(promise.steps) for promise in promises] or [math.nan])),
+        "median steps": float(
+            np.median([float(promise.steps) for promise in promises] or [math.nan])
+        ),
         "beyond exact steps": sum(promise.steps > EXACT_STEPS for promise in promises),
         "most evaluations": max(evaluations for _, evaluations in found),
     }

@@ -81,9 +81,6 @@ CASES = [
     (lambda: certify(budget=nt.Budget(1.0)), "`budget` must have both `bound` and `probability`"),
     (lambda: certify(nt.Arm(nt.NeuroTron("scheduled")), method="theorem1"),
      "Theorem 1 is about one step size: use method='sharp'"),
-    (lambda: certify(problem=nt.Problem(gate(), nt.StudentT(1.0), np.zeros(3))),
-     "sensing='optimal' needs a law of finite variance: use weighting='inverse-norm', "
-     "sensing='mean' or an array"),
     (lambda: nt.Budget(bound=-1.0), "`bound` must be in [0, 1e70], got -1"),
     (lambda: nt.Budget(sees="all"), "`sees` must be one of 'query', 'batch', got 'all'"),
     (lambda: plan(),
@@ -223,7 +220,8 @@ CASES = [
      "the sensing matrix must have full rank: its rows are dependent"),
     (lambda: simulate([nt.Arm(nt.NeuroTron(0.1))],
                       problem=nt.Problem.draw(gate(), nt.StudentT(2))),
-     "sensing='optimal' needs a law of finite variance: use sensing='mean' or an array"),
+     "sensing='optimal' needs a law of finite variance: use weighting='inverse-norm', "
+     "sensing='mean' or an array"),
     (lambda: nt.Arm("sgd"), "`trainer` must be a Trainer, got 'sgd'"),
     (lambda: nt.Arm(nt.SGD(0.1), "noise"), "`attack` must be an Attack, got 'noise'"),
     (lambda: type("Odd", (nt.Trainer,), {"direction": "first-gradient"})(0.1),
@@ -231,7 +229,7 @@ CASES = [
      "'first-gradient'"),
     (lambda: nt.Arm(nt.SGD(0.1), name=0), "`name` must be a str, got 0"),
     (lambda: attacked(formula("chance", 7.0)),
-     "attack Formula(bound=1, probability=1) gave a chance outside [0, 1] at step 0"),
+     "attack Formula(bound=1, probability=1) gave a chance outside [0, probability] at step 0"),
     (lambda: attacked(formula("distort", None)),
      "distort of Formula(bound=1, probability=1) must return a number or numbers of shape (4, 1), "
      "got NoneType of shape ()"),

@@ -73,7 +73,7 @@ def test_the_mean_of_a_projection_is_never_above_its_bound(name, weighting):
         bound = math.sqrt(direction @ absolute @ direction)
         error = samples.std() / math.sqrt(len(samples))
         assert samples.mean() - SIGMAS * error <= bound
-        exact = name == "normal" or name == "correlated normal" and weighting is None
+        exact = name == "normal" or (name == "correlated normal" and weighting is None)
         if exact:
             assert samples.mean() == pytest.approx(bound, abs=SIGMAS * error)
 

@@ -77,7 +77,7 @@ def test_the_fastest_step_is_the_fastest(small_problem):
 
 
 def test_what_is_certified_is_what_is_simulated(small_problem):
-    """"fastest" and "scheduled" resolve to the same numbers in both."""
+    """ "fastest" and "scheduled" resolve to the same numbers in both."""
     arm = nt.Arm(nt.NeuroTron("fastest"), ATTACK)
     certificate = nt.certify(small_problem, arm, batch_size=8, steps=10)
     number = nt.Arm(nt.NeuroTron(certificate.step_size), ATTACK)
@@ -150,8 +150,10 @@ def test_remedies_work():
     below = float(failed.remedy.partition("below ")[2].split(",")[0])
     scaled = nt.Problem.draw(nt.networks.relu_gate(10), nt.Normal(scale=1.01 * factor), seed=1)
     weaker = nt.attacks.Adaptive(0.01, 0.99 * below)
-    for other in (certify(scaled, trainer, attack, method="theorem1"),
-                  certify(problem, trainer, weaker, method="theorem1")):
+    for other in (
+        certify(scaled, trainer, attack, method="theorem1"),
+        certify(problem, trainer, weaker, method="theorem1"),
+    ):
         assert "c_trade > 0" not in names(other.failed)
 
 
@@ -276,13 +278,11 @@ def test_a_schedule_made_for_another_attack_is_followed(small_problem):
     plan = nt.plan(
         small_problem, nt.Budget(0.1, 0.1), steps=500, batch_size=8, step_size="scheduled"
     )
-    right = nt.certify(
-        small_problem, plan.arm, batch_size=8, steps=500, budget=nt.Budget(0.1, 0.1)
-    )
+    right = nt.certify(small_problem, plan.arm, batch_size=8, steps=500, budget=nt.Budget(0.1, 0.1))
     assert right.radius == plan.certificate.radius
-    wrong = nt.certify(
-        small_problem, plan.arm, batch_size=8, steps=500, budget=nt.Budget(0.5, 0.5)
-    )
+    wrong = nt.certify(small_problem, plan.arm, batch_size=8, steps=500, budget=nt.Budget(0.5, 0.5))
     assert wrong.radius > right.radius
-    best = certify(small_problem, nt.NeuroTron("scheduled"), nt.attacks.Adaptive(0.5, 0.5), steps=500)
+    best = certify(
+        small_problem, nt.NeuroTron("scheduled"), nt.attacks.Adaptive(0.5, 0.5), steps=500
+    )
     assert wrong.radius >= best.radius

@@ -108,7 +108,8 @@ def test_theta_star_is_where_the_least_gamma_goes_to_infinity():
     base = Theorem1.of(problem, np.eye(4), nt.Budget(1.0, 0.2), 4)
     limit = base.largest_bound(0.1)
     below, above = (
-        Theorem1.of(problem, np.eye(4), nt.Budget(limit * factor, 0.2), 4) for factor in (0.99, 1.01)
+        Theorem1.of(problem, np.eye(4), nt.Budget(limit * factor, 0.2), 4)
+        for factor in (0.99, 1.01)
     )
     assert math.isfinite(below.least_gamma(0.1))
     assert above.least_gamma(0.1) == math.inf
@@ -139,9 +140,7 @@ def test_certified_rates_of_theory_section_4():
     rates = [Theorem1.of(problem, m, None, 16).rate(2.0) for m in (network.mean_gate, polar)]
     assert rates[0] == pytest.approx(3.5e-8, rel=0.3)
     assert rates[1] == pytest.approx(2.7e-7, rel=0.3)
-    certificate = nt.certify(
-        problem, nt.Arm(nt.NeuroTron("fastest")), batch_size=16, steps=1
-    )
+    certificate = nt.certify(problem, nt.Arm(nt.NeuroTron("fastest")), batch_size=16, steps=1)
     assert 1.0 - certificate.trajectory[-1] / certificate.trajectory[0] == pytest.approx(
         1.8e-2, rel=0.1
     )

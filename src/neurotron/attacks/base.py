@@ -58,7 +58,7 @@ class Attack(ABC):
     bound
         θ ≥ 0, the largest change of a label.
     probability
-        β in [0, 1], the chance that a label is attacked.
+        β in [0, 1], the chance that a label is attacked; the largest one, if `chance` varies.
     """
 
     bound: float
@@ -93,7 +93,7 @@ class Attack(ABC):
 
     @staticmethod
     def chance(probability: Any, query: Query) -> Any:
-        """Return β; a formula of the query if the chance is not constant."""
+        """Return β; a formula of the query if the chance is not constant, at most `probability`."""
         return probability
 
     @property

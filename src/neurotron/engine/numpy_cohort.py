@@ -115,13 +115,14 @@ class NumpyCohort:
         return labels
 
     def _chance(self, attack: Attack, columns: Index, query: Query) -> Array:
-        """Return β, (b, columns), after checking that it is a probability."""
+        """Return β, (b, columns), after checking that it is one, at most the attack's largest."""
         shape = (self.batch_size, len(columns))
         probability = self.probability[None, columns]
         chance = answer(attack, "chance", attack.chance(probability, query), shape)
-        if not ((chance >= 0.0) & (chance <= 1.0)).all():
+        if not ((chance >= 0.0) & (chance <= probability * (1.0 + 1e-12))).all():
             raise _check.InputError(
-                f"attack {attack!r} gave a chance outside [0, 1] at step {self.state.step}"
+                f"attack {attack!r} gave a chance outside [0, probability] at step "
+                f"{self.state.step}"
             )
         return chance
 

@@ -118,8 +118,8 @@ def plan(
     >>> nt.plan(problem, attack, accuracy=0.1, batch_size=16)
     Traceback (most recent call last):
     neurotron.theory.planner.NotAchievable: not achievable, because an attacker with θ = 0.25, β = \
-0.2 can hold the guaranteed root mean squared error at 0.04906; the nearest achievable accuracy is \
-above 0.2194
+0.2 can hold the guaranteed root mean squared error at 0.02837; the nearest achievable accuracy is \
+above 0.1269
     """
     _check.instance("problem", problem, Problem)
     budget = _budget(attack)

@@ -61,8 +61,8 @@ class Recursion:
     >>> clean.fastest
     0.125
     >>> clean.steps_to(1.0, target=1e-6, step_size=clean.fastest)
-    214
-    >>> clean.after(1.0, [213, 214], step_size=clean.fastest) > 1e-6
+    215
+    >>> clean.after(1.0, [214, 215], step_size=clean.fastest) > 1e-6
     array([ True, False])
     """
 

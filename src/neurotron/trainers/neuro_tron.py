@@ -72,6 +72,10 @@ class NeuroTron(Trainer):
         object.__setattr__(resolved, "sensing", matrix)
         if isinstance(self.step_size, str):
             recursion = sharp_recursion(problem, resolved, attack, batch_size)
+            if self.step_size == "scheduled" and type(self) is not NeuroTron:
+                raise _check.InputError(
+                    f"step_size='scheduled' is for NeuroTron itself, not for {type(self).__name__}"
+                )
             if self.step_size == "scheduled":
                 return ScheduledTron.of(resolved, recursion, problem.initial_error(None) ** 2)
             object.__setattr__(resolved, "step_size", recursion.fastest)
