@@ -13,6 +13,7 @@ from statistics import mean
 
 import numpy as np
 
+import neurotron as nt
 from benchmarks.measure import Measured, child, seconds
 from benchmarks.peer import Learner, ThriftyLearner, sampler
 from benchmarks.workloads import FOUR_LAWS, STUDY, Setting
@@ -70,6 +71,28 @@ def workers_ratio() -> float:
         return alone / seconds(lambda: list(pool.map(replicate, range(4))))
 
 
+def plan_milliseconds() -> float:
+    """Return the time of the slowest of eight plans at n = 100: all four questions, both ways."""
+    problem = FOUR_LAWS[0].problem()
+    questions = [
+        (nt.Budget(1.0, 0.5), 1.0, None),
+        (nt.Budget(1.0, 0.5), None, 3000),
+        (nt.Budget(1.0, None), 1.0, 3000),
+        (nt.Budget(None, 0.5), 1.0, 3000),
+    ]
+
+    def ask(budget: nt.Budget, accuracy: float | None, steps: int | None, step_size: str) -> None:
+        fresh = nt.Problem(problem.network, problem.law, problem.true_weights)
+        nt.plan(fresh, budget, accuracy=accuracy, steps=steps, batch_size=16, step_size=step_size)
+
+    times = [
+        seconds(lambda q=q, kind=kind: ask(*q, kind))  # type: ignore[misc]
+        for q in questions
+        for kind in ("constant", "scheduled")
+    ]
+    return max(times) * 1e3
+
+
 FIRST_RESULT = """
 import json, neurotron as nt
 problem = nt.Problem.draw(nt.networks.symmetric(100, 25, 10, seed=1), nt.Normal())
@@ -113,7 +136,8 @@ def measure_all() -> list[tuple[str, Measured, str, str, bool | None]]:
         rows.append((name, figure, *limits, met))
         print(f"{name}: {figure}", file=sys.stderr, flush=True)
 
-    cohort_seconds(FOUR_LAWS[0])  # compiled before anything is timed
+    cohort_seconds(FOUR_LAWS[0])  # compiled and imported before anything is timed
+    plan_milliseconds()
     row("paper + outer-weight study, shared streams, vs transcription", rounds(study_ratio),
         300, 1000, high=True)  # fmt: skip
     single = {s.name: rounds(lambda s=s: single_ratio(s)) for s in FOUR_LAWS}  # type: ignore[misc]
@@ -138,6 +162,7 @@ def measure_all() -> list[tuple[str, Measured, str, str, bool | None]]:
         warm = rounds(lambda: child(FIRST_RESULT, kept)["seconds"])
         memory = child(MEMORY, kept)  # without the compiler's own
     row("start to first result, warm, s", warm, 2.5, 1, high=False)
+    row("slowest of eight plans, n = 100, ms", rounds(plan_milliseconds), 100, 30, high=False)
     row("memory, MB per replicate in flight", Measured((memory["replicate"],)),
         200, 60, high=False)  # fmt: skip
     row("memory, MB more for ten times the steps", Measured((memory["growth"],)), 1, 1, high=False)

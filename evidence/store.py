@@ -21,7 +21,9 @@ NOT_COMPUTING = ("checks.py", "cli", "figures")
 Row = dict[str, Any]
 
 
-def collect(name: str, title: str, units: Mapping[str, Callable[[], Row]]) -> list[Row]:
+def collect(
+    name: str, title: str, units: Mapping[str, Callable[[], Row]], *, table: bool = True
+) -> list[Row]:
     """Compute the units that ``docs/evidence/<name>.json`` lacks; keep JSON and a table.
 
     A row is on disk as soon as it is computed, so an interrupted run goes on where it stopped. It
@@ -41,7 +43,8 @@ def collect(name: str, title: str, units: Mapping[str, Callable[[], Row]]) -> li
     write_json(path, {"title": title, "rows": rows})
     machines = {json.dumps(row["environment"]): row["environment"] for row in rows.values()}
     results = [{"case": key, **row["result"]} for key, row in rows.items()]
-    write_table(name, title, results, list(machines.values()))
+    if table:
+        write_table(name, title, results, list(machines.values()))
     return results
 
 

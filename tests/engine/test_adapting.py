@@ -37,7 +37,9 @@ def matrix_for(network):
 def scheduled(network, scale=1.0, push=0.1, weighting=None, square=30.0):
     """A schedule that starts at a step size of about scale/(2 · square) and gets shorter."""
     recursion = Recursion(scale, push * scale, square, linear=1e-2, constant=1e-2)
-    return ScheduledTron(1.0, matrix_for(network), weighting=weighting, start=50.0, recursion=recursion)
+    return ScheduledTron(
+        1.0, matrix_for(network), weighting=weighting, start=50.0, recursion=recursion
+    )
 
 
 def mixed_arms(network, scale=1.0):

@@ -286,3 +286,21 @@ def test_a_schedule_made_for_another_attack_is_followed(small_problem):
         small_problem, nt.NeuroTron("scheduled"), nt.attacks.Adaptive(0.5, 0.5), steps=500
     )
     assert wrong.radius >= best.radius
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_in_few_dimensions_inverse_norm_weights_serve_honest_labels_only(n):
+    """E‖x‖⁻² is infinite for n ≤ 2, and only an attack or noise needs it."""
+    problem = nt.Problem(nt.networks.relu_gate(n), nt.StudentT(1.0), np.full(n, 3.0))
+    trainer = nt.NeuroTron("fastest", weighting="inverse-norm")
+    assert certify(problem, trainer, attack=None).holds
+    assert names(certify(problem, trainer).failed) == ["moments"]
+    with pytest.raises(nt.NotAchievable, match="moments"):
+        nt.plan(
+            problem,
+            nt.Budget(None, 0.1),
+            accuracy=1.0,
+            steps=100,
+            batch_size=4,
+            weighting="inverse-norm",
+        )

@@ -65,7 +65,7 @@ class Model(ABC):
 class SharpModel(Model):
     """The sharp certificate."""
 
-    def __init__(self, request: Request, trainer: NeuroTron, scheduled: bool) -> None:
+    def __init__(self, request: Request, trainer: NeuroTron, *, scheduled: bool) -> None:
         self.request, self.scheduled = request, scheduled
         self.asked = trainer
         self.resolved = request.trainer()

@@ -136,13 +136,15 @@ above 0.1269
         None if steps is None else _check.integer("steps", steps, 1, MOST_STEPS),
         _check.number("failure", failure, "(0, 1)"),
         problem.initial_error(initial_error),
-        attack if asked in ("steps", "accuracy") else _filled(budget),
+        attack if asked in ("steps", "accuracy") else _filled(budget, method),
     )
     if accuracy is not None:
         accuracy = _check.number("accuracy", accuracy, "(0, 1e150]")
-    model: Model = PaperModel(request, trainer)
+    model: Model
     if method == "sharp":
-        model = SharpModel(request, trainer, step_size == "scheduled")
+        model = SharpModel(request, trainer, scheduled=step_size == "scheduled")
+    else:
+        model = PaperModel(request, trainer)
     if model.obstacles:
         raise NotAchievable(f"not achievable, because of {'; '.join(model.obstacles)}")
     if method == "theorem1" and accuracy is not None and accuracy**2 * failure >= request.start:
@@ -178,10 +180,16 @@ def _budget(attack: Attack | Budget | None) -> Budget:
     return budget_of(attack)
 
 
-def _filled(budget: Budget) -> Budget:
-    """Return the budget with 0 for what is not known yet: hypotheses are checked without it."""
+def _filled(budget: Budget, method: str) -> Budget:
+    """Return the budget with a number for what is asked, to check the hypotheses with.
+
+    The sharp certificate needs to know that somebody attacks; c_trade > 0 is not asked for yet.
+    """
+    some = 1.0 if method == "sharp" else 0.0
     return dataclasses.replace(
-        budget, bound=budget.bound or 0.0, probability=budget.probability or 0.0
+        budget,
+        bound=some if budget.bound is None else budget.bound,
+        probability=some if budget.probability is None else budget.probability,
     )
 
 

@@ -34,7 +34,14 @@ from neurotron.theory.recursion import Recursion
 if TYPE_CHECKING:
     from neurotron.trainers import NeuroTron
 
-__all__ = ["Exposure", "SharpConstants", "exposure", "sharp_constants", "sharp_recursion"]
+__all__ = [
+    "Exposure",
+    "SharpConstants",
+    "exposure",
+    "is_disturbed",
+    "sharp_constants",
+    "sharp_recursion",
+]
 
 SLACK = 1e-11
 """By which constants are rounded to the safe side, relative to what they are computed from."""
@@ -54,10 +61,12 @@ class SharpConstants:
     risk: float
     """c with E[(f_w(x) − f_{w*}(x))²] ≤ c ‖w − w*‖²."""
 
-    @property
-    def finite(self) -> bool:
-        """Whether all moments in use exist."""
-        return all(map(math.isfinite, (self.lambda1, self.L1, self.L2, self.tau, self.s0)))
+    def largest(self, *, disturbed: bool) -> float:
+        """Return the largest constant in use: finite if all moments exist that are needed.
+
+        τ and s0 are only needed where labels are `disturbed`, by an attack or by noise.
+        """
+        return max(self.lambda1, self.L1, self.L2, *((self.tau, self.s0) if disturbed else ()))
 
     def recursion(self, exposure: Exposure, noise: float, batch_size: int) -> Recursion:
         """Return F, for batches of b = `batch_size` and honest label noise of deviation ς.
@@ -66,11 +75,12 @@ class SharpConstants:
         the batch, and with their noise.
         """
         theta, b = exposure.bound, batch_size
-        alone = theta * exposure.s2 + noise * self.s0
+        noisy = noise * self.s0 if noise > 0.0 else 0.0  # 0 · ∞ = 0: there is none
+        alone = theta * exposure.s2 + noisy
         pushed, cross = theta * exposure.tau, 1.0 - 1.0 / b
         if exposure.batch_aware:
             linear = 2.0 * pushed * self.L2
-            constant = pushed * (theta * exposure.s1 + 2.0 * noise * self.s0)
+            constant = pushed * (theta * exposure.s1 + 2.0 * noisy)
         else:
             linear, constant = 2.0 * pushed * self.L1, pushed**2
         return Recursion(
@@ -169,7 +179,8 @@ def sharp_recursion(
 ) -> Recursion:
     """Return the recursion F of a resolved trainer, or say why there is none."""
     constants = sharp_constants(problem, np.asarray(trainer.sensing), trainer.weighting)
-    if not constants.finite:
+    seen = exposure(constants, problem, trainer, attack)
+    if not math.isfinite(constants.largest(disturbed=is_disturbed(problem, attack))):
         raise _check.InputError(
             f"step_size={trainer.step_size!r} needs moments that {problem.law!r} does not have or "
             "does not say: give a number, or weighting='inverse-norm'"
@@ -179,8 +190,13 @@ def sharp_recursion(
             f"step_size={trainer.step_size!r} needs λ1 > 0, and this sensing matrix has "
             f"{constants.lambda1:.3g}: use sensing='optimal'"
         )
-    seen = exposure(constants, problem, trainer, attack)
     return constants.recursion(seen, problem.noise, batch_size)
+
+
+def is_disturbed(problem: Problem, attack: Attack | Budget | None) -> bool:
+    """Return whether labels differ from those of w*."""
+    budget = budget_of(attack)
+    return problem.noise > 0.0 or (budget.bound != 0.0 and budget.probability != 0.0)
 
 
 def _split(network: FilterNetwork, quartic: Array) -> float:

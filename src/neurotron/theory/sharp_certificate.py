@@ -14,7 +14,7 @@ from neurotron.theory.assumptions import Assumption, finite_constant, parity, po
 from neurotron.theory.certificate import Certificate
 from neurotron.theory.recursion import Recursion, best_step, bound_after
 from neurotron.theory.request import Request
-from neurotron.theory.sharp import SharpConstants, exposure, sharp_constants
+from neurotron.theory.sharp import SharpConstants, exposure, is_disturbed, sharp_constants
 from neurotron.trainers import NeuroTron
 from neurotron.trainers.scheduled import ScheduledTron
 
@@ -52,7 +52,7 @@ def certify_sharply(request: Request) -> Certificate:
         floor=floor,
         limit=recursion.limit,
         risk=constants.risk,
-        any_time=recursion.push == 0.0 == recursion.constant and step_size is not None,
+        any_time=recursion.push == 0.0 == recursion.constant,
         constants={
             "lambda1": constants.lambda1, "L1": constants.L1, "L2": constants.L2,
             "tau": seen.tau, "s2": seen.s2, "s0": constants.s0, "fastest": recursion.fastest,
@@ -70,7 +70,7 @@ def hypotheses(request: Request, trainer: NeuroTron, constants: SharpConstants) 
             "E[ω²‖Mx‖²xxᵀ] is finite and known, where ω = ‖x‖⁻²"
             if trainer.weighting
             else "E[‖Mx‖²xxᵀ], made of fourth moments of x, is finite and known",
-            max(constants.L2, constants.s0, constants.tau),
+            constants.largest(disturbed=is_disturbed(request.problem, request.attack)),
             _other_moments(request, trainer),
         ),
     ]
