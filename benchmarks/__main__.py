@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from statistics import mean
 
@@ -86,8 +87,8 @@ def plan_milliseconds() -> float:
         nt.plan(fresh, budget, accuracy=accuracy, steps=steps, batch_size=16, step_size=step_size)
 
     times = [
-        seconds(lambda q=q, kind=kind: ask(*q, kind))  # type: ignore[misc]
-        for q in questions
+        seconds(partial(ask, budget, accuracy, steps, kind))
+        for budget, accuracy, steps in questions
         for kind in ("constant", "scheduled")
     ]
     return max(times) * 1e3
