@@ -12,7 +12,7 @@ from mpmath import mp, mpf
 import neurotron as nt
 from evidence.safety import random_case
 from evidence.store import Row, collect
-from neurotron.theory.planner import MOST_EVALUATIONS
+from neurotron.theory.plan_search import MOST_EVALUATIONS
 from neurotron.theory.recursion import EXACT_STEPS, Recursion
 from neurotron.theory.sharp import exposure, sharp_constants
 from neurotron.theory.theorem1 import Theorem1

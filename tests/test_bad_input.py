@@ -89,7 +89,7 @@ CASES = [
     (lambda: plan(accuracy=1.0, steps=5),
      "leave out exactly one of bound, probability, accuracy and steps: all four are given"),
     (lambda: plan("adaptive", steps=5), "`attack` must be an Attack or a Budget, got 'adaptive'"),
-    (lambda: plan(accuracy=-1.0), "`accuracy` must be in (0, 1e150], got -1"),
+    (lambda: plan(accuracy=-1.0), "`accuracy` must be in (0, 1e100], got -1"),
     (lambda: plan(steps=0), "`steps` must be a whole number from 1 to 1e+15, got 0"),
     (lambda: plan(steps=5, step_size=0.1),
      "`step_size` must be one of 'constant', 'scheduled', got 0.1"),

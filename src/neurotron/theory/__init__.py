@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from neurotron.theory.exposure import Budget
     from neurotron.theory.guarantee import certify
     from neurotron.theory.near_optimality import impersonated_mean
-    from neurotron.theory.planner import NotAchievable, Plan, plan
+    from neurotron.theory.plan_search import NotAchievable
+    from neurotron.theory.planner import Plan, plan
     from neurotron.theory.recursion import Recursion
     from neurotron.theory.sharp import SharpConstants, sharp_constants
     from neurotron.theory.theorem1 import (
@@ -32,7 +33,8 @@ _HOME = {
     "exposure": ["Budget"],
     "guarantee": ["certify"],
     "near_optimality": ["impersonated_mean"],
-    "planner": ["NotAchievable", "Plan", "plan"],
+    "plan_search": ["NotAchievable"],
+    "planner": ["Plan", "plan"],
     "recursion": ["Recursion"],
     "sharp": ["SharpConstants", "sharp_constants"],
     "theorem1": [

@@ -9,6 +9,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from neurotron.attacks import Attack
 from neurotron.theory.exposure import Budget
 from neurotron.theory.paper_certificate import theorem_and_hypotheses
 from neurotron.theory.recursion import Recursion
@@ -30,7 +31,7 @@ class Choice(NamedTuple):
     """The best step size, None for a schedule, and a number of steps that suffices."""
 
     step_size: float | None
-    steps: float
+    steps: int
 
 
 class Model(ABC):
@@ -38,6 +39,9 @@ class Model(ABC):
 
     MOST_EVALUATIONS: ClassVar[int] = EVALUATIONS + 2
     """Of the guarantee, in one call of `reach`."""
+
+    only_progress: ClassVar[bool] = False
+    """Whether it speaks of targets below the start only."""
 
     obstacles: list[str]
     """Hypotheses that do not hold whatever the budget, each with what to change."""
@@ -51,11 +55,9 @@ class Model(ABC):
     def reach(self, budget: Budget, start: float, target: float) -> Choice | None:
         """Return the step size that leads from Δ_1 = `start` to `target` fastest; None if none."""
 
-    @abstractmethod
-    def steps(
-        self, budget: Budget, start: float, target: float, step_size: float | None
-    ) -> int | None:
-        """Return after how many steps Δ ≤ `target` is certain."""
+    def refined(self, budget: Budget, start: float, target: float, choice: Choice) -> Choice:
+        """Return the choice with the fewest steps that are known to suffice."""
+        return choice
 
     @abstractmethod
     def trainer(self, budget: Budget, step_size: float | None) -> NeuroTron:
@@ -77,8 +79,7 @@ class SharpModel(Model):
     def recursion(self, budget: Budget) -> Recursion:
         """Return F against a budget; a given attack's own chance β(x) is used where known."""
         attack = self.request.attack
-        same = not isinstance(attack, Budget) and attack is not None
-        against = attack if same else budget
+        against = attack if isinstance(attack, Attack) else budget
         seen = exposure(self.constants, self.request.problem, self.resolved, against)
         return self.constants.recursion(seen, self.request.problem.noise, self.request.batch_size)
 
@@ -93,11 +94,13 @@ class SharpModel(Model):
         if best <= 0.0:
             return None
         if start <= target:  # stay there: F(target) is smallest at this step, and below the target
-            return Choice(None if self.scheduled else min(best, recursion.fastest), 0.0)
+            return Choice(None if self.scheduled else min(best, recursion.fastest), 0)
         if self.scheduled:
             self.evaluations += 1
             whole = recursion.time(start, target, None)
-            return None if whole is None else _counted(recursion, start, target, None, whole)
+            if whole is None or whole == math.inf:
+                return None
+            return _counted(recursion, start, target, None, whole)
 
         def time(logarithm: float) -> float:
             self.evaluations += 1
@@ -109,11 +112,10 @@ class SharpModel(Model):
             return None
         return _counted(recursion, start, target, 2.0 * best * math.exp(where), whole)
 
-    def steps(
-        self, budget: Budget, start: float, target: float, step_size: float | None
-    ) -> int | None:
-        """Return the number of steps from the recursion itself."""
-        return self.recursion(budget).steps_to(start, target, step_size)
+    def refined(self, budget: Budget, start: float, target: float, choice: Choice) -> Choice:
+        """Count the steps."""
+        steps = self.recursion(budget).steps_to(start, target, choice.step_size)
+        return choice if steps is None else choice._replace(steps=steps)
 
     def trainer(self, budget: Budget, step_size: float | None) -> NeuroTron:
         """Return Neuro-Tron, with its schedule spelled out if it has one."""
@@ -126,25 +128,25 @@ def _counted(
     recursion: Recursion, start: float, target: float, step_size: float | None, time: float
 ) -> Choice:
     """Return the choice with its steps: counted where they are few, and the bound on them loose."""
-    if time < FEW_STEPS:
-        steps = recursion.steps_to(start, target, step_size)
-        assert steps is not None
-        return Choice(step_size, float(steps))
-    return Choice(step_size, 1.0 + math.floor(time))
+    most = 1 + math.floor(time)
+    if most > FEW_STEPS:
+        return Choice(step_size, most)
+    steps = recursion.steps_to(start, target, step_size)
+    return Choice(step_size, most if steps is None else steps)
 
 
 class PaperModel(Model):
     """The paper's Theorem 1."""
 
+    only_progress = True
+
     def __init__(self, request: Request, trainer: NeuroTron) -> None:
         self.request = request
         self.asked = trainer
-        self.resolved = request.trainer()
-        theorem, found = theorem_and_hypotheses(request, self.resolved)
-        # a budget of which one number is asked for is 0 there: c_trade does not fail yet
+        resolved = request.trainer()
+        _, found = theorem_and_hypotheses(request, resolved)
         self.obstacles = [str(a)[2:] for a in found if not a.holds]
-        self.sensing = np.asarray(self.resolved.sensing)
-        self.constants = theorem
+        self.sensing = np.asarray(resolved.sensing)
 
     def theorem(self, budget: Budget) -> Theorem1:
         """Return the constants against a budget."""
@@ -165,15 +167,7 @@ class PaperModel(Model):
             return None
         gamma = theorem.best_gamma(start, target)
         updates = theorem.updates_to(start, target, gamma)
-        return None if updates is None else Choice(theorem.step_size(gamma), float(updates))
-
-    def steps(
-        self, budget: Budget, start: float, target: float, step_size: float | None
-    ) -> int | None:
-        """Return the exact number of updates, T − 1."""
-        assert step_size is not None
-        theorem = self.theorem(budget)
-        return theorem.updates_to(start, target, theorem.gamma(step_size))
+        return None if updates is None else Choice(theorem.step_size(gamma), updates)
 
     def trainer(self, budget: Budget, step_size: float | None) -> NeuroTron:
         """Return Neuro-Tron with that step size."""

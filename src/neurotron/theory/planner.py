@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from typing import Any
 
 from neurotron import _check
@@ -11,25 +10,15 @@ from neurotron._types import Array
 from neurotron.attacks import Attack
 from neurotron.problem import Problem
 from neurotron.simulation import MOST_SAMPLES, MOST_STEPS
-from neurotron.theory.certificate import ROUNDING, Certificate
+from neurotron.theory.certificate import Certificate
 from neurotron.theory.exposure import Budget, budget_of
 from neurotron.theory.guarantee import certify
 from neurotron.theory.plan_models import Model, PaperModel, SharpModel
+from neurotron.theory.plan_search import Found, NotAchievable, Search
 from neurotron.theory.request import Request
-from neurotron.theory.search import HALVINGS, halve
 from neurotron.trainers import Arm, NeuroTron
 
-__all__ = ["MOST_EVALUATIONS", "NotAchievable", "Plan", "plan"]
-
-MOST_EVALUATIONS = (HALVINGS + 4) * Model.MOST_EVALUATIONS
-"""A search never evaluates a guarantee more often than this."""
-
-MARGIN = 4.0 * ROUNDING
-"""Part of ε²δ that is kept in hand, so that the certificate's radius is not above ε."""
-
-
-class NotAchievable(_check.InputError):
-    """What was asked for cannot be guaranteed; the message says why, and what is nearest."""
+__all__ = ["Plan", "plan"]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -115,19 +104,19 @@ def plan(
     >>> run = nt.simulate(problem, [found.arm], steps=found.steps, batch_size=16)
     >>> bool(run.errors[0, -1] <= 0.5)
     True
-    >>> nt.plan(problem, attack, accuracy=0.1, batch_size=16)
-    Traceback (most recent call last):
-    neurotron.theory.planner.NotAchievable: not achievable, because an attacker with θ = 0.25, β = \
-0.2 can hold the guaranteed root mean squared error at 0.02837; the nearest achievable accuracy is \
-above 0.1269
+    >>> try:
+    ...     nt.plan(problem, attack, accuracy=0.1, batch_size=16)
+    ... except nt.NotAchievable as reason:
+    ...     print(str(reason).partition("; ")[2])
+    the nearest achievable accuracy is above 0.1269
     """
     _check.instance("problem", problem, Problem)
     budget = _budget(attack)
     asked = _asked(budget, accuracy, steps)
     _check.choice("method", method, ("sharp", "theorem1"))
     _check.choice("step_size", step_size, ("constant", "scheduled"))
-    if method == "theorem1" and step_size == "scheduled":
-        raise _check.InputError("Theorem 1 is about one step size: use method='sharp'")
+    if accuracy is not None:
+        accuracy = _check.number("accuracy", accuracy, "(0, 1e100]")
     trainer = NeuroTron(1.0, sensing, weighting=weighting)
     request = Request(
         problem,
@@ -138,40 +127,37 @@ above 0.1269
         problem.initial_error(initial_error),
         attack if asked in ("steps", "accuracy") else _filled(budget, method),
     )
-    if accuracy is not None:
-        accuracy = _check.number("accuracy", accuracy, "(0, 1e150]")
+    model = _model(request, trainer, method, step_size)
+    found = getattr(Search(model, budget, request, accuracy), asked)()
+    assert isinstance(found, Found)
+    met = dataclasses.replace(budget, bound=found.bound, probability=found.probability)
+    made = found.choice.steps if steps is None else steps
+    attacker = attack if isinstance(attack, Attack) else None
+    arm = Arm(model.trainer(met, found.choice.step_size), attacker)
+    certificate = certify(
+        problem, arm, batch_size=batch_size, steps=made, failure=failure,
+        initial_error=initial_error, method=method, budget=None if attacker else met,
+    )  # fmt: skip
+    assert accuracy is None or certificate.radius <= accuracy
+    answers = {
+        "bound": found.bound, "probability": found.probability, "accuracy": certificate.radius,
+        "steps": float(made),
+    }  # fmt: skip
+    return Plan(arm, made, certificate, asked, answers[asked], model.evaluations)
+
+
+def _model(request: Request, trainer: NeuroTron, method: str, step_size: str) -> Model:
+    """Return the guarantee to plan with, or say why there is none."""
     model: Model
     if method == "sharp":
         model = SharpModel(request, trainer, scheduled=step_size == "scheduled")
+    elif step_size == "scheduled":
+        raise _check.InputError("Theorem 1 is about one step size: use method='sharp'")
     else:
         model = PaperModel(request, trainer)
     if model.obstacles:
         raise NotAchievable(f"not achievable, because of {'; '.join(model.obstacles)}")
-    if method == "theorem1" and accuracy is not None and accuracy**2 * failure >= request.start:
-        raise NotAchievable(
-            "not achievable, because Theorem 1 speaks of ε²δ < ‖w₁ − w*‖² only: the nearest "
-            f"achievable accuracy is below {request.initial_error / math.sqrt(failure):.4g}"
-        )
-    search = _Search(model, budget, request, accuracy)
-    theta, beta, target = getattr(search, asked)()
-    found = dataclasses.replace(budget, bound=theta, probability=beta)
-    choice = model.reach(found, request.start, target)
-    assert choice is not None
-    made = model.steps(found, request.start, target, choice.step_size) if steps is None else steps
-    if made is None or made > MOST_STEPS:
-        raise NotAchievable(f"not achievable, because it takes more than {MOST_STEPS:,} steps")
-    attacker = attack if isinstance(attack, Attack) else None
-    arm = Arm(model.trainer(found, choice.step_size), attacker)
-    certificate = certify(
-        problem, arm, batch_size=batch_size, steps=made, failure=failure,
-        initial_error=initial_error, method=method,
-        budget=None if attacker else found,
-    )  # fmt: skip
-    assert accuracy is None or certificate.radius <= accuracy
-    answers = {
-        "bound": theta, "probability": beta, "accuracy": certificate.radius, "steps": float(made)
-    }  # fmt: skip
-    return Plan(arm, made, certificate, asked, answers[asked], model.evaluations)
+    return model
 
 
 def _budget(attack: Attack | Budget | None) -> Budget:
@@ -205,95 +191,3 @@ def _asked(budget: Budget, accuracy: float | None, steps: int | None) -> str:
             f"leave out exactly one of bound, probability, accuracy and steps: {left}"
         )
     return missing[0]
-
-
-class _Search:
-    """The four searches: each returns (θ, β, ε²δ) that can be guaranteed within the steps."""
-
-    def __init__(
-        self, model: Model, budget: Budget, request: Request, accuracy: float | None
-    ) -> None:
-        self.model, self.budget, self.start = model, budget, request.start
-        self.failure, self.most = request.failure, request.steps or MOST_STEPS
-        self.target = 0.0
-        if accuracy is not None:
-            self.target = accuracy**2 * request.failure * (1.0 - MARGIN)
-
-    def steps(self) -> tuple[float, float, float]:
-        """Check that the accuracy can be reached at all."""
-        theta, beta = self._both()
-        limit = self.model.limit(self.budget)
-        if self.target <= limit**2:
-            nearest = limit / math.sqrt(self.failure)
-            # a start within the accuracy is no answer: training would be free to leave it
-            raise NotAchievable(
-                f"not achievable, because an attacker with θ = {theta:g}, β = {beta:g} can hold "
-                f"the guaranteed root mean squared error at {limit:.4g}; the nearest achievable "
-                f"accuracy is above {nearest:.4g}"
-            )
-        if self.model.reach(self.budget, self.start, self.target) is None:
-            raise NotAchievable(
-                f"not achievable, because it takes more than {MOST_STEPS:,} steps: the accuracy is "
-                f"too close to the limit {limit / math.sqrt(self.failure):.6g}"
-            )
-        return theta, beta, self.target
-
-    def accuracy(self) -> tuple[float, float, float]:
-        """Return the smallest ε²δ within the steps, by halving log(√(ε²δ) − limit)."""
-        theta, beta = self._both()
-        root, limit = math.sqrt(self.start), self.model.limit(self.budget)
-        if root <= limit:
-            raise NotAchievable(
-                f"not achievable, because the start, ‖w − w*‖ ≤ {root:.4g}, is already better than "
-                f"the {limit:.4g} at which an attacker with θ = {theta:g}, β = {beta:g} can hold "
-                "the guaranteed root mean squared error"
-            )
-
-        def target(logarithm: float) -> float:
-            return (limit + math.exp(logarithm)) ** 2
-
-        high = math.log(root - limit)
-        best = halve(lambda at: self._within(theta, beta, target(at)), high, high - 100.0)
-        return theta, beta, min(target(best), self.start)
-
-    def bound(self) -> tuple[float, float, float]:
-        """Return the largest θ, by halving between 0 and where the limit is the accuracy."""
-        beta = self.budget.probability
-        assert beta is not None
-        self._require_clean()
-        unit = self.model.limit(dataclasses.replace(self.budget, bound=1.0))
-        if unit == 0.0:
-            raise NotAchievable("nobody attacks with probability 0: every bound is tolerated")
-        top = math.sqrt(self.target) / unit if math.isfinite(unit) else 0.0
-        theta = halve(lambda at: self._within(at, beta, self.target), 0.0, top)
-        return theta, beta, self.target
-
-    def probability(self) -> tuple[float, float, float]:
-        """Return the largest β in [0, 1]."""
-        theta = self.budget.bound
-        assert theta is not None
-        self._require_clean()
-        if self._within(theta, 1.0, self.target):
-            return theta, 1.0, self.target
-        return theta, halve(lambda at: self._within(theta, at, self.target), 0.0, 1.0), self.target
-
-    def _both(self) -> tuple[float, float]:
-        assert self.budget.bound is not None
-        assert self.budget.probability is not None
-        return self.budget.bound, self.budget.probability
-
-    def _within(self, theta: float, beta: float, target: float) -> bool:
-        budget = dataclasses.replace(self.budget, bound=theta, probability=beta)
-        choice = self.model.reach(budget, self.start, target)
-        return choice is not None and choice.steps <= self.most
-
-    def _require_clean(self) -> None:
-        """Refuse what is impossible even with honest labels."""
-        if self._within(0.0, 0.0, self.target):
-            return
-        choice = self.model.reach(Budget(0.0, 0.0), self.start, self.target)
-        nearest = "" if choice is None else f"; the nearest achievable is {choice.steps:,.0f} steps"
-        raise NotAchievable(
-            f"not achievable, because even with honest labels {self.most:,} steps do not suffice"
-            f"{nearest}"
-        )
