@@ -120,35 +120,36 @@ class Certificate:
             because = "it did not stay bounded"
             if reasons:
                 because = f"this does not hold: {'; '.join(reasons)}"
-            return f"For {work} against {self._adversary}, because {because}."
+            return f"{self._against}, for {work}, because {because}."
         if self.kind == "empirical":
             return (
                 f"{when.capitalize()} of {work} under {self.arm.attack!r}, a new run ends within "
-                f"‖w − w*‖ ≤ {self.radius:.4g} with chance at least {self.confidence:g}: the "
-                f"largest of {math.ceil(1.0 / self.failure) - 1} runs. It says nothing of other "
-                "attacks."
+                f"‖w − w*‖ ≤ {_up(self.radius)} with chance at least {self.confidence:g}: the "
+                "largest error of enough runs for that. It says nothing of other attacks."
             )
-        start = f"from ‖w − w*‖ ≤ {self.initial_error:.4g}"
+        mean = self.radius * math.sqrt(self.failure)
         text = (
-            f"Against {self._adversary}, {when} of {work}, {start}, it holds with "
-            f"probability at least {self.confidence:g} that ‖w − w*‖ ≤ {self.radius:.4g} (root "
-            f"mean square at most {self.radius * math.sqrt(self.failure):.4g})."
+            f"{self._against}, {when} of {work}, from a start at distance "
+            f"{self.initial_error:.6g}, it holds with probability at least {self.confidence:g} "
+            f"that ‖w − w*‖ ≤ {_up(self.radius)} (root mean square at most {_up(mean)})."
         )
         if self.any_time:
             text += " The same course bounds all steps at once, not only the last."
-        if self.radius * math.sqrt(self.failure) >= self.initial_error:
+        if mean >= self.initial_error:
             text += " That is no better than the start."
         return text
 
     @property
-    def _adversary(self) -> str:
+    def _against(self) -> str:
         theta, beta = self.budget.bound, self.budget.probability
-        if not theta or not beta:
-            return "nobody (the labels are honest)"
+        if theta == 0.0 or beta == 0.0:
+            return "With honest labels"
+        if theta is None:
+            return f"Against {self.arm.attack!r}"
         looks = "at its own sample and the past" if self.budget.sees == "query" else "at the batch"
         return (
-            f"any attacker who looks {looks} and changes a label by at most θ = {theta:g} with "
-            f"chance at most β = {beta:g}"
+            f"Against any attacker who looks {looks} and changes a label by at most θ = {theta:g} "
+            f"with chance at most β = {beta:g}"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -188,3 +189,13 @@ class Certificate:
         from neurotron.figures.certificate import plot_certificate
 
         return plot_certificate(self, path, run=run)
+
+
+def _up(value: float) -> str:
+    """Return a bound as text of four digits that is not below it.
+
+    >>> _up(0.12341), _up(2.0)
+    ('0.1235', '2')
+    """
+    text = f"{value:.4g}"
+    return text if float(text) >= value else f"{value * (1.0 + 5e-4):.4g}"

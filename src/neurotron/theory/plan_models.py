@@ -110,7 +110,12 @@ class SharpModel(Model):
         where, whole = least(time, -12.0, 0.0)
         if whole == math.inf:
             return None
-        return _counted(recursion, start, target, 2.0 * best * math.exp(where), whole)
+        step_size = 2.0 * best * math.exp(where)
+        legible = float(f"{step_size:.6g}")  # as it is printed, if that is as good
+        again = recursion.time(start, target, legible)
+        if again is not None and again <= whole * (1.0 + 1e-6):
+            step_size, whole = legible, again
+        return _counted(recursion, start, target, step_size, whole)
 
     def refined(self, budget: Budget, start: float, target: float, choice: Choice) -> Choice:
         """Count the steps."""

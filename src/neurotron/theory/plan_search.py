@@ -127,7 +127,8 @@ class Search:
         best = halve(
             lambda at: self._reach(self._with(**{name: at}), self.target) is not None, 0.0, top
         )
-        budget = self._with(**{name: best})
+        legible = float(f"{best * (1.0 - 5e-6):.6g}")  # as it is printed, and not above
+        budget = self._with(**{name: legible})
         choice = self._reach(budget, self.target)
         assert choice is not None
         return self._found(budget, choice)
