@@ -304,3 +304,110 @@ def test_in_few_dimensions_inverse_norm_weights_serve_honest_labels_only(n):
             batch_size=4,
             weighting="inverse-norm",
         )
+
+
+def test_a_schedule_made_for_a_nearer_start_is_not_trusted_from_afar(small_problem):
+    """What follows the wrong schedule is never certified better than the best schedule."""
+    near = small_problem.initial_error()
+    plan = nt.plan(
+        small_problem, nt.Budget(0.5, 0.3), steps=300, batch_size=8, step_size="scheduled"
+    )
+    options = {"batch_size": 8, "steps": 300, "initial_error": 5.0 * near}
+    followed = nt.certify(small_problem, plan.arm, budget=nt.Budget(0.5, 0.3), **options)
+    best = certify(small_problem, nt.NeuroTron("scheduled"), **options)
+    assert followed.radius > best.radius > plan.certificate.radius
+
+
+def test_a_schedule_of_another_attack_has_no_long_run(small_problem):
+    clean = nt.NeuroTron("scheduled").resolve(small_problem, batch_size=8, steps=0, attack=None)
+    with pytest.raises(nt.InputError, match="made for another problem or attack"):
+        certify(small_problem, clean, steps=None)
+    assert certify(small_problem, clean, steps=100).holds
+
+
+def test_a_schedule_of_another_network_is_refused(small_problem):
+    other = nt.Problem.draw(nt.networks.relu_gate(3), nt.Normal(), seed=1)
+    schedule = nt.NeuroTron("scheduled").resolve(other, batch_size=8, steps=0, attack=None)
+    with pytest.raises(nt.InputError, match=r"`sensing` must have shape \(4, 12\)"):
+        certify(small_problem, schedule)
+    with pytest.raises(nt.InputError, match=r"`sensing` must have shape \(4, 12\)"):
+        nt.simulate(small_problem, [nt.Arm(schedule)], steps=1, batch_size=2)
+
+
+def test_an_attack_outside_every_theorem_is_within_no_budget(small_problem):
+    for attack in (Unbounded(math.inf, 0.3), Unbounded(0.1, 0.3)):
+        with pytest.raises(nt.InputError, match="exceeds the budget"):
+            certify(small_problem, attack=attack, budget=nt.Budget(1.0, 0.5))
+
+
+def words(certificate) -> str:
+    return " ".join(str(certificate).split())
+
+
+def test_the_text_claims_no_more_than_is_proved(small_problem):
+    assert "by a coin of its own of chance at most β = 0.3" in words(certify(small_problem))
+    assert "probability at least 1 − 1e-09" in words(certify(small_problem, failure=1e-9))
+    assert "With honest labels" in words(certify(small_problem, attack=None))
+    long = words(certify(small_problem, attack=None, steps=None))
+    assert "as near as one likes to the true weights themselves" in long
+    radius = certify(small_problem, steps=777).radius
+    quoted = float(words(certify(small_problem, steps=777)).split("‖w − w*‖ ≤ ")[1].split(" ")[0])
+    assert radius <= quoted <= 1.001 * radius
+
+
+class NearOnly(nt.attacks.Adaptive):
+    """Attacks small inputs only."""
+
+    uses = ("push", "norm")
+
+    @staticmethod
+    def chance(probability, query):
+        return np.where(query.norm < 2.0, probability, 0.0)
+
+
+class NearOdd(nt.attacks.OddDirection):
+    """The same, along a direction: its chance is a function of x."""
+
+    uses = ("probe", "norm")
+
+    @staticmethod
+    def chance(probability, query):
+        return np.where(query.norm < 2.0, probability, 0.0)
+
+
+def test_constants_of_one_attack_speak_of_that_attack_alone():
+    rows = np.random.default_rng(1).standard_normal((300, 6))
+    network = nt.networks.symmetric(6, 2, 4, seed=1)
+    problem = nt.Problem(network, nt.Empirical(rows, symmetrized=True), [1.0, -2.0])
+    own = certify(problem, attack=NearOdd(0.5, 0.3, direction=[1.0, 0.0]))
+    assert own.this_attack
+    assert "Against NearOdd(bound=0.5, probability=0.3) alone" in words(own)
+    anybody = certify(problem, attack=NearOnly(0.5, 0.3))
+    assert not anybody.this_attack
+    assert own.radius < anybody.radius
+
+
+def test_skewed_rows_are_not_taken_for_symmetric_ones():
+    """Standardised lognormal rows have mean 0, and are not symmetric."""
+    rows = np.random.default_rng(1).lognormal(0.0, 1.2, size=(2000, 1))
+    rows = (rows - rows.mean()) / rows.std()
+    problem = nt.Problem(nt.networks.relu_gate(1), nt.Empirical(rows), [-3.0])
+    certificate = certify(problem, nt.NeuroTron("fastest"), attack=None)
+    assert not certificate.holds
+    assert names(certificate.failed) == ["parity"]
+
+
+def test_rows_that_are_not_symmetric_hold_at_no_two_times_at_once():
+    rows = np.random.default_rng(1).standard_normal((2000, 2))
+    problem = nt.Problem(nt.networks.relu_gate(2), nt.Empirical(rows), [2.0, 3.0])
+    certificate = certify(problem, nt.NeuroTron("fastest"), attack=None)
+    assert certificate.holds
+    assert not certificate.any_time
+
+
+def test_the_largest_step_size_settles_nowhere(small_problem):
+    fastest = certify(small_problem, nt.NeuroTron("fastest"), attack=None).step_size
+    certificate = certify(small_problem, nt.NeuroTron(2.0 * fastest), attack=None, steps=None)
+    assert not certificate.holds
+    assert names(certificate.failed) == ["step size"]
+    assert "because this does not hold: step size" in words(certificate)

@@ -160,3 +160,49 @@ def test_random_plans_keep_their_promise_in_higher_precision():
     row = chunk(0, 60)
     assert row["kept"] == row["made"] > 25
     assert 0 < row["most evaluations"] <= MOST_EVALUATIONS
+
+
+@pytest.mark.parametrize("method", ["sharp", "theorem1"])
+def test_extreme_questions_get_an_answer_or_a_reason(method):
+    """No warning, no crash, within every range the checks allow."""
+    draw = np.random.default_rng(11)
+    problem = SETTINGS[method][0]
+    answered = 0
+    for _ in range(150):
+        asked = str(draw.choice(["bound", "probability", "accuracy", "steps"]))
+        bound, chance = 10.0 ** draw.uniform(-80, 65), 10.0 ** draw.uniform(-40, 0)
+        budget = nt.Budget(
+            None if asked == "bound" else bound, None if asked == "probability" else chance
+        )
+        try:
+            found = plan(
+                problem, budget,
+                accuracy=None if asked == "accuracy" else 10.0 ** draw.uniform(-85, 85),
+                steps=None if asked == "steps" else int(10.0 ** draw.uniform(0, 15)),
+                failure=10.0 ** draw.uniform(-15, -0.01), method=method,
+                batch_size=int(10.0 ** draw.uniform(0, 7)),
+            )  # fmt: skip
+        except nt.NotAchievable:
+            continue
+        answered += 1
+        json.dumps(found.to_dict(), allow_nan=False)
+        assert found.certificate.holds
+    assert answered > 10
+
+
+def test_where_no_attack_at_all_is_tolerated_it_says_so():
+    problem, _ = SETTINGS["theorem1"]
+    weak = nt.Problem.draw(nt.networks.relu_gate(10), nt.Normal(), seed=1)
+    with pytest.raises(nt.NotAchievable, match="no bound above 0 is tolerated"):
+        plan(weak, nt.Budget(None, 0.9), accuracy=1.0, steps=10**12, method="theorem1")
+    with pytest.raises(nt.NotAchievable, match="only; the nearest achievable accuracy is below"):
+        plan(problem, BUDGET, accuracy=1e6, method="theorem1")
+
+
+def test_found_numbers_are_printed_in_full(small_problem):
+    """What is printed is what is certified, to the last digit."""
+    found = plan(small_problem, nt.Budget(None, 0.3), accuracy=2.0, steps=1000)
+    assert f"θ up to {found.answer!r}," in str(found)
+    assert f"θ = {found.answer!r}," in " ".join(str(found).split())
+    step = found.arm.trainer.step_size
+    assert f"step_size={step!r}," in str(found)

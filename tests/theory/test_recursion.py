@@ -134,3 +134,26 @@ def test_clean_learning_goes_to_zero_without_a_warning():
     clean = Recursion(1.0, 0.0, 4.0, 0.0, 0.0)
     for eta in (clean.fastest, None):
         assert clean.after(1.0, [10_000, 10**12], eta).max() < 1e-190
+
+
+@given(recursions(), st.floats(0.001, 0.01), st.floats(1.2, 5.0))
+def test_the_integral_is_close_for_small_steps(recursion, part, above):
+    """Within three percent of the steps it takes: both roots and their signs are right."""
+    eta = part * recursion.fastest
+    target = (above * recursion.floor(eta)) ** 2
+    start = 3.0 * target
+    time = recursion.time(start, target, eta)
+    if time < 20_000:
+        steps = next(
+            t for t, d in enumerate(recursion.course(start, int(time) + 2, eta)) if d <= target
+        )
+        assert steps - 1 <= time <= 1.03 * steps + 1
+
+
+def test_just_beyond_the_iterated_steps_the_bound_still_suffices():
+    recursion = Recursion(1.0, 0.15, 14.0, 0.85, 0.017)
+    target = recursion.after(40.0, [EXACT_STEPS + 500], 1e-4)[0]
+    steps = recursion.steps_to(40.0, float(target), 1e-4)
+    assert steps > EXACT_STEPS
+    assert recursion.course(40.0, steps, 1e-4)[-1] <= target
+    assert steps <= 1.001 * (EXACT_STEPS + 500)

@@ -174,6 +174,11 @@ def test_a_chance_that_depends_on_x_counts_where_it_strikes(attack):
     angles = np.random.default_rng(9).standard_normal((500, 3))
     for u in angles / np.linalg.norm(angles, axis=1)[:, None]:
         assert (beta * np.abs(sensed @ u)).mean() <= seen.tau
+    squares = [
+        np.linalg.eigvalsh((sensed.T * factor) @ sensed / len(x))[-1] for factor in (beta**2, beta)
+    ]
+    by_hand = min(math.sqrt(squares[0]), math.sqrt(beta.mean() * squares[1]))
+    assert seen.tau == pytest.approx(by_hand, rel=1e-9)
     ceiling = exposure(constants, problem, trainer, nt.Budget(1.0, 0.8))
     assert seen.tau < ceiling.tau
     assert seen.s2 < ceiling.s2
@@ -265,7 +270,9 @@ def test_one_step_of_a_batch_aware_attacker_who_sees_the_noise_stays_below_its_b
         for sees in ("query", "batch")
     )
     assert query < low
-    assert high < batch or low <= batch
+    assert high < batch
+    tau = math.sqrt(2.0 / math.pi)  # by hand: (θs2 + ςs0)²/b + (1 − 1/b)(θ²τs1 + 2θτςs0)
+    assert batch == pytest.approx((1.0 + 1.0) ** 2 / 64 + 63 / 64 * (tau + 2.0 * tau), rel=1e-9)
 
 
 def test_nobody_attacking_needs_no_moments():

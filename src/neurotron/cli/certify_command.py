@@ -65,7 +65,11 @@ def certify(
     neurotron certify --law student-t:dof=4 --trainer neuro-tron:weighting=inverse-norm
 
     neurotron certify --trainer neuro-tron:step_size=1e-4,sensing=mean --method theorem1
+
+    The exit code is 1 if nothing is guaranteed.
     """
+    if simulate and steps is None:
+        raise _check.InputError("`--simulate` needs --steps")
     problem = setting.build_problem(network, law, n_inputs, filter_size, noise, seed)
     adversary = setting.build_attack(attack, problem, bound, probability, seed)
     arm = Arm(trainers.BY_NAME.build(trainer, step_size="fastest"), adversary)
@@ -78,13 +82,15 @@ def certify(
         initial_error=initial_error, method=method, seed=seed,
     )  # fmt: skip
     if as_json:
-        typer.echo(json.dumps(certificate.to_dict(), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(certificate.to_dict(), indent=2, ensure_ascii=False, allow_nan=False))
     else:
         out = setting.console()
         setting.describe(out, problem)
         out.print()
         _print(out, certificate)
     _show(certificate, problem, arm, seed, simulate, plot, as_json)
+    if not certificate.holds:
+        raise typer.Exit(1)
 
 
 def plan(
@@ -135,7 +141,7 @@ def plan(
         method=method,
     )  # fmt: skip
     if as_json:
-        typer.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False, allow_nan=False))
     else:
         out = setting.console()
         setting.describe(out, problem)
@@ -184,7 +190,7 @@ def _show(
     run = None
     if simulate:
         steps = certificate.steps
-        steps = int(certificate.record[-1]) if steps is None else steps
+        assert steps is not None
         run = setting.train(
             problem, [arm], quiet=as_json, steps=steps, batch_size=certificate.batch_size, seed=seed
         )

@@ -34,6 +34,8 @@ __all__ = [
 ]
 
 WEIGHTINGS = ("inverse-norm",)
+QUADRATURE = 1e-8
+"""By which moments found by quadrature are rounded to the safe side."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,24 +84,27 @@ def of_product(law: ProductLaw, n: int, weighting: str | None, *, normal: bool) 
 
 
 def _of_weighted_product(law: ProductLaw, n: int, normal: bool) -> EvenMoments:
-    r"""Return the moments for ω = ‖x‖⁻²: E[ω xxᵀ] = I/n by symmetry, the rest by quadrature.
+    r"""Return the moments for ω = ‖x‖⁻² by quadrature, rounded to the safe side.
 
     .. math:: E\|x\|^{-2} = \int \psi_0^n\, ds, \quad c_{ij} = \int s\, \psi_1^2 \psi_0^{n-2} ds,
               \quad c_{ii} = \int s\, \psi_2 \psi_0^{n-1} ds .
+
+    E[ω xxᵀ] = P(x ≠ 0)/n · I by symmetry, and n c_ii + n(n−1) c_ij = P(x ≠ 0).
     """
     one = np.eye(n)
     if law.transforms is None:
-        return EvenMoments(one / n, None, None, None)
+        return EvenMoments(None, None, None, None)
     psi0, psi1, psi2 = law.transforms
     with np.errstate(under="ignore"):
         fourth = _integral(psi2 * psi0 ** (n - 1), power=1)
         mixed = _integral(psi1**2 * psi0 ** (n - 2), power=1) if n > 1 else 0.0
-        inverse = _integral(psi0**n, power=0) / law.unit**2
+        inverse = _integral(psi0**n, power=0) / law.unit**2 * (1.0 + QUADRATURE)
+    covariance = (fourth + (n - 1) * mixed) * (1.0 - QUADRATURE) * one
     squared = None if math.isinf(inverse) else inverse / n * one
     # |aᵀx|/‖x‖² is ‖a‖ times a function of the norm and one of the direction, independent if normal
     absolute = 2.0 / math.pi / ((n - 1) * law.unit) ** 2 * one if normal and n > 1 else squared
-    pairs = np.full((n, n), mixed) + (fourth - mixed) * one
-    return EvenMoments(one / n, squared, absolute, _quartic(pairs))
+    pairs = (np.full((n, n), mixed) + (fourth - mixed) * one) * (1.0 + QUADRATURE)
+    return EvenMoments(covariance, squared, absolute, _quartic(pairs))
 
 
 def of_weighted_normal_image(matrix: Array, scale: float) -> EvenMoments:
@@ -114,7 +119,9 @@ def of_weighted_normal_image(matrix: Array, scale: float) -> EvenMoments:
     """
     variances, frame = np.linalg.eigh(matrix @ matrix.T * scale**2)
     largest = float(variances[-1])
-    ratio = variances.clip(min=0.0) / largest
+    ratio = np.where(variances > 1e-13 * len(variances) * largest, variances / largest, 0.0)
+    if ratio[ratio > 0.0].min() < 1e-9:  # the nodes of the quadrature do not reach that far
+        return EvenMoments(None, None, None, None)
     with np.errstate(under="ignore"):
         denominator = 1.0 + 2.0 * np.outer(np.exp(LOG_S), ratio)
         decay = np.exp(-0.5 * np.log(denominator).sum(axis=1))
@@ -124,9 +131,11 @@ def of_weighted_normal_image(matrix: Array, scale: float) -> EvenMoments:
         pairs = (tilted * weights[:, None]).T @ tilted
         both = np.array([_integral(decay * column, power=1) for column in tilted.T])
         inverse = _integral(decay, power=0) / largest
-    pairs = pairs + 2.0 * np.diag(np.diag(pairs))
-    covariance = (frame * second) @ frame.T
-    squared = None if math.isinf(inverse) else (frame * (both / largest)) @ frame.T
+    pairs = (pairs + 2.0 * np.diag(np.diag(pairs))) * (1.0 + QUADRATURE)
+    covariance = (frame * (second * (1.0 - QUADRATURE))) @ frame.T
+    squared = None
+    if math.isfinite(inverse):
+        squared = (frame * (both / largest * (1.0 + QUADRATURE))) @ frame.T
     independent = EvenMoments(None, None, None, _quartic(pairs)).image(frame)
     return EvenMoments(covariance, squared, squared, independent.quartic)
 

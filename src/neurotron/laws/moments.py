@@ -93,12 +93,11 @@ def masses_of_density(law: ProductLaw) -> tuple[Array, Array] | None:
     return (x, mass) if abs(float(mass.sum()) - 1.0) < 1e-9 else None
 
 
-def unit_interval() -> tuple[Array, Array, Array]:
+def unit_interval(step: float = 0.01) -> tuple[Array, Array, Array]:
     """Return points w of (0, 1), their distances 1 − w to one, and weights that sum to one.
 
     Doubly exponential spacing, down to e^−700 at zero: quantiles at w reach any tail.
     """
-    step = 0.01
     t = np.arange(-6.1, 6.1 + step / 2, step)
     bend = math.pi * np.sinh(t)
     to_zero, to_one = (1.0 / (1.0 + np.exp(sign * bend)) for sign in (1.0, -1.0))

@@ -62,6 +62,8 @@ class Certificate:
     """What no step size gets √E‖w − w*‖² below."""
     risk: float = math.inf
     """c with E(f_w(x) − f_{w*}(x))² ≤ c ‖w − w*‖²."""
+    this_attack: bool = False
+    """Whether it speaks of the arm's own attack only, whose chance β(x) was used."""
     any_time: bool = False
     """Whether √(trajectory/failure) bounds the errors of all steps at once, not one at a time."""
     constants: dict[str, float] = field(default_factory=dict)
@@ -106,7 +108,7 @@ class Certificate:
             "theorem": f"Theorem ({METHOD_NAMES[self.method]}).",
             "plug-in": (
                 f"Plug-in estimate ({METHOD_NAMES[self.method]} with constants taken from rows of "
-                "data: as good as the rows stand for what is to come)."
+                "data, as if they were symmetric and all there is)."
             ),
             "empirical": "Measured, not proved.",
         }[self.kind]
@@ -116,7 +118,8 @@ class Certificate:
         when = "in the long run" if self.steps is None else f"after {self.steps:,} steps"
         work = f"{self.arm.trainer!r} on batches of {self.batch_size}"
         if not self.holds:
-            reasons = [a.name for a in self.failed if a.blocking]
+            blocking = [a.name for a in self.failed if a.blocking]
+            reasons = blocking or [a.name for a in self.failed]
             because = "it did not stay bounded"
             if reasons:
                 because = f"this does not hold: {'; '.join(reasons)}"
@@ -124,15 +127,22 @@ class Certificate:
         if self.kind == "empirical":
             return (
                 f"{when.capitalize()} of {work} under {self.arm.attack!r}, a new run ends within "
-                f"‖w − w*‖ ≤ {_up(self.radius)} with chance at least {self.confidence:g}: the "
+                f"‖w − w*‖ ≤ {_up(self.radius)} with chance at least {self._chance}: the "
                 "largest error of enough runs for that. It says nothing of other attacks."
             )
         mean = self.radius * math.sqrt(self.failure)
+        bound = f"‖w − w*‖ ≤ {_up(self.radius)} (root mean square at most {_up(mean)})"
+        start = f"from a start at distance of about {self.initial_error:.6g}"
         text = (
-            f"{self._against}, {when} of {work}, from a start at distance "
-            f"{self.initial_error:.6g}, it holds with probability at least {self.confidence:g} "
-            f"that ‖w − w*‖ ≤ {_up(self.radius)} (root mean square at most {_up(mean)})."
+            f"{self._against}, {when} of {work}, {start}, it holds with probability at least "
+            f"{self._chance} that {bound}."
         )
+        if self.steps is None:
+            goal = "the true weights themselves" if self.radius == 0.0 else bound
+            text = (
+                f"{self._against}, {work}, {start}, comes with probability at least "
+                f"{self._chance} as near as one likes to {goal}, if there are enough steps."
+            )
         if self.any_time:
             text += " The same course bounds all steps at once, not only the last."
         if mean >= self.initial_error:
@@ -140,16 +150,22 @@ class Certificate:
         return text
 
     @property
+    def _chance(self) -> str:
+        """The confidence as text that is not above it."""
+        text = f"{self.confidence:g}"
+        return text if float(text) <= 1.0 - self.failure < 1.0 else f"1 − {self.failure:g}"
+
+    @property
     def _against(self) -> str:
         theta, beta = self.budget.bound, self.budget.probability
         if theta == 0.0 or beta == 0.0:
             return "With honest labels"
-        if theta is None:
-            return f"Against {self.arm.attack!r}"
+        if theta is None or self.this_attack:
+            return f"Against {self.arm.attack!r}" + " alone" * self.this_attack
         looks = "at its own sample and the past" if self.budget.sees == "query" else "at the batch"
         return (
-            f"Against any attacker who looks {looks} and changes a label by at most θ = {theta:g} "
-            f"with chance at most β = {beta:g}"
+            f"Against any attacker who looks {looks} and changes each label by at most θ = "
+            f"{theta!r}, by a coin of its own of chance at most β = {beta!r}"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -165,14 +181,17 @@ class Certificate:
             "holds": self.holds,
             "radius": finite(self.radius),
             "confidence": self.confidence,
+            "failure": self.failure,
             "steps": self.steps,
-            "step_size": "scheduled" if self.step_size is None else self.step_size,
+            "trainer": repr(self.arm.trainer),
+            "step_size": self.step_size,
             "batch_size": self.batch_size,
             "initial_error": self.initial_error,
             "floor": finite(self.floor),
             "limit": finite(self.limit),
             "risk": finite(self.risk * self.radius**2) if self.holds else None,
             "any_time": self.any_time,
+            "this_attack": self.this_attack,
             "budget": {
                 "bound": self.budget.bound, "probability": self.budget.probability,
                 "sees": self.budget.sees,

@@ -98,4 +98,6 @@ def attacked_rows(
             probe_output=problem.network(attack.vector, x)[:, None],
         )
     chance = np.asarray(attack.chance(attack.probability, query), np.float64)
+    if not ((chance >= 0.0) & (chance <= attack.probability * (1.0 + 1e-12))).all():
+        raise _check.InputError(f"attack {attack!r} gave a chance outside [0, probability]")
     return x, np.broadcast_to(chance, (len(x), 1))[:, 0]

@@ -17,10 +17,12 @@ from neurotron.theory.paper_certificate import certify_by_theorem1
 from neurotron.theory.request import Request
 from neurotron.theory.sharp_certificate import certify_sharply
 from neurotron.trainers import Arm
+from neurotron.trainers.scheduled import ScheduledTron
 
 __all__ = ["METHODS", "certify"]
 
 METHODS = ("sharp", "theorem1", "measured")
+MOST_RUNS = 1000
 
 
 def certify(
@@ -73,7 +75,7 @@ def certify(
         arm,
         _check.integer("batch_size", batch_size, 1, MOST_SAMPLES),
         None if steps is None else _check.integer("steps", steps, 0, MOST_STEPS),
-        _check.number("failure", failure, "(0, 1)"),
+        _check.number("failure", failure, "[1e-15, 1)"),
         problem.initial_error(initial_error),
         _adversary(arm, budget),
     )
@@ -91,8 +93,14 @@ def _adversary(arm: Arm, budget: Budget | None) -> Attack | Budget | None:
     if budget.bound is None or budget.probability is None:
         raise _check.InputError("`budget` must have both `bound` and `probability`")
     own = budget_of(arm.attack)
-    if (own.bound or 0.0) > budget.bound or (own.probability or 0.0) > budget.probability:
+    outside = own.bound is None or (arm.attack is not None and not arm.attack.covered)
+    if outside or own.bound > budget.bound or own.probability > budget.probability:  # type: ignore[operator]
         raise _check.InputError(f"the arm's attack {arm.attack!r} exceeds the budget {budget!r}")
+    if type(arm.trainer) is not ScheduledTron and arm.trainer.step_size == "scheduled":
+        raise _check.InputError(
+            "step_size='scheduled' goes by the arm's own attack: for a budget take the arm of "
+            "plan(…, step_size='scheduled')"
+        )
     if own.sees == "batch" and budget.sees == "query":
         raise _check.InputError(f"the arm's attack {arm.attack!r} sees the batch: sees='batch'")
     return budget
@@ -106,6 +114,11 @@ def _measure(request: Request, seed: int) -> Certificate:
     """
     if request.steps is None:
         raise _check.InputError("method='measured' needs `steps`")
+    count = max(math.ceil(1.0 / request.failure - 1e-9) - 1, 1)
+    if count > MOST_RUNS:
+        raise _check.InputError(
+            f"method='measured' would need {count:,} runs: `failure` at least {1 / MOST_RUNS:g}"
+        )
     if request.problem.true_weights is None:
         raise _check.InputError("method='measured' needs the problem's `true_weights`")
     runs = [
@@ -113,7 +126,7 @@ def _measure(request: Request, seed: int) -> Certificate:
             request.problem, [request.arm], steps=request.steps, batch_size=request.batch_size,
             seed=seed, replicate=number,
         )
-        for number in range(math.ceil(1.0 / request.failure - 1e-9) - 1)
+        for number in range(count)
     ]  # fmt: skip
     errors = np.array([run.errors[0] for run in runs if run.errors is not None])
     return dataclasses.replace(

@@ -59,6 +59,7 @@ def certify_by_theorem1(request: Request) -> Certificate:
         limit=math.sqrt(theorem.c3 / theorem.margin),
         risk=(1.0 + theorem.leak) ** 2 * theorem.lambda3 * theorem.norms[1],
         any_time=theorem.bound == 0.0,
+        this_attack=request.against_this_attack(trainer),
         constants=constants,
     )
 
@@ -69,7 +70,7 @@ def theorem_and_hypotheses(
     """Return the theorem's constants, None if they do not exist, and what it asks for."""
     assumptions = [parity(request.problem), request.covered("theorem1"), _paper(request, trainer)]
     if request.problem.law.symmetric:
-        assumptions += [_moment(request, order) for order in (1, 2, 3, 4)]
+        assumptions += [_moment(request, trainer, order) for order in (1, 2, 3, 4)]
     if not all(assumption.holds for assumption in assumptions):
         return None, assumptions
     sensing = np.asarray(trainer.sensing)
@@ -89,12 +90,12 @@ def _paper(request: Request, trainer: NeuroTron) -> Assumption:
     )
 
 
-def _moment(request: Request, order: int) -> Assumption:
+def _moment(request: Request, trainer: NeuroTron, order: int) -> Assumption:
     return finite_constant(
         f"m{order}",
         f"E‖x‖^{order} is finite",
         request.problem.norm_moment(order),
-        "use method='sharp' with weighting='inverse-norm', which needs no moments",
+        f"method='sharp' may help: {request.other_moments(trainer)}",
     )
 
 

@@ -112,8 +112,12 @@ class Search:
         unit = self.model.limit(self._with(bound=1.0))
         if unit == 0.0:
             raise NotAchievable("nobody attacks with probability 0: every bound is tolerated")
-        # an infinite limit at θ = 1, c_trade < 0, is infinite at every θ > 0
-        return self._largest("bound", math.sqrt(self.target) / unit)
+        if unit == math.inf:
+            raise NotAchievable(
+                "not achievable, because no bound above 0 is tolerated: c_trade is not positive "
+                f"with probability {self.budget.probability:g}"
+            )
+        return self._largest("bound", min(math.sqrt(self.target) / unit, 1e70))
 
     def probability(self) -> Found:
         """Find the largest β in [0, 1]."""

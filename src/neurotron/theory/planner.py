@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 from neurotron import _check
@@ -48,7 +49,7 @@ class Plan:
         """Return everything as plain values for JSON."""
         return {
             "asked": self.asked,
-            "answer": self.answer,
+            "answer": self.answer if math.isfinite(self.answer) else None,
             "steps": self.steps,
             "trainer": repr(self.arm.trainer),
             "certificate": self.certificate.to_dict(),
@@ -116,17 +117,19 @@ def plan(
     _check.choice("method", method, ("sharp", "theorem1"))
     _check.choice("step_size", step_size, ("constant", "scheduled"))
     if accuracy is not None:
-        accuracy = _check.number("accuracy", accuracy, "(0, 1e100]")
+        accuracy = _check.number("accuracy", accuracy, "[1e-90, 1e90]")
     trainer = NeuroTron(1.0, sensing, weighting=weighting)
     request = Request(
         problem,
         Arm(trainer),
         _check.integer("batch_size", batch_size, 1, MOST_SAMPLES),
         None if steps is None else _check.integer("steps", steps, 1, MOST_STEPS),
-        _check.number("failure", failure, "(0, 1)"),
+        _check.number("failure", failure, "[1e-15, 1)"),
         problem.initial_error(initial_error),
         attack if asked in ("steps", "accuracy") else _filled(budget, method),
     )
+    if request.start == 0.0:
+        raise NotAchievable("nothing to plan: the start is at the true weights")
     model = _model(request, trainer, method, step_size)
     found = getattr(Search(model, budget, request, accuracy), asked)()
     assert isinstance(found, Found)

@@ -91,12 +91,14 @@ class Recursion:
         """Return the root √Δ∞ of F(Δ) = Δ: where a constant step ends; inf if it never settles."""
         square, linear, constant = self._decrease(step_size)
         if square <= 0.0:
-            return math.inf if max(linear, constant) > 0.0 or square < 0.0 else 0.0
+            return math.inf
         return (linear + math.sqrt(linear**2 + 4.0 * square * constant)) / (2.0 * square)
 
     def step_for(self, delta: float) -> float:
         """Return the step size that makes F(Δ) smallest at this Δ."""
-        return float(best_step(delta, *self.numbers))
+        with np.errstate(over="ignore", invalid="ignore"):
+            step = float(best_step(delta, *self.numbers))
+        return step if math.isfinite(step) else 0.0
 
     def after(self, start: float, steps: Any, step_size: float | None) -> Array:
         """Return a bound on Δ after each of some increasing numbers of `steps`.
@@ -162,14 +164,12 @@ class Recursion:
         if not low > floor:
             return None
         square, _, constant = self._decrease(step_size)
-        other = -constant / (square * floor) if floor > 0.0 else 0.0  # the roots' product is −c/C
+        if square * floor <= 0.0:  # no floor: the logarithm of a geometric sequence
+            return 2.0 * math.log(high / low) / square
+        other = -constant / (square * floor)  # the product of the two roots is −c/C
         above = floor * math.log1p((high - low) / (low - floor))
-        below = -other * math.log1p((high - low) / (low - other)) if other < 0.0 else 0.0
-        return (
-            2.0 * (above + below) / (square * (floor - other))
-            if floor > other
-            else (2.0 * math.log(high / low) / square)
-        )
+        below = -other * math.log1p((high - low) / (low - other))
+        return 2.0 * (above + below) / (square * (floor - other))
 
     def _scheduled_time(self, high: float, low: float) -> float:
         """Return ∫ 8 (d₂s² + d₁s + d₀) / (s (ps − q)²) ds, a Riemann sum from above in log(s−q/p).
@@ -180,8 +180,10 @@ class Recursion:
         limit = self.limit
         edges = limit + np.geomspace(low - limit, high - limit, 4001)
         s = edges[:-1]
-        values = 8.0 * (d2 * s * s + d1 * s + d0) / (s * (p * (s - limit)) ** 2)
-        return float((values * np.diff(edges)).sum())
+        with np.errstate(all="ignore"):  # what is out of the range of numbers takes for ever
+            values = 8.0 * (d2 * s * s + d1 * s + d0) / (s * (p * (s - limit)) ** 2)
+            time = float((values * np.diff(edges)).sum())
+        return time if time >= 0.0 else math.inf
 
     def _much_later(self, start: float, steps: Index, step_size: float | None) -> Array:
         """Return bounds x on Δ with ∫ dΔ/h from x to `start` at most the number of steps."""
@@ -195,7 +197,7 @@ class Recursion:
         for wanted in steps:
             # bisection in log(√x − floor): `high` always satisfies the inequality
             low, high = math.log(NOTHING), math.log(root - lowest)
-            for _ in range(60):
+            for _ in range(45):
                 middle = (low + high) / 2.0
                 x = (lowest + math.exp(middle)) ** 2
                 time = self.time(start, min(x, start), step_size)

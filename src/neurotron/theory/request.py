@@ -6,13 +6,15 @@ import dataclasses
 import math
 from typing import Any
 
+import numpy as np
+
 from neurotron import _check
 from neurotron.attacks import Attack
 from neurotron.laws import Empirical
 from neurotron.problem import Problem
 from neurotron.theory.assumptions import Assumption
 from neurotron.theory.certificate import Certificate, Kind
-from neurotron.theory.exposure import Budget, budget_of
+from neurotron.theory.exposure import Budget, attacked_rows, budget_of
 from neurotron.trainers import Arm, NeuroTron
 from neurotron.trainers.scheduled import ScheduledTron
 
@@ -64,7 +66,7 @@ class Request:
         """Return the trainer with its sensing matrix, if it is one that theorems cover."""
         trainer = self.arm.trainer
         if type(trainer) is ScheduledTron:
-            return trainer
+            return trainer.resolve(self.problem, batch_size=self.batch_size, steps=0, attack=None)
         if type(trainer) is not NeuroTron:
             raise _check.InputError(
                 f"no theorem covers {type(trainer).__name__}: certify NeuroTron, or use "
@@ -74,6 +76,19 @@ class Request:
         plain = plain.resolve(self.problem, batch_size=self.batch_size, steps=0, attack=None)
         return dataclasses.replace(plain, step_size=trainer.step_size)
 
+    def against_this_attack(self, trainer: NeuroTron) -> bool:
+        """Return whether constants are those of the attack's own chance β(x), not of any other."""
+        rows = attacked_rows(self.problem, np.asarray(trainer.sensing), self.attack)
+        return rows is not None
+
+    def other_moments(self, trainer: NeuroTron) -> str:
+        """Return what to do where moments do not exist or are not known."""
+        if trainer.weighting is None:
+            weighted = self.problem.even_moments("inverse-norm")
+            if weighted.quartic is not None and weighted.squared is not None:
+                return "use weighting='inverse-norm', which needs no moments"
+        return "Empirical(rows), with rows drawn from the law, has a plug-in certificate"
+
     def covered(self, method: str) -> Assumption:
         """Return the hypothesis that a method speaks of the attack at all."""
         attack = self.attack
@@ -81,7 +96,7 @@ class Request:
         bounded = budget_of(attack).bound is not None
         return Assumption(
             "attack",
-            "labels are changed by at most θ, with a chance of at most β",
+            "each label is changed by at most θ, by a coin of its own of chance at most β",
             "covered" if known and bounded else f"not so for {attack!r}",
             "covered",
             known and bounded,

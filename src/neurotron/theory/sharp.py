@@ -167,7 +167,6 @@ def exposure(
     tau = min(
         _root(second((chance * weights) ** 2)),
         math.sqrt(float(chance.mean())) * _root(second(chance * weights**2)),
-        beta * constants.tau,
     )
     s2 = math.sqrt(float((chance * lengths**2).mean()) * (1.0 + SLACK))
     s1 = float((chance * lengths).mean()) * (1.0 + SLACK)

@@ -9,7 +9,6 @@ import numpy as np
 from neurotron import _check
 from neurotron._types import Array, Index
 from neurotron.engine.recording import recorded_steps
-from neurotron.simulation import MOST_STEPS
 from neurotron.theory.assumptions import Assumption, finite_constant, parity, positive_pull
 from neurotron.theory.certificate import Certificate
 from neurotron.theory.recursion import Recursion, best_step, bound_after
@@ -20,7 +19,8 @@ from neurotron.trainers.scheduled import ScheduledTron
 
 __all__ = ["certify_sharply", "hypotheses"]
 
-MOST_FOLLOWED = 10**7
+MOST_FOLLOWED = MOST_SHOWN = 10**7
+"""Steps for which a schedule is followed one by one, and a course is shown in the long run."""
 
 
 def certify_sharply(request: Request) -> Certificate:
@@ -36,6 +36,14 @@ def certify_sharply(request: Request) -> Certificate:
     if step_size is not None:
         assumptions.append(_settles(recursion, step_size, request.steps))
     floor = recursion.limit if step_size is None else recursion.floor(step_size)
+    if (
+        isinstance(trainer, ScheduledTron)
+        and request.steps is None
+        and not _fits(trainer, recursion)
+    ):
+        raise _check.InputError(
+            "the schedule was made for another problem or attack: say after how many `steps`"
+        )
     record = _record(request, recursion, step_size, floor)
     if isinstance(trainer, ScheduledTron):
         trajectory = _follow(trainer, recursion, request.start, record)
@@ -52,7 +60,8 @@ def certify_sharply(request: Request) -> Certificate:
         floor=floor,
         limit=recursion.limit,
         risk=constants.risk,
-        any_time=recursion.push == 0.0 == recursion.constant,
+        any_time=recursion.push == 0.0 == recursion.constant and request.problem.law.symmetric,
+        this_attack=request.against_this_attack(trainer),
         constants={
             "lambda1": constants.lambda1, "L1": constants.L1, "L2": constants.L2,
             "tau": seen.tau, "s2": seen.s2, "s0": constants.s0, "fastest": recursion.fastest,
@@ -71,7 +80,7 @@ def hypotheses(request: Request, trainer: NeuroTron, constants: SharpConstants) 
             if trainer.weighting
             else "E[‖Mx‖²xxᵀ], made of fourth moments of x, is finite and known",
             constants.largest(disturbed=is_disturbed(request.problem, request.attack)),
-            _other_moments(request, trainer),
+            request.other_moments(trainer),
         ),
     ]
     if math.isfinite(constants.lambda1):
@@ -98,26 +107,23 @@ def _step_size(trainer: NeuroTron, recursion: Recursion) -> float | None:
     return recursion.fastest if trainer.step_size == "fastest" else float(trainer.step_size)
 
 
-def _other_moments(request: Request, trainer: NeuroTron) -> str:
-    if trainer.weighting is None:
-        weighted = request.problem.even_moments("inverse-norm")
-        if weighted.quartic is not None and weighted.squared is not None:
-            return "use weighting='inverse-norm', which needs no moments"
-    return "Empirical(rows), with rows drawn from the law, has a plug-in certificate"
-
-
 def _record(request: Request, recursion: Recursion, step_size: float | None, floor: float) -> Index:
     """Return the steps of the certified course; in the long run, until it is near its floor."""
     steps, start = request.steps, request.start
     if steps is None:
         target = max((1.01 * floor) ** 2, 1e-20 * start) if math.isfinite(floor) else start
-        steps = recursion.steps_to(start, target, step_size) or 0
-    return recorded_steps("log", min(steps, MOST_STEPS))
+        steps = min(recursion.steps_to(start, target, step_size) or 0, MOST_SHOWN)
+    return recorded_steps("log", steps)
+
+
+def _fits(trainer: ScheduledTron, recursion: Recursion) -> bool:
+    """Return whether a schedule was made for this very recursion."""
+    return trainer.recursion == recursion
 
 
 def _follow(trainer: ScheduledTron, recursion: Recursion, start: float, record: Index) -> Array:
     """Return the bound when a schedule is followed, made for this or another start or attack."""
-    if recursion == trainer.recursion and start <= trainer.start:
+    if _fits(trainer, recursion) and start <= trainer.start:
         return recursion.after(trainer.start, record, None)
     last = int(record[-1])
     if last > MOST_FOLLOWED:

@@ -172,8 +172,11 @@ class Theorem1:
         floor = self.floor(gamma)
         if floor >= target:
             return None
-        logarithm = math.log((start - floor) / (target - floor))
-        updates = max(math.ceil(logarithm / -math.log1p(-self.rate(gamma))) - 1, 0)
+        rate = -math.log1p(-self.rate(gamma))
+        whole = math.log((start - floor) / (target - floor)) / rate if rate > 0.0 else math.inf
+        if whole == math.inf:
+            return None
+        updates = max(math.ceil(whole) - 1, 0)
         while self.after(start, updates, gamma) > target:
             updates += max(1, updates >> 50)  # the logarithm is right to rounding
         return updates

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from neurotron import _check
 from neurotron.theory.recursion import Recursion, best_step, bound_after
 from neurotron.trainers.neuro_tron import NeuroTron
 
@@ -62,7 +63,9 @@ class ScheduledTron(NeuroTron):
     def resolve(
         self, problem: Problem, *, batch_size: int, steps: int, attack: Attack | None
     ) -> ScheduledTron:
-        """Return itself: everything is known."""
+        """Return itself, if it fits: everything is known."""
+        network = problem.network
+        _check.array("sensing", self.sensing, (network.filter_size, network.n_inputs))
         return self
 
     def __repr__(self) -> str:
