@@ -93,8 +93,9 @@ def _adversary(arm: Arm, budget: Budget | None) -> Attack | Budget | None:
     if budget.bound is None or budget.probability is None:
         raise _check.InputError("`budget` must have both `bound` and `probability`")
     own = budget_of(arm.attack)
-    outside = own.bound is None or (arm.attack is not None and not arm.attack.covered)
-    if outside or own.bound > budget.bound or own.probability > budget.probability:  # type: ignore[operator]
+    theta = math.inf if own.bound is None else own.bound
+    covered = arm.attack is None or bool(arm.attack.covered)
+    if not covered or theta > budget.bound or (own.probability or 0.0) > budget.probability:
         raise _check.InputError(f"the arm's attack {arm.attack!r} exceeds the budget {budget!r}")
     if type(arm.trainer) is not ScheduledTron and arm.trainer.step_size == "scheduled":
         raise _check.InputError(

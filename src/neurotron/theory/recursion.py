@@ -127,7 +127,7 @@ class Recursion:
                 delta -= max(gain, 0.0) / (2.0 * max(spread, TINY)) * gain / 2.0
             else:
                 delta -= step_size * (gain - step_size * spread)
-            delta = max(delta, 0.0)
+            delta = max(delta, 0.0) if delta < math.inf else math.inf  # inf − inf is not a number
             course.append(delta)
         return course
 
