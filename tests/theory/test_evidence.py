@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import pytest
-
 from evidence import heavy_tails, safety, sharpness
 
 CASES = range(12)
