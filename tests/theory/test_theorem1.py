@@ -211,3 +211,24 @@ def test_at_probability_one_an_impersonator_wins():
     np.testing.assert_allclose(run.weights[0], [3.0, 2.0], atol=1e-6)
     mean = nt.theory.impersonated_mean(problem, arm, steps=10**6)
     np.testing.assert_allclose(mean, [[3.0, 2.0]], atol=1e-9)
+
+
+@given(theorems(), st.floats(0.01, 100.0))
+def test_c1_and_c2_bound_the_second_moment_of_a_step(theorem, part):
+    """c1 d² + c2 ≥ (c²m4d² + 2cθβ3d + θ²β2)/b + (1 − 1/b)(θβ1 + cm2d)², c = (1+α)√λ3.
+
+    The right side is the proof's, before 2cθd ≤ c²d² + θ²; with cd = θ both sides are equal.
+    """
+    c, theta = (1.0 + theorem.leak) * math.sqrt(theorem.lambda3), theorem.bound
+    b = theorem.batch_size
+    (beta1, beta2, beta3), (_, m2, _, m4) = theorem.attacked, theorem.norms
+
+    def right(d: float) -> float:
+        alone = c**2 * m4 * d**2 + 2.0 * c * theta * beta3 * d + theta**2 * beta2
+        return alone / b + (1.0 - 1.0 / b) * (theta * beta1 + c * m2 * d) ** 2
+
+    def left(d: float) -> float:
+        return theorem.c1 * d**2 + theorem.c2
+
+    assert left(theta / c) == pytest.approx(right(theta / c), rel=1e-9)
+    assert left(part * theta / c) >= right(part * theta / c) * (1.0 - 1e-12)
