@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -81,13 +81,7 @@ def certify(
         problem, arm, batch_size=batch_size, steps=steps, failure=failure,
         initial_error=initial_error, method=method, seed=seed,
     )  # fmt: skip
-    if as_json:
-        typer.echo(json.dumps(certificate.to_dict(), indent=2, ensure_ascii=False, allow_nan=False))
-    else:
-        out = setting.console()
-        setting.describe(out, problem)
-        out.print()
-        _print(out, certificate)
+    _tell(problem, certificate, certificate.to_dict(), as_json)
     _show(certificate, problem, arm, seed, simulate, plot, as_json)
     if not certificate.holds:
         raise typer.Exit(1)
@@ -140,14 +134,8 @@ def plan(
         sensing=sensing, weighting=weighting, step_size=step_size, initial_error=initial_error,
         method=method,
     )  # fmt: skip
-    if as_json:
-        typer.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False, allow_nan=False))
-    else:
-        out = setting.console()
-        setting.describe(out, problem)
-        out.print()
-        out.print(str(found).partition("\n")[0])
-        _print(out, found.certificate)
+    headline = str(found).partition("\n")[0]
+    _tell(problem, found.certificate, found.to_dict(), as_json, headline)
     met = found.certificate.budget
     adversary = setting.build_attack(
         attack, problem, met.bound or 0.0, met.probability or 0.0, seed
@@ -157,8 +145,20 @@ def plan(
     _show(certificate, problem, arm, seed, simulate, plot, as_json)
 
 
-def _print(out: Console, certificate: Certificate) -> None:
-    """Print the statement, its numbers and its assumptions."""
+def _tell(
+    problem: Problem,
+    certificate: Certificate,
+    content: dict[str, Any],
+    as_json: bool,
+    headline: str = "",
+) -> None:
+    """Print the content as JSON; or the statement, its assumptions and its numbers."""
+    if as_json:
+        typer.echo(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False))
+        return
+    out = setting.console()
+    setting.describe(out, problem)
+    out.print(f"\n{headline}" if headline else "")
     out.print(str(certificate).partition("\nAssumptions:")[0])
     out.print()
     table = Table(box=None, padding=(0, 2, 0, 0))
