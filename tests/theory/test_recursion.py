@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import integrate
 
 from neurotron.theory.recursion import EXACT_STEPS, Recursion, best_step, bound_after
 
@@ -136,18 +137,24 @@ def test_clean_learning_goes_to_zero_without_a_warning():
         assert clean.after(1.0, [10_000, 10**12], eta).max() < 1e-190
 
 
-@given(recursions(), st.floats(0.001, 0.01), st.floats(1.2, 5.0))
-def test_the_integral_is_close_for_small_steps(recursion, part, above):
-    """Within three percent of the steps it takes: both roots and their signs are right."""
+@given(recursions(), st.floats(0.01, 1.5), st.floats(1.1, 5.0), st.floats(1.1, 1e3))
+def test_the_time_is_the_integral_of_one_over_the_decrease(recursion, part, above, ratio):
+    """∫ dΔ/(Δ − F(Δ)) by SciPy's quadrature: both roots and their signs are right."""
     eta = part * recursion.fastest
     target = (above * recursion.floor(eta)) ** 2
-    start = 3.0 * target
-    time = recursion.time(start, target, eta)
-    if time < 20_000:
-        steps = next(
-            t for t, d in enumerate(recursion.course(start, int(time) + 2, eta)) if d <= target
-        )
-        assert steps - 1 <= time <= 1.03 * steps + 1
+    by_quadrature, _ = integrate.quad(
+        lambda y: math.exp(y) / (math.exp(y) - one_step(recursion, math.exp(y), eta)),
+        math.log(target), math.log(ratio * target),
+    )  # fmt: skip
+    assert recursion.time(ratio * target, target, eta) == pytest.approx(by_quadrature, rel=1e-5)
+
+
+def test_a_bound_on_the_steps_is_never_one_short(monkeypatch):
+    """A start hardly above the target still needs one step, though the integral is almost 0."""
+    monkeypatch.setattr("neurotron.theory.recursion.EXACT_STEPS", -1)
+    recursion = Recursion(1.0, 0.15, 14.0, 0.85, 0.017)
+    for eta in (1e-3, None):
+        assert recursion.steps_to(1.0 + 1e-9, 1.0, eta) == 1
 
 
 def test_just_beyond_the_iterated_steps_the_bound_still_suffices():

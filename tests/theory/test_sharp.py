@@ -144,6 +144,16 @@ class LargeNorms(nt.attacks.Constant):
         return np.where(query.norm > 3.0, probability, 0.0)
 
 
+class SmallNorms(nt.attacks.Constant):
+    """Attacks small inputs more often than large ones."""
+
+    uses = ("norm",)
+
+    @staticmethod
+    def chance(probability, query):
+        return probability / (1.0 + 0.1 * query.norm)
+
+
 class HalfSpace(nt.attacks.OddDirection):
     """Attacks one half-space only."""
 
@@ -154,7 +164,7 @@ class HalfSpace(nt.attacks.OddDirection):
 
 @pytest.mark.parametrize(
     "attack",
-    [LargeNorms(1.0, 0.8), HalfSpace(1.0, 0.8, direction=[1.0, 0.0, 0.0])],
+    [LargeNorms(1.0, 0.8), SmallNorms(1.0, 0.8), HalfSpace(1.0, 0.8, direction=[1.0, 0.0, 0.0])],
     ids=lambda attack: type(attack).__name__,
 )
 def test_a_chance_that_depends_on_x_counts_where_it_strikes(attack):
@@ -166,6 +176,8 @@ def test_a_chance_that_depends_on_x_counts_where_it_strikes(attack):
     seen = exposure(constants, problem, trainer, attack)
     if isinstance(attack, LargeNorms):
         beta = 0.8 * (np.linalg.norm(x, axis=1) > 3.0)
+    elif isinstance(attack, SmallNorms):
+        beta = 0.8 / (1.0 + 0.1 * np.linalg.norm(x, axis=1))
     else:
         beta = 0.8 * (x @ m.T[:, 0] > 0.0)
     sensed = x @ m.T
@@ -245,6 +257,11 @@ def test_seeing_the_batch_is_never_less_for_an_attacker():
         )
         for sees in ("query", "batch")
     }
+    tau, s0, s1, s2 = 0.5 * constants.tau, constants.s0, 0.5 * constants.s0, 0.5**0.5 * constants.s0
+    alone, cross = (s2 + 0.2 * s0) ** 2 / 8, 7 / 8  # θ = 1, ς = 0.2, b = 8, as in docs/theory.md
+    assert ones["query"].constant == pytest.approx(alone + cross * tau**2, rel=1e-12)
+    by_hand = alone + cross * (tau * s1 + 2.0 * tau * 0.2 * s0)
+    assert ones["batch"].constant == pytest.approx(by_hand, rel=1e-12)
     for delta in (1e-3, 1.0, 10.0):
         query, batch = (r.after(delta, [1], 0.01)[0] for r in ones.values())
         assert query < batch
