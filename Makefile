@@ -8,7 +8,7 @@ export OPENBLAS_NUM_THREADS ?= 1
 .PHONY: help paper test check format verify bench clean
 
 help:
-	@echo "make paper    train on one of the paper's settings; print and draw what each trainer recovers"
+	@echo "make paper    recompute the paper's simulation study and say which claims hold (two minutes)"
 	@echo "make test     run all tests (two minutes)"
 	@echo "make check    format, lint, types"
 	@echo "make verify   compute the large evidence in docs/evidence (minutes; resumes)"
@@ -19,12 +19,11 @@ help:
 $(READY): pyproject.toml constraints.txt
 	@echo "setting up $(VENV) (once)"
 	python3 -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[lab,dev]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[lab,cluster,dev]'
 	@touch $@
 
 paper: $(READY)
-	@mkdir -p out
-	$(BIN)/neurotron simulate --plot out/paper.png
+	$(BIN)/neurotron paper --out out/paper
 
 test: $(READY)
 	$(BIN)/pytest -n auto

@@ -8,7 +8,7 @@ import neurotron as nt
 
 BOUNDS = (0.0, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0)
 PROBABILITIES = (0.0, 0.005, 0.05, 0.1, 0.2, 0.5, 0.9)
-TRAINERS = {"tron": lambda step: nt.NeuroTron(step, sensing="mean"), "sgd": nt.SGD}
+TRAINERS = {"tron": lambda step: nt.NeuroTron(step, sensing="center"), "sgd": nt.SGD}
 
 
 @dataclass(frozen=True)

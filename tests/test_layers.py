@@ -14,7 +14,7 @@ ROOT = Path(neurotron.__file__).parent
 LAYERS = [
     ["_types"],
     ["_check", "_formula", "_extras", "_environment", "_jit"],
-    ["_seeds", "_registry"],
+    ["_seeds", "_registry", "_threads"],
     ["networks"],
     ["laws"],
     ["problem"],
@@ -28,6 +28,9 @@ LAYERS = [
     ["simulation"],
     ["theory"],
     ["checks"],
+    ["results"],
+    ["studies"],
+    ["claims"],
     ["figures"],
     ["cli"],
 ]

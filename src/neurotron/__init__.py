@@ -18,7 +18,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from neurotron import attacks, laws, networks, theory, trainers
+    from neurotron import attacks, claims, laws, networks, results, studies, theory, trainers
     from neurotron._check import InputError
     from neurotron._environment import package_version
     from neurotron.attacks import Attack, Query
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     )
     from neurotron.networks import FilterNetwork
     from neurotron.problem import Problem
+    from neurotron.results import load
     from neurotron.simulation import simulate
     from neurotron.theory import Budget, Certificate, NotAchievable, Plan, certify, plan
     from neurotron.trainers import SGD, Arm, FirstSampleSGD, NeuroTron, Trainer
@@ -57,12 +58,15 @@ _HOME = {
     "neurotron.networks": ["FilterNetwork"],
     "neurotron.problem": ["Problem"],
     "neurotron.simulation": ["simulate"],
+    "neurotron.results": ["load"],
     "neurotron.theory": ["Budget", "Certificate", "NotAchievable", "Plan", "certify", "plan"],
     "neurotron.trainers": ["SGD", "Arm", "FirstSampleSGD", "NeuroTron", "Trainer"],
     "neurotron.trajectories": ["Trajectories"],
 }  # fmt: skip
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
-_SUBPACKAGES = ("attacks", "laws", "networks", "theory", "trainers")
+_SUBPACKAGES = (
+    "attacks", "claims", "laws", "networks", "results", "studies", "theory", "trainers"
+)  # fmt: skip
 
 __all__ = [
     "SGD",
@@ -98,10 +102,14 @@ __all__ = [
     "check_attack",
     "check_law",
     "check_trainer",
+    "claims",
     "laws",
+    "load",
     "networks",
     "plan",
+    "results",
     "simulate",
+    "studies",
     "theory",
     "trainers",
 ]

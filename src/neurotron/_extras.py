@@ -7,7 +7,9 @@ from typing import Any
 
 __all__ = ["MissingExtra", "require"]
 
-EXTRA_OF = {"polars": "lab", "matplotlib": "lab", "typer": "lab", "rich": "lab"}
+EXTRA_OF = dict.fromkeys(
+    ("matplotlib", "polars", "pydantic", "rich", "threadpoolctl", "typer"), "lab"
+) | {"distributed": "cluster"}
 
 
 class MissingExtra(ImportError):

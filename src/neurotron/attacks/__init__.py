@@ -5,12 +5,12 @@
 AlternatingSign(bound=0.25, probability=0.5)
 """
 
-from neurotron._registry import Registry
 from neurotron.attacks.adaptive import Adaptive
 from neurotron.attacks.alternating_sign import AlternatingSign
 from neurotron.attacks.base import Attack, Query
 from neurotron.attacks.constant import Constant
 from neurotron.attacks.impersonation import Impersonation
+from neurotron.attacks.names import BY_NAME, build
 from neurotron.attacks.odd_direction import OddDirection
 from neurotron.attacks.random_sign import RandomSign
 from neurotron.attacks.uniform_noise import UniformNoise
@@ -26,17 +26,5 @@ __all__ = [
     "Query",
     "RandomSign",
     "UniformNoise",
+    "build",
 ]
-
-BY_NAME: Registry[Attack] = Registry(
-    "attack",
-    {
-        "alternating-sign": AlternatingSign,
-        "random-sign": RandomSign,
-        "uniform-noise": UniformNoise,
-        "constant": Constant,
-        "odd-direction": OddDirection,
-        "impersonation": Impersonation,
-        "adaptive": Adaptive,
-    },
-)

@@ -12,7 +12,13 @@ from rich.console import Console
 from neurotron._check import InputError
 from neurotron._environment import package_version
 from neurotron._extras import MissingExtra
-from neurotron.cli import certify_command, list_command, simulate_command
+from neurotron.cli import (
+    certify_command,
+    claims_command,
+    list_command,
+    simulate_command,
+    study_commands,
+)
 
 __all__ = ["app", "run"]
 
@@ -22,10 +28,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Train, attack, certify and study depth-2 networks whose training labels are poisoned.",
 )
-app.command("certify")(certify_command.certify)
-app.command("list")(list_command.list_things)
-app.command("plan")(certify_command.plan)
+app.command("paper")(study_commands.paper)
+app.command("run")(study_commands.run)
+app.command("claims")(claims_command.claims)
+app.command("init")(study_commands.init)
+app.command("schema")(study_commands.schema)
 app.command("simulate")(simulate_command.simulate)
+app.command("certify")(certify_command.certify)
+app.command("plan")(certify_command.plan)
+app.command("list")(list_command.list_things)
 
 
 def _version(wanted: bool) -> None:

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from neurotron import _check, trainers
+from neurotron import _check, attacks, trainers
 from neurotron.cli import setting
 from neurotron.figures import check_picture
 from neurotron.problem import Problem
@@ -71,7 +71,7 @@ def certify(
     if simulate and steps is None:
         raise _check.InputError("`--simulate` needs --steps")
     problem = setting.build_problem(network, law, n_inputs, filter_size, noise, seed)
-    adversary = setting.build_attack(attack, problem, bound, probability, seed)
+    adversary = attacks.build(attack, problem, bound=bound, probability=probability, seed=seed)
     arm = Arm(trainers.BY_NAME.build(trainer, step_size="fastest"), adversary)
     if plot is not None:
         check_picture("--plot", plot)
@@ -137,8 +137,8 @@ def plan(
     headline = str(found).partition("\n")[0]
     _tell(problem, found.certificate, found.to_dict(), as_json, headline)
     met = found.certificate.budget
-    adversary = setting.build_attack(
-        attack, problem, met.bound or 0.0, met.probability or 0.0, seed
+    adversary = attacks.build(
+        attack, problem, bound=met.bound or 0.0, probability=met.probability or 0.0, seed=seed
     )
     arm = dataclasses.replace(found.arm, attack=adversary)
     certificate = dataclasses.replace(found.certificate, arm=arm)

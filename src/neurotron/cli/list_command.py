@@ -23,19 +23,21 @@ REGISTRIES: dict[str, Registry[object]] = {
 
 def list_things(
     kind: Annotated[
-        str, typer.Argument(help=f"One of {', '.join(REGISTRIES)}; all if left out.")
+        str, typer.Argument(help=f"One of {', '.join(REGISTRIES)}, studies; all if left out.")
     ] = "",
 ) -> None:
-    """List networks, laws, attacks and trainers with their settings and defaults.
+    """List networks, laws, attacks and trainers with their settings and defaults, and studies.
 
     Use them in other commands as name:setting=value, for example student-t:dof=4.
     """
-    if kind and kind not in REGISTRIES:
-        raise _check.unknown("kind", kind, REGISTRIES)
+    if kind and kind not in (*REGISTRIES, "studies"):
+        raise _check.unknown("kind", kind, (*REGISTRIES, "studies"))
     console = Console()
     for title, registry in REGISTRIES.items():
         if kind in ("", title):
             console.print(_table(title, registry))
+    if kind in ("", "studies"):
+        console.print(_studies())
 
 
 def _table(title: str, registry: Registry[object]) -> Table:
@@ -48,4 +50,17 @@ def _table(title: str, registry: Registry[object]) -> Table:
             for setting, default in registry.text_settings(name).items()
         ]
         table.add_row(f"[cyan]{name}[/]", ", ".join(settings), registry.summary(name))
+    return table
+
+
+def _studies() -> Table:
+    from neurotron import studies
+
+    table = Table(
+        title="studies", title_justify="left", title_style="bold", box=None, padding=(0, 2)
+    )
+    for column in ("name", "what it is"):
+        table.add_column(column, header_style="dim")
+    for name, title in studies.catalog().items():
+        table.add_row(f"[cyan]{name}[/]", title)
     return table

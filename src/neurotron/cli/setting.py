@@ -11,8 +11,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from neurotron import _seeds, attacks, laws, networks
-from neurotron.attacks import Attack
+from neurotron import laws, networks
 from neurotron.problem import Problem
 from neurotron.trainers import Arm
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AsJson", "AttackName", "BatchSize", "Engine", "FilterSize", "InputCount", "LawName",
-    "NetworkName", "Noise", "Picture", "Seed", "build_attack", "build_problem", "console",
+    "NetworkName", "Noise", "Picture", "Seed", "build_problem", "console",
     "describe", "json_number", "train",
 ]  # fmt: skip
 
@@ -46,26 +45,6 @@ def build_problem(
     """Return the problem the options describe."""
     built = networks.BY_NAME.build(network, n_inputs=n_inputs, filter_size=filter_size, seed=seed)
     return Problem.draw(built, laws.BY_NAME.build(law), seed=seed, noise=noise)
-
-
-def build_attack(
-    text: str, problem: Problem, bound: float, probability: float, seed: int
-) -> Attack | None:
-    """Return the attack; a vector it needs is the worst direction, or a filter drawn by seed."""
-    if text == "none":
-        return None
-    size = problem.network.filter_size
-    covariance = (
-        np.eye(problem.network.n_inputs) if problem.covariance is None else problem.covariance
-    )
-    left, _, _ = np.linalg.svd(problem.network.mean_gate @ covariance)
-    return attacks.BY_NAME.build(
-        text,
-        bound=bound,
-        probability=probability,
-        direction=left[:, -1],
-        weights=_seeds.generator(seed, "impersonation").standard_normal(size),
-    )
 
 
 def train(problem: Problem, arms: list[Arm], *, quiet: bool, **options: Any) -> Trajectories:

@@ -10,7 +10,7 @@ import numpy as np
 import typer
 from rich.table import Table
 
-from neurotron import _check, trainers
+from neurotron import _check, attacks, trainers
 from neurotron.attacks import Attack
 from neurotron.cli import setting
 from neurotron.figures import check_picture
@@ -56,7 +56,7 @@ def simulate(
     neurotron simulate --law student-t:dof=4 --attack adaptive --trainer neuro-tron:step_size=1e-3
     """
     problem = setting.build_problem(network, law, n_inputs, filter_size, noise, seed)
-    adversary = setting.build_attack(attack, problem, bound, probability, seed)
+    adversary = attacks.build(attack, problem, bound=bound, probability=probability, seed=seed)
     chosen = trainer or PAPER_TRAINERS
     learners = [trainers.BY_NAME.build(text, step_size=step_size) for text in chosen]
     arms = [Arm(learner, adversary, name=repr(learner)) for learner in learners]

@@ -14,6 +14,8 @@ from neurotron.networks.network import FilterNetwork
 
 __all__ = ["convolution", "convolution2d", "from_gates", "relu_gate", "symmetric"]
 
+MOST_GATES = 10**7
+
 
 def relu_gate(
     n_inputs: int, *, outer_weights: npt.ArrayLike = 1.0, leak: float = 0.0
@@ -60,7 +62,7 @@ def symmetric(
     >>> bool(np.allclose(network.gates.mean(axis=0), network.mean_gate))
     True
     """
-    width = _check.integer("width", width, 2)
+    width = _check.integer("width", width, 2, MOST_GATES)
     if width % 2:
         raise _check.InputError(
             f"`width` must be even, got {width}: symmetric gates come in pairs M ± jC"

@@ -14,14 +14,32 @@ from neurotron import _check, _seeds
 from neurotron._types import Array
 from neurotron.networks.network import FilterNetwork
 
-__all__ = ["SENSING", "gaussian", "mean", "optimal", "polar", "sensing_matrix", "wishart"]
+__all__ = [
+    "SENSING", "center", "gaussian", "mean", "optimal", "polar", "sensing_matrix", "wishart"
+]  # fmt: skip
 
-SENSING = ("optimal", "polar", "mean")
+SENSING = ("optimal", "polar", "mean", "center")
 
 
 def mean(network: FilterNetwork) -> Array:
     """Return M = Ā, the paper's choice."""
     return network.mean_gate
+
+
+def center(network: FilterNetwork) -> Array:
+    """Return M = (1/k) Σ A_i, the mean gate without outer weights.
+
+    It is the M of symmetric gates M ± jC: the paper trains networks of different outer weights with
+    this same matrix (section 3.6).
+
+    >>> import neurotron as nt
+    >>> heavy = nt.networks.symmetric(n_inputs=6, filter_size=2, width=4, outer_weights=10.0)
+    >>> bool(np.allclose(heavy.mean_gate, 10.0 * center(heavy)))
+    True
+    """
+    part = np.full(network.width, 1.0 / network.width)
+    share = part if network.mix is None else part @ network.mix
+    return _check.freeze(network.basis.combine(share))
 
 
 def polar(network: FilterNetwork, covariance: npt.ArrayLike) -> Array:
@@ -88,15 +106,15 @@ def sensing_matrix(
 ) -> Array:
     """Return the matrix meant by a trainer's `sensing`: a word of `SENSING`, or an array.
 
-    `covariance` is Σ, None if the law has none (only "mean" and a given array need none).
+    `covariance` is Σ, None if the law has none ("optimal" and "polar" need one).
     """
     _require_trainable(network, covariance)
     if not isinstance(sensing, str):
         shape = (network.filter_size, network.n_inputs)
         return _full_rank(_check.array("sensing", sensing, shape))
     _check.choice("sensing", sensing, SENSING)
-    if sensing == "mean":
-        return mean(network)
+    if sensing in ("mean", "center"):
+        return mean(network) if sensing == "mean" else center(network)
     if covariance is None:
         raise _check.InputError(
             f"sensing={sensing!r} needs a law of finite variance: use weighting='inverse-norm', "

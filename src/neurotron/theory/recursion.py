@@ -116,19 +116,33 @@ class Recursion:
 
     def course(self, start: float, steps: int, step_size: float | None) -> list[float]:
         """Return Δ after 0, 1, … `steps` steps, one by one."""
-        p, q, d2, d1, d0 = self.numbers
-        delta, course = float(start), [float(start)]
+        follow = self._scheduled_course if step_size is None else self._constant_course
+        course = follow(float(start), steps, step_size)
+        return course + course[-1:] * (steps + 1 - len(course))  # it stays at zero, or at infinity
+
+    def _constant_course(self, delta: float, steps: int, step_size: float | None) -> list[float]:
+        """Return Δ step by step, until it can change no more."""
+        assert step_size is not None
+        square, linear, constant = self._decrease(step_size)
+        still, course = linear == 0.0 == constant, [delta]
         for _ in range(steps):
-            if delta == math.inf or delta == 0.0 == q == d0:
-                return course + [delta] * (steps + 1 - len(course))
+            if not 0.0 < delta < math.inf and (delta > 0.0 or still):
+                break
+            delta -= square * delta - linear * math.sqrt(delta) - constant
+            course.append(delta := delta if delta > 0.0 else _number(delta))
+        return course
+
+    def _scheduled_course(self, delta: float, steps: int, step_size: float | None) -> list[float]:
+        """Return Δ step by step with the best step each time, until it can change no more."""
+        p, q, d2, d1, d0 = self.numbers
+        still, course = q == 0.0 == d0, [delta]
+        for _ in range(steps):
+            if delta == math.inf or (delta == 0.0 and still):
+                break
             s = math.sqrt(delta)
             gain, spread = p * delta - q * s, d2 * delta + d1 * s + d0
-            if step_size is None:
-                delta -= max(gain, 0.0) / (2.0 * max(spread, TINY)) * gain / 2.0
-            else:
-                delta -= step_size * (gain - step_size * spread)
-            delta = max(delta, 0.0) if delta < math.inf else math.inf  # inf − inf is not a number
-            course.append(delta)
+            delta -= max(gain, 0.0) / (2.0 * max(spread, TINY)) * gain / 2.0
+            course.append(delta := _number(delta))
         return course
 
     def steps_to(self, start: float, target: float, step_size: float | None) -> int | None:
@@ -213,3 +227,8 @@ class Recursion:
             eta * (self.push + eta * self.linear),
             eta**2 * self.constant,
         )
+
+
+def _number(delta: float) -> float:
+    """Return Δ ≥ 0, which rounding can bring below zero, and which is infinite if inf − inf."""
+    return max(delta, 0.0) if delta < math.inf else math.inf

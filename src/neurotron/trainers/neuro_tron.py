@@ -38,8 +38,8 @@ class NeuroTron(Trainer):
         "scheduled", the certificate's best step at every step, against the budget of the arm's
         attack and from the distance of the start to the true weights.
     sensing
-        M: "optimal" (smallest error floor), "polar" (best λ1/λ2), "mean" (M = Ā, the paper's) or an
-        array of shape (r, n) of full rank.
+        M: "optimal" (smallest error floor), "polar" (best λ1/λ2), "mean" (M = Ā, the paper's),
+        "center" (the same without outer weights) or an array of shape (r, n) of full rank.
     weighting
         None, or "inverse-norm": every sample counts ω(x) = ‖x‖⁻² times, which has a guarantee for
         inputs without any moments.

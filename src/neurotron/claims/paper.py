@@ -1,0 +1,283 @@
+"""The statements of the paper as checks of results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from neurotron._registry import parse
+from neurotron._types import Array
+from neurotron.claims.against_sgd import faster, more_often, smaller_error
+from neurotron.claims.model import Claim, Finding
+from neurotron.claims.setups import Setup, setups
+from neurotron.results.summary import Interval, bootstrap, paired, rate
+
+if TYPE_CHECKING:
+    from neurotron.results.frames import Results
+
+__all__ = ["CLAIMS", "evaluate"]
+
+PUBLISHED_STEP_SIZES = {1.0: 1e-4, 10.0: 2e-5}
+"""By outer weight (docs/errata.md)."""
+
+ROUNDING_FLOOR = 1e-12
+
+
+def grows_with(axis: int) -> Callable[[Results], list[Finding]]:
+    """Return the check that the error grows with θ (axis 0) or β (axis 1)."""
+    letter = "θβ"[axis]
+
+    def check(results: Results) -> list[Finding]:
+        findings = []
+        for setup in setups(results):
+            levels = setup.sweep(axis)
+            if len(levels) < 3:
+                continue
+            errors = np.stack([setup.values("error", "neuro-tron", level) for level in levels])
+            x = np.log([level[axis] for level in levels])
+            slope = bootstrap(_slopes(x, np.log(errors)))
+            rising = bool((np.diff(np.median(errors, axis=1)) > 0.0).all())
+            findings.append(
+                Finding.of(
+                    setup.title,
+                    f"slope of log error over log {letter} (> 0, and rising throughout)",
+                    slope,
+                    setup.replicates,
+                    holds=slope.low > 0.0 and rising,
+                )
+            )
+        return findings
+
+    return check
+
+
+def _slopes(x: Array, y: Array) -> Array:
+    """Return the least-squares slope of each column of y over x."""
+    centred = x - x.mean()
+    return np.asarray(centred @ y / (centred @ centred))
+
+
+def recovers_without_attack(results: Results) -> list[Finding]:
+    """Compare errors of honest runs with 1e-13, ten times the paper's 1e-14."""
+    findings = []
+    for setup in setups(results):
+        for level in [level for level in setup.levels if level[0] == 0.0]:
+            error = bootstrap(setup.values("error", "neuro-tron", level))
+            findings.append(
+                Finding.of(setup.title, "error without attack (≤ 1e-13)", error, setup.replicates,
+                           holds=error.high <= 1e-13)
+            )  # fmt: skip
+    return findings
+
+
+def small_attack_degrades(results: Results) -> list[Finding]:
+    """Divide errors under the smallest attack by those without one, in pairs."""
+    findings = []
+    for setup in setups(results):
+        smallest = setup.sweep(0)[0]
+        honest = [level for level in setup.levels if level[0] == 0.0 and level[1] == smallest[1]]
+        if honest:
+            values = (setup.values("error", "neuro-tron", lv) for lv in (smallest, honest[0]))
+            ratio = bootstrap(paired(*values))
+            measure = f"error at θ = {smallest[0]:g} over error at θ = 0 (> 10)"
+            findings.append(
+                Finding.of(setup.title, measure, ratio, setup.replicates, holds=ratio.low > 10.0)
+            )
+    return findings
+
+
+def heavy_tails_alike(results: Results) -> list[Finding]:
+    """Divide errors without a fourth moment by those of every other law, at the same levels."""
+    every = setups(results)
+    findings = []
+    for heavy in filter(_is_heavy, every):
+        for other in [setup for setup in every if not _is_heavy(setup)]:
+            levels = [level for level in heavy.attacked if level in other.attacked]
+            pairs = [
+                [setup.values("error", "neuro-tron", level) for setup in (heavy, other)]
+                for level in levels
+            ]
+            count = min(heavy.replicates, other.replicates)
+            ratios = [one[:count] / two[:count] for one, two in pairs]
+            found = bootstrap(np.median(ratios, axis=0))
+            findings.append(
+                Finding.of(f"{heavy.title} against {other.title}",
+                           "error over that of the other law (between 1/10 and 10)", found, count,
+                           holds=found.low >= 0.1 and found.high <= 10.0)
+            )  # fmt: skip
+    return findings
+
+
+def _is_heavy(setup: Setup) -> bool:
+    """Tell whether the inputs have no fourth moment."""
+    name, settings = parse(setup.law)
+    return name == "student-t" and settings["dof"] <= 4.0
+
+
+def outer_weights_help(results: Results) -> list[Finding]:
+    """Divide errors with heavy outer weights by those with light ones, at the same attack."""
+    import polars as pl
+
+    runs = results.runs.filter((pl.col("algorithm") == "neuro-tron") & (pl.col("bound") > 0.0))
+    weights = sorted(runs["outer_weights"].unique().to_list())
+    if weights != sorted(PUBLISHED_STEP_SIZES):
+        return []
+    light, heavy = weights
+    cohorts = runs.filter(pl.col("outer_weights") == heavy)
+    laws = cohorts.select("law", "attack", "bound", "probability").unique(maintain_order=True)
+    findings = []
+    for case in laws.iter_rows(named=True):
+        same = runs.filter(*(pl.col(name) == value for name, value in case.items()))
+        by = {
+            (weight, float(step)): group.sort("replicate")["error"].to_numpy()
+            for (weight, step), group in same.group_by("outer_weights", "step_size")
+            if step not in ("fastest", "scheduled")
+        }
+        steps = sorted({step for _, step in by})
+        pairs = [(PUBLISHED_STEP_SIZES[light], PUBLISHED_STEP_SIZES[heavy], True)]
+        pairs += [(step, step, False) for step in steps]
+        for of_light, of_heavy, published in pairs:
+            if (light, of_light) in by and (heavy, of_heavy) in by:
+                values = paired(by[heavy, of_heavy], by[light, of_light])
+                found = bootstrap(values)
+                kind = "published step sizes" if published else f"η = {of_light:g} for both"
+                findings.append(
+                    Finding.of(f"θ = {case['bound']:g}, {kind}",
+                               f"error with q = {heavy:g} over that with q = {light:g} (< 1)",
+                               found, len(values), holds=found.high < 1.0, as_published=published)
+                )  # fmt: skip
+    return findings
+
+
+def impersonation_wins(results: Results) -> list[Finding]:
+    """Measure distances to the impersonated filter when every label is its own."""
+    import polars as pl
+
+    runs = results.runs.filter(
+        (pl.col("attack") == "impersonation")
+        & (pl.col("probability") == 1.0)
+        & (pl.col("algorithm") == "neuro-tron")
+    )
+    findings = []
+    for (cohort, trainer), group in runs.group_by("cohort", "trainer", maintain_order=True):
+        distances = group["distance"].to_numpy()
+        findings.append(
+            Finding.of(f"{cohort}, {trainer}", "‖w − w_adv‖ at β = 1 (≤ 1e-9 in every run)",
+                       bootstrap(distances), len(group), holds=distances.max() <= 1e-9)
+        )  # fmt: skip
+    return findings
+
+
+def certificate_holds(results: Results) -> list[Finding]:
+    """Count runs that end outside of their radius, where one is below the initial error.
+
+    A radius below what numbers can resolve is taken as that.
+    """
+    import polars as pl
+
+    runs = results.runs.filter(pl.col("radius") < pl.col("initial_error")).with_columns(
+        radius=pl.max_horizontal("radius", ROUNDING_FLOOR)
+    )
+    findings = []
+    for (cohort, trainer), group in runs.group_by("cohort", "trainer", maintain_order=True):
+        outside = int((group["error"] > group["radius"]).sum())
+        worst = float((group["error"] / group["radius"]).max())  # type: ignore[arg-type]
+        findings.append(
+            Finding.of(f"{cohort}, {trainer}",
+                       f"share of runs outside their radius (0; the worst is at {worst:.2g} of it)",
+                       rate(outside, len(group)), group["replicate"].n_unique(),
+                       holds=outside == 0)
+        )  # fmt: skip
+    return findings
+
+
+def theorem_applies(results: Results) -> list[Finding]:
+    """Count runs of which Theorem 1 promises less than the initial error."""
+    findings = []
+    for setup in setups(results):
+        promised = [
+            setup.values("theorem1_radius", "neuro-tron", level)
+            < setup.values("initial_error", "neuro-tron", level)
+            for level in setup.attacked
+        ]
+        share = float(np.mean(promised))
+        findings.append(
+            Finding.of(setup.title, "share of runs of which Theorem 1 promises anything (1)",
+                       Interval(share, share, share), setup.replicates, holds=share == 1.0)
+        )  # fmt: skip
+    return findings
+
+
+CLAIMS: dict[str, tuple[str, str, Callable[[Results], list[Finding]]]] = {
+    "grows-with-bound": (
+        "A larger bound θ on the attack increases Neuro-Tron's error.",
+        "section 4, figure 1a",
+        grows_with(0),
+    ),
+    "grows-with-probability": (
+        "A larger probability β of attack increases Neuro-Tron's error.",
+        "section 4, figure 1b",
+        grows_with(1),
+    ),
+    "recovers-without-attack": (
+        "Without attack Neuro-Tron's error comes into the vicinity of 1e-14, for every law.",
+        "section 4, figure 6",
+        recovers_without_attack,
+    ),
+    "small-attack-degrades": (
+        "A small attack (θ = 0.125) visibly degrades the recovery.",
+        "section 4, figure 6",
+        small_attack_degrades,
+    ),
+    "smaller-error-than-sgd": (
+        "Under attack Neuro-Tron attains a smaller error than SGD.",
+        "section 4, figures 2 to 5",
+        smaller_error,
+    ),
+    "faster-than-sgd": (
+        "Under attack Neuro-Tron converges faster than SGD.",
+        "section 4, figures 2 to 5",
+        faster,
+    ),
+    "more-often-than-sgd": (
+        "Neuro-Tron recovers the filter more often than SGD, which ends at the mirror filter −w*.",
+        "ours, not in the paper",
+        more_often,
+    ),
+    "heavy-tails-alike": (
+        "With t(4) inputs, which have no fourth moment, Neuro-Tron is as accurate as with others.",
+        "section 4, figure 3",
+        heavy_tails_alike,
+    ),
+    "outer-weights-help": (
+        "Heavier outer weights (q = 10 for q = 1) lower the error under the same attack.",
+        "section 3.6, figure 7",
+        outer_weights_help,
+    ),
+    "impersonation-wins": (
+        "If every label is that of another filter w_adv, Neuro-Tron converges to w_adv.",
+        "section 3.5",
+        impersonation_wins,
+    ),
+    "theorem-1-applies": (
+        "The simulations validate Theorem 1: it says something about them.",
+        "section 4, figure 1",
+        theorem_applies,
+    ),
+    "certificate-holds": (
+        "No run ends outside the radius of the sharp certificate.",
+        "ours, not in the paper",
+        certificate_holds,
+    ),
+}
+"""Statement, place and check of every claim."""
+
+
+def evaluate(results: Results) -> list[Claim]:
+    """Return every claim with what these results say of it."""
+    return [
+        Claim(name, statement, source, tuple(check(results)))
+        for name, (statement, source, check) in CLAIMS.items()
+    ]

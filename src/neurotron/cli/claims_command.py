@@ -1,0 +1,84 @@
+"""`neurotron claims`: which statements of the paper a folder of results supports."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from neurotron.cli import setting
+
+if TYPE_CHECKING:
+    from neurotron.claims import Claim, Finding
+    from neurotron.results import Results
+
+__all__ = ["claims", "print_verdicts"]
+
+
+def claims(
+    folder: Annotated[
+        Path, typer.Argument(help="A folder of results, as `neurotron run` made it.")
+    ],
+    details: Annotated[
+        bool, typer.Option("--details", help="Also print every comparison with its interval.")
+    ] = False,
+    as_json: setting.AsJson = False,
+) -> None:
+    """Say which of the paper's claims hold in a folder of results, and why.
+
+    Every verdict rests on comparisons with 95 % intervals over replicates: "reproduced" if all of
+    them hold, "reproduced only as published" if only the paper's own comparison does (its SGD was
+    not stochastic gradient descent, its step sizes were not the same), "not reproduced", or "not
+    covered" by these results. The verdicts are also kept in claims.json.
+    """
+    from neurotron.results import load
+
+    evaluated = _evaluate(load(folder))
+    if as_json:
+        typer.echo(
+            json.dumps([claim.to_dict() for claim in evaluated], ensure_ascii=False, indent=2)
+        )
+    else:
+        _print(setting.console(), evaluated, details)
+
+
+def print_verdicts(console: Console, results: Results) -> None:
+    """Evaluate, keep and print what the results say of the paper, if they do."""
+    told = [claim for claim in _evaluate(results) if claim.told]
+    if told:
+        console.print("\nthe paper's claims, as far as this study speaks of them:\n")
+        _print(console, told, details=False)
+        console.print(f"\nevery comparison: neurotron claims {results.folder.path} --details")
+
+
+def _evaluate(results: Results) -> list[Claim]:
+    from neurotron import claims as judged
+
+    for line in results.damaged:
+        Console(stderr=True, markup=False).print(f"left out, run the study again: {line}")
+    evaluated = judged.evaluate(results)
+    judged.write(results, evaluated)
+    return evaluated
+
+
+def _print(console: Console, evaluated: list[Claim], details: bool) -> None:
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for column in ("claim", "verdict", "why"):
+        table.add_column(column, header_style="dim", overflow="fold")
+    for claim in evaluated:
+        table.add_row(claim.statement, claim.verdict, claim.because)
+    console.print(table, soft_wrap=False)
+    for claim in evaluated if details else ():
+        console.print(f"\n{claim.name}: {claim.statement} ({claim.source})")
+        for found in claim.findings:
+            console.print(f"  {_line(found)}")
+
+
+def _line(found: Finding) -> str:
+    mark = "✓" if found.holds else "✗"
+    numbers = f"{found.estimate:.3g} [{found.low:.3g}, {found.high:.3g}]"
+    return f"{mark} {found.case}: {numbers}, {found.replicates} replicates; {found.measure}"

@@ -1,0 +1,202 @@
+"""`neurotron run`, `paper`, `init` and `schema`: studies from the command line."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+from rich.table import Table
+
+from neurotron import _check
+from neurotron._extras import require
+from neurotron.cli import setting
+from neurotron.cli.claims_command import print_verdicts
+from neurotron.results.summary import OUTCOMES
+
+if TYPE_CHECKING:
+    from neurotron.results import Results
+    from neurotron.studies import Progress, Report, Study
+
+__all__ = ["init", "paper", "run", "schema"]
+
+Out = Annotated[
+    Path | None,
+    typer.Option(help="Folder of the results, new or to go on with. [default: out/NAME]"),
+]
+Replicates = Annotated[
+    int | None,
+    typer.Option(help="Repetitions in all, if not as the study says; more extend a finished one."),
+]
+Threads = Annotated[int | None, typer.Option(help="Threads to use. [default: one per processor]")]
+Dask = Annotated[
+    str | None, typer.Option(help="Compute on the Dask cluster with this scheduler address.")
+]
+Mixed = Annotated[
+    bool, typer.Option("--mixed", help="Allow results of other versions or processors beside.")
+]
+
+
+def run(
+    study: Annotated[str, typer.Argument(help="A study of the catalog, or a TOML file.")],
+    out: Out = None,
+    replicates: Replicates = None,
+    threads: Threads = None,
+    dask: Dask = None,
+    mixed: Mixed = False,
+) -> None:
+    """Run a study: compute what is missing, keep it in a folder, and say what came out.
+
+    Ctrl-C keeps what is finished, and the same command goes on from there; the numbers are the
+    same for any number of threads, on a cluster, and after any interruption. For example
+
+    neurotron run smoke
+
+    neurotron run my-study.toml --out results/my-study --replicates 50
+
+    neurotron run paper --dask tcp://scheduler:8786
+
+    `neurotron list studies` names the catalog, `neurotron init` writes a study to begin with. The
+    exit code is 1 if something could not be computed.
+    """
+    from neurotron import studies
+
+    chosen = studies.read(study)
+    folder = Path("out") / chosen.name if out is None else out
+    with _executor(dask) as (executor, workers), _progress() as progress:
+        report = studies.run(
+            chosen, folder, replicates=replicates, workers=threads or workers, executor=executor,
+            mixed=mixed, progress=progress,
+        )  # fmt: skip
+    _tell(chosen, report)
+    if report.interrupted:
+        raise typer.Exit(130)
+    from neurotron.results import load
+
+    results, console = load(folder), setting.console()
+    _print_outcomes(console, results)
+    print_verdicts(console, results)
+    if report.failures:
+        raise typer.Exit(1)
+
+
+def paper(
+    out: Out = None,
+    replicates: Replicates = None,
+    threads: Threads = None,
+    dask: Dask = None,
+    mixed: Mixed = False,
+) -> None:
+    """Recompute the paper's simulation study, and say which of its claims hold.
+
+    The same as `neurotron run paper`: about two minutes on two processors.
+    """
+    run("paper", out, replicates, threads, dask, mixed)
+
+
+def init(
+    file: Annotated[Path, typer.Argument(help="The file to write.")] = Path("my-study.toml"),
+) -> None:
+    """Write a commented study to begin with."""
+    from neurotron import studies
+
+    if file.suffix != ".toml":
+        raise _check.InputError(f"the name of a study must end in .toml, got {str(file)!r}")
+    try:
+        with open(file, "x", encoding="utf-8") as new:
+            new.write(studies.template())
+    except FileExistsError:
+        raise _check.InputError(f"{str(file)!r} is there already: choose another name") from None
+    console = setting.console()
+    console.print(f"written: {file}\nedit it, then: neurotron run {file}")
+
+
+def schema() -> None:
+    """Print the JSON schema of studies: every key, its type and its range."""
+    from neurotron.studies import Study
+
+    typer.echo(json.dumps(Study.model_json_schema(), indent=2, ensure_ascii=False))
+
+
+@contextlib.contextmanager
+def _executor(address: str | None) -> Iterator[tuple[Executor | None, int | None]]:
+    """Connect to a Dask cluster, if one is named; also return how many workers it has."""
+    if address is None:
+        yield None, None
+        return
+    distributed = require("distributed")
+    try:
+        client = distributed.Client(address, timeout=10)
+    except (OSError, ValueError) as error:
+        raise _check.InputError(f"no Dask scheduler answers at {address!r}: {error}") from None
+    with client:
+        workers = sum(client.nthreads().values())
+        if not workers:
+            raise _check.InputError(f"the Dask cluster at {address!r} has no workers")
+        yield client.get_executor(), workers
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[Callable[[Progress], None]]:
+    """Show units done, steps per second and time left, on the standard error."""
+    columns = (
+        TextColumn("units"), MofNCompleteColumn(), BarColumn(),
+        TextColumn("{task.fields[speed]}"), TimeRemainingColumn(),
+    )  # fmt: skip
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        units = bar.add_task("units", total=None, speed="")
+        steps = bar.add_task("steps", total=None, visible=False, speed="")
+
+        def show(state: Progress) -> None:
+            bar.update(steps, completed=state.steps_done, total=state.steps)
+            speed = bar.tasks[steps].speed or 0.0
+            text = f"{speed:,.0f} steps/s" if speed else ""
+            bar.update(units, completed=state.units_done, total=state.units, speed=text)
+
+        yield show
+
+
+def _tell(study: Study, report: Report) -> None:
+    """Say what a run did."""
+    console = setting.console()
+    for line in report.set_aside:
+        console.print(f"damaged, set aside and computed again: {line}")
+    for failure in report.failures:
+        cohort, replicate = failure.unit
+        console.print(f"failed: cohort {cohort}, replicate {replicate}: {failure.error}")
+    done = report.kept + report.computed
+    before = f" ({report.kept:,} were there before)" if report.kept else ""
+    state = "interrupted" if report.interrupted else "finished"
+    console.print(
+        f"{study.name}: {state} with {done:,} of {report.wanted:,} units{before}\n"
+        f"results: {report.folder}"
+    )
+    if report.interrupted:
+        console.print("run the same command again to go on")
+
+
+def _print_outcomes(console: Console, results: Results) -> None:
+    """Print where the runs of each trainer ended, cohort by cohort."""
+    titles = {
+        cohort["name"]: cohort["title"] or cohort["name"] for cohort in results.spec["cohorts"]
+    }
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column("cohort", header_style="dim")
+    table.add_column("trainer", header_style="dim", overflow="fold")
+    for column in ("runs", *OUTCOMES, "median error"):
+        table.add_column(column, header_style="dim", justify="right")
+    for (cohort, trainer), runs in results.runs.group_by("cohort", "trainer", maintain_order=True):
+        counts = [(runs["outcome"] == outcome).sum() for outcome in OUTCOMES]
+        shown = [f"{count / len(runs):.0%}" if count else "–" for count in counts]
+        error = f"{np.median(runs['error'].to_numpy()):.2e}"
+        table.add_row(titles[str(cohort)], str(trainer), f"{len(runs):,}", *shown, error)
+    console.print()
+    console.print(table, soft_wrap=False)

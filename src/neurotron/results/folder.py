@@ -1,0 +1,272 @@
+"""A folder of results: what is in it is whole, and belongs to one study.
+
+    manifest.json                        what is studied, by which arms, with which versions
+    runs.jsonl                           what happened when and where, one line per event
+    shards/<cohort>/<replicate>.parquet  what came out
+    set-aside/                           shards that were found damaged
+    lock                                 held by the process that writes
+
+Only one process writes, and a file appears under its name when it is complete and on disk: whoever
+is killed leaves a folder to go on with.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from neurotron import _check
+from neurotron.results import shard
+from neurotron.results.shard import Identity, Row
+
+__all__ = ["Folder", "StorageError", "manifest_of"]
+
+FORMAT = 1
+NEEDED = ("format", "study", "spec", "arms", "environment")
+
+
+class StorageError(OSError):
+    """The folder cannot be written; the message says what is kept and what to do."""
+
+
+def manifest_of(
+    spec: dict[str, Any], arms: dict[str, list[Row]], environment: dict[str, str]
+) -> dict[str, Any]:
+    """Return the content of a manifest."""
+    text = json.dumps(spec, sort_keys=True)
+    return {
+        "format": FORMAT,
+        "study": hashlib.sha256(text.encode()).hexdigest()[:16],
+        "spec": spec,
+        "arms": arms,
+        "environment": environment,
+    }
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A folder of results and its manifest."""
+
+    path: Path
+    manifest: dict[str, Any]
+
+    @classmethod
+    def read(cls, path: str | Path) -> Folder:
+        """Return a folder that exists."""
+        path = Path(path)
+        file = path / "manifest.json"
+        if not file.is_file():
+            there = "holds no results (no manifest.json)" if path.is_dir() else "does not exist"
+            raise _check.InputError(f"the folder {str(path)!r} {there}")
+        try:
+            manifest = json.loads(file.read_text("utf-8"))
+            missing = [name for name in NEEDED if name not in manifest]
+        except (ValueError, TypeError, RecursionError):
+            missing = ["JSON"]
+        if missing:
+            raise _check.InputError(f"{file}: not a manifest of ours ({missing[0]} is missing)")
+        if manifest["format"] != FORMAT:
+            raise _check.InputError(
+                f"{file}: format {manifest['format']!r} is not known here, only {FORMAT}"
+            )
+        return cls(path, manifest)
+
+    @classmethod
+    @contextlib.contextmanager
+    def written(cls, path: str | Path, manifest: dict[str, Any], mixed: bool) -> Iterator[Folder]:
+        """Hold a folder for writing results of a study: a new one, or an old one of the same.
+
+        One computed elsewhere, with other versions or on another kind of processor, is refused
+        unless `mixed`.
+        """
+        path = Path(path)
+        _require_ours(path)
+        with storing(path):
+            path.mkdir(parents=True, exist_ok=True)
+            lock = open(path / "lock", "a")  # noqa: SIM115 — held until the end
+        with lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise _check.InputError(
+                    f"another run is writing into {str(path)!r}: wait for it, or stop it"
+                ) from None
+            if (path / "manifest.json").is_file():
+                folder = cls.read(path)
+                folder._require_same(manifest, mixed)
+            else:
+                folder = cls(path, manifest)
+                text = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
+                folder.write("manifest.json", text.encode())
+            for leftover in path.glob("shards/*/.*.tmp"):
+                leftover.unlink()
+            yield folder
+
+    def shard_path(self, cohort: str, replicate: int) -> Path:
+        """Return where the shard of a unit is."""
+        return self.path / "shards" / cohort / f"{replicate}.parquet"
+
+    def units(self) -> Iterator[tuple[str, int]]:
+        """Yield the units there are shards of, in order."""
+        for cohort in self.manifest["arms"]:
+            names = (self.path / "shards" / cohort).glob("*.parquet")
+            for number in sorted(int(name.stem) for name in names if name.stem.isdecimal()):
+                yield cohort, number
+
+    def load(self, cohort: str, replicate: int) -> bytes:
+        """Return the bytes of a shard that is whole and belongs here, or raise `Damaged`."""
+        data = self.shard_path(cohort, replicate).read_bytes()
+        shard.verify(data, self.identity(cohort, replicate))
+        return data
+
+    def content_hashes(self) -> dict[tuple[str, int], str]:
+        """Return the hash of the content of every unit."""
+        return {
+            unit: shard.verify(self.shard_path(*unit).read_bytes(), self.identity(*unit))
+            for unit in self.units()
+        }
+
+    def save(self, cohort: str, replicate: int, rows: list[Row]) -> None:
+        """Keep the rows of a unit."""
+        data = shard.encode(rows, self.identity(cohort, replicate))
+        self.write(str(self.shard_path(cohort, replicate).relative_to(self.path)), data)
+
+    def set_aside(self, cohort: str, replicate: int, reason: str) -> Path:
+        """Move a damaged shard out of the way; return where it is now."""
+        folder = self.path / "set-aside"
+        with storing(self.path):
+            folder.mkdir(exist_ok=True)
+            number = len(list(folder.iterdir()))
+            place = folder / f"{cohort}-{replicate}-{number}.parquet"
+            os.replace(self.shard_path(cohort, replicate), place)
+        self.record("set aside", cohort=cohort, replicate=replicate, reason=reason)
+        return place
+
+    def identity(self, cohort: str, replicate: int) -> Identity:
+        """Return what a shard of this folder says of itself."""
+        return Identity(self.manifest["study"], cohort, replicate)
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write a file whole or not at all: under another name, to disk, then renamed."""
+        path = self.path / name
+        fresh = path.with_name(f".{path.stem}.tmp")
+        with storing(self.path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                with open(fresh, "wb") as file:
+                    file.write(data)
+                    file.flush()
+                    os.fsync(file.fileno())
+                os.replace(fresh, path)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    fresh.unlink()
+                raise
+            _sync_folder(path.parent)
+
+    def record(self, event: str, **details: Any) -> None:
+        """Append an event to runs.jsonl."""
+        line = json.dumps({"time": _now(), "event": event, **details}, ensure_ascii=False)
+        with storing(self.path), open(self.path / "runs.jsonl", "ab+") as file:
+            if file.tell():
+                file.seek(-1, os.SEEK_END)
+                if file.read(1) != b"\n":
+                    line = "\n" + line  # a run was killed within its line
+            file.write(line.encode() + b"\n")
+
+    def events(self) -> list[dict[str, Any]]:
+        """Return what happened so far, leaving out lines that a killed run did not finish."""
+        path, events = self.path / "runs.jsonl", []
+        for line in path.read_text("utf-8", "replace").splitlines() if path.is_file() else ():
+            with contextlib.suppress(ValueError):
+                event = json.loads(line)
+                if isinstance(event, dict):
+                    events.append(event)
+        return events
+
+    def _require_same(self, manifest: dict[str, Any], mixed: bool) -> None:
+        """Refuse another study, or another place to compute unless that is wanted."""
+        changes = _differences(self.manifest["spec"], manifest["spec"])
+        if changes:
+            more = f" and {len(changes) - 5} more" if len(changes) > 5 else ""
+            raise _check.InputError(
+                f"{str(self.path)!r} holds results of another study: {'; '.join(changes[:5])}"
+                f"{more}; take another folder"
+            )
+        self.require_environment(manifest["environment"], mixed)
+
+    def require_environment(self, environment: dict[str, str], mixed: bool) -> None:
+        """Refuse what was computed elsewhere, unless that is wanted."""
+        places = _differences(self.manifest["environment"], environment)
+        if places and not mixed:
+            raise _check.InputError(
+                f"{str(self.path)!r} was computed with other versions or elsewhere ({'; '.join(places)}), "
+                "where last digits can differ: take another folder, or say --mixed"
+            )
+
+
+@contextlib.contextmanager
+def storing(path: Path) -> Iterator[None]:
+    """Say what is kept and what to do when a folder cannot be written."""
+    try:
+        yield
+    except StorageError:
+        raise
+    except OSError as error:
+        raise StorageError(
+            f"cannot write into {str(path)!r}: {error.strerror or error}; what is finished is "
+            "kept: mend that, then run the same command again to go on"
+        ) from error
+
+
+def _require_ours(path: Path) -> None:
+    """Refuse a folder of somebody else's files."""
+    if path.is_dir():
+        names = {entry.name for entry in path.iterdir()}
+        if names - {"lock", ".manifest.tmp"} and "manifest.json" not in names:
+            raise _check.InputError(
+                f"{str(path)!r} holds other files, and no results: take another folder"
+            )
+    elif path.exists():
+        raise _check.InputError(f"{str(path)!r} is a file, not a folder")
+
+
+def _differences(old: Any, new: Any, place: str = "") -> list[str]:
+    """Return where two JSON values differ, one phrase each."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        keys = [*old, *(key for key in new if key not in old)]
+        parts = [
+            (f"{place}.{key}" if place else str(key), old.get(key), new.get(key)) for key in keys
+        ]
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        parts = [(f"{place}[{i}]", old[i], new[i]) for i in range(len(old))]
+    elif old == new:
+        return []
+    else:
+        return [f"{place} was {_brief(old)}, is {_brief(new)}"]
+    return [change for part in parts for change in _differences(part[1], part[2], part[0])]
+
+
+def _brief(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _sync_folder(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

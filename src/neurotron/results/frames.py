@@ -1,0 +1,159 @@
+"""Results as tidy tables: `load`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from neurotron._extras import require
+from neurotron.results import shard
+from neurotron.results.folder import Folder
+from neurotron.results.shard import Damaged
+
+if TYPE_CHECKING:
+    import polars
+
+__all__ = ["Results", "load"]
+
+RECOVERED = 0.5
+"""A run has recovered w* if its error is below this part of ‖w*‖: halfway to the origin."""
+
+MIRROR = 0.5
+"""A run ended at the mirror filter if the cosine of its weights with −w* is above this."""
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """What is in a folder of results, as tables.
+
+    Attributes
+    ----------
+    folder
+        Where it is, and its manifest.
+    arms
+        One row per cohort and arm: trainer, algorithm, step_size, attack, bound, probability, law,
+        outer_weights.
+    runs
+        One row per cohort, replicate and arm: status, stopped_at, initial_error, error, loss,
+        outcome, cosine (with −w*), distance (to the attack's vector), radius and theorem1_radius
+        (what is guaranteed, null for nothing); with the columns of `arms`.
+    damaged
+        Shards that were left out, and why: run the study again to compute them.
+    """
+
+    folder: Folder
+    arms: polars.DataFrame
+    runs: polars.DataFrame
+    damaged: tuple[str, ...]
+    _shards: Any = field(repr=False)
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The study, without its number of replicates."""
+        spec: dict[str, Any] = self.folder.manifest["spec"]
+        return spec
+
+    @cached_property
+    def courses(self) -> polars.DataFrame:
+        """One row per cohort, replicate, arm and recorded step: error and loss."""
+        keys = ["cohort", "replicate", "arm"]
+        return (
+            self._shards.select(*keys, "steps", "errors", "losses")
+            .explode("steps", "errors", "losses")
+            .rename({"steps": "step", "errors": "error", "losses": "loss"})
+        )
+
+    @property
+    def failures(self) -> list[dict[str, Any]]:
+        """The units that failed and are still missing, with their errors."""
+        there = set(self.folder.units())
+        last = {
+            (event["cohort"], event["replicate"]): event
+            for event in self.folder.events()
+            if event["event"] == "failed"
+        }
+        return [event for unit, event in last.items() if unit not in there]
+
+    def __repr__(self) -> str:
+        units = self.runs.select("cohort", "replicate").n_unique() if len(self.runs) else 0
+        return (
+            f"Results of {self.spec['name']!r}: {len(self.spec['cohorts'])} cohorts, "
+            f"{len(self.arms)} arms, {units} units"
+        )
+
+
+def load(folder: str | Path) -> Results:
+    """Return the results in a folder as tables; shards that are damaged are left out and named.
+
+    Examples
+    --------
+    >>> import neurotron as nt, tempfile
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     _ = nt.studies.run(nt.studies.read("smoke"), f"{place}/smoke", replicates=2)
+    ...     results = nt.load(f"{place}/smoke")
+    >>> results
+    Results of 'smoke': 2 cohorts, 12 arms, 4 units
+    >>> results.runs["outcome"].unique().to_list()
+    ['recovered']
+    """
+    polars = require("polars")
+    held = Folder.read(folder)
+    rows = [
+        {"cohort": cohort, **row} for cohort, arms in held.manifest["arms"].items() for row in arms
+    ]
+    arms = polars.DataFrame(rows)
+    tables, damaged = [], []
+    for cohort, replicate in held.units():
+        try:
+            table = shard.decode(held.load(cohort, replicate))
+        except Damaged as reason:
+            damaged.append(f"{held.shard_path(cohort, replicate)}: {reason}")
+            continue
+        where = polars.lit(cohort).alias("cohort"), polars.lit(replicate).alias("replicate")
+        tables.append(table.select(*where, polars.all()))
+    shards = polars.concat(tables) if tables else _empty(polars)
+    runs = _runs(polars, shards).join(arms, on=["cohort", "arm"], how="left", maintain_order="left")
+    return Results(held, arms, runs, tuple(damaged), shards)
+
+
+def _runs(polars: Any, shards: Any) -> Any:
+    """Return what each run came to."""
+    column = polars.col
+    weights, true, vector = column("weights"), column("true_weights"), column("attack_vector")
+    length = _length(true)
+    outcome = (
+        polars.when(column("status") == "diverged")
+        .then(polars.lit("diverged"))
+        .when(column("error") < RECOVERED * length)
+        .then(polars.lit("recovered"))
+        .when(column("cosine") > MIRROR)
+        .then(polars.lit("mirror"))
+        .otherwise(polars.lit("other"))
+    )
+    ends = shards.with_columns(
+        initial_error=column("errors").list.first(),
+        error=column("errors").list.last(),
+        loss=column("losses").list.last(),
+        cosine=-(weights * true).list.sum() / (_length(weights) * length),
+        distance=_length(weights - vector),
+    )
+    return ends.with_columns(outcome=outcome).select(RUN_COLUMNS)
+
+
+RUN_COLUMNS = [
+    "cohort", "replicate", "arm", "status", "stopped_at", "initial_error", "error", "loss",
+    "outcome", "cosine", "distance", "radius", "theorem1_radius",
+]  # fmt: skip
+
+
+def _length(vector: Any) -> Any:
+    return (vector * vector).list.sum().sqrt()
+
+
+def _empty(polars: Any) -> Any:
+    """Return the table of shards when there are none yet."""
+    table = shard.decode(shard.encode([], shard.Identity("", "", 0)))
+    where = polars.lit("").alias("cohort"), polars.lit(0).alias("replicate")
+    return table.select(*where, polars.all()).clear()

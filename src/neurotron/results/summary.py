@@ -1,0 +1,136 @@
+"""Numbers that speak for many runs: medians, quantiles, rates, each with an interval."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from neurotron import _check, _seeds
+from neurotron._extras import require
+from neurotron._types import Array
+
+if TYPE_CHECKING:
+    import polars
+
+    from neurotron.results.frames import Results
+
+__all__ = ["OUTCOMES", "Interval", "bootstrap", "rate", "steps_to", "summarise"]
+
+OUTCOMES = ("recovered", "mirror", "other", "diverged")
+LEVEL = 0.95
+RESAMPLES = 2000
+
+
+class Interval(NamedTuple):
+    """An estimate and its 95 % interval."""
+
+    estimate: float
+    low: float
+    high: float
+
+
+def bootstrap(
+    values: npt.ArrayLike, statistic: Callable[..., Any] = np.median, seed: int = 0
+) -> Interval:
+    """Return a statistic of independent values, and its percentile bootstrap interval.
+
+    `statistic` takes an axis. Infinite values count as what they are: a diverged run is worse than
+    any other.
+
+    >>> bootstrap([1.0, 2.0, 3.0, 4.0, 5.0])
+    Interval(estimate=3.0, low=1.0, high=5.0)
+    """
+    array = np.asarray(values, np.float64)
+    if array.ndim != 1 or not array.size or np.isnan(array).any():
+        raise _check.InputError("`values` must be at least one number, none of them NaN")
+    draw = _seeds.generator(seed, "bootstrap")
+    samples = array[draw.integers(array.size, size=(RESAMPLES, array.size))]
+    tails = (1.0 - LEVEL) / 2.0, (1.0 + LEVEL) / 2.0
+    low, high = np.quantile(statistic(samples, axis=1), tails, method="inverted_cdf")
+    return Interval(float(statistic(array, axis=0)), float(low), float(high))
+
+
+def rate(successes: int, trials: int) -> Interval:
+    """Return a share and its exact binomial (Clopper–Pearson) interval.
+
+    >>> share = rate(0, 90)
+    >>> share.estimate, round(share.high, 4)
+    (0.0, 0.0402)
+    """
+    from scipy.stats import binomtest
+
+    found = binomtest(successes, trials).proportion_ci(LEVEL, method="exact")
+    return Interval(successes / trials, float(found.low), float(found.high))
+
+
+def summarise(results: Results) -> polars.DataFrame:
+    """Return one row per cohort and arm over its replicates.
+
+    The final error as median with its interval (low, high) and quantiles q10 … q90; the shares of
+    the outcomes, and the interval of the share that recovered.
+    """
+    polars = require("polars")
+    rows = []
+    for (cohort, arm), runs in results.runs.group_by("cohort", "arm", maintain_order=True):
+        errors = runs["error"].to_numpy()
+        middle = bootstrap(errors)
+        outcomes = runs["outcome"].to_list()
+        success = rate(outcomes.count("recovered"), len(outcomes))
+        quantiles = np.quantile(errors, (0.1, 0.25, 0.75, 0.9), method="inverted_cdf")
+        rows.append(
+            {
+                "cohort": cohort,
+                "arm": arm,
+                "replicates": len(errors),
+                "median": middle.estimate,
+                "low": middle.low,
+                "high": middle.high,
+                **dict(zip(("q10", "q25", "q75", "q90"), map(float, quantiles), strict=True)),
+                **{name: outcomes.count(name) / len(outcomes) for name in OUTCOMES},
+                "recovered_low": success.low,
+                "recovered_high": success.high,
+            }
+        )
+    if not rows:
+        return results.arms.clear()
+    return polars.DataFrame(rows).join(
+        results.arms, on=["cohort", "arm"], how="left", maintain_order="left"
+    )
+
+
+def steps_to(results: Results, error: float | str) -> polars.DataFrame:
+    """Return, per cohort, replicate and arm, the first recorded step with at most this error.
+
+    `error` is a number, or a part of the initial error as in "0.1×"; null where it never was.
+    """
+    polars = require("polars")
+    courses, level = results.courses, polars.lit(_level(error))
+    keys = ["cohort", "replicate", "arm"]
+    if isinstance(error, str):
+        level = level * polars.col("error").first().over(keys)
+    reached = courses.filter(polars.col("error") <= level).group_by(keys).agg(
+        steps=polars.col("step").min()
+    )  # fmt: skip
+    return results.runs.select(keys).join(reached, on=keys, how="left", maintain_order="left")
+
+
+def _level(error: float | str) -> float:
+    text = error.removesuffix("×") if isinstance(error, str) else error
+    try:
+        return _check.number("error", float(text), "(0, inf)")
+    except ValueError:
+        raise _check.InputError(f'`error` must be a number, or "0.1×", got {error!r}') from None
+
+
+def paired(one: Array, other: Array) -> Array:
+    """Return the ratios of pairs, leaving out those that are not numbers (both infinite).
+
+    >>> paired(np.array([1.0, np.inf]), np.array([2.0, np.inf]))
+    array([0.5])
+    """
+    with np.errstate(all="ignore"):
+        ratios = one / other
+    return ratios[~np.isnan(ratios)]

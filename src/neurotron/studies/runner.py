@@ -1,0 +1,242 @@
+"""Run a study: units over workers, results into a folder, nothing twice, nothing lost."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    wait,
+)
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from neurotron import _check
+from neurotron._threads import one_blas_thread
+from neurotron.results.folder import Folder, manifest_of
+from neurotron.results.shard import Damaged
+from neurotron.studies.building import arm_rows, check
+from neurotron.studies.spec import Study, Unit
+from neurotron.studies.unit import Computed
+from neurotron.studies.workers import ExecutorWorkers, Threads, Workers
+
+__all__ = ["Failure", "Progress", "Report", "run"]
+
+IN_FLIGHT = 2
+"""Units per worker that are handed out at a time."""
+
+ATTEMPTS = 2
+SECONDS_BETWEEN_LOOKS = 0.1
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A unit that could not be computed."""
+
+    unit: Unit
+    error: str
+
+
+@dataclass
+class Report:
+    """What a run did."""
+
+    folder: Path
+    wanted: int
+    """Units the study has."""
+    kept: int = 0
+    """Units that were there before."""
+    computed: int = 0
+    failures: list[Failure] = field(default_factory=list)
+    set_aside: list[str] = field(default_factory=list)
+    """Shards that were found damaged, where they are now and why."""
+    interrupted: bool = False
+
+
+@dataclass
+class Progress:
+    """How far a run is; steps are counted once for each learner's cohort."""
+
+    units: int
+    steps: int
+    units_done: int = 0
+    steps_done: int = 0
+
+
+def run(
+    study: Study,
+    folder: str | Path,
+    *,
+    replicates: int | None = None,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    mixed: bool = False,
+    progress: Callable[[Progress], None] | None = None,
+) -> Report:
+    """Compute what is missing of a study, and keep it in `folder`.
+
+    The numbers depend on the study alone: not on workers, order or interruptions. Ctrl-C keeps
+    every finished unit and returns; run again to go on. A unit that fails is tried once more, then
+    recorded as failed; the others go on.
+
+    Parameters
+    ----------
+    study
+        As read by `studies.read`.
+    folder
+        A new folder, or one of the same study to go on with.
+    replicates
+        How many in all, if not what the study says: a finished study can be extended.
+    workers
+        Threads to use (by default one per processor); for an `executor`, how many it has.
+    executor
+        Any `concurrent.futures.Executor` whose workers have this package.
+    mixed
+        Allow results of other versions or processors in one folder.
+    progress
+        Called about ten times a second.
+
+    Examples
+    --------
+    >>> import neurotron as nt, tempfile
+    >>> study = nt.studies.read("smoke")
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     report = nt.studies.run(study, f"{place}/smoke", replicates=1)
+    ...     again = nt.studies.run(study, f"{place}/smoke", replicates=2)
+    >>> (report.computed, report.kept), (again.computed, again.kept)
+    ((2, 0), (2, 2))
+    """
+    _check.instance("study", study, Study)
+    wanted = study.replicates if replicates is None else replicates
+    count = _check.integer("replicates", wanted, 1, 1_000_000)
+    if workers is not None:
+        workers = _check.integer("workers", workers, 1, 1024)
+    if executor is not None:
+        _check.instance("executor", executor, Executor)
+    with one_blas_thread():
+        check(study)
+        arms = {cohort.name: arm_rows(study, cohort) for cohort in study.cohorts}
+        pool: Workers
+        pool = Threads(workers) if executor is None else ExecutorWorkers(executor, workers)
+        environment = pool.fingerprint()
+        manifest = manifest_of(study.identity(), arms, environment)
+        with Folder.written(folder, manifest, mixed) as held:
+            return _Run(study, held, pool, count, mixed, progress).run()
+
+
+class _Run:
+    """One run of a study into a folder that is held."""
+
+    def __init__(
+        self,
+        study: Study,
+        folder: Folder,
+        pool: Workers,
+        replicates: int,
+        mixed: bool,
+        progress: Callable[[Progress], None] | None,
+    ) -> None:
+        self.study, self.folder, self.pool, self.mixed = study, folder, pool, mixed
+        self.spec_json = study.model_dump_json()
+        self.units = list(study.units(replicates))
+        self.report = Report(folder.path, len(self.units))
+        self.state = Progress(len(self.units), len(self.units) * study.steps)
+        self.tell = progress or (lambda _: None)
+        self.flying: dict[Future[Computed], tuple[Unit, int]] = {}
+
+    def run(self) -> Report:
+        """Hand out units, keep what comes back, until all are done or Ctrl-C."""
+        report, folder = self.report, self.folder
+        waiting = self._missing()
+        folder.record(
+            "start", machine=platform.node(), workers=self.pool.count, kept=report.kept,
+            missing=len(waiting),
+        )  # fmt: skip
+        try:
+            if waiting:
+                self.pool.prepare()
+            while waiting or self.flying:
+                while waiting and len(self.flying) < IN_FLIGHT * self.pool.count:
+                    self._submit(*waiting.pop(0))
+                done, _ = wait(self.flying, SECONDS_BETWEEN_LOOKS, FIRST_COMPLETED)
+                for future in done:
+                    self._receive(future, waiting)
+                self._show()
+        except (KeyboardInterrupt, CancelledError):
+            report.interrupted = True
+        except BrokenExecutor as error:
+            raise _check.InputError(
+                f"the workers are gone ({_describe(error)}); what is finished is kept: run again"
+            ) from error
+        finally:
+            self.pool.stop(list(self.flying))
+        folder.record(
+            "interrupted" if report.interrupted else "end",
+            computed=report.computed, failed=len(report.failures),
+        )  # fmt: skip
+        return report
+
+    def _missing(self) -> list[tuple[Unit, int]]:
+        """Return the units there is no whole shard of, and set damaged shards aside."""
+        missing = []
+        for unit in self.units:
+            path = self.folder.shard_path(*unit)
+            if path.is_file():
+                try:
+                    self.folder.load(*unit)
+                    self.report.kept += 1
+                    continue
+                except Damaged as reason:
+                    place = self.folder.set_aside(*unit, str(reason))
+                    shown = path.relative_to(self.folder.path)
+                    self.report.set_aside.append(f"{shown}: {reason}; now {place}")
+            missing.append((unit, 1))
+        self.state.units_done = self.report.kept
+        self.state.steps_done = self.report.kept * self.study.steps
+        return missing
+
+    def _submit(self, unit: Unit, attempt: int) -> None:
+        self.flying[self.pool.submit(self.spec_json, unit)] = unit, attempt
+
+    def _receive(self, future: Future[Computed], waiting: list[tuple[Unit, int]]) -> None:
+        """Keep what a worker returned, or try once more."""
+        unit, attempt = self.flying.pop(future)
+        error = future.exception()
+        if error is None:
+            self._keep(future.result())
+        elif isinstance(error, (KeyboardInterrupt, BrokenExecutor)):
+            raise error
+        elif attempt < ATTEMPTS:
+            self.folder.record("retry", **unit._asdict(), error=_describe(error))
+            waiting.insert(0, (unit, attempt + 1))
+            return
+        else:
+            self.folder.record("failed", **unit._asdict(), error=_describe(error))
+            self.report.failures.append(Failure(unit, _describe(error)))
+        self.state.units_done += 1
+        self.state.steps_done += self.study.steps
+
+    def _keep(self, computed: Computed) -> None:
+        self.folder.require_environment(computed.environment, self.mixed)
+        self.folder.save(*computed.unit, computed.rows)
+        self.folder.record(
+            "unit", **computed.unit._asdict(), machine=computed.machine,
+            seconds=round(computed.seconds, 3),
+        )  # fmt: skip
+        self.report.computed += 1
+
+    def _show(self) -> None:
+        whole = self.state.steps_done
+        self.state.steps_done += sum(self.pool.steps_of(unit) for unit, _ in self.flying.values())
+        self.tell(self.state)
+        self.state.steps_done = whole
+
+
+def _describe(error: BaseException) -> str:
+    """Return an error in one line."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}"[:500] if text else type(error).__name__

@@ -1,0 +1,130 @@
+"""What a study asks, as data: the models a TOML file is checked against.
+
+A study is a list of cohorts. A cohort is one setting (network, law, sizes) in which every trainer
+meets every attack of its sweeps on one stream of data; it is repeated `replicates` times, each time
+with a new network, new true weights and a new stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+__all__ = ["MOST_ARMS", "Cohort", "Study", "Sweep", "Unit"]
+
+MOST_ARMS = 4096
+"""Learners of one cohort: more are asked for by mistake."""
+
+Name = Annotated[
+    str,
+    Field(
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$",
+        description="Letters, digits, dots, dashes and underscores; names a folder.",
+    ),
+]
+Label = Annotated[str, Field(min_length=1, max_length=60)]
+Text = Annotated[str, Field(max_length=2000)]
+
+
+def _listed(value: Any) -> Any:
+    return tuple(value) if isinstance(value, (list, tuple)) else (value,)
+
+
+def _one_or_many(item: Any) -> Any:
+    """Return the type of a level or a list of levels, which is kept as a tuple."""
+    return Annotated[
+        tuple[item, ...],
+        Field(min_length=1, max_length=1000),
+        BeforeValidator(_listed, json_schema_input_type=item | list[item]),
+    ]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class Sweep(_Table):
+    """An attack at every pair of its bounds and probabilities, against every trainer."""
+
+    attack: str = Field(
+        "alternating-sign", description="As in `neurotron list attacks`; none for honest labels."
+    )
+    bound: _one_or_many(float) = Field((0.25,), description="θ, one or several.")  # type: ignore[valid-type]
+    probability: _one_or_many(float) = Field((0.5,), description="β, one or several.")  # type: ignore[valid-type]
+    trainers: tuple[Label, ...] | None = Field(
+        None, min_length=1, description="Those that meet it; the cohort's if left out."
+    )
+
+    @property
+    def levels(self) -> Sequence[tuple[float, float]]:
+        """The pairs (θ, β)."""
+        if self.attack == "none":
+            return [(0.0, 0.0)]
+        return [(bound, chance) for bound in self.bound for chance in self.probability]
+
+
+class Cohort(_Table):
+    """One setting: what is left out is that of the cohort named by `like`, or the paper's."""
+
+    name: Name
+    like: Name | None = Field(None, description="A cohort to take from what is left out here.")
+    title: Label | None = Field(None, description="What to call it in tables and figures.")
+    law: str = Field("normal", description="As in `neurotron list laws`.")
+    network: str = Field("symmetric", description="As in `neurotron list networks`.")
+    n_inputs: int = Field(100, ge=1, le=100_000, description="Dimension of the input.")
+    filter_size: int = Field(25, ge=1, le=10_000, description="Number of weights.")
+    batch_size: int = Field(16, ge=1, le=1_000_000, description="Samples per update.")
+    step_size: float = Field(1e-4, gt=0.0, description="η of trainers that do not say theirs.")
+    noise: float = Field(0.0, ge=0.0, le=1e70, description="Deviation of honest label noise.")
+    trainers: tuple[Label, ...] | None = Field(
+        None, min_length=1, description="Labels of the study's trainers; all of them if left out."
+    )
+    sweeps: tuple[Sweep, ...] = Field((Sweep(),), min_length=1, max_length=100)
+
+    @property
+    def heading(self) -> str:
+        """The title, or else the name."""
+        return self.title or self.name
+
+
+class Unit(NamedTuple):
+    """What one worker does at a time."""
+
+    cohort: str
+    replicate: int
+
+
+class Study(_Table):
+    """A whole study."""
+
+    name: Name
+    title: Text = Field("", description="One line.")
+    description: Text = Field("", description="What it is for.")
+    seed: int = Field(0, ge=0, lt=2**63, description="Of everything that is drawn.")
+    steps: int = Field(40_000, ge=0, le=10**12, description="Updates of every learner.")
+    replicates: int = Field(20, ge=1, le=1_000_000, description="Repetitions of every cohort.")
+    record: Literal["log", "all"] | Annotated[int, Field(ge=1)] = Field(
+        "log", description="log (40 records a decade), all, or every so many steps."
+    )
+    failure: float = Field(0.05, ge=1e-15, lt=1.0, description="δ of certified radii.")
+    trainers: dict[Label, str] = Field(
+        min_length=1, max_length=100,
+        description="Label = trainer, as in `neurotron list trainers`.",
+    )  # fmt: skip
+    cohorts: tuple[Cohort, ...] = Field(min_length=1, max_length=1000)
+
+    def cohort(self, name: str) -> Cohort:
+        """Return the cohort of a name."""
+        return next(cohort for cohort in self.cohorts if cohort.name == name)
+
+    def units(self, replicates: int) -> Iterator[Unit]:
+        """Yield all units: every cohort of a replicate before the next replicate."""
+        for replicate in range(replicates):
+            for cohort in self.cohorts:
+                yield Unit(cohort.name, replicate)
+
+    def identity(self) -> dict[str, Any]:
+        """Return what may not change between runs into one folder: all but `replicates`."""
+        return self.model_dump(mode="json", exclude={"replicates"})

@@ -1,0 +1,106 @@
+"""Who computes the units of a study: threads here, or somebody else's executor."""
+
+from __future__ import annotations
+
+import os
+import threading
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from functools import partial
+from typing import Protocol
+
+from neurotron.studies.spec import Unit
+from neurotron.studies.unit import Computed, fingerprint, run_unit
+
+__all__ = ["ExecutorWorkers", "Threads", "Workers"]
+
+
+class Workers(Protocol):
+    """What the runner asks of them."""
+
+    count: int
+
+    def prepare(self) -> None:
+        """Get ready before the first unit."""
+
+    def fingerprint(self) -> dict[str, str]:
+        """Return the environment in which units are computed."""
+
+    def submit(self, spec_json: str, unit: Unit) -> Future[Computed]:
+        """Begin a unit."""
+
+    def steps_of(self, unit: Unit) -> int:
+        """Return how far a unit is, 0 if that is not known."""
+
+    def stop(self, futures: list[Future[Computed]]) -> None:
+        """Drop what is not finished."""
+
+
+class Threads:
+    """Threads of this process: the engine runs side by side, and can stop between its slices."""
+
+    def __init__(self, count: int | None) -> None:
+        self.count = count or len(os.sched_getaffinity(0))
+        self.executor = ThreadPoolExecutor(self.count, thread_name_prefix="neurotron")
+        self.asked_to_stop = threading.Event()
+        self.steps: dict[Unit, int] = {}
+
+    def prepare(self) -> None:
+        """Compile the engine in the main thread, where Ctrl-C is heard."""
+        from neurotron.laws import Normal
+        from neurotron.networks import relu_gate
+        from neurotron.problem import Problem
+        from neurotron.simulation import simulate
+        from neurotron.trainers import SGD, Arm
+
+        problem = Problem.draw(relu_gate(1), Normal())
+        simulate(problem, [Arm(SGD(1.0))], steps=0, batch_size=1)
+
+    def fingerprint(self) -> dict[str, str]:
+        """Return the environment of this process."""
+        return fingerprint()
+
+    def submit(self, spec_json: str, unit: Unit) -> Future[Computed]:
+        """Begin a unit."""
+        return self.executor.submit(run_unit, spec_json, *unit, partial(self._look, unit))
+
+    def _look(self, unit: Unit, step: int, steps: int) -> None:
+        self.steps[unit] = step
+        if self.asked_to_stop.is_set():
+            raise KeyboardInterrupt
+
+    def steps_of(self, unit: Unit) -> int:
+        """Return how far a unit is."""
+        return self.steps.get(unit, 0)
+
+    def stop(self, futures: list[Future[Computed]]) -> None:
+        """Drop what is waiting, and what is running as soon as its slice ends."""
+        self.asked_to_stop.set()
+        self.executor.shutdown(wait=True, cancel_futures=True)
+
+
+class ExecutorWorkers:
+    """Somebody else's executor: a pool of processes, a cluster."""
+
+    def __init__(self, executor: Executor, count: int | None) -> None:
+        self.executor = executor
+        self.count = count if count is not None else int(getattr(executor, "_max_workers", 1))
+
+    def prepare(self) -> None:
+        """Nothing: each worker compiles when it must."""
+
+    def fingerprint(self) -> dict[str, str]:
+        """Return the environment of a worker: it is where units are computed."""
+        return self.executor.submit(fingerprint).result()
+
+    def submit(self, spec_json: str, unit: Unit) -> Future[Computed]:
+        """Begin a unit."""
+        return self.executor.submit(run_unit, spec_json, *unit)
+
+    def steps_of(self, unit: Unit) -> int:
+        """Return 0: a worker elsewhere only tells when it is done."""
+        return 0
+
+    def stop(self, futures: list[Future[Computed]]) -> None:
+        """Take back what has not begun."""
+        for future in futures:
+            future.cancel()
