@@ -19,6 +19,7 @@ LAYERS = [
     ["laws"],
     ["problem"],
     ["theory.recursion", "theory.constants"],
+    ["theory.course"],
     ["attacks"],
     ["theory.exposure"],
     ["theory.sharp"],

@@ -27,7 +27,8 @@ if config.DISABLE_JIT:
 F = TypeVar("F", bound=Callable[..., object])
 
 COMPILED = (
-    "_formula.py", "_jit.py", "attacks", "engine", "laws", "theory/recursion.py", "trainers",
+    "_formula.py", "_jit.py", "attacks", "engine", "laws", "theory/course.py",
+    "theory/recursion.py", "trainers",
 )  # fmt: skip
 """Where the code of compiled functions lives, formulas included."""
 

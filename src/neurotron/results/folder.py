@@ -208,8 +208,9 @@ class Folder:
         places = _differences(self.manifest["environment"], environment)
         if places and not mixed:
             raise _check.InputError(
-                f"{str(self.path)!r} was computed with other versions or elsewhere ({'; '.join(places)}), "
-                "where last digits can differ: take another folder, or say --mixed"
+                f"{str(self.path)!r} was computed with other versions or elsewhere "
+                f"({'; '.join(places)}), where last digits can differ: take another folder, or "
+                "say --mixed"
             )
 
 

@@ -108,41 +108,18 @@ class Recursion:
         """
         wanted: Index = np.asarray(steps, dtype=np.int64)
         exact = min(int(wanted[-1]), EXACT_STEPS) if wanted.size else 0
-        course = np.array(self.course(start, exact, step_size))
+        course = self.course(start, exact, step_size)
         bounds = course[np.minimum(wanted, exact)]
         later = wanted > exact
         bounds[later] = self._much_later(float(course[-1]), wanted[later] - exact, step_size)
         return bounds
 
-    def course(self, start: float, steps: int, step_size: float | None) -> list[float]:
+    def course(self, start: float, steps: int, step_size: float | None) -> Array:
         """Return Δ after 0, 1, … `steps` steps, one by one."""
-        follow = self._scheduled_course if step_size is None else self._constant_course
-        course = follow(float(start), steps, step_size)
-        return course + course[-1:] * (steps + 1 - len(course))  # it stays at zero, or at infinity
+        from neurotron.theory.course import SCHEDULED, follow
 
-    def _constant_course(self, delta: float, steps: int, step_size: float | None) -> list[float]:
-        """Return Δ step by step, until it can change no more."""
-        assert step_size is not None
-        square, linear, constant = self._decrease(step_size)
-        still, course = linear == 0.0 == constant, [delta]
-        for _ in range(steps):
-            if not 0.0 < delta < math.inf and (delta > 0.0 or still):
-                break
-            delta -= square * delta - linear * math.sqrt(delta) - constant
-            course.append(delta := delta if delta > 0.0 else _number(delta))
-        return course
-
-    def _scheduled_course(self, delta: float, steps: int, step_size: float | None) -> list[float]:
-        """Return Δ step by step with the best step each time, until it can change no more."""
-        p, q, d2, d1, d0 = self.numbers
-        still, course = q == 0.0 == d0, [delta]
-        for _ in range(steps):
-            if delta == math.inf or (delta == 0.0 and still):
-                break
-            s = math.sqrt(delta)
-            gain, spread = p * delta - q * s, d2 * delta + d1 * s + d0
-            delta -= max(gain, 0.0) / (2.0 * max(spread, TINY)) * gain / 2.0
-            course.append(delta := _number(delta))
+        course = np.full(steps + 1, float(start))
+        follow(SCHEDULED if step_size is None else float(step_size), *self.numbers, course)
         return course
 
     def steps_to(self, start: float, target: float, step_size: float | None) -> int | None:
@@ -160,8 +137,8 @@ class Recursion:
         if most > EXACT_STEPS:
             return most
         # that F(Δ) ≤ Δ falls below the target within `most` steps is a theorem; rounding is not
-        course = self.course(start, most + 1, step_size)
-        return next((t for t, delta in enumerate(course) if delta <= target), None)
+        reached = self.course(start, most + 1, step_size) <= target
+        return int(reached.argmax()) if reached.any() else None
 
     # ---- a bound without iterating ---------------------------------------------------------------
     #
@@ -227,8 +204,3 @@ class Recursion:
             eta * (self.push + eta * self.linear),
             eta**2 * self.constant,
         )
-
-
-def _number(delta: float) -> float:
-    """Return Δ ≥ 0, which rounding can bring below zero, and which is infinite if inf − inf."""
-    return max(delta, 0.0) if delta < math.inf else math.inf
