@@ -18,6 +18,7 @@ import neurotron as nt
 from benchmarks.measure import Measured, child, seconds
 from benchmarks.peer import Learner, ThriftyLearner, sampler
 from benchmarks.workloads import FOUR_LAWS, STUDY, Setting
+from neurotron import studies
 from neurotron._environment import environment
 
 ROUNDS = 5
@@ -94,6 +95,13 @@ def plan_milliseconds() -> float:
     return max(times) * 1e3
 
 
+def study_seconds() -> float:
+    """Return the time of the paper's whole study from nothing, results on disk, two threads."""
+    paper = studies.read("paper")
+    with tempfile.TemporaryDirectory() as place:
+        return seconds(lambda: studies.run(paper, f"{place}/paper", workers=2))
+
+
 FIRST_RESULT = """
 import json, neurotron as nt
 problem = nt.Problem.draw(nt.networks.symmetric(100, 25, 10, seed=1), nt.Normal())
@@ -101,14 +109,35 @@ nt.simulate(problem, [nt.Arm(nt.NeuroTron(1e-4))], steps=100, batch_size=16)
 print(json.dumps({}))
 """
 
-MEMORY = """
+PEAK = """
 import json
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from benchmarks.workloads import FOUR_LAWS
 def peak():  # of this process; ru_maxrss would begin with that of its parent
     status = Path("/proc/self/status").read_text()
     return int(status.split("VmHWM:")[1].split()[0]) / 1024
+"""
+
+STUDY_MEMORY = (
+    PEAK
+    + """
+import tempfile
+from neurotron import studies
+paper = studies.read("paper")
+peaks = []
+for steps in (4_000, 40_000, 400_000):
+    study = paper.model_copy(update={"cohorts": paper.cohorts[:1], "steps": steps})
+    with tempfile.TemporaryDirectory() as place:
+        studies.run(study, f"{place}/one", replicates=4, workers=2)
+    peaks.append(peak())
+print(json.dumps({"growth": peaks[2] - peaks[1]}))
+"""
+)
+
+MEMORY = (
+    PEAK
+    + """
+from concurrent.futures import ThreadPoolExecutor
+from benchmarks.workloads import FOUR_LAWS
 FOUR_LAWS[0].run(1000)
 first = peak()
 FOUR_LAWS[0].run(40_000)
@@ -119,6 +148,7 @@ with ThreadPoolExecutor(8) as pool:
     list(pool.map(lambda i: FOUR_LAWS[0].run(20_000, replicate=i), range(8)))
 print(json.dumps({"growth": long - short, "replicate": (peak() - long) / 7, "process": peak()}))
 """
+)
 
 
 def rounds(measure: Callable[[], float], count: int = ROUNDS) -> Measured:
@@ -162,12 +192,17 @@ def measure_all() -> list[tuple[str, Measured, str, str, bool | None]]:
         child(FIRST_RESULT, kept)
         warm = rounds(lambda: child(FIRST_RESULT, kept)["seconds"])
         memory = child(MEMORY, kept)  # without the compiler's own
+        study_memory = child(STUDY_MEMORY, kept)
     row("start to first result, warm, s", warm, 2.5, 1, high=False)
     row("slowest of eight plans, n = 100, ms", rounds(plan_milliseconds), 100, 30, high=False)
     row("memory, MB per replicate in flight", Measured((memory["replicate"],)),
         200, 60, high=False)  # fmt: skip
     row("memory, MB more for ten times the steps", Measured((memory["growth"],)), 1, 1, high=False)
     row("memory, MB of the process in all", Measured((memory["process"],)), None, 0, high=False)
+    row("memory of a study, MB more for ten times the steps",
+        Measured((study_memory["growth"],)), 10, 1, high=False)  # fmt: skip
+    row("the paper's study: 20 replicates of 7 cohorts, two threads, s", rounds(study_seconds, 1),
+        90, 60, high=False)  # fmt: skip
     return rows
 
 

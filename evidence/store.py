@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import inspect
 import json
 import os
 import time
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -16,27 +17,35 @@ import neurotron
 from neurotron._environment import environment
 
 FOLDER = Path(__file__).parent.parent / "docs" / "evidence"
-NOT_COMPUTING = ("checks.py", "cli", "figures")
+NOT_COMPUTING = ("checks.py", "claims", "cli", "figures", "results", "studies")
 
 Row = dict[str, Any]
 
 
 def collect(
-    name: str, title: str, units: Mapping[str, Callable[[], Row]], *, table: bool = True
+    name: str,
+    title: str,
+    units: Mapping[str, Callable[[], Row]],
+    *,
+    table: bool = True,
+    studies: bool = False,
 ) -> list[Row]:
     """Compute the units that ``docs/evidence/<name>.json`` lacks; keep JSON and a table.
 
     A row is on disk as soon as it is computed, so an interrupted run goes on where it stopped. It
-    is computed again when the code it came from, comments and docstrings aside, has changed.
+    is computed again when the code it came from, comments and docstrings aside, has changed: the
+    module of the units and all of the package that computes, with what `studies` need if they do.
     """
+    module = _module(next(iter(units.values())))
+    code = code_hash(module, () if studies else NOT_COMPUTING)
     path = FOLDER / f"{name}.json"
     kept: dict[str, Row] = json.loads(path.read_text())["rows"] if path.exists() else {}
     rows: dict[str, Row] = {}
     for i, (key, unit) in enumerate(units.items(), 1):
         stored = kept.get(key)
-        if stored is None or stored.get("code") != code_hash():
+        if stored is None or stored.get("code") != code:
             began = time.perf_counter()
-            stored = {"result": unit(), "code": code_hash(), "environment": environment()}
+            stored = {"result": unit(), "code": code, "environment": environment()}
             print(f"[{i}/{len(units)}] {name}: {key} ({time.perf_counter() - began:.1f} s)")
             write_json(path, {"title": title, "rows": kept | rows | {key: stored}})
         rows[key] = stored
@@ -67,15 +76,21 @@ def write_json(path: Path, content: Row) -> None:
 
 
 @cache
-def code_hash() -> str:
-    """Return a hash of the code that computes: the package and the evidence, without words."""
-    package, here = Path(neurotron.__file__).parent, Path(__file__).parent
-    paths = [path for root in (package, here) for path in sorted(root.rglob("*.py"))
-             if path.relative_to(root).parts[0] not in NOT_COMPUTING]  # fmt: skip
+def code_hash(module: Path, left_out: tuple[str, ...]) -> str:
+    """Return a hash of the code that computes: the package and a module of evidence, no words."""
+    package = Path(neurotron.__file__).parent
+    paths = [path for path in sorted(package.rglob("*.py"))
+             if path.relative_to(package).parts[0] not in left_out]  # fmt: skip
     digest = hashlib.sha256()
-    for path in (*paths, here.parent / "benchmarks" / "workloads.py"):
+    for path in (*paths, module, module.parent.parent / "benchmarks" / "workloads.py"):
         digest.update(ast.dump(_without_docstrings(path.read_text())).encode())
     return digest.hexdigest()[:16]
+
+
+def _module(unit: Callable[[], Row]) -> Path:
+    """Return the file that a unit was written in."""
+    function = unit.func if isinstance(unit, partial) else unit
+    return Path(inspect.getfile(function))
 
 
 def _without_docstrings(source: str) -> ast.Module:

@@ -189,14 +189,21 @@ def _print_outcomes(console: Console, results: Results) -> None:
         cohort["name"]: cohort["title"] or cohort["name"] for cohort in results.spec["cohorts"]
     }
     table = Table(box=None, padding=(0, 2, 0, 0))
-    table.add_column("cohort", header_style="dim")
-    table.add_column("trainer", header_style="dim", overflow="fold")
-    for column in ("runs", *OUTCOMES, "median error"):
+    table.add_column("runs that", header_style="dim", overflow="fold")
+    for column in ("recovered", "mirror", "other", "diverged", "of", "median error"):
         table.add_column(column, header_style="dim", justify="right")
+    last = None
     for (cohort, trainer), runs in results.runs.group_by("cohort", "trainer", maintain_order=True):
-        counts = [(runs["outcome"] == outcome).sum() for outcome in OUTCOMES]
-        shown = [f"{count / len(runs):.0%}" if count else "–" for count in counts]
+        if cohort != last:
+            table.add_row(titles[str(cohort)])
+        last = cohort
+        counts = [int((runs["outcome"] == outcome).sum()) for outcome in OUTCOMES]
         error = f"{np.median(runs['error'].to_numpy()):.2e}"
-        table.add_row(titles[str(cohort)], str(trainer), f"{len(runs):,}", *shown, error)
+        table.add_row(
+            f"  {trainer}", *(f"{n:,}" if n else "–" for n in counts), f"{len(runs):,}", error
+        )
     console.print()
     console.print(table, soft_wrap=False)
+    console.print(
+        "\nrecovered: within ‖w*‖/2 of the true weights; mirror: near −w*; other: near neither"
+    )
