@@ -11,6 +11,7 @@ from neurotron._extras import require
 from neurotron.results import shard
 from neurotron.results.folder import Folder
 from neurotron.results.shard import Damaged
+from neurotron.results.summary import steps_to, summarise
 
 if TYPE_CHECKING:
     import polars
@@ -75,6 +76,14 @@ class Results:
             if event["event"] == "failed"
         }
         return [event for unit, event in last.items() if unit not in there]
+
+    def summary(self) -> polars.DataFrame:
+        """Return medians, quantiles and success rates of every arm, with intervals."""
+        return summarise(self)
+
+    def steps_to(self, error: float | str) -> polars.DataFrame:
+        """Return when each run first came to an error, or to a part of its initial one ("0.1×")."""
+        return steps_to(self, error)
 
     def __repr__(self) -> str:
         units = self.runs.select("cohort", "replicate").n_unique() if len(self.runs) else 0
