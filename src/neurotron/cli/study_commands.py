@@ -30,13 +30,13 @@ __all__ = ["init", "paper", "run", "schema"]
 
 Out = Annotated[
     Path | None,
-    typer.Option(help="Folder of the results, new or to go on with. [default: out/NAME]"),
+    typer.Option(help="Folder of the results, new or to go on with; out/NAME if left out."),
 ]
 Replicates = Annotated[
     int | None,
     typer.Option(help="Repetitions in all, if not as the study says; more extend a finished one."),
 ]
-Threads = Annotated[int | None, typer.Option(help="Threads to use. [default: one per processor]")]
+Threads = Annotated[int | None, typer.Option(help="Threads to use; one per processor if left out.")]
 Dask = Annotated[
     str | None, typer.Option(help="Compute on the Dask cluster with this scheduler address.")
 ]
