@@ -9,6 +9,9 @@ import pytest
 from benchmarks.peer import Learner, ThriftyLearner
 from benchmarks.workloads import FOUR_LAWS, OUTER, STUDY
 
+from neurotron import studies
+from neurotron.studies.building import arm_rows, build_problem
+
 SMALL = dataclasses.replace(
     FOUR_LAWS[0], n_inputs=8, filter_size=3, width=4, step_size=0.02, outer_weights=1.5
 )
@@ -17,6 +20,21 @@ SMALL = dataclasses.replace(
 def test_the_study_is_that_of_the_paper():
     assert [len(setting.arms()) for setting in STUDY] == [28, 28, 28, 28, 3, 3]
     assert {setting.name for setting in OUTER} == {"outer weights 1", "outer weights 10"}
+
+
+def test_its_settings_are_those_of_the_catalog():
+    paper = studies.read("paper")
+    cohorts = [cohort for cohort in paper.cohorts if cohort.name != "impersonation"]
+    for setting, cohort in zip(STUDY, cohorts, strict=True):
+        problem, ours = build_problem(paper, cohort, 0), setting.problem()
+        assert repr(problem.law) == repr(ours.law)
+        assert problem.network.gates.shape == ours.network.gates.shape
+        np.testing.assert_array_equal(problem.network.outer_weights, ours.network.outer_weights)
+        assert cohort.batch_size == setting.batch_size
+        levels = {(b, p) for sweep in cohort.sweeps for b, p in sweep.levels
+                  if sweep.attack == "alternating-sign"}  # fmt: skip
+        assert levels == set(setting.levels)
+        assert str(setting.step_size) in {row["step_size"] for row in arm_rows(paper, cohort)}
 
 
 @pytest.mark.parametrize("trainer", ["tron", "sgd"])
