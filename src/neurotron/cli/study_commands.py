@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 from rich.table import Table
 
@@ -69,6 +69,8 @@ def run(
     """
     from neurotron import studies
 
+    if threads is not None and dask is not None:
+        raise _check.InputError("give --threads or --dask, not both: a cluster has its own")
     chosen = studies.read(study)
     folder = Path("out") / chosen.name if out is None else out
     with _executor(dask) as (executor, workers), _progress() as progress:
@@ -148,18 +150,19 @@ def _executor(address: str | None) -> Iterator[tuple[Executor | None, int | None
 def _progress() -> Iterator[Callable[[Progress], None]]:
     """Show units done, steps per second and time left, on the standard error."""
     columns = (
-        TextColumn("units"), MofNCompleteColumn(), BarColumn(),
-        TextColumn("{task.fields[speed]}"), TimeRemainingColumn(),
+        TextColumn("{task.fields[units]}"), BarColumn(), TextColumn("{task.fields[speed]}"),
+        TimeRemainingColumn(),
     )  # fmt: skip
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        units = bar.add_task("units", total=None, speed="")
-        steps = bar.add_task("steps", total=None, visible=False, speed="")
+        steps = bar.add_task("steps", total=None, units="", speed="")
 
         def show(state: Progress) -> None:
-            bar.update(steps, completed=state.steps_done, total=state.steps)
             speed = bar.tasks[steps].speed or 0.0
-            text = f"{speed:,.0f} steps/s" if speed else ""
-            bar.update(units, completed=state.units_done, total=state.units, speed=text)
+            bar.update(
+                steps, completed=state.steps_done, total=state.steps,
+                units=f"{state.units_done:,} of {state.units:,} units",
+                speed=f"{speed:,.0f} steps/s" if speed else "",
+            )  # fmt: skip
 
         yield show
 
