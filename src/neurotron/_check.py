@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import functools
 import math
+import textwrap
 from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any, TypeVar
@@ -124,9 +125,10 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> InputError:
     unknown law 'norml': did you mean 'normal'? known: laplace, normal
     """
     known = sorted(known)
-    near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(str(name)[:100], known, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}? " if near else ""
-    return InputError(f"unknown {kind} {name!r}: {hint}known: {', '.join(known)}")
+    listed = textwrap.shorten(", ".join(known), 200, placeholder=" …")
+    return InputError(f"unknown {kind} {_short(name)}: {hint}known: {listed}")
 
 
 def freeze(value: Array) -> Array:

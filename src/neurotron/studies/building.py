@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from neurotron import _check, _seeds, attacks, laws, networks, trainers
 from neurotron._registry import parse
+from neurotron.engine.recording import recorded_steps
 from neurotron.problem import Problem
 from neurotron.studies.spec import MOST_ARMS, Cohort, Study
 from neurotron.trainers import Arm
@@ -35,23 +36,16 @@ def encounters(study: Study, cohort: Cohort) -> list[Encounter]:
     for sweep in cohort.sweeps:
         labels = sweep.trainers or cohort.trainers or tuple(study.trainers)
         if len(labels) * len(sweep.bound) * len(sweep.probability) > MOST_ARMS:
-            raise _too_many(cohort)
-        for setting in {"bound", "probability"} & {*parse(sweep.attack)[1]}:
-            raise _check.InputError(
-                f"cohort {cohort.name!r}: give `{setting}` as a key of the sweep, not in "
-                f"{sweep.attack!r}"
-            )
+            raise _too_many()
         for label in labels:
             met |= dict.fromkeys(Encounter(label, sweep.attack, *level) for level in sweep.levels)
     if len(met) > MOST_ARMS:
-        raise _too_many(cohort)
+        raise _too_many()
     return list(met)
 
 
-def _too_many(cohort: Cohort) -> _check.InputError:
-    return _check.InputError(
-        f"cohort {cohort.name!r} has more than {MOST_ARMS} learners: make its sweeps smaller"
-    )
+def _too_many() -> _check.InputError:
+    return _check.InputError(f"more than {MOST_ARMS:,} learners: make the sweeps smaller")
 
 
 def arm_rows(study: Study, cohort: Cohort) -> list[dict[str, Any]]:
@@ -108,24 +102,54 @@ def build_arms(study: Study, cohort: Cohort, problem: Problem, replicate: int) -
 
 def check(study: Study) -> None:
     """Build everything once, so that what cannot work is known before anything is computed."""
+    units = len(study.cohorts) * study.replicates
+    if units > MOST_UNITS:
+        raise _check.InputError(
+            f"cohorts × replicates must be at most {MOST_UNITS:,}, got {units:,}"
+        )
     for cohort in study.cohorts:
         try:
-            if cohort.n_inputs * cohort.filter_size > MOST_ENTRIES:
-                raise _check.InputError(
-                    f"n_inputs × filter_size must be at most {MOST_ENTRIES:,}, got "
-                    f"{cohort.n_inputs * cohort.filter_size:,}"
-                )
-            problem = build_problem(study, cohort, 0)
-            for arm in build_arms(study, cohort, problem, 0):
-                arm.trainer.resolve(
-                    problem, batch_size=cohort.batch_size, steps=study.steps, attack=arm.attack
-                )
+            _check_cohort(study, cohort)
         except _check.InputError as error:
             raise _check.InputError(f"cohort {cohort.name!r}: {error}") from None
 
 
+def _check_cohort(study: Study, cohort: Cohort) -> None:
+    for sweep in cohort.sweeps:
+        _require_keys("sweep", sweep.attack, "bound", "probability")
+    _require_keys("cohort", cohort.network, "n_inputs", "filter_size")
+    _require_few("batch_size × n_inputs", cohort.batch_size * cohort.n_inputs)
+    problem = build_problem(study, cohort, 0)
+    arms = build_arms(study, cohort, problem, 0)
+    _require_few("learners × records", len(arms) * len(recorded_steps(study.record, study.steps)))
+    if len({arm.name for arm in arms}) < len(arms):
+        raise _check.InputError("two bounds or two probabilities agree in their first 12 digits")
+    kinds = {
+        (met.trainer, met.attack): arm
+        for met, arm in zip(encounters(study, cohort), arms, strict=True)
+    }
+    for arm in kinds.values():
+        arm.trainer.resolve(
+            problem, batch_size=cohort.batch_size, steps=study.steps, attack=arm.attack
+        )
+
+
+def _require_keys(table: str, text: str, *names: str) -> None:
+    """Refuse in `text` what is a key of its table."""
+    for name in names:
+        if name in parse(text)[1]:
+            raise _check.InputError(f"give `{name}` as a key of the {table}, not in {text!r}")
+
+
+def _require_few(what: str, entries: int) -> None:
+    if entries > MOST_ENTRIES:
+        raise _check.InputError(f"{what} must be at most {MOST_ENTRIES:,}, got {entries:,}")
+
+
 MOST_ENTRIES = 10**7
-"""Of a gate matrix: 80 MB."""
+"""Of an array: 80 MB."""
+
+MOST_UNITS = 10**6
 
 
 def _seed(study: Study, replicate: int) -> int:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import textwrap
 import tomllib
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -17,16 +19,21 @@ __all__ = ["CATALOG", "catalog", "parse", "read", "template"]
 
 CATALOG = resources.files("neurotron.studies") / "catalog"
 MOST_BYTES = 1_000_000
+TOO_DEEP = "lists, tables or `like` are nested too deeply"
+NAME_RULE = (
+    "must be 1 to 64 letters, digits, dots, dashes or underscores, the first a letter or digit"
+)
 
 
 def catalog() -> dict[str, str]:
     """Return the studies that come with the package, each with its title."""
-    names = sorted(
-        entry.name.removesuffix(".toml")
-        for entry in CATALOG.iterdir()
-        if entry.name.endswith(".toml") and not entry.name.startswith("_")
-    )
-    return {name: read(name).title for name in names}
+    return {name: read(name).title for name in _names()}
+
+
+def _names() -> list[str]:
+    """Return the names of the catalog: files that begin with _ are for other purposes."""
+    files = [entry.name for entry in CATALOG.iterdir() if entry.name.endswith(".toml")]
+    return sorted(name.removesuffix(".toml") for name in files if not name.startswith("_"))
 
 
 def template() -> str:
@@ -45,14 +52,15 @@ def read(name_or_file: str | Path) -> Study:
     is_name = not text.endswith(".toml") and "/" not in text and "\\" not in text
     if is_name and not text.startswith(("_", ".")) and (CATALOG / f"{text}.toml").is_file():
         return parse((CATALOG / f"{text}.toml").read_bytes(), text)
-    path = Path(text)
-    if not path.is_file():
-        known = [name.name.removesuffix(".toml") for name in CATALOG.iterdir()]
+    try:
+        with open(text, "rb") as file:
+            content = file.read(MOST_BYTES + 1)
+    except (FileNotFoundError, ValueError):  # a name with NUL is a ValueError
         if is_name:
-            raise _check.unknown("study", text, [name for name in known if name[0].isalpha()])
-        raise _check.InputError(f"there is no file {text!r}")
-    with path.open("rb") as file:
-        content = file.read(MOST_BYTES + 1)
+            raise _check.unknown("study", text, _names()) from None
+        raise _check.InputError(f"there is no file {text!r}") from None
+    except OSError as error:
+        raise _check.InputError(f"{text}: cannot be read: {error.strerror}") from None
     if len(content) > MOST_BYTES:
         raise _check.InputError(f"{text}: a study of more than {MOST_BYTES:,} bytes is not read")
     return parse(content, text)
@@ -61,22 +69,28 @@ def read(name_or_file: str | Path) -> Study:
 def parse(content: bytes, origin: str) -> Study:
     """Return the study of the text of a TOML file that is called `origin` in complaints."""
     try:
-        raw = tomllib.loads(content.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise _check.InputError(f"{origin}: not UTF-8 text ({error.reason})") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise _check.InputError(
-            f"{origin}: not TOML: {str(error) or 'nested too deeply'}"
-        ) from None
-    try:
-        study = Study.model_validate_json(json.dumps(raw, default=str))
-        study = _without_likes(study)
+        study = _without_likes(Study.model_validate_json(_as_json(content)))
         _check_names(study)
     except ValidationError as error:
         raise _check.InputError(f"{origin}: {_sentence(error)}") from None
-    except (_check.InputError, RecursionError) as error:
-        raise _check.InputError(f"{origin}: {str(error) or 'nested too deeply'}") from None
+    except RecursionError:
+        raise _check.InputError(f"{origin}: {TOO_DEEP}") from None
+    except _check.InputError as error:
+        raise _check.InputError(f"{origin}: {error}") from None
     return study
+
+
+def _as_json(content: bytes) -> str:
+    """Return TOML as JSON, where lists can become tuples; a date becomes what no key takes."""
+    try:
+        raw = tomllib.loads(content.decode("utf-8"))
+        return json.dumps(raw, default=lambda date: {"date": str(date)})
+    except UnicodeDecodeError as error:
+        raise _check.InputError(f"not UTF-8 text ({error.reason})") from None
+    except tomllib.TOMLDecodeError as error:
+        raise _check.InputError(f"not TOML: {error}") from None
+    except ValueError:  # Python's limit
+        raise _check.InputError("a whole number has thousands of digits") from None
 
 
 def _without_likes(study: Study) -> Study:
@@ -86,18 +100,21 @@ def _without_likes(study: Study) -> Study:
         names = [cohort.name for cohort in study.cohorts]
         twice = next(name for name in names if names.count(name) > 1)
         raise _check.InputError(f"two cohorts are called {twice!r}")
+    whole: dict[str, Cohort] = {}
 
     def filled(cohort: Cohort, path: tuple[str, ...]) -> Cohort:
         if cohort.like is None:
             return cohort
         if cohort.like in path:
-            raise _check.InputError(f"`like` goes in a circle: {' → '.join([*path, cohort.like])}")
+            circle = textwrap.shorten(" → ".join([*path, cohort.like]), 200, placeholder=" …")
+            raise _check.InputError(f"`like` goes in a circle: {circle}")
         if cohort.like not in by_name:
             raise _check.unknown(f"cohort in `like` of {cohort.name!r}", cohort.like, by_name)
-        model = filled(by_name[cohort.like], (*path, cohort.like))
+        if cohort.like not in whole:
+            whole[cohort.like] = filled(by_name[cohort.like], (*path, cohort.like))
         own = {name: getattr(cohort, name) for name in cohort.model_fields_set}
         own.setdefault("title", None)
-        return model.model_copy(update=own | {"like": None})
+        return whole[cohort.like].model_copy(update=own | {"like": None})
 
     cohorts = tuple(filled(cohort, (cohort.name,)) for cohort in study.cohorts)
     return study.model_copy(update={"cohorts": cohorts})
@@ -113,21 +130,61 @@ def _check_names(study: Study) -> None:
                     raise _check.unknown(where, label, study.trainers)
 
 
+WORDS = {
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "finite_number": "must be a finite number",
+    "string_type": "must be text",
+    "tuple_type": "must be a list",
+    "dict_type": "must be a table",
+    "model_type": "must be a table",
+    "model_attributes_type": "must be a table",
+    "greater_than": "must be above {gt:,.15g}",
+    "greater_than_equal": "must be at least {ge:,.15g}",
+    "less_than": "must be below {lt:,.15g}",
+    "less_than_equal": "must be at most {le:,.15g}",
+    "too_short": "must not be empty",
+    "too_long": "must have at most {max_length:,} entries",
+    "string_too_short": "must not be empty",
+    "string_too_long": "must have at most {max_length:,} characters",
+}
+"""Our words for pydantic's complaints."""
+
+WORDS_OF_KEYS = {
+    "record": 'must be "log", "all" or a whole number of at least 1',
+    "name": NAME_RULE,
+    "like": NAME_RULE,
+}
+"""What a key must be, where one sentence says it all."""
+
+
 def _sentence(error: ValidationError) -> str:
     """Return the first complaint of pydantic as one sentence of ours."""
     first = error.errors()[0]
-    place = [
-        part for part in first["loc"] if part not in ("literal['log','all']", "constrained-int")
-    ]
-    where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)[1:]
+    if first["type"] == "json_invalid":  # ours is valid, but pydantic stops at 200 levels
+        return TOO_DEEP
+    kinds = ("literal['log','all']", "constrained-int", "[key]")
+    place = [part for part in first["loc"] if part not in kinds]
+    where = _place(place)
     if first["type"] == "extra_forbidden":
         *table, key = place
-        inside = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in table)
-        return str(_check.unknown(f"key in {inside[1:] or 'the study'}", key, _keys(table)))
+        return str(_check.unknown(f"key in {_place(table) or 'the study'}", key, _keys(table)))
     if first["type"] == "missing":
         return f"`{where}` is missing"
-    message = first["msg"][0].lower() + first["msg"][1:]
-    return f"`{where}`: {message}, got {_short(first['input'])}"
+    pattern = "must not have line breaks or other control characters"
+    words = {"string_pattern_mismatch": pattern} | WORDS
+    text = words.get(first["type"], first["msg"]).format(**first.get("ctx", {}))
+    if first["type"] == "tuple_type" and place[-1] in ("cohorts", "sweeps"):
+        text = f"must be a list: write [[{'.'.join(map(str, place[::2]))}]]"
+    rule = WORDS_OF_KEYS.get(str(place[-1]), text) if place[0] != "trainers" else text
+    return f"`{where}` {rule}, got {_short(first['input'])}"
+
+
+def _place(parts: Sequence[int | str]) -> str:
+    """Return where something is, as in ``cohorts[0].sweeps[1].bound``."""
+    texts = (f"[{part}]" if isinstance(part, int) else f".{_cut(repr(part)[1:-1])}" for part in parts)
+    return "".join(texts).removeprefix(".")
 
 
 def _keys(table: list[Any]) -> list[str]:
@@ -138,5 +195,8 @@ def _keys(table: list[Any]) -> list[str]:
 
 
 def _short(value: object) -> str:
-    text = repr(value)
+    return _cut(repr(value))
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= 60 else text[:57] + "..."

@@ -24,8 +24,11 @@ Name = Annotated[
         description="Letters, digits, dots, dashes and underscores; names a folder.",
     ),
 ]
-Label = Annotated[str, Field(min_length=1, max_length=60)]
+ONE_LINE = r"^[^\x00-\x1f\x7f]*$"
+Label = Annotated[str, Field(min_length=1, max_length=60, pattern=ONE_LINE)]
 Text = Annotated[str, Field(max_length=2000)]
+Described = Annotated[str, Field(max_length=200)]
+"""A name with settings, as in student-t:dof=4."""
 
 
 def _listed(value: Any) -> Any:
@@ -48,7 +51,7 @@ class _Table(BaseModel):
 class Sweep(_Table):
     """An attack at every pair of its bounds and probabilities, against every trainer."""
 
-    attack: str = Field(
+    attack: Described = Field(
         "alternating-sign", description="As in `neurotron list attacks`; none for honest labels."
     )
     bound: _one_or_many(float) = Field((0.25,), description="θ, one or several.")  # type: ignore[valid-type]
@@ -71,10 +74,10 @@ class Cohort(_Table):
     name: Name
     like: Name | None = Field(None, description="A cohort to take from what is left out here.")
     title: Label | None = Field(None, description="What to call it in tables and figures.")
-    law: str = Field("normal", description="As in `neurotron list laws`.")
-    network: str = Field("symmetric", description="As in `neurotron list networks`.")
-    n_inputs: int = Field(100, ge=1, le=100_000, description="Dimension of the input.")
-    filter_size: int = Field(25, ge=1, le=10_000, description="Number of weights.")
+    law: Described = Field("normal", description="As in `neurotron list laws`.")
+    network: Described = Field("symmetric", description="As in `neurotron list networks`.")
+    n_inputs: int = Field(100, ge=1, le=3000, description="Dimension of the input.")
+    filter_size: int = Field(25, ge=1, le=3000, description="Number of weights.")
     batch_size: int = Field(16, ge=1, le=1_000_000, description="Samples per update.")
     step_size: float = Field(1e-4, gt=0.0, description="η of trainers that do not say theirs.")
     noise: float = Field(0.0, ge=0.0, le=1e70, description="Deviation of honest label noise.")
@@ -100,7 +103,7 @@ class Study(_Table):
     """A whole study."""
 
     name: Name
-    title: Text = Field("", description="One line.")
+    title: Text = Field("", pattern=ONE_LINE, description="One line.")
     description: Text = Field("", description="What it is for.")
     seed: int = Field(0, ge=0, lt=2**63, description="Of everything that is drawn.")
     steps: int = Field(40_000, ge=0, le=10**12, description="Updates of every learner.")
@@ -109,7 +112,7 @@ class Study(_Table):
         "log", description="log (40 records a decade), all, or every so many steps."
     )
     failure: float = Field(0.05, ge=1e-15, lt=1.0, description="δ of certified radii.")
-    trainers: dict[Label, str] = Field(
+    trainers: dict[Label, Described] = Field(
         min_length=1, max_length=100,
         description="Label = trainer, as in `neurotron list trainers`.",
     )  # fmt: skip
