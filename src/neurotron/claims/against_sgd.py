@@ -9,7 +9,7 @@ import numpy as np
 
 from neurotron._types import Array
 from neurotron.claims.model import Finding
-from neurotron.claims.setups import Level, Setup, setups
+from neurotron.claims.setups import Level, Setup, divided, over_levels, setups
 from neurotron.results.summary import bootstrap, steps_to
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def rivals(results: Results) -> Iterator[tuple[Setup, str, bool]]:
     """Yield each setup with what the paper called SGD, and with SGD."""
     for setup in setups(results):
         for rival in (PUBLISHED, TRUE):
-            if rival in setup.trainers:
+            if setup.shared(rival):
                 yield setup, rival, rival == PUBLISHED
 
 
@@ -33,20 +33,18 @@ def _case(setup: Setup, rival: str) -> str:
 
 
 def _by_replicate(setup: Setup, rival: str, ratio: Callable[[Level], Array]) -> Array:
-    """Return the median over attacked levels of what `ratio` gives by replicate.
+    """Return the median over shared levels of what `ratio` gives by replicate.
 
     Against true SGD only where both recover: how often that is, is another question.
     """
     table = []
-    for level in setup.attacked:
+    for level in setup.shared(rival):
         values = ratio(level)
         if rival == TRUE:
             both = setup.recovered("neuro-tron", level) & setup.recovered(rival, level)
             values = np.where(both, values, np.nan)
         table.append(values)
-    stacked = np.stack(table)
-    told = ~np.isnan(stacked).all(axis=0)
-    return np.asarray(np.nanmedian(stacked[:, told], axis=0))
+    return over_levels(table)
 
 
 def smaller_error(results: Results) -> list[Finding]:
@@ -55,7 +53,8 @@ def smaller_error(results: Results) -> list[Finding]:
     for setup, rival, published in rivals(results):
 
         def ratio(level: Level, setup: Setup = setup, rival: str = rival) -> Array:
-            return setup.values("error", "neuro-tron", level) / setup.values("error", rival, level)
+            ours, theirs = (setup.values("error", who, level) for who in ("neuro-tron", rival))
+            return divided(ours, theirs)
 
         values = _by_replicate(setup, rival, ratio)
         if values.size:
@@ -78,15 +77,15 @@ def faster(results: Results) -> list[Finding]:
 
         def ratio(level: Level, timed: Setup = timed, rival: str = rival) -> Array:
             ours, theirs = (timed.values("reached", who, level) for who in ("neuro-tron", rival))
-            never = np.isnan(theirs)
-            return np.where(never, np.where(np.isnan(ours), np.nan, 0.0), ours / theirs)
+            ours, theirs = (np.where(np.isnan(it), np.inf, it) for it in (ours, theirs))  # never
+            return divided(ours, theirs)
 
         values = _by_replicate(timed, rival, ratio)
         if values.size:
             found = bootstrap(values)
             measure = (
                 "steps to a tenth of the initial error over those of the rival"
-                + _where(rival) + " (< 1; 0 if it never comes there)"
+                + _where(rival) + " (< 1; 0 if only the rival never comes there)"
             )  # fmt: skip
             findings.append(
                 Finding.of(_case(setup, rival), measure, found, len(values),
@@ -106,7 +105,7 @@ def more_often(results: Results) -> list[Finding]:
         if rival == TRUE:
             more = [
                 setup.recovered("neuro-tron", level) * 1.0 - setup.recovered(rival, level)
-                for level in setup.attacked
+                for level in setup.shared(rival)
             ]
             found = bootstrap(np.mean(more, axis=0), np.mean)
             measure = "share of runs that recover w*, less that of SGD (> 0)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,10 +11,12 @@ from neurotron._registry import parse
 from neurotron._types import Array
 from neurotron.claims.against_sgd import faster, more_often, smaller_error
 from neurotron.claims.model import Claim, Finding
-from neurotron.claims.setups import Setup, setups
+from neurotron.claims.setups import Setup, divided, over_levels, setups
 from neurotron.results.summary import Interval, bootstrap, paired, rate
 
 if TYPE_CHECKING:
+    import polars
+
     from neurotron.results.frames import Results
 
 __all__ = ["CLAIMS", "evaluate"]
@@ -23,6 +25,9 @@ PUBLISHED_STEP_SIZES = {1.0: 1e-4, 10.0: 2e-5}
 """By outer weight (docs/errata.md)."""
 
 ROUNDING_FLOOR = 1e-12
+
+RESOLVED = 1e-300, 1e300
+"""What an error is taken as that is zero, or infinite because the run diverged."""
 
 
 def grows_with(axis: int) -> Callable[[Results], list[Finding]]:
@@ -37,8 +42,9 @@ def grows_with(axis: int) -> Callable[[Results], list[Finding]]:
                 continue
             errors = np.stack([setup.values("error", "neuro-tron", level) for level in levels])
             x = np.log([level[axis] for level in levels])
-            slope = bootstrap(_slopes(x, np.log(errors)))
-            rising = bool((np.diff(np.median(errors, axis=1)) > 0.0).all())
+            slope = bootstrap(_slopes(x, np.log(np.clip(errors, *RESOLVED))))
+            medians = np.median(errors, axis=1)
+            rising = bool((medians[1:] > medians[:-1]).all())
             findings.append(
                 Finding.of(
                     setup.title,
@@ -78,12 +84,13 @@ def small_attack_degrades(results: Results) -> list[Finding]:
     for setup in setups(results):
         smallest = setup.sweep(0)[0]
         honest = [level for level in setup.levels if level[0] == 0.0 and level[1] == smallest[1]]
-        if honest:
-            values = (setup.values("error", "neuro-tron", lv) for lv in (smallest, honest[0]))
-            ratio = bootstrap(paired(*values))
+        errors = [setup.values("error", "neuro-tron", lv) for lv in (smallest, *honest)]
+        values = paired(*errors) if honest else np.empty(0)
+        if values.size:
+            ratio = bootstrap(values)
             measure = f"error at θ = {smallest[0]:g} over error at θ = 0 (> 10)"
             findings.append(
-                Finding.of(setup.title, measure, ratio, setup.replicates, holds=ratio.low > 10.0)
+                Finding.of(setup.title, measure, ratio, len(values), holds=ratio.low > 10.0)
             )
     return findings
 
@@ -95,18 +102,20 @@ def heavy_tails_alike(results: Results) -> list[Finding]:
     for heavy in filter(_is_heavy, every):
         for other in [setup for setup in every if not _is_heavy(setup)]:
             levels = [level for level in heavy.attacked if level in other.attacked]
-            pairs = [
-                [setup.values("error", "neuro-tron", level) for setup in (heavy, other)]
+            _, mine, theirs = np.intersect1d(heavy.numbers, other.numbers, return_indices=True)
+            ratios = [
+                divided(heavy.values("error", "neuro-tron", level)[mine],
+                        other.values("error", "neuro-tron", level)[theirs])
                 for level in levels
-            ]
-            count = min(heavy.replicates, other.replicates)
-            ratios = [one[:count] / two[:count] for one, two in pairs]
-            found = bootstrap(np.median(ratios, axis=0))
-            findings.append(
-                Finding.of(f"{heavy.title} against {other.title}",
-                           "error over that of the other law (between 1/10 and 10)", found, count,
-                           holds=found.low >= 0.1 and found.high <= 10.0)
-            )  # fmt: skip
+            ]  # fmt: skip
+            values = over_levels(ratios) if levels else np.empty(0)
+            if values.size:
+                found = bootstrap(values)
+                findings.append(
+                    Finding.of(f"{heavy.title} against {other.title}",
+                               "error over that of the other law (between 1/10 and 10)", found,
+                               len(values), holds=found.low >= 0.1 and found.high <= 10.0)
+                )  # fmt: skip
     return findings
 
 
@@ -120,35 +129,41 @@ def outer_weights_help(results: Results) -> list[Finding]:
     """Divide errors with heavy outer weights by those with light ones, at the same attack."""
     import polars as pl
 
+    light, heavy = sorted(PUBLISHED_STEP_SIZES)
     runs = results.runs.filter((pl.col("algorithm") == "neuro-tron") & (pl.col("bound") > 0.0))
-    weights = sorted(runs["outer_weights"].unique().to_list())
-    if weights != sorted(PUBLISHED_STEP_SIZES):
-        return []
-    light, heavy = weights
-    cohorts = runs.filter(pl.col("outer_weights") == heavy)
-    laws = cohorts.select("law", "attack", "bound", "probability").unique(maintain_order=True)
+    settings = {cohort["name"]: _but_outer_weights(cohort) for cohort in results.spec["cohorts"]}
+    cases: dict[Any, dict[tuple[float, str], polars.DataFrame]] = {}
+    keys = ["cohort", "attack", "bound", "probability", "outer_weights", "step_size", "trainer"]
+    for key, group in runs.group_by(keys, maintain_order=True):
+        cohort, *attack, weight, step, _ = key
+        case = cases.setdefault((settings[str(cohort)], *attack), {})
+        case.setdefault((weight, str(step)), group.select("replicate", "error"))
+    published = tuple(str(PUBLISHED_STEP_SIZES[weight]) for weight in (light, heavy))
     findings = []
-    for case in laws.iter_rows(named=True):
-        same = runs.filter(*(pl.col(name) == value for name, value in case.items()))
-        by = {
-            (weight, float(step)): group.sort("replicate")["error"].to_numpy()
-            for (weight, step), group in same.group_by("outer_weights", "step_size")
-            if step not in ("fastest", "scheduled")
-        }
+    for (_, _, bound, _), by in cases.items():
         steps = sorted({step for _, step in by})
-        pairs = [(PUBLISHED_STEP_SIZES[light], PUBLISHED_STEP_SIZES[heavy], True)]
-        pairs += [(step, step, False) for step in steps]
-        for of_light, of_heavy, published in pairs:
-            if (light, of_light) in by and (heavy, of_heavy) in by:
-                values = paired(by[heavy, of_heavy], by[light, of_light])
-                found = bootstrap(values)
-                kind = "published step sizes" if published else f"η = {of_light:g} for both"
+        for of_light, of_heavy in [published, *((step, step) for step in steps)]:
+            if (light, of_light) not in by or (heavy, of_heavy) not in by:
+                continue
+            pairs = by[heavy, of_heavy].join(by[light, of_light], on="replicate")
+            values = paired(pairs["error"].to_numpy(), pairs["error_right"].to_numpy())
+            if values.size:
+                found, own = bootstrap(values), of_light != of_heavy
+                kind = "published step sizes" if own else f"η = {of_light} for both"
                 findings.append(
-                    Finding.of(f"θ = {case['bound']:g}, {kind}",
+                    Finding.of(f"θ = {bound:g}, {kind}",
                                f"error with q = {heavy:g} over that with q = {light:g} (< 1)",
-                               found, len(values), holds=found.high < 1.0, as_published=published)
+                               found, len(values), holds=found.high < 1.0, as_published=own)
                 )  # fmt: skip
     return findings
+
+
+def _but_outer_weights(cohort: dict[str, Any]) -> tuple[Any, ...]:
+    """Return what a cohort must share with another to differ in nothing but outer weights."""
+    name, settings = parse(cohort["network"])
+    settings.pop("outer_weights", None)
+    sizes = (cohort[key] for key in ("law", "n_inputs", "filter_size", "batch_size", "noise"))
+    return (name, *sorted(settings.items()), *sizes)
 
 
 def impersonation_wins(results: Results) -> list[Finding]:
@@ -162,7 +177,7 @@ def impersonation_wins(results: Results) -> list[Finding]:
     )
     findings = []
     for (cohort, trainer), group in runs.group_by("cohort", "trainer", maintain_order=True):
-        distances = group["distance"].to_numpy()
+        distances = group["distance"].fill_nan(np.inf).to_numpy()  # of a run that diverged
         findings.append(
             Finding.of(f"{cohort}, {trainer}", "‖w − w_adv‖ at β = 1 (≤ 1e-9 in every run)",
                        bootstrap(distances), len(group), holds=distances.max() <= 1e-9)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from neurotron.results.frames import Results
 
-__all__ = ["Level", "Setup", "setups"]
+__all__ = ["Level", "Setup", "divided", "over_levels", "setups"]
 
 Level = tuple[float, float]
 """(θ, β)"""
@@ -61,14 +62,37 @@ class Setup:
 
     def sweep(self, axis: int) -> list[Level]:
         """Return the longest list of attacked levels that differ only in θ (0) or only in β (1)."""
-        fixed = {level[1 - axis] for level in self.attacked}
+        fixed = sorted({level[1 - axis] for level in self.attacked})
         lists = [[lv for lv in self.attacked if lv[1 - axis] == value] for value in fixed]
         return max(lists, key=len, default=[])
+
+    def shared(self, algorithm: str) -> list[Level]:
+        """Return the attacked levels that another algorithm meets too."""
+        label = self.trainers.get(algorithm)
+        return [level for level in self.attacked if (label, *level) in self._table]
+
+    @cached_property
+    def numbers(self) -> Any:
+        """The numbers of its replicates, in order."""
+        return self.runs["replicate"].unique().sort().to_numpy()
 
     @property
     def replicates(self) -> int:
         """How many there are."""
-        return int(self.runs["replicate"].n_unique())
+        return len(self.numbers)
+
+
+def over_levels(ratios: Sequence[Array]) -> Array:
+    """Return the median over levels by replicate, leaving out what is not a number."""
+    table = np.stack(ratios)
+    told = ~np.isnan(table).all(axis=0)
+    return np.asarray(np.nanmedian(table[:, told], axis=0))
+
+
+def divided(one: Array, other: Array) -> Array:
+    """Return ratios: infinite over a zero, not a number where both are zero or infinite."""
+    with np.errstate(all="ignore"):
+        return np.asarray(one / other)
 
 
 def setups(results: Results) -> list[Setup]:

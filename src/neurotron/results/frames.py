@@ -137,7 +137,7 @@ def _runs(polars: Any, shards: Any) -> Any:
         .then(polars.lit("diverged"))
         .when(column("error") < RECOVERED * length)
         .then(polars.lit("recovered"))
-        .when(column("cosine") > MIRROR)
+        .when(column("cosine").fill_nan(0.0) > MIRROR)  # zero weights look nowhere
         .then(polars.lit("mirror"))
         .otherwise(polars.lit("other"))
     )

@@ -118,11 +118,16 @@ def steps_to(results: Results, error: float | str) -> polars.DataFrame:
 
 
 def _level(error: float | str) -> float:
-    text = error.removesuffix("×") if isinstance(error, str) else error
+    if not isinstance(error, str):
+        return _check.number("error", error, "(0, inf)")
+    number, times, rest = error.partition("×")
     try:
-        return _check.number("error", float(text), "(0, inf)")
+        level = float(number)
     except ValueError:
-        raise _check.InputError(f'`error` must be a number, or "0.1×", got {error!r}') from None
+        times = ""
+    if not times or rest:
+        raise _check.InputError(f'`error` must be a number, or one as in "0.1×", got {error!r}')
+    return _check.number("error", level, "(0, inf)")
 
 
 def paired(one: Array, other: Array) -> Array:

@@ -58,7 +58,7 @@ def arm_rows(study: Study, cohort: Cohort) -> list[dict[str, Any]]:
                 "arm": encounter.name,
                 "trainer": encounter.trainer,
                 "algorithm": algorithm,
-                "step_size": str(settings.get("step_size", cohort.step_size)),
+                "step_size": _word(settings.get("step_size", cohort.step_size)),
                 "attack": parse(encounter.attack)[0],
                 "bound": encounter.bound,
                 "probability": encounter.probability,
@@ -67,6 +67,10 @@ def arm_rows(study: Study, cohort: Cohort) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def _word(step_size: Any) -> str:
+    return step_size if isinstance(step_size, str) else str(float(step_size))
 
 
 def build_problem(study: Study, cohort: Cohort, replicate: int) -> Problem:

@@ -183,7 +183,9 @@ def _sentence(error: ValidationError) -> str:
 
 def _place(parts: Sequence[int | str]) -> str:
     """Return where something is, as in ``cohorts[0].sweeps[1].bound``."""
-    texts = (f"[{part}]" if isinstance(part, int) else f".{_cut(repr(part)[1:-1])}" for part in parts)
+    texts = (
+        f"[{part}]" if isinstance(part, int) else f".{_cut(repr(part)[1:-1])}" for part in parts
+    )
     return "".join(texts).removeprefix(".")
 
 

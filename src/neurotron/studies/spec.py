@@ -29,6 +29,8 @@ Label = Annotated[str, Field(min_length=1, max_length=60, pattern=ONE_LINE)]
 Text = Annotated[str, Field(max_length=2000)]
 Described = Annotated[str, Field(max_length=200)]
 """A name with settings, as in student-t:dof=4."""
+Bound = Annotated[float, Field(ge=0.0, le=1e70)]
+Probability = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
 def _listed(value: Any) -> Any:
@@ -54,8 +56,8 @@ class Sweep(_Table):
     attack: Described = Field(
         "alternating-sign", description="As in `neurotron list attacks`; none for honest labels."
     )
-    bound: _one_or_many(float) = Field((0.25,), description="θ, one or several.")  # type: ignore[valid-type]
-    probability: _one_or_many(float) = Field((0.5,), description="β, one or several.")  # type: ignore[valid-type]
+    bound: _one_or_many(Bound) = Field((0.25,), description="θ, one or several.")  # type: ignore[valid-type]
+    probability: _one_or_many(Probability) = Field((0.5,), description="β, one or several.")  # type: ignore[valid-type]
     trainers: tuple[Label, ...] | None = Field(
         None, min_length=1, description="Those that meet it; the cohort's if left out."
     )

@@ -85,12 +85,11 @@ def _radii(study: Study, batch_size: int, problem: Problem, arm: Arm) -> dict[st
     """Return what each theorem guarantees of the error after the last step, None for nothing."""
     from neurotron.theory import certify
 
-    found: dict[str, float | None] = {}
-    for method in ("sharp", "theorem1"):
-        found[method] = None
-        if isinstance(arm.trainer, NeuroTron) and (
-            arm.attack is None or method in arm.attack.covered
-        ):
+    found: dict[str, float | None] = {"sharp": None, "theorem1": None}
+    for method in found if isinstance(arm.trainer, NeuroTron) else ():
+        one_step_size = arm.trainer.step_size != "scheduled"
+        covered = arm.attack is None or method in arm.attack.covered
+        if covered and (one_step_size or method != "theorem1"):
             certificate = certify(
                 problem, arm, batch_size=batch_size, steps=study.steps, failure=study.failure,
                 method=method,
