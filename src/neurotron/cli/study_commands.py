@@ -153,7 +153,8 @@ def _progress() -> Iterator[Callable[[Progress], None]]:
         TextColumn("{task.fields[units]}"), BarColumn(), TextColumn("{task.fields[speed]}"),
         TimeRemainingColumn(),
     )  # fmt: skip
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         steps = bar.add_task("steps", total=None, units="", speed="")
 
         def show(state: Progress) -> None:

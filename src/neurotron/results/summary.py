@@ -22,6 +22,10 @@ __all__ = ["OUTCOMES", "Interval", "bootstrap", "rate", "steps_to", "summarise"]
 OUTCOMES = ("recovered", "mirror", "other", "diverged")
 LEVEL = 0.95
 RESAMPLES = 2000
+SUMMARY = (
+    "replicates", "median", "low", "high", "q10", "q25", "q75", "q90", *OUTCOMES,
+    "recovered_low", "recovered_high",
+)  # fmt: skip
 
 
 class Interval(NamedTuple):
@@ -94,9 +98,9 @@ def summarise(results: Results) -> polars.DataFrame:
                 "recovered_high": success.high,
             }
         )
-    if not rows:
-        return results.arms.clear()
-    return polars.DataFrame(rows).join(
+    numbers = dict.fromkeys(SUMMARY, polars.Float64) | {"replicates": polars.Int64}
+    kinds = {"cohort": polars.String, "arm": polars.String} | numbers
+    return polars.DataFrame(rows, schema=kinds).join(
         results.arms, on=["cohort", "arm"], how="left", maintain_order="left"
     )
 

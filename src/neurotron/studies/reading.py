@@ -50,7 +50,7 @@ def read(name_or_file: str | Path) -> Study:
     """
     text = str(name_or_file)
     is_name = not text.endswith(".toml") and "/" not in text and "\\" not in text
-    if is_name and not text.startswith(("_", ".")) and (CATALOG / f"{text}.toml").is_file():
+    if is_name and text in _names():
         return parse((CATALOG / f"{text}.toml").read_bytes(), text)
     try:
         with open(text, "rb") as file:
@@ -60,7 +60,7 @@ def read(name_or_file: str | Path) -> Study:
             raise _check.unknown("study", text, _names()) from None
         raise _check.InputError(f"there is no file {text!r}") from None
     except OSError as error:
-        raise _check.InputError(f"{text}: cannot be read: {error.strerror}") from None
+        raise _check.InputError(f"{text[:300]}: cannot be read: {error.strerror}") from None
     if len(content) > MOST_BYTES:
         raise _check.InputError(f"{text}: a study of more than {MOST_BYTES:,} bytes is not read")
     return parse(content, text)

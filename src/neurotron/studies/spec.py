@@ -86,7 +86,9 @@ class Cohort(_Table):
     trainers: tuple[Label, ...] | None = Field(
         None, min_length=1, description="Labels of the study's trainers; all of them if left out."
     )
-    sweeps: tuple[Sweep, ...] = Field((Sweep(),), min_length=1, max_length=100)
+    sweeps: tuple[Sweep, ...] = Field(
+        (Sweep(),), min_length=1, max_length=100, description="The attacks, level by level."
+    )
 
     @property
     def heading(self) -> str:
@@ -118,7 +120,9 @@ class Study(_Table):
         min_length=1, max_length=100,
         description="Label = trainer, as in `neurotron list trainers`.",
     )  # fmt: skip
-    cohorts: tuple[Cohort, ...] = Field(min_length=1, max_length=1000)
+    cohorts: tuple[Cohort, ...] = Field(
+        min_length=1, max_length=1000, description="The settings in which they meet."
+    )
 
     def cohort(self, name: str) -> Cohort:
         """Return the cohort of a name."""

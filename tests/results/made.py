@@ -1,0 +1,53 @@
+"""Folders of results in which the truth is known, because it is made up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import neurotron as nt
+from neurotron.results.folder import Folder, manifest_of
+from neurotron.studies import building
+
+STEPS = (0, 10, 100, 1000)
+INITIAL = 10.0
+TRUE = (3.0, 4.0)
+
+
+def course(error: float, reached: int | None = 10) -> list[float]:
+    """Errors of a run that is at its last one from step `reached` on (None: at the last step)."""
+    return [INITIAL if reached is None or step < reached else error for step in STEPS[:-1]] + [
+        error
+    ]
+
+
+def made(
+    folder: Path,
+    study: nt.studies.Study,
+    outcome: Callable[[str, int, dict[str, Any]], dict[str, Any]],
+    replicates: int | dict[str, Iterable[int]],
+) -> nt.Results:
+    """Return results whose runs are what `outcome(cohort, replicate, arm)` says of them."""
+    arms = {cohort.name: building.arm_rows(study, cohort) for cohort in study.cohorts}
+    numbers = dict.fromkeys(arms, range(replicates)) if isinstance(replicates, int) else replicates
+    with Folder.written(folder, manifest_of(study.identity(), arms, {}), False) as held:
+        for cohort, chosen in numbers.items():
+            for replicate in chosen:
+                rows = [_row(arm["arm"], outcome(cohort, replicate, arm)) for arm in arms[cohort]]
+                held.save(cohort, replicate, rows)
+    return nt.load(folder)
+
+
+def _row(arm: str, outcome: dict[str, Any]) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "arm": arm, "status": "finished", "stopped_at": None, "radius": None,
+        "theorem1_radius": None, "weights": TRUE, "true_weights": TRUE, "attack_vector": None,
+        "steps": STEPS, "errors": course(0.0), "losses": (1.0,) * len(STEPS),
+    } | outcome  # fmt: skip
+    return {
+        key: np.asarray(value) if isinstance(value, (tuple, list)) else value
+        for key, value in row.items()
+    }

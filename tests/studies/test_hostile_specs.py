@@ -1,0 +1,303 @@
+"""Studies that cannot be run: each gets one clear sentence, before anything is written."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import neurotron as nt
+from neurotron.studies import building
+
+COMMAND = Path(sys.executable).parent / "neurotron"
+
+GOOD = """
+name = "s"
+steps = 10
+replicates = 2
+#STUDY
+[trainers]
+Tron = "neuro-tron:step_size=0.01"
+SGD = "sgd"
+#TRAINERS
+[[cohorts]]
+name = "a"
+law = "normal"
+network = "symmetric:width=4"
+n_inputs = 6
+filter_size = 2
+batch_size = 4
+step_size = 0.02
+#COHORT
+[[cohorts.sweeps]]
+attack = "alternating-sign"
+bound = [0, 1]
+probability = 0.5
+#SWEEP
+[[cohorts]]
+name = "b"
+like = "a"
+"""
+
+
+def also(place: str, line: str) -> str:
+    """The good study with one more line at a place."""
+    return GOOD.replace(f"#{place}", line)
+
+
+def but(**values: str) -> str:
+    """The good study with other values of keys (of the first that is called so)."""
+    text = GOOD
+    for key, value in values.items():
+        text, count = re.subn(rf"(?m)^{key} = .*$", lambda _: f"{key} = {value}", text, count=1)  # noqa: B023
+        assert count == 1
+    return text
+
+
+def cohort(name: str, like: str) -> str:
+    return f'[[cohorts]]\nname = "{name}"\nlike = "{like}"\n'
+
+
+def named(name: str) -> str:
+    """The good study with another name of its first cohort."""
+    return GOOD.replace('name = "a"', f'name = "{name}"')
+
+
+NAME = "must be 1 to 64 letters, digits, dots, dashes or underscores"
+ROW = str(list(range(1000)))
+
+HOSTILE: dict[str, tuple[str | bytes, str]] = {
+    # typing mistakes, at every level
+    "key of the study": (also("STUDY", "step = 3"), "key in the study 'step': did you mean 'steps'"),
+    "key of a cohort": (
+        also("COHORT", "n_input = 3"), "key in cohorts[0] 'n_input': did you mean 'n_inputs'?"),
+    "key of a later cohort": (
+        GOOD + "lawe = 3", "key in cohorts[1] 'lawe': did you mean 'law'?"),
+    "key of a sweep": (
+        also("SWEEP", "bounds = 3"),
+        "key in cohorts[0].sweeps[0] 'bounds': did you mean 'bound'? known: attack, bound,"),
+    "key like nothing": (also("STUDY", "zzz = 3"), "key in the study 'zzz': known: cohorts"),
+    "key of 5000 letters": (also("STUDY", "x" * 5000 + " = 1"), "unknown key in the study 'xxx"),
+    "key with a line break": (also("STUDY", '"a\\nb" = 1'), r"key in the study 'a\nb'"),
+    "law": (but(law='"norml"'), "cohort 'a': unknown law 'norml': did you mean 'normal'?"),
+    "setting of a law": (but(law='"normal:scal=2"'), "setting of normal 'scal': did you mean"),
+    "needed setting": (but(law='"student-t"'), "'student-t' needs dof: write student-t:dof=…"),
+    "network": (but(network='"symetric"'), "network 'symetric': did you mean 'symmetric'?"),
+    "setting of a network": (
+        but(network='"symmetric:witdh=4"'), "symmetric 'witdh': did you mean 'width'?"),
+    "half a setting": (but(network='"symmetric:width"'), "write settings as symmetric:setting"),
+    "attack": (but(attack='"adaptiv"'), "unknown attack 'adaptiv': did you mean 'adaptive'?"),
+    "setting of an attack": (
+        but(attack='"constant:size=2"'), "unknown setting of constant 'size'"),
+    "trainer": (but(SGD='"sdg"'), "unknown trainer 'sdg': did you mean 'sgd'?"),
+    "setting of a trainer": (but(SGD='"sgd:lr=1"'), "unknown setting of sgd 'lr'"),
+    "label in a cohort": (
+        also("COHORT", 'trainers = ["SDG"]'), "cohort 'a' 'SDG': did you mean 'SGD'?"),
+    "label in a sweep": (
+        also("SWEEP", 'trainers = ["Trom"]'), "cohort 'a' 'Trom': did you mean 'Tron'?"),
+    # wrong types
+    "text for a number": (but(steps='"10"'), "`steps` must be a whole number, got '10'"),
+    "a fraction of a step": (but(steps="10.5"), "`steps` must be a whole number, got 10.5"),
+    "true for a number": (but(steps="true"), "`steps` must be a whole number, got True"),
+    "true for a level": (but(bound="true"), "sweeps[0].bound[0]` must be a number, got True"),
+    "text for a level": (but(bound='[0, "1"]'), "bound[1]` must be a number, got '1'"),
+    "a list of lists": (but(bound="[[0, 1]]"), "bound[0]` must be a number, got [0, 1]"),
+    "a table for a level": (but(bound="{from = 1}"), "bound[0]` must be a number"),
+    "a date for a number": (but(steps="1979-05-27"), "`steps` must be a whole number"),
+    "a date for text": (but(law="1979-05-27"), "`cohorts[0].law` must be text"),
+    "a time for a title": (also("STUDY", "title = 07:32:00"), "`title` must be text"),
+    "a number for a trainer": (but(SGD="3"), "`trainers.SGD` must be text, got 3"),
+    "a number for a name": (but(name="3"), f"`name` {NAME}"),
+    "text for a list": (
+        also("SWEEP", 'trainers = "SGD"'), "sweeps[0].trainers` must be a list, got 'SGD'"),
+    "a list for a table": (
+        'name = "s"\ntrainers = ["sgd"]\n[[cohorts]]\nname = "a"\n', "`trainers` must be a table"),
+    "a table for cohorts": (
+        'name = "s"\n[trainers]\nS = "sgd"\n[cohorts]\nname = "a"\n', "write [[cohorts]]"),
+    "a table for sweeps": (GOOD + "[cohorts.sweeps]\nbound = 1", "write [[cohorts.sweeps]]"),
+    "numbers for cohorts": (
+        'cohorts = [1]\nname = "s"\n[trainers]\nS = "sgd"', "`cohorts[0]` must be a table, got 1"),
+    "record": (also("STUDY", 'record = "often"'), '`record` must be "log", "all" or a whole'),
+    "record of nothing": (also("STUDY", "record = 0"), '`record` must be "log", "all" or a whole'),
+    # out of range
+    "no steps to speak of": (but(steps="-1"), "`steps` must be at least 0, got -1"),
+    "endless steps": (but(steps="10_000_000_000_000"), "`steps` must be at most 1,000,000,000,000"),
+    "no replicates": (but(replicates="0"), "`replicates` must be at least 1, got 0"),
+    "negative seed": (also("STUDY", "seed = -1"), "`seed` must be at least 0, got -1"),
+    "seed of 5000 digits": (also("STUDY", "seed = " + "1" * 5000), "has thousands of digits"),
+    "seed of 9000 hexits": (also("STUDY", "seed = 0x" + "f" * 9000), "has thousands of digits"),
+    "failure": (also("STUDY", "failure = 1"), "`failure` must be below 1, got 1"),
+    "no inputs": (but(n_inputs="0"), "`cohorts[0].n_inputs` must be at least 1, got 0"),
+    "too many inputs": (but(n_inputs="100_000"), "n_inputs` must be at most 3,000, got 100000"),
+    "a filter larger than its input": (
+        but(filter_size="7"), "cohort 'a': `filter_size` must be at most the input's 6, got 7"),
+    "no samples": (but(batch_size="0"), "batch_size` must be at least 1, got 0"),
+    "a batch that does not fit": (
+        but(batch_size="1_000_000", n_inputs="100"),
+        "batch_size × n_inputs must be at most 10,000,000, got 100,000,000"),
+    "no step size": (but(step_size="0"), "`cohorts[0].step_size` must be above 0, got 0"),
+    "step size without end": (but(step_size="inf"), "step_size` must be a finite number, got inf"),
+    "noise": (also("COHORT", "noise = -0.5"), "noise` must be at least 0, got -0.5"),
+    "noise that is none": (also("COHORT", "noise = nan"), "noise` must be a finite number"),
+    "negative bound": (but(bound="[1, -1]"), "bound[1]` must be at least 0, got -1"),
+    "bound that is none": (but(bound="nan"), "bound[0]` must be a finite number, got nan"),
+    "bound beyond numbers": (but(bound="1e400"), "bound[0]` must be a finite number, got inf"),
+    "bound beyond certificates": (but(bound="1e200"), "bound[0]` must be at most 1e+70"),
+    "probability": (but(probability="1.5"), "probability[0]` must be at most 1, got 1.5"),
+    "odd width": (but(network='"symmetric:width=5"'), "`width` must be even, got 5"),
+    "width": (but(network='"symmetric:width=1e9"'), "`width` must be a whole number from 2 to"),
+    "scale": (but(law='"normal:scale=nan"'), "cohort 'a': `scale` must be in [1e-70, 1e70]"),
+    "step size of SGD": (but(SGD='"sgd:step_size=fastest"'), "`step_size` must be a number in"),
+    "a law without variance": (
+        but(law='"student-t:dof=1"'), "sensing='optimal' needs a law of finite variance"),
+    # too much
+    "a grid of a million": (
+        but(bound=ROW, probability=str([i / 1000 for i in range(1000)])),
+        "cohort 'a': more than 4,096 learners: make the sweeps smaller"),
+    "many sweeps": (
+        also("SWEEP", "".join(f"[[cohorts.sweeps]]\nbound = {ROW}\nprobability = 0.{i}\n"
+                              for i in range(1, 4))),
+        "cohort 'a': more than 4,096 learners"),
+    "a thousand and one levels": (but(bound=str(list(range(1001)))), "at most 1,000 entries"),
+    "a thousand cohorts more": (
+        GOOD + "".join(cohort(f"c{i}", "a") for i in range(1000)), "`cohorts` must have at most"),
+    "a million of everything": (
+        but(replicates="1_000_000"), "cohorts × replicates must be at most 1,000,000, got 2,000,0"),
+    "records of every step": (
+        also("STUDY", 'record = "all"').replace("steps = 10", "steps = 1_000_000_000"),
+        "record='all' would keep 1,000,000,000 records"),
+    "records of every learner": (
+        also("STUDY", "record = 1").replace("steps = 10", "steps = 9_000_000"),
+        "learners × records must be at most 10,000,000, got 36,000,004"),
+    "levels that look the same": (
+        but(bound="[1, 1.0000000000000002]"), "agree in their first 12 digits"),
+    "a law of 5000 letters": (but(law=f'"{"x" * 5000}"'), "law` must have at most 200 characters"),
+    # who is who
+    "two of one name": (named("b"), "two cohorts are called 'b'"),
+    "like nobody": (GOOD + cohort("c", "bb"), "`like` of 'c' 'bb': did you mean 'b'? known: a, b, c"),
+    "like itself": (GOOD + cohort("c", "c"), "`like` goes in a circle: c → c"),
+    "like in a circle": (
+        GOOD + cohort("c", "d") + cohort("d", "e") + cohort("e", "c"),
+        "`like` goes in a circle: c → d → e → c"),
+    "like in a large circle": (
+        GOOD + "".join(cohort(f"{'c' * 50}{i}", f"{'c' * 50}{(i + 1) % 99}") for i in range(99)),
+        "`like` goes in a circle: ccc"),
+    "like nobody of many": (
+        GOOD + "".join(cohort(f"{'c' * 50}{i}", "nobody") for i in range(400)), "'nobody': known:"),
+    "bound in the attack": (
+        but(attack='"constant:bound=2"'),
+        "cohort 'a': give `bound` as a key of the sweep, not in 'constant:bound=2'"),
+    "size in the network": (
+        but(network='"symmetric:n_inputs=1000000,filter_size=100000"'),
+        "cohort 'a': give `n_inputs` as a key of the cohort, not in 'symmetric:"),
+    # names of folders
+    "name with a slash": (named("a/b"), f"`cohorts[0].name` {NAME}"),
+    "name of a parent": (named(".."), f"`cohorts[0].name` {NAME}"),
+    "no name": (named(""), f"`cohorts[0].name` {NAME}"),
+    "name of 100 letters": (named("a" * 100), f"`cohorts[0].name` {NAME}"),
+    "name with a NUL": (named("a\\u0000"), f"`cohorts[0].name` {NAME}"),
+    "name with a line break": (named("a\\n"), f"`cohorts[0].name` {NAME}"),
+    "name of the study": (but(name='"../s"'), f"`name` {NAME}, the first a letter or digit, got"),
+    "label with a line break": (also("TRAINERS", '"a\\nb" = "sgd"'), "must not have line breaks"),
+    "label of 61 letters": (also("TRAINERS", f'{"x" * 61} = "sgd"'), "at most 60 characters"),
+    "title with a line break": (also("COHORT", 'title = "a\\nb"'), "must not have line breaks"),
+    # something is missing
+    "nothing": ("", "`name` is missing"),
+    "no trainers": ('name = "s"\n[[cohorts]]\nname = "a"\n', "`trainers` is missing"),
+    "an empty table": ('name = "s"\n[trainers]\n[[cohorts]]\nname="a"', "`trainers` must not be e"),
+    "no cohorts": ('name = "s"\n[trainers]\nS = "sgd"\n', "`cohorts` is missing"),
+    "a cohort without a name": (GOOD + "[[cohorts]]\n", "`cohorts[2].name` is missing"),
+    "no levels": (but(bound="[]"), "`cohorts[0].sweeps[0].bound` must not be empty"),
+    "no sweeps": (GOOD + "sweeps = []", "`cohorts[1].sweeps` must not be empty"),
+    # not a study at all
+    "prose": ("hello world", "not TOML: Expected '=' after a key"),
+    "YAML": ("name: paper\n", "not TOML: Expected '=' after a key"),
+    "JSON": ('{"name": "paper"}', "not TOML: Invalid statement (at line 1, column 1)"),
+    "a key twice": ('name = "a"\nname = "b"', "not TOML: Cannot overwrite a value"),
+    "Latin-1": ('name = "é"'.encode("latin-1"), "not UTF-8 text"),
+    "UTF-16": (GOOD.encode("utf-16"), "not UTF-8 text"),
+    "binary": (bytes(range(256)) * 9, "not UTF-8 text"),
+    "5 MB": (b"#" * 5_000_000, "a study of more than 1,000,000 bytes is not read"),
+    "5000 brackets": ("x = " + "[" * 5000 + "]" * 5000, "nested too deeply"),
+    "300 brackets": ("x = " + "[" * 300 + "]" * 300, "nested too deeply"),
+    "2000 dots": ("a" + ".a" * 2000 + " = 1", "nested too deeply"),
+}  # fmt: skip
+
+
+def written(folder: Path, name: str) -> Path:
+    file, content = folder / "study.toml", HOSTILE[name][0]
+    file.write_bytes(content.encode() if isinstance(content, str) else content)
+    return file
+
+
+def complaint(name_or_file: str | Path) -> str:
+    """What a user is told, as the runner would."""
+    with pytest.raises(nt.InputError) as caught:
+        building.check(nt.studies.read(name_or_file))
+    return str(caught.value)
+
+
+def assert_one_sentence(text: str) -> None:
+    assert text.isprintable()
+    assert len(text) < 400
+
+
+def test_the_good_study_is_good():
+    building.check(nt.studies.parse(GOOD.encode(), "good"))
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_study_gets_one_clear_sentence_at_once(name, tmp_path):
+    file, began = written(tmp_path, name), time.perf_counter()
+    text = complaint(file)
+    assert HOSTILE[name][1] in text
+    assert text.startswith((f"{file}: ", "cohort 'a': ", "cohorts × replicates"))
+    assert_one_sentence(text.removeprefix(f"{file}: "))
+    assert time.perf_counter() - began < 5.0
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("papr", "unknown study 'papr': did you mean 'paper'? known: paper, smoke"),
+        ("_template", "unknown study '_template'"),
+        ("no/such/file.toml", "there is no file 'no/such/file.toml'"),
+        ("missing.toml", "there is no file 'missing.toml'"),
+        ("a\0b.toml", "there is no file"),
+        ("a" * 5000, "cannot be read: File name too long"),
+        ("", "unknown study ''"),
+    ],
+)
+def test_a_study_that_is_not_there_is_named(name, sentence, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = complaint(name)
+    assert sentence in text
+    assert_one_sentence(text)
+
+
+def test_a_folder_is_not_a_study(tmp_path):
+    assert complaint(tmp_path) == f"{tmp_path}: cannot be read: Is a directory"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["key of a sweep", "seed of 5000 digits", "a grid of a million", "like in a circle",
+     "a batch that does not fit", "binary", "5000 brackets"],
+)  # fmt: skip
+def test_the_command_says_it_in_one_line_and_writes_nothing(name, tmp_path):
+    file = written(tmp_path, name)
+    result = subprocess.run(
+        [COMMAND, "run", file, "--out", tmp_path / "out" / "here"],
+        capture_output=True, text=True, cwd=tmp_path, timeout=60,
+    )  # fmt: skip
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.endswith("\n")
+    assert len(result.stderr.splitlines()) == 1
+    assert HOSTILE[name][1] in result.stderr
+    assert list(tmp_path.iterdir()) == [file]
