@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import neurotron as nt
+from neurotron.results import shard
 from neurotron.results.folder import Folder, manifest_of
 from neurotron.studies import building
 
@@ -37,7 +38,9 @@ def made(
         for cohort, chosen in numbers.items():
             for replicate in chosen:
                 rows = [_row(arm["arm"], outcome(cohort, replicate, arm)) for arm in arms[cohort]]
-                held.save(cohort, replicate, rows)
+                path = held.shard_path(cohort, replicate)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(shard.encode(rows, held.identity(cohort, replicate)))
     return nt.load(folder)
 
 

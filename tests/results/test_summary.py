@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from tests.results.made import INITIAL, TRUE, course, made
 
 import neurotron as nt
 from neurotron.results.summary import OUTCOMES, bootstrap, paired, rate, steps_to, summarise
-from tests.results.made import INITIAL, TRUE, course, made
 
 STUDY = nt.studies.parse(
     b"""

@@ -72,7 +72,7 @@ ROW = str(list(range(1000)))
 
 HOSTILE: dict[str, tuple[str | bytes, str]] = {
     # typing mistakes, at every level
-    "key of the study": (also("STUDY", "step = 3"), "key in the study 'step': did you mean 'steps'"),
+    "key of the study": (also("STUDY", "step = 3"), "in the study 'step': did you mean 'steps'"),
     "key of a cohort": (
         also("COHORT", "n_input = 3"), "key in cohorts[0] 'n_input': did you mean 'n_inputs'?"),
     "key of a later cohort": (
@@ -178,7 +178,7 @@ HOSTILE: dict[str, tuple[str | bytes, str]] = {
     "a law of 5000 letters": (but(law=f'"{"x" * 5000}"'), "law` must have at most 200 characters"),
     # who is who
     "two of one name": (named("b"), "two cohorts are called 'b'"),
-    "like nobody": (GOOD + cohort("c", "bb"), "`like` of 'c' 'bb': did you mean 'b'? known: a, b, c"),
+    "like nobody": (GOOD + cohort("c", "bb"), "`like` of 'c' 'bb': did you mean 'b'?"),
     "like itself": (GOOD + cohort("c", "c"), "`like` goes in a circle: c → c"),
     "like in a circle": (
         GOOD + cohort("c", "d") + cohort("d", "e") + cohort("e", "c"),

@@ -1,0 +1,438 @@
+"""Verdicts on results in which the truth is known: every claim, every way it can come out."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.results.made import INITIAL, course, made
+
+import neurotron as nt
+from neurotron.claims import VERDICTS, Claim, Finding
+
+COMMAND = Path(sys.executable).parent / "neurotron"
+REPRODUCED, ONLY_AS_PUBLISHED, NOT_REPRODUCED, NOT_COVERED = VERDICTS
+MIRROR = {"weights": (-3.0, -4.0), "errors": course(10.0)}
+DIVERGED = {"status": "diverged", "stopped_at": 3, "errors": course(math.inf)}
+
+LIKE_THE_PAPERS = """
+name = "like-the-papers"
+[trainers]
+Tron = "neuro-tron"
+First = "first-sample-sgd"
+SGD = "sgd"
+[[cohorts]]
+name = "normal"
+title = "N"
+n_inputs = 4
+filter_size = 2
+[[cohorts.sweeps]]
+bound = [0, 0.125, 1, 4]
+[[cohorts.sweeps]]
+bound = 1
+probability = [0, 0.1, 0.5, 0.9]
+[[cohorts]]
+name = "heavy"
+title = "t"
+like = "normal"
+law = "student-t:dof=4"
+"""
+
+OUTER_WEIGHTS = """
+name = "outer-weights"
+[trainers]
+fast = "neuro-tron:step_size=1e-4"
+slow = "neuro-tron:step_size=2e-5"
+[[cohorts]]
+name = "light"
+network = "symmetric:width=4"
+n_inputs = 4
+filter_size = 2
+[[cohorts.sweeps]]
+bound = [0, 1]
+[[cohorts]]
+name = "heavy"
+like = "light"
+network = "symmetric:width=4,outer_weights=10"
+[[cohorts]]
+name = "of-other-sizes"
+like = "light"
+n_inputs = 5
+"""
+
+IMPERSONATION = """
+name = "impersonation"
+[trainers]
+Tron = "neuro-tron"
+SGD = "sgd"
+[[cohorts]]
+name = "gate"
+network = "relu-gate"
+n_inputs = 2
+[[cohorts.sweeps]]
+attack = "impersonation"
+bound = 100
+probability = [0.5, 1]
+"""
+
+
+def study(text: str) -> nt.studies.Study:
+    return nt.studies.parse(text.encode(), "s")
+
+
+def evaluate(folder, outcome, text=LIKE_THE_PAPERS, replicates=9) -> dict[str, Claim]:
+    results = made(folder / "r", study(text), outcome, replicates)
+    return {claim.name: claim for claim in nt.claims.evaluate(results)}
+
+
+def as_claimed(cohort, replicate, arm):
+    """A world in which the paper is right, also about SGD."""
+    size = 0.1 * arm["bound"] * arm["probability"]
+    error = size * (1.0 + 0.02 * replicate) or 1e-15
+    if arm["algorithm"] == "neuro-tron":
+        return {"errors": course(error, 10), "theorem1_radius": 1.0, "radius": 9.0}
+    if arm["algorithm"] == "sgd" and replicate % 3 == 1:
+        return MIRROR
+    return {"errors": course(2.0 * error, 100)}
+
+
+def where(algorithm, change, **levels):
+    """As claimed, but for an algorithm at some levels."""
+
+    def outcome(cohort, replicate, arm):
+        found = as_claimed(cohort, replicate, arm)
+        here = all(arm[key] == value for key, value in levels.items())
+        if arm["algorithm"] == algorithm and here:
+            found = found | change(found["errors"][-1])
+        return found
+
+    return outcome
+
+
+def everywhere_at(error):
+    return where("neuro-tron", lambda _: {"errors": course(error)})
+
+
+def in_cohort(name, change):
+    def outcome(cohort, replicate, arm):
+        found = as_claimed(cohort, replicate, arm)
+        return found | (change(found["errors"][-1]) if cohort == name else {})
+
+    return outcome
+
+
+CASES = [
+    ("grows-with-bound", REPRODUCED, as_claimed),
+    ("grows-with-bound", NOT_REPRODUCED, everywhere_at(0.1)),
+    ("grows-with-bound", NOT_REPRODUCED,  # it dips once
+     where("neuro-tron", lambda e: {"errors": course(0.001)}, bound=1.0)),
+    ("grows-with-bound", REPRODUCED,  # a diverged run is the largest error
+     where("neuro-tron", lambda e: DIVERGED, bound=4.0)),
+    ("grows-with-bound", NOT_REPRODUCED,
+     where("neuro-tron", lambda e: DIVERGED, bound=0.125)),
+    ("grows-with-bound", NOT_REPRODUCED, where("neuro-tron", lambda e: DIVERGED)),
+    ("grows-with-bound", NOT_REPRODUCED, in_cohort("heavy", lambda e: {"errors": course(0.1)})),
+    ("grows-with-probability", REPRODUCED, as_claimed),
+    ("grows-with-probability", NOT_REPRODUCED, everywhere_at(0.1)),
+    ("grows-with-probability", NOT_REPRODUCED,
+     where("neuro-tron", lambda e: {"errors": course(0.01)}, probability=0.9)),
+    ("recovers-without-attack", REPRODUCED, as_claimed),
+    ("recovers-without-attack", NOT_REPRODUCED,
+     where("neuro-tron", lambda e: {"errors": course(1e-12)}, bound=0.0)),
+    ("recovers-without-attack", NOT_REPRODUCED,
+     where("neuro-tron", lambda e: DIVERGED, bound=0.0)),
+    ("small-attack-degrades", REPRODUCED, as_claimed),
+    ("small-attack-degrades", NOT_REPRODUCED, everywhere_at(0.1)),
+    ("small-attack-degrades", NOT_COVERED, where("neuro-tron", lambda e: DIVERGED)),
+    ("smaller-error-than-sgd", REPRODUCED, as_claimed),
+    ("smaller-error-than-sgd", ONLY_AS_PUBLISHED,
+     where("sgd", lambda e: {"errors": course(e / 4)})),
+    ("smaller-error-than-sgd", NOT_REPRODUCED,
+     where("first-sample-sgd", lambda e: {"errors": course(e / 4)})),
+    ("smaller-error-than-sgd", REPRODUCED, where("first-sample-sgd", lambda e: DIVERGED)),
+    ("smaller-error-than-sgd", NOT_REPRODUCED, where("neuro-tron", lambda e: DIVERGED)),
+    ("smaller-error-than-sgd", REPRODUCED,  # where SGD never recovers it has no floor
+     where("sgd", lambda e: MIRROR)),
+    ("faster-than-sgd", REPRODUCED, as_claimed),
+    ("faster-than-sgd", ONLY_AS_PUBLISHED, where("sgd", lambda e: {"errors": course(e, 10)})),
+    ("faster-than-sgd", NOT_REPRODUCED,
+     where("first-sample-sgd", lambda e: {"errors": course(e, 10)})),
+    ("faster-than-sgd", REPRODUCED, where("first-sample-sgd", lambda e: DIVERGED)),
+    ("faster-than-sgd", NOT_REPRODUCED,  # never there, where the rival is
+     where("neuro-tron", lambda e: {"errors": course(2.0)})),
+    ("more-often-than-sgd", REPRODUCED, as_claimed),
+    ("more-often-than-sgd", NOT_REPRODUCED,
+     where("sgd", lambda e: {"errors": course(0.1), "weights": (3.0, 4.0)})),
+    ("more-often-than-sgd", NOT_REPRODUCED, where("neuro-tron", lambda e: MIRROR)),
+    ("heavy-tails-alike", REPRODUCED, as_claimed),
+    ("heavy-tails-alike", NOT_REPRODUCED,
+     in_cohort("heavy", lambda e: {"errors": course(11.0 * e)})),
+    ("heavy-tails-alike", NOT_REPRODUCED,
+     in_cohort("normal", lambda e: {"errors": course(11.0 * e)})),
+    ("heavy-tails-alike", NOT_REPRODUCED, in_cohort("heavy", lambda e: DIVERGED)),
+    ("theorem-1-applies", REPRODUCED, as_claimed),
+    ("theorem-1-applies", NOT_REPRODUCED,
+     where("neuro-tron", lambda e: {"theorem1_radius": None}, bound=4.0)),
+    ("theorem-1-applies", NOT_REPRODUCED,
+     where("neuro-tron", lambda e: {"theorem1_radius": INITIAL + 1.0})),
+    ("certificate-holds", REPRODUCED, as_claimed),
+    ("certificate-holds", NOT_REPRODUCED,
+     where("neuro-tron", lambda e: {"radius": 0.99 * e}, bound=4.0)),
+    ("certificate-holds", NOT_REPRODUCED, where("neuro-tron", lambda e: DIVERGED, bound=4.0)),
+    ("certificate-holds", NOT_COVERED, where("neuro-tron", lambda e: {"radius": None})),
+    ("certificate-holds", NOT_COVERED,  # what promises less than the start promises nothing
+     where("neuro-tron", lambda e: {"radius": INITIAL + 1.0, "errors": course(99.0)})),
+    ("certificate-holds", REPRODUCED,  # 1e-15 is as good as 0
+     where("neuro-tron", lambda e: {"radius": 1e-20}, bound=0.0)),
+    ("outer-weights-help", NOT_COVERED, as_claimed),
+    ("impersonation-wins", NOT_COVERED, as_claimed),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict", "outcome"), CASES, ids=[f"{i}-{case[0]}" for i, case in enumerate(CASES)]
+)
+def test_a_claim_comes_out_as_the_runs_were_made(name, verdict, outcome, tmp_path):
+    results = made(tmp_path / "r", study(LIKE_THE_PAPERS), outcome, 9)
+    statement, source, check = nt.claims.CLAIMS[name]
+    claim = Claim(name, statement, source, tuple(check(results)))
+    assert claim.verdict == verdict, claim.findings
+
+
+def test_findings_measure_what_was_made(tmp_path):
+    claims = evaluate(tmp_path, as_claimed)
+    slope = claims["grows-with-bound"].findings[0]
+    assert (slope.case, slope.replicates) == ("N", 9)
+    assert slope.estimate == pytest.approx(1.0)
+    for found in claims["smaller-error-than-sgd"].findings:
+        assert found.estimate == pytest.approx(0.5)
+        assert found.replicates == (9 if found.as_published else 6)
+    for found in claims["faster-than-sgd"].findings:
+        assert found.estimate == pytest.approx(0.1)
+    for found in claims["more-often-than-sgd"].findings:
+        assert found.estimate == pytest.approx(3 / 9)
+    alike = claims["heavy-tails-alike"].findings
+    assert [(found.case, found.estimate) for found in alike] == [("t against N", 1.0)]
+    assert claims["certificate-holds"].because == "it holds in 2 of 2 comparisons"
+
+
+def test_four_replicates_are_too_few_to_tell(tmp_path):
+    claims = evaluate(tmp_path, as_claimed, replicates=4)
+    assert {claim.verdict for claim in claims.values()} == {NOT_COVERED}
+    assert "fewer than 5 replicates" in claims["grows-with-bound"].because
+    assert claims["grows-with-bound"].findings
+
+
+def test_what_a_study_has_no_arms_for_is_not_covered(tmp_path):
+    text = LIKE_THE_PAPERS.partition('[[cohorts]]\nname = "heavy"')[0]
+    text = text.replace('First = "first-sample-sgd"\nSGD = "sgd"\n', "")
+    claims = evaluate(tmp_path, as_claimed, text)
+    not_covered = {name for name, claim in claims.items() if claim.verdict == NOT_COVERED}
+    assert not_covered == {
+        "smaller-error-than-sgd", "faster-than-sgd", "more-often-than-sgd", "heavy-tails-alike",
+        "outer-weights-help", "impersonation-wins",
+    }  # fmt: skip
+    assert "no runs that speak of it" in claims["heavy-tails-alike"].because
+
+
+def test_without_the_published_rival_only_what_is_meant_is_judged(tmp_path):
+    text = LIKE_THE_PAPERS.replace('First = "first-sample-sgd"\n', "")
+    assert evaluate(tmp_path, as_claimed, text)["faster-than-sgd"].verdict == REPRODUCED
+    worse = where("sgd", lambda e: {"errors": course(e, 10)})
+    assert evaluate(tmp_path / "2", worse, text)["faster-than-sgd"].verdict == NOT_REPRODUCED
+
+
+def test_a_rival_is_compared_where_it_was(tmp_path):
+    text = LIKE_THE_PAPERS.replace(
+        "probability = [0, 0.1, 0.5, 0.9]", 'probability = [0.1, 0.9]\ntrainers = ["Tron"]'
+    )
+    claims = evaluate(tmp_path, as_claimed, text)
+    for name in ("smaller-error-than-sgd", "faster-than-sgd", "more-often-than-sgd"):
+        assert claims[name].verdict == REPRODUCED
+
+
+def test_cohorts_are_compared_in_the_replicates_they_both_have(tmp_path):
+    """Replicate i is i + 1 times as hard in both: only pairs of the same number are alike."""
+
+    def outcome(cohort, replicate, arm):
+        return {"errors": course(1e-6 * 100.0**replicate * (arm["bound"] * 2 or 1e-12))}
+
+    numbers = {"normal": range(6), "heavy": [0, 2, 3, 4, 5, 6]}
+    alike = evaluate(tmp_path, outcome, replicates=numbers)["heavy-tails-alike"]
+    assert [found.replicates for found in alike.findings] == [5]
+    assert alike.findings[0].estimate == alike.findings[0].high == 1.0
+
+
+def test_heavy_tails_without_common_levels_are_not_compared(tmp_path):
+    sweeps = "[[cohorts.sweeps]]\nbound = [3, 5, 7]\n"
+    claims = evaluate(tmp_path, as_claimed, LIKE_THE_PAPERS + sweeps)
+    assert claims["heavy-tails-alike"].verdict == NOT_COVERED
+
+
+def test_two_heavy_laws_are_not_each_others_measure(tmp_path):
+    text = LIKE_THE_PAPERS.replace('title = "N"', 'title = "N"\nlaw = "student-t:dof=3"')
+    assert evaluate(tmp_path, as_claimed, text)["heavy-tails-alike"].verdict == NOT_COVERED
+
+
+def weighing(errors):
+    """Errors by (outer weight, step size); the cohort of other sizes is far off."""
+
+    def outcome(cohort, replicate, arm):
+        if cohort == "of-other-sizes":
+            return {"errors": course(1e-9)}
+        return {"errors": course(errors[arm["outer_weights"], float(arm["step_size"])])}
+
+    return outcome
+
+
+@pytest.mark.parametrize(
+    ("errors", "verdict"),
+    [
+        ({(1, 1e-4): 2.0, (1, 2e-5): 2.0, (10, 1e-4): 1.0, (10, 2e-5): 1.0}, REPRODUCED),
+        ({(1, 1e-4): 2.0, (1, 2e-5): 0.5, (10, 1e-4): 3.0, (10, 2e-5): 1.0}, ONLY_AS_PUBLISHED),
+        ({(1, 1e-4): 1.0, (1, 2e-5): 9.0, (10, 1e-4): 0.5, (10, 2e-5): 2.0}, NOT_REPRODUCED),
+        ({(1, 1e-4): 1.0, (1, 2e-5): 1.0, (10, 1e-4): math.inf, (10, 2e-5): 0.5},
+         ONLY_AS_PUBLISHED),
+        (dict.fromkeys([(1, 1e-4), (1, 2e-5), (10, 1e-4), (10, 2e-5)], math.inf), NOT_COVERED),
+    ],
+)  # fmt: skip
+def test_outer_weights_are_judged_with_published_and_with_equal_steps(errors, verdict, tmp_path):
+    claim = evaluate(tmp_path, weighing(errors), OUTER_WEIGHTS)["outer-weights-help"]
+    assert claim.verdict == verdict
+    if verdict == REPRODUCED:
+        cases = [found.case for found in claim.findings]
+        assert cases == [
+            "θ = 1, published step sizes", "θ = 1, η = 0.0001 for both", "θ = 1, η = 2e-05 for both"
+        ]  # fmt: skip
+        assert [found.estimate for found in claim.findings] == [0.5] * 3
+
+
+def test_outer_weights_are_compared_in_the_replicates_both_cohorts_have(tmp_path):
+    errors = {(1, 1e-4): 2.0, (1, 2e-5): 2.0, (10, 1e-4): 1.0, (10, 2e-5): 1.0}
+    numbers = {"light": range(6), "heavy": range(1, 9)}
+    claim = evaluate(tmp_path, weighing(errors), OUTER_WEIGHTS, numbers)["outer-weights-help"]
+    assert [found.replicates for found in claim.findings] == [5] * 3
+    assert claim.verdict == REPRODUCED
+
+
+def test_one_outer_weight_alone_says_nothing(tmp_path):
+    text = OUTER_WEIGHTS.replace("outer_weights=10", "outer_weights=3")
+    errors = {(q, step): 1.0 for q in (1, 3) for step in (1e-4, 2e-5)}
+    assert evaluate(tmp_path, weighing(errors), text)["outer-weights-help"].verdict == NOT_COVERED
+
+
+@pytest.mark.parametrize(
+    ("end", "verdict"),
+    [
+        ((7.0, 1.0), REPRODUCED),
+        ((7.0, 1.0 + 1e-6), NOT_REPRODUCED),
+        ((math.nan, math.inf), NOT_REPRODUCED),
+    ],
+)
+def test_impersonation_wins_only_if_every_run_ends_at_its_filter(end, verdict, tmp_path):
+    def outcome(cohort, replicate, arm):
+        ours = arm["algorithm"] == "neuro-tron" and arm["probability"] == 1.0 and replicate == 3
+        return {"attack_vector": (7.0, 1.0), "weights": end if ours else (7.0, 1.0)}
+
+    claim = evaluate(tmp_path, outcome, IMPERSONATION)["impersonation-wins"]
+    assert claim.verdict == verdict
+    assert [found.case for found in claim.findings] == ["gate, Tron"]
+
+
+FINDINGS = st.lists(
+    st.builds(
+        Finding, st.just("case"), st.just("measure"), st.just(1.0), st.just(0.0), st.just(2.0),
+        st.integers(1, 9), st.booleans(), st.booleans(),
+    ),
+    max_size=6,
+)  # fmt: skip
+
+
+@given(FINDINGS)
+def test_a_verdict_is_what_its_definition_says(findings):
+    claim = Claim("name", "statement", "source", tuple(findings))
+    told = [found for found in findings if found.replicates >= 5]
+    against = {found.as_published for found in told if not found.holds}
+    speaks = {found.as_published for found in told}
+    wanted = {
+        NOT_COVERED: not told,
+        REPRODUCED: bool(told) and not against,
+        ONLY_AS_PUBLISHED: against == {False} and True in speaks,
+        NOT_REPRODUCED: True in against or (bool(against) and True not in speaks),
+    }
+    assert [verdict for verdict, holds in wanted.items() if holds] == [claim.verdict]
+    assert claim.because.isprintable()
+
+
+@given(FINDINGS.filter(bool), st.data())
+def test_a_finding_that_comes_to_hold_never_makes_a_verdict_worse(findings, data):
+    one = data.draw(st.integers(0, len(findings) - 1))
+    better = [Finding(**(vars(f) | ({"holds": True} if i == one else {}))) for i, f in
+              enumerate(findings)]  # fmt: skip
+    before, after = (Claim("n", "s", "s", tuple(found)).verdict for found in (findings, better))
+    assert VERDICTS.index(after) <= VERDICTS.index(before)
+
+
+def test_the_record_is_what_evaluate_says_and_always_the_same(tmp_path):
+    diverging = where("neuro-tron", lambda e: DIVERGED, bound=4.0)
+    texts = []
+    for place in ("one", "two"):
+        results = made(tmp_path / place, study(LIKE_THE_PAPERS), diverging, 5)
+        claims = nt.claims.evaluate(results)
+        nt.claims.write(results, claims)
+        texts.append((tmp_path / place / "claims.json").read_text())
+    assert texts[0] == texts[1]
+    content = json.loads(texts[0], parse_constant=pytest.fail)  # no NaN, no Infinity
+    assert content["claims"] == [claim.to_dict() for claim in claims]
+    assert (content["study"], content["units"]) == ("like-the-papers", 10)
+    assert [claim["name"] for claim in content["claims"]] == list(nt.claims.CLAIMS)
+
+
+@pytest.fixture(scope="module")
+def smoke(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("smoke") / "results"
+    nt.studies.run(nt.studies.read("smoke"), folder, replicates=5)
+    return folder
+
+
+def command(*arguments) -> str:
+    result = subprocess.run(
+        [COMMAND, "claims", *arguments], capture_output=True, text=True, timeout=60
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stderr == ""
+    return result.stdout
+
+
+def test_the_command_prints_the_verdicts_as_json(smoke):
+    printed = json.loads(command(smoke, "--json"))
+    assert printed == [claim.to_dict() for claim in nt.claims.evaluate(nt.load(smoke))]
+    assert printed == json.loads((smoke / "claims.json").read_text())["claims"]
+    verdicts = {claim["name"]: claim["verdict"] for claim in printed}
+    assert verdicts["certificate-holds"] == REPRODUCED
+    assert verdicts["impersonation-wins"] == NOT_COVERED
+
+
+def test_the_command_prints_every_comparison_if_asked(smoke):
+    claims = nt.claims.evaluate(nt.load(smoke))
+    short, long = command(smoke), command(smoke, "--details")
+    lines = [line for line in long.splitlines() if line.startswith(("  ✓ ", "  ✗ "))]
+    assert len(lines) == sum(len(claim.findings) for claim in claims) > 0
+    assert "✓" not in short
+    for claim in claims:
+        assert claim.verdict in short
+        assert f"{claim.name}: {claim.statement} ({claim.source})" in long
+
+
+def test_the_command_refuses_what_is_no_results(tmp_path):
+    result = subprocess.run(
+        [COMMAND, "claims", tmp_path / "none"], capture_output=True, text=True, timeout=60
+    )
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr == f"error: the folder '{tmp_path / 'none'}' does not exist\n"
