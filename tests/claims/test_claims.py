@@ -229,6 +229,14 @@ def test_four_replicates_are_too_few_to_tell(tmp_path):
     assert claims["grows-with-bound"].findings
 
 
+def test_what_too_few_runs_tell_of_sgd_itself_is_not_taken_as_told(tmp_path):
+    claim = evaluate(tmp_path, as_claimed, replicates=6)["smaller-error-than-sgd"]  # 4 recover
+    assert claim.verdict == ONLY_AS_PUBLISHED
+    assert claim.because == (
+        "it holds in 2 of 2 comparisons; too few runs tell of N against SGD, t against SGD"
+    )
+
+
 def test_what_a_study_has_no_arms_for_is_not_covered(tmp_path):
     text = LIKE_THE_PAPERS.partition('[[cohorts]]\nname = "heavy"')[0]
     text = text.replace('First = "first-sample-sgd"\nSGD = "sgd"\n', "")
@@ -360,6 +368,8 @@ def test_a_verdict_is_what_its_definition_says(findings):
     told = [found for found in findings if found.replicates >= 5]
     against = {found.as_published for found in told if not found.holds}
     speaks = {found.as_published for found in told}
+    if True in speaks and any(not f.as_published and f.replicates < 5 for f in findings):
+        against.add(False)
     wanted = {
         NOT_COVERED: not told,
         REPRODUCED: bool(told) and not against,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -63,12 +64,22 @@ class Claim:
         return tuple(found for found in self.findings if found.replicates >= FEWEST)
 
     @property
+    def untold(self) -> tuple[Finding, ...]:
+        """The findings with too few."""
+        return tuple(found for found in self.findings if found.replicates < FEWEST)
+
+    @property
     def verdict(self) -> str:
-        """One of `VERDICTS`: a claim is as good as its weakest finding."""
+        """One of `VERDICTS`: a claim is as good as its weakest finding.
+
+        Beside the paper's own comparison, one that too few runs tell of does not count as holding.
+        """
         published = [found.holds for found in self.told if found.as_published]
         meant = [found.holds for found in self.told if not found.as_published]
         if not published and not meant:
             return NOT_COVERED
+        if published and not all(found.as_published for found in self.untold):
+            meant.append(False)
         if all(published) and all(meant):
             return REPRODUCED
         return ONLY_AS_PUBLISHED if published and all(published) else NOT_REPRODUCED
@@ -81,10 +92,11 @@ class Claim:
                 return f"fewer than {FEWEST} replicates are not enough to tell"
             return "the study has no runs that speak of it"
         against = [found for found in self.told if not found.holds]
+        few = f"; too few runs tell of {_cases(self.untold)}" if self.untold else ""
         if not against:
-            return f"it holds in {self._count(len(self.told), self.told)}"
-        names = ", ".join(dict.fromkeys(found.case for found in against))
-        return f"it does not hold in {self._count(len(against), self.told)}: {names}"
+            return f"it holds in {self._count(len(self.told), self.told)}{few}"
+        count = self._count(len(against), self.told)
+        return f"it does not hold in {count}: {_cases(against)}{few}"
 
     @staticmethod
     def _count(some: int, told: tuple[Finding, ...]) -> str:
@@ -107,3 +119,7 @@ class Claim:
             "because": self.because,
             "findings": findings,
         }
+
+
+def _cases(findings: Sequence[Finding]) -> str:
+    return ", ".join(dict.fromkeys(found.case for found in findings))
