@@ -220,7 +220,7 @@ CASES = [
     # trainers
     (lambda: nt.NeuroTron(0.0), "`step_size` must be in (0, inf), got 0"),
     (lambda: nt.NeuroTron(0.1, sensing="best"),
-     "`sensing` must be one of 'optimal', 'polar', 'mean', got 'best'"),
+     "`sensing` must be one of 'optimal', 'polar', 'mean', 'center', got 'best'"),
     (lambda: simulate([nt.Arm(nt.NeuroTron(0.1, sensing=np.ones((2, 3))))]),
      "`sensing` must have shape (3, 3), got (2, 3)"),
     (lambda: simulate([nt.Arm(nt.NeuroTron(0.1, sensing=np.ones((3, 3))))]),
