@@ -63,6 +63,29 @@ def test_threads_that_overlap_leave_it_as_it_was():
     assert limits() == {2}
 
 
+def test_the_last_one_out_lifts_it_though_a_living_thread_has_set_it():
+    inside, leave, left, end = (threading.Event() for _ in range(4))
+
+    def first() -> None:
+        with one_blas_thread():
+            inside.set()
+            leave.wait(10)
+        left.set()
+        end.wait(10)
+
+    thread = threading.Thread(target=first)
+    thread.start()
+    inside.wait(10)
+    with one_blas_thread():
+        leave.set()
+        left.wait(10)
+        assert limits() == {1}
+    found = limits()
+    end.set()
+    thread.join()
+    assert found == {2}
+
+
 def test_any_thread_can_limit_even_if_another_did_before():
     found = []
 

@@ -156,6 +156,12 @@ def test_the_hash_does_not_see_how_values_are_held():
     assert content_hash(held, IDENTITY) == content_hash(ROWS, IDENTITY)
 
 
+def test_the_hash_tells_where_one_column_ends_and_the_next_begins():
+    one = row(weights=np.array([1.0, 2.0]), true_weights=np.array([3.0]))
+    other = row(weights=np.array([1.0]), true_weights=np.array([2.0, 3.0]))
+    assert content_hash([one], IDENTITY) != content_hash([other], IDENTITY)
+
+
 def test_rows_in_another_order_are_another_content():
     assert content_hash(ROWS[::-1], IDENTITY) != content_hash(ROWS, IDENTITY)
 

@@ -283,7 +283,9 @@ def test_a_worker_elsewhere_is_refused_unless_mixed(study, out):
 
     with pytest.raises(InputError, match=r"computed with other versions.*numpy was .*--mixed"):
         nt.studies.run(study, out, executor=Elsewhere(), workers=1)
-    assert nt.studies.run(study, out, executor=Elsewhere(), workers=1, mixed=True).kept == 2
+    assert shards(out) <= 2
+    report = nt.studies.run(study, out, executor=Elsewhere(), workers=1, mixed=True)
+    assert report.kept + report.computed == 4
 
 
 def test_a_disk_that_fills_up_ends_the_run_and_it_goes_on_later(
