@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import astuple
 from multiprocessing import get_context
@@ -305,50 +303,6 @@ def test_a_disk_that_fills_up_ends_the_run_and_it_goes_on_later(
     assert shards(out) == 2
     assert nt.studies.run(study, out).kept == 2
     assert hashes(out) == undisturbed
-
-
-# --- Ctrl-C
-
-
-def interrupt(process: subprocess.Popen[str]) -> tuple[int, str, str, float]:
-    began = time.perf_counter()
-    process.send_signal(signal.SIGINT)
-    return *finish(process), time.perf_counter() - began
-
-
-def wait_for(process: subprocess.Popen[str], folder: Path, count: int) -> None:
-    while process.poll() is None and shards(folder) < count:
-        time.sleep(0.01)
-
-
-def test_ctrl_c_keeps_what_is_done_and_the_same_command_finishes(tmp_path, out):
-    file = write_study(tmp_path, steps=60_000, replicates=3)
-    command = ("run", file, "--out", out)
-    process = start(*command)
-    wait_for(process, out, 2)
-    code, output, errors, seconds = interrupt(process)
-    assert (code, errors.strip()) == (130, "")
-    assert seconds < 1.5
-    done = shards(out)
-    assert f"interrupted with {done} of 6 units" in output
-    assert "run the same command again to go on" in output
-    assert 2 <= done < 6
-    assert events(out, "interrupted")
-    code, output, errors = finish(start(*command))
-    assert code == 0, errors
-    assert f"finished with 6 of 6 units ({done} were there before)" in output
-
-
-def test_ctrl_c_does_not_wait_for_a_long_unit(tmp_path, out):
-    file = write_study(tmp_path, steps=10**10, replicates=1)
-    process = start("run", file, "--out", out)
-    while process.poll() is None and not (out / "runs.jsonl").exists():
-        time.sleep(0.01)
-    time.sleep(2.0)
-    code, output, errors, seconds = interrupt(process)
-    assert (code, errors.strip()) == (130, "")
-    assert "interrupted with 0 of 2 units" in output
-    assert seconds < 1.5
 
 
 def test_ctrl_c_while_a_shard_is_written_leaves_it_whole_or_not_at_all(
