@@ -3,6 +3,7 @@
 from evidence import (
     comparison,
     heavy_tails,
+    interruption,
     mirror,
     paper_claims,
     plans,
@@ -13,7 +14,8 @@ from evidence import (
 )
 
 MODULES = (
-    paper_claims, streams, mirror, recovery, safety, sharpness, heavy_tails, plans, comparison,
+    paper_claims, interruption, streams, mirror, recovery, safety, sharpness, heavy_tails, plans,
+    comparison,
 )  # fmt: skip
 for module in MODULES:
     module.run()

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 import neurotron as nt
-from neurotron._jit import stamp
+from neurotron._jit import heard, stamp
 
 PROGRAM = """
 from neurotron._jit import entry
@@ -82,3 +84,19 @@ def test_the_stamp_changes_with_any_compiled_code(tmp_path, name):
     other = Path(shutil.copytree(copy, tmp_path / "edited"))
     (other / name).write_text((other / name).read_text() + "\n")
     assert stamp(other) != stamp(copy)
+
+
+@pytest.mark.parametrize("rest", [0.0, 5.0])
+def test_ctrl_c_is_not_lost_in_a_function_that_the_compiler_calls_back(rest):
+    names: dict = {}
+    source = "import signal\ndef call_back(): signal.raise_signal(signal.SIGINT)"
+    exec(compile(source, "site-packages/llvmlite/binding.py", "exec"), names)
+    reached, began = [], time.perf_counter()
+    with pytest.raises(KeyboardInterrupt), heard():  # noqa: PT012
+        names["call_back"]()
+        reached.append("after the callback")
+        while time.perf_counter() - began < rest:
+            pass
+    assert reached
+    assert time.perf_counter() - began < 2.0
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from types import FrameType
 from typing import Any, TypeVar, cast
 
 from numba import config, njit
@@ -75,7 +77,7 @@ class Entry:
 
     def __call__(self, *arguments: Any) -> Any:
         if not self.function.signatures:
-            with self.first, announced(self.message):
+            with self.first, announced(self.message), heard():
                 return self.function(*arguments)
         return self.function(*arguments)
 
@@ -124,3 +126,38 @@ def announced(message: str) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
+
+
+@contextlib.contextmanager
+def heard() -> Iterator[None]:
+    """Let Ctrl-C be heard while something is compiled.
+
+    LLVM calls back into Python, where an exception is printed and forgotten: there the signal is
+    sent once more a little later.
+    """
+    previous = signal.getsignal(signal.SIGINT)
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if not in_main_thread or previous is not signal.default_int_handler:
+        yield
+        return
+    again: list[threading.Timer] = []
+
+    def hear(number: int, frame: FrameType | None) -> None:
+        for timer in again:
+            timer.cancel()
+        if frame is None or "llvmlite" not in frame.f_code.co_filename:
+            again.clear()
+            raise KeyboardInterrupt
+        again[:] = [threading.Timer(0.05, signal.raise_signal, [number])]
+        again[0].daemon = True
+        again[0].start()
+
+    signal.signal(signal.SIGINT, hear)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
+        for timer in again:
+            timer.cancel()
+    if again:
+        raise KeyboardInterrupt

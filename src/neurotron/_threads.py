@@ -28,6 +28,9 @@ def one_blas_thread() -> Iterator[None]:
     global _inside, _limits
     with _lock:
         if _inside == 0:
+            import scipy.linalg  # noqa: F401 — brings a BLAS of its own, which must be there
+
+            _take_over()
             _limits = require("threadpoolctl").threadpool_limits(1, user_api="blas")
         _inside += 1
     try:
@@ -36,4 +39,13 @@ def one_blas_thread() -> Iterator[None]:
         with _lock:
             _inside -= 1
             if _inside == 0:
+                _take_over()
                 _limits.restore_original_limits()
+                _take_over()
+
+
+def _take_over() -> None:
+    """Let any thread set limits: since 3.8, those of all but the first one silently do nothing."""
+    controller = require("threadpoolctl").OpenBLASController
+    if hasattr(controller, "clear_controlling_thread"):
+        controller.clear_controlling_thread(force=True)

@@ -17,7 +17,6 @@ from rich.progress import Progress as Bar
 from rich.table import Table
 
 from neurotron import _check
-from neurotron._extras import require
 from neurotron.cli import setting
 from neurotron.cli.claims_command import print_verdicts
 from neurotron.results.summary import OUTCOMES
@@ -75,8 +74,8 @@ def run(
     folder = Path("out") / chosen.name if out is None else out
     with _executor(dask) as (executor, workers), _progress() as progress:
         report = studies.run(
-            chosen, folder, replicates=replicates, workers=threads or workers, executor=executor,
-            mixed=mixed, progress=progress,
+            chosen, folder, replicates=replicates, executor=executor, mixed=mixed,
+            workers=workers if threads is None else threads, progress=progress,
         )  # fmt: skip
     _tell(chosen, report)
     if report.interrupted:
@@ -134,16 +133,10 @@ def _executor(address: str | None) -> Iterator[tuple[Executor | None, int | None
     if address is None:
         yield None, None
         return
-    distributed = require("distributed")
-    try:
-        client = distributed.Client(address, timeout=10)
-    except (OSError, ValueError) as error:
-        raise _check.InputError(f"no Dask scheduler answers at {address!r}: {error}") from None
-    with client:
-        workers = sum(client.nthreads().values())
-        if not workers:
-            raise _check.InputError(f"the Dask cluster at {address!r} has no workers")
-        yield client.get_executor(), workers
+    from neurotron.studies import cluster
+
+    with cluster.connected(address) as (executor, workers):
+        yield executor, workers
 
 
 @contextlib.contextmanager

@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import hashlib
+import itertools
 import json
 import os
 import time
@@ -30,7 +31,7 @@ from neurotron.results.shard import Identity, Row
 __all__ = ["Folder", "StorageError", "manifest_of"]
 
 FORMAT = 1
-NEEDED = ("format", "study", "spec", "arms", "environment")
+NEEDED = ("format", "study", "spec", "arms", "environment", "seal")
 
 
 class StorageError(OSError):
@@ -41,14 +42,14 @@ def manifest_of(
     spec: dict[str, Any], arms: dict[str, list[Row]], environment: dict[str, str]
 ) -> dict[str, Any]:
     """Return the content of a manifest."""
-    text = json.dumps(spec, sort_keys=True)
-    return {
+    manifest = {
         "format": FORMAT,
-        "study": hashlib.sha256(text.encode()).hexdigest()[:16],
+        "study": _hash(spec)[:16],
         "spec": spec,
         "arms": arms,
         "environment": environment,
     }
+    return manifest | {"seal": _hash(manifest)}
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Folder:
             there = "holds no results (no manifest.json)" if path.is_dir() else "does not exist"
             raise _check.InputError(f"the folder {str(path)!r} {there}")
         try:
-            manifest = json.loads(file.read_text("utf-8"))
+            manifest = dict(json.loads(file.read_text("utf-8")))
             missing = [name for name in NEEDED if name not in manifest]
         except (ValueError, TypeError, RecursionError):
             missing = ["JSON"]
@@ -76,6 +77,11 @@ class Folder:
         if manifest["format"] != FORMAT:
             raise _check.InputError(
                 f"{file}: format {manifest['format']!r} is not known here, only {FORMAT}"
+            )
+        if manifest["seal"] != _hash(manifest):
+            raise _check.InputError(
+                f"{file}: it was changed after it was written, so what the results mean is not "
+                "known: put it back, or take another folder"
             )
         return cls(path, manifest)
 
@@ -118,8 +124,8 @@ class Folder:
         """Yield the units there are shards of, in order."""
         for cohort in self.manifest["arms"]:
             names = (self.path / "shards" / cohort).glob("*.parquet")
-            for number in sorted(int(name.stem) for name in names if name.stem.isdecimal()):
-                yield cohort, number
+            numbers = sorted({int(name.stem) for name in names if name.stem.isdecimal()})
+            yield from ((cohort, i) for i in numbers if self.shard_path(cohort, i).is_file())
 
     def load(self, cohort: str, replicate: int) -> bytes:
         """Return the bytes of a shard that is whole and belongs here, or raise `Damaged`."""
@@ -144,8 +150,8 @@ class Folder:
         folder = self.path / "set-aside"
         with storing(self.path):
             folder.mkdir(exist_ok=True)
-            number = len(list(folder.iterdir()))
-            place = folder / f"{cohort}-{replicate}-{number}.parquet"
+            names = (folder / f"{cohort}-{replicate}-{i}.parquet" for i in itertools.count())
+            place = next(name for name in names if not name.exists())
             os.replace(self.shard_path(cohort, replicate), place)
         self.record("set aside", cohort=cohort, replicate=replicate, reason=reason)
         return place
@@ -174,7 +180,7 @@ class Folder:
 
     def record(self, event: str, **details: Any) -> None:
         """Append an event to runs.jsonl."""
-        line = json.dumps({"time": _now(), "event": event, **details}, ensure_ascii=False)
+        line = json.dumps({"time": _now(), "event": event, **details})
         with storing(self.path), open(self.path / "runs.jsonl", "ab+") as file:
             if file.tell():
                 file.seek(-1, os.SEEK_END)
@@ -226,6 +232,12 @@ def storing(path: Path) -> Iterator[None]:
             f"cannot write into {str(path)!r}: {error.strerror or error}; what is finished is "
             "kept: mend that, then run the same command again to go on"
         ) from error
+
+
+def _hash(content: dict[str, Any]) -> str:
+    """Return the hash of JSON content, its seal aside."""
+    rest = {name: value for name, value in content.items() if name != "seal"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 def _require_ours(path: Path) -> None:

@@ -22,7 +22,7 @@ from neurotron.results.shard import Damaged
 from neurotron.studies.building import arm_rows, check
 from neurotron.studies.spec import Study, Unit
 from neurotron.studies.unit import Computed
-from neurotron.studies.workers import ExecutorWorkers, Threads, Workers
+from neurotron.studies.workers import ExecutorWorkers, Threads, Workers, in_one_line
 
 __all__ = ["Failure", "Progress", "Report", "run"]
 
@@ -159,21 +159,26 @@ class _Run:
         try:
             if waiting:
                 self.pool.prepare()
+            self._show()
             while waiting or self.flying:
                 while waiting and len(self.flying) < IN_FLIGHT * self.pool.count:
                     self._submit(*waiting.pop(0))
                 done, _ = wait(self.flying, SECONDS_BETWEEN_LOOKS, FIRST_COMPLETED)
-                for future in done:
+                for future in sorted(done, key=_fails):
                     self._receive(future, waiting)
                 self._show()
-        except (KeyboardInterrupt, CancelledError):
+        except KeyboardInterrupt:
             report.interrupted = True
-        except BrokenExecutor as error:
+        except (BrokenExecutor, CancelledError) as error:
             raise _check.InputError(
-                f"the workers are gone ({_describe(error)}); what is finished is kept: run again"
+                f"the workers are gone ({in_one_line(error)}); what is finished is kept: run again"
             ) from error
         finally:
             self.pool.stop(list(self.flying))
+        if report.interrupted:
+            for future in self.flying:
+                if future.done() and not _fails(future):
+                    self._keep(future.result())
         folder.record(
             "interrupted" if report.interrupted else "end",
             computed=report.computed, failed=len(report.failures),
@@ -211,12 +216,12 @@ class _Run:
         elif isinstance(error, (KeyboardInterrupt, BrokenExecutor)):
             raise error
         elif attempt < ATTEMPTS:
-            self.folder.record("retry", **unit._asdict(), error=_describe(error))
+            self.folder.record("retry", **unit._asdict(), error=in_one_line(error))
             waiting.insert(0, (unit, attempt + 1))
             return
         else:
-            self.folder.record("failed", **unit._asdict(), error=_describe(error))
-            self.report.failures.append(Failure(unit, _describe(error)))
+            self.folder.record("failed", **unit._asdict(), error=in_one_line(error))
+            self.report.failures.append(Failure(unit, in_one_line(error)))
         self.state.units_done += 1
         self.state.steps_done += self.study.steps
 
@@ -236,7 +241,6 @@ class _Run:
         self.state.steps_done = whole
 
 
-def _describe(error: BaseException) -> str:
-    """Return an error in one line."""
-    text = " ".join(str(error).split())
-    return f"{type(error).__name__}: {text}"[:500] if text else type(error).__name__
+def _fails(future: Future[Computed]) -> bool:
+    """Tell whether a finished unit has nothing to keep: such a one may end the run."""
+    return future.cancelled() or future.exception() is not None

@@ -8,10 +8,17 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from functools import partial
 from typing import Protocol
 
+from neurotron._check import InputError
 from neurotron.studies.spec import Unit
 from neurotron.studies.unit import Computed, fingerprint, run_unit
 
-__all__ = ["ExecutorWorkers", "Threads", "Workers"]
+__all__ = ["ExecutorWorkers", "Threads", "Workers", "in_one_line"]
+
+
+def in_one_line(error: BaseException) -> str:
+    """Return what an error says."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}"[:500] if text else type(error).__name__
 
 
 class Workers(Protocol):
@@ -53,7 +60,9 @@ class Threads:
         from neurotron.trainers import SGD, Arm
 
         problem = Problem.draw(relu_gate(1), Normal())
-        simulate(problem, [Arm(SGD(1.0))], steps=0, batch_size=1)
+        run = simulate(problem, [Arm(SGD(1.0))], steps=0, batch_size=1)
+        if "interrupted" in run.status:
+            raise KeyboardInterrupt
 
     def fingerprint(self) -> dict[str, str]:
         """Return the environment of this process."""
@@ -90,7 +99,10 @@ class ExecutorWorkers:
 
     def fingerprint(self) -> dict[str, str]:
         """Return the environment of a worker: it is where units are computed."""
-        return self.executor.submit(fingerprint).result()
+        try:
+            return self.executor.submit(fingerprint).result()
+        except Exception as error:
+            raise InputError(f"the workers cannot be used ({in_one_line(error)})") from error
 
     def submit(self, spec_json: str, unit: Unit) -> Future[Computed]:
         """Begin a unit."""

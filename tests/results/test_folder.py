@@ -1,0 +1,305 @@
+"""A folder of results: whole files, one study, one writer."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from neurotron._check import InputError
+from neurotron.results.folder import Folder, StorageError, manifest_of
+from neurotron.results.shard import Damaged
+
+SPEC = {"name": "small", "steps": 10, "cohorts": [{"name": "a", "bound": [0.25, 1.0]}]}
+ARMS = {"a": [{"arm": "SGD"}], "b": [{"arm": "SGD"}]}
+HERE = {"numpy": "2.0", "processor": "a fast one"}
+MANIFEST = manifest_of(SPEC, ARMS, HERE)
+ROW = {
+    "arm": "SGD", "status": "finished", "stopped_at": None, "radius": None,
+    "theorem1_radius": None, "weights": np.ones(2), "true_weights": np.ones(2),
+    "attack_vector": None, "steps": np.arange(2), "errors": np.ones(2), "losses": np.ones(2),
+}  # fmt: skip
+ADVICE = "what is finished is kept: mend that, then run the same command again to go on"
+
+
+def held(path: Path, manifest=MANIFEST, mixed=False) -> contextlib.AbstractContextManager[Folder]:
+    return Folder.written(path, manifest, mixed)
+
+
+def files(path: Path) -> set[str]:
+    return {str(file.relative_to(path)) for file in path.rglob("*") if file.is_file()}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder that holds one unit."""
+    with held(tmp_path / "out") as folder:
+        folder.save("a", 0, [ROW])
+    return folder
+
+
+def child(code: str, *arguments: object) -> subprocess.Popen[str]:
+    """Run code with this module's names in another process."""
+    code = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n" + (
+        "from test_folder import *\n" + code
+    )
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdout=pipe, stderr=subprocess.STDOUT, stdin=pipe, text=True)
+
+
+# --- whole or not at all
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), None])
+def test_a_file_that_cannot_be_written_leaves_nothing(folder, monkeypatch, step, error):
+    def fail(*_: object) -> None:
+        raise error or KeyboardInterrupt
+
+    before = files(folder.path)
+    monkeypatch.setattr(os, step, fail)
+    with pytest.raises(StorageError if error else KeyboardInterrupt):
+        folder.save("a", 1, [ROW])
+    assert files(folder.path) == before
+    assert [*folder.units()] == [("a", 0)]
+
+
+def test_a_shard_that_cannot_be_replaced_stays_as_it_was(folder, monkeypatch):
+    before = folder.load("a", 0)
+    monkeypatch.setattr(os, "fsync", lambda _: os.close(-1))
+    with pytest.raises(StorageError, match="Bad file descriptor"):
+        folder.save("a", 0, [ROW | {"status": "diverged"}])
+    assert folder.load("a", 0) == before
+
+
+def test_a_full_disk_leaves_a_folder_to_go_on_with(tmp_path):
+    code = (
+        "import resource\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "with held(Path(sys.argv[1])) as folder:\n"
+        "    folder.save('a', 0, [ROW])\n"
+        "    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
+        "    folder.save('a', 1, [ROW])\n"
+    )
+    output, _ = child(code, tmp_path / "out").communicate()
+    assert f"StorageError: cannot write into '{tmp_path}/out': File too large; {ADVICE}" in output
+    assert files(tmp_path / "out") == {"lock", "manifest.json", "shards/a/0.parquet"}
+    with held(tmp_path / "out") as folder:
+        assert [*folder.units()] == [("a", 0)]
+        folder.load("a", 0)
+
+
+def test_an_event_on_a_full_device_is_told(folder):
+    (folder.path / "runs.jsonl").symlink_to("/dev/full")
+    with pytest.raises(StorageError, match="No space left on device; what is finished is kept"):
+        folder.record("start")
+
+
+@pytest.mark.parametrize("place", ["/proc/results", "{tmp}/file/results"])
+def test_a_place_that_cannot_be_written_is_named(tmp_path, place):
+    (tmp_path / "file").touch()
+    place = place.format(tmp=tmp_path)
+    with (
+        pytest.raises(StorageError, match=re.escape(f"cannot write into '{place}': ")),
+        held(place),
+    ):
+        pass
+
+
+def test_leftovers_of_a_killed_run_are_cleaned(folder):
+    (folder.path / "shards/a/.1.tmp").write_bytes(b"half a sh")
+    with held(folder.path) as again:
+        assert [*again.units()] == [("a", 0)]
+    assert files(folder.path) == {"lock", "manifest.json", "shards/a/0.parquet"}
+
+
+def test_a_run_killed_before_its_manifest_was_whole_can_begin_again(tmp_path):
+    (tmp_path / ".manifest.tmp").write_text("{")
+    (tmp_path / "lock").touch()
+    with held(tmp_path):
+        pass
+    assert files(tmp_path) == {"lock", "manifest.json"}
+
+
+# --- one study
+
+
+def test_a_folder_of_other_files_is_refused_untouched(tmp_path):
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(InputError, match="holds other files, and no results"), held(tmp_path):
+        pass
+    with pytest.raises(InputError, match="is a file, not a folder"), held(tmp_path / "thesis.tex"):
+        pass
+    assert files(tmp_path) == {"thesis.tex"}
+
+
+def test_a_changed_study_is_refused_with_what_changed(folder):
+    cohorts = [{"name": "a", "bound": [0.25, 2.0]}]
+    changed = manifest_of(SPEC | {"steps": 20, "cohorts": cohorts}, ARMS, HERE)
+    with (
+        pytest.raises(
+            InputError,
+            match=r"another study: steps was 10, is 20; cohorts\[0\]\.bound\[1\] was 1\.0, "
+            r"is 2\.0; take another folder$",
+        ),
+        held(folder.path, changed),
+    ):
+        pass
+
+
+def test_many_changes_are_abbreviated(folder):
+    changed = manifest_of({f"key{i}": "x" * 100 for i in range(9)} | SPEC, ARMS, HERE)
+    with pytest.raises(InputError) as caught, held(folder.path, changed):
+        pass
+    assert str(caught.value).endswith("and 4 more; take another folder")
+    assert str(caught.value).count(" was null, is ") == 5
+    assert len(str(caught.value)) < 800
+
+
+def test_another_environment_is_refused_unless_mixed(folder):
+    elsewhere = manifest_of(SPEC, ARMS, HERE | {"numpy": "3.0"})
+    with pytest.raises(InputError, match=r'numpy was "2\.0", is "3\.0".*--mixed'):
+        held(folder.path, elsewhere).__enter__()
+    with held(folder.path, elsewhere, mixed=True) as mixed:
+        assert mixed.manifest["environment"] == HERE
+
+
+def test_the_manifest_is_never_rewritten(folder):
+    file = folder.path / "manifest.json"
+    before = file.read_bytes(), file.stat().st_mtime_ns, file.stat().st_ino
+    elsewhere = manifest_of(SPEC, ARMS, HERE | {"numpy": "3.0"})
+    for manifest in (MANIFEST, elsewhere):
+        with held(folder.path, manifest, mixed=True) as again:
+            again.save("a", 1, [ROW])
+            again.record("unit")
+    assert (file.read_bytes(), file.stat().st_mtime_ns, file.stat().st_ino) == before
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "JSON is missing"),
+        ("{", "JSON is missing"),
+        ("[1, 2]", "JSON is missing"),
+        ("3", "JSON is missing"),
+        ("[" * 100_000, "JSON is missing"),
+        ("{}", "format is missing"),
+        (json.dumps(MANIFEST | {"format": 2}), "format 2 is not known here, only 1"),
+        (json.dumps(MANIFEST | {"study": "0" * 16}), "changed after it was written"),
+        (json.dumps(MANIFEST | {"arms": {"a": [{"arm": "NeuroTron"}]}}), "changed after it was"),
+    ],
+)
+def test_a_damaged_manifest_is_told(folder, text, sentence):
+    (folder.path / "manifest.json").write_text(text)
+    for action in (lambda: Folder.read(folder.path), held(folder.path).__enter__):
+        with pytest.raises(InputError, match=sentence):
+            action()
+
+
+def test_a_manifest_that_is_not_text_is_told(folder):
+    (folder.path / "manifest.json").write_bytes(b"\xff\xfe")
+    with pytest.raises(InputError, match="not a manifest of ours"):
+        Folder.read(folder.path)
+
+
+def test_what_is_not_there_cannot_be_read(tmp_path):
+    with pytest.raises(InputError, match="does not exist"):
+        Folder.read(tmp_path / "none")
+    with pytest.raises(InputError, match=r"holds no results \(no manifest\.json\)"):
+        Folder.read(tmp_path)
+
+
+# --- one writer
+
+
+def test_a_second_writer_is_refused_while_the_first_holds(folder):
+    with held(folder.path):
+        with pytest.raises(InputError, match="another run is writing into"):
+            held(folder.path).__enter__()
+        with held(folder.path.with_name("other")):
+            pass
+    with held(folder.path):
+        pass
+
+
+def test_a_writer_in_another_process_is_seen_until_it_is_killed(folder):
+    writer = child(
+        "with held(Path(sys.argv[1])):\n    print('held', flush=True)\n    sys.stdin.read()\n",
+        folder.path,
+    )
+    assert writer.stdout.readline() == "held\n"
+    with pytest.raises(InputError, match="another run is writing into"):
+        held(folder.path).__enter__()
+    writer.send_signal(signal.SIGKILL)
+    writer.communicate()
+    with held(folder.path):
+        pass
+
+
+def test_a_reader_is_never_refused(folder):
+    with held(folder.path):
+        assert len(Folder.read(folder.path).content_hashes()) == 1
+
+
+# --- what is in it
+
+
+def test_a_damaged_shard_is_set_aside_beside_earlier_ones(folder):
+    places = []
+    for reason in ("first", "second", "third"):
+        folder.save("a", 0, [ROW])
+        places.append(folder.set_aside("a", 0, reason))
+        if reason == "second":
+            places.pop(0).unlink()
+    assert len(set(places)) == 2
+    assert all(place.is_file() for place in places)
+    assert not folder.shard_path("a", 0).exists()
+    events = [event for event in folder.events() if event["event"] == "set aside"]
+    assert [event["reason"] for event in events] == ["first", "second", "third"]
+    assert (events[0]["cohort"], events[0]["replicate"]) == ("a", 0)
+
+
+def test_a_shard_in_the_place_of_another_is_not_loaded(folder):
+    os.link(folder.shard_path("a", 0), folder.shard_path("a", 1))
+    with pytest.raises(Damaged, match="it belongs to cohort 'a', replicate 0"):
+        folder.load("a", 1)
+
+
+def test_only_files_called_as_shards_are_units(folder):
+    for i in (10, 2):
+        folder.save("a", i, [ROW])
+    folder.save("b", 0, [ROW])
+    for name in ("a/007.parquet", "a/000.parquet", "a/x.parquet", "a/-1.parquet", "c/0.parquet"):
+        path = folder.path / "shards" / name
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+    (folder.path / "shards/a/11.parquet").mkdir()
+    assert [*folder.units()] == [("a", 0), ("a", 2), ("a", 10), ("b", 0)]
+
+
+def test_a_torn_last_event_costs_that_event_only(folder):
+    folder.record("start", machine="θ\u2028\ud800")
+    with open(folder.path / "runs.jsonl", "ab") as file:
+        file.write('{"time": "2026", "event": "uñ'.encode()[:-1])
+    folder.record("start", machine="two")
+    folder.record("end")
+    assert [event["event"] for event in folder.events()] == ["start", "start", "end"]
+    assert folder.events()[0]["machine"] == "θ\u2028\ud800"
+    assert (folder.path / "runs.jsonl").read_bytes().endswith(b"\n")
+
+
+def test_events_are_only_ever_appended(folder):
+    folder.record("start")
+    before = (folder.path / "runs.jsonl").read_bytes()
+    folder.record("end")
+    assert (folder.path / "runs.jsonl").read_bytes().startswith(before)

@@ -1,0 +1,172 @@
+"""A shard: what goes in comes out, and no change to it goes unnoticed."""
+
+from __future__ import annotations
+
+import io
+import math
+import platform
+import time
+
+import numpy as np
+import polars
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neurotron.results import shard
+from neurotron.results.shard import Damaged, Identity, content_hash, decode, encode, verify
+
+IDENTITY = Identity("0123456789abcdef", "normal", 7)
+
+
+def row(**changes: object) -> shard.Row:
+    values = {
+        "arm": "Neuro-Tron, alternating-sign θ=0.25 β=0.5", "status": "finished",
+        "stopped_at": None, "radius": 0.5, "theorem1_radius": None,
+        "weights": np.array([1.0, -2.0]), "true_weights": np.array([1.0, -2.5]),
+        "attack_vector": None, "steps": np.array([0, 1, 10]),
+        "errors": np.array([1.0, 0.5, 0.1]), "losses": np.array([2.0, 0.0, 0.25]),
+    }  # fmt: skip
+    return values | changes
+
+
+ROWS = [
+    row(),
+    row(
+        arm="SGD", status="diverged", stopped_at=1, radius=math.inf, theorem1_radius=5e-324,
+        attack_vector=np.array([0.1, -0.0]), steps=np.array([], int), errors=np.array([]),
+        losses=np.array([np.inf, np.nan]),
+    ),
+    row(arm="neurotron-seal:" + "0" * 64),
+]  # fmt: skip
+DATA = encode(ROWS, IDENTITY)
+
+
+@pytest.fixture
+def no_parser(monkeypatch):
+    """Nothing may parse the file."""
+
+    def parse(*_: object) -> None:
+        pytest.fail("a damaged shard reached a parser")
+
+    monkeypatch.setattr(polars, "read_parquet_metadata", parse)
+    monkeypatch.setattr(polars, "read_parquet", parse)
+
+
+def test_every_column_comes_back_bit_for_bit():
+    assert verify(DATA, IDENTITY) == content_hash(ROWS, IDENTITY)
+    table = decode(DATA)
+    assert table.columns == list(shard.COLUMNS)
+    for put, got in zip(ROWS, table.iter_rows(named=True), strict=True):
+        for name, value in put.items():
+            if isinstance(value, np.ndarray):
+                assert np.asarray(got[name], value.dtype).tobytes() == value.tobytes(), name
+            else:
+                assert got[name] == value, name
+
+
+def test_types_do_not_depend_on_the_values():
+    empty = row(
+        stopped_at=None, radius=None, weights=np.array([]), true_weights=np.array([]),
+        steps=np.array([], int), errors=np.array([]), losses=np.array([]),
+    )  # fmt: skip
+    assert decode(encode([empty], IDENTITY)).schema == decode(DATA).schema
+
+
+def test_a_flipped_bit_anywhere_is_noticed(no_parser):
+    draw = np.random.default_rng(0)
+    footer = range(len(DATA) - 8 - int.from_bytes(DATA[-8:-4], "little"), len(DATA))
+    assert DATA.rfind(shard.SEAL) in footer
+    for place in {*range(8), *footer, *draw.integers(len(DATA), size=300).tolist()}:
+        changed = bytearray(DATA)
+        changed[place] ^= 1 << draw.integers(8)
+        with pytest.raises(Damaged):
+            verify(bytes(changed), IDENTITY)
+
+
+def test_a_shard_cut_short_or_lengthened_is_noticed(no_parser):
+    for length in {*range(0, len(DATA), 7), *range(len(DATA) - 200, len(DATA))}:
+        with pytest.raises(Damaged):
+            verify(DATA[:length], IDENTITY)
+    for longer in (DATA + b"\0", b"\0" + DATA, DATA + DATA):
+        with pytest.raises(Damaged):
+            verify(longer, IDENTITY)
+
+
+@pytest.mark.parametrize("data", [b"", b"PAR1", b"\0" * 5000, shard.SEAL, shard.SEAL + b"0" * 64])
+def test_what_is_no_shard_is_told_so(no_parser, data):
+    with pytest.raises(Damaged, match=r"not a whole shard|was changed"):
+        verify(data, IDENTITY)
+
+
+def test_somebody_elses_parquet_is_no_shard(no_parser):
+    file = io.BytesIO()
+    polars.DataFrame({"arm": ["SGD"]}).write_parquet(file)
+    with pytest.raises(Damaged, match="not a whole shard of ours"):
+        verify(file.getvalue(), IDENTITY)
+
+
+@pytest.mark.parametrize(
+    ("identity", "sentence"),
+    [
+        (Identity("f" * 16, "normal", 7), "cohort 'normal', replicate 7 of another study"),
+        (Identity("0123456789abcdef", "laplace", 7), "cohort 'normal', replicate 7$"),
+        (Identity("0123456789abcdef", "normal", 8), "cohort 'normal', replicate 7$"),
+    ],
+)
+def test_a_shard_of_somebody_else_is_named_as_such(identity, sentence):
+    with pytest.raises(Damaged, match=f"it belongs to {sentence}"):
+        verify(DATA, identity)
+
+
+@given(st.data())
+def test_the_hash_tells_any_one_value_from_another(data):
+    name = data.draw(st.sampled_from(shard.COLUMNS))
+    number = data.draw(st.integers(0, len(ROWS) - 1))
+    old = ROWS[number][name]
+    if isinstance(old, np.ndarray) and old.size:
+        place = data.draw(st.integers(0, old.size - 1))
+        new = old.copy()
+        new.view("u8")[place] ^= np.uint64(1 << data.draw(st.integers(0, 63)))
+    elif isinstance(old, np.ndarray):
+        new = np.zeros(data.draw(st.integers(1, 3)), old.dtype)
+    else:
+        new = data.draw(st.none() | st.text() | st.floats() | st.integers())
+        if repr(new) == repr(old):
+            return
+    rows = [*ROWS[:number], ROWS[number] | {name: new}, *ROWS[number + 1 :]]
+    assert content_hash(rows, IDENTITY) != content_hash(ROWS, IDENTITY)
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_the_hash_tells_whose_shard_it_is(place):
+    other = [*IDENTITY]
+    other[place] = 8 if place == 2 else "other"
+    assert content_hash(ROWS, Identity(*other)) != content_hash(ROWS, IDENTITY)
+
+
+def test_the_hash_does_not_see_how_values_are_held():
+    held = [
+        {
+            name: np.asfortranarray(np.repeat(value, 2))[::2] if isinstance(value, np.ndarray)
+            else value for name, value in reversed(one.items())
+        }
+        for one in ROWS
+    ]  # fmt: skip
+    assert content_hash(held, IDENTITY) == content_hash(ROWS, IDENTITY)
+
+
+def test_the_hash_tells_where_one_column_ends_and_the_next_begins():
+    one = row(weights=np.array([1.0, 2.0]), true_weights=np.array([3.0]))
+    other = row(weights=np.array([1.0]), true_weights=np.array([2.0, 3.0]))
+    assert content_hash([one], IDENTITY) != content_hash([other], IDENTITY)
+
+
+def test_rows_in_another_order_are_another_content():
+    assert content_hash(ROWS[::-1], IDENTITY) != content_hash(ROWS, IDENTITY)
+
+
+def test_equal_values_make_equal_files_at_any_time_on_any_machine(monkeypatch):
+    monkeypatch.setattr(platform, "node", lambda: "another-machine")
+    monkeypatch.setattr(time, "time", lambda: 0.0)
+    assert encode(ROWS, IDENTITY) == DATA

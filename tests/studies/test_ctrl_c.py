@@ -1,0 +1,59 @@
+"""Ctrl-C ends the command at once, and loses nothing that is finished."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from evidence.interruption import finish, shards, start, write_study
+
+from neurotron.results.folder import Folder
+
+
+@pytest.fixture
+def out(tmp_path) -> Path:
+    return tmp_path / "out"
+
+
+def interrupt(process: subprocess.Popen[str]) -> tuple[int, str, str, float]:
+    began = time.perf_counter()
+    process.send_signal(signal.SIGINT)
+    return *finish(process), time.perf_counter() - began
+
+
+def wait_for(process: subprocess.Popen[str], folder: Path, count: int) -> None:
+    while process.poll() is None and shards(folder) < count:
+        time.sleep(0.01)
+
+
+def test_ctrl_c_keeps_what_is_done_and_the_same_command_finishes(tmp_path, out):
+    file = write_study(tmp_path, steps=60_000, replicates=3)
+    command = ("run", file, "--out", out)
+    process = start(*command)
+    wait_for(process, out, 2)
+    code, output, errors, seconds = interrupt(process)
+    assert (code, errors.strip()) == (130, "")
+    assert seconds < 1.5
+    done = shards(out)
+    assert f"interrupted with {done} of 6 units" in output
+    assert "run the same command again to go on" in output
+    assert 2 <= done < 6
+    assert Folder.read(out).events()[-1]["event"] == "interrupted"
+    code, output, errors = finish(start(*command))
+    assert code == 0, errors
+    assert f"finished with 6 of 6 units ({done} were there before)" in output
+
+
+def test_ctrl_c_does_not_wait_for_a_long_unit(tmp_path, out):
+    file = write_study(tmp_path, steps=10**10, replicates=1)
+    process = start("run", file, "--out", out)
+    while process.poll() is None and not (out / "runs.jsonl").exists():
+        time.sleep(0.01)
+    time.sleep(2.0)
+    code, output, errors, seconds = interrupt(process)
+    assert (code, errors.strip()) == (130, "")
+    assert "interrupted with 0 of 2 units" in output
+    assert seconds < 1.5

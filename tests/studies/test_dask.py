@@ -1,0 +1,114 @@
+"""A real Dask cluster, whose processes die."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from evidence.interruption import cluster as cluster_of
+from evidence.interruption import finish, hashes, on_cluster, shards, start, wait_until, write_study
+
+import neurotron as nt
+from neurotron._check import InputError
+from neurotron.studies import cluster
+
+pytest.importorskip("distributed")
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory) -> Path:
+    return write_study(tmp_path_factory.mktemp("study"), steps=30_000, replicates=5)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(file, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("undisturbed") / "out"
+    nt.studies.run(nt.studies.read(file), folder)
+    return hashes(folder)
+
+
+@pytest.fixture
+def out(tmp_path) -> Path:
+    return tmp_path / "out"
+
+
+@pytest.fixture(scope="module")
+def dask():
+    """A cluster of two workers."""
+    with cluster_of(2) as processes:
+        yield processes
+
+
+def test_a_cluster_computes_the_same(dask, file, undisturbed, out):
+    with cluster.connected(dask.address) as (executor, workers):
+        nt.studies.run(nt.studies.read(file), out, executor=executor, workers=workers)
+    assert hashes(out) == undisturbed
+
+
+def test_a_second_try_is_not_given_the_error_of_the_first(dask, tmp_path):
+    with cluster.connected(dask.address) as (executor, _):
+        first = executor.submit(os.stat, str(tmp_path / "file"))
+        assert isinstance(first.exception(60), FileNotFoundError)
+        (tmp_path / "file").touch()
+        assert executor.submit(os.stat, str(tmp_path / "file")).result(60).st_size == 0
+
+
+def test_a_worker_that_is_killed_costs_nothing_but_time(dask, file, undisturbed, out):
+    on_cluster(dask, file, out, kills=1)
+    assert hashes(out) == undisturbed
+
+
+def test_a_scheduler_that_dies_is_told_in_one_sentence(file, undisturbed, out):
+    with cluster_of(1) as dask:
+        process = start("run", file, "--out", out, "--dask", dask.address)
+        wait_until(lambda: shards(out) > 0 or process.poll() is not None)
+        dask.scheduler.kill()
+        code, _, errors = finish(process)
+    assert code == 2
+    assert errors.startswith("error: the workers are gone (")
+    assert errors.endswith("what is finished is kept: run again\n")
+    assert errors.count("\n") == 1
+    kept = hashes(out)
+    assert 0 < len(kept) < len(undisturbed)
+    assert kept.items() <= undisturbed.items()
+
+
+def test_a_cluster_whose_workers_are_all_gone_is_given_up(file, undisturbed, out, monkeypatch):
+    monkeypatch.setattr(cluster, "SECONDS_ALONE", 1)
+    with cluster_of(1) as dask:
+
+        def kill(state: nt.studies.Progress) -> None:
+            if state.units_done:
+                dask.workers[0].kill()
+
+        with (
+            cluster.connected(dask.address) as (executor, workers),
+            pytest.raises(InputError, match="the workers are gone"),
+        ):
+            nt.studies.run(
+                nt.studies.read(file), out, executor=executor, workers=workers, progress=kill
+            )
+    assert hashes(out).items() <= undisturbed.items()
+    assert shards(out) > 0
+
+
+def test_a_cluster_without_workers_is_told(file, out):
+    with cluster_of(0) as dask:
+        code, _, errors = finish(start("run", file, "--out", out, "--dask", dask.address))
+    assert (code, errors) == (2, f"error: the Dask cluster at '{dask.address}' has no workers\n")
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("address", ["nowhere", "tls://127.0.0.1:1"])
+def test_a_wrong_address_is_told(file, out, address):
+    code, _, errors = finish(start("run", file, "--out", out, "--dask", address))
+    assert (code, errors.count("\n")) == (2, 1)
+    assert errors.startswith(f"error: no Dask scheduler answers at '{address}': ")
+    assert not out.exists()
+
+
+def test_a_scheduler_that_does_not_answer_is_told(monkeypatch):
+    monkeypatch.setattr(cluster, "SECONDS_TO_ANSWER", 1)
+    with pytest.raises(InputError, match=r"no Dask scheduler answers at 'tcp://127\.0\.0\.1:1'"):
+        cluster.connected("tcp://127.0.0.1:1").__enter__()

@@ -1,0 +1,325 @@
+"""A study is computed once, whoever computes it, in whatever order, and whatever fails."""
+
+from __future__ import annotations
+
+import os
+import signal
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import astuple
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+from evidence.interruption import finish, hashes, in_reversed_order, shards, start, write_study
+from typer.testing import CliRunner
+
+import neurotron as nt
+from neurotron._check import InputError
+from neurotron.cli.app import app
+from neurotron.results.folder import Folder, StorageError
+from neurotron.studies import workers
+from neurotron.studies.unit import run_unit
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory) -> Path:
+    """A study of two cohorts and two replicates."""
+    return write_study(tmp_path_factory.mktemp("study"), steps=300, replicates=2)
+
+
+@pytest.fixture(scope="module")
+def study(file):
+    return nt.studies.read(file)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(study, tmp_path_factory):
+    """The hashes of the study, computed in one thread."""
+    folder = tmp_path_factory.mktemp("undisturbed") / "out"
+    nt.studies.run(study, folder, workers=1)
+    return hashes(folder)
+
+
+@pytest.fixture
+def out(tmp_path) -> Path:
+    return tmp_path / "out"
+
+
+def fail(monkeypatch, cohort: str | None, times: float) -> list[tuple[str, int]]:
+    """Let the first attempts at replicate 0 of a cohort, or at anything, fail; return them all."""
+    attempts: list[tuple[str, int]] = []
+
+    def run(spec, name, replicate, progress=None):
+        attempts.append((name, replicate))
+        wanted = cohort is None or (name, replicate) == (cohort, 0)
+        if wanted and attempts.count((name, replicate)) <= times:
+            raise ArithmeticError("bad\nluck")
+        return run_unit(spec, name, replicate, progress)
+
+    monkeypatch.setattr(workers, "run_unit", run)
+    return attempts
+
+
+def events(folder: Path, name: str) -> list[dict]:
+    return [event for event in Folder.read(folder).events() if event["event"] == name]
+
+
+# --- the same content
+
+
+def test_two_threads_compute_the_same(study, undisturbed, out):
+    report = nt.studies.run(study, out, workers=2)
+    assert (report.wanted, report.kept, report.computed) == (4, 0, 4)
+    assert hashes(out) == undisturbed
+    assert len(set(undisturbed.values())) == 4
+
+
+def test_the_last_unit_first_computes_the_same(file, undisturbed, out):
+    in_reversed_order(file, out)
+    assert next(event["replicate"] for event in events(out, "unit")) == 1
+    assert hashes(out) == undisturbed
+
+
+def test_processes_compute_the_same(study, undisturbed, out):
+    with ProcessPoolExecutor(1, get_context("spawn")) as executor:
+        nt.studies.run(study, out, executor=executor)
+    assert hashes(out) == undisturbed
+
+
+def test_more_replicates_extend_what_is_there(study, undisturbed, out):
+    nt.studies.run(study, out, replicates=1)
+    before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in out.rglob("*.parquet")}
+    report = nt.studies.run(study, out)
+    assert (report.wanted, report.kept, report.computed) == (4, 2, 2)
+    for path, (data, changed) in before.items():
+        assert (path.read_bytes(), path.stat().st_mtime_ns) == (data, changed)
+    assert hashes(out) == undisturbed
+    fewer = nt.studies.run(study, out, replicates=1)
+    assert (fewer.wanted, fewer.kept, fewer.computed) == (2, 2, 0)
+    assert hashes(out) == undisturbed
+
+
+# --- failures
+
+
+def test_a_unit_that_fails_once_is_tried_again(study, undisturbed, out, monkeypatch):
+    attempts = fail(monkeypatch, "laplace", times=1)
+    report = nt.studies.run(study, out)
+    assert not report.failures
+    assert attempts.count(("laplace", 0)) == 2
+    assert len(attempts) == 5
+    assert hashes(out) == undisturbed
+    assert [event["error"] for event in events(out, "retry")] == ["ArithmeticError: bad luck"]
+
+
+def test_a_unit_that_fails_twice_is_recorded_and_the_others_go_on(
+    study, undisturbed, out, monkeypatch
+):
+    with monkeypatch.context() as patch:
+        attempts = fail(patch, "laplace", times=2)
+        report = nt.studies.run(study, out)
+    assert len(attempts) == 5
+    assert [astuple(failure) for failure in report.failures] == [
+        (("laplace", 0), "ArithmeticError: bad luck")
+    ]
+    assert (report.computed, report.interrupted) == (3, False)
+    assert [event["cohort"] for event in events(out, "failed")] == ["laplace"]
+    again = nt.studies.run(study, out)
+    assert (again.kept, again.computed, again.failures) == (3, 1, [])
+    assert hashes(out) == undisturbed
+
+
+@pytest.mark.parametrize(("cohort", "done"), [("laplace", 3), (None, 0)])
+def test_the_command_says_what_failed_with_exit_code_1(file, out, monkeypatch, cohort, done):
+    fail(monkeypatch, cohort, times=2)
+    result = CliRunner().invoke(app, ["run", str(file), "--out", str(out)])
+    assert "failed: cohort laplace, replicate 0: ArithmeticError: bad luck" in result.output
+    assert f"finished with {done} of 4 units" in result.output
+    assert result.exit_code == 1
+
+
+class _Wrapped(Executor):
+    """An executor of two threads that looks at every unit."""
+
+    def __init__(self) -> None:
+        self.threads = ThreadPoolExecutor(2)
+        self.futures: list[Future] = []
+        self.most = 0
+
+    def submit(self, function, /, *arguments):
+        flying = sum(not future.done() for future in self.futures)
+        self.most = max(self.most, flying + 1)
+        self.futures.append(self.threads.submit(function, *arguments))
+        return self.futures[-1]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_two_units_per_worker_are_handed_out_at_a_time(study, out, count):
+    executor = _Wrapped()
+    nt.studies.run(study, out, replicates=4, executor=executor, workers=count)
+    assert executor.most == 2 * count
+
+
+class _Dying(_Wrapped):
+    """One process, which ends at the third unit."""
+
+    def __init__(self, pool: Executor) -> None:
+        super().__init__()
+        self.threads = pool
+
+    def submit(self, function, /, *arguments):
+        last = arguments[1:] == ("normal", 1)
+        return super().submit(*((os._exit, 1) if last else (function, *arguments)))
+
+
+def test_workers_that_are_gone_are_told_and_what_is_done_is_kept(study, undisturbed, out):
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        with pytest.raises(InputError, match=r"the workers are gone \(.*kept: run again"):
+            nt.studies.run(study, out, executor=_Dying(pool))
+        assert set(hashes(out)) == {("normal", 0), ("laplace", 0)}
+        with pytest.raises(InputError, match=r"the workers cannot be used \(BrokenProcessPool"):
+            nt.studies.run(study, out, executor=pool)
+    nt.studies.run(study, out)
+    assert hashes(out) == undisturbed
+
+
+def test_a_unit_that_was_cancelled_by_somebody_else_ends_the_run(study, out):
+    class Cancelling(_Wrapped):
+        def submit(self, function, /, *arguments):
+            future = super().submit(function, *arguments)
+            if len(self.futures) == 4:
+                future = Future()
+                future.cancel()
+                future.set_running_or_notify_cancel()
+            return future
+
+    with pytest.raises(InputError, match=r"the workers are gone \(CancelledError\)"):
+        nt.studies.run(study, out, executor=Cancelling())
+    assert shards(out) < 4
+    assert nt.studies.run(study, out).failures == []
+
+
+# --- damaged shards
+
+
+@pytest.mark.parametrize("damage", ["flip", "truncate", "empty", "foreign"])
+def test_a_damaged_shard_is_set_aside_named_and_computed_again(study, undisturbed, out, damage):
+    nt.studies.run(study, out)
+    path = out / "shards/normal/1.parquet"
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    damaged = {
+        "flip": bytes(data),
+        "truncate": bytes(data[:-1]),
+        "empty": b"",
+        "foreign": (out / "shards/normal/0.parquet").read_bytes(),
+    }[damage]
+    path.write_bytes(damaged)
+    report = nt.studies.run(study, out)
+    assert (report.kept, report.computed) == (3, 1)
+    (line,) = report.set_aside
+    place = out / "set-aside/normal-1-0.parquet"
+    assert line.startswith("shards/normal/1.parquet: it ")
+    assert line.endswith(f"; now {place}")
+    assert place.read_bytes() == damaged
+    assert hashes(out) == undisturbed
+
+
+# --- what is told
+
+
+def test_progress_never_goes_back_and_ends_at_the_total(study, out):
+    told = []
+    nt.studies.run(study, out, progress=lambda state: told.append(astuple(state)))
+    assert told == sorted(told)
+    assert told[0] == (4, 1200, 0, 0)
+    assert told[-1] == (4, 1200, 4, 1200)
+    told.clear()
+    nt.studies.run(study, out, progress=lambda state: told.append(astuple(state)))
+    assert told == [(4, 1200, 4, 1200)]
+
+
+def test_an_error_of_the_listener_is_not_swallowed(study, out):
+    with pytest.raises(ZeroDivisionError):
+        nt.studies.run(study, out, progress=lambda _: 1 / 0)
+    nt.studies.run(study, out, replicates=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"study": "smoke"}, "`study` must be a Study, got 'smoke'"),
+        ({"replicates": 0}, "`replicates` must be a whole number from 1 to 1e"),
+        ({"replicates": 1.5}, "`replicates` must be a whole number"),
+        ({"workers": 0}, "`workers` must be a whole number from 1 to 1024, got 0"),
+        ({"executor": "dask"}, "`executor` must be an Executor, got 'dask'"),
+    ],
+)
+def test_bad_arguments_are_told_and_nothing_is_written(study, out, options, sentence):
+    with pytest.raises(InputError, match=sentence):
+        nt.studies.run(**{"study": study, "folder": out} | options)
+    assert not out.exists()
+
+
+def test_no_threads_at_all_are_refused_by_the_command(file, out):
+    code, _, errors = finish(start("run", file, "--out", out, "--threads", 0))
+    assert (code, errors.count("\n")) == (2, 1)
+    assert "`workers` must be a whole number from 1 to 1024, got 0" in errors
+
+
+def test_a_worker_elsewhere_is_refused_unless_mixed(study, out):
+    class Elsewhere(_Wrapped):
+        def submit(self, function, /, *arguments):
+            if len(self.futures) < 3:
+                return super().submit(function, *arguments)
+            future = Future()
+            computed = function(*arguments)
+            future.set_result(
+                computed._replace(environment=computed.environment | {"numpy": "0.0"})
+            )
+            return future
+
+    with pytest.raises(InputError, match=r"computed with other versions.*numpy was .*--mixed"):
+        nt.studies.run(study, out, executor=Elsewhere(), workers=1)
+    assert shards(out) <= 2
+    report = nt.studies.run(study, out, executor=Elsewhere(), workers=1, mixed=True)
+    assert report.kept + report.computed == 4
+
+
+def test_a_disk_that_fills_up_ends_the_run_and_it_goes_on_later(
+    study, undisturbed, out, monkeypatch
+):
+    writes = iter([True, True, True, False])  # the manifest and two shards
+
+    def replace(old, new, replace=os.replace):
+        if not next(writes):
+            raise OSError(28, "No space left on device")
+        replace(old, new)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", replace)
+        with pytest.raises(StorageError, match="No space left on device; what is finished is kept"):
+            nt.studies.run(study, out)
+    assert shards(out) == 2
+    assert nt.studies.run(study, out).kept == 2
+    assert hashes(out) == undisturbed
+
+
+def test_ctrl_c_while_a_shard_is_written_leaves_it_whole_or_not_at_all(
+    study, undisturbed, out, monkeypatch
+):
+    syncs = []
+
+    def fsync(descriptor, fsync=os.fsync):
+        syncs.append(descriptor)
+        if len(syncs) == 5:
+            signal.raise_signal(signal.SIGINT)
+        fsync(descriptor)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fsync)
+        report = nt.studies.run(study, out)
+    assert report.interrupted
+    assert not [*out.rglob("*.tmp")]
+    nt.studies.run(study, out)
+    assert hashes(out) == undisturbed
