@@ -28,6 +28,7 @@ __all__ = [
     "instance",
     "integer",
     "number",
+    "shorten",
     "unknown",
 ]
 
@@ -103,7 +104,7 @@ def array(name: str, value: npt.ArrayLike, shape: tuple[int | str, ...]) -> Arra
     """
     result = _numbers(value)
     if result is None:
-        raise InputError(f"`{name}` must be an array of numbers, got {_short(value)}")
+        raise InputError(f"`{name}` must be an array of numbers, got {shorten(repr(value))}")
     fits = len(shape) == result.ndim and all(
         size >= 1 if isinstance(wanted, str) else size == wanted
         for size, wanted in zip(result.shape, shape, strict=True)
@@ -128,7 +129,12 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> InputError:
     near = difflib.get_close_matches(str(name)[:100], known, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}? " if near else ""
     listed = textwrap.shorten(", ".join(known), 200, placeholder=" …")
-    return InputError(f"unknown {kind} {_short(name)}: {hint}known: {listed}")
+    return InputError(f"unknown {kind} {shorten(repr(name))}: {hint}known: {listed}")
+
+
+def shorten(text: str) -> str:
+    """Return a text of at most 60 characters."""
+    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def freeze(value: Array) -> Array:
@@ -182,8 +188,3 @@ def _place(place: tuple[int, ...]) -> str:
     if len(place) == 2:
         return f"row {place[0]}, column {place[1]}"
     return f"position {', '.join(map(str, place))}"
-
-
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."

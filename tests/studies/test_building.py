@@ -132,7 +132,7 @@ def test_a_replicate_does_not_depend_on_how_many_there_are(computed):
 
 
 def test_every_cohort_of_a_replicate_comes_before_the_next_replicate():
-    units = list(STUDY.units(2))
+    units = list(STUDY.model_copy(update={"replicates": 2}).units())
     assert units == [(name, number) for number in (0, 1) for name in "abc"]
 
 

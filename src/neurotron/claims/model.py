@@ -57,6 +57,8 @@ class Claim:
     statement: str
     source: str
     findings: tuple[Finding, ...]
+    means_more: bool = False
+    """Whether its words mean more than the paper's own comparison."""
 
     @property
     def told(self) -> tuple[Finding, ...]:
@@ -72,13 +74,15 @@ class Claim:
     def verdict(self) -> str:
         """One of `VERDICTS`: a claim is as good as its weakest finding.
 
-        Beside the paper's own comparison, one that too few runs tell of does not count as holding.
+        Beside the paper's own comparison, the one that is meant does not count as holding if no
+        runs, or too few, tell of it.
         """
         published = [found.holds for found in self.told if found.as_published]
         meant = [found.holds for found in self.told if not found.as_published]
         if not published and not meant:
             return NOT_COVERED
-        if published and not all(found.as_published for found in self.untold):
+        silent = not meant or any(not found.as_published for found in self.untold)
+        if published and self.means_more and silent:
             meant.append(False)
         if all(published) and all(meant):
             return REPRODUCED
@@ -93,6 +97,8 @@ class Claim:
             return "the study has no runs that speak of it"
         against = [found for found in self.told if not found.holds]
         few = f"; too few runs tell of {_cases(self.untold)}" if self.untold else ""
+        if self.means_more and all(found.as_published for found in self.findings):
+            few = "; no runs compare with what its words mean"
         if not against:
             return f"it holds in {self._count(len(self.told), self.told)}{few}"
         count = self._count(len(against), self.told)

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from neurotron.cli import setting
+from neurotron.results import StorageError
 
 if TYPE_CHECKING:
     from neurotron.claims import Claim, Finding
@@ -58,10 +59,14 @@ def print_verdicts(console: Console, results: Results) -> None:
 def _evaluate(results: Results) -> list[Claim]:
     from neurotron import claims as judged
 
+    beside = Console(stderr=True, markup=False, highlight=False, soft_wrap=True)
     for line in results.damaged:
-        Console(stderr=True, markup=False).print(f"left out, run the study again: {line}")
+        beside.print(f"left out, run the study again: {line}")
     evaluated = judged.evaluate(results)
-    judged.write(results, evaluated)
+    try:
+        judged.write(results, evaluated)
+    except StorageError as error:
+        beside.print(f"claims.json is not kept: {error}")
     return evaluated
 
 

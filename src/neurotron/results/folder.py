@@ -264,13 +264,9 @@ def _differences(old: Any, new: Any, place: str = "") -> list[str]:
     elif old == new:
         return []
     else:
-        return [f"{place} was {_brief(old)}, is {_brief(new)}"]
+        was, now = (_check.shorten(json.dumps(value, ensure_ascii=False)) for value in (old, new))
+        return [f"{place} was {was}, is {now}"]
     return [change for part in parts for change in _differences(part[1], part[2], part[0])]
-
-
-def _brief(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def _sync_folder(path: Path) -> None:

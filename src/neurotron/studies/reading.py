@@ -178,13 +178,14 @@ def _sentence(error: ValidationError) -> str:
     if first["type"] == "tuple_type" and place[-1] in ("cohorts", "sweeps"):
         text = f"must be a list: write [[{'.'.join(map(str, place[::2]))}]]"
     rule = WORDS_OF_KEYS.get(str(place[-1]), text) if place[0] != "trainers" else text
-    return f"`{where}` {rule}, got {_short(first['input'])}"
+    return f"`{where}` {rule}, got {_check.shorten(repr(first['input']))}"
 
 
 def _place(parts: Sequence[int | str]) -> str:
     """Return where something is, as in ``cohorts[0].sweeps[1].bound``."""
     texts = (
-        f"[{part}]" if isinstance(part, int) else f".{_cut(repr(part)[1:-1])}" for part in parts
+        f"[{part}]" if isinstance(part, int) else f".{_check.shorten(repr(part)[1:-1])}"
+        for part in parts
     )
     return "".join(texts).removeprefix(".")
 
@@ -194,11 +195,3 @@ def _keys(table: list[Any]) -> list[str]:
     names = [part for part in table if isinstance(part, str)]
     models: dict[str, type[BaseModel]] = {"cohorts": Cohort, "sweeps": Sweep}
     return list(models.get(names[-1] if names else "", Study).model_fields)
-
-
-def _short(value: object) -> str:
-    return _cut(repr(value))
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= 60 else text[:57] + "..."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import (
     FIRST_COMPLETED,
@@ -14,6 +15,7 @@ from concurrent.futures import (
 )
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from neurotron import _check
 from neurotron._threads import one_blas_thread
@@ -57,14 +59,13 @@ class Report:
     interrupted: bool = False
 
 
-@dataclass
-class Progress:
-    """How far a run is; steps are counted once for each learner's cohort."""
+class Progress(NamedTuple):
+    """How far a run is; a step is one of all learners of a cohort."""
 
     units: int
     steps: int
-    units_done: int = 0
-    steps_done: int = 0
+    units_done: int
+    steps_done: int
 
 
 def run(
@@ -111,8 +112,9 @@ def run(
     ((2, 0), (2, 2))
     """
     _check.instance("study", study, Study)
-    wanted = study.replicates if replicates is None else replicates
-    count = _check.integer("replicates", wanted, 1, 1_000_000)
+    if replicates is not None:
+        count = _check.integer("replicates", replicates, 1, 1_000_000)
+        study = study.model_copy(update={"replicates": count})
     if workers is not None:
         workers = _check.integer("workers", workers, 1, 1024)
     if executor is not None:
@@ -125,7 +127,7 @@ def run(
         environment = pool.fingerprint()
         manifest = manifest_of(study.identity(), arms, environment)
         with Folder.written(folder, manifest, mixed) as held:
-            return _Run(study, held, pool, count, mixed, progress).run()
+            return _Run(study, held, pool, mixed, progress).run()
 
 
 class _Run:
@@ -136,22 +138,21 @@ class _Run:
         study: Study,
         folder: Folder,
         pool: Workers,
-        replicates: int,
         mixed: bool,
         progress: Callable[[Progress], None] | None,
     ) -> None:
         self.study, self.folder, self.pool, self.mixed = study, folder, pool, mixed
         self.spec_json = study.model_dump_json()
-        self.units = list(study.units(replicates))
+        self.units = list(study.units())
         self.report = Report(folder.path, len(self.units))
-        self.state = Progress(len(self.units), len(self.units) * study.steps)
         self.tell = progress or (lambda _: None)
+        self.waiting: deque[tuple[Unit, int]] = deque()
         self.flying: dict[Future[Computed], tuple[Unit, int]] = {}
 
     def run(self) -> Report:
         """Hand out units, keep what comes back, until all are done or Ctrl-C."""
-        report, folder = self.report, self.folder
-        waiting = self._missing()
+        report, folder, waiting = self.report, self.folder, self.waiting
+        waiting.extend(self._missing())
         folder.record(
             "start", machine=platform.node(), workers=self.pool.count, kept=report.kept,
             missing=len(waiting),
@@ -162,10 +163,10 @@ class _Run:
             self._show()
             while waiting or self.flying:
                 while waiting and len(self.flying) < IN_FLIGHT * self.pool.count:
-                    self._submit(*waiting.pop(0))
+                    self._submit(*waiting.popleft())
                 done, _ = wait(self.flying, SECONDS_BETWEEN_LOOKS, FIRST_COMPLETED)
                 for future in sorted(done, key=_fails):
-                    self._receive(future, waiting)
+                    self._receive(future)
                 self._show()
         except KeyboardInterrupt:
             report.interrupted = True
@@ -200,14 +201,12 @@ class _Run:
                     shown = path.relative_to(self.folder.path)
                     self.report.set_aside.append(f"{shown}: {reason}; now {place}")
             missing.append((unit, 1))
-        self.state.units_done = self.report.kept
-        self.state.steps_done = self.report.kept * self.study.steps
         return missing
 
     def _submit(self, unit: Unit, attempt: int) -> None:
         self.flying[self.pool.submit(self.spec_json, unit)] = unit, attempt
 
-    def _receive(self, future: Future[Computed], waiting: list[tuple[Unit, int]]) -> None:
+    def _receive(self, future: Future[Computed]) -> None:
         """Keep what a worker returned, or try once more."""
         unit, attempt = self.flying.pop(future)
         error = future.exception()
@@ -217,13 +216,10 @@ class _Run:
             raise error
         elif attempt < ATTEMPTS:
             self.folder.record("retry", **unit._asdict(), error=in_one_line(error))
-            waiting.insert(0, (unit, attempt + 1))
-            return
+            self.waiting.appendleft((unit, attempt + 1))
         else:
             self.folder.record("failed", **unit._asdict(), error=in_one_line(error))
             self.report.failures.append(Failure(unit, in_one_line(error)))
-        self.state.units_done += 1
-        self.state.steps_done += self.study.steps
 
     def _keep(self, computed: Computed) -> None:
         self.folder.require_environment(computed.environment, self.mixed)
@@ -235,10 +231,10 @@ class _Run:
         self.report.computed += 1
 
     def _show(self) -> None:
-        whole = self.state.steps_done
-        self.state.steps_done += sum(self.pool.steps_of(unit) for unit, _ in self.flying.values())
-        self.tell(self.state)
-        self.state.steps_done = whole
+        report, steps = self.report, self.study.steps
+        done = report.kept + report.computed + len(report.failures)
+        underway = sum(self.pool.steps_of(unit) for unit, _ in self.flying.values())
+        self.tell(Progress(report.wanted, report.wanted * steps, done, done * steps + underway))
 
 
 def _fails(future: Future[Computed]) -> bool:

@@ -128,9 +128,9 @@ class Study(_Table):
         """Return the cohort of a name."""
         return next(cohort for cohort in self.cohorts if cohort.name == name)
 
-    def units(self, replicates: int) -> Iterator[Unit]:
+    def units(self) -> Iterator[Unit]:
         """Yield all units: every cohort of a replicate before the next replicate."""
-        for replicate in range(replicates):
+        for replicate in range(self.replicates):
             for cohort in self.cohorts:
                 yield Unit(cohort.name, replicate)
 

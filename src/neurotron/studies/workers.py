@@ -52,17 +52,19 @@ class Threads:
         self.steps: dict[Unit, int] = {}
 
     def prepare(self) -> None:
-        """Compile the engine in the main thread, where Ctrl-C is heard."""
+        """Compile in the main thread, where Ctrl-C is heard, what units need."""
         from neurotron.laws import Normal
         from neurotron.networks import relu_gate
         from neurotron.problem import Problem
         from neurotron.simulation import simulate
-        from neurotron.trainers import SGD, Arm
+        from neurotron.theory import certify
+        from neurotron.trainers import Arm, NeuroTron
 
-        problem = Problem.draw(relu_gate(1), Normal())
-        run = simulate(problem, [Arm(SGD(1.0))], steps=0, batch_size=1)
+        problem, arm = Problem.draw(relu_gate(1), Normal()), Arm(NeuroTron(1.0))
+        run = simulate(problem, [arm], steps=0, batch_size=1)
         if "interrupted" in run.status:
             raise KeyboardInterrupt
+        certify(problem, arm, steps=0, batch_size=1)
 
     def fingerprint(self) -> dict[str, str]:
         """Return the environment of this process."""
