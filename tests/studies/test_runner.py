@@ -16,7 +16,7 @@ import neurotron as nt
 from neurotron._check import InputError
 from neurotron.cli.app import app
 from neurotron.results.folder import Folder, StorageError
-from neurotron.studies import workers
+from neurotron.studies import Failure, Unit, workers
 from neurotron.studies.unit import run_unit
 
 
@@ -118,9 +118,7 @@ def test_a_unit_that_fails_twice_is_recorded_and_the_others_go_on(
         attempts = fail(patch, "laplace", times=2)
         report = nt.studies.run(study, out)
     assert len(attempts) == 5
-    assert [astuple(failure) for failure in report.failures] == [
-        (("laplace", 0), "ArithmeticError: bad luck")
-    ]
+    assert report.failures == [Failure(Unit("laplace", 0), "ArithmeticError: bad luck")]
     assert (report.computed, report.interrupted) == (3, False)
     assert [event["cohort"] for event in events(out, "failed")] == ["laplace"]
     again = nt.studies.run(study, out)
