@@ -97,9 +97,6 @@ def divided(one: Array, other: Array) -> Array:
 
 def setups(results: Results) -> list[Setup]:
     """Return the cohorts that are like the paper's: Neuro-Tron at three bounds or more."""
-    titles = {
-        cohort["name"]: cohort["title"] or cohort["name"] for cohort in results.spec["cohorts"]
-    }
     found = []
     for (cohort, attack), runs in results.runs.group_by("cohort", "attack", maintain_order=True):
         trainers: dict[str, str] = {}
@@ -108,7 +105,9 @@ def setups(results: Results) -> list[Setup]:
         ):
             trainers.setdefault(algorithm, trainer)
         if "neuro-tron" in trainers:
-            setup = Setup(titles[str(cohort)], str(runs["law"][0]), runs, str(attack), trainers)
+            setup = Setup(
+                results.titles[str(cohort)], str(runs["law"][0]), runs, str(attack), trainers
+            )
             if len(setup.sweep(0)) >= 3:
                 found.append(setup)
     return found

@@ -149,8 +149,19 @@ def _progress() -> Iterator[Callable[[Progress], None]]:
     console = Console(stderr=True)
     with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         steps = bar.add_task("steps", total=None, units="", speed="")
+        told = 0
+
+        def tell_tenths(state: Progress) -> None:
+            nonlocal told
+            tenths = 10 * state.units_done // state.units
+            if tenths > told:
+                console.print(f"{state.units_done:,} of {state.units:,} units")
+            told = max(told, tenths)
 
         def show(state: Progress) -> None:
+            if bar.disable:
+                tell_tenths(state)
+                return
             speed = bar.tasks[steps].speed or 0.0
             bar.update(
                 steps, completed=state.steps_done, total=state.steps,
@@ -182,9 +193,6 @@ def _tell(study: Study, report: Report) -> None:
 
 def _print_outcomes(console: Console, results: Results) -> None:
     """Print where the runs of each trainer ended, cohort by cohort."""
-    titles = {
-        cohort["name"]: cohort["title"] or cohort["name"] for cohort in results.spec["cohorts"]
-    }
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("runs that", header_style="dim", overflow="fold")
     for column in ("recovered", "mirror", "other", "diverged", "of", "median error"):
@@ -192,7 +200,7 @@ def _print_outcomes(console: Console, results: Results) -> None:
     last = None
     for (cohort, trainer), runs in results.runs.group_by("cohort", "trainer", maintain_order=True):
         if cohort != last:
-            table.add_row(titles[str(cohort)])
+            table.add_row(results.titles[str(cohort)])
         last = cohort
         counts = [int((runs["outcome"] == outcome).sum()) for outcome in OUTCOMES]
         error = f"{np.median(runs['error'].to_numpy()):.2e}"

@@ -56,6 +56,13 @@ class Results:
         spec: dict[str, Any] = self.folder.manifest["spec"]
         return spec
 
+    @property
+    def titles(self) -> dict[str, str]:
+        """What each cohort is called in tables and figures."""
+        return {
+            cohort["name"]: cohort["title"] or cohort["name"] for cohort in self.spec["cohorts"]
+        }
+
     @cached_property
     def courses(self) -> polars.DataFrame:
         """One row per cohort, replicate, arm and recorded step: error and loss."""
