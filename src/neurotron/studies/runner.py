@@ -180,6 +180,8 @@ class _Run:
             for future in self.flying:
                 if future.done() and not _fails(future):
                     self._keep(future.result())
+            there = sum(folder.shard_path(*unit).is_file() for unit in self.units)
+            report.computed = there - report.kept  # one may have been kept, and not counted
         folder.record(
             "interrupted" if report.interrupted else "end",
             computed=report.computed, failed=len(report.failures),
