@@ -149,12 +149,40 @@ def test_a_changed_study_is_refused_with_what_changed(folder):
     with (
         pytest.raises(
             InputError,
-            match=r"another study: steps was 10, is 20; cohorts\[0\]\.bound\[1\] was 1\.0, "
-            r"is 2\.0; take another folder$",
+            match=r"another study: steps was 10, is 20; cohorts\.a\.bound was \[0\.25, 1\.0\], is "
+            r"\[0\.25, 2\.0\]; take another folder$",
         ),
         held(folder.path, changed),
     ):
         pass
+
+
+def test_cohorts_that_are_new_or_gone_are_named(folder):
+    changed = manifest_of(SPEC | {"cohorts": [{"name": "b", "bound": [1.0]}]}, ARMS, HERE)
+    with (
+        pytest.raises(InputError, match=r"study: cohorts\.a is gone; cohorts\.b is new; take"),
+        held(folder.path, changed),
+    ):
+        pass
+
+
+def test_other_words_are_not_another_study(folder):
+    cohorts = [SPEC["cohorts"][0] | {"title": "A"}]
+    spelled = manifest_of(SPEC | {"title": "Better", "cohorts": cohorts}, ARMS, HERE)
+    assert spelled["study"] == MANIFEST["study"]
+    with held(folder.path, spelled) as again:
+        assert list(again.units()) == [("a", 0)]
+        assert again.manifest == MANIFEST
+
+
+def test_a_folder_that_was_moved_is_not_made_anew(tmp_path):
+    with held(tmp_path / "out") as folder:
+        folder.save("a", 0, [ROW])
+        folder.path.rename(tmp_path / "moved")
+        for unit in (("a", 1), ("b", 0)):
+            with pytest.raises(StorageError, match="No such file or directory"):
+                folder.save(*unit, [ROW])
+    assert not (tmp_path / "out").exists()
 
 
 def test_many_changes_are_abbreviated(folder):
@@ -162,7 +190,7 @@ def test_many_changes_are_abbreviated(folder):
     with pytest.raises(InputError) as caught, held(folder.path, changed):
         pass
     assert str(caught.value).endswith("and 4 more; take another folder")
-    assert str(caught.value).count(" was null, is ") == 5
+    assert str(caught.value).count(" is new") == 5
     assert len(str(caught.value)) < 800
 
 

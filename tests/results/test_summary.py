@@ -119,6 +119,8 @@ def test_outcomes_are_told_apart(tmp_path):
         (-3.0 * true, "mirror"),
         (-0.01 * true, "mirror"),
         (np.array([-4.0, 3.0]), "other"),  # at a right angle
+        (np.array([-4.0, 1.0]), "other"),  # the cosine with −w* is 0.39
+        (np.array([-4.0, 0.0]), "mirror"),  # 0.6
         (2.0 * true, "other"),
     ]
 

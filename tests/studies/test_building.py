@@ -14,6 +14,7 @@ TEXT = """
 name = "s"
 seed = 3
 steps = 60
+failure = 0.2
 replicates = 4
 [trainers]
 "Tron" = "neuro-tron:step_size=fastest"
@@ -180,7 +181,7 @@ def test_radii_are_those_of_certify_and_nothing_where_no_theorem_speaks(computed
             if type(arm.trainer) is nt.SGD or (scheduled and method == "theorem1"):
                 assert row[key] is None
                 continue
-            found = nt.certify(built, arm, batch_size=5, steps=60, failure=0.05, method=method)
+            found = nt.certify(built, arm, batch_size=5, steps=60, failure=0.2, method=method)
             assert row[key] == (found.radius if found.holds else None)
             told[key] += row[key] is not None
     assert told["radius"] > 3

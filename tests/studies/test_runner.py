@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import (
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -16,7 +22,7 @@ import neurotron as nt
 from neurotron._check import InputError
 from neurotron.cli.app import app
 from neurotron.results.folder import Folder, StorageError
-from neurotron.studies import Failure, Unit, workers
+from neurotron.studies import Cohort, Failure, Study, Unit, workers
 from neurotron.studies.unit import run_unit
 
 
@@ -196,6 +202,50 @@ def test_a_unit_that_was_cancelled_by_somebody_else_ends_the_run(study, out):
     assert nt.studies.run(study, out).failures == []
 
 
+def test_what_is_finished_is_kept_before_what_failed_ends_the_run(study, out):
+    class Finished(_Wrapped):
+        """All is done at once, and the first unit has broken the pool."""
+
+        def submit(self, function, /, *arguments):
+            future = super().submit(function, *arguments)
+            if arguments[1:] == ("normal", 0):
+                future = Future()
+                future.set_exception(BrokenExecutor("gone"))
+            else:
+                future.result()
+            return future
+
+    with pytest.raises(InputError, match="the workers are gone"):
+        nt.studies.run(study, out, executor=Finished(), workers=2)
+    assert shards(out) == 3
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"steps": -5}, "`steps` must be at least 0, got -5"),
+        ({"cohorts": (Cohort(name="a"), Cohort(name="a"))}, "two cohorts are called 'a'"),
+        ({"cohorts": (Cohort(name="a", trainers=["no"]),)}, "unknown trainer of cohort 'a' 'no'"),
+        ({"cohorts": (Cohort(name="a", like="b"),)}, "unknown cohort in `like` of 'a' 'b'"),
+    ],
+)
+def test_a_study_made_in_python_is_checked_as_a_file_is(study, out, changes, complaint):
+    with pytest.raises(InputError) as caught:
+        nt.studies.run(study.model_copy(update=changes), out)
+    assert complaint in str(caught.value)
+    assert not out.exists()
+
+
+def test_a_study_made_in_python_is_filled_in_as_a_file_is(study, out):
+    cohorts = [
+        Cohort(name="a", law="laplace", n_inputs=3, filter_size=2),
+        Cohort(name="b", like="a"),
+    ]
+    made = Study(name="made", steps=10, trainers={"SGD": "sgd"}, cohorts=cohorts)
+    nt.studies.run(made, out, replicates=1)
+    assert set(nt.load(out).arms["law"]) == {"laplace"}
+
+
 # --- damaged shards
 
 
@@ -261,7 +311,7 @@ def test_bad_arguments_are_told_and_nothing_is_written(study, out, options, sent
 def test_no_threads_at_all_are_refused_by_the_command(file, out):
     code, _, errors = finish(start("run", file, "--out", out, "--threads", 0))
     assert (code, errors.count("\n")) == (2, 1)
-    assert "`workers` must be a whole number from 1 to 1024, got 0" in errors
+    assert "`--threads` must be a whole number from 1 to 1024, got 0" in errors
 
 
 def test_a_worker_elsewhere_is_refused_unless_mixed(study, out):

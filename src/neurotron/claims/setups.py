@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from neurotron import studies
+from neurotron._registry import parse
 from neurotron._types import Array
 
 if TYPE_CHECKING:
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
     from neurotron.results.frames import Results
 
-__all__ = ["Level", "Setup", "divided", "over_levels", "setups"]
+__all__ = ["Level", "Setup", "divided", "over_levels", "published", "setups"]
 
 Level = tuple[float, float]
 """(θ, β)"""
@@ -29,7 +31,6 @@ class Setup:
     title: str
     law: str
     runs: polars.DataFrame
-    attack: str
     trainers: dict[str, str]
     """The label of each algorithm."""
 
@@ -38,10 +39,16 @@ class Setup:
         chosen = self._table[self.trainers[algorithm], *level]
         return np.asarray(chosen[column].to_numpy(), np.float64)
 
-    def recovered(self, algorithm: str, level: Level) -> Any:
-        """Return which replicates recovered w*."""
+    def ended(self, outcome: str, algorithm: str, level: Level) -> Any:
+        """Return which replicates had an outcome, as in "recovered"."""
         chosen = self._table[self.trainers[algorithm], *level]
-        return (chosen["outcome"] == "recovered").to_numpy()
+        return (chosen["outcome"] == outcome).to_numpy()
+
+    @property
+    def is_heavy(self) -> bool:
+        """Whether the inputs have no fourth moment."""
+        name, settings = parse(self.law)
+        return name == "student-t" and settings["dof"] <= 4.0
 
     @cached_property
     def _table(self) -> dict[Any, polars.DataFrame]:
@@ -95,19 +102,39 @@ def divided(one: Array, other: Array) -> Array:
         return np.asarray(one / other)
 
 
+def published(results: Results) -> polars.DataFrame:
+    """Return the runs of the paper's settings: cohorts and trainers that the catalog's study has.
+
+    Other runs say nothing of what the paper says of its own, however alike they are.
+    """
+    import polars as pl
+
+    paper = studies.read("paper")
+    settings = [_setting(cohort.model_dump()) for cohort in paper.cohorts]
+    cohorts = [cohort["name"] for cohort in results.spec["cohorts"] if _setting(cohort) in settings]
+    texts = results.spec["trainers"].items()
+    trainers = [label for label, text in texts if text in paper.trainers.values()]
+    if results.spec["steps"] != paper.steps:
+        cohorts = []
+    return results.runs.filter(pl.col("cohort").is_in(cohorts) & pl.col("trainer").is_in(trainers))
+
+
+def _setting(cohort: dict[str, Any]) -> tuple[Any, ...]:
+    names = ("law", "network", "n_inputs", "filter_size", "batch_size", "step_size", "noise")
+    return tuple(cohort[name] for name in names)
+
+
 def setups(results: Results) -> list[Setup]:
-    """Return the cohorts that are like the paper's: Neuro-Tron at three bounds or more."""
+    """Return the columns of Table 1: Neuro-Tron under its attack at three bounds or more."""
+    import polars as pl
+
     found = []
-    for (cohort, attack), runs in results.runs.group_by("cohort", "attack", maintain_order=True):
-        trainers: dict[str, str] = {}
-        for algorithm, trainer in (
-            runs.select("algorithm", "trainer").unique(maintain_order=True).iter_rows()
-        ):
-            trainers.setdefault(algorithm, trainer)
+    runs = published(results).filter(pl.col("attack") == "alternating-sign")
+    for (cohort,), group in runs.group_by("cohort", maintain_order=True):
+        pairs = group.select("algorithm", "trainer").unique(maintain_order=True)
+        trainers = dict(pairs.reverse().iter_rows())  # the first of each algorithm
         if "neuro-tron" in trainers:
-            setup = Setup(
-                results.titles[str(cohort)], str(runs["law"][0]), runs, str(attack), trainers
-            )
+            setup = Setup(results.titles[str(cohort)], str(group["law"][0]), group, trainers)
             if len(setup.sweep(0)) >= 3:
                 found.append(setup)
     return found

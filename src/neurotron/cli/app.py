@@ -26,6 +26,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
     help="Train, attack, certify and study depth-2 networks whose training labels are poisoned.",
 )
 app.command("paper")(study_commands.paper)

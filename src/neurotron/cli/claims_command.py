@@ -61,7 +61,7 @@ def _evaluate(results: Results) -> list[Claim]:
 
     beside = Console(stderr=True, markup=False, highlight=False, soft_wrap=True)
     for line in results.damaged:
-        beside.print(f"left out, run the study again: {line}")
+        beside.print(f"left out; run the study again, with enough replicates: {line}")
     evaluated = judged.evaluate(results)
     try:
         judged.write(results, evaluated)

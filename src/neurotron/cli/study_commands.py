@@ -22,6 +22,8 @@ from neurotron.cli.claims_command import print_verdicts
 from neurotron.results.summary import OUTCOMES
 
 if TYPE_CHECKING:
+    import polars
+
     from neurotron.results import Results
     from neurotron.studies import Progress, Report, Study
 
@@ -70,6 +72,8 @@ def run(
 
     if threads is not None and dask is not None:
         raise _check.InputError("give --threads or --dask, not both: a cluster has its own")
+    if threads is not None:
+        _check.integer("--threads", threads, 1, 1024)
     chosen = studies.read(study)
     folder = Path("out") / chosen.name if out is None else out
     with _executor(dask) as (executor, workers), _progress() as progress:
@@ -83,6 +87,9 @@ def run(
     from neurotron.results import load
 
     results, console = load(folder), setting.console()
+    more = len(list(results.folder.units())) - report.wanted + len(report.failures)
+    if more > 0:
+        console.print(f"the folder holds {more:,} units more, of earlier runs: they count below")
     _print_outcomes(console, results)
     print_verdicts(console, results)
     if report.failures:
@@ -196,19 +203,28 @@ def _print_outcomes(console: Console, results: Results) -> None:
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("runs that", header_style="dim", overflow="fold")
     for column in ("recovered", "mirror", "other", "diverged", "of", "median error"):
-        table.add_column(column, header_style="dim", justify="right")
+        table.add_column(column, header_style="dim", justify="right", overflow="fold")
     last = None
     for (cohort, trainer), runs in results.runs.group_by("cohort", "trainer", maintain_order=True):
         if cohort != last:
             table.add_row(results.titles[str(cohort)])
         last = cohort
         counts = [int((runs["outcome"] == outcome).sum()) for outcome in OUTCOMES]
-        error = f"{np.median(runs['error'].to_numpy()):.2e}"
-        table.add_row(
-            f"  {trainer}", *(f"{n:,}" if n else "–" for n in counts), f"{len(runs):,}", error
-        )
+        shown = (f"{n:,}" if n else "–" for n in counts)
+        table.add_row(f"  {trainer}", *shown, f"{len(runs):,}", _range_of_medians(runs))
     console.print()
     console.print(table, soft_wrap=False)
     console.print(
-        "\nrecovered: within ‖w*‖/2 of the true weights; mirror: near −w*; other: near neither"
+        "\nrecovered: within ‖w*‖/2 of the true weights; mirror: near −w*; other: near neither\n"
+        "median error: over replicates, at the easiest and at the hardest attack"
     )
+
+
+def _range_of_medians(runs: polars.DataFrame) -> str:
+    """Return the least and the largest median over replicates, of all arms."""
+    medians = [
+        float(np.quantile(arm["error"].to_numpy(), 0.5, method="inverted_cdf"))
+        for _, arm in runs.group_by("arm")
+    ]
+    ends = sorted({f"{min(medians):.1e}", f"{max(medians):.1e}"}, key=float)
+    return " … ".join(ends)

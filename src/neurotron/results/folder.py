@@ -25,12 +25,14 @@ from pathlib import Path
 from typing import Any
 
 from neurotron import _check
+from neurotron._extras import require
 from neurotron.results import shard
 from neurotron.results.shard import Identity, Row
 
 __all__ = ["Folder", "StorageError", "manifest_of"]
 
 FORMAT = 1
+WORDS = ("title", "description")
 NEEDED = ("format", "study", "spec", "arms", "environment", "seal")
 
 
@@ -44,7 +46,7 @@ def manifest_of(
     """Return the content of a manifest."""
     manifest = {
         "format": FORMAT,
-        "study": _hash(spec)[:16],
+        "study": _hash(_without_words(spec))[:16],
         "spec": spec,
         "arms": arms,
         "environment": environment,
@@ -65,8 +67,8 @@ class Folder:
         path = Path(path)
         file = path / "manifest.json"
         if not file.is_file():
-            there = "holds no results (no manifest.json)" if path.is_dir() else "does not exist"
-            raise _check.InputError(f"the folder {str(path)!r} {there}")
+            there = "holds no results (no manifest.json)" if path.is_dir() else "is not a folder"
+            raise _check.InputError(f"{str(path)!r} {there if path.exists() else 'does not exist'}")
         try:
             manifest = dict(json.loads(file.read_text("utf-8")))
             missing = [name for name in NEEDED if name not in manifest]
@@ -95,8 +97,9 @@ class Folder:
         """
         path = Path(path)
         _require_ours(path)
+        require("polars")  # now, and not while Ctrl-C may cut its import short
         with storing(path):
-            path.mkdir(parents=True, exist_ok=True)
+            (path / "shards").mkdir(parents=True, exist_ok=True)
             lock = open(path / "lock", "a")  # noqa: SIM115 — held until the end
         with lock:
             try:
@@ -165,7 +168,7 @@ class Folder:
         path = self.path / name
         fresh = path.with_name(f".{path.stem}.tmp")
         with storing(self.path):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(exist_ok=True)  # but not its parent: the folder may have been moved
             try:
                 with open(fresh, "wb") as file:
                     file.write(data)
@@ -200,7 +203,8 @@ class Folder:
 
     def _require_same(self, manifest: dict[str, Any], mixed: bool) -> None:
         """Refuse another study, or another place to compute unless that is wanted."""
-        changes = _differences(self.manifest["spec"], manifest["spec"])
+        specs = (_without_words(one["spec"]) for one in (self.manifest, manifest))
+        changes = _differences(*specs)
         if changes:
             more = f" and {len(changes) - 5} more" if len(changes) > 5 else ""
             raise _check.InputError(
@@ -244,7 +248,7 @@ def _require_ours(path: Path) -> None:
     """Refuse a folder of somebody else's files."""
     if path.is_dir():
         names = {entry.name for entry in path.iterdir()}
-        if names - {"lock", ".manifest.tmp"} and "manifest.json" not in names:
+        if names - {"lock", "shards", ".manifest.tmp"} and "manifest.json" not in names:
             raise _check.InputError(
                 f"{str(path)!r} holds other files, and no results: take another folder"
             )
@@ -252,21 +256,37 @@ def _require_ours(path: Path) -> None:
         raise _check.InputError(f"{str(path)!r} is a file, not a folder")
 
 
+def _without_words(spec: Any) -> Any:
+    """Return a study without titles and descriptions, which change nothing that is computed."""
+    if isinstance(spec, dict):
+        kept = {name: value for name, value in spec.items() if name not in WORDS}
+        return {name: _without_words(value) for name, value in kept.items()}
+    return [_without_words(value) for value in spec] if isinstance(spec, list) else spec
+
+
 def _differences(old: Any, new: Any, place: str = "") -> list[str]:
     """Return where two JSON values differ, one phrase each."""
+    old, new = _by_name(old), _by_name(new)
     if isinstance(old, dict) and isinstance(new, dict):
-        keys = [*old, *(key for key in new if key not in old)]
-        parts = [
-            (f"{place}.{key}" if place else str(key), old.get(key), new.get(key)) for key in keys
-        ]
-    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        parts = [(f"{place}[{i}]", old[i], new[i]) for i in range(len(old))]
-    elif old == new:
+        changes = []
+        for key in [*old, *(key for key in new if key not in old)]:
+            inside = f"{place}.{key}" if place else str(key)
+            if key in old and key in new:
+                changes += _differences(old[key], new[key], inside)
+            else:
+                changes.append(f"{inside} is {'gone' if key in old else 'new'}")
+        return changes
+    if old == new:
         return []
-    else:
-        was, now = (_check.shorten(json.dumps(value, ensure_ascii=False)) for value in (old, new))
-        return [f"{place} was {was}, is {now}"]
-    return [change for part in parts for change in _differences(part[1], part[2], part[0])]
+    was, now = (_check.shorten(json.dumps(value, ensure_ascii=False)) for value in (old, new))
+    return [f"{place} was {was}, is {now}"]
+
+
+def _by_name(value: Any) -> Any:
+    """Return a list of tables as a table: by their names, else by their numbers."""
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        return value
+    return {item.get("name", i): item for i, item in enumerate(value)}
 
 
 def _sync_folder(path: Path) -> None:

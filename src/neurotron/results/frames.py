@@ -80,7 +80,7 @@ class Results:
         last = {
             (event["cohort"], event["replicate"]): event
             for event in self.folder.events()
-            if event["event"] == "failed"
+            if event.get("event") == "failed"
         }
         return [event for unit, event in last.items() if unit not in there]
 

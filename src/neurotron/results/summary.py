@@ -124,7 +124,7 @@ def steps_to(results: Results, error: float | str) -> polars.DataFrame:
 def _level(error: float | str) -> float:
     if not isinstance(error, str):
         return _check.number("error", error, "(0, inf)")
-    number, times, rest = error.partition("×")
+    number, times, rest = error.replace("x", "×").partition("×")
     try:
         level = float(number)
     except ValueError:

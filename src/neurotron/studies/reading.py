@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 from neurotron import _check
 from neurotron.studies.spec import Cohort, Study, Sweep
 
-__all__ = ["CATALOG", "catalog", "parse", "read", "template"]
+__all__ = ["CATALOG", "catalog", "complete", "parse", "read", "template"]
 
 CATALOG = resources.files("neurotron.studies") / "catalog"
 MOST_BYTES = 1_000_000
@@ -69,14 +69,20 @@ def read(name_or_file: str | Path) -> Study:
 def parse(content: bytes, origin: str) -> Study:
     """Return the study of the text of a TOML file that is called `origin` in complaints."""
     try:
-        study = _without_likes(Study.model_validate_json(_as_json(content)))
-        _check_names(study)
-    except ValidationError as error:
-        raise _check.InputError(f"{origin}: {_sentence(error)}") from None
-    except RecursionError:
-        raise _check.InputError(f"{origin}: {TOO_DEEP}") from None
+        return complete(_as_json(content))
     except _check.InputError as error:
         raise _check.InputError(f"{origin}: {error}") from None
+
+
+def complete(text: str) -> Study:
+    """Return the study of a JSON text: checked, and filled in where a cohort is `like` another."""
+    try:
+        study = _without_likes(Study.model_validate_json(text))
+    except ValidationError as error:
+        raise _check.InputError(_sentence(error)) from None
+    except RecursionError:
+        raise _check.InputError(TOO_DEEP) from None
+    _check_names(study)
     return study
 
 
@@ -91,6 +97,8 @@ def _as_json(content: bytes) -> str:
         raise _check.InputError(f"not TOML: {error}") from None
     except ValueError:  # Python's limit
         raise _check.InputError("a whole number has thousands of digits") from None
+    except RecursionError:
+        raise _check.InputError(TOO_DEEP) from None
 
 
 def _without_likes(study: Study) -> Study:

@@ -22,6 +22,7 @@ from neurotron._threads import one_blas_thread
 from neurotron.results.folder import Folder, manifest_of
 from neurotron.results.shard import Damaged
 from neurotron.studies.building import arm_rows, check
+from neurotron.studies.reading import complete
 from neurotron.studies.spec import Study, Unit
 from neurotron.studies.unit import Computed
 from neurotron.studies.workers import ExecutorWorkers, Threads, Workers, in_one_line
@@ -115,6 +116,7 @@ def run(
     if replicates is not None:
         count = _check.integer("replicates", replicates, 1, 1_000_000)
         study = study.model_copy(update={"replicates": count})
+    study = complete(study.model_dump_json(exclude_unset=True, warnings=False))
     if workers is not None:
         workers = _check.integer("workers", workers, 1, 1024)
     if executor is not None:
@@ -210,7 +212,7 @@ class _Run:
 
     def _receive(self, future: Future[Computed]) -> None:
         """Keep what a worker returned, or try once more."""
-        unit, attempt = self.flying.pop(future)
+        unit, attempt = self.flying[future]
         error = future.exception()
         if error is None:
             self._keep(future.result())
@@ -222,6 +224,7 @@ class _Run:
         else:
             self.folder.record("failed", **unit._asdict(), error=in_one_line(error))
             self.report.failures.append(Failure(unit, in_one_line(error)))
+        del self.flying[future]  # not before: who is interrupted here is kept in the end
 
     def _keep(self, computed: Computed) -> None:
         self.folder.require_environment(computed.environment, self.mixed)

@@ -59,7 +59,10 @@ class Sweep(_Table):
     bound: _one_or_many(Bound) = Field((0.25,), description="θ, one or several.")  # type: ignore[valid-type]
     probability: _one_or_many(Probability) = Field((0.5,), description="β, one or several.")  # type: ignore[valid-type]
     trainers: tuple[Label, ...] | None = Field(
-        None, min_length=1, description="Those that meet it; the cohort's if left out."
+        None,
+        strict=False,
+        min_length=1,
+        description="Those that meet it; the cohort's if left out.",
     )
 
     @property
@@ -84,10 +87,17 @@ class Cohort(_Table):
     step_size: float = Field(1e-4, gt=0.0, description="η of trainers that do not say theirs.")
     noise: float = Field(0.0, ge=0.0, le=1e70, description="Deviation of honest label noise.")
     trainers: tuple[Label, ...] | None = Field(
-        None, min_length=1, description="Labels of the study's trainers; all of them if left out."
+        None,
+        strict=False,
+        min_length=1,
+        description="Labels of the study's trainers; all of them if left out.",
     )
     sweeps: tuple[Sweep, ...] = Field(
-        (Sweep(),), min_length=1, max_length=100, description="The attacks, level by level."
+        (Sweep(),),
+        strict=False,
+        min_length=1,
+        max_length=100,
+        description="The attacks, level by level.",
     )
 
     @property
@@ -121,7 +131,7 @@ class Study(_Table):
         description="Label = trainer, as in `neurotron list trainers`.",
     )  # fmt: skip
     cohorts: tuple[Cohort, ...] = Field(
-        min_length=1, max_length=1000, description="The settings in which they meet."
+        strict=False, min_length=1, max_length=1000, description="The settings in which they meet."
     )
 
     def cohort(self, name: str) -> Cohort:

@@ -87,9 +87,7 @@ def _radii(study: Study, batch_size: int, problem: Problem, arm: Arm) -> dict[st
 
     found: dict[str, float | None] = {"sharp": None, "theorem1": None}
     for method in found if isinstance(arm.trainer, NeuroTron) else ():
-        one_step_size = arm.trainer.step_size != "scheduled"
-        covered = arm.attack is None or method in arm.attack.covered
-        if covered and (one_step_size or method != "theorem1"):
+        if method == "sharp" or arm.trainer.step_size != "scheduled":  # Theorem 1 has one step size
             certificate = certify(
                 problem, arm, batch_size=batch_size, steps=study.steps, failure=study.failure,
                 method=method,

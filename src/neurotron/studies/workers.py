@@ -46,7 +46,7 @@ class Threads:
     """Threads of this process: the engine runs side by side, and can stop between its slices."""
 
     def __init__(self, count: int | None) -> None:
-        self.count = count or len(os.sched_getaffinity(0))
+        self.count = count or _processors()
         self.executor = ThreadPoolExecutor(self.count, thread_name_prefix="neurotron")
         self.asked_to_stop = threading.Event()
         self.steps: dict[Unit, int] = {}
@@ -87,6 +87,13 @@ class Threads:
         """Drop what is waiting, and what is running as soon as its slice ends."""
         self.asked_to_stop.set()
         self.executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _processors() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):  # not everywhere
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 class ExecutorWorkers:
