@@ -96,7 +96,7 @@ class Claim:
                 return f"fewer than {FEWEST} replicates are not enough to tell"
             return "the study has no runs that speak of it"
         against = [found for found in self.told if not found.holds]
-        few = f"; too few runs tell of {_cases(self.untold)}" if self.untold else ""
+        few = f"; too few replicates tell of {_cases(self.untold)}" if self.untold else ""
         if self.means_more and all(found.as_published for found in self.findings):
             few = "; no runs compare with what its words mean"
         if not against:
@@ -128,4 +128,7 @@ class Claim:
 
 
 def _cases(findings: Sequence[Finding]) -> str:
-    return ", ".join(dict.fromkeys(found.case for found in findings))
+    """Return the cases of findings, the first four by name."""
+    cases = list(dict.fromkeys(found.case for found in findings))
+    more = f" and {len(cases) - 4} more" if len(cases) > 4 else ""
+    return "; ".join(cases[:4]) + more
