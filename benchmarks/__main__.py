@@ -201,7 +201,7 @@ def measure_all() -> list[tuple[str, Measured, str, str, bool | None]]:
     row("memory, MB of the process in all", Measured((memory["process"],)), None, 0, high=False)
     row("memory of a study, MB more for ten times the steps",
         Measured((study_memory["growth"],)), 10, 1, high=False)  # fmt: skip
-    row("the paper's study: 20 replicates of 7 cohorts, two threads, s", rounds(study_seconds, 1),
+    row("the paper's study: 20 replicates of 7 cohorts, two threads, s", rounds(study_seconds, 3),
         90, 60, high=False)  # fmt: skip
     return rows
 

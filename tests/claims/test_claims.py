@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from tests.results.made import INITIAL, course, made
 
 import neurotron as nt
 from neurotron.claims import VERDICTS, Claim, Finding
+from neurotron.claims.setups import paired
 
 COMMAND = Path(sys.executable).parent / "neurotron"
 REPRODUCED, ONLY_AS_PUBLISHED, NOT_REPRODUCED, NOT_COVERED = VERDICTS
@@ -428,6 +430,11 @@ def test_impersonation_wins_only_if_every_run_ends_at_its_filter(end, verdict, t
     claim = evaluate(tmp_path, outcome, IMPERSONATION)["impersonation-wins"]
     assert claim.verdict == verdict
     assert [found.case for found in claim.findings] == ["gate, Tron"]
+
+
+def test_pairs_that_both_diverged_are_left_out():
+    one, other = np.array([1.0, math.inf, math.inf, 1.0]), np.array([2.0, math.inf, 1.0, math.inf])
+    assert paired(one, other).tolist() == [0.5, math.inf, 0.0]
 
 
 FINDINGS = st.lists(

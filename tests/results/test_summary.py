@@ -14,7 +14,7 @@ from scipy import stats
 from tests.results.made import INITIAL, TRUE, course, made
 
 import neurotron as nt
-from neurotron.results.summary import OUTCOMES, bootstrap, paired, rate, steps_to, summarise
+from neurotron.results.summary import OUTCOMES, bootstrap, rate, steps_to, summarise
 
 STUDY = nt.studies.parse(
     b"""
@@ -101,11 +101,6 @@ def test_a_rate_is_as_beta_quantiles_say(counts):
     found = rate(k, n)
     assert found.low == pytest.approx(stats.beta.ppf(0.025, k, n - k + 1) if k else 0.0)
     assert found.high == pytest.approx(stats.beta.ppf(0.975, k + 1, n - k) if k < n else 1.0)
-
-
-def test_pairs_that_both_diverged_are_left_out():
-    one, other = np.array([1.0, math.inf, math.inf, 1.0]), np.array([2.0, math.inf, 1.0, math.inf])
-    assert paired(one, other).tolist() == [0.5, math.inf, 0.0]
 
 
 def test_outcomes_are_told_apart(tmp_path):

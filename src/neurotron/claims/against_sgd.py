@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["faster", "more_often", "smaller_error"]
 
 PUBLISHED, TRUE = "first-sample-sgd", "sgd"
-
-
 ALL, BOTH = "in all runs", "where both recover"
 Ratio = Callable[[Setup, str, Level], Array]
 

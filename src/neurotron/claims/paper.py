@@ -11,8 +11,8 @@ from neurotron._registry import parse
 from neurotron._types import Array
 from neurotron.claims.against_sgd import faster, more_often, smaller_error
 from neurotron.claims.model import Claim, Finding
-from neurotron.claims.setups import divided, over_levels, published, setups
-from neurotron.results.summary import bootstrap, paired, rate
+from neurotron.claims.setups import divided, over_levels, paired, published, setups
+from neurotron.results.summary import bootstrap, rate
 
 if TYPE_CHECKING:
     import polars
@@ -85,21 +85,20 @@ def small_attack_degrades(results: Results) -> list[Finding]:
     """Divide errors under the smallest attack by those without one, in pairs."""
     findings = []
     for setup in setups(results):
-        pairs = [
-            ((SMALL, chance), (0.0, chance)) for bound, chance in setup.levels if bound == SMALL
-        ]
-        ratios = [
-            paired(*(setup.values("error", "neuro-tron", level) for level in pair))
-            for pair in pairs
-            if pair[1] in setup.levels
-        ]
-        values = np.concatenate([*ratios[:1], np.empty(0)])
-        if values.size:
-            ratio = bootstrap(values)
-            measure = f"error at θ = {SMALL} over error at θ = 0 (> 10)"
-            findings.append(
-                Finding.of(setup.title, measure, ratio, len(values), holds=ratio.low > 10.0)
+        chances = [chance for bound, chance in setup.levels if bound == SMALL]
+        for chance in chances:
+            if (0.0, chance) not in setup.levels:
+                continue
+            small, honest = (
+                setup.values("error", "neuro-tron", (bound, chance)) for bound in (SMALL, 0.0)
             )
+            values = paired(small, honest)
+            if values.size:
+                ratio = bootstrap(values)
+                measure = f"error at θ = {SMALL} over error at θ = 0 (> 10)"
+                findings.append(
+                    Finding.of(setup.title, measure, ratio, len(values), holds=ratio.low > 10.0)
+                )
     return findings
 
 

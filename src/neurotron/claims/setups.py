@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from neurotron.results.frames import Results
 
-__all__ = ["Level", "Setup", "divided", "over_levels", "published", "setups"]
+__all__ = ["Level", "Setup", "divided", "over_levels", "paired", "published", "setups"]
 
 Level = tuple[float, float]
 """(θ, β)"""
@@ -100,6 +100,16 @@ def divided(one: Array, other: Array) -> Array:
     """Return ratios: infinite over a zero, not a number where both are zero or infinite."""
     with np.errstate(all="ignore"):
         return np.asarray(one / other)
+
+
+def paired(one: Array, other: Array) -> Array:
+    """Return the ratios of pairs, leaving out those that are not numbers.
+
+    >>> paired(np.array([1.0, np.inf]), np.array([2.0, np.inf]))
+    array([0.5])
+    """
+    ratios = divided(one, other)
+    return ratios[~np.isnan(ratios)]
 
 
 def published(results: Results) -> polars.DataFrame:

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from neurotron import _check, _seeds
 from neurotron._extras import require
-from neurotron._types import Array
 
 if TYPE_CHECKING:
     import polars
@@ -132,14 +131,3 @@ def _level(error: float | str) -> float:
     if not times or rest:
         raise _check.InputError(f'`error` must be a number, or one as in "0.1×", got {error!r}')
     return _check.number("error", level, "(0, inf)")
-
-
-def paired(one: Array, other: Array) -> Array:
-    """Return the ratios of pairs, leaving out those that are not numbers (both infinite).
-
-    >>> paired(np.array([1.0, np.inf]), np.array([2.0, np.inf]))
-    array([0.5])
-    """
-    with np.errstate(all="ignore"):
-        ratios = one / other
-    return ratios[~np.isnan(ratios)]
