@@ -17,7 +17,7 @@ import neurotron
 from neurotron._environment import environment
 
 FOLDER = Path(__file__).parent.parent / "docs" / "evidence"
-NOT_COMPUTING = ("checks.py", "claims", "cli", "figures", "results", "studies")
+NOT_COMPUTING = ("checks.py", "claims", "cli", "figures", "report", "results", "studies")
 
 Row = dict[str, Any]
 

@@ -33,6 +33,7 @@ LAYERS = [
     ["studies"],
     ["claims"],
     ["figures"],
+    ["report"],
     ["cli"],
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         StudentT,
         Uniform,
     )
+    from neurotron.figures import plot
     from neurotron.networks import FilterNetwork
     from neurotron.problem import Problem
     from neurotron.results import load
@@ -55,6 +56,7 @@ _HOME = {
         "Correlated", "Empirical", "Laplace", "Law", "Normal", "ProductLaw", "Rademacher",
         "ScipyLaw", "StudentT", "Uniform",
     ],
+    "neurotron.figures": ["plot"],
     "neurotron.networks": ["FilterNetwork"],
     "neurotron.problem": ["Problem"],
     "neurotron.simulation": ["simulate"],
@@ -65,7 +67,7 @@ _HOME = {
 }  # fmt: skip
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 _SUBPACKAGES = (
-    "attacks", "claims", "laws", "networks", "results", "studies", "theory", "trainers"
+    "attacks", "claims", "figures", "laws", "networks", "results", "studies", "theory", "trainers"
 )  # fmt: skip
 
 __all__ = [
@@ -103,10 +105,12 @@ __all__ = [
     "check_law",
     "check_trainer",
     "claims",
+    "figures",
     "laws",
     "load",
     "networks",
     "plan",
+    "plot",
     "results",
     "simulate",
     "studies",

@@ -8,7 +8,8 @@ from typing import Any
 __all__ = ["MissingExtra", "require"]
 
 EXTRA_OF = dict.fromkeys(
-    ("matplotlib", "polars", "pydantic", "rich", "threadpoolctl", "typer"), "lab"
+    ("jinja2", "matplotlib", "plotly", "polars", "pydantic", "rich", "threadpoolctl", "typer"),
+    "lab",
 ) | {"distributed": "cluster"}
 
 

@@ -28,6 +28,7 @@ Level = tuple[float, float]
 class Setup:
     """A cohort in which Neuro-Tron meets one attack at several bounds: a column of Table 1."""
 
+    cohort: str
     title: str
     law: str
     runs: polars.DataFrame
@@ -144,7 +145,8 @@ def setups(results: Results) -> list[Setup]:
         pairs = group.select("algorithm", "trainer").unique(maintain_order=True)
         trainers = dict(pairs.reverse().iter_rows())  # the first of each algorithm
         if "neuro-tron" in trainers:
-            setup = Setup(results.titles[str(cohort)], str(group["law"][0]), group, trainers)
+            name, law = str(cohort), str(group["law"][0])
+            setup = Setup(name, results.titles[name], law, group, trainers)
             if len(setup.sweep(0)) >= 3:
                 found.append(setup)
     return found

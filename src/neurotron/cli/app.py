@@ -16,6 +16,7 @@ from neurotron.cli import (
     certify_command,
     claims_command,
     list_command,
+    report_command,
     simulate_command,
     study_commands,
 )
@@ -31,6 +32,7 @@ app = typer.Typer(
 )
 app.command("paper")(study_commands.paper)
 app.command("run")(study_commands.run)
+app.command("report")(report_command.report)
 app.command("claims")(claims_command.claims)
 app.command("init")(study_commands.init)
 app.command("schema")(study_commands.schema)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from neurotron.claims import Claim, Finding
     from neurotron.results import Results
 
-__all__ = ["claims", "print_verdicts"]
+__all__ = ["claims", "evaluate", "print_verdicts"]
 
 
 def claims(
@@ -38,7 +38,7 @@ def claims(
     """
     from neurotron.results import load
 
-    evaluated = _evaluate(load(folder))
+    evaluated = evaluate(load(folder))
     if as_json:
         typer.echo(
             json.dumps([claim.to_dict() for claim in evaluated], ensure_ascii=False, indent=2)
@@ -47,16 +47,17 @@ def claims(
         _print(setting.console(), evaluated, details)
 
 
-def print_verdicts(console: Console, results: Results) -> None:
-    """Evaluate, keep and print what the results say of the paper, if they do."""
-    told = [claim for claim in _evaluate(results) if claim.told]
+def print_verdicts(console: Console, results: Results, evaluated: list[Claim]) -> None:
+    """Print what the results say of the paper, if they do."""
+    told = [claim for claim in evaluated if claim.told]
     if told:
         console.print("\nthe paper's claims, as far as this study speaks of them:\n")
         _print(console, told, details=False)
         console.print(f"\nevery comparison: neurotron claims {results.folder.path} --details")
 
 
-def _evaluate(results: Results) -> list[Claim]:
+def evaluate(results: Results) -> list[Claim]:
+    """Return every claim with its verdict, and keep them in claims.json."""
     from neurotron import claims as judged
 
     beside = Console(stderr=True, markup=False, highlight=False, soft_wrap=True)

@@ -9,7 +9,6 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
@@ -18,12 +17,11 @@ from rich.table import Table
 
 from neurotron import _check
 from neurotron.cli import setting
-from neurotron.cli.claims_command import print_verdicts
-from neurotron.results.summary import OUTCOMES
+from neurotron.cli.claims_command import evaluate, print_verdicts
+from neurotron.cli.report_command import write_report
+from neurotron.results.summary import OUTCOMES, endings
 
 if TYPE_CHECKING:
-    import polars
-
     from neurotron.results import Results
     from neurotron.studies import Progress, Report, Study
 
@@ -54,7 +52,7 @@ def run(
     dask: Dask = None,
     mixed: Mixed = False,
 ) -> None:
-    """Run a study: compute what is missing, keep it in a folder, and say what came out.
+    """Run a study: compute what is missing, keep it in a folder, and report what came out.
 
     Ctrl-C keeps what is finished, and the same command goes on from there; the numbers are the
     same for any number of threads, on a cluster, and after any interruption. For example
@@ -91,7 +89,10 @@ def run(
     if more > 0:
         console.print(f"the folder holds {more:,} units more, of earlier runs: they count below")
     _print_outcomes(console, results)
-    print_verdicts(console, results)
+    evaluated = evaluate(results)
+    print_verdicts(console, results, evaluated)
+    console.print()
+    write_report(results, evaluated)
     if report.failures:
         raise typer.Exit(1)
 
@@ -103,9 +104,10 @@ def paper(
     dask: Dask = None,
     mixed: Mixed = False,
 ) -> None:
-    """Recompute the paper's simulation study, and say which of its claims hold.
+    """Recompute the paper's simulation study, and report which of its claims hold.
 
-    The same as `neurotron run paper`: about two minutes on two processors.
+    The same as `neurotron run paper`: about two minutes on two processors. It ends with the path of
+    a page to open in a browser.
     """
     run("paper", out, replicates, threads, dask, mixed)
 
@@ -205,26 +207,16 @@ def _print_outcomes(console: Console, results: Results) -> None:
     for column in ("recovered", "mirror", "other", "diverged", "of", "median error"):
         table.add_column(column, header_style="dim", justify="right", overflow="fold")
     last = None
-    for (cohort, trainer), runs in results.runs.group_by("cohort", "trainer", maintain_order=True):
-        if cohort != last:
-            table.add_row(results.titles[str(cohort)])
-        last = cohort
-        counts = [int((runs["outcome"] == outcome).sum()) for outcome in OUTCOMES]
-        shown = (f"{n:,}" if n else "–" for n in counts)
-        table.add_row(f"  {trainer}", *shown, f"{len(runs):,}", _range_of_medians(runs))
+    for row in endings(results):
+        if row["cohort"] != last:
+            table.add_row(results.titles[row["cohort"]])
+        last = row["cohort"]
+        shown = (f"{row[outcome]:,}" if row[outcome] else "–" for outcome in OUTCOMES)
+        ends = sorted({f"{row['least']:.1e}", f"{row['largest']:.1e}"}, key=float)
+        table.add_row(f"  {row['trainer']}", *shown, f"{row['runs']:,}", " … ".join(ends))
     console.print()
     console.print(table, soft_wrap=False)
     console.print(
         "\nrecovered: within ‖w*‖/2 of the true weights; mirror: near −w*; other: near neither\n"
         "median error: over replicates, at the easiest and at the hardest attack"
     )
-
-
-def _range_of_medians(runs: polars.DataFrame) -> str:
-    """Return the least and the largest median over replicates, of all arms."""
-    medians = [
-        float(np.quantile(arm["error"].to_numpy(), 0.5, method="inverted_cdf"))
-        for _, arm in runs.group_by("arm")
-    ]
-    ends = sorted({f"{min(medians):.1e}", f"{max(medians):.1e}"}, key=float)
-    return " … ".join(ends)

@@ -1,5 +1,14 @@
-"""Results → plain series → picture."""
+"""Results → plain series → picture.
 
-from neurotron.figures.trajectory import Series, check_picture, plot, series
+A `Chart` holds numbers, labels and a caption; `draw` makes it a matplotlib figure, and the report
+page draws it with Plotly.
+"""
 
-__all__ = ["Series", "check_picture", "plot", "series"]
+from neurotron.figures.chart import Chart, Line, Panel
+from neurotron.figures.collection import charts
+from neurotron.figures.printed import check_picture, draw, save
+from neurotron.figures.trajectory import plot, run_chart
+
+__all__ = [
+    "Chart", "Line", "Panel", "charts", "check_picture", "draw", "plot", "run_chart", "save",
+]  # fmt: skip

@@ -2,75 +2,57 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from neurotron import _check
-from neurotron._extras import require
-from neurotron._types import Array
+from neurotron.figures import printed
+from neurotron.figures.chart import ERROR, STEPS, Chart, Line, Panel, line_of
+from neurotron.figures.styles import shades, styles
 
 if TYPE_CHECKING:
+    from neurotron.trainers import Arm
     from neurotron.trajectories import Trajectories
 
-__all__ = ["Series", "check_picture", "plot", "series"]
-
-# Okabe–Ito: told apart by colour-blind readers; line styles tell them apart in grey.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-STYLES = ("-", "--", "-.", ":")
-FORMATS = (".png", ".pdf", ".svg")
+__all__ = ["plot", "run_chart", "run_lines"]
 
 
-class Series(NamedTuple):
-    """One line of a figure."""
+def run_chart(run: Trajectories) -> Chart:
+    """Return the chart of a run: one line per arm, in the colour of its trainer."""
+    label = "batch loss" if run.errors is None else ERROR
+    panel = Panel("", tuple(run_lines(run)))
+    return Chart("run", "", "One run of every arm.", STEPS, label, (panel,))
 
-    name: str
-    x: Array
-    y: Array
 
-
-def series(run: Trajectories) -> list[Series]:
-    """Return one line per arm: steps from 1 on (for a log axis), error or else loss.
-
-    A diverged arm's line ends where it diverged.
-    """
+def run_lines(run: Trajectories) -> list[Line]:
+    """Return one line per arm: error, or else loss; a diverged arm's ends where it diverged."""
     values = run.losses if run.errors is None else run.errors
-    lines = []
-    for arm, value in zip(run.arms, values, strict=True):
-        shown = (run.steps > 0) & np.isfinite(value)
-        lines.append(Series(arm.name, run.steps[shown].astype(float), value[shown]))
-    return lines
+    looks = _looks(run.arms)
+    return [
+        line_of(arm.name, run.steps, value, look)
+        for arm, value, look in zip(run.arms, values, looks, strict=True)
+    ]
 
 
-def check_picture(name: str, path: str | Path) -> None:
-    """Refuse a picture that could not be saved, before any work."""
-    if not isinstance(path, (str, Path)) or Path(path).suffix.lower() not in FORMATS:
-        raise _check.InputError(
-            f"`{name}` must end in {', '.join(FORMATS[:-1])} or {FORMATS[-1]}, got {str(path)!r}"
-        )
-    folder = Path(path).parent
-    if not folder.is_dir():
-        raise _check.InputError(f"`{name}`: there is no folder {str(folder)!r}")
-    if Path(path).is_dir() or not os.access(folder, os.W_OK):
-        raise _check.InputError(f"`{name}`: {str(path)!r} cannot be written")
+def _looks(arms: tuple[Arm, ...]) -> list[Any]:
+    """Return the style of each arm: its trainer's, in shades if one trainer meets many attacks."""
+    from neurotron.trainers import BY_NAME
+
+    names = {factory: name for name, factory in BY_NAME.factories.items()}
+    labels = [repr(arm.trainer) for arm in arms]
+    algorithms = [names.get(type(arm.trainer), "") for arm in arms]
+    by_label = styles(zip(labels, algorithms, strict=True))
+    left = {label: iter(shades(by_label[label], labels.count(label))) for label in by_label}
+    return [next(left[label]) for label in labels]
 
 
 def plot(run: Trajectories, path: str | Path | None = None) -> Any:
-    """Draw the run on log axes; return the matplotlib figure, saved to `path` if given."""
+    """Draw a run on log axes; return the matplotlib figure, saved to `path` if given.
+
+    A notebook shows the figure; a `path` may end in .png, .pdf or .svg.
+    """
     if path is not None:
-        check_picture("path", path)
-    figures = require("matplotlib.figure")
-    figure = figures.Figure(figsize=(7.0, 4.8), layout="constrained")
-    axes = figure.add_subplot()
-    for i, line in enumerate(series(run)):
-        colour, style = COLOURS[i % len(COLOURS)], STYLES[i % len(STYLES)]
-        axes.loglog(line.x, line.y, style, color=colour, label=line.name)
-    measure = "batch loss" if run.errors is None else "recovery error ‖w − w*‖"
-    axes.set(xlabel="steps", ylabel=measure)
-    axes.grid(alpha=0.3)
-    figure.legend(fontsize="small", frameon=False, loc="outside lower center")
+        printed.check_picture("path", path)
+    figure = printed.draw(run_chart(run))
     if path is not None:
-        figure.savefig(path, dpi=150)
+        printed.save(figure, path)
     return figure

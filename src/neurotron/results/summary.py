@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from neurotron.results.frames import Results
 
-__all__ = ["OUTCOMES", "Interval", "bootstrap", "rate", "steps_to", "summarise"]
+__all__ = ["OUTCOMES", "Interval", "bootstrap", "endings", "rate", "steps_to", "summarise"]
 
 OUTCOMES = ("recovered", "mirror", "other", "diverged")
 LEVEL = 0.95
@@ -102,6 +102,26 @@ def summarise(results: Results) -> polars.DataFrame:
     return polars.DataFrame(rows, schema=kinds).join(
         results.arms, on=["cohort", "arm"], how="left", maintain_order="left"
     )
+
+
+def endings(results: Results) -> list[dict[str, Any]]:
+    """Return where the runs of each trainer ended, cohort by cohort.
+
+    Each row has cohort, trainer, the number of runs with each outcome, `runs`, and the least and
+    the largest median error of an arm: that of the easiest and of the hardest attack.
+    """
+    polars = require("polars")
+    rows = []
+    for (cohort, trainer), runs in results.runs.group_by("cohort", "trainer", maintain_order=True):
+        medians = runs.group_by("arm").agg(polars.col("error").median())["error"]
+        counts = {outcome: int((runs["outcome"] == outcome).sum()) for outcome in OUTCOMES}
+        rows.append(
+            {
+                "cohort": cohort, "trainer": trainer, **counts, "runs": len(runs),
+                "least": medians.min(), "largest": medians.max(),
+            }
+        )  # fmt: skip
+    return rows
 
 
 def steps_to(results: Results, error: float | str) -> polars.DataFrame:

@@ -1,0 +1,58 @@
+"""`neurotron report`: the page of a folder of results."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from neurotron.cli import setting
+from neurotron.cli.claims_command import evaluate
+
+if TYPE_CHECKING:
+    from neurotron.claims import Claim
+    from neurotron.results import Results
+
+__all__ = ["report", "write_report"]
+
+
+def report(
+    folder: Annotated[
+        Path, typer.Argument(help="A folder of results, as `neurotron run` made it.")
+    ],
+) -> None:
+    """Make the page of a folder of results again: report.html, and its figures for print.
+
+    The page needs nothing but a browser: verdicts, figures, certificates, settings and provenance
+    in one file that can be sent. Beside it, the folder `figures` has every figure as PNG and PDF.
+    """
+    from neurotron.results import load
+
+    results = load(folder)
+    write_report(results, evaluate(results))
+
+
+def write_report(results: Results, claims: list[Claim]) -> None:
+    """Write the page, and say where it is."""
+    from neurotron.report import write
+
+    with _progress() as progress:
+        path = write(results, claims, progress)
+    setting.console().print(f"report: {path}")
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[Callable[[int, int], None]]:
+    """Show how many figures are drawn, on the standard error."""
+    console = Console(stderr=True)
+    columns = TextColumn("drawing figures"), BarColumn(), MofNCompleteColumn()
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
+        task = bar.add_task("figures", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -1,0 +1,185 @@
+"""A figure as plain numbers: what every renderer draws, and tests read without pixels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from neurotron._types import Array, Index
+from neurotron.figures.styles import Style
+
+__all__ = ["ERROR", "STEPS", "Chart", "Line", "Number", "Panel", "line_of"]
+
+MOST_POINTS = 150
+"""Of a line: as many as the eye tells apart in a panel."""
+
+SMALLEST = 1e-17
+"""Where an error of zero is drawn on a logarithmic axis."""
+
+STEPS = "steps (updates)"
+ERROR = "recovery error ‖w − w*‖"
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """A line with a band, or dots; x are positions of the panel's ticks if it has them."""
+
+    name: str
+    x: Array
+    y: Array
+    style: Style
+    low: Array | None = None
+    high: Array | None = None
+    joined: bool = True
+    notes: tuple[str, ...] = ()
+    """What to say of each dot."""
+
+    def thinned(self, most: int) -> Line:
+        """Return the line with at most so many points: evenly chosen, on both kinds of axes."""
+        keep = (
+            _spread(self.x, most) if self.joined else _spread(np.arange(1.0, len(self.x) + 1), most)
+        )
+        low, high = (None if end is None else end[keep] for end in (self.low, self.high))
+        notes = tuple(np.array(self.notes, dtype=object)[keep]) if self.notes else ()
+        return replace(self, x=self.x[keep], y=self.y[keep], low=low, high=high, notes=notes)
+
+    def band(self) -> tuple[Array, Array] | None:
+        """Return the band as it is drawn: if it has no end, some way beyond what has."""
+        if self.low is None or self.high is None or not len(self.x):
+            return None
+        finite = self.high[np.isfinite(self.high)]
+        top = max(finite.max(initial=0.0), 10.0 * self.y.max())
+        return np.minimum(self.low, top), np.minimum(self.high, top)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes."""
+
+    title: str
+    lines: tuple[Line, ...]
+    ticks: tuple[str, ...] = ()
+    """Names along the horizontal axis, at 0, 1, 2, …; none for a numeric axis."""
+
+
+class Number(NamedTuple):
+    """A number that is drawn, and its interval."""
+
+    panel: str
+    line: str
+    at: str
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One figure: panels that share labels and scales."""
+
+    name: str
+    """Of its files, and of its place on the page."""
+    title: str
+    caption: str
+    """What is shown, and over how many replicates."""
+    x_label: str
+    y_label: str
+    panels: tuple[Panel, ...]
+    note: str = ""
+    """The caption in a few words, for the picture itself."""
+    x_log: bool = True
+    y_log: bool = True
+    y_range: tuple[float, float] | None = None
+    reference: float | None = None
+    """A height to mark, as 1 among ratios."""
+
+    @property
+    def legend(self) -> dict[str, Line]:
+        """The lines to tell apart, each name once."""
+        found: dict[str, Line] = {}
+        for panel in self.panels:
+            for line in panel.lines:
+                found.setdefault(line.name, line)
+        return found
+
+    @property
+    def shared(self) -> bool:
+        """Whether all panels are drawn on one vertical scale: if none would be pressed flat."""
+        if self.y_range is not None or not self.y_log:
+            return True
+        spans = [np.log10(high / low) for low, high in map(_heights, self.panels)]
+        low, high = self.heights()
+        return bool(np.log10(high / low) <= max(2.0 * np.median(spans), 1.0))
+
+    def heights(self) -> tuple[float, float]:
+        """Return the least and the largest height of all lines."""
+        lows, highs = zip(*map(_heights, self.panels), strict=True)
+        return min(lows), max(highs)
+
+    def thinned(self, most: int) -> Chart:
+        """Return the chart with at most so many points to a line."""
+        panels = tuple(
+            replace(panel, lines=tuple(line.thinned(most) for line in panel.lines))
+            for panel in self.panels
+        )
+        return replace(self, panels=panels)
+
+    def numbers(self) -> list[Number]:
+        """Return what a table beside the figure holds: the ends of lines, or the points at ticks.
+
+        Dots are left out: there are too many, and their middle is a point of its own.
+        """
+        found = []
+        for panel in self.panels:
+            for line in panel.lines:
+                if not len(line.x) or (not line.joined and line.low is None):
+                    continue
+                for i in range(len(line.x)) if panel.ticks else (len(line.x) - 1,):
+                    at = panel.ticks[int(line.x[i])] if panel.ticks else f"{line.x[i]:,.0f}"
+                    low, high = (
+                        None if end is None else float(end[i]) for end in (line.low, line.high)
+                    )
+                    found.append(Number(panel.title, line.name, at, float(line.y[i]), low, high))
+        return found
+
+
+def _heights(panel: Panel) -> tuple[float, float]:
+    drawn = np.concatenate([np.ones(0), *(line.y for line in panel.lines)])
+    return (float(drawn.min()), float(drawn.max())) if len(drawn) else (1.0, 1.0)
+
+
+def line_of(
+    name: str,
+    x: Array | Index,
+    y: Array,
+    style: Style,
+    low: Array | None = None,
+    high: Array | None = None,
+) -> Line:
+    """Return a line for logarithmic axes, thinned to what the eye sees.
+
+    It begins at the first positive x and ends where y is not finite; zeros are drawn at `SMALLEST`.
+    """
+    shown = (x > 0) & np.isfinite(y)
+    ends = [None if end is None else np.maximum(end[shown], SMALLEST) for end in (low, high)]
+    heights = np.maximum(y[shown], SMALLEST)
+    whole = Line(name, np.asarray(x, np.float64)[shown], heights, style, ends[0], ends[1])
+    return whole.thinned(MOST_POINTS)
+
+
+def _spread(x: Array, most: int) -> Array:
+    """Tell which of increasing x to keep, evenly on both kinds of axes.
+
+    Half of them are nearest to even steps of a logarithmic axis, half of a linear one.
+    """
+    keep = np.ones(len(x), dtype=bool)
+    if len(x) > most:
+        places = np.concatenate(
+            [np.geomspace(x[0], x[-1], most // 2), np.linspace(x[0], x[-1], most - most // 2)]
+        )
+        keep[:] = False
+        keep[np.clip(np.searchsorted(x, places), 0, len(x) - 1)] = True
+        keep[-1] = True
+    return keep

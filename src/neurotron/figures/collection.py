@@ -1,0 +1,135 @@
+"""All charts of a folder of results."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from neurotron.figures.certificate import study_certificates
+from neurotron.figures.chart import Chart
+from neurotron.figures.courses import compare, levels_of
+from neurotron.figures.endings import final_errors, mirror, paired_errors, success_rates
+from neurotron.figures.paper import paper_charts
+from neurotron.figures.view import Sweep, View
+
+if TYPE_CHECKING:
+    from neurotron.results.frames import Results
+
+__all__ = ["MOST_CHARTS", "charts"]
+
+MOST_CHARTS = 40
+"""Of one study: a page with more is not read."""
+
+AXES = {None: "levels", 0: "bound", 1: "probability"}
+NUMBERS = {None: "levels", 0: "bounds θ", 1: "probabilities β"}
+
+
+def charts(results: Results) -> list[Chart]:
+    """Return the charts of any study: the paper's figures first, if it has runs for them.
+
+    Then errors over steps of what the paper has no figure of, and of all settings: final errors,
+    success rates, paired errors, the side of the origin where runs end, and certificates.
+    """
+    view = View(results)
+    if not view.cohorts:
+        return []
+    paper = list(paper_charts(view))
+    ends = [*_over_levels(view, paper), *_by_trainer(view), *study_certificates(view)]
+    courses = list(_courses(view, _cohorts_shown(view, paper)))
+    return [*paper, *courses[: max(0, MOST_CHARTS - len(paper) - len(ends))], *ends]
+
+
+def _cohorts_shown(view: View, paper: list[Chart]) -> set[str]:
+    """Return the cohorts that the paper's figures show."""
+    if not paper:
+        return set()
+    from neurotron.claims.setups import published
+
+    return set(published(view.results)["cohort"].unique())
+
+
+def _by_attack(view: View) -> dict[tuple[str, int | None], list[Sweep]]:
+    """Return the sweeps of all cohorts over the same number of the same attack."""
+    found: dict[tuple[str, int | None], list[Sweep]] = {}
+    for cohort in view.cohorts:
+        for sweep in view.sweeps(cohort):
+            found.setdefault((sweep.attack, sweep.axis), []).append(sweep)
+    return found
+
+
+def _courses(view: View, but: set[str]) -> Iterator[Chart]:
+    """Yield errors over steps: of the first trainer at every level, of all trainers at each."""
+    for (attack, axis), every in _by_attack(view).items():
+        sweeps = [sweep for sweep in every if sweep.cohort not in but]
+        leads = {sweep.trainers[0]: sweep for sweep in reversed(sweeps)}
+        for lead in reversed(leads):
+            led = [sweep for sweep in sweeps if sweep.trainers[0] == lead]
+            if any(len(sweep.levels) > 1 for sweep in led):
+                yield levels_of(
+                    view, _name("levels", lead, attack, AXES[axis]),
+                    f"{lead} under {attack}: different {NUMBERS[axis]}", lead, led,
+                    f"{lead} under the attack {attack} at different {NUMBERS[axis]}."
+                    f"{_fixed(led)}",
+                )  # fmt: skip
+        for sweep in sweeps:
+            if len(sweep.trainers) > 1 or len(sweep.levels) == 1:
+                title = view.results.titles[sweep.cohort]
+                under = "on honest labels" if attack == "none" else f"under {attack}"
+                yield compare(
+                    view, _name("trainers", sweep.cohort, attack, AXES[axis]),
+                    f"{title}: trainers {under}", sweep,
+                    f"Trainers {under} on the same data, setting {title}.{_fixed([sweep])}",
+                )  # fmt: skip
+
+
+def _over_levels(view: View, paper: list[Chart]) -> Iterator[Chart]:
+    """Yield final errors and success rates over the levels of each attack."""
+    names = {chart.name for chart in paper}
+    for (attack, axis), every in _by_attack(view).items():
+        sweeps = [sweep for sweep in every if len(sweep.levels) > 1]
+        if not sweeps or (attack == "impersonation" and "section-3-5" in names):
+            continue
+        kinds = [("final-errors", "Final errors", final_errors)]
+        if any(len(sweep.trainers) > 1 for sweep in sweeps):
+            kinds.append(("success-rates", "How often the filter is recovered", success_rates))
+        for kind, title, chart_of in kinds:
+            name = f"{kind}-{AXES[axis]}"
+            if name in names:
+                name = _name(kind, attack, AXES[axis])
+            names.add(name)
+            yield chart_of(
+                view, name, f"{title} over {NUMBERS[axis]}, {attack}", sweeps,
+                f"All trainers under {attack}.{_fixed(sweeps)}",
+            )  # fmt: skip
+
+
+def _by_trainer(view: View) -> Iterator[Chart]:
+    """Yield where the runs of each trainer end, in pairs and as weights."""
+    pairs = paired_errors(
+        view, "paired-errors", "Paired: final errors, trainer against trainer",
+        "The final error of the first trainer of each setting over that of each other one, on the "
+        "same network, data and attack.",
+    )  # fmt: skip
+    sides = mirror(
+        view, "mirror-filter", "The mirror filter: on which side of the origin runs end",
+        "Cosine of the final weights with −w*: −1 is the true filter, +1 its mirror, which "
+        "explains the even part of the labels just as well.",
+    )  # fmt: skip
+    yield from (chart for chart in (pairs, sides) if chart is not None)
+
+
+def _fixed(sweeps: list[Sweep]) -> str:
+    """Return a sentence on what stays the same, if it does in all sweeps."""
+    words = {sweep.fixed for sweep in sweeps}
+    return f" Throughout, {words.pop()}." if len(words) == 1 and words != {""} else ""
+
+
+def _name(*parts: str) -> str:
+    """Return a name for files and links.
+
+    >>> _name("levels", "Neuro-Tron, η = 1", "impersonation", "bound")
+    'levels-neuro-tron-1-impersonation-bound'
+    """
+    words = "-".join(parts).lower().encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9]+", "-", words).strip("-")[:80]

@@ -1,0 +1,245 @@
+"""Charts for print: matplotlib, as PNG, PDF or SVG."""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from neurotron import _check
+from neurotron._extras import require
+from neurotron.figures.chart import Chart, Line, Panel
+
+__all__ = ["check_picture", "draw", "encode", "save"]
+
+FORMATS = (".png", ".pdf", ".svg")
+DASHES = {"solid": "-", "dash": "--", "dashdot": "-.", "dot": ":"}
+MARKERS = {
+    "circle": "o", "square": "s", "triangle-up": "^", "triangle-down": "v", "diamond": "D",
+    "cross": "P", "x": "X", "star": "*",
+}  # fmt: skip
+WIDTH, HEIGHT = 2.5, 1.8
+"""Of a panel among others, in inches."""
+ALONE = 5.8, 3.6
+"""Of a single panel."""
+
+
+def draw(chart: Chart) -> Any:
+    """Return the chart as a matplotlib figure, which a notebook shows."""
+    columns = _columns(len(chart.panels))
+    rows = math.ceil(len(chart.panels) / columns)
+    entries = chart.legend
+    size = ALONE if len(chart.panels) == 1 else (WIDTH, HEIGHT)
+    per_row = _entries_per_row(list(entries), columns * size[0])
+    lines_below = chart.note.count("\n") + bool(chart.note) + bool(chart.x_label)
+    turned = any(_is_long(panel.ticks) for panel in chart.panels)
+    margins = _Margins(
+        top=0.36 if chart.title else 0.12,
+        bottom=0.3 + 0.16 * lines_below + 0.19 * math.ceil(len(entries) / per_row) + 0.45 * turned,
+        between=0.5 + 0.45 * turned,
+    )
+    figure, axes = margins.figure(rows, columns, size, chart.shared)
+    for i, (place, panel) in enumerate(zip(axes.flat, chart.panels, strict=False)):
+        _draw_panel(place, chart, panel)
+        place.tick_params(labelleft=i % columns == 0 or not chart.shared)
+    for place in axes.flat[len(chart.panels) :]:
+        place.set_axis_off()
+    margins.write(figure, chart, [_handle(line) for line in entries.values()], per_row)
+    return figure
+
+
+@dataclass(frozen=True)
+class _Margins:
+    """The space around and between panels, in inches.
+
+    Set by hand: matplotlib's own layouts draw everything several times to find it.
+    """
+
+    top: float
+    bottom: float
+    between: float
+    left: float = 0.72
+    right: float = 0.15
+
+    def figure(
+        self, rows: int, columns: int, size: tuple[float, float], shared: bool
+    ) -> tuple[Any, Any]:
+        gap = 0.15 if shared else 0.6
+        width = self.left + self.right + columns * size[0] + (columns - 1) * gap
+        height = self.top + self.bottom + rows * size[1] + (rows - 1) * self.between + 0.22
+        figure = _figure_class()(figsize=(width, height))
+        axes = figure.subplots(
+            rows, columns, squeeze=False, sharey=shared,
+            gridspec_kw={
+                "left": self.left / width, "right": 1.0 - self.right / width,
+                "bottom": self.bottom / height, "top": 1.0 - (self.top + 0.22) / height,
+                "wspace": gap / size[0], "hspace": self.between / size[1],
+            },
+        )  # fmt: skip
+        return figure, axes
+
+    def write(self, figure: Any, chart: Chart, handles: list[Any], per_row: int) -> None:
+        """Put title, labels and legend into the margins."""
+        width, height = figure.get_size_inches()
+        centre = 0.5 * (self.left + width - self.right) / width
+        below = f"{chart.x_label}\n{chart.note}".strip()
+        rows = 0.19 * math.ceil(len(handles) / per_row)
+        middle = 0.5 * (self.bottom + height - self.top) / height
+        figure.text(
+            centre,
+            1.0 - 0.06 / height,
+            _plain(_short(chart.title, 90)),
+            size=11,
+            ha="center",
+            va="top",
+        )
+        figure.text(centre, (rows + 0.04) / height, _plain(below), size=8, ha="center", va="bottom")
+        figure.text(0.08 / width, middle, _plain(chart.y_label), size=8, rotation=90, va="center")
+        entries = list(
+            zip(handles, (_plain(_short(name, 60)) for name in chart.legend), strict=True)
+        )
+        in_rows = [entry for i in range(per_row) for entry in entries[i::per_row]]  # not columns
+        figure.legend(
+            [handle for handle, _ in in_rows], [name for _, name in in_rows], ncols=per_row,
+            fontsize=8, frameon=False, loc="lower center",
+            bbox_to_anchor=(centre, -0.05 / height), borderpad=0.2, labelspacing=0.3,
+        )  # fmt: skip
+
+
+def _entries_per_row(names: list[str], width: float) -> int:
+    """Return how many entries of a legend stand side by side."""
+    longest = max(map(len, names), default=1)
+    most = max(1, int(width / (0.07 * longest + 0.6)))
+    rows = max(1, math.ceil(len(names) / most))
+    return max(1, math.ceil(len(names) / rows))
+
+
+def encode(figure: Any, suffix: str) -> bytes:
+    """Return the bytes of a picture: the same for the same chart and versions."""
+    buffer = io.BytesIO()
+    fixed = {".png": {"Software": None}, ".pdf": {"CreationDate": None}, ".svg": {"Date": None}}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)  # a box is drawn
+        figure.savefig(buffer, format=suffix[1:], dpi=150, metadata=fixed[suffix])
+    return buffer.getvalue()
+
+
+def save(figure: Any, path: str | Path) -> None:
+    """Write a picture in the format of its name."""
+    check_picture("path", path)
+    Path(path).write_bytes(encode(figure, Path(path).suffix.lower()))
+
+
+def check_picture(name: str, path: str | Path) -> None:
+    """Refuse a picture that could not be saved, before any work."""
+    if not isinstance(path, (str, Path)) or Path(path).suffix.lower() not in FORMATS:
+        raise _check.InputError(
+            f"`{name}` must end in {', '.join(FORMATS[:-1])} or {FORMATS[-1]}, got {str(path)!r}"
+        )
+    folder = Path(path).parent
+    if not folder.is_dir():
+        raise _check.InputError(f"`{name}`: there is no folder {str(folder)!r}")
+    if Path(path).is_dir() or not os.access(folder, os.W_OK):
+        raise _check.InputError(f"`{name}`: {str(path)!r} cannot be written")
+
+
+def _figure_class() -> Any:
+    class Picture(require("matplotlib.figure").Figure):  # type: ignore[misc]
+        """A figure that a notebook shows without pyplot, which would keep it alive."""
+
+        def _repr_png_(self) -> bytes:
+            return encode(self, ".png")
+
+    return Picture
+
+
+def _columns(panels: int) -> int:
+    if panels <= 3:
+        return max(panels, 1)
+    return 2 if panels == 4 else 3 if panels <= 6 else 4
+
+
+def _draw_panel(axes: Any, chart: Chart, panel: Panel) -> None:
+    if chart.x_log and not panel.ticks:
+        axes.set_xscale("log")
+    if chart.y_log:
+        axes.set_yscale("log")
+    if chart.y_range is not None:
+        axes.set_ylim(*chart.y_range)
+    if chart.reference is not None:
+        axes.axhline(chart.reference, color="#767676", linewidth=0.8, linestyle=":")
+    for line in panel.lines:
+        _draw_line(axes, line, bool(panel.ticks))
+    if panel.ticks:
+        names = [_plain(_short(tick, 24)) for tick in panel.ticks]
+        look: dict[str, Any] = {"rotation": 20, "ha": "right"} if _is_long(panel.ticks) else {}
+        axes.set_xticks(range(len(names)), names, **look)
+        axes.set_xlim(-0.5, len(names) - 0.5)
+    if len(chart.panels) > 1 or panel.title:
+        axes.set_title(_plain(_short(panel.title, 40)), fontsize=9)
+    for axis, is_log in ((axes.xaxis, chart.x_log and not panel.ticks), (axes.yaxis, chart.y_log)):
+        if is_log:
+            _mark_powers(axis)
+    axes.tick_params(labelsize=7.5)
+    axes.grid(alpha=0.25, linewidth=0.6)
+
+
+def _draw_line(axes: Any, line: Line, ticked: bool) -> None:
+    colour, marker = line.style.colour, MARKERS[line.style.marker]
+    if not line.joined and line.low is None:
+        axes.plot(line.x, line.y, marker, color=colour, markersize=3, alpha=0.35, mew=0)
+        return
+    dash = DASHES[line.style.dash] if line.joined else "none"
+    every = max(1, len(line.x) // 6)
+    axes.plot(
+        line.x, line.y, dash, marker=marker, markevery=1 if ticked else (every // 2, every),
+        color=colour, linewidth=1.4, markersize=4 if line.joined else 5,
+    )  # fmt: skip
+    band = line.band()
+    if band is None:
+        return
+    if ticked:
+        axes.vlines(line.x, *band, color=colour, linewidth=1.2)
+    else:
+        axes.fill_between(line.x, *band, color=colour, alpha=0.15, linewidth=0)
+
+
+def _handle(line: Line) -> Any:
+    lines = require("matplotlib.lines")
+    return lines.Line2D(
+        [], [], color=line.style.colour, marker=MARKERS[line.style.marker], markersize=4,
+        linestyle=DASHES[line.style.dash] if line.joined else "none",
+    )  # fmt: skip
+
+
+def _mark_powers(axis: Any) -> None:
+    """Mark powers of ten in plain text: mathematics takes most of the time of a drawing."""
+    ticker = require("matplotlib.ticker")
+    low, high = axis.get_view_interval()
+    axis.set_major_locator(
+        ticker.LogLocator(numticks=7, subs=(1.0,) if high > 30.0 * low else (1.0, 2.0, 5.0))
+    )
+    axis.set_minor_locator(ticker.NullLocator())
+    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+
+
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _is_long(ticks: tuple[str, ...]) -> bool:
+    return sum(len(tick) + 1 for tick in ticks) > 36
+
+
+def _plain(text: str) -> str:
+    r"""Return text that matplotlib does not take for mathematics, nor for a hidden entry.
+
+    >>> _plain("_1$")
+    '\u2009_1\\$'
+    """
+    shown = text.replace("$", r"\$")
+    return f"\u2009{shown}" if shown.startswith("_") else shown

@@ -1,0 +1,160 @@
+"""What figures show of results: medians and bands of every arm, and the levels arms differ in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from neurotron.figures.chart import Line, line_of
+from neurotron.figures.styles import Style, styles
+
+if TYPE_CHECKING:
+    from neurotron.results.frames import Results
+
+__all__ = ["BANDS", "Level", "Sweep", "View", "evenly"]
+
+Level = tuple[float, float]
+"""(θ, β)"""
+
+BAND = 0.1, 0.9
+BANDS = "median and middle 80 %"
+
+
+class Sweep(NamedTuple):
+    """The levels of one attack in a cohort that differ in one number."""
+
+    cohort: str
+    attack: str
+    axis: int | None
+    """0 if θ varies, 1 if β does, None if both do or neither."""
+    levels: tuple[Level, ...]
+    trainers: tuple[str, ...]
+
+    def label(self, level: Level) -> str:
+        """Return what a level is called among the others."""
+        if self.attack == "none":
+            return "honest labels"
+        words = [f"{letter} = {number:g}" for letter, number in zip("θβ", level, strict=True)]
+        return ", ".join(words) if self.axis is None else words[self.axis]
+
+    @property
+    def fixed(self) -> str:
+        """What all its levels share."""
+        if self.attack == "none" or self.axis is None:
+            return ""
+        letter, number = "βθ"[self.axis], self.levels[0][1 - self.axis]
+        return f"{letter} = {number:g}"
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """Results as figures need them."""
+
+    results: Results
+
+    @cached_property
+    def styles(self) -> dict[str, Style]:
+        """The style of each trainer."""
+        pairs = self.results.arms.select("trainer", "algorithm").unique(maintain_order=True)
+        order = list(self.results.spec["trainers"])
+        return styles(sorted(pairs.iter_rows(), key=lambda pair: order.index(pair[0])))
+
+    @cached_property
+    def cohorts(self) -> list[str]:
+        """The cohorts with results."""
+        there = set(self.results.runs["cohort"].unique())
+        return [name for name in self.results.titles if name in there]
+
+    @cached_property
+    def arms(self) -> dict[tuple[str, str, str, float, float], str]:
+        """The name of each arm, by cohort, trainer, attack (with its settings), θ and β."""
+        return {
+            (row["cohort"], row["trainer"], _attack(row), row["bound"], row["probability"]): row[
+                "arm"
+            ]
+            for row in self.results.arms.iter_rows(named=True)
+        }
+
+    def trainers(self, cohort: str) -> list[str]:
+        """Return the trainers of a cohort, in the order of its arms."""
+        return list(dict.fromkeys(key[1] for key in self.arms if key[0] == cohort))
+
+    def replicates(self, cohorts: Sequence[str]) -> str:
+        """Return over how many replicates something is, in words."""
+        runs = self.results.runs.select("cohort", "replicate").unique()
+        counts = [int((runs["cohort"] == cohort).sum()) for cohort in cohorts]
+        few, many = min(counts, default=0), max(counts, default=0)
+        return f"{many} replicate{'s' if many != 1 else ''}" if few == many else (
+            f"{few} to {many} replicates"
+        )  # fmt: skip
+
+    def line(
+        self, name: str, style: Style, cohort: str, trainer: str, attack: str, level: Level
+    ) -> Line | None:
+        """Return the course of an arm over its replicates, if there is one."""
+        arm = self.arms.get((cohort, trainer, attack, *level))
+        band = self._bands.get((cohort, arm))
+        if band is None:
+            return None
+        step, middle, low, high = (band[key].to_numpy() for key in ("step", "y", "low", "high"))
+        return line_of(name, step, middle, style, low, high)
+
+    @cached_property
+    def runs(self) -> dict[Any, Any]:
+        """The runs of each cohort and arm."""
+        keys = ["cohort", "arm"]
+        return self.results.runs.sort("replicate").partition_by(keys, as_dict=True)
+
+    @cached_property
+    def _bands(self) -> dict[Any, Any]:
+        import polars as pl
+
+        low, high = (pl.col("error").quantile(part, "equiprobable") for part in BAND)
+        table = (
+            self.results.courses.group_by("cohort", "arm", "step")
+            .agg(y=pl.col("error").median(), low=low, high=high)
+            .sort("step")
+        )
+        return table.partition_by("cohort", "arm", as_dict=True, include_key=False)
+
+    def sweeps(self, cohort: str) -> list[Sweep]:
+        """Return the sweeps of a cohort: by attack, the longest over θ and the longest over β."""
+        found = []
+        here = [key for key in self.arms if key[0] == cohort]
+        for attack in dict.fromkeys(key[2] for key in here):
+            met = [key for key in here if key[2] == attack]
+            levels = sorted({key[3:] for key in met})
+            lists: list[tuple[int | None, list[Level]]] = [
+                (axis, _longest(levels, axis)) for axis in (0, 1)
+            ]
+            several = [(axis, chosen) for axis, chosen in lists if len(chosen) > 1]
+            for axis, chosen in several or [(None, levels)]:
+                who = dict.fromkeys(key[1] for key in met if key[3:] in chosen)
+                found.append(Sweep(cohort, attack, axis, tuple(chosen), tuple(who)))
+        return found
+
+
+def _attack(row: dict[str, Any]) -> str:
+    """Return the attack of an arm with its settings, which only its name tells."""
+    text = row["arm"].removeprefix(f"{row['trainer']}, ")
+    return "none" if row["attack"] == "none" else text.rpartition(" θ=")[0]
+
+
+def _longest(levels: list[Level], axis: int) -> list[Level]:
+    """Return the longest list of levels that differ only in one number."""
+    fixed = sorted({level[1 - axis] for level in levels})
+    lists = [[level for level in levels if level[1 - axis] == value] for value in fixed]
+    return max(lists, key=len, default=[])
+
+
+def evenly(items: Sequence[Any], most: int) -> list[Any]:
+    """Return at most so many of a list, evenly chosen, with both ends.
+
+    >>> evenly(range(10), 4)
+    [0, 3, 6, 9]
+    """
+    if len(items) <= most:
+        return list(items)
+    return [items[round(i * (len(items) - 1) / (most - 1))] for i in range(most)]

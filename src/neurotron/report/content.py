@@ -1,0 +1,180 @@
+"""What the page says, as plain values for its template."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from neurotron.claims.model import ONLY_AS_PUBLISHED, REPRODUCED
+from neurotron.claims.setups import setups
+from neurotron.figures.chart import Chart
+from neurotron.figures.paper import FIGURES_OF_CLAIMS
+from neurotron.results.summary import OUTCOMES, endings
+from neurotron.studies.writing import to_toml
+
+if TYPE_CHECKING:
+    import polars
+
+    from neurotron.claims import Claim
+    from neurotron.results.frames import Results
+
+__all__ = ["number", "page"]
+
+MOST_STATEMENTS = 60
+MARKS = {
+    "reproduced": "✓", "reproduced only as published": "◐", "not reproduced": "✗",
+    "not covered": "–",
+}  # fmt: skip
+
+
+def page(results: Results, claims: list[Claim], charts: list[Chart]) -> dict[str, Any]:
+    """Return everything but figures and style."""
+    spec = results.spec
+    return {
+        "title": spec["title"] or spec["name"],
+        "spec": spec,
+        "units": len(list(results.folder.units())),
+        "replicates": _replicates(results),
+        "claims": _claims(claims, {chart.name: chart for chart in charts}),
+        "silent": [claim for claim in claims if not claim.told],
+        "story": _story(results, claims),
+        "outcomes": endings(results),
+        "titles": results.titles,
+        "outcome_names": OUTCOMES,
+        "certificates": _certificates(results),
+        "failures": results.failures,
+        "damaged": results.damaged,
+        "incomplete": _incomplete(results),
+        "toml": to_toml({**spec, "replicates": max(_counts(results).values(), default=1) or 1}),
+        "environment": results.folder.manifest["environment"],
+        "study_hash": results.folder.manifest["study"],
+        "computed": _computed(results),
+    }
+
+
+def number(value: float | None) -> str:
+    """Return a number as a table shows it.
+
+    >>> number(0.000123456), number(math.inf), number(None), number(0.5)
+    ('0.000123', '∞', '', '0.5')
+    """
+    if value is None or math.isnan(value):
+        return ""
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    return f"{value:.3g}".replace("-", "−")
+
+
+def _counts(results: Results) -> dict[str, int]:
+    """Return how many replicates there are of each cohort."""
+    counts = dict.fromkeys(results.titles, 0)
+    for cohort, _ in results.folder.units():
+        counts[cohort] += 1
+    return counts
+
+
+def _replicates(results: Results) -> str:
+    few, many = min(_counts(results).values()), max(_counts(results).values())
+    return f"{many:,}" if few == many else f"{few:,} to {many:,}"
+
+
+def _incomplete(results: Results) -> list[str]:
+    """Return the settings with fewer replicates than others."""
+    counts = _counts(results)
+    most = max(counts.values())
+    return [
+        f"{results.titles[name]}: {count:,} of {most:,} replicates"
+        for name, count in counts.items()
+        if count < most
+    ]
+
+
+def _claims(claims: list[Claim], charts: dict[str, Chart]) -> list[dict[str, Any]]:
+    """Return the claims that the results speak of, each with the figures that show it."""
+    return [
+        {
+            "claim": claim,
+            "mark": MARKS[claim.verdict],
+            "kind": claim.verdict.replace(" ", "-"),
+            "charts": [charts[n] for n in FIGURES_OF_CLAIMS.get(claim.name, ()) if n in charts],
+        }
+        for claim in claims
+        if claim.told
+    ]
+
+
+def _story(results: Results, claims: list[Claim]) -> dict[str, str] | None:
+    """Return the numbers of the story of SGD, if these results tell it."""
+    verdicts = {claim.name: claim.verdict for claim in claims}
+    told = {
+        "smaller-error-than-sgd": ONLY_AS_PUBLISHED,
+        "faster-than-sgd": ONLY_AS_PUBLISHED,
+        "more-often-than-sgd": REPRODUCED,
+    }
+    if any(verdicts.get(name) != verdict for name, verdict in told.items()):
+        return None
+    found = [setup for setup in setups(results) if setup.shared("sgd")]
+    mirrored = [_share(setup.runs, "sgd", "mirror") for setup in found]
+    ours = [_share(setup.runs, "neuro-tron", "recovered") for setup in found]
+    runs = sum(len(setup.runs.filter(algorithm="neuro-tron")) for setup in found)
+    return {"mirrored": _range(mirrored), "recovered": _range(ours), "runs": f"{runs:,}"}
+
+
+def _share(runs: polars.DataFrame, algorithm: str, outcome: str) -> float:
+    chosen = runs.filter(algorithm=algorithm)
+    return len(chosen.filter(outcome=outcome)) / len(chosen)
+
+
+def _range(shares: list[float]) -> str:
+    ends = sorted({f"{100.0 * share:.0f}" for share in (min(shares), max(shares))}, key=int)
+    return " to ".join(ends) + " %"
+
+
+def _certificates(results: Results) -> dict[str, Any]:
+    """Return what is certified, as one statement per arm, and of whom nothing is."""
+    import polars as pl
+
+    runs = results.runs.with_columns(
+        says=pl.col("radius").fill_null(math.inf) < pl.col("initial_error")
+    )
+    keys = ["cohort", "trainer", "attack", "bound", "probability"]
+    statements, silent = [], []
+    for key, group in runs.group_by(keys, maintain_order=True):
+        cohort, trainer, attack, bound, chance = key
+        certified = group.filter("says")
+        if len(certified):
+            outside = certified.filter(pl.col("error") > pl.max_horizontal("radius", 1e-12))
+            statements.append(
+                {
+                    "setting": results.titles[str(cohort)], "trainer": trainer, "attack": attack,
+                    "bound": bound, "probability": chance, "runs": len(certified),
+                    "of": len(group), "least": certified["radius"].min(),
+                    "largest": certified["radius"].max(), "measured": certified["error"].max(),
+                    "outside": len(outside),
+                }
+            )  # fmt: skip
+        else:
+            silent.append(f"{results.titles[str(cohort)]}, {trainer}")
+    certified_too = {f"{one['setting']}, {one['trainer']}" for one in statements}
+    return {
+        "statements": statements[:MOST_STATEMENTS],
+        "more": max(0, len(statements) - MOST_STATEMENTS),
+        "silent": [name for name in dict.fromkeys(silent) if name not in certified_too],
+        "confidence": f"{100.0 * (1.0 - results.spec['failure']):g} %",
+        "theorem1": len(runs.filter(pl.col("theorem1_radius") < pl.col("initial_error"))),
+        "runs": len(runs.filter(algorithm="neuro-tron")),
+    }
+
+
+def _computed(results: Results) -> dict[str, Any]:
+    """Return when, where and for how long it was computed, as far as runs.jsonl tells."""
+    events = results.folder.events()
+    times = sorted(str(event["time"]) for event in events if "time" in event)
+    machines = sorted({str(event["machine"]) for event in events if event.get("machine")})
+    seconds = [event["seconds"] for event in events if isinstance(event.get("seconds"), float)]
+    return {
+        "first": times[0] if times else "",
+        "last": times[-1] if times else "",
+        "machines": machines,
+        "seconds": f"{sum(seconds):,.0f}" if seconds else "",
+    }

@@ -1,0 +1,138 @@
+"use strict";
+// Draws the figures when they come into view; legends, axes and theme are plain buttons.
+(() => {
+  const root = document.documentElement;
+  const coarse = matchMedia("(pointer: coarse)").matches;
+  const MARKS = { // as in the figures, for the legends
+    "circle": '<circle cx="17" cy="6" r="3.5"/>', "square": '<rect x="14" y="3" width="6" height="6"/>',
+    "triangle-up": '<path d="M17 2l4 7h-8z"/>', "triangle-down": '<path d="M17 10l4-7h-8z"/>',
+    "diamond": '<path d="M17 1.5L21.5 6 17 10.5 12.5 6z"/>', "cross": '<path d="M15.5 2h3v2.5H21v3h-2.5V10h-3V7.500H13v-3h2.500z"/>',
+    "x": '<path d="M14 2l3 3 3-3 1 1-3 3 3 3-1 1-3-3-3 3-1-1 3-3-3-3z"/>',
+    "star": '<path d="M17 1l1.500 3.500 3.500.3-2.700 2.400.9 3.600L17 9l-3.200 1.800.9-3.600L12 4.800l3.500-.3z"/>',
+  };
+  const DASHES = { solid: "", dash: "6 4", dashdot: "6 3 2 3", dot: "2 3" };
+
+  const dark = () => root.dataset.theme === "dark";
+  const colours = () => {
+    const style = getComputedStyle(root);
+    return { text: style.getPropertyValue("--text").trim(), grid: style.getPropertyValue("--line").trim(),
+             back: style.getPropertyValue("--panel").trim() };
+  };
+  // On a dark page colours are lighter, and greys change sides.
+  function tone(colour) {
+    if (!dark()) return colour;
+    const parts = [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16));
+    const grey = parts[0] === parts[1] && parts[1] === parts[2];
+    return "#" + parts.map((value) => Math.round(grey ? 255 - 0.6 * value : value + 0.4 * (255 - value)))
+      .map((value) => value.toString(16).padStart(2, "0")).join("");
+  }
+
+  class Figure {
+    constructor(element) {
+      this.element = element;
+      const content = JSON.parse(element.querySelector("script").textContent);
+      this.panels = content.panels;
+      this.reference = content.reference;
+      this.plots = [...element.querySelectorAll(".plot")];
+      this.hidden = new Set();
+      this.types = {};
+      this.drawn = false;
+      for (const button of element.querySelectorAll(".entry"))
+        button.addEventListener("click", () => this.toggle(button));
+      for (const button of element.querySelectorAll(".axis"))
+        button.addEventListener("click", () => this.rescale(button));
+      this.paintLegend();
+    }
+    paintLegend() {
+      for (const svg of this.element.querySelectorAll(".entry svg")) {
+        const { dash, marker } = svg.dataset, colour = tone(svg.dataset.colour);
+        const line = dash === "none" ? "" : `<path d="M0 6h34" stroke="${colour}" stroke-width="2" stroke-dasharray="${DASHES[dash]}"/>`;
+        svg.innerHTML = `${line}<g fill="${colour}">${MARKS[marker]}</g>`;
+      }
+    }
+    traces(panel) {
+      return panel.data.map((trace) => {
+        const made = { ...trace, visible: !this.hidden.has(trace.meta) };
+        for (const key of ["marker", "line", "error_y"])
+          if (trace[key] && trace[key].color) made[key] = { ...trace[key], color: tone(trace[key].color) };
+        if (trace.fillcolor) made.fillcolor = tone(trace.fillcolor);
+        return made;
+      });
+    }
+    layout(panel, width) {
+      const { text, grid, back } = colours();
+      const ticks = panel.layout.xaxis.ticktext || [];
+      const longest = Math.max(0, ...ticks.map((tick) => tick.length));
+      const slanted = ticks.length * (6.5 * longest + 8) > width - 80;
+      const axis = (name) => {
+        const own = panel.layout[name], type = this.types[name];
+        const made = { gridcolor: grid, linecolor: grid, zeroline: false, nticks: 5, ...own,
+                       title: { ...own.title, font: { size: 11 }, standoff: 6 } };
+        if (name === "xaxis" && ticks.length) made.tickangle = slanted ? -30 : 0;
+        if (type && type !== own.type && !own.tickvals) { made.type = type; delete made.range; made.rangemode = "tozero"; }
+        return made;
+      };
+      const layout = { xaxis: axis("xaxis"), yaxis: axis("yaxis"), margin: { l: 62, r: 10, t: 8, b: slanted ? Math.min(100, 26 + 3 * longest) : 42 }, hovermode: "closest",
+        paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: text, size: 11 }, showlegend: false,
+        dragmode: coarse ? false : "zoom", hoverlabel: { bgcolor: back, bordercolor: grid, font: { color: text, size: 12 }, align: "left" } };
+      if (this.reference !== null && this.reference !== undefined)
+        layout.shapes = [{ type: "line", xref: "paper", x0: 0, x1: 1, y0: this.reference, y1: this.reference,
+                           line: { color: grid, width: 1, dash: "dot" } }];
+      return layout;
+    }
+    draw() {
+      this.drawn = true;
+      const done = this.panels.map((panel, i) => Plotly.react(this.plots[i], this.traces(panel), this.layout(panel, this.plots[i].clientWidth),
+        { responsive: true, displaylogo: false, displayModeBar: coarse ? false : "hover",
+          modeBarButtonsToRemove: ["select2d", "lasso2d", "zoomIn2d", "zoomOut2d", "autoScale2d"] }));
+      return Promise.all(done).then(() => { this.element.dataset.drawn = "true"; });
+    }
+    toggle(button) {
+      const shown = button.getAttribute("aria-pressed") !== "true";
+      button.setAttribute("aria-pressed", String(shown));
+      this.hidden[shown ? "delete" : "add"](button.dataset.line);
+      return this.draw();
+    }
+    rescale(button) {
+      const log = button.getAttribute("aria-pressed") !== "true";
+      button.setAttribute("aria-pressed", String(log));
+      this.types[button.dataset.axis] = log ? "log" : "linear";
+      return this.draw();
+    }
+  }
+
+  const figures = [...document.querySelectorAll("figure")].map((element) => new Figure(element));
+  const repaint = () => { for (const figure of figures) { figure.paintLegend(); if (figure.drawn) figure.draw(); } };
+
+  const button = document.getElementById("theme");
+  const preferred = matchMedia("(prefers-color-scheme: dark)");
+  function setTheme(name) {
+    root.dataset.theme = name;
+    button.setAttribute("aria-pressed", String(name === "dark"));
+    repaint();
+  }
+  let chosen = false; // by the reader: then the system's theme no longer counts
+  button.addEventListener("click", () => { chosen = true; setTheme(dark() ? "light" : "dark"); });
+  preferred.addEventListener("change", () => { if (!chosen) setTheme(preferred.matches ? "dark" : "light"); });
+  setTheme(preferred.matches ? "dark" : "light");
+
+  // A link to numbers opens them.
+  const open = () => {
+    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (target && target.tagName === "DETAILS") target.open = true;
+  };
+  addEventListener("hashchange", open);
+  open();
+
+  const drawAll = () => Promise.all(figures.filter((figure) => !figure.drawn).map((figure) => figure.draw()));
+  const watcher = new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      const figure = figures.find((one) => one.element === entry.target);
+      if (entry.isIntersecting && !figure.drawn) figure.draw();
+    }
+  }, { rootMargin: "600px" });
+  for (const figure of figures) watcher.observe(figure.element);
+  let before = null; // the theme to go back to after printing
+  addEventListener("beforeprint", () => { before = root.dataset.theme; if (dark()) setTheme("light"); drawAll(); });
+  addEventListener("afterprint", () => { if (before === "dark") setTheme("dark"); });
+})();

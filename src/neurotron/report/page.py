@@ -1,0 +1,121 @@
+"""From results to `report.html` and pictures beside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from neurotron._extras import require
+from neurotron.figures import charts, printed
+from neurotron.figures.chart import MOST_POINTS, Chart
+from neurotron.figures.interactive import panel_figure
+from neurotron.report import content
+
+if TYPE_CHECKING:
+    from neurotron.claims import Claim
+    from neurotron.results.frames import Results
+
+__all__ = ["build", "write"]
+
+PAGE = "report.html"
+PICTURES = "figures"
+MOST_BYTES = 2_600_000
+"""Of all figures' data: with the charting library, a page of less than 8 MB."""
+FEWEST_POINTS = 20
+
+
+def write(
+    results: Results, claims: list[Claim], progress: Callable[[int, int], None] | None = None
+) -> Path:
+    """Write the page and every figure as PNG and PDF into the folder of the results.
+
+    `progress` is told how many figures are drawn, of how many. Return where the page is.
+    """
+    drawn = charts(results)
+    results.folder.write(PAGE, build(results, claims, drawn).encode())
+    for i, chart in enumerate(drawn):
+        if progress is not None:
+            progress(i, len(drawn))
+        picture = printed.draw(chart)
+        for suffix in (".png", ".pdf"):
+            data = printed.encode(picture, suffix)
+            results.folder.write(f"{PICTURES}/{chart.name}{suffix}", data)
+    return results.folder.path / PAGE
+
+
+def build(results: Results, claims: list[Claim], drawn: list[Chart] | None = None) -> str:
+    """Return the page: the same text for the same results."""
+    chosen = charts(results) if drawn is None else drawn
+    figures = _figures(chosen)
+    shown = [figure["chart"] for figure in figures]
+    names = {chart.name for chart in shown}
+    return str(
+        _template().render(
+            content.page(results, claims, shown),
+            figures=figures,
+            left_out=[chart.title for chart in chosen if chart.name not in names],
+            pictures=PICTURES,
+            style=_resource("page.css"),
+            script=_resource("page.js"),
+            plotly=_plotly(),
+        )
+    )
+
+
+def _figures(chosen: list[Chart]) -> list[dict[str, Any]]:
+    """Return the charts as the template takes them: thinner, then fewer, if they are too large."""
+    figures = [_figure(chart) for chart in chosen]
+    most = MOST_POINTS
+    while sum(len(figure["json"]) for figure in figures) > MOST_BYTES and most > FEWEST_POINTS:
+        most //= 2
+        figures = [_figure(chart.thinned(most)) for chart in chosen]
+    while sum(len(figure["json"]) for figure in figures) > MOST_BYTES:
+        figures.remove(max(figures, key=lambda figure: len(figure["json"])))
+    return figures
+
+
+def _figure(chart: Chart) -> dict[str, Any]:
+    panels = [{"title": panel.title, **panel_figure(chart, panel)} for panel in chart.panels]
+    return {
+        "chart": chart,
+        "json": _json({"panels": panels, "reference": chart.reference}),
+        "entries": [
+            {"name": name, "colour": line.style.colour, "dash": line.style.dash,
+             "marker": line.style.marker, "joined": line.joined}
+            for name, line in chart.legend.items()
+        ],
+        "has_steps": any(not panel.ticks for panel in chart.panels),
+        "numbers": chart.numbers(),
+    }  # fmt: skip
+
+
+def _json(value: Any) -> str:
+    """Return JSON that can stand in a <script>: nothing in it ends one."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+@cache
+def _template() -> Any:
+    jinja = require("jinja2")
+    environment = jinja.Environment(
+        autoescape=True, undefined=jinja.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        loader=jinja.FunctionLoader(_resource),
+    )  # fmt: skip
+    environment.filters["number"] = content.number
+    return environment.get_template("page.html")
+
+
+def _resource(name: str) -> str:
+    return files("neurotron.report").joinpath(name).read_text("utf-8")
+
+
+def _plotly() -> str:
+    """Return the charting library, as it is put into the page once."""
+    return str(require("plotly.offline").get_plotlyjs()).replace("</script", r"<\/script")

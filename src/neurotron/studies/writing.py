@@ -1,0 +1,56 @@
+"""A study as a TOML file that reads back as the same study."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+__all__ = ["to_toml"]
+
+
+def to_toml(spec: dict[str, Any]) -> str:
+    """Return the text of a study, given as plain values; what is None is left out.
+
+    >>> print(to_toml({"name": "mine", "steps": 10, "trainers": {"Neuro-Tron": "neuro-tron"},
+    ...                "cohorts": [{"name": "a", "sweeps": [{"bound": [0.5]}]}]}))
+    name = "mine"
+    steps = 10
+    <BLANKLINE>
+    [trainers]
+    "Neuro-Tron" = "neuro-tron"
+    <BLANKLINE>
+    [[cohorts]]
+    name = "a"
+    <BLANKLINE>
+    [[cohorts.sweeps]]
+    bound = [0.5]
+    <BLANKLINE>
+    """
+    parts = [_values({key: value for key, value in spec.items() if not _is_table(value)})]
+    labels = {json.dumps(label, ensure_ascii=False): text for label, text in _trainers(spec)}
+    parts.append(f"[trainers]\n{_values(labels)}")
+    for cohort in spec["cohorts"]:
+        inside = {key: value for key, value in cohort.items() if not _is_table(value)}
+        parts.append(f"[[cohorts]]\n{_values(inside)}")
+        parts += [f"[[cohorts.sweeps]]\n{_values(sweep)}" for sweep in cohort["sweeps"]]
+    return "\n".join(parts)
+
+
+def _trainers(spec: dict[str, Any]) -> list[tuple[str, str]]:
+    return list(spec["trainers"].items())
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, dict) or (
+        isinstance(value, (list, tuple)) and any(isinstance(item, dict) for item in value)
+    )
+
+
+def _values(table: dict[str, Any]) -> str:
+    """Return the lines of a table; JSON writes strings, numbers and lists as TOML does."""
+    lines = [
+        f"{key} = {json.dumps(value, ensure_ascii=False)}".replace("\x7f", "\\u007f")
+        for key, value in table.items()
+        if value is not None
+    ]
+    return "\n".join(lines) + "\n"
