@@ -18,12 +18,23 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from neurotron import attacks, claims, laws, networks, results, studies, theory, trainers
+    from neurotron import (
+        attacks,
+        claims,
+        figures,
+        laws,
+        networks,
+        results,
+        studies,
+        theory,
+        trainers,
+    )
     from neurotron._check import InputError
     from neurotron._environment import package_version
     from neurotron.attacks import Attack, Query
     from neurotron.checks import check_attack, check_law, check_trainer
     from neurotron.engine.sources import Rows, Simulated
+    from neurotron.figures import plot
     from neurotron.laws import (
         Correlated,
         Empirical,
@@ -36,7 +47,6 @@ if TYPE_CHECKING:
         StudentT,
         Uniform,
     )
-    from neurotron.figures import plot
     from neurotron.networks import FilterNetwork
     from neurotron.problem import Problem
     from neurotron.results import load

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import neurotron as nt
-from neurotron.figures.certificate import certified_series
+from neurotron.figures.certificate import certified_lines
 
 ATTACK = nt.attacks.Adaptive(bound=0.5, probability=0.3)
 ARM = nt.Arm(nt.NeuroTron(0.01), ATTACK)
@@ -16,19 +16,20 @@ ARM = nt.Arm(nt.NeuroTron(0.01), ATTACK)
 
 def test_the_lines_are_root_mean_square_and_radius(small_problem):
     certificate = nt.certify(small_problem, ARM, batch_size=8, steps=500, failure=0.1)
-    root, radius = certified_series(certificate)
+    root, radius, limit = certified_lines(certificate)
     assert root.x[0] == 1.0
     assert root.x[-1] == 500.0
     np.testing.assert_allclose(radius.y, root.y / math.sqrt(0.1))
     assert radius.y[-1] == pytest.approx(certificate.radius)
     assert "0.9" in radius.name
+    assert set(limit.y) == {certificate.limit}
 
 
 def test_a_measured_certificate_has_a_measured_line(small_problem):
     certificate = nt.certify(
         small_problem, ARM, batch_size=8, steps=50, failure=0.5, method="measured"
     )
-    (line,) = certified_series(certificate)
+    (line,) = certified_lines(certificate)
     assert line.name == "measured root mean square"
 
 

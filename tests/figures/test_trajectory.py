@@ -3,13 +3,13 @@ from __future__ import annotations
 import numpy as np
 
 import neurotron as nt
-from neurotron.figures import series
+from neurotron.figures.trajectory import run_lines
 
 
 def test_a_diverged_arms_line_ends_and_the_others_are_whole(small_problem):
     arms = [nt.Arm(nt.SGD(5.0), name="wild"), nt.Arm(nt.SGD(0.02), name="calm")]
     run = nt.simulate(small_problem, arms, steps=100, batch_size=4, record="all")
-    wild, calm = series(run)
+    wild, calm = run_lines(run)
     assert (wild.name, calm.name) == ("wild", "calm")
     assert len(wild.x) == run.stopped_at[0] - 1
     np.testing.assert_array_equal(calm.x, np.arange(1, 101))

@@ -61,7 +61,8 @@ def course_caption(view: View, cohorts: Sequence[str]) -> str:
     """Return what lines and bands are."""
     return (
         f"Lines are medians over {view.replicates(cohorts)}, each with its own network, true "
-        "weights and data; bands hold the middle 80 % of them. Runs that diverged count as infinite."
+        "weights and data; bands hold the middle 80 % of them. Runs that diverged count as "
+        "infinite."
     )
 
 

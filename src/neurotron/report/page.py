@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neurotron._extras import require
-from neurotron.figures import charts, printed
+from neurotron.figures import printed
 from neurotron.figures.chart import MOST_POINTS, Chart
+from neurotron.figures.collection import charts
 from neurotron.figures.interactive import panel_figure
 from neurotron.report import content
 
