@@ -117,14 +117,14 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path, place):
 
 
 def test_leftovers_of_a_killed_run_are_cleaned(folder):
-    (folder.path / "shards/a/.1.tmp").write_bytes(b"half a sh")
+    (folder.path / "shards/a/.1.parquet.7.tmp").write_bytes(b"half a sh")
     with held(folder.path) as again:
         assert [*again.units()] == [("a", 0)]
     assert files(folder.path) == {"lock", "manifest.json", "shards/a/0.parquet"}
 
 
 def test_a_run_killed_before_its_manifest_was_whole_can_begin_again(tmp_path):
-    (tmp_path / ".manifest.tmp").write_text("{")
+    (tmp_path / ".manifest.json.7.tmp").write_text("{")
     (tmp_path / "lock").touch()
     with held(tmp_path):
         pass

@@ -120,11 +120,17 @@ def _no_attack(view: View, found: list[Setup]) -> Iterator[Chart]:
 def _outer_weights(view: View) -> Iterator[Chart]:
     import polars as pl
 
-    heavy = "symmetric:width=100,"
-    cohorts = [c["name"] for c in view.results.spec["cohorts"] if c["network"].startswith(heavy)]
-    runs = published(view.results).filter(pl.col("cohort").is_in(cohorts))
-    keys = runs.select("cohort", "trainer", "outer_weights", "step_size").unique()
     own = {(1.0, "0.0001"): 0, (10.0, "2e-05"): 1}  # as the paper ran it; then the other two
+    networks = {c["name"]: c["network"] for c in view.results.spec["cohorts"]}
+    weighted = [name for name, network in networks.items() if "outer_weights=" in network]
+    runs = published(view.results).filter(
+        pl.col("cohort").is_in(weighted),
+        pl.col("step_size").is_in([step for _, step in own]),
+        attack=ATTACK,
+        algorithm="neuro-tron",
+    )
+    keys = runs.select("cohort", "trainer", "outer_weights", "step_size").unique()
+    cohorts = list(keys["cohort"].unique())
     panels = []
     for cohort, trainer, weight, step in sorted(
         keys.iter_rows(), key=lambda key: (own.get(key[2:], 2), key[2])

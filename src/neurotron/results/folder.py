@@ -3,6 +3,7 @@
     manifest.json                        what is studied, by which arms, with which versions
     runs.jsonl                           what happened when and where, one line per event
     shards/<cohort>/<replicate>.parquet  what came out
+    claims.json, report.html, figures/   what they say, made from them again at any time
     set-aside/                           shards that were found damaged
     lock                                 held by the process that writes
 
@@ -115,8 +116,8 @@ class Folder:
                 folder = cls(path, manifest)
                 text = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
                 folder.write("manifest.json", text.encode())
-            for leftover in path.glob("shards/*/.*.tmp"):
-                leftover.unlink()
+            for leftover in path.rglob(".*.tmp"):
+                leftover.unlink(missing_ok=True)
             yield folder
 
     def shard_path(self, cohort: str, replicate: int) -> Path:
@@ -166,7 +167,7 @@ class Folder:
     def write(self, name: str, data: bytes) -> None:
         """Write a file whole or not at all: under another name, to disk, then renamed."""
         path = self.path / name
-        fresh = path.with_name(f".{path.stem}.tmp")
+        fresh = path.with_name(f".{path.name}.{os.getpid()}.tmp")  # two may write a report at once
         with storing(self.path):
             path.parent.mkdir(exist_ok=True)  # but not its parent: the folder may have been moved
             try:
@@ -248,7 +249,8 @@ def _require_ours(path: Path) -> None:
     """Refuse a folder of somebody else's files."""
     if path.is_dir():
         names = {entry.name for entry in path.iterdir()}
-        if names - {"lock", "shards", ".manifest.tmp"} and "manifest.json" not in names:
+        others = [name for name in names - {"lock", "shards"} if not name.endswith(".tmp")]
+        if others and "manifest.json" not in names:
             raise _check.InputError(
                 f"{str(path)!r} holds other files, and no results: take another folder"
             )

@@ -1,0 +1,216 @@
+"""Charts of results in which the truth is known."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from tests.claims.test_claims import LIKE_THE_PAPERS, MIRROR, OUTER_WEIGHTS
+from tests.results.made import STEPS, course, made
+
+import neurotron as nt
+from neurotron import figures
+
+SGD_LOST = 4
+"""Replicates in which SGD ends at the mirror, of 10."""
+
+
+def outcome(cohort, replicate, arm):
+    if arm["algorithm"] == "sgd" and replicate < SGD_LOST:
+        return MIRROR
+    factor = {"neuro-tron": 1.0, "first-sample-sgd": 3.0, "sgd": 0.5}[arm["algorithm"]]
+    level = arm["bound"] * arm["probability"] or 1e-14
+    return {"errors": course(factor * level * (1.0 + 0.01 * replicate))}
+
+
+@pytest.fixture(scope="module")
+def paper(tmp_path_factory):
+    study = nt.studies.parse(LIKE_THE_PAPERS.encode(), "like")
+    return made(tmp_path_factory.mktemp("made") / "paper", study, outcome, 10)
+
+
+@pytest.fixture(scope="module")
+def charts(paper):
+    return {chart.name: chart for chart in figures.charts(paper)}
+
+
+def test_the_papers_figures_come_first_and_in_order(charts):
+    assert list(charts)[:6] == [
+        "figure-1a", "figure-1b", "figure-2a", "figure-2b", "figure-3a", "figure-3b"
+    ]  # fmt: skip
+    assert "figure-6" in charts
+    assert {"paired-errors", "mirror-filter", "final-errors-bound"} <= set(charts)
+
+
+def test_figure_1_has_a_panel_per_law_and_a_line_per_attacked_level(charts):
+    bound, chance = charts["figure-1a"], charts["figure-1b"]
+    assert [panel.title for panel in bound.panels] == ["N", "t"]
+    assert [line.name for line in bound.panels[0].lines] == ["θ = 0.125", "θ = 1", "θ = 4"]
+    assert [line.name for line in chance.panels[0].lines] == ["β = 0.1", "β = 0.5", "β = 0.9"]
+    assert "10 replicates" in bound.caption
+    assert "β = 0.5 stays" in bound.caption
+
+
+def test_lines_are_medians_and_bands_the_middle_of_replicates(charts):
+    line = charts["figure-1a"].panels[0].lines[1]
+    errors = 0.5 * (1.0 + 0.01 * np.arange(10))
+    np.testing.assert_array_equal(line.x, STEPS[1:])
+    assert line.y[-1] == np.median(errors)
+    assert line.low[-1] == np.quantile(errors, 0.1, method="inverted_cdf")
+    assert line.high[-1] == np.quantile(errors, 0.9, method="inverted_cdf")
+
+
+def test_the_ends_of_lines_are_the_summarys_medians(paper, charts):
+    summary = paper.summary()
+    for number in charts["figure-2a"].numbers():
+        (row,) = summary.filter(
+            cohort="normal", trainer=number.line, bound=float(number.panel[4:]), probability=0.5
+        ).iter_rows(named=True)
+        assert number.value == row["median"]
+
+
+def test_figure_2_compares_all_trainers_at_each_level(charts):
+    panels = charts["figure-2a"].panels
+    assert [panel.title for panel in panels] == ["θ = 0.125", "θ = 1", "θ = 4"]
+    assert [line.name for line in panels[0].lines] == ["Tron", "First", "SGD"]
+
+
+def test_a_trainer_looks_the_same_in_every_figure(charts):
+    seen = {}
+    for name in ("figure-2a", "figure-3b", "final-errors-bound", "mirror-filter"):
+        for trainer, line in charts[name].legend.items():
+            assert seen.setdefault(trainer, line.style) == line.style
+    assert len({style.colour for style in seen.values()}) == 3
+
+
+def test_figure_6_is_no_attack_and_the_smallest(charts):
+    honest, small = charts["figure-6"].panels[0].lines
+    assert (honest.name, small.name) == ("θ = 0", "θ = 0.125")
+    assert honest.y[-1] < 1e-12 < small.y[-1]
+
+
+def test_success_rates_are_shares_with_exact_intervals(charts):
+    panel = charts["success-rates-bound"].panels[0]
+    assert panel.ticks == ("0", "0.125", "1", "4")
+    tron, _, sgd = panel.lines
+    np.testing.assert_array_equal(tron.y, 1.0)
+    np.testing.assert_allclose(tron.low, 0.025 ** (1 / 10))  # Clopper–Pearson, ten of ten
+    np.testing.assert_array_equal(sgd.y, 0.6)
+
+
+def test_paired_errors_are_ratios_of_runs_on_the_same_data(charts):
+    chart = charts["paired-errors"]
+    assert chart.panels[0].ticks == ("over First", "over SGD")
+    first_dots, first, sgd_dots, _ = chart.panels[0].lines
+    np.testing.assert_allclose(first_dots.y, 1.0 / 3.0)
+    assert first.y == pytest.approx(1.0 / 3.0)
+    assert len(sgd_dots.y) == 10
+    assert (sgd_dots.y < 0.5).sum() == SGD_LOST  # at the mirror; else twice SGD's error
+    assert chart.reference == 1.0
+
+
+def test_the_mirror_filter_is_seen_as_cosines(charts):
+    tron, _, sgd = charts["mirror-filter"].panels[0].lines
+    np.testing.assert_allclose(tron.y, -1.0)
+    levels = 7
+    assert (sgd.y > 0.99).sum() == SGD_LOST * levels
+    assert len(sgd.y) == len(sgd.notes) == 10 * levels
+    assert sgd.notes[0].startswith("replicate 0, θ = 0")
+
+
+def test_every_chart_says_what_is_on_its_axes_and_over_how_many_replicates(charts):
+    for chart in charts.values():
+        assert chart.y_label
+        assert chart.title
+        assert "10 replicates" in chart.caption or chart.name == "certificate"
+        assert chart.panels
+
+
+def test_outer_weights_show_the_published_pair_first(tmp_path):
+    study = nt.studies.parse(OUTER_WEIGHTS.encode(), "outer")
+    results = made(tmp_path / "outer", study, lambda c, r, a: {"errors": course(0.1)}, 5)
+    chart = next(chart for chart in figures.charts(results) if chart.name == "figure-7")
+    assert [panel.title for panel in chart.panels] == [
+        "q = 1, η = 0.0001 (as published)", "q = 10, η = 2e-05 (as published)",
+        "q = 1, η = 2e-05 (not in the paper)", "q = 10, η = 0.0001 (not in the paper)",
+    ]  # fmt: skip
+
+
+GRID = """
+name = "grid"
+[trainers]
+"$mine_" = "neuro-tron"
+[[cohorts]]
+name = "a"
+[[cohorts.sweeps]]
+attack = "odd-direction"
+bound = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]
+probability = [0.1, 0.2]
+[[cohorts.sweeps]]
+attack = "none"
+[[cohorts]]
+name = "b"
+like = "a"
+[[cohorts.sweeps]]
+attack = "none"
+"""
+
+
+def test_any_other_study_has_charts_too_and_says_what_it_leaves_out(tmp_path):
+    study = nt.studies.parse(GRID.encode(), "grid")
+    results = made(tmp_path / "grid", study, lambda c, r, a: {"errors": course(0.1)}, {"a": [0]})
+    charts = {chart.name: chart for chart in figures.charts(results)}
+    levels = charts["levels-mine-odd-direction-bound"]
+    assert len(levels.panels) == 1  # "b" has no results
+    assert len(levels.panels[0].lines) == 8
+    assert "Shown are 8 of 10 levels." in levels.caption
+    assert "1 replicate," in levels.caption
+    assert "paired-errors" not in charts
+    assert [line.name for line in charts["trainers-a-none-levels"].panels[0].lines] == ["$mine_"]
+
+
+def test_runs_that_diverge_have_no_point_and_no_chart_breaks(tmp_path):
+    study = nt.studies.parse(LIKE_THE_PAPERS.encode(), "like")
+    lost = {"status": "diverged", "stopped_at": 3, "errors": course(math.inf), "weights": (0.0, 0)}
+    results = made(tmp_path / "lost", study, lambda c, r, a: lost, 5)
+    charts = {chart.name: chart for chart in figures.charts(results)}
+    assert all(not panel.lines for panel in charts["final-errors-bound"].panels)
+    assert "paired-errors" not in charts
+    for chart in charts.values():
+        figures.draw(chart)
+
+
+def test_results_without_a_unit_have_no_charts(tmp_path):
+    study = nt.studies.parse(LIKE_THE_PAPERS.encode(), "like")
+    assert figures.charts(made(tmp_path / "none", study, outcome, 0)) == []
+
+
+def test_a_certified_course_lies_over_the_measured_one(tmp_path):
+    study = nt.studies.parse(
+        b"""
+name = "certified"
+steps = 300
+[trainers]
+"Neuro-Tron" = "neuro-tron:step_size=fastest"
+[[cohorts]]
+name = "small"
+n_inputs = 8
+filter_size = 4
+network = "symmetric:width=2"
+[[cohorts.sweeps]]
+attack = "odd-direction"
+bound = 0.1
+""",
+        "certified",
+    )
+    nt.studies.run(study, tmp_path / "certified", replicates=3)
+    results = nt.load(tmp_path / "certified")
+    chart = next(chart for chart in figures.charts(results) if chart.name == "certificate")
+    root, sure, *_, measured = chart.panels[0].lines
+    assert (sure.y > root.y).all()
+    assert measured.y[-1] <= sure.y[-1]
+    closest = (results.runs["error"] / results.runs["radius"]).arg_max()
+    assert measured.y[-1] == results.runs["error"][closest]
+    assert sure.y[-1] == pytest.approx(results.runs["radius"][closest], rel=1e-6)
+    assert "0 ended outside" in chart.caption
