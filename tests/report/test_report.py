@@ -1,0 +1,158 @@
+"""The page of a folder of results, as text."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+from tests.claims.test_claims import LIKE_THE_PAPERS
+from tests.figures.test_collection import outcome
+from tests.results.made import course, made
+
+import neurotron as nt
+from neurotron import report
+from neurotron.claims import evaluate
+from neurotron.report import page
+
+
+@pytest.fixture(scope="module")
+def paper(tmp_path_factory):
+    study = nt.studies.parse(LIKE_THE_PAPERS.encode(), "like")
+    return made(tmp_path_factory.mktemp("made") / "paper", study, outcome, 10)
+
+
+@pytest.fixture(scope="module")
+def text(paper):
+    return report.build(paper, evaluate(paper))
+
+
+def test_it_is_one_file_of_less_than_8_megabytes_that_loads_nothing(text):
+    assert len(text.encode()) < 8e6
+    assert text.count("<script>") == 2  # the charting library once, and ours
+    outside = text.replace(page._plotly(), "")
+    assert not re.search(r"""\s(src|href)\s*=\s*["'](?!#|data:)""", outside)
+    assert "http" not in re.sub(r'http-equiv|https?://[^\s"]*w3\.org', "", outside)
+
+
+def test_the_same_results_make_the_same_page(paper, text):
+    assert report.build(nt.load(paper.folder.path), evaluate(paper)) == text
+
+
+def test_verdicts_come_first_in_the_order_and_words_of_the_claims(paper, text):
+    found = re.findall(
+        r'<tr id="verdict-([a-z0-9-]+)">.*?<span class="word">(.*?)</span>', text, re.S
+    )
+    assert found == [(claim.name, claim.verdict) for claim in evaluate(paper) if claim.told]
+    assert text.index('id="verdicts"') < text.index('id="outcomes"') < text.index('id="figures"')
+
+
+def test_every_link_has_a_target_and_every_place_one_name(text):
+    places = re.findall(r'\sid="([^"]+)"', text.replace(page._plotly(), ""))
+    assert len(places) == len(set(places))
+    assert set(re.findall(r'href="#([^"]+)"', text)) <= set(places)
+
+
+def test_the_story_of_sgd_has_the_numbers_of_these_runs(text):
+    story = text[text.index('class="story"') :]
+    assert "on 40 % of the runs" in story
+    assert re.search(r"recovered the filter in\s+100 % of its 140 runs", story)
+
+
+def test_the_story_is_not_told_when_the_runs_do_not_tell_it(tmp_path):
+    study = nt.studies.parse(LIKE_THE_PAPERS.encode(), "like")
+    good = made(tmp_path / "good", study, lambda c, r, a: {"errors": course(0.1)}, 5)
+    assert 'class="story"' not in report.build(good, evaluate(good))
+
+
+def test_figures_hold_the_numbers_of_their_charts(paper, text):
+    chart = next(c for c in nt.figures.charts(paper) if c.name == "figure-1a")
+    inside = text[text.index('<figure id="figure-1a"') :]
+    data = json.loads(re.search(r'<script type="application/json">(.*?)</script>', inside)[1])
+    drawn = [trace for trace in data["panels"][0]["data"] if "fill" not in trace]
+    for trace, line in zip(drawn, chart.panels[0].lines, strict=True):
+        np.testing.assert_allclose(trace["y"], line.y, rtol=1e-4)
+
+
+HOSTILE = '</script><script>hacked()</script><img src=x onerror="hacked()">{{ 7*7 }}'
+
+
+def test_text_of_a_study_and_of_errors_is_only_text(tmp_path):
+    study = nt.studies.parse(
+        f"""
+name = "harmless"
+title = '''{HOSTILE}'''
+description = '''{HOSTILE}'''
+[trainers]
+'<b>{{{{1}}}}</script>' = "neuro-tron"
+[[cohorts]]
+name = "a"
+title = '''<img src=x onerror=alert(1)>'''
+[[cohorts.sweeps]]
+bound = [0.1, 1]
+""".encode(),
+        "harmless",
+    )
+    results = made(tmp_path / "x", study, lambda c, r, a: {"errors": course(0.1)}, 2)
+    results.folder.record("failed", cohort="a", replicate=7, error=HOSTILE)
+    text = report.build(nt.load(results.folder.path), evaluate(results))
+    ours = text.replace(page._plotly(), "")
+    assert "<img" not in ours
+    assert "<script>hacked" not in ours
+    assert "<b>{{1}}" not in ours
+    assert (
+        ours.count("&lt;script&gt;hacked()") >= 4
+    )  # in title, heading, description, failure, TOML
+    assert "{{ 7*7 }}" in ours
+    assert "These results are not complete" in ours
+
+
+def test_a_study_of_nothing_yet_has_a_page(tmp_path):
+    study = nt.studies.parse(LIKE_THE_PAPERS.encode(), "like")
+    empty = made(tmp_path / "empty", study, outcome, 0)
+    text = report.build(empty, evaluate(empty))
+    assert "0 units computed" in text
+    assert "<figure" not in text
+
+
+def test_settings_with_fewer_replicates_are_named(tmp_path):
+    study = nt.studies.parse(LIKE_THE_PAPERS.encode(), "like")
+    some = made(tmp_path / "some", study, outcome, {"normal": range(5), "heavy": range(3)})
+    text = report.build(some, evaluate(some))
+    assert "t: 3 of 5 replicates" in text
+    assert "3 to 5 replicates" in text
+
+
+def test_a_page_that_would_be_too_large_is_thinned_and_then_shortened(paper, monkeypatch):
+    claims = evaluate(paper)
+    monkeypatch.setattr(page, "MOST_BYTES", 60_000)
+    text = report.build(paper, claims)
+    data = re.findall(r'<script type="application/json">(.*?)</script>', text)
+    assert sum(map(len, data)) <= 60_000
+    assert "Too large for this page" in text
+    targets = re.findall(r'\sid="([^"]+)"', text.replace(page._plotly(), ""))
+    assert set(re.findall(r'href="#([^"]+)"', text)) <= set(targets)
+
+
+def test_the_study_on_the_page_is_the_study_that_was_run(paper, text):
+    toml = re.search(r"<pre tabindex=\"0\">(name = .*?)</pre>", text, re.S)[1]
+    toml = (
+        toml.replace("&#34;", '"').replace("&lt;", "<").replace("&gt;", ">").replace("&#39;", "'")
+    )
+    study = nt.studies.parse(toml.encode(), "again")
+    assert study.identity() == paper.spec
+    assert study.replicates == 10
+
+
+def test_page_and_pictures_are_written_beside_the_results(paper):
+    drawn = []
+    path = report.write(paper, evaluate(paper), lambda done, total: drawn.append((done, total)))
+    assert path == paper.folder.path / "report.html"
+    names = {chart.name for chart in nt.figures.charts(paper)}
+    folder = paper.folder.path / "figures"
+    assert {file.name for file in folder.iterdir()} == {
+        f"{name}.{end}" for name in names for end in ("png", "pdf")
+    }
+    assert drawn[-1] == (len(names) - 1, len(names))
+    assert nt.load(paper.folder.path).damaged == ()

@@ -1,0 +1,29 @@
+"""A study written as TOML reads back as the same study."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neurotron.studies import Study, parse, read
+from neurotron.studies.writing import to_toml
+
+LINE = st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=40)
+
+
+@pytest.mark.parametrize("name", ["paper", "smoke"])
+def test_the_catalog_reads_back(name):
+    study = read(name)
+    assert parse(to_toml(study.model_dump(mode="json")).encode(), name) == study
+
+
+@given(LINE, st.text(st.characters(exclude_categories=("Cs",)), max_size=60), LINE.filter(len))
+def test_any_words_read_back(title, description, label):
+    smoke = read("smoke").model_dump(mode="json")
+    words = {"title": title, "description": description, "trainers": {label: "neuro-tron"}}
+    cohorts = [cohort | {"trainers": None, "title": label} for cohort in smoke["cohorts"]]
+    for cohort in cohorts:
+        cohort["sweeps"] = [sweep | {"trainers": None} for sweep in cohort["sweeps"]]
+    spec = smoke | words | {"cohorts": cohorts}
+    assert parse(to_toml(spec).encode(), "x") == Study.model_validate(spec, strict=False)
