@@ -7,9 +7,13 @@ from dataclasses import asdict
 from pathlib import Path
 
 import neurotron as nt
-from evidence.store import Row, code_hash, collect, write_table
+from evidence.store import SHOWING, Row, code_hash, collect, write_table
+from neurotron.figures.printed import draw, encode
 
-FOLDER = Path(__file__).parent.parent / "out" / "evidence"
+ROOT = Path(__file__).parent.parent
+FOLDER = ROOT / "out" / "evidence"
+IMAGES = ROOT / "docs" / "images" / "paper"
+NO_PAGE = ("cli", *SHOWING)
 EXPECTED = {
     "grows-with-bound": "reproduced",
     "grows-with-probability": "reproduced",
@@ -28,13 +32,8 @@ EXPECTED = {
 
 
 def paper() -> Row:
-    """Run the study of the catalog, or what is missing of it, and evaluate every claim."""
-    folder = FOLDER / f"paper-{code_hash(Path(__file__), ())}"
-    report = nt.studies.run(nt.studies.read("paper"), folder)
-    if report.interrupted:
-        raise KeyboardInterrupt
-    assert not report.failures
-    results = nt.load(folder)
+    """Evaluate every claim."""
+    results = study()
     claims = nt.claims.evaluate(results)
     return {
         "environment": results.folder.manifest["environment"],
@@ -51,6 +50,25 @@ def paper() -> Row:
     }  # fmt: skip
 
 
+def study() -> nt.results.Results:
+    """Run the study of the catalog, or what is missing of it."""
+    folder = FOLDER / f"paper-{code_hash(Path(__file__), NO_PAGE)}"
+    report = nt.studies.run(nt.studies.read("paper"), folder)
+    if report.interrupted:
+        raise KeyboardInterrupt
+    assert not report.failures
+    return nt.load(folder)
+
+
+def figures() -> Row:
+    """Draw every figure of the study for docs/paper.md, and keep what it shows in words."""
+    IMAGES.mkdir(exist_ok=True)
+    charts = nt.figures.charts(study())
+    for chart in charts:
+        (IMAGES / f"{chart.name}.png").write_bytes(encode(draw(chart), ".png", dpi=100))
+    return {"captions": {chart.name: f"{chart.title}. {chart.caption}" for chart in charts}}
+
+
 def _plain(value: object) -> object:
     return "∞" if value == math.inf else value
 
@@ -58,8 +76,13 @@ def _plain(value: object) -> object:
 def run() -> None:
     """Compute and store the evidence, and fail if a verdict is not the one the docs speak of."""
     title = "The paper's claims in 20 replicates of its simulation study (seed 0, 40 000 steps)"
-    (row,) = collect("claims", title, {"paper": paper}, table=False, studies=True)
+    (row,) = collect("claims", title, {"paper": paper}, table=False, left_out=NO_PAGE)
     origin = [{"made by": "`neurotron paper`", **row["environment"]}]
     write_table("claims", title, row["verdicts"], origin)
     write_table("claims_comparisons", f"{title}: every comparison", row["comparisons"], origin)
+    (drawn,) = collect(
+        "paper_figures", "The figures of docs/paper.md", {"figures": figures}, table=False,
+        left_out=("cli", "report"),
+    )  # fmt: skip
+    assert all((IMAGES / f"{name}.png").is_file() for name in drawn["captions"])
     assert {found["name"]: found["verdict"] for found in row["verdicts"]} == EXPECTED

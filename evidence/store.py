@@ -17,7 +17,8 @@ import neurotron
 from neurotron._environment import environment
 
 FOLDER = Path(__file__).parent.parent / "docs" / "evidence"
-NOT_COMPUTING = ("checks.py", "claims", "cli", "figures", "report", "results", "studies")
+SHOWING = ("figures", "report")
+NOT_COMPUTING = ("checks.py", "claims", "cli", *SHOWING, "results", "studies")
 
 Row = dict[str, Any]
 
@@ -28,16 +29,16 @@ def collect(
     units: Mapping[str, Callable[[], Row]],
     *,
     table: bool = True,
-    studies: bool = False,
+    left_out: tuple[str, ...] = NOT_COMPUTING,
 ) -> list[Row]:
     """Compute the units that ``docs/evidence/<name>.json`` lacks; keep JSON and a table.
 
     A row is on disk as soon as it is computed, so an interrupted run goes on where it stopped. It
     is computed again when the code it came from, comments and docstrings aside, has changed: the
-    module of the units and all of the package that computes, with what `studies` need if they do.
+    module of the units and all of the package, but for what is `left_out`.
     """
     module = _module(next(iter(units.values())))
-    code = code_hash(module, () if studies else NOT_COMPUTING)
+    code = code_hash(module, left_out)
     path = FOLDER / f"{name}.json"
     kept: dict[str, Row] = json.loads(path.read_text())["rows"] if path.exists() else {}
     rows: dict[str, Row] = {}

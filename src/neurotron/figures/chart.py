@@ -24,7 +24,7 @@ ERROR = "recovery error ‖w − w*‖"
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """A line with a band, or dots; x are positions of the panel's ticks if it has them."""
+    """A line with a band, or dots; x is near the number of a tick if its panel has them."""
 
     name: str
     x: Array
@@ -137,7 +137,7 @@ class Chart:
                 if not len(line.x) or (not line.joined and line.low is None):
                     continue
                 for i in range(len(line.x)) if panel.ticks else (len(line.x) - 1,):
-                    at = panel.ticks[int(line.x[i])] if panel.ticks else f"{line.x[i]:,.0f}"
+                    at = panel.ticks[round(line.x[i])] if panel.ticks else f"{line.x[i]:,.0f}"
                     low, high = (
                         None if end is None else float(end[i]) for end in (line.low, line.high)
                     )

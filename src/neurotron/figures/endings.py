@@ -71,7 +71,11 @@ def _over_levels(
     shown, panels = evenly(sweeps, MOST_PANELS), []
     for sweep in shown:
         levels, trainers = evenly(sweep.levels, 2 * MOST_LINES), evenly(sweep.trainers, MOST_LINES)
-        lines = [_line(view, sweep, levels, who, measure) for who in trainers]
+        beside = 0.07 * (np.arange(len(trainers)) - 0.5 * (len(trainers) - 1))  # not on each other
+        lines = [
+            _line(view, sweep, levels, who, offset, measure)
+            for who, offset in zip(trainers, beside, strict=True)
+        ]
         words = (level if sweep.axis is None else level[sweep.axis] for level in levels)
         ticks = tuple(
             f"{word:g}" if isinstance(word, float) else sweep.label(word) for word in words
@@ -81,7 +85,7 @@ def _over_levels(
 
 
 def _line(
-    view: View, sweep: Sweep, levels: list[Level], trainer: str, measure: Measure
+    view: View, sweep: Sweep, levels: list[Level], trainer: str, offset: float, measure: Measure
 ) -> Line | None:
     points = []
     for i, level in enumerate(levels):
@@ -89,7 +93,7 @@ def _line(
         runs = view.runs.get((sweep.cohort, arm))
         found = None if runs is None else measure(runs)
         if found is not None:
-            points.append((i, *found))
+            points.append((i + offset, *found))
     if not points:
         return None
     x, y, low, high = np.array(points, dtype=np.float64).T
@@ -125,9 +129,9 @@ def paired_errors(view: View, name: str, title: str, about: str) -> Chart | None
         "run diverged are not drawn."
     )
     caption += left_out("settings", len(shown), len(panels))
+    note = f"below 1 the first is better; dots: {view.replicates(cohorts)}; bars: 95 % intervals"
     return Chart(
-        name, title, caption, "", "ratio of final errors (< 1: the first is better)", tuple(shown),
-        f"dots: {view.replicates(cohorts)}; bars: 95 % intervals of the median", x_log=False,
+        name, title, caption, "", "ratio of final errors", tuple(shown), note, x_log=False,
         reference=1.0,
     )  # fmt: skip
 

@@ -118,13 +118,13 @@ def _entries_per_row(names: list[str], width: float) -> int:
     return max(1, math.ceil(len(names) / rows))
 
 
-def encode(figure: Any, suffix: str) -> bytes:
+def encode(figure: Any, suffix: str, dpi: int = 150) -> bytes:
     """Return the bytes of a picture: the same for the same chart and versions."""
     buffer = io.BytesIO()
     fixed = {".png": {"Software": None}, ".pdf": {"CreationDate": None}, ".svg": {"Date": None}}
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)  # a box is drawn
-        figure.savefig(buffer, format=suffix[1:], dpi=150, metadata=fixed[suffix])
+        figure.savefig(buffer, format=suffix[1:], dpi=dpi, metadata=fixed[suffix])
     return buffer.getvalue()
 
 
@@ -191,7 +191,7 @@ def _draw_panel(axes: Any, chart: Chart, panel: Panel) -> None:
 def _draw_line(axes: Any, line: Line, ticked: bool) -> None:
     colour, marker = line.style.colour, MARKERS[line.style.marker]
     if not line.joined and line.low is None:
-        axes.plot(line.x, line.y, marker, color=colour, markersize=3, alpha=0.35, mew=0)
+        axes.plot(line.x, line.y, marker, color=colour, markersize=3, alpha=0.5, mew=0)
         return
     dash = DASHES[line.style.dash] if line.joined else "none"
     every = max(1, len(line.x) // 6)
