@@ -8,8 +8,8 @@ export OPENBLAS_NUM_THREADS ?= 1
 .PHONY: help paper test check format verify bench clean
 
 help:
-	@echo "make paper    recompute the paper's simulation study and say which claims hold (two minutes)"
-	@echo "make test     run all tests (two minutes)"
+	@echo "make paper    recompute the paper's study; ends with the page to open (two minutes)"
+	@echo "make test     run all tests (four minutes)"
 	@echo "make check    format, lint, types"
 	@echo "make verify   compute the large evidence in docs/evidence (minutes; resumes)"
 	@echo "make bench    measure speed and memory on this machine (minutes; leave it idle)"

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
-from tests.claims.test_claims import LIKE_THE_PAPERS, MIRROR, OUTER_WEIGHTS
+from tests.claims.test_claims import DIVERGED, LIKE_THE_PAPERS, MIRROR, OUTER_WEIGHTS
 from tests.results.made import STEPS, course, made
 
 import neurotron as nt
@@ -174,11 +172,11 @@ def test_any_other_study_has_charts_too_and_says_what_it_leaves_out(tmp_path):
 
 def test_runs_that_diverge_have_no_point_and_no_chart_breaks(tmp_path):
     study = nt.studies.parse(LIKE_THE_PAPERS.encode(), "like")
-    lost = {"status": "diverged", "stopped_at": 3, "errors": course(math.inf), "weights": (0.0, 0)}
-    results = made(tmp_path / "lost", study, lambda c, r, a: lost, 5)
+    results = made(tmp_path / "lost", study, lambda c, r, a: DIVERGED, 5)
     charts = {chart.name: chart for chart in figures.charts(results)}
     assert all(not panel.lines for panel in charts["final-errors-bound"].panels)
     assert "paired-errors" not in charts
+    assert all(len(ln.y) == 0 for panel in charts["mirror-filter"].panels for ln in panel.lines)
     for chart in charts.values():
         figures.draw(chart)
 

@@ -202,7 +202,8 @@ def _cosines(view: View, cohort: str, trainer: str, place: int) -> tuple[Line, b
         offset = 0.6 * (i / (len(arms) - 1) - 0.5) if len(arms) > 1 else 0.0
         level = "honest labels" if key[2] == "none" else f"θ = {key[3]:g}, β = {key[4]:g}"
         runs = view.runs[cohort, arm]
-        for replicate, cosine in runs.select("replicate", "cosine").iter_rows():
+        ended = runs.filter(runs["outcome"] != "diverged").select("replicate", "cosine")
+        for replicate, cosine in ended.iter_rows():
             if np.isfinite(cosine):
                 dots.append((place + offset, cosine, f"replicate {replicate}, {level}"))
     shown = evenly(dots, MOST_DOTS)
