@@ -40,7 +40,7 @@ def test_the_papers_figures_come_first_and_in_order(charts):
         "figure-1a", "figure-1b", "figure-2a", "figure-2b", "figure-3a", "figure-3b"
     ]  # fmt: skip
     assert "figure-6" in charts
-    assert {"paired-errors", "mirror-filter", "final-errors-bound"} <= set(charts)
+    assert {"paired-errors", "mirror-filter", "final-errors-alternating-sign-bound"} <= set(charts)
 
 
 def test_figure_1_has_a_panel_per_law_and_a_line_per_attacked_level(charts):
@@ -78,7 +78,7 @@ def test_figure_2_compares_all_trainers_at_each_level(charts):
 
 def test_a_trainer_looks_the_same_in_every_figure(charts):
     seen = {}
-    for name in ("figure-2a", "figure-3b", "final-errors-bound", "mirror-filter"):
+    for name in ("figure-2a", "figure-3b", "final-errors-alternating-sign-bound", "mirror-filter"):
         for trainer, line in charts[name].legend.items():
             assert seen.setdefault(trainer, line.style) == line.style
     assert len({style.colour for style in seen.values()}) == 3
@@ -91,7 +91,7 @@ def test_figure_6_is_no_attack_and_the_smallest(charts):
 
 
 def test_success_rates_are_shares_with_exact_intervals(charts):
-    panel = charts["success-rates-bound"].panels[0]
+    panel = charts["success-rates-alternating-sign-bound"].panels[0]
     assert panel.ticks == ("0", "0.125", "1", "4")
     tron, _, sgd = panel.lines
     np.testing.assert_array_equal(tron.y, 1.0)
@@ -174,7 +174,7 @@ def test_runs_that_diverge_have_no_point_and_no_chart_breaks(tmp_path):
     study = nt.studies.parse(LIKE_THE_PAPERS.encode(), "like")
     results = made(tmp_path / "lost", study, lambda c, r, a: DIVERGED, 5)
     charts = {chart.name: chart for chart in figures.charts(results)}
-    assert all(not panel.lines for panel in charts["final-errors-bound"].panels)
+    assert all(not panel.lines for panel in charts["final-errors-alternating-sign-bound"].panels)
     assert "paired-errors" not in charts
     assert all(len(ln.y) == 0 for panel in charts["mirror-filter"].panels for ln in panel.lines)
     for chart in charts.values():
@@ -214,3 +214,33 @@ bound = 0.1
     assert measured.y[-1] == results.runs["error"][closest]
     assert sure.y[-1] == pytest.approx(results.runs["radius"][closest], rel=1e-6)
     assert "0 ended outside" in chart.caption
+
+
+def test_a_study_of_many_settings_says_what_it_leaves_out_and_names_every_chart_once(tmp_path):
+    cohorts = "".join(
+        f'[[cohorts]]\nname = "c{i}"\n[[cohorts.sweeps]]\nbound = [0.1, 1]\n' for i in range(45)
+    )
+    text = f'name = "many"\n[trainers]\n"字" = "neuro-tron"\n"語" = "sgd"\n{cohorts}'
+    study = nt.studies.parse(text.encode(), "many")
+    results = made(tmp_path / "many", study, lambda c, r, a: {"errors": course(0.1)}, 1)
+    found = figures.charts(results)
+    names = [chart.name for chart in found]
+    assert len(found) == 40
+    assert len(set(names)) == 40
+    (told,) = [chart for chart in found if "of other settings, are left out" in chart.caption]
+    assert "10 figures of this kind" in told.caption
+    assert all(len(chart.panels) <= 12 for chart in found)
+
+
+def test_charts_unfold_only_the_steps_they_draw(tmp_path, monkeypatch):
+    study = nt.studies.parse(
+        b'name = "all"\n[trainers]\nt = "neuro-tron"\n[[cohorts]]\nname = "a"', "a"
+    )
+    steps = tuple(range(20_001))
+    run = {"steps": steps, "errors": (0.5,) * len(steps), "losses": (1.0,) * len(steps)}
+    results = made(tmp_path / "all", study, lambda c, r, a: run, 3)
+    monkeypatch.setattr(type(results), "courses", property(lambda _: pytest.fail("all unfolded")))
+    chart = figures.charts(results)[0]
+    line = chart.panels[0].lines[0]
+    assert line.x[-1] == 20_000
+    assert 75 <= len(line.x) <= 150

@@ -61,11 +61,13 @@ def smaller_error(results: Results) -> list[Finding]:
 
 def faster(results: Results) -> list[Finding]:
     """Divide the steps of Neuro-Tron to a tenth of the initial error by those of the rival."""
+    every, keys = setups(results), ["cohort", "replicate", "arm"]
+    if not every:
+        return []
     reached = steps_to(results, "0.1×").rename({"steps": "reached"})
-    keys = ["cohort", "replicate", "arm"]
     timed = [
         dataclasses.replace(setup, runs=setup.runs.join(reached, on=keys, how="left"))
-        for setup in setups(results)
+        for setup in every
     ]
 
     def ratio(setup: Setup, rival: str, level: Level) -> Array:

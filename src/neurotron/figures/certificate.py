@@ -109,7 +109,7 @@ def _panel(view: View, row: dict[str, Any]) -> Panel:
     certificate = certify(
         problem, arm, batch_size=cohort.batch_size, steps=study.steps, failure=study.failure
     )
-    course = view.results.courses.filter(
+    course = view.courses.filter(
         pl.col("cohort") == row["cohort"], pl.col("replicate") == row["replicate"],
         pl.col("arm") == row["arm"],
     )  # fmt: skip

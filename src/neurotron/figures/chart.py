@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from neurotron._types import Array, Index
 from neurotron.figures.styles import Style
 
-__all__ = ["ERROR", "STEPS", "Chart", "Line", "Number", "Panel", "line_of"]
+__all__ = ["ERROR", "STEPS", "Chart", "Line", "Number", "Panel", "line_of", "spread"]
 
 MOST_POINTS = 150
 """Of a line: as many as the eye tells apart in a panel."""
@@ -39,7 +39,7 @@ class Line:
     def thinned(self, most: int) -> Line:
         """Return the line with at most so many points: evenly chosen, on both kinds of axes."""
         keep = (
-            _spread(self.x, most) if self.joined else _spread(np.arange(1.0, len(self.x) + 1), most)
+            spread(self.x, most) if self.joined else spread(np.arange(1.0, len(self.x) + 1), most)
         )
         low, high = (None if end is None else end[keep] for end in (self.low, self.high))
         notes = tuple(np.array(self.notes, dtype=object)[keep]) if self.notes else ()
@@ -169,15 +169,16 @@ def line_of(
     return whole.thinned(MOST_POINTS)
 
 
-def _spread(x: Array, most: int) -> Array:
+def spread(x: Array | Index, most: int) -> Any:
     """Tell which of increasing x to keep, evenly on both kinds of axes.
 
     Half of them are nearest to even steps of a logarithmic axis, half of a linear one.
     """
     keep = np.ones(len(x), dtype=bool)
     if len(x) > most:
+        first = max(float(x[0]), 1.0)
         places = np.concatenate(
-            [np.geomspace(x[0], x[-1], most // 2), np.linspace(x[0], x[-1], most - most // 2)]
+            [np.geomspace(first, x[-1], most // 2), np.linspace(x[0], x[-1], most - most // 2)]
         )
         keep[:] = False
         keep[np.clip(np.searchsorted(x, places), 0, len(x) - 1)] = True

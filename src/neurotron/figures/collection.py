@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from neurotron.figures.certificate import study_certificates
@@ -37,7 +39,20 @@ def charts(results: Results) -> list[Chart]:
     paper = list(paper_charts(view))
     ends = [*_over_levels(view, paper), *_by_trainer(view), *study_certificates(view)]
     courses = list(_courses(view, _cohorts_shown(view, paper)))
-    return [*paper, *courses[: max(0, MOST_CHARTS - len(paper) - len(ends))], *ends]
+    room = max(1, MOST_CHARTS - len(paper) - len(ends))
+    if len(courses) > room:
+        more = f" {len(courses) - room} figures of this kind, of other settings, are left out."
+        courses[room - 1 :] = [replace(courses[room - 1], caption=courses[room - 1].caption + more)]
+    return _distinct([*paper, *courses, *ends])
+
+
+def _distinct(found: list[Chart]) -> list[Chart]:
+    """Return the charts with different names: those of labels in other letters can be the same."""
+    count = Counter(chart.name for chart in found)
+    return [
+        replace(chart, name=f"{chart.name}-{i}") if count[chart.name] > 1 else chart
+        for i, chart in enumerate(found)
+    ]
 
 
 def _cohorts_shown(view: View, paper: list[Chart]) -> set[str]:
@@ -85,21 +100,18 @@ def _courses(view: View, but: set[str]) -> Iterator[Chart]:
 
 def _over_levels(view: View, paper: list[Chart]) -> Iterator[Chart]:
     """Yield final errors and success rates over the levels of each attack."""
-    names = {chart.name for chart in paper}
+    shown = {chart.name for chart in paper}
     for (attack, axis), every in _by_attack(view).items():
         sweeps = [sweep for sweep in every if len(sweep.levels) > 1]
-        if not sweeps or (attack == "impersonation" and "section-3-5" in names):
+        if not sweeps or (attack == "impersonation" and "section-3-5" in shown):
             continue
         kinds = [("final-errors", "Final errors", final_errors)]
         if any(len(sweep.trainers) > 1 for sweep in sweeps):
             kinds.append(("success-rates", "How often the filter is recovered", success_rates))
         for kind, title, chart_of in kinds:
-            name = f"{kind}-{AXES[axis]}"
-            if name in names:
-                name = _name(kind, attack, AXES[axis])
-            names.add(name)
             yield chart_of(
-                view, name, f"{title} over {NUMBERS[axis]}, {attack}", sweeps,
+                view, _name(kind, attack, AXES[axis]),
+                f"{title} over {NUMBERS[axis]}, {attack}", sweeps,
                 f"All trainers under {attack}.{_fixed(sweeps)}",
             )  # fmt: skip
 

@@ -11,7 +11,7 @@ from neurotron._types import Array
 from neurotron.claims.setups import divided, over_levels
 from neurotron.figures.chart import ERROR, SMALLEST, Chart, Line, Panel
 from neurotron.figures.courses import MOST_LINES, MOST_PANELS, left_out, there
-from neurotron.figures.view import Level, Sweep, View, evenly
+from neurotron.figures.view import Encounter, Level, Sweep, View, evenly
 from neurotron.results.summary import Interval, bootstrap, rate
 
 __all__ = ["final_errors", "mirror", "paired_errors", "success_rates"]
@@ -89,7 +89,7 @@ def _line(
 ) -> Line | None:
     points = []
     for i, level in enumerate(levels):
-        arm = view.arms.get((sweep.cohort, trainer, sweep.attack, *level))
+        arm = view.arms[sweep.cohort].get(Encounter(trainer, sweep.attack, level))
         runs = view.runs.get((sweep.cohort, arm))
         found = None if runs is None else measure(runs)
         if found is not None:
@@ -137,12 +137,10 @@ def paired_errors(view: View, name: str, title: str, about: str) -> Chart | None
 
 
 def _ratios(view: View, cohort: str, lead: str, rival: str) -> Array:
-    table = []
-    for (place, trainer, attack, *level), arm in view.arms.items():
-        other = view.arms.get((cohort, rival, attack, level[0], level[1]))
-        if place != cohort or trainer != lead or other is None or (cohort, arm) not in view.runs:
-            continue
-        if level[0] * level[1] > 0.0:
+    table, arms = [], view.arms[cohort]
+    for met, arm in arms.items():
+        other = arms.get(met._replace(trainer=rival))
+        if met.trainer == lead and other is not None and met.level[0] * met.level[1] > 0.0:
             errors = (view.runs[cohort, one]["error"].to_numpy() for one in (arm, other))
             table.append(divided(*errors))
     values = over_levels(table) if table else np.empty(0)
@@ -192,15 +190,11 @@ def mirror(view: View, name: str, title: str, about: str) -> Chart | None:
 
 def _cosines(view: View, cohort: str, trainer: str, place: int) -> tuple[Line, bool]:
     """Return the dots of a trainer, and whether they are all."""
-    arms = [
-        (key, arm)
-        for key, arm in view.arms.items()
-        if key[:2] == (cohort, trainer) and (cohort, arm) in view.runs
-    ]
+    arms = [(met, arm) for met, arm in view.arms[cohort].items() if met.trainer == trainer]
     dots = []
-    for i, (key, arm) in enumerate(arms):
+    for i, (met, arm) in enumerate(arms):
         offset = 0.6 * (i / (len(arms) - 1) - 0.5) if len(arms) > 1 else 0.0
-        level = "honest labels" if key[2] == "none" else f"θ = {key[3]:g}, β = {key[4]:g}"
+        level = f"θ = {met.level[0]:g}, β = {met.level[1]:g}"
         runs = view.runs[cohort, arm]
         ended = runs.filter(runs["outcome"] != "diverged").select("replicate", "cosine")
         for replicate, cosine in ended.iter_rows():

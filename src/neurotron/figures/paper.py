@@ -28,14 +28,14 @@ COMPARISONS = {
 """The number of the figure with each law, by the name of the law."""
 
 FIGURES_OF_CLAIMS = {
-    "grows-with-bound": ("figure-1a", "final-errors-bound"),
-    "grows-with-probability": ("figure-1b", "final-errors-probability"),
+    "grows-with-bound": ("figure-1a", "final-errors-alternating-sign-bound"),
+    "grows-with-probability": ("figure-1b", "final-errors-alternating-sign-probability"),
     "recovers-without-attack": ("figure-6",),
     "small-attack-degrades": ("figure-6",),
     "smaller-error-than-sgd": ("paired-errors", "figure-2a"),
     "faster-than-sgd": ("figure-2a", "figure-3a", "figure-4a", "figure-5a"),
-    "more-often-than-sgd": ("mirror-filter", "success-rates-bound"),
-    "heavy-tails-alike": ("final-errors-bound", "figure-3a"),
+    "more-often-than-sgd": ("mirror-filter", "success-rates-alternating-sign-bound"),
+    "heavy-tails-alike": ("final-errors-alternating-sign-bound", "figure-3a"),
     "outer-weights-help": ("figure-7",),
     "impersonation-wins": ("section-3-5",),
     "certificate-holds": ("certificate",),

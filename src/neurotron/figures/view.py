@@ -7,19 +7,28 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from neurotron.figures.chart import Line, line_of
+from neurotron.figures.chart import MOST_POINTS, Line, line_of, spread
 from neurotron.figures.styles import Style, styles
 
 if TYPE_CHECKING:
     from neurotron.results.frames import Results
 
-__all__ = ["BANDS", "Level", "Sweep", "View", "evenly"]
+__all__ = ["BANDS", "Encounter", "Level", "Sweep", "View", "evenly"]
 
 Level = tuple[float, float]
 """(θ, β)"""
 
 BAND = 0.1, 0.9
 BANDS = "median and middle 80 %"
+
+
+class Encounter(NamedTuple):
+    """A trainer that meets an attack."""
+
+    trainer: str
+    attack: str
+    """With its settings."""
+    level: Level
 
 
 class Sweep(NamedTuple):
@@ -68,33 +77,37 @@ class View:
         return [name for name in self.results.titles if name in there]
 
     @cached_property
-    def arms(self) -> dict[tuple[str, str, str, float, float], str]:
-        """The name of each arm, by cohort, trainer, attack (with its settings), θ and β."""
-        return {
-            (row["cohort"], row["trainer"], _attack(row), row["bound"], row["probability"]): row[
-                "arm"
-            ]
-            for row in self.results.arms.iter_rows(named=True)
-        }
+    def arms(self) -> dict[str, dict[Encounter, str]]:
+        """The names of the arms of each cohort, by who meets what."""
+        found: dict[str, dict[Encounter, str]] = {}
+        for row in self.results.arms.iter_rows(named=True):
+            level = row["bound"], row["probability"]
+            met = Encounter(row["trainer"], _attack(row), level)
+            found.setdefault(row["cohort"], {})[met] = row["arm"]
+        return found
 
     def trainers(self, cohort: str) -> list[str]:
         """Return the trainers of a cohort, in the order of its arms."""
-        return list(dict.fromkeys(key[1] for key in self.arms if key[0] == cohort))
+        return list(dict.fromkeys(met.trainer for met in self.arms[cohort]))
 
     def replicates(self, cohorts: Sequence[str]) -> str:
         """Return over how many replicates something is, in words."""
+        counts = {self._counts[cohort] for cohort in cohorts}
+        if len(counts) > 1:
+            return f"{min(counts)} to {max(counts)} replicates"
+        (count,) = counts
+        return f"{count} replicate{'s' if count != 1 else ''}"
+
+    @cached_property
+    def _counts(self) -> dict[str, int]:
         runs = self.results.runs.select("cohort", "replicate").unique()
-        counts = [int((runs["cohort"] == cohort).sum()) for cohort in cohorts]
-        few, many = min(counts, default=0), max(counts, default=0)
-        return f"{many} replicate{'s' if many != 1 else ''}" if few == many else (
-            f"{few} to {many} replicates"
-        )  # fmt: skip
+        return dict(runs.group_by("cohort").len().iter_rows())
 
     def line(
         self, name: str, style: Style, cohort: str, trainer: str, attack: str, level: Level
     ) -> Line | None:
         """Return the course of an arm over its replicates, if there is one."""
-        arm = self.arms.get((cohort, trainer, attack, *level))
+        arm = self.arms[cohort].get(Encounter(trainer, attack, level))
         band = self._bands.get((cohort, arm))
         if band is None:
             return None
@@ -108,12 +121,18 @@ class View:
         return self.results.runs.sort("replicate").partition_by(keys, as_dict=True)
 
     @cached_property
+    def courses(self) -> Any:
+        """Errors at as many steps as are drawn."""
+        steps = self.results.steps
+        return self.results.courses_at(steps[spread(steps, MOST_POINTS)])
+
+    @cached_property
     def _bands(self) -> dict[Any, Any]:
         import polars as pl
 
         low, high = (pl.col("error").quantile(part, "equiprobable") for part in BAND)
         table = (
-            self.results.courses.group_by("cohort", "arm", "step")
+            self.courses.group_by("cohort", "arm", "step")
             .agg(y=pl.col("error").median(), low=low, high=high)
             .sort("step")
         )
@@ -122,16 +141,15 @@ class View:
     def sweeps(self, cohort: str) -> list[Sweep]:
         """Return the sweeps of a cohort: by attack, the longest over θ and the longest over β."""
         found = []
-        here = [key for key in self.arms if key[0] == cohort]
-        for attack in dict.fromkeys(key[2] for key in here):
-            met = [key for key in here if key[2] == attack]
-            levels = sorted({key[3:] for key in met})
+        for attack in dict.fromkeys(met.attack for met in self.arms[cohort]):
+            here = [met for met in self.arms[cohort] if met.attack == attack]
+            levels = sorted({met.level for met in here})
             lists: list[tuple[int | None, list[Level]]] = [
                 (axis, _longest(levels, axis)) for axis in (0, 1)
             ]
             several = [(axis, chosen) for axis, chosen in lists if len(chosen) > 1]
             for axis, chosen in several or [(None, levels)]:
-                who = dict.fromkeys(key[1] for key in met if key[3:] in chosen)
+                who = dict.fromkeys(met.trainer for met in here if met.level in chosen)
                 found.append(Sweep(cohort, attack, axis, tuple(chosen), tuple(who)))
         return found
 

@@ -7,7 +7,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from neurotron._extras import require
+from neurotron._types import Index
 from neurotron.results import shard
 from neurotron.results.folder import Folder
 from neurotron.results.shard import Damaged
@@ -66,12 +69,27 @@ class Results:
     @cached_property
     def courses(self) -> polars.DataFrame:
         """One row per cohort, replicate, arm and recorded step: error and loss."""
+        return self.courses_at(self.steps)
+
+    @cached_property
+    def steps(self) -> Index:
+        """The steps that every run recorded."""
+        return np.asarray(self._shards["steps"][0] if len(self._shards) else [], dtype=np.int64)
+
+    def courses_at(self, steps: Index) -> polars.DataFrame:
+        """Return the rows of `courses` at some of the recorded steps; the others are not unfolded.
+
+        A study that records every step has many more rows than memory holds.
+        """
+        import polars as pl
+
+        places = np.flatnonzero(np.isin(self.steps, steps))
         keys = ["cohort", "replicate", "arm"]
-        return (
-            self._shards.select(*keys, "steps", "errors", "losses")
-            .explode("steps", "errors", "losses")
-            .rename({"steps": "step", "errors": "error", "losses": "loss"})
+        lists = (
+            pl.col(old).list.gather(pl.lit(places).implode()).alias(new)
+            for old, new in (("steps", "step"), ("errors", "error"), ("losses", "loss"))
         )
+        return self._shards.select(*keys, *lists).explode("step", "error", "loss")
 
     @property
     def failures(self) -> list[dict[str, Any]]:
