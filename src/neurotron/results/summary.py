@@ -63,10 +63,12 @@ def rate(successes: int, trials: int) -> Interval:
     >>> share.estimate, round(share.high, 4)
     (0.0, 0.0402)
     """
-    from scipy.stats import binomtest
+    from scipy.special import betaincinv
 
-    found = binomtest(successes, trials).proportion_ci(LEVEL, method="exact")
-    return Interval(successes / trials, float(found.low), float(found.high))
+    failures, tail = trials - successes, (1.0 - LEVEL) / 2.0
+    low = betaincinv(successes, failures + 1, tail) if successes else 0.0
+    high = betaincinv(successes + 1, failures, 1.0 - tail) if failures else 1.0
+    return Interval(successes / trials, float(low), float(high))
 
 
 def summarise(results: Results) -> polars.DataFrame:
