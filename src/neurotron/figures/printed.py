@@ -89,19 +89,12 @@ class _Margins:
         below = f"{chart.x_label}\n{chart.note}".strip()
         rows = 0.19 * math.ceil(len(handles) / per_row)
         middle = 0.5 * (self.bottom + height - self.top) / height
-        figure.text(
-            centre,
-            1.0 - 0.06 / height,
-            _plain(_short(chart.title, 90)),
-            size=11,
-            ha="center",
-            va="top",
-        )
+        title = _plain(_short(chart.title, int(width / 0.085)))
+        figure.text(centre, 1.0 - 0.06 / height, title, size=11, ha="center", va="top")
         figure.text(centre, (rows + 0.04) / height, _plain(below), size=8, ha="center", va="bottom")
         figure.text(0.08 / width, middle, _plain(chart.y_label), size=8, rotation=90, va="center")
-        entries = list(
-            zip(handles, (_plain(_short(name, 60)) for name in chart.legend), strict=True)
-        )
+        names = [_plain(_short(name, 60)) for name in chart.legend]
+        entries = list(zip(handles, names, strict=True))
         in_rows = [entry for i in range(per_row) for entry in entries[i::per_row]]  # not columns
         figure.legend(
             [handle for handle, _ in in_rows], [name for _, name in in_rows], ncols=per_row,
@@ -119,7 +112,7 @@ def _entries_per_row(names: list[str], width: float) -> int:
 
 
 def encode(figure: Any, suffix: str, dpi: int = 150) -> bytes:
-    """Return the bytes of a picture: the same for the same chart and versions."""
+    """Return the bytes of a picture; a PNG or PDF is the same for the same chart and versions."""
     buffer = io.BytesIO()
     fixed = {".png": {"Software": None}, ".pdf": {"CreationDate": None}, ".svg": {"Date": None}}
     with warnings.catch_warnings():

@@ -27,17 +27,14 @@ def to_toml(spec: dict[str, Any]) -> str:
     <BLANKLINE>
     """
     parts = [_values({key: value for key, value in spec.items() if not _is_table(value)})]
-    labels = {json.dumps(label, ensure_ascii=False): text for label, text in _trainers(spec)}
+    trainers: dict[str, str] = spec["trainers"]
+    labels = {json.dumps(label, ensure_ascii=False): text for label, text in trainers.items()}
     parts.append(f"[trainers]\n{_values(labels)}")
     for cohort in spec["cohorts"]:
         inside = {key: value for key, value in cohort.items() if not _is_table(value)}
         parts.append(f"[[cohorts]]\n{_values(inside)}")
         parts += [f"[[cohorts.sweeps]]\n{_values(sweep)}" for sweep in cohort["sweeps"]]
     return "\n".join(parts)
-
-
-def _trainers(spec: dict[str, Any]) -> list[tuple[str, str]]:
-    return list(spec["trainers"].items())
 
 
 def _is_table(value: Any) -> bool:
