@@ -11,6 +11,8 @@
     "star": '<path d="M17 1l1.500 3.500 3.500.3-2.700 2.400.9 3.600L17 9l-3.200 1.800.9-3.600L12 4.800l3.500-.3z"/>',
   };
   const DASHES = { solid: "", dash: "6 4", dashdot: "6 3 2 3", dot: "2 3" };
+  const PAPER = { narrow: 320, wide: 650, height: 250 }; // a panel in print, two beside each other or one
+  let printing = false;
 
   const dark = () => root.dataset.theme === "dark";
   const colours = () => {
@@ -70,6 +72,7 @@
                        title: { ...own.title, font: { size: 11 }, standoff: 6 } };
         if (name === "xaxis" && ticks.length) made.tickangle = slanted ? -30 : 0;
         if (type && type !== own.type && !own.tickvals) { made.type = type; delete made.range; made.rangemode = "tozero"; }
+        made.uirevision = made.type; // a zoom stays until the scale is another
         return made;
       };
       const layout = { xaxis: axis("xaxis"), yaxis: axis("yaxis"), margin: { l: 62, r: 10, t: 8, b: slanted ? Math.min(100, 26 + 3 * longest) : 42 }, hovermode: "closest",
@@ -77,14 +80,16 @@
         dragmode: coarse ? false : "zoom", hoverlabel: { bgcolor: back, bordercolor: grid, font: { color: text, size: 12 }, align: "left" } };
       if (this.reference !== null && this.reference !== undefined)
         layout.shapes = [{ type: "line", xref: "paper", x0: 0, x1: 1, y0: this.reference, y1: this.reference,
-                           line: { color: grid, width: 1, dash: "dot" } }];
+                           line: { color: text, width: 1, dash: "dot" } }];
+      if (printing) { layout.width = width; layout.height = PAPER.height; }
       return layout;
     }
     draw() {
       this.drawn = true;
-      const done = this.panels.map((panel, i) => Plotly.react(this.plots[i], this.traces(panel), this.layout(panel, this.plots[i].clientWidth),
-        { responsive: true, displaylogo: false, displayModeBar: coarse ? false : "hover",
-          modeBarButtonsToRemove: ["select2d", "lasso2d", "zoomIn2d", "zoomOut2d", "autoScale2d"] }));
+      const onPaper = this.plots.length === 1 ? PAPER.wide : PAPER.narrow;
+      const done = this.panels.map((panel, i) => Plotly.react(this.plots[i], this.traces(panel),
+        this.layout(panel, printing ? onPaper : this.plots[i].clientWidth),
+        { responsive: true, displayModeBar: false })); // its buttons are in the way of the keyboard
       return Promise.all(done).then(() => { this.element.dataset.drawn = "true"; });
     }
     toggle(button) {
@@ -102,7 +107,7 @@
   }
 
   const figures = [...document.querySelectorAll("figure")].map((element) => new Figure(element));
-  const repaint = () => { for (const figure of figures) { figure.paintLegend(); if (figure.drawn) figure.draw(); } };
+  const repaint = () => { for (const figure of figures) { figure.paintLegend(); if (figure.drawn || printing) figure.draw(); } };
 
   const button = document.getElementById("theme");
   const preferred = matchMedia("(prefers-color-scheme: dark)");
@@ -116,15 +121,15 @@
   preferred.addEventListener("change", () => { if (!chosen) setTheme(preferred.matches ? "dark" : "light"); });
   setTheme(preferred.matches ? "dark" : "light");
 
-  // A link to numbers opens them.
-  const open = () => {
-    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  // A link to numbers opens them, also when it is followed again.
+  const open = (hash) => {
+    const target = hash && document.getElementById(decodeURIComponent(hash.slice(1)));
     if (target && target.tagName === "DETAILS") target.open = true;
   };
-  addEventListener("hashchange", open);
-  open();
+  document.addEventListener("click", (event) => { const link = event.target.closest("a"); if (link) open(link.hash); });
+  addEventListener("hashchange", () => open(location.hash));
+  open(location.hash);
 
-  const drawAll = () => Promise.all(figures.filter((figure) => !figure.drawn).map((figure) => figure.draw()));
   const watcher = new IntersectionObserver((entries) => {
     for (const entry of entries) {
       const figure = figures.find((one) => one.element === entry.target);
@@ -132,7 +137,7 @@
     }
   }, { rootMargin: "600px" });
   for (const figure of figures) watcher.observe(figure.element);
-  let before = null; // the theme to go back to after printing
-  addEventListener("beforeprint", () => { before = root.dataset.theme; if (dark()) setTheme("light"); drawAll(); });
-  addEventListener("afterprint", () => { if (before === "dark") setTheme("dark"); });
+  let before = null; // the theme to go back to after printing, which draws all figures for paper
+  addEventListener("beforeprint", () => { before = root.dataset.theme; printing = true; setTheme("light"); });
+  addEventListener("afterprint", () => { printing = false; setTheme(before); });
 })();

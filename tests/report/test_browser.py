@@ -1,0 +1,452 @@
+"""The page in a browser: it works offline, by mouse, by keyboard, on phones and on paper."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import sync_playwright
+from tests.claims.test_claims import LIKE_THE_PAPERS
+from tests.figures.test_collection import outcome
+from tests.results.made import course, made
+
+import neurotron as nt
+from neurotron import report
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+BROWSER = next(filter(None, map(shutil.which, NAMES)), None)
+ARGUMENTS = [
+    "--no-sandbox", "--disable-gpu", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--no-first-run",
+]  # fmt: skip
+DESKTOP = {"width": 1280, "height": 900}
+PHONE = {"width": 390, "height": 844}
+
+if BROWSER is None and not os.environ.get("NEUROTRON_NEEDS_BROWSER"):
+    pytest.skip(
+        "no Chromium here: apt-get install chromium to test the report in a browser",
+        allow_module_level=True,
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder in the paper's settings: verdicts, the story of SGD, certificates."""
+
+    def certified(cohort, replicate, arm):
+        is_ours = arm["algorithm"] == "neuro-tron"
+        return outcome(cohort, replicate, arm) | ({"radius": 9.0} if is_ours else {})
+
+    study = nt.studies.parse(LIKE_THE_PAPERS.encode(), "like")
+    return written(tmp_path_factory.mktemp("browser") / "paper", study, certified, 10)
+
+
+def written(folder, study, certified, replicates, error=None):
+    """Make results, claims.json and the page; return where they are."""
+    results = made(folder, study, certified, replicates)
+    if error is not None:
+        results.folder.record("failed", cohort=study.cohorts[0].name, replicate=99, error=error)
+        results = nt.load(folder)
+    claims = nt.claims.evaluate(results)
+    nt.claims.write(results, claims)
+    (folder / "report.html").write_text(report.build(results, claims), "utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def browser():
+    assert BROWSER is not None, "NEUROTRON_NEEDS_BROWSER is set, and there is no Chromium"
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=BROWSER, args=ARGUMENTS)
+        yield started
+        started.close()
+
+
+class Visit:
+    """A page that is open, with what it asked for and complained of."""
+
+    def __init__(self, browser, folder: Path, **settings):
+        self.context = browser.new_context(offline=True, **({"viewport": DESKTOP} | settings))
+        self.page = self.context.new_page()
+        self.requests, self.complaints = [], []
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("console", self._hear)
+        self.address = (folder / "report.html").as_uri()
+        self.page.goto(self.address)
+
+    def _hear(self, message):
+        if message.type in ("error", "warning"):
+            self.complaints.append(message.text)
+
+    def until(self, expression: str):
+        """Wait until an expression is true (Playwright's own way is refused by the page)."""
+        end = time.monotonic() + 20.0
+        while not self.page.evaluate(expression):
+            assert time.monotonic() < end, expression
+            time.sleep(0.02)
+
+    def draw_all(self):
+        """Scroll to every figure, and wait until it is drawn."""
+        for name in self.figures():
+            self.page.evaluate(f"document.getElementById('{name}').scrollIntoView()")
+            self.until(f"document.getElementById('{name}').dataset.drawn === 'true'")
+
+    def seen(self, figure: str) -> list[list[str]]:
+        """The lines that are drawn, panel by panel: a name for every trace with something in it."""
+        return self.page.eval_on_selector_all(
+            f"#{figure} .plot",
+            """plots => plots.map(plot => [...plot.querySelectorAll(".scatterlayer .trace")]
+               .filter(trace => [...trace.querySelectorAll("path")].some(path => {
+                   const box = path.getBBox(); return box.width + box.height > 0; }))
+               .map(trace => trace.__data__[0].trace.meta))""",
+        )
+
+    def put(self, figure: str) -> list[list[str]]:
+        """The lines that the figure is made of, panel by panel."""
+        content = json.loads(self.page.locator(f"#{figure} script").text_content())
+        return [
+            [trace["meta"] for trace in panel["data"] if trace["x"]] for panel in content["panels"]
+        ]
+
+    def axis(self, figure: str, name: str) -> dict:
+        """Type and range of an axis of the first panel, as drawn."""
+        return self.page.eval_on_selector(
+            f"#{figure} .plot",
+            "(plot, name) => (({type, range}) => ({type, range}))(plot._fullLayout[name])",
+            name,
+        )
+
+    def place(self, figure: str, line: str, point: int) -> tuple[float, float]:
+        """Where a point of a line of the first panel is on the screen."""
+        self.page.locator(f"#{figure} .plot").first.scroll_into_view_if_needed()
+        return tuple(
+            self.page.eval_on_selector(
+                f"#{figure} .plot",
+                """(plot, [line, point]) => {
+                    const { xaxis, yaxis } = plot._fullLayout, box = plot.getBoundingClientRect();
+                    const trace = plot.data.find(one => one.meta === line && one.text);
+                    return [box.x + xaxis._offset + xaxis.d2p(trace.x[point]),
+                            box.y + yaxis._offset + yaxis.d2p(trace.y[point])]; }""",
+                [line, point],
+            )
+        )
+
+    def figures(self) -> list[str]:
+        return self.page.eval_on_selector_all("figure", "all => all.map(one => one.id)")
+
+    def overflow(self) -> int:
+        """By how much the page is wider than the screen, with all tables unfolded."""
+        unfold = "document.querySelectorAll('details').forEach(one => { one.open = %s })"
+        self.page.evaluate(unfold % "true")
+        wider = self.page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        self.page.evaluate(unfold % "false")
+        return wider
+
+
+@pytest.fixture(scope="module")
+def visit(browser, folder):
+    """The page on a desktop, all figures drawn; tests leave it as they found it."""
+    visit = Visit(browser, folder)
+    visit.draw_all()
+    yield visit
+    visit.context.close()
+
+
+@pytest.fixture
+def visiting(browser):
+    """Open pages that are closed after the test."""
+    visits = []
+
+    def visiting(folder, **settings):
+        visits.append(Visit(browser, folder, **settings))
+        return visits[-1]
+
+    yield visiting
+    for visit in visits:
+        visit.context.close()
+
+
+def test_nothing_is_fetched_and_nothing_complained_of(visit):
+    assert visit.requests == [visit.address]
+    assert visit.complaints == []
+
+
+def test_every_figure_is_drawn_with_all_its_lines(visit):
+    assert len(visit.figures()) >= 12
+    for figure in visit.figures():
+        assert visit.seen(figure) == visit.put(figure), figure
+
+
+def test_verdicts_are_those_of_claims_json(visit, folder):
+    claims = json.loads((folder / "claims.json").read_text("utf-8"))["claims"]
+    words = visit.page.locator("#verdicts .word").all_text_contents()
+    names = visit.page.eval_on_selector_all("#verdicts tbody tr", "all => all.map(one => one.id)")
+    told = [claim for claim in claims if claim["findings"]]
+    assert list(zip(names, words, strict=True)) == [
+        (f"verdict-{claim['name']}", claim["verdict"]) for claim in told
+    ]
+    assert {"reproduced", "reproduced only as published"} <= set(words)
+    assert visit.page.locator(".story").count() == 1
+
+
+def test_a_button_of_the_legend_hides_its_line_in_all_panels(visit):
+    button = visit.page.locator("#figure-2a .entry", has_text="First")
+    everything = visit.put("figure-2a")
+    assert all("First" in panel for panel in everything)
+    button.click()
+    assert button.get_attribute("aria-pressed") == "false"
+    assert visit.seen("figure-2a") == [[n for n in panel if n != "First"] for panel in everything]
+    assert visit.seen("figure-3a") == visit.put("figure-3a")  # another figure stays
+    button.click()
+    assert button.get_attribute("aria-pressed") == "true"
+    assert visit.seen("figure-2a") == everything
+
+
+@pytest.mark.parametrize("key", ["Enter", "Space"])
+def test_buttons_work_by_keyboard(visit, key):
+    button = visit.page.locator("#figure-2a .entry").first
+    visit.page.locator("#figure-1b summary").focus()
+    for _ in range(9):  # on to the next control, and not into the drawings
+        visit.page.keyboard.press("Tab")
+        if button.evaluate("one => one === document.activeElement"):
+            break
+    else:
+        pytest.fail("the button is not reached by Tab")
+    assert button.evaluate("one => getComputedStyle(one).outlineStyle") == "solid"
+    visit.page.keyboard.press(key)
+    assert visit.seen("figure-2a") != visit.put("figure-2a")
+    visit.page.keyboard.press(key)
+    assert visit.seen("figure-2a") == visit.put("figure-2a")
+
+
+@pytest.mark.parametrize(("axis", "word"), [("xaxis", "log steps"), ("yaxis", "log error")])
+def test_axes_change_between_log_and_linear(visit, axis, word):
+    button = visit.page.locator("#figure-2a .axis", has_text=word)
+    before = visit.axis("figure-2a", axis)
+    assert (before["type"], button.get_attribute("aria-pressed")) == ("log", "true")
+    button.click()
+    after = visit.axis("figure-2a", axis)
+    assert (after["type"], button.get_attribute("aria-pressed")) == ("linear", "false")
+    assert after["range"][0] <= 0.0 < after["range"][1]
+    assert visit.seen("figure-2a") == visit.put("figure-2a")
+    button.click()
+    assert visit.axis("figure-2a", axis) == before
+
+
+def test_pointing_at_a_line_tells_its_median_and_interval(visit):
+    visit.page.mouse.move(*visit.place("figure-1a", "θ = 1", 2))
+    label = visit.page.locator("#figure-1a .hoverlayer .hovertext").first
+    label.wait_for()
+    text = label.text_content()
+    assert "θ = 1" in text
+    assert "step 1,000" in text
+    assert "0.522 (0.5 … 0.54)" in text  # of 0.5 (1 + 0.01 i), i = 0 … 9
+    visit.page.mouse.move(0, 0)
+
+
+def drag(visit, figure):
+    """Drag over the middle of the first panel."""
+    plot = visit.page.locator(f"#{figure} .plot").first
+    plot.scroll_into_view_if_needed()
+    box = plot.bounding_box()
+    across, down = box["width"], box["height"]
+    visit.page.mouse.move(box["x"] + 0.4 * across, box["y"] + 0.3 * down)
+    visit.page.mouse.down()
+    visit.page.mouse.move(box["x"] + 0.7 * across, box["y"] + 0.6 * down, steps=4)
+    visit.page.mouse.up()
+
+
+def test_dragging_zooms_until_a_double_click(visit):
+    whole = visit.axis("figure-1a", "xaxis")["range"]
+    drag(visit, "figure-1a")
+    part = visit.axis("figure-1a", "xaxis")["range"]
+    assert whole[0] < part[0] < part[1] < whole[1]
+    button = visit.page.locator("#figure-1a .entry").first
+    button.click()  # hides a line, and leaves the zoom
+    assert visit.axis("figure-1a", "xaxis")["range"] == part
+    button.click()
+    box = visit.page.locator("#figure-1a .plot").first.bounding_box()
+    x, y = box["x"] + 0.5 * box["width"], box["y"] + 0.5 * box["height"]
+    visit.page.wait_for_timeout(400)  # so that it is no triple click
+    visit.page.mouse.dblclick(x, y)
+    visit.until(
+        f"document.querySelector('#figure-1a .plot')._fullLayout.xaxis.range[0] === {whole[0]}"
+    )
+
+
+def test_every_link_leads_somewhere_and_a_link_to_numbers_opens_them(visit):
+    page = visit.page
+    links = page.eval_on_selector_all("a[href]", "all => all.map(one => one.getAttribute('href'))")
+    places = page.eval_on_selector_all("[id]", "all => all.map(one => one.id)")
+    ours = [place for place in places if place in {link[1:] for link in links}]
+    assert {f"#{place}" for place in ours} == set(links)
+    assert len(ours) == len(set(ours))
+    numbers = page.locator("#numbers-grows-with-bound")
+    assert not numbers.evaluate("one => one.open")
+    page.locator("#verdict-grows-with-bound a", has_text="Numbers").click()
+    visit.until("document.getElementById('numbers-grows-with-bound').open")
+    assert numbers.locator("td").first.is_visible()
+    numbers.locator("summary").click()  # closed by the reader
+    page.locator("#verdict-grows-with-bound a", has_text="Numbers").click()
+    visit.until("document.getElementById('numbers-grows-with-bound').open")
+
+
+DARK = "document.documentElement.dataset.theme === 'dark'"
+
+
+def brightness(visit) -> int:
+    """Of the page behind the text, from 0 to 765."""
+    colour = visit.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    return sum(int(part) for part in colour[4:-1].split(","))
+
+
+def test_the_theme_is_the_systems_until_the_reader_chooses(visiting, folder):
+    visit = visiting(folder, color_scheme="dark")
+    button = visit.page.locator("#theme")
+    assert brightness(visit) < 200
+    assert button.get_attribute("aria-pressed") == "true"
+    visit.page.emulate_media(color_scheme="light")
+    visit.until(f"!({DARK})")
+    assert brightness(visit) == 765
+    assert button.get_attribute("aria-pressed") == "false"
+    button.click()
+    assert brightness(visit) < 200
+    visit.page.emulate_media(color_scheme="dark")
+    visit.page.emulate_media(color_scheme="light")
+    visit.page.wait_for_timeout(100)
+    assert brightness(visit) < 200
+
+
+def test_nothing_is_wider_than_a_desktop(visit):
+    assert visit.overflow() <= 0
+
+
+def test_nothing_is_wider_than_a_phone(visiting, folder):
+    visit = visiting(folder, viewport=PHONE, is_mobile=True, has_touch=True)
+    visit.draw_all()
+    assert visit.overflow() <= 0
+    assert visit.complaints == []
+
+
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+def test_the_page_is_open_to_all(visiting, folder, size):
+    """Nothing that axe-core minds, in light and dark, with one of each kind of thing unfolded."""
+    visit = visiting(folder, viewport=size, is_mobile=size == PHONE, has_touch=size == PHONE)
+    shown = ("figure-1a", "mirror-filter")
+    others = ", ".join(f"#{name}" for name in visit.figures() if name not in shown)
+    visit.page.eval_on_selector_all(others, "all => all.forEach(one => one.remove())")
+    for figure in shown:
+        visit.page.locator(f"#{figure}").scroll_into_view_if_needed()
+        visit.until(f"document.getElementById('{figure}').dataset.drawn === 'true'")
+    for place in ("#figure-1a", "#comparisons", "#provenance"):
+        visit.page.locator(f"{place} summary").first.click()
+    drawings = {"exclude": [[".svg-container"]]}  # each is one image, with its numbers beside
+    violations = {"resultTypes": ["violations"]}
+    found = Axe().run(visit.page, drawings, violations).response["violations"]
+    visit.page.locator("#theme").click()  # what else there is than colours is the same in dark
+    colours = {"type": "rule", "values": ["color-contrast"]}
+    found += (
+        Axe().run(visit.page, drawings, {"runOnly": colours} | violations).response["violations"]
+    )
+    assert [
+        (one["impact"], one["help"], [node["target"] for node in one["nodes"]][:3])
+        for one in found
+        if one["impact"] != "minor"
+    ] == []
+
+
+def test_on_paper_all_figures_are_drawn_in_light_and_within_their_panels(visiting, folder):
+    visit = visiting(folder, color_scheme="dark")
+    page = visit.page
+    assert page.locator("figure:not([data-drawn])").count() > 0  # nobody has scrolled to them
+    assert page.pdf(format="A4").startswith(b"%PDF")
+    visit.until("!document.querySelector('figure:not([data-drawn])')")
+    assert brightness(visit) < 200  # as before
+    page.emulate_media(media="print", color_scheme="dark")
+    page.set_viewport_size({"width": 700, "height": 990})  # A4 within its margins
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    for figure in visit.figures():
+        assert visit.seen(figure) == visit.put(figure), figure
+    assert brightness(visit) == 765
+    assert page.locator("nav").is_hidden()
+    beyond = page.eval_on_selector_all(
+        ".panel",
+        """panels => panels.filter(panel => {
+            const box = panel.getBoundingClientRect();
+            const drawn = panel.querySelector(".main-svg").getBoundingClientRect();
+            return drawn.right > box.right || drawn.bottom > box.bottom; }).length""",
+    )
+    assert beyond == 0
+
+
+def test_without_javascript_the_numbers_are_readable(visiting, folder):
+    visit = visiting(folder, java_script_enabled=False)
+    page = visit.page
+    assert page.locator("noscript p").is_visible()
+    assert page.locator("#theme").is_hidden()
+    assert page.locator(".panels").first.is_hidden()
+    page.locator("#figure-1a summary").click()
+    cells = page.locator("#figure-1a tbody tr").first.locator("th, td").all_text_contents()
+    assert cells == ["N", "θ = 0.125", "1,000", "0.0653", "0.0625 … 0.0675"]
+    assert visit.requests == [visit.address]
+
+
+EVIL = [
+    "<script>window.hacked=1</script>",
+    "<img src=x onerror=window.hacked=1>",
+    '</script>"><b>{{7*7}}%{x}%{y:.3f}',
+    "$x$ ${7*7} <!-- __proto__ 🦊",
+    "__proto__",
+    "javascript:hacked=1 &lt;b&gt; &amp;",
+]
+
+
+def test_a_hostile_study_is_harmless_and_shown_as_it_is_written(visiting, tmp_path):
+    trainers = dict(zip(EVIL, ["neuro-tron", *["sgd"] * 5], strict=True))
+    sweep = {"bound": [0.1, 1.0]}
+    cohorts = [
+        {"name": f"c{i}", "title": title, "network": "symmetric:width=4", "sweeps": [sweep]}
+        for i, title in enumerate(EVIL[:3])
+    ]
+    words = {"title": "".join(EVIL), "description": "\n".join(EVIL)}
+    study = nt.studies.Study.model_validate(
+        {"name": "evil", "trainers": trainers, "cohorts": cohorts} | words
+    )
+
+    def ends(cohort, replicate, arm):
+        return {"errors": course(10.0 ** -EVIL.index(arm["trainer"]) * (1 + replicate))}
+
+    visit = visiting(written(tmp_path / "evil", study, ends, 5, error=" ".join(EVIL)))
+    page = visit.page
+    visit.draw_all()
+    for figure in visit.figures():
+        assert visit.seen(figure) == visit.put(figure), figure
+    assert page.title() == words["title"]
+    assert page.locator("h1").text_content() == words["title"]
+    assert " ".join(EVIL) in page.locator("#failed").text_content()
+    compared = "trainers-c0-alternating-sign-bound"
+    entries = page.locator(f"#{compared} .entry").all_text_contents()
+    assert [entry.strip() for entry in entries] == EVIL
+    for name in EVIL:
+        page.mouse.move(*visit.place(compared, name, 2))
+        label = page.locator(f"#{compared} .hoverlayer .hovertext").first
+        page.wait_for_timeout(100)
+        assert label.text_content().startswith(name), name
+    ticks = page.locator("#mirror-filter .plot").first.locator(".xtick text").all_text_contents()
+    assert ticks == EVIL
+    for figure in visit.figures():
+        for button in page.locator(f"#{figure} .entry").all():
+            button.evaluate("one => one.click()")
+        assert not any(visit.seen(figure)), figure
+    page.locator("#theme").click()
+    assert page.evaluate("typeof window.hacked") == "undefined"
+    assert page.evaluate("({}).polluted") is None
+    assert page.locator("main img, main b, #figures script:not([type])").count() == 0
+    assert visit.requests == [visit.address]
+    assert visit.complaints == []
