@@ -135,6 +135,16 @@ def test_a_page_that_would_be_too_large_is_thinned_and_then_shortened(paper, mon
     assert set(re.findall(r'href="#([^"]+)"', text)) <= set(targets)
 
 
+def test_long_tables_are_cut_and_say_so(tmp_path):
+    cohorts = "".join(f'[[cohorts]]\nname = "c{i}"\n' for i in range(310))
+    text = f'name = "many"\n[trainers]\nt = "neuro-tron"\n{cohorts}'
+    study = nt.studies.parse(text.encode(), "many")
+    results = made(tmp_path / "many", study, lambda c, r, a: {"errors": course(0.1)}, 1)
+    built = report.build(results, evaluate(results))
+    assert built.count("and 10 more, in the folder of the results") == 2  # outcomes, settings
+    assert len(built.encode()) < 8e6
+
+
 def test_the_study_on_the_page_is_the_study_that_was_run(paper, text):
     toml = re.search(r"<pre tabindex=\"0\">(name = .*?)</pre>", text, re.S)[1]
     toml = (

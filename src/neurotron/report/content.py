@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from neurotron.claims.model import ONLY_AS_PUBLISHED, REPRODUCED
@@ -18,9 +19,12 @@ if TYPE_CHECKING:
     from neurotron.claims import Claim
     from neurotron.results.frames import Results
 
-__all__ = ["number", "page"]
+__all__ = ["levels", "number", "page"]
 
+MOST_ROWS = 300
+"""Of a table: a longer one is not read, and is in the folder."""
 MOST_STATEMENTS = 60
+MOST_TOML = 100_000
 MARKS = {
     "reproduced": "✓", "reproduced only as published": "◐", "not reproduced": "✗",
     "not covered": "–",
@@ -38,14 +42,15 @@ def page(results: Results, claims: list[Claim], charts: list[Chart]) -> dict[str
         "claims": _claims(claims, {chart.name: chart for chart in charts}),
         "silent": [claim for claim in claims if not claim.told],
         "story": _story(results, claims),
-        "outcomes": endings(results),
+        "outcomes": _first(endings(results)),
         "titles": results.titles,
         "outcome_names": OUTCOMES,
         "certificates": _certificates(results),
-        "failures": results.failures,
-        "damaged": results.damaged,
-        "incomplete": _incomplete(results),
-        "toml": to_toml({**spec, "replicates": max(_counts(results).values(), default=1) or 1}),
+        "cohorts": _first(spec["cohorts"]),
+        "failures": _first(results.failures),
+        "damaged": _first(results.damaged),
+        "incomplete": _first(_incomplete(results)),
+        "toml": _toml(results),
         "environment": results.folder.manifest["environment"],
         "study_hash": results.folder.manifest["study"],
         "computed": _computed(results),
@@ -63,6 +68,30 @@ def number(value: float | None) -> str:
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     return f"{value:.3g}".replace("-", "−")
+
+
+def levels(values: Sequence[float]) -> str:
+    """Return the levels of a sweep, not more than a line of them.
+
+    >>> levels([0.5, 1.0])
+    '0.5, 1'
+    """
+    words = [number(value) for value in values]
+    if len(words) > 20:
+        words[10:-3] = [f"… ({len(words)} in all) …"]
+    return ", ".join(words)
+
+
+def _first(rows: Sequence[Any]) -> dict[str, Any]:
+    """Return as many rows as a table shows, and how many more there are."""
+    return {"rows": rows[:MOST_ROWS], "more": max(0, len(rows) - MOST_ROWS)}
+
+
+def _toml(results: Results) -> str:
+    """Return the study as a file, if it is short enough to be on the page."""
+    replicates = max(1, *_counts(results).values())
+    text = to_toml({**results.spec, "replicates": replicates})
+    return text if len(text) <= MOST_TOML else ""
 
 
 def _counts(results: Results) -> dict[str, int]:

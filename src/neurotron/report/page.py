@@ -25,7 +25,7 @@ __all__ = ["build", "write"]
 PAGE = "report.html"
 PICTURES = "figures"
 MOST_BYTES = 2_600_000
-"""Of all figures' data: with the charting library, a page of less than 8 MB."""
+"""Of all figures and their tables: with the charting library, a page of less than 8 MB."""
 FEWEST_POINTS = 20
 
 
@@ -71,12 +71,17 @@ def _figures(chosen: list[Chart]) -> list[dict[str, Any]]:
     """Return the charts as the template takes them: thinner, then fewer, if they are too large."""
     figures = [_figure(chart) for chart in chosen]
     most = MOST_POINTS
-    while sum(len(figure["json"]) for figure in figures) > MOST_BYTES and most > FEWEST_POINTS:
+    while sum(map(_size, figures)) > MOST_BYTES and most > FEWEST_POINTS:
         most //= 2
         figures = [_figure(chart.thinned(most)) for chart in chosen]
-    while sum(len(figure["json"]) for figure in figures) > MOST_BYTES:
-        figures.remove(max(figures, key=lambda figure: len(figure["json"])))
+    while sum(map(_size, figures)) > MOST_BYTES:
+        figures.remove(max(figures, key=_size))
     return figures
+
+
+def _size(figure: dict[str, Any]) -> int:
+    """Return about how many characters a figure has on the page, with its table."""
+    return len(figure["json"]) + 200 * len(figure["numbers"])
 
 
 def _figure(chart: Chart) -> dict[str, Any]:
@@ -109,7 +114,7 @@ def _template() -> Any:
         autoescape=True, undefined=jinja.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         loader=jinja.FunctionLoader(_resource),
     )  # fmt: skip
-    environment.filters["number"] = content.number
+    environment.filters |= {"levels": content.levels, "number": content.number}
     return environment.get_template("page.html")
 
 
