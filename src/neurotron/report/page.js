@@ -11,7 +11,7 @@
     "star": '<path d="M17 1l1.500 3.500 3.500.3-2.700 2.400.9 3.600L17 9l-3.200 1.800.9-3.600L12 4.800l3.500-.3z"/>',
   };
   const DASHES = { solid: "", dash: "6 4", dashdot: "6 3 2 3", dot: "2 3" };
-  const PAPER = { narrow: 320, wide: 650, height: 250 }; // a panel in print, two beside each other or one
+  const PAPER = { narrow: 320, wide: 650, height: 215 }; // a panel in print, two beside each other or one
   let printing = false;
 
   const dark = () => root.dataset.theme === "dark";
