@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -167,7 +168,8 @@ def leftovers(folder: Path) -> list[str]:
     """Return the files of a folder of results that a finished run does not leave."""
     files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     units = {f"shards/{cohort}/{number}.parquet" for cohort, number in Folder.read(folder).units()}
-    return sorted(files - units - {"manifest.json", "runs.jsonl", "claims.json", "lock"})
+    others = files - units - {"manifest.json", "runs.jsonl", "claims.json", "report.html", "lock"}
+    return sorted(name for name in others if not re.fullmatch(r"figures/[^.]+\.(png|pdf)", name))
 
 
 def by_threads(file: Path, folder: Path, threads: int) -> int:

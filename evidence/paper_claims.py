@@ -62,8 +62,10 @@ def study() -> nt.results.Results:
 
 def figures() -> Row:
     """Draw every figure of the study for docs/paper.md, and keep what it shows in words."""
-    IMAGES.mkdir(exist_ok=True)
     charts = nt.figures.charts(study())
+    IMAGES.mkdir(exist_ok=True)
+    for old in IMAGES.glob("*.png"):
+        old.unlink()
     for chart in charts:
         (IMAGES / f"{chart.name}.png").write_bytes(encode(draw(chart), ".png", dpi=100))
     return {"captions": {chart.name: f"{chart.title}. {chart.caption}" for chart in charts}}

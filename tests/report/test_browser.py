@@ -227,7 +227,7 @@ def test_buttons_work_by_keyboard(visit, key):
     assert visit.seen("figure-2a") == visit.put("figure-2a")
 
 
-@pytest.mark.parametrize(("axis", "word"), [("xaxis", "log steps"), ("yaxis", "log error")])
+@pytest.mark.parametrize(("axis", "word"), [("xaxis", "log steps"), ("yaxis", "log scale")])
 def test_axes_change_between_log_and_linear(visit, axis, word):
     button = visit.page.locator("#figure-2a .axis", has_text=word)
     before = visit.axis("figure-2a", axis)

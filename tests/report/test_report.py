@@ -135,6 +135,27 @@ def test_a_page_that_would_be_too_large_is_thinned_and_then_shortened(paper, mon
     assert set(re.findall(r'href="#([^"]+)"', text)) <= set(targets)
 
 
+def test_certificates_are_statements_with_what_was_measured(tmp_path):
+    study = nt.studies.parse(LIKE_THE_PAPERS.encode(), "like")
+
+    def certified(cohort, replicate, arm):
+        if arm["trainer"] != "Tron" or arm["bound"] > 1.0:
+            return {"errors": course(1.0)}  # nothing is certified
+        return {"errors": course(2.0 if replicate == 3 else 0.5), "radius": 1.0 + 0.25 * replicate}
+
+    results = made(tmp_path / "certified", study, certified, 5)
+    text = report.build(results, evaluate(results))
+    said = re.findall(r"<li><strong>(.*?)</li>", text)
+    assert (
+        "N, Tron:</strong> although labels are changed by up to θ = 1 with probability β = 0.9, "
+        "‖w − w*‖ ≤ 1 … 2. Measured under alternating-sign: at most 2; 1 of 5 runs outside."
+    ) in said
+    assert (
+        len([line for line in said if line.startswith("N, Tron:</strong> on honest labels")]) == 1
+    )
+    assert "N, Tron (1 level of attack); N, First (6 levels of attack)" in text
+
+
 def test_long_tables_are_cut_and_say_so(tmp_path):
     cohorts = "".join(f'[[cohorts]]\nname = "c{i}"\n' for i in range(310))
     text = f'name = "many"\n[trainers]\nt = "neuro-tron"\n{cohorts}'

@@ -12,7 +12,7 @@ from neurotron._types import Array
 from neurotron.claims.against_sgd import faster, more_often, smaller_error
 from neurotron.claims.model import Claim, Finding
 from neurotron.claims.setups import divided, over_levels, paired, published, setups
-from neurotron.results.summary import bootstrap, rate
+from neurotron.results.summary import bootstrap, certified, rate
 
 if TYPE_CHECKING:
     import polars
@@ -26,8 +26,6 @@ PUBLISHED_STEP_SIZES = {1.0: 1e-4, 10.0: 2e-5}
 
 SMALL = 0.125
 """The θ of figure 6."""
-
-ROUNDING_FLOOR = 1e-12
 
 RESOLVED = 1e-300, 1e300
 """What an error is taken as that is zero, or infinite because the run diverged."""
@@ -201,19 +199,10 @@ def impersonation_wins(results: Results) -> list[Finding]:
 
 
 def certificate_holds(results: Results) -> list[Finding]:
-    """Count runs that end outside of their radius, where one is below the initial error.
-
-    A radius below what numbers can resolve is taken as that.
-    """
-    import polars as pl
-
-    runs = results.runs.filter(pl.col("radius") < pl.col("initial_error")).with_columns(
-        radius=pl.max_horizontal("radius", ROUNDING_FLOOR)
-    )
-    findings = []
+    """Count runs that end outside of their radius, where one is below the initial error."""
+    findings, runs = [], certified(results)
     for (cohort, trainer), group in runs.group_by("cohort", "trainer", maintain_order=True):
-        ratios = group.select("replicate", ratio=pl.col("error") / pl.col("radius"))
-        worst = ratios.group_by("replicate").max()["ratio"].to_numpy()
+        worst = group.select("replicate", "part").group_by("replicate").max()["part"].to_numpy()
         findings.append(
             Finding.of(f"{results.titles[str(cohort)]}, {trainer}",
                        "share of replicates with a run outside its radius (0; the worst of "

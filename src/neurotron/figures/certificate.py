@@ -14,6 +14,7 @@ from neurotron.figures.chart import ERROR, STEPS, Chart, Line, Panel, line_of
 from neurotron.figures.styles import PLAIN, Style
 from neurotron.figures.trajectory import run_lines
 from neurotron.figures.view import View, evenly
+from neurotron.results.summary import certified
 
 if TYPE_CHECKING:
     from neurotron.theory import Certificate
@@ -73,18 +74,17 @@ def study_certificates(view: View) -> Iterator[Chart]:
     """
     import polars as pl
 
-    runs = view.results.runs.filter(pl.col("radius") < pl.col("initial_error"))
-    radius = pl.max_horizontal("radius", 1e-12)  # what numbers resolve
+    runs = certified(view.results)
     attacked = pl.col("bound") * pl.col("probability") > 0.0
     chosen = (
-        runs.with_columns(part=pl.col("error") / radius, attacked=attacked)
+        runs.with_columns(attacked=attacked)
         .sort("attacked", "part", descending=True, nulls_last=True)
         .unique("cohort", keep="first", maintain_order=True)
     )
     rows = sorted(chosen.iter_rows(named=True), key=lambda row: view.cohorts.index(row["cohort"]))
     panels = [_panel(view, row) for row in evenly(rows, MOST_PANELS)]
     if panels:
-        outside = runs.filter(pl.col("error") > radius)
+        outside = runs.filter(pl.col("part") > 1.0)
         yield Chart(
             "certificate", "Certified and measured",
             "Of each setting the run that came closest to its certified radius, under attack if "

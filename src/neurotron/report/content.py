@@ -10,7 +10,7 @@ from neurotron.claims.model import ONLY_AS_PUBLISHED, REPRODUCED
 from neurotron.claims.setups import setups
 from neurotron.figures.chart import Chart
 from neurotron.figures.paper import FIGURES_OF_CLAIMS
-from neurotron.results.summary import OUTCOMES, endings
+from neurotron.results.summary import OUTCOMES, certified, endings
 from neurotron.studies.writing import to_toml
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ __all__ = ["levels", "number", "page"]
 
 MOST_ROWS = 300
 """Of a table: a longer one is not read, and is in the folder."""
-MOST_STATEMENTS = 60
 MOST_TOML = 100_000
 MARKS = {
     "reproduced": "✓", "reproduced only as published": "◐", "not reproduced": "✗",
@@ -163,32 +162,26 @@ def _certificates(results: Results) -> dict[str, Any]:
     """Return what is certified, as one statement per arm, and of whom nothing is."""
     import polars as pl
 
-    runs = results.runs.with_columns(
-        says=pl.col("radius").fill_null(math.inf) < pl.col("initial_error")
-    )
-    keys = ["cohort", "trainer", "attack", "bound", "probability"]
-    statements, silent = [], []
-    for key, group in runs.group_by(keys, maintain_order=True):
-        cohort, trainer, attack, bound, chance = key
-        certified = group.filter("says")
-        if len(certified):
-            outside = certified.filter(pl.col("error") > pl.max_horizontal("radius", 1e-12))
-            statements.append(
-                {
-                    "setting": results.titles[str(cohort)], "trainer": trainer, "attack": attack,
-                    "bound": bound, "probability": chance, "runs": len(certified),
-                    "of": len(group), "least": certified["radius"].min(),
-                    "largest": certified["radius"].max(), "measured": certified["error"].max(),
-                    "outside": len(outside),
-                }
-            )  # fmt: skip
-        else:
-            silent.append(f"{results.titles[str(cohort)]}, {trainer}")
-    certified_too = {f"{one['setting']}, {one['trainer']}" for one in statements}
+    honest = pl.col("bound") * pl.col("probability") == 0.0
+    level = {"attack": "none", "bound": 0.0, "probability": 0.0}
+    alike = {
+        name: pl.when(honest).then(pl.lit(none)).otherwise(name) for name, none in level.items()
+    }
+    runs, sure = (table.with_columns(**alike) for table in (results.runs, certified(results)))
+    arm = ["cohort", "trainer", *level]
+    statements = [
+        dict(zip(arm, key, strict=True)) | {
+            "runs": len(group), "of": len(runs.filter(**dict(zip(arm, key, strict=True)))),
+            "least": group["radius"].min(), "largest": group["radius"].max(),
+            "measured": group["error"].max(), "outside": int((group["part"] > 1.0).sum()),
+        }
+        for key, group in sure.group_by(arm, maintain_order=True)
+    ]  # fmt: skip
+    uncertain = runs.select(arm).unique(maintain_order=True).join(sure, on=arm, how="anti")
+    silent = uncertain.group_by("cohort", "trainer", maintain_order=True).len().iter_rows()
     return {
-        "statements": statements[:MOST_STATEMENTS],
-        "more": max(0, len(statements) - MOST_STATEMENTS),
-        "silent": [name for name in dict.fromkeys(silent) if name not in certified_too],
+        "statements": _first(statements),
+        "silent": [(results.titles[cohort], trainer, levels) for cohort, trainer, levels in silent],
         "confidence": f"{100.0 * (1.0 - results.spec['failure']):g} %",
         "theorem1": len(runs.filter(pl.col("theorem1_radius") < pl.col("initial_error"))),
         "runs": len(runs.filter(algorithm="neuro-tron")),

@@ -16,10 +16,20 @@ if TYPE_CHECKING:
 
     from neurotron.results.frames import Results
 
-__all__ = ["OUTCOMES", "Interval", "bootstrap", "endings", "rate", "steps_to", "summarise"]
+__all__ = [
+    "OUTCOMES",
+    "Interval",
+    "bootstrap",
+    "certified",
+    "endings",
+    "rate",
+    "steps_to",
+    "summarise",
+]
 
 OUTCOMES = ("recovered", "mirror", "other", "diverged")
 LEVEL = 0.95
+ROUNDING_FLOOR = 1e-12
 RESAMPLES = 2000
 SUMMARY = (
     "replicates", "median", "low", "high", "q10", "q25", "q75", "q90", *OUTCOMES,
@@ -124,6 +134,17 @@ def endings(results: Results) -> list[dict[str, Any]]:
             }
         )  # fmt: skip
     return rows
+
+
+def certified(results: Results) -> polars.DataFrame:
+    """Return the runs whose radius says more than their start, with `part`, error over radius.
+
+    A radius below what numbers can resolve is taken as that.
+    """
+    polars = require("polars")
+    radius, error = polars.col("radius"), polars.col("error")
+    part = error / polars.max_horizontal(radius, ROUNDING_FLOOR)
+    return results.runs.filter(radius < polars.col("initial_error")).with_columns(part=part)
 
 
 def steps_to(results: Results, error: float | str) -> polars.DataFrame:
