@@ -119,7 +119,7 @@ def _over_levels(view: View, paper: list[Chart]) -> Iterator[Chart]:
 def _by_trainer(view: View) -> Iterator[Chart]:
     """Yield where the runs of each trainer end, in pairs and as weights."""
     pairs = paired_errors(
-        view, "paired-errors", "Paired: final errors, trainer against trainer",
+        view, "paired-errors", "Paired errors: trainer against trainer",
         "The final error of the first trainer of each setting over that of each other one, on the "
         "same network, data and attack.",
     )  # fmt: skip

@@ -65,8 +65,8 @@ def number(value: float | None) -> str:
     if value is None or math.isnan(value):
         return ""
     if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    return f"{value:.3g}".replace("-", "−")
+        return "∞" if value > 0.0 else "−∞"
+    return f"{value:.3g}"
 
 
 def levels(values: Sequence[float]) -> str:
