@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from tests.claims.test_claims import DIVERGED, LIKE_THE_PAPERS, MIRROR, OUTER_WEIGHTS
@@ -49,14 +51,15 @@ def test_figure_1_has_a_panel_per_law_and_a_line_per_attacked_level(charts):
     assert [line.name for line in bound.panels[0].lines] == ["θ = 0.125", "θ = 1", "θ = 4"]
     assert [line.name for line in chance.panels[0].lines] == ["β = 0.1", "β = 0.5", "β = 0.9"]
     assert "10 replicates" in bound.caption
-    assert "β = 0.5 stays" in bound.caption
+    assert "Throughout, β = 0.5." in bound.caption
+    assert "Throughout, θ = 1." in chance.caption
 
 
 def test_lines_are_medians_and_bands_the_middle_of_replicates(charts):
     line = charts["figure-1a"].panels[0].lines[1]
     errors = 0.5 * (1.0 + 0.01 * np.arange(10))
     np.testing.assert_array_equal(line.x, STEPS[1:])
-    assert line.y[-1] == np.median(errors)
+    assert line.y[-1] == errors[4]  # the lower of the middle two
     assert line.low[-1] == np.quantile(errors, 0.1, method="inverted_cdf")
     assert line.high[-1] == np.quantile(errors, 0.9, method="inverted_cdf")
 
@@ -116,7 +119,7 @@ def test_the_mirror_filter_is_seen_as_cosines(charts):
     levels = 7
     assert (sgd.y > 0.99).sum() == SGD_LOST * levels
     assert len(sgd.y) == len(sgd.notes) == 10 * levels
-    assert sgd.notes[0].startswith("replicate 0, θ = 0")
+    assert sgd.notes[0] == "replicate 0, θ = 0, β = 0.5"
 
 
 def test_every_chart_says_what_is_on_its_axes_and_over_how_many_replicates(charts):
@@ -172,11 +175,13 @@ def test_any_other_study_has_charts_too_and_says_what_it_leaves_out(tmp_path):
 
 def test_runs_that_diverge_have_no_point_and_no_chart_breaks(tmp_path):
     study = nt.studies.parse(LIKE_THE_PAPERS.encode(), "like")
-    results = made(tmp_path / "lost", study, lambda c, r, a: DIVERGED, 5)
+    late = DIVERGED | {"errors": course(math.inf, None)}
+    results = made(tmp_path / "lost", study, lambda c, r, a: late, 5)
     charts = {chart.name: chart for chart in figures.charts(results)}
-    assert all(not panel.lines for panel in charts["final-errors-alternating-sign-bound"].panels)
+    assert "final-errors-alternating-sign-bound" not in charts
     assert "paired-errors" not in charts
-    assert all(len(ln.y) == 0 for panel in charts["mirror-filter"].panels for ln in panel.lines)
+    assert "mirror-filter" not in charts
+    assert charts["figure-1a"].panels[0].lines[0].x.max() < STEPS[-1]
     for chart in charts.values():
         figures.draw(chart)
 
@@ -187,23 +192,7 @@ def test_results_without_a_unit_have_no_charts(tmp_path):
 
 
 def test_a_certified_course_lies_over_the_measured_one(tmp_path):
-    study = nt.studies.parse(
-        b"""
-name = "certified"
-steps = 300
-[trainers]
-"Neuro-Tron" = "neuro-tron:step_size=fastest"
-[[cohorts]]
-name = "small"
-n_inputs = 8
-filter_size = 4
-network = "symmetric:width=2"
-[[cohorts.sweeps]]
-attack = "odd-direction"
-bound = 0.1
-""",
-        "certified",
-    )
+    study = nt.studies.parse(CERTIFIED.replace("[0, 0.1]", "0.1").encode(), "certified")
     nt.studies.run(study, tmp_path / "certified", replicates=3)
     results = nt.load(tmp_path / "certified")
     chart = next(chart for chart in figures.charts(results) if chart.name == "certificate")
@@ -244,3 +233,159 @@ def test_charts_unfold_only_the_steps_they_draw(tmp_path, monkeypatch):
     line = chart.panels[0].lines[0]
     assert line.x[-1] == 20_000
     assert 75 <= len(line.x) <= 150
+
+
+def charts_of(folder, text, outcome, replicates=5):
+    study = nt.studies.parse(text.encode(), "made")
+    results = made(folder / "made", study, outcome, replicates)
+    return {chart.name: chart for chart in figures.charts(results)}
+
+
+def flat(cohort, replicate, arm):
+    return {"errors": course(0.1)}
+
+
+def test_levels_without_attack_never_make_a_sweep(tmp_path):
+    """The longest list of probabilities is that of θ = 0, where nothing is attacked."""
+    text = """
+name = "tie"
+[trainers]
+Tron = "neuro-tron:sensing=center"
+[[cohorts]]
+name = "normal"
+network = "symmetric:width=10"
+[[cohorts.sweeps]]
+bound = [0, 0.125, 0.25, 0.5]
+probability = [0.5, 0.9]
+"""
+    charts = charts_of(tmp_path, text, flat)
+    assert [line.name for line in charts["figure-1b"].panels[0].lines] == ["β = 0.5", "β = 0.9"]
+    assert "Throughout, θ = 0.25." in charts["figure-1b"].caption  # as in the paper
+    assert "Throughout, β = 0.5." in charts["figure-1a"].caption
+    assert "figure-2a" not in charts  # with whom would it be compared
+
+
+def test_captions_of_the_papers_figures_say_what_is_there(tmp_path):
+    text = (
+        LIKE_THE_PAPERS.replace('SGD = "sgd"\n', 'mine = "neuro-tron:step_size=0.01"\n')
+        + """
+[[cohorts.sweeps]]
+bound = [0, 0.125, 1, 4]
+probability = 0.9
+[[cohorts.sweeps]]
+attack = "adaptive"
+bound = [1, 2]
+"""
+    )
+    charts = charts_of(tmp_path, text, flat)
+    one = charts["figure-1a"]
+    assert [panel.title for panel in one.panels] == ["N, β = 0.5", "t, β = 0.9"]
+    assert "Throughout" not in one.caption
+    two = charts["figure-2a"]
+    assert "stochastic gradient descent" not in two.caption
+    assert "'First'" in two.caption
+    assert "mine" not in two.legend
+    beside = charts["trainers-normal-alternating-sign-bound"]  # what the paper has no figure of
+    assert list(beside.legend) == ["Tron", "First", "mine"]
+    assert "levels-tron-adaptive-bound" in charts
+
+
+def test_a_grid_says_which_levels_it_does_not_show(tmp_path):
+    text = """
+name = "grid"
+[trainers]
+t = "neuro-tron"
+[[cohorts]]
+name = "a"
+[[cohorts.sweeps]]
+bound = [0.1, 0.2, 0.4]
+probability = [0.1, 0.2, 0.3, 0.4]
+"""
+    charts = charts_of(tmp_path, text, flat)
+    bound = charts["levels-t-alternating-sign-bound"]
+    assert "Throughout, β = 0.4." in bound.caption  # the hardest
+    assert "6 more levels of this attack are in no such figure" in bound.caption
+
+
+def test_trainers_that_do_not_fit_are_told_of(tmp_path):
+    trainers = "".join(f'"t{i}" = "neuro-tron:step_size=0.0{i + 1}"\n' for i in range(20))
+    sweep = '[[cohorts]]\nname = "a"\n[[cohorts.sweeps]]\nbound = [1, 2]'
+    charts = charts_of(tmp_path, f'name = "a"\n[trainers]\n{trainers}{sweep}', flat)
+    for name in ("final-errors-alternating-sign-bound", "mirror-filter"):
+        assert len(charts[name].legend) == 8
+        assert "Shown are 8 of 20 trainers." in charts[name].caption
+    assert "Shown are 8 of 19 trainers." in charts["paired-errors"].caption
+
+
+def test_pairs_with_a_diverged_run_count_although_they_have_no_dot(tmp_path):
+    text = """
+name = "pairs"
+[trainers]
+ours = "neuro-tron"
+theirs = "sgd"
+[[cohorts]]
+name = "a"
+"""
+
+    def mostly_lost(cohort, replicate, arm):
+        return DIVERGED if arm["trainer"] == "theirs" and replicate > 1 else flat(cohort, 0, arm)
+
+    chart = charts_of(tmp_path, text, mostly_lost)["paired-errors"]
+    (dots,) = chart.panels[0].lines  # the median is zero: it has no place on the axis
+    np.testing.assert_array_equal(dots.y, [1.0, 1.0])
+    assert "3 replicates in which a run diverged" in chart.caption
+
+
+def test_the_figure_of_section_3_5_tells_the_two_filters_apart(tmp_path):
+    text = """
+name = "impersonation"
+[trainers]
+Tron = "neuro-tron:sensing=center"
+[[cohorts]]
+name = "impersonation"
+law = "uniform"
+network = "relu-gate"
+n_inputs = 25
+filter_size = 25
+step_size = 0.05
+[[cohorts.sweeps]]
+attack = "impersonation"
+bound = 100
+probability = [0.5, 1]
+"""
+    weights = tuple(float(i) for i in range(25))
+
+    def won(cohort, replicate, arm):
+        return {"weights": weights, "true_weights": tuple(reversed(weights)),
+                "attack_vector": weights, "errors": course(7.0)}  # fmt: skip
+
+    adversary, true = charts_of(tmp_path, text, won)["section-3-5"].panels[0].lines
+    assert "w_adv" in adversary.name
+    assert (adversary.y < 1e-12).all()
+    np.testing.assert_array_equal(true.y, 7.0)
+
+
+CERTIFIED = """
+name = "certified"
+steps = 300
+[trainers]
+"Neuro-Tron" = "neuro-tron:step_size=fastest"
+[[cohorts]]
+name = "small"
+n_inputs = 8
+filter_size = 4
+network = "symmetric:width=2"
+[[cohorts.sweeps]]
+bound = [0, 0.1]
+"""
+
+
+def test_the_certificate_of_an_attacked_run_is_shown_and_runs_outside_are_counted(tmp_path):
+    def outside(cohort, replicate, arm):  # only without attack
+        return {"errors": course(0.5), "radius": 0.6 if arm["bound"] else 0.1}
+
+    chart = charts_of(tmp_path, CERTIFIED, outside, 3)["certificate"]
+    assert chart.panels[0].title == "small, alternating-sign θ = 0.1, β = 0.5"
+    assert (
+        "Of 6 runs whose certificate says more than their start, 3 ended outside" in chart.caption
+    )

@@ -57,7 +57,7 @@ def test_every_link_has_a_target_and_every_place_one_name(text):
 def test_the_story_of_sgd_has_the_numbers_of_these_runs(text):
     story = text[text.index('class="story"') :]
     assert "on 40 % of the runs" in story
-    assert re.search(r"recovered the filter in\s+100 % of its 140 runs", story)
+    assert re.search(r"recovered the filter in\s+100 % of its 100 runs", story)
 
 
 def test_the_story_is_not_told_when_the_runs_do_not_tell_it(tmp_path):
@@ -141,7 +141,8 @@ def test_certificates_are_statements_with_what_was_measured(tmp_path):
     def certified(cohort, replicate, arm):
         if arm["trainer"] != "Tron" or arm["bound"] > 1.0:
             return {"errors": course(1.0)}  # nothing is certified
-        return {"errors": course(2.0 if replicate == 3 else 0.5), "radius": 1.0 + 0.25 * replicate}
+        ends = {"errors": course(2.0 if replicate == 3 else 0.5), "radius": 1.0 + 0.25 * replicate}
+        return ends | ({"theorem1_radius": 5.0} if replicate == 4 and arm["bound"] else {})
 
     results = made(tmp_path / "certified", study, certified, 5)
     text = report.build(results, evaluate(results))
@@ -154,6 +155,7 @@ def test_certificates_are_statements_with_what_was_measured(tmp_path):
         len([line for line in said if line.startswith("N, Tron:</strong> on honest labels")]) == 1
     )
     assert "N, Tron (1 level of attack); N, First (6 levels of attack)" in text
+    assert "promises something about 8 of the 60 runs of Neuro-Tron" in text
 
 
 def test_long_tables_are_cut_and_say_so(tmp_path):

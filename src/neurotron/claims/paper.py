@@ -12,7 +12,7 @@ from neurotron._types import Array
 from neurotron.claims.against_sgd import faster, more_often, smaller_error
 from neurotron.claims.model import Claim, Finding
 from neurotron.claims.setups import divided, over_levels, paired, published, setups
-from neurotron.results.summary import bootstrap, certified, rate
+from neurotron.results.summary import bootstrap, certified, median, rate
 
 if TYPE_CHECKING:
     import polars
@@ -44,7 +44,7 @@ def grows_with(axis: int) -> Callable[[Results], list[Finding]]:
             errors = np.stack([setup.values("error", "neuro-tron", level) for level in levels])
             x = np.log([level[axis] for level in levels])
             slope = bootstrap(_slopes(x, np.log(np.clip(errors, *RESOLVED))))
-            medians = np.median(errors, axis=1)
+            medians = median(errors, axis=1)
             rising = bool((medians[1:] > medians[:-1]).all())
             findings.append(
                 Finding.of(
@@ -167,7 +167,7 @@ def _is_late(attacked: Errors, honest: Errors, who: tuple[float, str]) -> bool:
     """Tell whether an attack does not show in the errors, because they are still falling."""
     if who not in honest:
         return False
-    ours, clean = (np.median(table[who]["error"].to_numpy()) for table in (attacked, honest))
+    ours, clean = (median(table[who]["error"].to_numpy()) for table in (attacked, honest))
     return bool(ours < 2.0 * clean)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,17 @@ if TYPE_CHECKING:
 
     from neurotron.results.frames import Results
 
-__all__ = ["Level", "Setup", "divided", "over_levels", "paired", "published", "setups"]
+__all__ = [
+    "Level",
+    "Setup",
+    "attacked",
+    "divided",
+    "longest",
+    "over_levels",
+    "paired",
+    "published",
+    "setups",
+]
 
 Level = tuple[float, float]
 """(θ, β)"""
@@ -66,13 +76,11 @@ class Setup:
     @property
     def attacked(self) -> list[Level]:
         """The levels at which labels are changed."""
-        return [(bound, chance) for bound, chance in self.levels if bound * chance > 0.0]
+        return attacked(self.levels)
 
     def sweep(self, axis: int) -> list[Level]:
         """Return the longest list of attacked levels that differ only in θ (0) or only in β (1)."""
-        fixed = sorted({level[1 - axis] for level in self.attacked})
-        lists = [[lv for lv in self.attacked if lv[1 - axis] == value] for value in fixed]
-        return max(lists, key=len, default=[])
+        return longest(self.levels, axis)
 
     def shared(self, algorithm: str) -> list[Level]:
         """Return the attacked levels that another algorithm meets too."""
@@ -90,11 +98,29 @@ class Setup:
         return len(self.numbers)
 
 
+def attacked(levels: Iterable[Level]) -> list[Level]:
+    """Return the levels at which labels are changed."""
+    return [(bound, chance) for bound, chance in levels if bound * chance > 0.0]
+
+
+def longest(levels: Sequence[Level], axis: int) -> list[Level]:
+    """Return the longest list of attacked levels that differ only in θ (0) or only in β (1).
+
+    Of several, that with the largest other number: the hardest attack.
+
+    >>> longest([(0.0, 0.5), (1.0, 0.5), (2.0, 0.5), (1.0, 0.9), (2.0, 0.9)], 0)
+    [(1.0, 0.9), (2.0, 0.9)]
+    """
+    others = sorted({level[1 - axis] for level in attacked(levels)}, reverse=True)
+    lists = [[lv for lv in attacked(levels) if lv[1 - axis] == value] for value in others]
+    return max(lists, key=len, default=[])
+
+
 def over_levels(ratios: Sequence[Array]) -> Array:
     """Return the median over levels by replicate, leaving out what is not a number."""
     table = np.stack(ratios)
     told = ~np.isnan(table).all(axis=0)
-    return np.asarray(np.nanmedian(table[:, told], axis=0))
+    return np.asarray(np.nanquantile(table[:, told], 0.5, axis=0, method="inverted_cdf"))
 
 
 def divided(one: Array, other: Array) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 from neurotron._types import Array, Index
 from neurotron.figures.styles import Style
 
-__all__ = ["ERROR", "STEPS", "Chart", "Line", "Number", "Panel", "line_of", "spread"]
+__all__ = ["ERROR", "STEPS", "Chart", "Line", "Number", "Panel", "line_of", "shorten", "spread"]
 
 MOST_POINTS = 150
 """Of a line: as many as the eye tells apart in a panel."""
@@ -113,8 +113,13 @@ class Chart:
         low, high = self.heights()
         return bool(np.log10(high / low) <= max(2.0 * np.median(spans), 1.0))
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to draw."""
+        return not any(len(line.x) for panel in self.panels for line in panel.lines)
+
     def heights(self) -> tuple[float, float]:
-        """Return the least and the largest height of all lines."""
+        """Return the least and the largest height of all lines and bands."""
         lows, highs = zip(*map(_heights, self.panels), strict=True)
         return min(lows), max(highs)
 
@@ -146,7 +151,8 @@ class Chart:
 
 
 def _heights(panel: Panel) -> tuple[float, float]:
-    drawn = np.concatenate([np.ones(0), *(line.y for line in panel.lines)])
+    parts = [part for line in panel.lines for part in (line.y, *(line.band() or ()))]
+    drawn = np.concatenate([np.ones(0), *parts])
     return (float(drawn.min()), float(drawn.max())) if len(drawn) else (1.0, 1.0)
 
 
@@ -184,3 +190,15 @@ def spread(x: Array | Index, most: int) -> Any:
         keep[np.clip(np.searchsorted(x, places), 0, len(x) - 1)] = True
         keep[-1] = True
     return keep
+
+
+def shorten(text: str, most: int) -> str:
+    """Return text of at most so many characters; what is cut is the middle, where names agree.
+
+    >>> shorten("Neuro-Tron, η = 1e-4", 12)
+    'Neuro-…1e-4'
+    """
+    if len(text) <= most:
+        return text
+    tail = most // 3
+    return f"{text[: most - tail - 2]}…{text[-tail:]}"

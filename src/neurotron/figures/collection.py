@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from neurotron.figures.certificate import study_certificates
+from neurotron.figures.certified_runs import certified_runs
 from neurotron.figures.chart import Chart
 from neurotron.figures.courses import compare, levels_of
 from neurotron.figures.endings import final_errors, mirror, paired_errors, success_rates
-from neurotron.figures.paper import paper_charts
+from neurotron.figures.paper import paper_charts, shown_by_paper
 from neurotron.figures.view import Sweep, View
 
 if TYPE_CHECKING:
@@ -37,31 +37,23 @@ def charts(results: Results) -> list[Chart]:
     if not view.cohorts:
         return []
     paper = list(paper_charts(view))
-    ends = [*_over_levels(view, paper), *_by_trainer(view), *study_certificates(view)]
-    courses = list(_courses(view, _cohorts_shown(view, paper)))
+    ends = [*_over_levels(view), *_by_trainer(view), *certified_runs(view)]
+    courses = list(_courses(view))
     room = max(1, MOST_CHARTS - len(paper) - len(ends))
     if len(courses) > room:
         more = f" {len(courses) - room} figures of this kind, of other settings, are left out."
         courses[room - 1 :] = [replace(courses[room - 1], caption=courses[room - 1].caption + more)]
-    return _distinct([*paper, *courses, *ends])
+    found = [chart for chart in (*paper, *courses, *ends) if not chart.is_empty]
+    return list(_distinct(found))
 
 
-def _distinct(found: list[Chart]) -> list[Chart]:
-    """Return the charts with different names: those of labels in other letters can be the same."""
-    count = Counter(chart.name for chart in found)
-    return [
-        replace(chart, name=f"{chart.name}-{i}") if count[chart.name] > 1 else chart
-        for i, chart in enumerate(found)
-    ]
-
-
-def _cohorts_shown(view: View, paper: list[Chart]) -> set[str]:
-    """Return the cohorts that the paper's figures show."""
-    if not paper:
-        return set()
-    from neurotron.claims.setups import published
-
-    return set(published(view.results)["cohort"].unique())
+def _distinct(found: list[Chart]) -> Iterator[Chart]:
+    """Yield the charts with different names: those of labels in other letters can be the same."""
+    count: Counter[str] = Counter()
+    for chart in found:
+        count[chart.name] += 1
+        again = count[chart.name] > 1
+        yield replace(chart, name=f"{chart.name}-{count[chart.name]}") if again else chart
 
 
 def _by_attack(view: View) -> dict[tuple[str, int | None], list[Sweep]]:
@@ -73,19 +65,22 @@ def _by_attack(view: View) -> dict[tuple[str, int | None], list[Sweep]]:
     return found
 
 
-def _courses(view: View, but: set[str]) -> Iterator[Chart]:
+def _courses(view: View) -> Iterator[Chart]:
     """Yield errors over steps: of the first trainer at every level, of all trainers at each."""
+    shown = shown_by_paper(view)
     for (attack, axis), every in _by_attack(view).items():
-        sweeps = [sweep for sweep in every if sweep.cohort not in but]
-        leads = {sweep.trainers[0]: sweep for sweep in reversed(sweeps)}
-        for lead in reversed(leads):
+        sweeps = [
+            sweep
+            for sweep in every
+            if not {(sweep.cohort, attack, who) for who in sweep.trainers} <= shown
+        ]
+        for lead in dict.fromkeys(sweep.trainers[0] for sweep in sweeps):
             led = [sweep for sweep in sweeps if sweep.trainers[0] == lead]
             if any(len(sweep.levels) > 1 for sweep in led):
                 yield levels_of(
                     view, _name("levels", lead, attack, AXES[axis]),
-                    f"{lead} under {attack}: different {NUMBERS[axis]}", lead, led,
-                    f"{lead} under the attack {attack} at different {NUMBERS[axis]}."
-                    f"{_fixed(led)}",
+                    f"{lead} under {attack}: different {NUMBERS[axis]}", led,
+                    f"{lead} under the attack {attack} at different {NUMBERS[axis]}.",
                 )  # fmt: skip
         for sweep in sweeps:
             if len(sweep.trainers) > 1 or len(sweep.levels) == 1:
@@ -93,48 +88,39 @@ def _courses(view: View, but: set[str]) -> Iterator[Chart]:
                 under = "on honest labels" if attack == "none" else f"under {attack}"
                 yield compare(
                     view, _name("trainers", sweep.cohort, attack, AXES[axis]),
-                    f"{title}: trainers {under}", sweep,
-                    f"Trainers {under} on the same data, setting {title}.{_fixed([sweep])}",
+                    f"{title}: trainers {under}, by {AXES[axis]}", sweep,
+                    f"Trainers {under} on the same data, setting {title}.",
                 )  # fmt: skip
 
 
-def _over_levels(view: View, paper: list[Chart]) -> Iterator[Chart]:
+def _over_levels(view: View) -> Iterator[Chart]:
     """Yield final errors and success rates over the levels of each attack."""
-    shown = {chart.name for chart in paper}
     for (attack, axis), every in _by_attack(view).items():
         sweeps = [sweep for sweep in every if len(sweep.levels) > 1]
-        if not sweeps or (attack == "impersonation" and "section-3-5" in shown):
+        if not sweeps or attack == "impersonation":  # which is about another filter
             continue
-        kinds = [("final-errors", "Final errors", final_errors)]
+        name, about = _name(attack, AXES[axis]), f"Trainers under {attack}."
+        over = f"over {NUMBERS[axis]}, {attack}"
+        yield final_errors(
+            view, f"final-errors-{name}", f"Final errors {over}", sweeps, about
+        )  # fmt: skip
         if any(len(sweep.trainers) > 1 for sweep in sweeps):
-            kinds.append(("success-rates", "How often the filter is recovered", success_rates))
-        for kind, title, chart_of in kinds:
-            yield chart_of(
-                view, _name(kind, attack, AXES[axis]),
-                f"{title} over {NUMBERS[axis]}, {attack}", sweeps,
-                f"All trainers under {attack}.{_fixed(sweeps)}",
-            )  # fmt: skip
+            title = f"How often the filter is recovered {over}"
+            yield success_rates(view, f"success-rates-{name}", title, sweeps, about)
 
 
 def _by_trainer(view: View) -> Iterator[Chart]:
     """Yield where the runs of each trainer end, in pairs and as weights."""
-    pairs = paired_errors(
+    yield from paired_errors(
         view, "paired-errors", "Paired errors: trainer against trainer",
         "The final error of the first trainer of each setting over that of each other one, on the "
         "same network, data and attack.",
     )  # fmt: skip
-    sides = mirror(
+    yield from mirror(
         view, "mirror-filter", "The mirror filter: on which side of the origin runs end",
         "Cosine of the final weights with −w*: −1 is the true filter, +1 its mirror, which "
         "explains the even part of the labels just as well.",
     )  # fmt: skip
-    yield from (chart for chart in (pairs, sides) if chart is not None)
-
-
-def _fixed(sweeps: list[Sweep]) -> str:
-    """Return a sentence on what stays the same, if it does in all sweeps."""
-    words = {sweep.fixed for sweep in sweeps}
-    return f" Throughout, {words.pop()}." if len(words) == 1 and words != {""} else ""
 
 
 def _name(*parts: str) -> str:

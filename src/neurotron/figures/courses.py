@@ -2,89 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Sequence
 
 from neurotron.figures.chart import ERROR, STEPS, Chart, Line, Panel
-from neurotron.figures.styles import shades
-from neurotron.figures.view import BANDS, Sweep, View, evenly
+from neurotron.figures.styles import Style, shades
+from neurotron.figures.view import BANDS, Sweep, View, chosen
 
-__all__ = [
-    "compare", "course_caption", "left_out", "levels_of", "over_steps",
-    "panel_of_levels", "there",
-]  # fmt: skip
+__all__ = ["compare", "levels_of", "over_steps", "panel_of_levels", "settings_said", "there"]
 
 MOST_PANELS = 12
 MOST_LINES = 8
 
 
-def levels_of(
-    view: View, name: str, title: str, trainer: str, sweeps: Sequence[Sweep], about: str
-) -> Chart:
-    """Return one trainer at every level of an attack, a panel per cohort."""
-    shown = evenly(sweeps, MOST_PANELS)
-    panels = [
-        panel_of_levels(view, view.results.titles[sweep.cohort], trainer, sweep) for sweep in shown
-    ]
-    caption = f"{about} {course_caption(view, [sweep.cohort for sweep in shown])}"
-    caption += left_out("settings", len(shown), len(sweeps))
-    caption += left_out("levels", *_most(sweep.levels for sweep in shown))
-    return over_steps(view, name, title, caption, panels, [sweep.cohort for sweep in shown])
+def levels_of(view: View, name: str, title: str, sweeps: Sequence[Sweep], about: str) -> Chart:
+    """Return the first trainer of each sweep at its levels, a panel per cohort."""
+    shown, left_out = chosen("settings", sweeps, MOST_PANELS)
+    said, titles = settings_said(view, shown)
+    panels = []
+    for sweep, heading in zip(shown, titles, strict=True):
+        levels, fewer = chosen("levels", sweep.levels, MOST_LINES)
+        left_out += fewer if fewer not in left_out else ""
+        panels.append(panel_of_levels(view, heading, sweep._replace(levels=tuple(levels))))
+    cohorts = [sweep.cohort for sweep in shown]
+    return over_steps(view, name, title, f"{about}{said}{left_out}", panels, cohorts)
 
 
-def panel_of_levels(view: View, title: str, trainer: str, sweep: Sweep) -> Panel:
-    """Return the courses of a trainer at the levels of a sweep, from light to dark."""
-    levels = evenly(sweep.levels, MOST_LINES)
+def panel_of_levels(view: View, title: str, sweep: Sweep, base: Style | None = None) -> Panel:
+    """Return the courses of the first trainer of a sweep at its levels, from light to dark."""
+    trainer = sweep.trainers[0]
+    looks = shades(view.styles[trainer] if base is None else base, len(sweep.levels))
     lines = [
-        view.line(sweep.label(level), style, sweep.cohort, trainer, sweep.attack, level)
-        for level, style in zip(levels, shades(view.styles[trainer], len(levels)), strict=True)
+        view.line(sweep.label(level), look, sweep.cohort, trainer, sweep.attack, level)
+        for level, look in zip(sweep.levels, looks, strict=True)
     ]
     return Panel(title, there(lines))
 
 
 def compare(view: View, name: str, title: str, sweep: Sweep, about: str) -> Chart:
     """Return all trainers of a sweep against each other, a panel per level."""
-    shown, trainers = evenly(sweep.levels, MOST_PANELS), evenly(sweep.trainers, MOST_LINES)
+    levels, fewer_levels = chosen("levels", sweep.levels, MOST_PANELS)
+    trainers, fewer_trainers = chosen("trainers", sweep.trainers, MOST_LINES)
     panels = []
-    for level in shown:
+    for level in levels:
         lines = [
             view.line(who, view.styles[who], sweep.cohort, who, sweep.attack, level)
             for who in trainers
         ]
         panels.append(Panel(sweep.label(level), there(lines)))
-    caption = f"{about} {course_caption(view, [sweep.cohort])}"
-    caption += left_out("levels", len(shown), len(sweep.levels))
-    caption += left_out("trainers", len(trainers), len(sweep.trainers))
+    said, _ = settings_said(view, [sweep])
+    caption = f"{about}{said}{fewer_levels}{fewer_trainers}"
     return over_steps(view, name, title, caption, panels, [sweep.cohort])
 
 
-def course_caption(view: View, cohorts: Sequence[str]) -> str:
-    """Return what lines and bands are."""
-    return (
-        f"Lines are medians over {view.replicates(cohorts)}, each with its own network, true "
-        "weights and data; bands hold the middle 80 % of them. Runs that diverged count as "
-        "infinite."
-    )
-
-
 def over_steps(
-    view: View, name: str, title: str, caption: str, panels: list[Panel], cohorts: Sequence[str]
+    view: View, name: str, title: str, about: str, panels: list[Panel], cohorts: Sequence[str]
 ) -> Chart:
-    """Return a chart of courses."""
-    note = f"{BANDS} of {view.replicates(cohorts)}"
-    return Chart(name, title, caption, STEPS, ERROR, tuple(panels), note)
+    """Return a chart of courses; its caption is what it is about, and what lines and bands are."""
+    over = view.replicates(cohorts)
+    caption = (
+        f"{about} Lines are medians over {over}, each with its own network, true weights and data "
+        "(of an even number, the lower of the middle two); bands hold the middle 80 % of them. "
+        "Runs that diverged count as infinite."
+    )
+    return Chart(name, title, caption, STEPS, ERROR, tuple(panels), f"{BANDS} of {over}")
+
+
+def settings_said(view: View, sweeps: Sequence[Sweep]) -> tuple[str, list[str]]:
+    """Return a sentence on what stays the same, and titles of panels with what does not."""
+    fixed = [sweep.fixed for sweep in sweeps]
+    titles = [view.results.titles[sweep.cohort] for sweep in sweeps]
+    if len(set(fixed)) == 1:
+        said = f" Throughout, {fixed[0]}." if fixed[0] else ""
+    else:
+        said = ""
+        titles = [f"{title}, {word}" for title, word in zip(titles, fixed, strict=True)]
+    unseen = max(sweep.unseen for sweep in sweeps)
+    if unseen:
+        said += f" {unseen} more levels of this attack are in no such figure, only in the results."
+    return said, titles
 
 
 def there(lines: Sequence[Line | None]) -> tuple[Line, ...]:
     """Return the lines that there are."""
     return tuple(line for line in lines if line is not None)
-
-
-def _most(lists: Iterable[Sized]) -> tuple[int, int]:
-    """Return how many lines are drawn of the longest list, and how long it is."""
-    longest = max(map(len, lists), default=0)
-    return min(longest, MOST_LINES), longest
-
-
-def left_out(what: str, shown: int, there: int) -> str:
-    """Return the sentence of a caption that not all are shown, if so."""
-    return f" Shown are {shown} of {there} {what}." if shown < there else ""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from neurotron._types import Array
-from neurotron.claims.setups import divided, over_levels
+from neurotron.claims.setups import Level, divided, over_levels
 from neurotron.figures.chart import ERROR, SMALLEST, Chart, Line, Panel
-from neurotron.figures.courses import MOST_LINES, MOST_PANELS, left_out, there
-from neurotron.figures.view import Encounter, Level, Sweep, View, evenly
+from neurotron.figures.courses import MOST_LINES, MOST_PANELS, settings_said, there
+from neurotron.figures.view import Encounter, Sweep, View, chosen, evenly
 from neurotron.results.summary import Interval, bootstrap, rate
 
 __all__ = ["final_errors", "mirror", "paired_errors", "success_rates"]
@@ -33,16 +33,13 @@ def final_errors(view: View, name: str, title: str, sweeps: Sequence[Sweep], abo
         found = Interval(*(float(end) for end in np.maximum(middle, SMALLEST)))
         return found if np.isfinite(found.estimate) else None
 
-    panels, cohorts = _over_levels(view, sweeps, measure)
+    panels, over, said = _over_levels(view, sweeps, measure)
     caption = (
-        f"{about} Points are medians of the final error over {view.replicates(cohorts)}, bars "
-        "their 95 % bootstrap intervals. Where half of the runs diverged there is no point."
+        f"{about}{said} Points are medians of the final error over {over}, bars their 95 % "
+        "bootstrap intervals. Where more than half of the runs diverged there is no point."
     )
-    note = f"medians of {view.replicates(cohorts)}, bars: 95 % intervals"
-    caption += left_out("settings", len(cohorts), len(sweeps))
-    return Chart(
-        name, title, caption, X_LABELS[sweeps[0].axis], ERROR, panels, note, x_log=False
-    )  # fmt: skip
+    note = f"medians of {over}, bars: 95 % intervals"
+    return Chart(name, title, caption, X_LABELS[sweeps[0].axis], ERROR, panels, note, x_log=False)
 
 
 def success_rates(view: View, name: str, title: str, sweeps: Sequence[Sweep], about: str) -> Chart:
@@ -51,37 +48,40 @@ def success_rates(view: View, name: str, title: str, sweeps: Sequence[Sweep], ab
     def measure(runs: Any) -> Interval:
         return rate(int((runs["outcome"] == "recovered").sum()), len(runs))
 
-    panels, cohorts = _over_levels(view, sweeps, measure)
+    panels, over, said = _over_levels(view, sweeps, measure)
     caption = (
-        f"{about} Share of {view.replicates(cohorts)} that end within ‖w*‖/2 of the true filter, "
-        "with exact 95 % (Clopper–Pearson) intervals."
+        f"{about}{said} Share of {over} that end within ‖w*‖/2 of the true filter, with exact "
+        "95 % (Clopper–Pearson) intervals."
     )
-    caption += left_out("settings", len(cohorts), len(sweeps))
     return Chart(
         name, title, caption, X_LABELS[sweeps[0].axis], "share of runs that recover w*", panels,
-        f"of {view.replicates(cohorts)}, bars: exact 95 % intervals", x_log=False, y_log=False,
-        y_range=(-0.04, 1.04),
+        f"of {over}, bars: exact 95 % intervals", x_log=False, y_log=False, y_range=(-0.04, 1.04),
     )  # fmt: skip
 
 
 def _over_levels(
     view: View, sweeps: Sequence[Sweep], measure: Measure
-) -> tuple[tuple[Panel, ...], list[str]]:
-    """Return a panel per cohort of what is measured of every trainer at every level."""
-    shown, panels = evenly(sweeps, MOST_PANELS), []
-    for sweep in shown:
-        levels, trainers = evenly(sweep.levels, 2 * MOST_LINES), evenly(sweep.trainers, MOST_LINES)
+) -> tuple[tuple[Panel, ...], str, str]:
+    """Return a panel per cohort of what is measured of every trainer at every level.
+
+    Also over how many replicates, and what the caption must say.
+    """
+    shown, left_out = chosen("settings", sweeps, MOST_PANELS)
+    said, titles = settings_said(view, shown)
+    panels = []
+    for sweep, title in zip(shown, titles, strict=True):
+        levels, fewer_levels = chosen("levels", sweep.levels, 2 * MOST_LINES)
+        trainers, fewer_trainers = chosen("trainers", sweep.trainers, MOST_LINES)
+        left_out += "".join(it for it in (fewer_levels, fewer_trainers) if it not in left_out)
         beside = 0.07 * (np.arange(len(trainers)) - 0.5 * (len(trainers) - 1))  # not on each other
         lines = [
             _line(view, sweep, levels, who, offset, measure)
             for who, offset in zip(trainers, beside, strict=True)
         ]
-        words = (level if sweep.axis is None else level[sweep.axis] for level in levels)
-        ticks = tuple(
-            f"{word:g}" if isinstance(word, float) else sweep.label(word) for word in words
-        )
-        panels.append(Panel(view.results.titles[sweep.cohort], there(lines), ticks))
-    return tuple(panels), [sweep.cohort for sweep in shown]
+        axis = sweep.axis
+        ticks = [sweep.label(lv) if axis is None else f"{lv[axis]:g}" for lv in levels]
+        panels.append(Panel(title, there(lines), tuple(ticks)))
+    return tuple(panels), view.replicates([sweep.cohort for sweep in shown]), said + left_out
 
 
 def _line(
@@ -100,40 +100,47 @@ def _line(
     return Line(trainer, x, y, view.styles[trainer], low, high)
 
 
-def paired_errors(view: View, name: str, title: str, about: str) -> Chart | None:
-    """Return the final errors of the first trainer of each cohort over those of the others.
+def paired_errors(view: View, name: str, title: str, about: str) -> Iterator[Chart]:
+    """Yield the final errors of the first trainer of each cohort over those of the others.
 
     A pair is two runs on the same network, data and attack; a replicate counts with its median
     over the levels of the attack.
     """
-    panels, cohorts = [], []
+    panels, cohorts, undrawn, left_out = [], [], 0, ""
     for cohort in view.cohorts:
-        lead, *rivals = view.trainers(cohort)
+        lead, *others = view.trainers(cohort)
+        rivals, fewer = chosen("trainers", others, MOST_LINES)
         ratios = {rival: _ratios(view, cohort, lead, rival) for rival in rivals}
-        ratios = {rival: values for rival, values in ratios.items() if values.size}
+        ratios = {rival: values for rival, values in ratios.items() if _drawn(values).size}
         if ratios:
-            ticks = tuple(f"over {rival}" for rival in ratios)
+            undrawn += sum(len(values) - len(_drawn(values)) for values in ratios.values())
+            left_out += fewer if fewer not in left_out else ""
             lines = [
                 line
                 for i, (rival, values) in enumerate(ratios.items())
                 for line in _dots_and_middle(view, rival, i, values)
             ]
+            ticks = tuple(f"over {rival}" for rival in ratios)
             panels.append(Panel(f"{view.results.titles[cohort]}: {lead}", tuple(lines), ticks))
             cohorts.append(cohort)
-    if not panels:
-        return None
-    shown = evenly(panels, MOST_PANELS)
-    caption = (
-        f"{about} Dots are replicates, {view.replicates(cohorts)}, each the median over the levels "
-        "of the attack; the bar is the 95 % bootstrap interval of their median. Pairs in which a "
-        "run diverged are not drawn."
-    )
-    caption += left_out("settings", len(shown), len(panels))
-    note = f"below 1 the first is better; dots: {view.replicates(cohorts)}; bars: 95 % intervals"
-    return Chart(
-        name, title, caption, "", "ratio of final errors", tuple(shown), note, x_log=False,
-        reference=1.0,
-    )  # fmt: skip
+    if panels:
+        shown, fewer = chosen("settings", panels, MOST_PANELS)
+        over = view.replicates(cohorts)
+        caption = (
+            f"{about} Below 1 the first is better. Dots are replicates ({over}), each the median "
+            "over the levels of the attack; the marker is their median, the bar its 95 % bootstrap "
+            f"interval.{left_out}{fewer}"
+        )
+        if undrawn:
+            caption += (
+                f" {undrawn} replicates in which a run diverged, or had no error at all, count as "
+                "infinite or zero and have no dot."
+            )
+        note = f"below 1 the first is better; dots: {over}; bars: 95 % intervals"
+        yield Chart(
+            name, title, caption, "", "ratio of final errors", tuple(shown), note, x_log=False,
+            reference=1.0,
+        )  # fmt: skip
 
 
 def _ratios(view: View, cohort: str, lead: str, rival: str) -> Array:
@@ -143,53 +150,53 @@ def _ratios(view: View, cohort: str, lead: str, rival: str) -> Array:
         if met.trainer == lead and other is not None and met.level[0] * met.level[1] > 0.0:
             errors = (view.runs[cohort, one]["error"].to_numpy() for one in (arm, other))
             table.append(divided(*errors))
-    values = over_levels(table) if table else np.empty(0)
+    return over_levels(table) if table else np.empty(0)
+
+
+def _drawn(values: Array) -> Array:
     return values[(values > 0.0) & np.isfinite(values)]
 
 
-def _dots_and_middle(view: View, rival: str, place: int, values: Array) -> list[Line]:
-    style = view.styles[rival]
-    chosen = np.array(evenly(sorted(values), MOST_DOTS))
-    offsets = np.linspace(-0.25, 0.25, len(chosen)) if len(chosen) > 1 else np.zeros(1)
-    y, low, high = (np.array([number]) for number in bootstrap(values))
-    return [
-        Line(rival, place + offsets, chosen, style, joined=False),
-        Line(rival, np.array([float(place)]), y, style, low, high, joined=False),
-    ]
+def _dots_and_middle(view: View, rival: str, place: int, values: Array) -> Iterator[Line]:
+    """Yield the dots of a rival, and their median if it can be drawn."""
+    style, drawn = view.styles[rival], np.sort(_drawn(values))
+    dots = np.array(evenly(list(drawn), MOST_DOTS))
+    offsets = np.linspace(-0.25, 0.25, len(dots)) if len(dots) > 1 else np.zeros(1)
+    yield Line(rival, place + offsets, dots, style, joined=False)
+    middle = bootstrap(values)
+    if 0.0 < middle.estimate < np.inf:
+        low = max(middle.low, 0.1 * drawn[0])  # of zero: some way beyond what is drawn
+        y, low, high = (np.array([it]) for it in (middle.estimate, low, middle.high))
+        yield Line(rival, np.array([float(place)]), y, style, low, high, joined=False)
 
 
-def mirror(view: View, name: str, title: str, about: str) -> Chart | None:
-    """Return the cosine of the final weights of every run with −w*, trainer by trainer."""
-    panels, cohorts, cut = [], [], False
-    for cohort in view.cohorts:
-        trainers = evenly(view.trainers(cohort), MOST_LINES)
-        lines = []
-        for i, trainer in enumerate(trainers):
-            line, all_drawn = _cosines(view, cohort, trainer, i)
-            cut |= not all_drawn
-            lines.append(line)
-        panels.append(Panel(view.results.titles[cohort], tuple(lines), tuple(trainers)))
-        cohorts.append(cohort)
-    if not panels:
-        return None
-    shown = evenly(panels, MOST_PANELS)
+def mirror(view: View, name: str, title: str, about: str) -> Iterator[Chart]:
+    """Yield the cosine of the final weights of every run with −w*, trainer by trainer."""
+    cohorts, left_out = chosen("settings", view.cohorts, MOST_PANELS)
+    panels, most = [], 0
+    for cohort in cohorts:
+        trainers, fewer = chosen("trainers", view.trainers(cohort), MOST_LINES)
+        left_out += fewer if fewer not in left_out else ""
+        dots = [_cosines(view, cohort, trainer, i) for i, trainer in enumerate(trainers)]
+        most = max(most, *(len(line.x) for line in dots))
+        lines = tuple(line.thinned(MOST_DOTS) for line in dots)
+        panels.append(Panel(view.results.titles[cohort], lines, tuple(trainers)))
     caption = (
         f"{about} One dot per run, {view.replicates(cohorts)} at every level of the attack, from "
         "the first level on the left to the last on the right of its column. Runs that diverged "
-        "are not drawn."
+        f"are not drawn.{left_out}"
     )
-    if cut:
-        caption += f" Of more than {MOST_DOTS} runs of a trainer, as many are shown."
-    caption += left_out("settings", len(shown), len(panels))
-    return Chart(
-        name, title, caption, "", "cosine with −w*", tuple(shown),
+    if most > MOST_DOTS:
+        caption += f" Of more than {MOST_DOTS} runs of a trainer in a setting, as many are shown."
+    yield Chart(
+        name, title, caption, "", "cosine with −w*", tuple(panels),
         "−1: the filter w*; +1: its mirror −w*; one dot per run", x_log=False, y_log=False,
         y_range=(-1.08, 1.08), reference=0.0,
     )  # fmt: skip
 
 
-def _cosines(view: View, cohort: str, trainer: str, place: int) -> tuple[Line, bool]:
-    """Return the dots of a trainer, and whether they are all."""
+def _cosines(view: View, cohort: str, trainer: str, place: int) -> Line:
+    """Return a dot for every run of a trainer."""
     arms = [(met, arm) for met, arm in view.arms[cohort].items() if met.trainer == trainer]
     dots = []
     for i, (met, arm) in enumerate(arms):
@@ -200,8 +207,6 @@ def _cosines(view: View, cohort: str, trainer: str, place: int) -> tuple[Line, b
         for replicate, cosine in ended.iter_rows():
             if np.isfinite(cosine):
                 dots.append((place + offset, cosine, f"replicate {replicate}, {level}"))
-    shown = evenly(dots, MOST_DOTS)
-    x, y = (np.array([dot[j] for dot in shown], dtype=np.float64) for j in (0, 1))
-    notes = tuple(dot[2] for dot in shown)
-    style = view.styles[trainer]
-    return Line(trainer, x, y, style, joined=False, notes=notes), len(shown) == len(dots)
+    x, y = (np.array([dot[j] for dot in dots], dtype=np.float64) for j in (0, 1))
+    notes = tuple(dot[2] for dot in dots)
+    return Line(trainer, x, y, view.styles[trainer], joined=False, notes=notes)

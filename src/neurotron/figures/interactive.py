@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from neurotron._types import Array
-from neurotron.figures.chart import Chart, Line, Panel
+from neurotron.figures.chart import Chart, Line, Panel, shorten
 
 __all__ = ["panel_figure"]
 
@@ -27,7 +27,7 @@ def _x_axis(chart: Chart, panel: Panel) -> dict[str, Any]:
     axis: dict[str, Any] = {"title": {"text": _escape(chart.x_label)}}
     if panel.ticks:
         places = list(range(len(panel.ticks)))
-        texts = [_escape(tick) for tick in panel.ticks]
+        texts = [_escape(shorten(tick, 24)) for tick in panel.ticks]
         ends = [-0.5, len(places) - 0.5]
         return axis | {"tickvals": places, "ticktext": texts, "range": ends, "type": "linear"}
     return axis | {"type": "log" if chart.x_log else "linear"}
@@ -108,5 +108,5 @@ def _plain(values: Array) -> list[float]:
 
 
 def _escape(text: str) -> str:
-    """Return text without what Plotly takes for its own markup."""
-    return html.escape(text, quote=False)
+    """Return text without what Plotly takes for markup or mathematics."""
+    return html.escape(text, quote=False).replace("$", "&#36;")

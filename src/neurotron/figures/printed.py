@@ -12,7 +12,7 @@ from typing import Any
 
 from neurotron import _check
 from neurotron._extras import require
-from neurotron.figures.chart import Chart, Line, Panel
+from neurotron.figures.chart import Chart, Line, Panel, shorten
 
 __all__ = ["check_picture", "draw", "encode", "save"]
 
@@ -89,11 +89,11 @@ class _Margins:
         below = f"{chart.x_label}\n{chart.note}".strip()
         rows = 0.19 * math.ceil(len(handles) / per_row)
         middle = 0.5 * (self.bottom + height - self.top) / height
-        title = _plain(_short(chart.title, int(width / 0.085)))
+        title = _plain(shorten(chart.title, int(width / 0.085)))
         figure.text(centre, 1.0 - 0.06 / height, title, size=11, ha="center", va="top")
         figure.text(centre, (rows + 0.04) / height, _plain(below), size=8, ha="center", va="bottom")
         figure.text(0.08 / width, middle, _plain(chart.y_label), size=8, rotation=90, va="center")
-        names = [_plain(_short(name, 60)) for name in chart.legend]
+        names = [_plain(shorten(name, 60)) for name in chart.legend]
         entries = list(zip(handles, names, strict=True))
         in_rows = [entry for i in range(per_row) for entry in entries[i::per_row]]  # not columns
         figure.legend(
@@ -168,12 +168,12 @@ def _draw_panel(axes: Any, chart: Chart, panel: Panel) -> None:
     for line in panel.lines:
         _draw_line(axes, line, bool(panel.ticks))
     if panel.ticks:
-        names = [_plain(_short(tick, 24)) for tick in panel.ticks]
+        names = [_plain(shorten(tick, 30)) for tick in panel.ticks]
         look: dict[str, Any] = {"rotation": 20, "ha": "right"} if _is_long(panel.ticks) else {}
         axes.set_xticks(range(len(names)), names, **look)
         axes.set_xlim(-0.5, len(names) - 0.5)
     if len(chart.panels) > 1 or panel.title:
-        axes.set_title(_plain(_short(panel.title, 40)), fontsize=9)
+        axes.set_title(_plain(shorten(panel.title, 46)), fontsize=9)
     for axis, is_log in ((axes.xaxis, chart.x_log and not panel.ticks), (axes.yaxis, chart.y_log)):
         if is_log:
             _mark_powers(axis)
@@ -218,10 +218,6 @@ def _mark_powers(axis: Any) -> None:
     )
     axis.set_minor_locator(ticker.NullLocator())
     axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
-
-
-def _short(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _is_long(ticks: tuple[str, ...]) -> bool:

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from neurotron.claims.setups import Level, attacked, longest
 from neurotron.figures.chart import MOST_POINTS, Line, line_of, spread
 from neurotron.figures.styles import Style, styles
 
 if TYPE_CHECKING:
     from neurotron.results.frames import Results
 
-__all__ = ["BANDS", "Encounter", "Level", "Sweep", "View", "evenly"]
-
-Level = tuple[float, float]
-"""(θ, β)"""
+__all__ = ["BANDS", "Encounter", "Sweep", "View", "chosen", "evenly", "with_honest"]
 
 BAND = 0.1, 0.9
 BANDS = "median and middle 80 %"
@@ -40,6 +38,8 @@ class Sweep(NamedTuple):
     """0 if θ varies, 1 if β does, None if both do or neither."""
     levels: tuple[Level, ...]
     trainers: tuple[str, ...]
+    unseen: int = 0
+    """How many levels of the attack are in no sweep."""
 
     def label(self, level: Level) -> str:
         """Return what a level is called among the others."""
@@ -51,7 +51,7 @@ class Sweep(NamedTuple):
     @property
     def fixed(self) -> str:
         """What all its levels share."""
-        if self.attack == "none" or self.axis is None:
+        if self.attack == "none" or self.axis is None or not self.levels:
             return ""
         letter, number = "βθ"[self.axis], self.levels[0][1 - self.axis]
         return f"{letter} = {number:g}"
@@ -92,16 +92,11 @@ class View:
 
     def replicates(self, cohorts: Sequence[str]) -> str:
         """Return over how many replicates something is, in words."""
-        counts = {self._counts[cohort] for cohort in cohorts}
+        counts = {self.results.replicates[cohort] for cohort in cohorts}
         if len(counts) > 1:
             return f"{min(counts)} to {max(counts)} replicates"
         (count,) = counts
         return f"{count} replicate{'s' if count != 1 else ''}"
-
-    @cached_property
-    def _counts(self) -> dict[str, int]:
-        runs = self.results.runs.select("cohort", "replicate").unique()
-        return dict(runs.group_by("cohort").len().iter_rows())
 
     def line(
         self, name: str, style: Style, cohort: str, trainer: str, attack: str, level: Level
@@ -130,27 +125,30 @@ class View:
     def _bands(self) -> dict[Any, Any]:
         import polars as pl
 
-        low, high = (pl.col("error").quantile(part, "equiprobable") for part in BAND)
+        y, low, high = (pl.col("error").quantile(part, "equiprobable") for part in (0.5, *BAND))
         table = (
-            self.courses.group_by("cohort", "arm", "step")
-            .agg(y=pl.col("error").median(), low=low, high=high)
-            .sort("step")
+            self.courses.group_by("cohort", "arm", "step").agg(y=y, low=low, high=high).sort("step")
         )
         return table.partition_by("cohort", "arm", as_dict=True, include_key=False)
 
     def sweeps(self, cohort: str) -> list[Sweep]:
-        """Return the sweeps of a cohort: by attack, the longest over θ and the longest over β."""
+        """Return the sweeps of a cohort: by attack, the longest over θ and the longest over β.
+
+        Honest levels are with those they share the other number with.
+        """
         found = []
         for attack in dict.fromkeys(met.attack for met in self.arms[cohort]):
             here = [met for met in self.arms[cohort] if met.attack == attack]
             levels = sorted({met.level for met in here})
             lists: list[tuple[int | None, list[Level]]] = [
-                (axis, _longest(levels, axis)) for axis in (0, 1)
+                (axis, with_honest(levels, longest(levels, axis), axis)) for axis in (0, 1)
             ]
-            several = [(axis, chosen) for axis, chosen in lists if len(chosen) > 1]
-            for axis, chosen in several or [(None, levels)]:
-                who = dict.fromkeys(met.trainer for met in here if met.level in chosen)
-                found.append(Sweep(cohort, attack, axis, tuple(chosen), tuple(who)))
+            several = [(axis, listed) for axis, listed in lists if len(listed) > 1]
+            seen = {level for _, listed in several for level in listed}
+            for axis, listed in several or [(None, levels)]:
+                who = dict.fromkeys(met.trainer for met in here if met.level in listed)
+                unseen = len(attacked(levels)) - len(attacked(seen)) if several else 0
+                found.append(Sweep(cohort, attack, axis, tuple(listed), tuple(who), unseen))
         return found
 
 
@@ -160,11 +158,21 @@ def _attack(row: dict[str, Any]) -> str:
     return "none" if row["attack"] == "none" else text.rpartition(" θ=")[0]
 
 
-def _longest(levels: list[Level], axis: int) -> list[Level]:
-    """Return the longest list of levels that differ only in one number."""
-    fixed = sorted({level[1 - axis] for level in levels})
-    lists = [[level for level in levels if level[1 - axis] == value] for value in fixed]
-    return max(lists, key=len, default=[])
+def with_honest(levels: Sequence[Level], listed: Sequence[Level], axis: int) -> list[Level]:
+    """Return a list of levels with those beside them at which nothing is changed."""
+    others = {level[1 - axis] for level in listed}
+    return [level for level in levels if level[1 - axis] in others]
+
+
+def chosen(what: str, items: Sequence[Any], most: int) -> tuple[list[Any], str]:
+    """Return at most so many of a list, and a sentence for the caption if that is not all.
+
+    >>> chosen("levels", range(9), 3)
+    ([0, 4, 8], ' Shown are 3 of 9 levels.')
+    """
+    shown = evenly(items, most)
+    said = f" Shown are {len(shown)} of {len(items)} {what}." if len(shown) < len(items) else ""
+    return shown, said
 
 
 def evenly(items: Sequence[Any], most: int) -> list[Any]:

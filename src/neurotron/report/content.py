@@ -6,16 +6,16 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from neurotron.claims.model import ONLY_AS_PUBLISHED, REPRODUCED
-from neurotron.claims.setups import setups
+from neurotron.claims.setups import Setup, setups
 from neurotron.figures.chart import Chart
 from neurotron.figures.paper import FIGURES_OF_CLAIMS
-from neurotron.results.summary import OUTCOMES, certified, endings
+from neurotron.results.summary import OUTCOMES, ROUNDING_FLOOR, certified, distinct, endings
 from neurotron.studies.writing import to_toml
 
 if TYPE_CHECKING:
-    import polars
-
     from neurotron.claims import Claim
     from neurotron.results.frames import Results
 
@@ -36,7 +36,7 @@ def page(results: Results, claims: list[Claim], charts: list[Chart]) -> dict[str
     return {
         "title": spec["title"] or spec["name"],
         "spec": spec,
-        "units": len(list(results.folder.units())),
+        "units": _count(sum(results.replicates.values()), "unit"),
         "replicates": _replicates(results),
         "claims": _claims(claims, {chart.name: chart for chart in charts}),
         "silent": [claim for claim in claims if not claim.told],
@@ -49,6 +49,7 @@ def page(results: Results, claims: list[Claim], charts: list[Chart]) -> dict[str
         "failures": _first(results.failures),
         "damaged": _first(results.damaged),
         "incomplete": _first(_incomplete(results)),
+        "wanted": results.wanted,
         "toml": _toml(results),
         "environment": results.folder.manifest["environment"],
         "study_hash": results.folder.manifest["study"],
@@ -88,28 +89,25 @@ def _first(rows: Sequence[Any]) -> dict[str, Any]:
 
 def _toml(results: Results) -> str:
     """Return the study as a file, if it is short enough to be on the page."""
-    replicates = max(1, *_counts(results).values())
+    most = max(results.replicates.values())
+    replicates = max(1, most, results.wanted // len(results.replicates))
     text = to_toml({**results.spec, "replicates": replicates})
     return text if len(text) <= MOST_TOML else ""
 
 
-def _counts(results: Results) -> dict[str, int]:
-    """Return how many replicates there are of each cohort."""
-    counts = dict.fromkeys(results.titles, 0)
-    for cohort, _ in results.folder.units():
-        counts[cohort] += 1
-    return counts
+def _count(count: int, what: str) -> str:
+    return f"{count:,} {what}{'s' if count != 1 else ''}"
 
 
 def _replicates(results: Results) -> str:
-    few, many = min(_counts(results).values()), max(_counts(results).values())
-    return f"{many:,}" if few == many else f"{few:,} to {many:,}"
+    few, many = min(results.replicates.values()), max(results.replicates.values())
+    return _count(many, "replicate") if few == many else f"{few:,} to {many:,} replicates"
 
 
 def _incomplete(results: Results) -> list[str]:
-    """Return the settings with fewer replicates than others."""
-    counts = _counts(results)
-    most = max(counts.values())
+    """Return the settings with fewer replicates than others, or than were asked for."""
+    counts = results.replicates
+    most = max(*counts.values(), results.wanted // len(counts))
     return [
         f"{results.titles[name]}: {count:,} of {most:,} replicates"
         for name, count in counts.items()
@@ -142,15 +140,16 @@ def _story(results: Results, claims: list[Claim]) -> dict[str, str] | None:
     if any(verdicts.get(name) != verdict for name, verdict in told.items()):
         return None
     found = [setup for setup in setups(results) if setup.shared("sgd")]
-    mirrored = [_share(setup.runs, "sgd", "mirror") for setup in found]
-    ours = [_share(setup.runs, "neuro-tron", "recovered") for setup in found]
-    runs = sum(len(setup.runs.filter(algorithm="neuro-tron")) for setup in found)
+    mirrored = [_share(setup, "sgd", "mirror") for setup in found]
+    ours = [_share(setup, "neuro-tron", "recovered") for setup in found]
+    runs = sum(len(setup.shared("sgd")) * setup.replicates for setup in found)
     return {"mirrored": _range(mirrored), "recovered": _range(ours), "runs": f"{runs:,}"}
 
 
-def _share(runs: polars.DataFrame, algorithm: str, outcome: str) -> float:
-    chosen = runs.filter(algorithm=algorithm)
-    return len(chosen.filter(outcome=outcome)) / len(chosen)
+def _share(setup: Setup, algorithm: str, outcome: str) -> float:
+    """Return the share of the attacked runs of an algorithm that had an outcome."""
+    levels = setup.shared("sgd")
+    return float(np.mean([setup.ended(outcome, algorithm, level) for level in levels]))
 
 
 def _range(shares: list[float]) -> str:
@@ -162,13 +161,8 @@ def _certificates(results: Results) -> dict[str, Any]:
     """Return what is certified, as one statement per arm, and of whom nothing is."""
     import polars as pl
 
-    honest = pl.col("bound") * pl.col("probability") == 0.0
-    level = {"attack": "none", "bound": 0.0, "probability": 0.0}
-    alike = {
-        name: pl.when(honest).then(pl.lit(none)).otherwise(name) for name, none in level.items()
-    }
-    runs, sure = (table.with_columns(**alike) for table in (results.runs, certified(results)))
-    arm = ["cohort", "trainer", *level]
+    runs, sure = distinct(results), certified(results)
+    arm = ["cohort", "trainer", "attack", "bound", "probability"]
     statements = [
         dict(zip(arm, key, strict=True)) | {
             "runs": len(group), "of": len(runs.filter(**dict(zip(arm, key, strict=True)))),
@@ -181,6 +175,7 @@ def _certificates(results: Results) -> dict[str, Any]:
     silent = uncertain.group_by("cohort", "trainer", maintain_order=True).len().iter_rows()
     return {
         "statements": _first(statements),
+        "floor": ROUNDING_FLOOR,
         "silent": [(results.titles[cohort], trainer, levels) for cohort, trainer, levels in silent],
         "confidence": f"{100.0 * (1.0 - results.spec['failure']):g} %",
         "theorem1": len(runs.filter(pl.col("theorem1_radius") < pl.col("initial_error"))),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -38,6 +39,10 @@ def write(
     """
     drawn = charts(results)
     results.folder.write(PAGE, build(results, claims, drawn).encode())
+    names = {chart.name for chart in drawn}
+    for old in (results.folder.path / PICTURES).glob("*.p[nd][gf]"):
+        if old.stem not in names:
+            old.unlink(missing_ok=True)  # of other results, or of another version
     for i, chart in enumerate(drawn):
         if progress is not None:
             progress(i, len(drawn))
@@ -73,7 +78,9 @@ def _figures(chosen: list[Chart]) -> list[dict[str, Any]]:
     most = MOST_POINTS
     while sum(map(_size, figures)) > MOST_BYTES and most > FEWEST_POINTS:
         most //= 2
-        figures = [_figure(chart.thinned(most)) for chart in chosen]
+        said = f" On this page lines and dots are thinned to {most} points each."
+        thin = [replace(chart.thinned(most), caption=chart.caption + said) for chart in chosen]
+        figures = [_figure(chart) for chart in thin]
     while sum(map(_size, figures)) > MOST_BYTES:
         figures.remove(max(figures, key=_size))
     return figures

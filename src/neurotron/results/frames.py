@@ -61,9 +61,12 @@ class Results:
 
     @property
     def titles(self) -> dict[str, str]:
-        """What each cohort is called in tables and figures."""
+        """What each cohort is called in tables and figures: its title, with its name if needed."""
+        cohorts = self.spec["cohorts"]
+        titles = [cohort["title"] or cohort["name"] for cohort in cohorts]
         return {
-            cohort["name"]: cohort["title"] or cohort["name"] for cohort in self.spec["cohorts"]
+            cohort["name"]: title if titles.count(title) == 1 else f"{title} ({cohort['name']})"
+            for cohort, title in zip(cohorts, titles, strict=True)
         }
 
     @cached_property
@@ -90,6 +93,20 @@ class Results:
             for old, new in (("steps", "step"), ("errors", "error"), ("losses", "loss"))
         )
         return self._shards.select(*keys, *lists).explode("step", "error", "loss")
+
+    @cached_property
+    def replicates(self) -> dict[str, int]:
+        """How many whole replicates of each cohort there are."""
+        units = self.runs.select("cohort", "replicate").unique()
+        return {name: int((units["cohort"] == name).sum()) for name in self.titles}
+
+    @property
+    def wanted(self) -> int:
+        """How many units were asked for, as far as runs.jsonl tells."""
+        starts = [event for event in self.folder.events() if event.get("event") == "start"]
+        pairs = [(event.get("kept"), event.get("missing")) for event in starts]
+        counts = [a + b for a, b in pairs if isinstance(a, int) and isinstance(b, int)]
+        return max(counts, default=0)
 
     @property
     def failures(self) -> list[dict[str, Any]]:

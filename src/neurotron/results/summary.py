@@ -17,19 +17,14 @@ if TYPE_CHECKING:
     from neurotron.results.frames import Results
 
 __all__ = [
-    "OUTCOMES",
-    "Interval",
-    "bootstrap",
-    "certified",
-    "endings",
-    "rate",
-    "steps_to",
-    "summarise",
-]
+    "OUTCOMES", "ROUNDING_FLOOR", "Interval", "bootstrap", "certified", "distinct", "endings",
+    "median", "rate", "steps_to", "summarise",
+]  # fmt: skip
 
 OUTCOMES = ("recovered", "mirror", "other", "diverged")
 LEVEL = 0.95
 ROUNDING_FLOOR = 1e-12
+"""What is less than this is rounding."""
 RESAMPLES = 2000
 SUMMARY = (
     "replicates", "median", "low", "high", "q10", "q25", "q75", "q90", *OUTCOMES,
@@ -45,8 +40,19 @@ class Interval(NamedTuple):
     high: float
 
 
+def median(values: npt.ArrayLike, axis: int = 0) -> Any:
+    """Return the median that is one of the values: of an even number, the lower of the middle two.
+
+    Runs end at the filter or at its mirror: halfway between there are none.
+
+    >>> float(median([0.1, 0.1, 7.0, 7.0]))
+    0.1
+    """
+    return np.quantile(np.asarray(values, np.float64), 0.5, axis=axis, method="inverted_cdf")
+
+
 def bootstrap(
-    values: npt.ArrayLike, statistic: Callable[..., Any] = np.median, seed: int = 0
+    values: npt.ArrayLike, statistic: Callable[..., Any] = median, seed: int = 0
 ) -> Interval:
     """Return a statistic of independent values, and its percentile bootstrap interval.
 
@@ -122,29 +128,48 @@ def endings(results: Results) -> list[dict[str, Any]]:
     Each row has cohort, trainer, the number of runs with each outcome, `runs`, and the least and
     the largest median error of an arm: that of the easiest and of the hardest attack.
     """
-    polars = require("polars")
     rows = []
     for (cohort, trainer), runs in results.runs.group_by("cohort", "trainer", maintain_order=True):
-        medians = runs.group_by("arm").agg(polars.col("error").median())["error"]
+        medians = [float(median(arm["error"].to_numpy())) for _, arm in runs.group_by("arm")]
         counts = {outcome: int((runs["outcome"] == outcome).sum()) for outcome in OUTCOMES}
         rows.append(
             {
                 "cohort": cohort, "trainer": trainer, **counts, "runs": len(runs),
-                "least": medians.min(), "largest": medians.max(),
+                "least": min(medians), "largest": max(medians),
             }
         )  # fmt: skip
     return rows
 
 
-def certified(results: Results) -> polars.DataFrame:
-    """Return the runs whose radius says more than their start, with `part`, error over radius.
+def distinct(results: Results) -> polars.DataFrame:
+    """Return the runs, each once: where nothing is changed, all levels of attacks are one run."""
+    polars = require("polars")
+    is_honest = polars.col("bound") * polars.col("probability") == 0.0
+    honest = {"attack": "none", "bound": 0.0, "probability": 0.0}
+    alike = {
+        name: polars.when(is_honest).then(polars.lit(value)).otherwise(polars.col(name))
+        for name, value in honest.items()
+    }
+    who = polars.when(is_honest).then(polars.col("trainer")).otherwise(polars.col("arm"))
+    keys = ["cohort", "replicate", "who"]
+    once = results.runs.with_columns(who=who, **alike).unique(
+        keys, maintain_order=True, keep="first"
+    )
+    return once.drop("who")
 
-    A radius below what numbers can resolve is taken as that.
+
+def certified(results: Results) -> polars.DataFrame:
+    """Return the distinct runs whose radius says more than their start.
+
+    `part` is the error over the radius. A radius below what numbers resolve is taken as that.
     """
     polars = require("polars")
-    radius, error = polars.col("radius"), polars.col("error")
-    part = error / polars.max_horizontal(radius, ROUNDING_FLOOR)
-    return results.runs.filter(radius < polars.col("initial_error")).with_columns(part=part)
+    radius = polars.max_horizontal("radius", ROUNDING_FLOOR)
+    return (
+        distinct(results)
+        .filter(polars.col("radius") < polars.col("initial_error"))
+        .with_columns(radius=radius, part=polars.col("error") / radius)
+    )
 
 
 def steps_to(results: Results, error: float | str) -> polars.DataFrame:

@@ -1,0 +1,69 @@
+"""What is certified of the runs of a study, over what was measured of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+
+from neurotron.figures.certificate import certified_lines
+from neurotron.figures.chart import ERROR, STEPS, Chart, Panel, line_of
+from neurotron.figures.view import View, chosen
+from neurotron.results.summary import ROUNDING_FLOOR, certified
+from neurotron.studies import Study, building
+from neurotron.theory import certify
+
+__all__ = ["certified_runs"]
+
+MOST_PANELS = 6
+
+
+def certified_runs(view: View) -> Iterator[Chart]:
+    """Yield the certified course over the measured one, where a study certifies something.
+
+    Of each cohort, the run that came closest to its radius: its problem is drawn and certified
+    again.
+    """
+    runs = certified(view.results)
+    attacked = pl.col("bound") * pl.col("probability") > 0.0
+    closest = (
+        runs.with_columns(attacked=attacked)
+        .sort("attacked", "part", descending=True, nulls_last=True)
+        .unique("cohort", keep="first", maintain_order=True)
+    )
+    rows = sorted(closest.iter_rows(named=True), key=lambda row: view.cohorts.index(row["cohort"]))
+    shown, left_out = chosen("settings", rows, MOST_PANELS)
+    if shown:
+        outside = int((runs["part"] > 1.0).sum())
+        yield Chart(
+            "certificate", "Certified and measured",
+            "The certificate is of the network of a run and of every attacker within the budget; "
+            "the measured line is that run under the attack it met. Of each setting with "
+            "certificates, the run that came closest to its radius, under attack if there is one. "
+            "The dotted line is where the bound ends if the step size is ever smaller, after ever "
+            "more steps: runs may well end below it. Of "
+            f"{len(runs):,} runs whose certificate says more than their start, {outside:,} ended "
+            f"outside of their radius (or {ROUNDING_FLOOR:g}, what numbers resolve).{left_out}",
+            STEPS, ERROR, tuple(_panel(view, row) for row in shown),
+            "of each setting the run that came closest to its radius",
+        )  # fmt: skip
+
+
+def _panel(view: View, row: dict[str, Any]) -> Panel:
+    study = Study.model_validate({**view.results.spec, "replicates": 1}, strict=False)
+    cohort = study.cohort(row["cohort"])
+    problem = building.build_problem(study, cohort, row["replicate"])
+    arms = building.build_arms(study, cohort, problem, row["replicate"])
+    arm = next(arm for arm in arms if arm.name == row["arm"])
+    certificate = certify(
+        problem, arm, batch_size=cohort.batch_size, steps=study.steps, failure=study.failure
+    )
+    course = view.courses.filter(
+        cohort=row["cohort"], replicate=row["replicate"], arm=row["arm"]
+    ).sort("step")
+    name, style = f"measured: {row['trainer']}", view.styles[row["trainer"]]
+    measured = line_of(name, course["step"].to_numpy(), course["error"].to_numpy(), style)
+    level = f"{row['attack']} θ = {row['bound']:g}, β = {row['probability']:g}"
+    title = f"{view.results.titles[row['cohort']]}, {level}"
+    return Panel(title, (*certified_lines(certificate), measured))

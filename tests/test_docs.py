@@ -1,0 +1,38 @@
+"""What the documents link to is there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_link_has_a_target(document):
+    for link in LINK.findall(document.read_text()):
+        place, _, anchor = link.partition("#")
+        if place.startswith(("http:", "https:")):
+            continue
+        target = document.parent / place if place else document
+        assert target.exists(), link
+        if anchor:
+            assert anchor in anchors(target), link
+
+
+def anchors(document: Path) -> set[str]:
+    """Return the places of a document: those with an id, and its headings."""
+    text = document.read_text()
+    headings = re.findall(r"^#+ (.*)$", text, re.M)
+    slugs = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    return slugs | set(re.findall(r'<a id="([^"]+)">', text))
+
+
+def test_every_picture_of_the_study_is_shown():
+    shown = (ROOT / "docs" / "paper.md").read_text() + (ROOT / "README.md").read_text()
+    pictures = [path.name for path in (ROOT / "docs" / "images" / "paper").iterdir()]
+    assert [name for name in pictures if name not in shown] == []
