@@ -173,7 +173,8 @@ def _draw_panel(axes: Any, chart: Chart, panel: Panel) -> None:
         axes.set_xticks(range(len(names)), names, **look)
         axes.set_xlim(-0.5, len(names) - 0.5)
     if len(chart.panels) > 1 or panel.title:
-        axes.set_title(_plain(shorten(panel.title, 46)), fontsize=9)
+        title = shorten(panel.title, 46)
+        axes.set_title(_plain(title), fontsize=9 if len(title) < 36 else 7.5)
     for axis, is_log in ((axes.xaxis, chart.x_log and not panel.ticks), (axes.yaxis, chart.y_log)):
         if is_log:
             _mark_powers(axis)
