@@ -18,7 +18,9 @@ from neurotron._environment import environment
 
 FOLDER = Path(__file__).parent.parent / "docs" / "evidence"
 SHOWING = ("figures", "report")
-NOT_COMPUTING = ("checks.py", "claims", "cli", *SHOWING, "results", "studies")
+NOT_COMPUTING = (
+    "__init__.py", "_extras.py", "checks.py", "claims", "cli", *SHOWING, "results", "studies",
+)  # fmt: skip
 
 Row = dict[str, Any]
 
