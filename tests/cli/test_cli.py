@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
 
 import pytest
+
+from neurotron.cli import main
 
 COMMAND = Path(sys.executable).parent / "neurotron"
 SMALL = ["--n-inputs", "12", "--filter-size", "4", "--steps", "200", "--step-size", "0.01"]
@@ -17,6 +22,20 @@ def neurotron(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedP
     return subprocess.run(
         [COMMAND, *arguments], capture_output=True, text=True, cwd=cwd, timeout=120
     )
+
+
+def in_this_process(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command without starting it anew, which takes most of the time."""
+    output, errors = io.StringIO(), io.StringIO()
+    with (
+        mock.patch.object(sys, "argv", ["neurotron", *arguments]),
+        contextlib.redirect_stdout(output),
+        contextlib.redirect_stderr(errors),
+        pytest.raises(SystemExit) as stopped,
+    ):
+        main()
+    code = stopped.value.code or 0
+    return subprocess.CompletedProcess(arguments, code, output.getvalue(), errors.getvalue())
 
 
 def test_version():
@@ -59,13 +78,19 @@ def test_simulate_prints_the_error_of_each_trainer_and_saves_a_picture(tmp_path)
     ids=" ".join,
 )
 def test_json_is_valid_and_whole(options):
-    result = neurotron("simulate", *SMALL, *options, "--json")
+    result = in_this_process("simulate", *SMALL, *options, "--json")
     assert result.returncode == 0, result.stderr
     content = json.loads(result.stdout)
     for arm in content["arms"]:
         assert arm["status"] in ("finished", "diverged")
         assert len(arm["errors"]) == len(content["steps"])
     assert content["environment"]["neurotron"]
+
+
+def test_bad_input_is_exit_code_2_of_the_installed_command():
+    result = neurotron("simulate", "--probability", "1.5")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr == "error: `probability` must be in [0, 1], got 1.5\n"
 
 
 @pytest.mark.parametrize(
@@ -85,8 +110,9 @@ def test_json_is_valid_and_whole(options):
         (["simulate", "--stepz", "3"], "No such option"),
     ],
 )
-def test_bad_input_is_one_sentence_and_exit_code_2(arguments, sentence, tmp_path):
-    result = neurotron(*arguments, cwd=tmp_path)
+def test_bad_input_is_one_sentence_and_exit_code_2(arguments, sentence, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = in_this_process(*arguments)
     assert result.returncode == 2
     assert sentence in result.stderr
     assert "Traceback" not in result.stderr
@@ -111,7 +137,7 @@ def test_plan_answers_with_a_table_and_the_picture_of_a_run(tmp_path):
 def test_plan_finds_what_is_left_out(left_out):
     given = {"bound": "0.5", "probability": "0.3", "accuracy": "2", "steps": "900"}
     options = [part for name in given if name != left_out for part in (f"--{name}", given[name])]
-    content = json.loads(neurotron("plan", *TINY, *options, "--json").stdout)
+    content = json.loads(in_this_process("plan", *TINY, *options, "--json").stdout)
     assert content["asked"] == left_out
     assert content["answer"] > 0.0
     assert content["certificate"]["holds"]
@@ -122,9 +148,9 @@ def test_certify_says_what_holds_and_what_does_not(tmp_path):
     assert holds.returncode == 0, holds.stderr
     assert "it holds with probability at least 0.95" in holds.stdout.replace("\n", " ")
     assert (tmp_path / "c.svg").exists()
-    heavy = neurotron("certify", *TINY, "--law", "student-t:dof=4", "--json")
+    heavy = in_this_process("certify", *TINY, "--law", "student-t:dof=4", "--json")
     assert json.loads(heavy.stdout)["holds"] is False
-    weighted = neurotron(
+    weighted = in_this_process(
         "certify", *TINY, "--law", "student-t:dof=1", "--trainer",
         "neuro-tron:weighting=inverse-norm", "--json",
     )  # fmt: skip
@@ -147,7 +173,7 @@ def test_certify_says_what_holds_and_what_does_not(tmp_path):
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_wrong_questions_get_one_sentence_and_exit_code_2(arguments, sentence):
-    result = neurotron(*arguments)
+    result = in_this_process(*arguments)
     assert result.returncode == 2
     assert result.stdout == ""
     assert sentence in result.stderr

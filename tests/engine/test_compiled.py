@@ -378,22 +378,22 @@ print(run.engines[0].name, repr(float(run.errors[0, -1])))
 
 
 def test_an_edited_formula_is_seen_although_compiled_code_is_kept_on_disk(tmp_path):
-    shutil.copytree(Path(nt.__file__).parent, tmp_path / "neurotron")
+    shutil.copytree(Path(nt.__file__).parent, tmp_path / "neurotron")  # with code kept so far
 
     def run():
-        environment = os.environ | {
-            "PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "kept")
-        }  # fmt: skip
+        environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+        environment.pop("NUMBA_CACHE_DIR", None)
         return subprocess.run(
             [sys.executable, "-c", SCRIPT],
             env=environment, cwd=tmp_path, capture_output=True, text=True, check=True,
         )  # fmt: skip
 
-    cold, warm = run(), run()
-    assert cold.stdout.startswith("compiled ")
-    assert cold.stdout == warm.stdout
-    assert set(cold.stderr.splitlines()) == {"neurotron: compiling (once) ..."}
-    assert warm.stderr == ""
+    first, kept = run(), run()
+    assert first.stdout.startswith("compiled ")
+    assert first.stdout == kept.stdout
+    assert kept.stderr == ""
     formula = tmp_path / "neurotron" / "attacks" / "constant.py"
     formula.write_text(formula.read_text().replace("return bound", "return 0.5 * bound"))
-    assert run().stdout != cold.stdout
+    edited = run()
+    assert edited.stdout != kept.stdout
+    assert set(edited.stderr.splitlines()) == {"neurotron: compiling (once) ..."}

@@ -249,7 +249,7 @@ def test_pointing_at_a_line_tells_its_median_and_interval(visit):
     text = label.text_content()
     assert "θ = 1" in text
     assert "step 1,000" in text
-    assert "0.522 (0.5 … 0.54)" in text  # of 0.5 (1 + 0.01 i), i = 0 … 9
+    assert "0.52 (0.5 … 0.54)" in text  # of 0.5 (1 + 0.01 i), i = 0 … 9
     visit.page.mouse.move(0, 0)
 
 
@@ -393,7 +393,7 @@ def test_without_javascript_the_numbers_are_readable(visiting, folder):
     assert page.locator(".panels").first.is_hidden()
     page.locator("#figure-1a summary").click()
     cells = page.locator("#figure-1a tbody tr").first.locator("th, td").all_text_contents()
-    assert cells == ["N", "θ = 0.125", "1,000", "0.0653", "0.0625 … 0.0675"]
+    assert cells == ["N", "θ = 0.125", "1,000", "0.065", "0.0625 … 0.0675"]
     assert visit.requests == [visit.address]
 
 
