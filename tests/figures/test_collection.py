@@ -26,10 +26,13 @@ def outcome(cohort, replicate, arm):
     return {"errors": course(factor * level * (1.0 + 0.01 * replicate), reached)}
 
 
+def like_the_paper(folder):
+    return made(folder, nt.studies.parse(LIKE_THE_PAPERS.encode(), "like"), outcome, 10)
+
+
 @pytest.fixture(scope="module")
 def paper(tmp_path_factory):
-    study = nt.studies.parse(LIKE_THE_PAPERS.encode(), "like")
-    return made(tmp_path_factory.mktemp("made") / "paper", study, outcome, 10)
+    return like_the_paper(tmp_path_factory.mktemp("made") / "paper")
 
 
 @pytest.fixture(scope="module")

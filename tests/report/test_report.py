@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 from tests.claims.test_claims import LIKE_THE_PAPERS
-from tests.figures.test_collection import outcome
+from tests.figures.test_collection import like_the_paper, outcome
 from tests.results.made import course, made
 
 import neurotron as nt
@@ -19,8 +19,7 @@ from neurotron.report import page
 
 @pytest.fixture(scope="module")
 def paper(tmp_path_factory):
-    study = nt.studies.parse(LIKE_THE_PAPERS.encode(), "like")
-    return made(tmp_path_factory.mktemp("made") / "paper", study, outcome, 10)
+    return like_the_paper(tmp_path_factory.mktemp("made") / "paper")
 
 
 @pytest.fixture(scope="module")
@@ -180,6 +179,9 @@ def test_the_study_on_the_page_is_the_study_that_was_run(paper, text):
 
 def test_page_and_pictures_are_written_beside_the_results(paper):
     drawn = []
+    stale = paper.folder.path / "figures" / "of-an-older-version.png"
+    stale.parent.mkdir()
+    stale.write_bytes(b"")
     path = report.write(paper, evaluate(paper), lambda done, total: drawn.append((done, total)))
     assert path == paper.folder.path / "report.html"
     names = {chart.name for chart in nt.figures.charts(paper)}

@@ -105,7 +105,7 @@ def _over_levels(view: View) -> Iterator[Chart]:
             view, f"final-errors-{name}", f"Final errors {over}", sweeps, about
         )  # fmt: skip
         if any(len(sweep.trainers) > 1 for sweep in sweeps):
-            title = f"How often the filter is recovered {over}"
+            title = f"How often w* is recovered {over}"
             yield success_rates(view, f"success-rates-{name}", title, sweeps, about)
 
 
