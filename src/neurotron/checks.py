@@ -21,7 +21,7 @@ from neurotron.laws import Law, Normal, ProductLaw
 from neurotron.networks import symmetric
 from neurotron.problem import Problem
 from neurotron.simulation import simulate
-from neurotron.trainers import SGD, Arm, Trainer
+from neurotron.trainers import SGD, Arm, Stages, Trainer
 
 __all__ = ["ConformanceError", "check_attack", "check_law", "check_trainer"]
 
@@ -120,6 +120,10 @@ def check_attack(attack: Attack, *, seed: int = 0) -> None:
 def check_trainer(trainer: Trainer, *, seed: int = 0) -> None:
     """Check a trainer: elementwise formulas, a state of fixed size, the same run in two halves."""
     _check.instance("trainer", trainer, Trainer)
+    if isinstance(trainer, Stages):
+        for part in trainer.parts:
+            check_trainer(part, seed=seed)
+        return
     draw = np.random.default_rng(seed)
     residual, length = draw.standard_normal((8, 3)), draw.random((8, 3)) + 0.1
     state = tuple(np.full(3, value) for value in trainer.initial_state)

@@ -23,7 +23,7 @@ from neurotron.engine.sources import Rows, Simulated, Source
 from neurotron.engine.state import CohortState
 from neurotron.engine.streams import Stream
 from neurotron.problem import Problem
-from neurotron.trainers import Arm, NeuroTron
+from neurotron.trainers import Arm, NeuroTron, Stages
 from neurotron.trajectories import Trajectories
 
 __all__ = ["simulate"]
@@ -97,9 +97,11 @@ def simulate(
     source = Simulated(problem) if source is None else source
     _check_source(source, problem)
     arms = _check_arms(arms, problem)
-    settings = {
+    settings: dict[str, Any] = {
         "batch_size": batch_size, "seed": seed, "replicate": replicate, "record": record
     }  # fmt: skip
+    if any(isinstance(arm.trainer, Stages) for arm in arms):
+        settings["steps"] = steps  # stages are shares of them
     engines = choose(engine, problem, arms)
     resolved = [_resolve(arm, problem, batch_size, steps) for arm in arms]
     records: list[Records] = []
@@ -109,16 +111,15 @@ def simulate(
         _check_same_run(_check.instance("resume", resume, Trajectories), arms, problem, source)
         _check_same_engines(resume, engines)
         state, records = _continue(resume, steps, settings, schedule)
-    cohort = Cohort(Setup(problem, resolved, batch_size, source, stream, state), engines)
-    cohort.compile()
-    finished = _run(cohort, records, schedule, progress)
+    setup = Setup(problem, resolved, batch_size, source, stream, state)
+    finished = _run(setup, engines, records, schedule, progress)
     taken = Records.joined(records)
     return Trajectories(
         arms=tuple(arms),
         steps=taken.steps,
         errors=None if taken.errors is None else _check.freeze(taken.errors.T.copy()),
         losses=_check.freeze(taken.losses.T.copy()),
-        weights=_check.freeze(state.weights.T.copy()),
+        weights=_check.freeze(state.average.T.copy()),
         status=tuple(_status(stopped, finished) for stopped in state.stopped_at),
         stopped_at=tuple(None if stopped < 0 else int(stopped) for stopped in state.stopped_at),
         engines=tuple(engines),
@@ -131,13 +132,19 @@ def simulate(
 
 
 def _run(
-    cohort: Cohort,
+    setup: Setup,
+    engines: Sequence[Engine],
     records: list[Records],
     schedule: Index,
     progress: Callable[[int, int], None] | None,
 ) -> bool:
-    """Advance slice by slice, recording as scheduled; return False if Ctrl-C cut the run short."""
-    state, last = cohort.state, int(schedule[-1])
+    """Advance slice by slice, recording as scheduled; return False if Ctrl-C cut the run short.
+
+    A slice ends where an arm's stage does. What is recorded at a step between two stages is the
+    beginning of the second.
+    """
+    state, last = setup.state, int(schedule[-1])
+    cohort = _cohort(setup, engines)
     slice_steps = 1
     due = schedule[schedule >= state.step]
     if records and records[-1].steps[-1:] == state.step:
@@ -145,22 +152,33 @@ def _run(
     with _interrupts() as interrupted:
         while due.size and not interrupted():
             began, start = time.perf_counter(), state.step
-            stop = min(last, start + slice_steps)
+            stop = min(last, start + slice_steps, state.until)
             here = due[: np.searchsorted(due, stop, "right" if stop == last else "left")]
             taken = cohort.advance(stop, here)
             if here.size:
                 records.append(taken)
             due = due[here.size :]
+            if due.size and state.until == state.step:
+                cohort = _cohort(setup, engines)
             if due.size and not state.running.any():  # nothing will change any more
                 records.append(Records.of_diverged(due, len(state.memory), taken.errors is None))
                 state.step, due = last, due[:0]
             seconds = max(time.perf_counter() - began, 1e-6)
             if progress is not None:
                 progress(state.step, last)
-            slice_steps = max(1, int((stop - start) * min(SLICE_SECONDS / seconds, 10.0)))
+            if stop - start == slice_steps or seconds > SLICE_SECONDS:
+                slice_steps = max(1, int((stop - start) * min(SLICE_SECONDS / seconds, 10.0)))
         if due.size and not (records and records[-1].steps[-1] == state.step):
             records.append(cohort.advance(state.step, np.array([state.step])))
     return due.size == 0
+
+
+def _cohort(setup: Setup, engines: Sequence[Engine]) -> Cohort:
+    """Return the cohort of the arms' present stages, after beginning those that are due."""
+    setup.state.turn_over(setup.arms)
+    cohort = Cohort(setup.in_turn(), engines)
+    cohort.compile()
+    return cohort
 
 
 @contextlib.contextmanager
@@ -232,9 +250,11 @@ def _check_arms(arms: Sequence[Arm], problem: Problem) -> list[Arm]:
 def _check_fit(arm: Arm, problem: Problem) -> None:
     """Refuse pieces that do not fit together, naming both, before any work."""
     size = problem.network.filter_size
-    if arm.trainer.direction == "sensing" and not isinstance(arm.trainer, NeuroTron):
+    for trainer in arm.trainer.parts:
+        if trainer.direction != "sensing" or isinstance(trainer, NeuroTron):
+            continue
         raise _check.InputError(
-            f"trainer {arm.trainer!r} has direction 'sensing' but no sensing matrix: derive it "
+            f"trainer {trainer!r} has direction 'sensing' but no sensing matrix: derive it "
             "from NeuroTron"
         )
     if arm.attack is None:

@@ -21,7 +21,7 @@ from neurotron.engine.setup import Setup
 from neurotron.engine.sources import Batch, draw_batch
 from neurotron.engine.state import CohortState, divergence_limit
 from neurotron.engine.streams import Purpose
-from neurotron.engine.weighting import inverse_square
+from neurotron.engine.weighting import inverse_square, newest_share
 from neurotron.trainers import Trainer
 
 __all__ = ["NumpyCohort", "answer"]
@@ -59,6 +59,8 @@ class NumpyCohort:
         self.by_sensing = sensing_groups(trainers)
         self.by_gradient = columns_where(trainers, lambda t: t.direction != "sensing")
         self.by_first = columns_where(trainers, lambda t: t.direction == "first_gradient")
+        self.averaging = np.array([trainer.averaging for trainer in trainers])
+        self.since = np.array([turn.since for turn in self.state.turns])
         self.by_weighting = columns_where(trainers, lambda t: t.weighting is not None)
         self.uses = {name for attack in attacks if attack is not None for name in attack.uses}
         self.vectors = vectors_of(attacks, self.problem.network.filter_size)
@@ -204,8 +206,7 @@ class NumpyCohort:
         if seen.batch.counts is not None:
             weight *= seen.batch.counts[:, None]
         if self.by_weighting.size:
-            square = (seen.batch.inputs**2).sum(axis=1, keepdims=True)
-            weight[:, self.by_weighting] *= inverse_square(square)
+            weight[:, self.by_weighting] *= _omega(seen.batch)
         weight *= self.step_size / self.batch_size
         self._keep_finite(self.state.weights + self._move(seen, weight))
 
@@ -238,7 +239,10 @@ class NumpyCohort:
         """Return what a trainer observes, each number averaged over the batch, (columns,)."""
         observed = trainer.observe(residual, self._squared_length(seen, columns), memory)
         values = (answer(trainer, "observe", value, residual.shape) for value in observed)
-        return tuple(self._average(value, seen.batch) for value in values)
+        if not np.isin(columns, self.by_weighting).any():
+            return tuple(self._average(value, seen.batch) for value in values)
+        omega = np.where(np.isin(columns, self.by_weighting), _omega(seen.batch), 1.0)
+        return tuple(self._average(value * omega, seen.batch) for value in values)
 
     def _move(self, seen: Seen, weight: Array) -> Array:
         """Return Σ_i weight_i · direction_i, (r, arms)."""
@@ -273,6 +277,9 @@ class NumpyCohort:
         running = state.running
         state.weights = np.where(running & fine, moved, state.weights)
         state.stopped_at[running & ~fine] = state.step + 1
+        share = newest_share(state.step + 1.0 - self.since)
+        averaged = state.average + share * (state.weights - state.average)
+        state.average = np.where(self.averaging, averaged, state.weights)
 
     def _average(self, values: Array, batch: Batch) -> Array:
         if batch.counts is not None:
@@ -300,6 +307,11 @@ def answer(owner: Attack | Trainer, formula: str, value: Any, shape: tuple[int, 
         f"{formula} of {owner!r} must return a number or numbers of shape {shape}, got "
         f"{type(value).__name__} of shape {np.shape(value)}"
     )
+
+
+def _omega(batch: Batch) -> Array:
+    """Return ω(x) of each sample, (b, 1)."""
+    return np.asarray(inverse_square((batch.inputs**2).sum(axis=1, keepdims=True)))
 
 
 def _memory(state: CohortState, columns: Index) -> tuple[Array, ...]:

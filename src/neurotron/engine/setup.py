@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -33,3 +34,11 @@ class Setup(NamedTuple):
         """Return the setup of some arms, with a state of their own."""
         arms = [self.arms[int(column)] for column in columns]
         return self._replace(arms=arms, state=self.state.part(columns))
+
+    def in_turn(self) -> Setup:
+        """Return the setup with the trainer of each arm's present stage."""
+        arms = [
+            dataclasses.replace(arm, trainer=arm.trainer.parts[turn.stage])
+            for arm, turn in zip(self.arms, self.state.turns, strict=True)
+        ]
+        return self._replace(arms=arms)

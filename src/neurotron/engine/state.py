@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,8 @@ import numpy.typing as npt
 
 from neurotron._types import Array, Index
 from neurotron.problem import Problem
-from neurotron.trainers import Arm
+from neurotron.trainers import Arm, Stages
+from neurotron.trainers.stages import Standing, Turn
 
 __all__ = ["CohortState", "divergence_limit"]
 
@@ -25,13 +27,35 @@ class CohortState:
     """The state of each arm's trainer (empty for trainers that do not adapt)."""
     stopped_at: Index
     """The step at which an arm diverged, −1 while it runs; shape (arms,)."""
+    average: Array
+    """The weights that count, (r, arms): averages, for trainers that average."""
+    turns: list[Turn]
+    """Which stage each arm is in."""
 
     @classmethod
     def initial(cls, problem: Problem, arms: list[Arm]) -> CohortState:
         """Return the state before the first update: every arm at the initial weights."""
         weights = np.repeat(problem.initial_weights[:, None], len(arms), axis=1)
-        memory = [tuple(map(float, arm.trainer.initial_state)) for arm in arms]
-        return cls(0, weights, memory, np.full(len(arms), -1))
+        trainers = [arm.trainer for arm in arms]
+        memory = [tuple(map(float, trainer.parts[0].initial_state)) for trainer in trainers]
+        turns = [t.first_turn() if isinstance(t, Stages) else Turn() for t in trainers]
+        return cls(0, weights, memory, np.full(len(arms), -1), weights.copy(), turns)
+
+    @property
+    def until(self) -> int:
+        """The step at which the next stage begins, of any arm that runs."""
+        ends = [turn.until for turn, runs in zip(self.turns, self.running, strict=True) if runs]
+        return min(ends, default=self.step)
+
+    def turn_over(self, arms: Sequence[Arm]) -> None:
+        """Begin the next stage of the arms whose stage is over."""
+        for column, arm in enumerate(arms):
+            while self.turns[column].until <= self.step:
+                assert isinstance(arm.trainer, Stages)
+                standing = Standing(self.weights[:, column].copy(), self.memory[column])
+                turn, begin = arm.trainer.next_turn(self.turns[column], standing)
+                self.turns[column], self.memory[column] = turn, tuple(map(float, begin.memory))
+                self.weights[:, column] = self.average[:, column] = begin.weights
 
     @property
     def running(self) -> npt.NDArray[np.bool_]:
@@ -40,7 +64,7 @@ class CohortState:
 
     def errors(self, true_weights: Array) -> Array:
         """Return ‖w − w*‖ of each arm, shape (arms,), infinite if it diverged."""
-        away = self.weights - true_weights[:, None]
+        away = self.average - true_weights[:, None]
         return self.or_infinite(np.linalg.norm(away, axis=0))
 
     def or_infinite(self, values: Array) -> Array:
@@ -53,13 +77,20 @@ class CohortState:
 
     def part(self, columns: Index) -> CohortState:
         """Return a copy of the state of some arms."""
-        memory = [self.memory[column] for column in columns]
-        return CohortState(self.step, self.weights[:, columns], memory, self.stopped_at[columns])
+        return CohortState(
+            self.step,
+            self.weights[:, columns],
+            [self.memory[column] for column in columns],
+            self.stopped_at[columns],
+            self.average[:, columns],
+            [self.turns[column] for column in columns],
+        )
 
     def take(self, columns: Index, part: CohortState) -> None:
         """Take over the state of some arms."""
         self.step = part.step
         self.weights[:, columns] = part.weights
+        self.average[:, columns] = part.average
         self.stopped_at[columns] = part.stopped_at
         for column, memory in zip(columns, part.memory, strict=True):
             self.memory[column] = memory

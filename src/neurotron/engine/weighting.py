@@ -1,4 +1,4 @@
-"""How much a sample counts by its inputs, besides how much its source says."""
+"""How much a sample counts by its inputs, and how much the newest weights in an average."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from neurotron._formula import select
 
-__all__ = ["inverse_square"]
+__all__ = ["inverse_square", "newest_share"]
 
 LEAST = 1e-300
 """A squared norm below this is that of x = 0: what it divides would not be a number any more."""
@@ -21,3 +21,15 @@ def inverse_square(square: Any) -> Any:
     array([0.25, 0.  ])
     """
     return select(square >= LEAST, 1.0 / np.maximum(square, LEAST), 0.0)
+
+
+def newest_share(count: Any) -> Any:
+    r"""Return how much the newest of `count` weights counts in their average.
+
+    The t-th then counts as :math:`t (t+1) (t+2)`, of the order t³ (Shamir and Zhang, *Stochastic
+    gradient descent for non-smooth optimization*, 2013).
+
+    >>> newest_share(1.0)
+    1.0
+    """
+    return 4.0 / (count + 3.0)

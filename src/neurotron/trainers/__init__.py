@@ -3,13 +3,41 @@
 from neurotron._registry import Registry
 from neurotron.trainers.arm import Arm
 from neurotron.trainers.base import Trainer
+from neurotron.trainers.clipped_sgd import ClippedSGD
+from neurotron.trainers.clipped_tron import ClippedTron
 from neurotron.trainers.first_sample_sgd import FirstSampleSGD
+from neurotron.trainers.huber_sgd import HuberSGD
 from neurotron.trainers.neuro_tron import NeuroTron
+from neurotron.trainers.refined_tron import RefinedTron
 from neurotron.trainers.sgd import SGD
+from neurotron.trainers.stages import Stages
+from neurotron.trainers.trimmed_sgd import TrimmedSGD
 
-__all__ = ["BY_NAME", "SGD", "Arm", "FirstSampleSGD", "NeuroTron", "Trainer"]
+__all__ = [
+    "BY_NAME",
+    "SGD",
+    "Arm",
+    "ClippedSGD",
+    "ClippedTron",
+    "FirstSampleSGD",
+    "HuberSGD",
+    "NeuroTron",
+    "RefinedTron",
+    "Stages",
+    "Trainer",
+    "TrimmedSGD",
+]
 
 BY_NAME: Registry[Trainer] = Registry(
     "trainer",
-    {"neuro-tron": NeuroTron, "sgd": SGD, "first-sample-sgd": FirstSampleSGD},
+    {
+        "neuro-tron": NeuroTron,
+        "refined-tron": RefinedTron,
+        "sgd": SGD,
+        "first-sample-sgd": FirstSampleSGD,
+        "clipped-tron": ClippedTron,
+        "clipped-sgd": ClippedSGD,
+        "huber-sgd": HuberSGD,
+        "trimmed-sgd": TrimmedSGD,
+    },
 )

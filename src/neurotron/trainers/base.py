@@ -11,7 +11,7 @@ with v_i the label as received and g_i the direction of sample i:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from neurotron import _check
@@ -50,9 +50,13 @@ class Trainer:
     ----------
     step_size
         η > 0.
+    averaging
+        Whether the weights that count are an average of those w passes through, the t-th with a
+        weight that grows as t³ (Polyak averaging: the last half of the steps makes up 94 %).
     """
 
     step_size: float | str
+    averaging: bool = field(default=False, kw_only=True)
 
     direction: ClassVar[Direction] = "gradient"
     """What a residual is multiplied with."""
@@ -72,6 +76,7 @@ class Trainer:
         else:
             step_size = _check.number("step_size", self.step_size, "(0, inf)")
             object.__setattr__(self, "step_size", step_size)
+        _check.instance("averaging", self.averaging, bool)
         _check.choice(f"{type(self).__name__}.direction", self.direction, get_args(Direction))
 
     @staticmethod
@@ -99,6 +104,11 @@ class Trainer:
         return self
 
     @property
+    def parts(self) -> tuple[Trainer, ...]:
+        """The trainers that take turns: itself, unless it is made of `Stages`."""
+        return (self,)
+
+    @property
     def adapts(self) -> bool:
         """Whether the trainer carries a state."""
         return len(self.initial_state) > 0
@@ -109,8 +119,13 @@ class Trainer:
         return family(self, "influence", "observe", "adapt")
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(step_size={self._step_text})"
+        settings = [f"step_size={self._step_text}", *self._averaging_text]
+        return f"{type(self).__name__}({', '.join(settings)})"
 
     @property
     def _step_text(self) -> str:
         return repr(self.step_size) if isinstance(self.step_size, str) else f"{self.step_size:g}"
+
+    @property
+    def _averaging_text(self) -> list[str]:
+        return ["averaging=True"] if self.averaging else []

@@ -43,6 +43,8 @@ class NeuroTron(Trainer):
     weighting
         None, or "inverse-norm": every sample counts ω(x) = ‖x‖⁻² times, which has a guarantee for
         inputs without any moments.
+    averaging
+        Whether weights are averaged (see `Trainer`).
     """
 
     sensing: str | Array = "optimal"
@@ -70,18 +72,21 @@ class NeuroTron(Trainer):
         matrix = sensing_matrix(self.sensing, problem.network, covariance)
         resolved = copy.copy(self)
         object.__setattr__(resolved, "sensing", matrix)
-        if isinstance(self.step_size, str):
-            recursion = sharp_recursion(problem, resolved, attack, batch_size)
-            if self.step_size == "scheduled" and type(self) is not NeuroTron:
+        if self.step_size == "scheduled":
+            if type(self) is not NeuroTron:
                 raise _check.InputError(
                     f"step_size='scheduled' is for NeuroTron itself, not for {type(self).__name__}"
                 )
-            if self.step_size == "scheduled":
-                return ScheduledTron.of(resolved, recursion, problem.initial_error(None) ** 2)
+            recursion = sharp_recursion(problem, resolved, attack, batch_size)
+            return ScheduledTron.of(resolved, recursion, problem.initial_error(None) ** 2)
+        if self.step_size == "fastest":
+            recursion = sharp_recursion(problem, resolved, None, batch_size)
             object.__setattr__(resolved, "step_size", recursion.fastest)
         return resolved
 
     def __repr__(self) -> str:
         sensing = "array" if isinstance(self.sensing, np.ndarray) else repr(self.sensing)
-        weighting = "" if self.weighting is None else f", weighting={self.weighting!r}"
-        return f"{type(self).__name__}(step_size={self._step_text}, sensing={sensing}{weighting})"
+        settings = [f"step_size={self._step_text}", f"sensing={sensing}"]
+        if self.weighting is not None:
+            settings.append(f"weighting={self.weighting!r}")
+        return f"{type(self).__name__}({', '.join(settings + self._averaging_text)})"

@@ -39,8 +39,9 @@ class ScheduledTron(NeuroTron):
     def of(cls, trainer: NeuroTron, recursion: Recursion, start: float) -> ScheduledTron:
         """Return the schedule of a trainer whose sensing matrix is known."""
         return cls(
-            1.0, trainer.sensing, weighting=trainer.weighting, start=start, recursion=recursion
-        )
+            1.0, trainer.sensing, weighting=trainer.weighting, averaging=trainer.averaging,
+            start=start, recursion=recursion,
+        )  # fmt: skip
 
     @property
     def initial_state(self) -> tuple[float, ...]:  # type: ignore[override]

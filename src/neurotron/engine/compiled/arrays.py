@@ -68,6 +68,12 @@ class Learners(NamedTuple):
 
     weights: Array
     """(blocks, 8 r): number 8 j + a is weight j of lane a."""
+    average: Array
+    """The average of the weights so far, for blocks that average, (blocks, 8 r)."""
+    since: Index
+    """The step from which a lane averages, (blocks, 8)."""
+    averaging: Index
+    """Whether a block averages."""
     stopped_at: Index
     """Step of divergence, −1 before, (blocks, 8)."""
     memory: Array

@@ -27,10 +27,11 @@ def obstacle(problem: Problem, arm: Arm) -> str:
     """Return why an arm cannot run compiled, "" if it can: it must be built in all through."""
     parts: dict[str, tuple[object, tuple[type, ...]]] = {
         "network": (problem.network, (FilterNetwork,)),
-        "trainer": (arm.trainer, (*formulas.TRAINERS,)),
         "attack": (arm.attack, (*formulas.ATTACKS, type(None))),
     }
-    for name, (part, known) in parts.items():
+    candidates = [*parts.items()]
+    candidates += [("trainer", (part, (*formulas.TRAINERS,))) for part in arm.trainer.parts]
+    for name, (part, known) in candidates:
         if type(part) not in known:
             return f"the {name} {type(part).__name__} is not built in"
     return ""
@@ -73,15 +74,21 @@ class CompiledCohort:
             errors, losses,
         )  # fmt: skip
         self.state.step = stop
-        blocks = self.learners.weights.reshape(len(self.learners.weights), -1, LANES)
-        lanes = blocks.transpose(1, 0, 2).reshape(len(self.state.weights), -1)
-        self.state.weights[:] = lanes[:, self.places]
+        learners = self.learners
+        self.state.weights[:] = self._filters(learners.weights)
+        shown = np.where(learners.averaging[:, None] > 0, learners.average, learners.weights)
+        self.state.average[:] = self._filters(shown)
         self.state.stopped_at[:] = self.learners.stopped_at.ravel()[self.places]
         rows = self.learners.memory[self.places // LANES, self.places % LANES]
         for arm, numbers in enumerate(self.state.memory):
             self.state.memory[arm] = tuple(rows[arm, : len(numbers)].tolist())
         known = self.problem.true_weights is not None
         return Records(due, self._by_arm(errors) if known else None, self._by_arm(losses))
+
+    def _filters(self, blocks: Array) -> Array:
+        """Return the filters of blocks (blocks, 8 r) by arm, (r, arms)."""
+        lanes = blocks.reshape(len(blocks), -1, LANES).transpose(1, 0, 2)
+        return lanes.reshape(len(self.state.weights), -1)[:, self.places]
 
     def _by_arm(self, records: Array) -> Array:
         return records.reshape(len(records), self.learners.stopped_at.size)[:, self.places]

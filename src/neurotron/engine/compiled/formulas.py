@@ -27,7 +27,16 @@ from neurotron.engine.compiled import elementary  # noqa: F401  (what formulas c
 from neurotron.laws import Laplace, Normal, Rademacher, StudentT, Uniform
 from neurotron.laws.base import ScaledLaw
 from neurotron.laws.student_t import bailey, four_degrees
-from neurotron.trainers import SGD, FirstSampleSGD, NeuroTron, Trainer
+from neurotron.trainers import (
+    SGD,
+    ClippedSGD,
+    ClippedTron,
+    FirstSampleSGD,
+    HuberSGD,
+    NeuroTron,
+    Trainer,
+    TrimmedSGD,
+)
 from neurotron.trainers.scheduled import ScheduledTron
 
 __all__ = [
@@ -40,7 +49,10 @@ Kernel = Callable[..., None]
 ATTACKS: tuple[type[Attack], ...] = (
     AlternatingSign, RandomSign, UniformNoise, Constant, OddDirection, Impersonation, Adaptive,
 )  # fmt: skip
-TRAINERS: dict[type[Trainer], int] = {NeuroTron: 0, SGD: 0, FirstSampleSGD: 0, ScheduledTron: 6}
+TRAINERS: dict[type[Trainer], int] = {
+    NeuroTron: 0, SGD: 0, FirstSampleSGD: 0, ScheduledTron: 6,
+    ClippedTron: 8, ClippedSGD: 8, HuberSGD: 8, TrimmedSGD: 8,
+}  # fmt: skip
 """With how many numbers the state of each has."""
 LAWS: tuple[type[ScaledLaw], ...] = (Normal, Laplace, Uniform, Rademacher, StudentT)
 LAW_FORMULAS: list[Callable[..., tuple[Any, ...]]] = [

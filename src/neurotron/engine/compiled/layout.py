@@ -122,11 +122,12 @@ def learners_of(setup: Setup, sensing: Sequence[int]) -> tuple[Learners, Index]:
             formulas.ATTACKS.index(type(attack)),
             RULES.index(rule_of(type(arm.trainer))),
             int(arm.trainer.weighting is not None),
+            int(arm.trainer.averaging),
         )
         for arm, attack, row in zip(arms, attacks, sensing, strict=True)
     ]
     lanes = _blocks(keys)
-    direction, row, attack_code, rule, weighting = np.array(keys)[lanes[:, 0]].T.copy()
+    direction, row, attack_code, rule, weighting, averaging = np.array(keys)[lanes[:, 0]].T.copy()
     references, impersonated = _references(problem, attacks, is_simulated(source))
     rate = [float(arm.trainer.step_size) / batch_size for arm in arms]
 
@@ -138,6 +139,9 @@ def learners_of(setup: Setup, sensing: Sequence[int]) -> tuple[Learners, Index]:
 
     return Learners(
         weights=filters(state.weights),
+        average=filters(state.average),
+        since=np.array([turn.since for turn in state.turns])[lanes],
+        averaging=averaging,
         stopped_at=state.stopped_at[lanes],
         memory=_rows(state.memory)[lanes],
         direction=direction,

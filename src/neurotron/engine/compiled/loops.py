@@ -16,6 +16,7 @@ from neurotron.engine.compiled.lanes import LANES
 __all__ = [
     "add_each",
     "add_products",
+    "add_to_average",
     "copy",
     "distances",
     "fill",
@@ -34,6 +35,7 @@ __all__ = [
 ]  # fmt: skip
 
 _inverse_square = inline(weighting.inverse_square)
+_newest_share = inline(weighting.newest_share)
 
 
 @jit
@@ -204,3 +206,12 @@ def _take_each(weights: Array, moved: Array, stopped_at: Index, step: int, limit
         if stopped_at[lane] < 0:
             for e in range(lane, moved.size, LANES):
                 weights[e] = moved[e]
+
+
+@jit
+def add_to_average(weights: Array, average: Array, since: Index, step: int) -> None:
+    """Take the weights after update `step` into each lane's average."""
+    for lane in range(LANES):
+        share = _newest_share(step + 1.0 - since[lane])
+        for e in range(lane, weights.size, LANES):
+            average[e] += share * (weights[e] - average[e])

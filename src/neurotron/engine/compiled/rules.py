@@ -16,11 +16,15 @@ from neurotron._types import Array, Index
 from neurotron.engine.compiled.formulas import TRAINERS, Kernel, switch
 from neurotron.engine.compiled.lanes import LANES
 from neurotron.theory.recursion import best_step, bound_after
-from neurotron.trainers import Trainer
+from neurotron.trainers import Trainer, tracking
+from neurotron.trainers.robust_sgd import paced
 
 __all__ = ["RULES", "Rule", "Samples", "adapt", "adapt_kernel", "rule_of", "weigh", "weigh_kernel"]
 
-for helper in (best_step, bound_after):  # what formulas call
+for helper in (
+    best_step, bound_after, tracking.clipped, tracking.listened, tracking.observed,
+    tracking.tracked, paced,
+):  # what formulas call
     register_jitable(helper)
 
 

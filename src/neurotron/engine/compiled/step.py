@@ -150,11 +150,12 @@ def _update(step: int, block: int, learners: Learners, sight: Sight, scratch: Sc
     weight, move, direction = scratch.weight, scratch.move, learners.direction[block]
     weights, rate = learners.weights[block], learners.rate[block]
     rule, memory, residual = learners.rule[block], learners.memory[block], scratch.residual
-    weigh(rule, memory, residual, scratch.counts[learners.weighting[block]], rate, weight)
+    counts = scratch.counts[learners.weighting[block]]
+    weigh(rule, memory, residual, counts, rate, weight)
     if learners.observes[block]:
         _measure(block, learners, sight, scratch)
     samples = Samples(residual, scratch.length)
-    adapt(rule, step, memory, learners.stopped_at[block], samples, scratch.counts[0])
+    adapt(rule, step, memory, learners.stopped_at[block], samples, counts)
     if direction == FIRST_GRADIENT:
         loops.sum_into_first(weight)
     loops.fill(move, 0.0)
@@ -167,6 +168,8 @@ def _update(step: int, block: int, learners: Learners, sight: Sight, scratch: Sc
             loops.multiply(weight, coefficients)
             add_transposed_product(scratch.basis_seen, sight.basis[matrix], coefficients, move)
     loops.take_move(weights, move, learners.stopped_at[block], step, learners.limit)
+    if learners.averaging[block]:
+        loops.add_to_average(weights, learners.average[block], learners.since[block], step)
 
 
 @inline
@@ -194,7 +197,9 @@ def _record(
     block: int, learners: Learners, sight: Sight, scratch: Scratch, errors: Array, losses: Array
 ) -> None:
     """Set error ‖w − w*‖ and mean squared residual of each lane; infinite once it diverged."""
-    loops.distances(learners.weights[block], sight.true_weights, errors)
+    averaging = learners.averaging[block]
+    shown = learners.average[block] if averaging else learners.weights[block]
+    loops.distances(shown, sight.true_weights, errors)
     loops.mean_squares(scratch.residual, scratch.counts[0], losses)
     for lane in range(LANES):
         stopped = learners.stopped_at[block, lane] >= 0

@@ -1,0 +1,86 @@
+"""What trainers that follow the gradient and distrust large residuals have in common."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from neurotron import _check
+from neurotron.laws import WEIGHTINGS
+from neurotron.trainers.base import Direction, Trainer
+from neurotron.trainers.tracking import LEAST, Tracked, check_tracking, listened, observed, tracked
+
+if TYPE_CHECKING:
+    from neurotron.attacks import Attack
+    from neurotron.problem import Problem
+
+__all__ = ["RobustSGD", "paced"]
+
+LONGEST_PACE = 8.0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RobustSGD(Trainer):
+    r"""Base of `ClippedSGD`, `HuberSGD` and `TrimmedSGD`: they differ in their influence only.
+
+    .. math:: w \leftarrow w + \frac{c}{\overline{\|\nabla f\|^2}}\, \frac1b \sum_{i=1}^b
+              \mathrm{influence}(v_i - f_w(x_i))\, \nabla f_w(x_i)
+
+    with a running mean of ‖∇f‖² below, so that the scale of inputs, labels and gates plays no part.
+    """
+
+    step_size: float | str = field(default=1.0, init=False)
+    pace: float | None = None
+    quantile: float = field(default=0.5, kw_only=True)
+    speed: float = field(default=0.05, kw_only=True)
+    weighting: str | None = field(default=None, kw_only=True)  # type: ignore[misc]
+
+    direction: ClassVar[Direction] = "gradient"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.pace is not None:
+            object.__setattr__(self, "pace", _check.number("pace", self.pace, "(0, inf)"))
+        check_tracking(self.quantile, self.speed)
+        if self.weighting is not None:
+            _check.choice("weighting", self.weighting, WEIGHTINGS)
+
+    @property
+    def initial_state(self) -> tuple[float, ...]:  # type: ignore[override]
+        """What it has tracked before the first step: nothing."""
+        pace = math.nan if self.pace is None else self.pace
+        return Tracked(quantile=self.quantile, speed=self.speed, pace=pace)
+
+    @staticmethod
+    def observe(residual: Any, length: Any, state: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return what `adapt` tracks."""
+        return observed(residual, length, state[1])
+
+    @staticmethod
+    def adapt(state: tuple[Any, ...], mean: tuple[Any, ...], step: Any) -> tuple[Any, ...]:
+        """Return the state with threshold and running means moved on."""
+        return tracked(state, mean)
+
+    def resolve(
+        self, problem: Problem, *, batch_size: int, steps: int, attack: Attack | None
+    ) -> RobustSGD:
+        """Return the trainer with its pace: ½√b, at most r and 8."""
+        if self.pace is not None:
+            return self
+        most = min(float(problem.network.filter_size), LONGEST_PACE)
+        return dataclasses.replace(self, pace=min(0.5 * math.sqrt(batch_size), most))
+
+    def __repr__(self) -> str:
+        parts = {"pace": self.pace, "weighting": self.weighting}
+        shown = [f"{name}={value!r}" for name, value in parts.items() if value is not None]
+        shown += [f"quantile={self.quantile:g}", f"speed={self.speed:g}"]
+        return f"{type(self).__name__}({', '.join(shown + self._averaging_text)})"
+
+
+def paced(weight: Any, state: tuple[Any, ...]) -> Any:
+    """Return the weight times pace / mean ‖g‖², nothing while it listens."""
+    return listened(state[0], weight * (state[7] / np.maximum(state[3], LEAST)))
