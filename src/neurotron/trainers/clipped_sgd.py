@@ -26,7 +26,7 @@ class ClippedSGD(RobustSGD):
     Parameters
     ----------
     pace
-        c, the length of steps: None for ½√b, at most r and 8.
+        c, the length of steps: None for ½√b, at most tr K / λ_max(K) with K = ĀΣĀᵀ.
     quantile
         p in (0, 1): τ is the p-quantile of |residual|. Small p needs fewer honest labels; smaller
         than the share of labels that fit by accident it stands still.

@@ -25,9 +25,9 @@ __all__ = ["RefinedTron"]
 NEARER = 1e-3
 """By which the first stage brings w nearer to w*, as certified without an attack."""
 
-SHORTEST_TRIAL = 2000
-FALLEN = 0.1
-"""A threshold that has fallen to this part of what it was says that the basin is the right one."""
+SHORTEST_TRIAL = 1000
+FALLEN = 0.7
+"""A threshold that falls to this part within a trial is on its way to zero."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,30 +105,35 @@ class RefinedTron(Stages):
         if warm_up is None:
             needed = _steps_nearer(problem, resolved.parts[0], batch_size)
             warm_up = max(min(needed, steps // 2), 1)
-        trial = max(warm_up, SHORTEST_TRIAL)
         object.__setattr__(resolved, "warm_up", warm_up)
-        object.__setattr__(resolved, "ends", (warm_up, warm_up + trial))
+        object.__setattr__(resolved, "trial", max(warm_up // 2, SHORTEST_TRIAL))
+        object.__setattr__(resolved, "ends", (warm_up,))
         object.__setattr__(resolved, "latest", steps // 2)
         return resolved
 
+    trial: ClassVar[int] = 0
+    """Half the steps after which the second stage is judged, once the run is known."""
     latest: ClassVar[int] = 0
-    """The last step at which a trial may end, once the run is known."""
+    """The last step at which it may be judged."""
 
     def next_turn(self, turn: Turn, standing: Standing) -> tuple[Turn, Standing]:
-        """Return the second stage after the first, and after its trial to the end, or the first again."""
+        """Return the second stage after the first; then a mark, then the judgement."""
+        now = turn.until
         if turn.stage == 0:
-            until = turn.until + self.ends[1] - self.ends[0]
-            refined = Turn(1, since=turn.until, until=until, kept=turn.kept)
-            return refined, standing._replace(memory=self.parts[1].initial_state)
+            second = Turn(1, now, now + self.trial, turn.kept)
+            return second, standing._replace(memory=self.parts[1].initial_state)
+        threshold = Tracked(*standing.memory).threshold
+        if turn.mark == 0.0:
+            return turn._replace(until=now + self.trial, mark=threshold), standing
+        if threshold <= FALLEN * turn.mark:
+            return Turn(1, now), standing
         best = standing
         if turn.kept is not None and _absolute(turn.kept) < _absolute(standing):
             best = turn.kept
-        tracked = Tracked(*standing.memory)
-        if tracked.threshold <= FALLEN * tracked.start:
-            return Turn(1, since=turn.until), standing
-        if turn.until + self.ends[1] > self.latest:
-            return Turn(1, since=turn.until), best
-        again = Turn(0, since=turn.until, until=turn.until + self.ends[0], kept=best)
+        assert self.warm_up is not None
+        if now + self.warm_up + 2 * self.trial > self.latest:
+            return Turn(1, now), best
+        again = Turn(0, now, now + self.warm_up, best)
         return again, standing._replace(memory=self.parts[0].initial_state)
 
     def __repr__(self) -> str:

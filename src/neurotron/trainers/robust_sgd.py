@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from neurotron.attacks import Attack
     from neurotron.problem import Problem
 
-__all__ = ["RobustSGD", "paced"]
-
-LONGEST_PACE = 8.0
+__all__ = ["RobustSGD", "effective_size", "paced"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,10 +66,10 @@ class RobustSGD(Trainer):
     def resolve(
         self, problem: Problem, *, batch_size: int, steps: int, attack: Attack | None
     ) -> RobustSGD:
-        """Return the trainer with its pace: ½√b, at most r and 8."""
+        """Return the trainer with its pace: ½√b, at most `effective_size` of the problem."""
         if self.pace is not None:
             return self
-        most = min(float(problem.network.filter_size), LONGEST_PACE)
+        most = effective_size(problem, self.weighting)
         return dataclasses.replace(self, pace=min(0.5 * math.sqrt(batch_size), most))
 
     def __repr__(self) -> str:
@@ -81,6 +79,17 @@ class RobustSGD(Trainer):
         return f"{type(self).__name__}({', '.join(shown + self._averaging_text)})"
 
 
+def effective_size(problem: Problem, weighting: str | None) -> float:
+    """Return tr K / λ_max(K), K = ĀΣĀᵀ: how many directions share the length of a gradient.
+
+    Between 1 and r. Steps much longer than that overshoot in the longest direction.
+    """
+    covariance = problem.weighted_covariance(weighting)
+    gate = problem.network.mean_gate
+    seen = gate @ gate.T if covariance is None else gate @ covariance @ gate.T
+    return float(np.trace(seen) / np.linalg.eigvalsh(seen)[-1])
+
+
 def paced(weight: Any, state: tuple[Any, ...]) -> Any:
     """Return the weight times pace / mean ‖g‖², nothing while it listens."""
-    return listened(state[0], weight * (state[7] / np.maximum(state[3], LEAST)))
+    return listened(state[0], weight * (state[6] / np.maximum(state[2], LEAST)))

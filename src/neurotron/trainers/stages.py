@@ -34,6 +34,8 @@ class Turn(NamedTuple):
     until: int = FOREVER
     kept: Standing | None = None
     """A place worth coming back to, if the trainer has left one."""
+    mark: float = 0.0
+    """A number to compare with later."""
 
 
 class Stages(Trainer):

@@ -40,8 +40,6 @@ class Tracked(NamedTuple):
     """Steps made."""
     threshold: float = 0.0
     """τ."""
-    start: float = 0.0
-    """τ when it stopped to listen."""
     length: float = 0.0
     """Running mean of ‖g‖², the squared length of a sample's direction."""
     absolute: float = 0.0
@@ -82,7 +80,7 @@ def tracked(state: tuple[Any, ...], mean: tuple[Any, ...]) -> tuple[Any, ...]:
 
     The first batch sets τ to its mean absolute residual; a young trainer tracks faster.
     """
-    age, threshold, start, length, absolute, quantile, speed, pace = state
+    age, threshold, length, absolute, quantile, speed, pace = state
     counting, within, new_length, size = mean
     share = np.maximum(counting, LEAST)
     gain = select(counting > 0.0, np.maximum(speed, 5.0 / (5.0 + age)), 0.0)
@@ -92,7 +90,6 @@ def tracked(state: tuple[Any, ...], mean: tuple[Any, ...]) -> tuple[Any, ...]:
     return (
         age + 1.0,
         threshold,
-        select(age < LISTENING, threshold, start),
         length + part * (new_length - length),
         absolute + part * (size / share - absolute),
         quantile,

@@ -11,7 +11,7 @@ from neurotron._jit import inline, jit
 from neurotron._types import Array, Index
 from neurotron.engine import weighting
 from neurotron.engine.compiled import elementary  # noqa: F401  (what the formula calls, compiled)
-from neurotron.engine.compiled.lanes import LANES
+from neurotron.engine.compiled.lanes import LANES, add_scaled, put, take, zeros
 
 __all__ = [
     "add_each",
@@ -134,15 +134,23 @@ def _square(row: Array, size: int) -> float:
 
 
 @jit
-def squared_lengths(seen: Array, columns: Index, coefficients: Array, out: Array) -> None:
-    """Set ‖Σ_l coefficients[l] · seen[columns[l]]‖² of each sample and lane."""
-    fill(out, 0.0)
-    for e in range(out.size):
+def squared_lengths(
+    seen: Array, columns: Index, coefficients: Array, vector: Array, out: Array
+) -> None:
+    """Set ‖Σ_l coefficients[l] · seen[columns[l]]‖² of each sample and lane; works in `vector`."""
+    for i in range(len(seen)):
+        first = i * LANES
         for j in range(columns.shape[1]):
-            total = 0.0
+            total = zeros()
             for matrix in range(len(columns)):
-                total += coefficients[matrix, e] * seen[e // LANES, columns[matrix, j]]
-            out[e] += total**2
+                factors = take(coefficients[matrix], first)
+                total = add_scaled(total, seen[i, columns[matrix, j]], factors)
+            put(vector, j * LANES, total)
+        for lane in range(LANES):
+            out[first + lane] = 0.0
+        for j in range(columns.shape[1]):
+            for lane in range(LANES):
+                out[first + lane] += vector[j * LANES + lane] ** 2
 
 
 @jit

@@ -176,15 +176,18 @@ def _update(step: int, block: int, learners: Learners, sight: Sight, scratch: Sc
 def _measure(block: int, learners: Learners, sight: Sight, scratch: Scratch) -> None:
     """Set the squared length of each sample's direction.
 
-    Works in the coefficients of a block that does not move along gradients.
+    Works in `move`, and in the coefficients of a block that does not move along gradients.
     """
-    direction, row, length = learners.direction[block], learners.sensing[block], scratch.length
+    direction, row = learners.direction[block], learners.sensing[block]
+    length, work = scratch.length, scratch.move
     if direction == SENSING:
         loops.fill(scratch.coefficients[0], 1.0)
         columns = sight.sensing[row : row + 1]
-        loops.squared_lengths(scratch.seen, columns, scratch.coefficients, length)
+        loops.squared_lengths(scratch.seen, columns, scratch.coefficients, work, length)
     else:
-        loops.squared_lengths(scratch.basis_seen, sight.basis, scratch.coefficients, length)
+        loops.squared_lengths(
+            scratch.basis_seen, sight.basis, scratch.coefficients, work, length
+        )
     if direction == FIRST_GRADIENT:
         loops.repeat_first(length)
 
