@@ -20,11 +20,18 @@ import neurotron as nt
 from neurotron.attacks import (
     Adaptive,
     AlternatingSign,
+    Burst,
     Constant,
+    HalfSpace,
     Impersonation,
+    LargeNorm,
+    Mixture,
+    Multiplicative,
     OddDirection,
     Query,
     RandomSign,
+    Replacement,
+    SignFlip,
     UniformNoise,
 )
 from neurotron.engine.compiled import formulas
@@ -54,6 +61,13 @@ def all_arms(r: int, scale: float = 1.0) -> list[nt.Arm]:
             (OddDirection, {"direction": direction}),
             (Impersonation, {"weights": weights}),
             (Adaptive, {}),
+            (Burst, {"share": 0.1}),
+            (LargeNorm, {"cutoff": 2.5}),
+            (HalfSpace, {"direction": direction}),
+            (Mixture, {}),
+            (Multiplicative, {"factor": 0.5}),
+            (Replacement, {"scale": 2.0}),
+            (SignFlip, {}),
         )
     ]
     trainers = [
@@ -109,7 +123,7 @@ def test_both_engines_agree_on_rows_of_data(network, weighted):
         problem = nt.Problem(network, nt.Empirical(X), truth, noise=0.3)  # not for rows
         arms = [
             arm for arm in all_arms(network.filter_size)
-            if truth is not None or not isinstance(arm.attack, Adaptive)
+            if truth is not None or arm.attack is None or "push" not in arm.attack.uses
         ]  # fmt: skip
         runs = [
             nt.simulate(problem, arms, steps=STEPS, batch_size=4, source=source, engine=engine)
@@ -307,8 +321,8 @@ def test_losses_are_never_nan_even_if_inputs_overflow(small_problem):
 
 
 def test_what_attackers_see_is_what_it_should_be(small_problem):
-    """The rows of the query that no built-in attack looks at yet, and those all share."""
-    arms = [nt.Arm(nt.SGD(0.02), AlternatingSign(0.5, 0.5))]
+    """The rows of the query that all arms share, and an attack's own number."""
+    arms = [nt.Arm(nt.SGD(0.02), LargeNorm(0.5, 0.5, cutoff=2.5))]
     state, stream = CohortState.initial(small_problem, arms), Stream.of(0, 0)
     source = Simulated(small_problem)
     cohort = CompiledCohort(Setup(small_problem, arms, 6, source, stream, state))
@@ -322,6 +336,7 @@ def test_what_attackers_see_is_what_it_should_be(small_problem):
         "uniform": uniform,
         "norm": np.linalg.norm(batch.inputs, axis=1),
         "step": [2.0] * 6,
+        "setting": [2.5] * 6,
     }
     for name, values in expected.items():
         row = cohort.scratch.queries[Query._fields.index(name)].reshape(6, 8)
