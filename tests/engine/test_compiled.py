@@ -95,6 +95,7 @@ def laws(n: int) -> dict[str, tuple[nt.Law, float]]:
         "correlated laplace": (nt.Correlated(nt.Laplace(), root), 0.2),
         "correlated scipy": (nt.Correlated(nt.ScipyLaw(scipy.stats.logistic()), root), 0.1),
         "scipy": (nt.ScipyLaw(scipy.stats.logistic()), 0.3),
+        "corrupted": (nt.laws.Corrupted(nt.Normal(), 0.3, 0.5), 1.0),
         "empirical": (nt.Empirical(draw.standard_normal((50, n)), symmetrized=True), 1.0),
     }
 

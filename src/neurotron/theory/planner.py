@@ -111,7 +111,7 @@ def plan(
     ...     print(str(reason).partition("; ")[2])
     the nearest achievable accuracy is above 0.1269
     """
-    _check.instance("problem", problem, Problem)
+    _check.instance("problem", problem, Problem).law.require_clean("a plan")
     budget = _budget(attack)
     asked = _asked(budget, accuracy, steps)
     _check.choice("method", method, ("sharp", "theorem1"))

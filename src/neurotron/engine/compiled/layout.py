@@ -47,8 +47,8 @@ def batches_of(setup: Setup) -> Batches:
 
 
 def is_simulated(source: Source) -> TypeGuard[Simulated]:
-    """Return whether labels are those of the problem itself, and no subclass changes them."""
-    return type(source) is Simulated
+    """Return whether labels are those of the inputs seen, and no subclass changes them."""
+    return type(source) is Simulated and not source.problem.law.corrupted
 
 
 # ---- matrices ------------------------------------------------------------------------------------
