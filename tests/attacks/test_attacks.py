@@ -240,7 +240,7 @@ def test_mixture_takes_its_five_attacks_in_turn(small_problem):
         (Replacement(0.0), lambda y: 0.0 * y),
         (Replacement(0.0, bound=0.2), lambda y: y - np.clip(y, -0.2, 0.2)),
     ],
-    ids=repr,
+    ids=lambda value: repr(value) if isinstance(value, nt.Attack) else "",
 )
 def test_outside_the_theorem_labels_become_what_they_should(small_problem, attack, expected):
     for labels, batch in received(small_problem, attack, 50):
