@@ -295,7 +295,8 @@ def test_by_name_a_share_beta_of_all_labels_is_attacked(small_problem, name, law
     for beta in (0.0, 0.05, 0.3, 1.0 if name != "half-space" else 0.5):
         attack = build(name, problem, bound=1.0, probability=beta, seed=0)
         probe = 0.0 if attack.vector is None else x @ problem.network.mean_gate.T @ attack.vector
-        norm, steps = np.linalg.norm(x, axis=1), np.arange(50_000.0)
+        norm = (1.0 - 1e-12) * np.linalg.norm(x, axis=1)  # as another order of sums may round it
+        steps = np.arange(50_000.0)
         share = np.broadcast_to(chances(attack, norm=norm, step=steps, probe=probe), 50_000).mean()
         if beta in (0.0, 1.0):
             assert share == beta
@@ -315,5 +316,7 @@ def test_what_the_text_says_is_left_as_it_is(small_problem):
     assert made("half-space:probability=0.3") == "HalfSpace(bound=1, probability=0.3)"
     assert made("sign-flip") == "SignFlip(bound=1, probability=0.2)"
     assert made("sign-flip:bound=inf") == "SignFlip(probability=0.2)"
+    rare = build("large-norm:cutoff=99", small_problem, bound=1.0, probability=0.0, seed=0)
+    assert rare.probability == 0.0  # nobody is attacked, however large
     with pytest.raises(nt.InputError, match=r"`probability` must be in \[0, 1\], got 1.5"):
         build("large-norm", small_problem, bound=1.0, probability=1.5, seed=0)
