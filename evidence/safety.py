@@ -24,7 +24,9 @@ REPLICATES = 200
 MORE_REPLICATES = 1000
 """Of the problems with one weight, whose certificate is met with equality."""
 RECORDS = 10
-COMPARISONS = PROBLEMS * 2 * RECORDS
+ATTACKS = 6
+"""As many as `attacks_of` gives."""
+COMPARISONS = PROBLEMS * ATTACKS * RECORDS
 FAILURE = 0.001
 FLOOR = 1e-26
 """Squared errors below it are rounding, not learning."""
@@ -131,13 +133,23 @@ def _law(draw: np.random.Generator, n: int, weighting: str | None) -> nt.Law:
 
 
 def attacks_of(case: Case) -> list[nt.Attack]:
-    """Return the adaptive attack, and the one along the worst direction."""
+    """Return the adaptive attack, that along the worst direction, and those that choose samples.
+
+    All have the same largest chance; a burst is over half-way, half of the norms are large.
+    """
     covariance = case.problem.weighted_covariance(case.trainer.weighting)
     assert covariance is not None
     left, _, _ = np.linalg.svd(case.problem.network.mean_gate @ covariance)
+    theta, beta, named = case.bound, case.probability, nt.attacks
+    half = named.build("large-norm", case.problem, bound=theta, probability=0.5, seed=0)
+    assert isinstance(half, named.LargeNorm)
     return [
-        nt.attacks.Adaptive(case.bound, case.probability),
-        nt.attacks.OddDirection(case.bound, case.probability, direction=left[:, -1]),
+        named.Adaptive(theta, beta),
+        named.OddDirection(theta, beta, direction=left[:, -1]),
+        named.Burst(theta, beta, share=min(0.5, case.steps / 2000)),
+        named.LargeNorm(theta, beta, cutoff=half.cutoff),
+        named.HalfSpace(theta, beta, direction=left[:, -1]),
+        named.Mixture(theta, beta),
     ]
 
 
@@ -157,8 +169,11 @@ def measure(case: Case, replicates: int) -> tuple[Index, Array]:
 
 
 def certified(case: Case, steps: Index, *, tau: float = 1.0, l2: float = 1.0) -> Array:
-    """Return the certified E‖w − w*‖² at some steps; factors other than 1 make it wrong."""
-    attack = attacks_of(case)[0]
+    """Return the certified E‖w − w*‖² at some steps, (attacks, steps); factors make it wrong."""
+    return np.array([_certified(case, attack, steps, tau, l2) for attack in attacks_of(case)])
+
+
+def _certified(case: Case, attack: nt.Attack, steps: Index, tau: float, l2: float) -> Array:
     if tau == l2 == 1.0:
         arm = nt.Arm(case.trainer, attack)
         certificate = nt.certify(
@@ -227,9 +242,10 @@ def run() -> None:
     """Compute and store the evidence; fail if a bound is broken, or if the check cannot fail."""
     allowed = limit(REPLICATES)
     title = (
-        f"Never unsafe: {PROBLEMS} random problems, Adaptive and OddDirection, at least "
-        f"{REPLICATES} replicates, {RECORDS} recorded steps each; excess = (mean squared error − "
-        f"certified)/standard error, allowed {allowed:.2f} (one-sided 99.9 % over all "
+        f"Never unsafe: {PROBLEMS} random problems, Adaptive, OddDirection, Burst, LargeNorm, "
+        f"HalfSpace and Mixture, at least {REPLICATES} replicates, {RECORDS} recorded steps each; "
+        "excess = (mean squared error − certified)/standard error, allowed "
+        f"{allowed:.2f} (one-sided 99.9 % over all "
         f"{COMPARISONS} comparisons)"
     )
     units = {f"problem {i}": partial(problem_row, i) for i in range(PROBLEMS)}

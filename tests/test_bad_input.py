@@ -179,6 +179,11 @@ CASES = [
     (lambda: nt.ScipyLaw(stats.norm(scale=-1.0)),
      "ScipyLaw(norm(scale=-1)) has quartiles nan, nan: check its parameters"),
     (lambda: nt.Correlated(nt.Normal(), np.zeros((2, 2))), "`matrix` must not be zero"),
+    (lambda: nt.laws.Corrupted(nt.Normal(), -1.0), "`scale` must be in [1e-70, 1e70], got -1"),
+    (lambda: nt.laws.Corrupted(nt.Normal(), 1.0, 1.5), "`probability` must be in [0, 1], got 1.5"),
+    (lambda: nt.laws.Corrupted("normal", 1.0), "`law` must be a Law, got 'normal'"),
+    (lambda: nt.laws.Corrupted(nt.laws.Corrupted(nt.Normal(), 1.0), 1.0),
+     "`law` is corrupted already, got Corrupted(Normal(scale=1.0), scale=1, probability=1)"),
     (lambda: nt.check_law(type("Flat", (nt.ProductLaw,), {
         "variance": 1.0, "kurtosis": 1.0, "coordinates": lambda self, u, v: u})()),
      "Flat.coordinates must return a tuple of one or two arrays"),
@@ -211,6 +216,14 @@ CASES = [
      "`probability` must be in [0, 1], got 1.5"),
     (lambda: nt.attacks.Adaptive(bound=True), "`bound` must be a number in [0, inf), got True"),
     (lambda: nt.attacks.OddDirection(1.0, direction=np.zeros(3)), "`direction` must not be zero"),
+    (lambda: nt.attacks.Burst(1.0, share=1.5), "`share` must be in [0, 1], got 1.5"),
+    (lambda: nt.attacks.LargeNorm(1.0, cutoff=-1.0), "`cutoff` must be in [0, inf), got -1"),
+    (lambda: nt.attacks.Multiplicative(NAN), "`factor` must be in [-1e70, 1e70], got nan"),
+    (lambda: nt.attacks.Replacement(-1.0), "`scale` must be in [0, 1e70], got -1"),
+    (lambda: nt.attacks.Mixture(np.inf), "`bound` must be in [0, inf), got inf"),
+    (lambda: plan(nt.attacks.SignFlip(), steps=5),
+     "no guarantee covers SignFlip(probability=1): plan against a Budget, or certify with "
+     "method='measured'"),
     (lambda: attacked(nt.attacks.Impersonation(1.0, weights=np.ones(4))),
      "attack Impersonation(bound=1, probability=1) has a vector of shape (4,), but the network "
      "has 3 weights"),

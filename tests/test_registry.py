@@ -17,16 +17,17 @@ def test_names_with_settings_build_what_they_say():
     ("registry", "text", "sentence"),
     [
         (nt.laws.BY_NAME, "norml",
-         "unknown law 'norml': did you mean 'normal'? known: laplace, normal, rademacher, "
-         "student-t, uniform"),
+         "unknown law 'norml': did you mean 'normal'? known: corrupted, laplace, normal, "
+         "rademacher, student-t, uniform"),
         (nt.laws.BY_NAME, "student-t", "law 'student-t' needs dof: write student-t:dof=…"),
         (nt.laws.BY_NAME, "normal:scal=2",
          "unknown setting of normal 'scal': did you mean 'scale'? known: scale"),
         (nt.laws.BY_NAME, "normal:2", "'normal:2': write settings as normal:setting=value,…"),
         (nt.laws.BY_NAME, "normal:scale=two",
          "`scale` must be a number in [1e-70, 1e70], got 'two'"),
-        (nt.attacks.BY_NAME, "", "unknown attack '': known: adaptive, alternating-sign, constant, "
-         "impersonation, odd-direction, random-sign, uniform-noise"),
+        (nt.attacks.BY_NAME, "", "unknown attack '': known: adaptive, alternating-sign, burst, "
+         "constant, half-space, impersonation, large-norm, mixture, multiplicative, odd-direction, "
+         "random-sign, replacement, sign-flip, uniform-noise"),
     ],
 )  # fmt: skip
 def test_wrong_text_gets_one_clear_sentence(registry, text, sentence):

@@ -90,7 +90,7 @@ def _check_moments(law: Law, x: Array) -> None:
 def check_attack(attack: Attack, *, seed: int = 0) -> None:
     """Check an attack: its bound and its largest chance, elementwise, repeatable, beside others."""
     _check.instance("attack", attack, Attack)
-    query = _queries(seed, rows=64, arms=3)
+    query = _queries(attack, seed, rows=64, arms=3)
     bound, chance = np.full((1, 3), attack.bound), np.full((1, 3), attack.probability)
     distortion = _answer(attack, "distort", attack.distort(bound, query), (64, 3))
     _expect(np.isfinite(distortion).all(), "distort must return finite numbers")
@@ -99,14 +99,17 @@ def check_attack(attack: Attack, *, seed: int = 0) -> None:
     chances = _answer(attack, "chance", attack.chance(chance, query), (64, 3))
     inside = (chances >= 0.0) & (chances <= attack.probability * (1.0 + 1e-12))
     _expect(inside.all(), "chance must return probabilities of at most `probability`")
-    declared = (
-        value if name in attack.uses else np.full((1, 1), np.nan)
-        for name, value in zip(Query._fields, query, strict=True)
+    declared = Query(
+        *(
+            value if name in attack.uses else np.full((1, 1), np.nan)
+            for name, value in zip(Query._fields, query, strict=True)
+        )
     )
-    masked = _answer(attack, "distort", attack.distort(bound, Query(*declared)), (64, 3))
-    _expect(
-        np.array_equal(masked, distortion), "distort looks at a field of the query not in `uses`"
-    )
+    for formula, most, whole in (("distort", bound, distortion), ("chance", chance, chances)):
+        masked = _answer(attack, formula, getattr(attack, formula)(most, declared), (64, 3))
+        _expect(
+            np.array_equal(masked, whole), f"{formula} looks at a field of the query not in `uses`"
+        )
     if attack.sees == "query":
         one = Query(*(np.broadcast_to(field, (64, 3))[5:6, 1:2] for field in query))
         alone = _answer(attack, "distort", attack.distort(bound[:, 1:2], one), (1, 1))
@@ -172,7 +175,7 @@ def _dimensions(arm: Arm) -> tuple[int, int]:
     return r, r + 3
 
 
-def _queries(seed: int, rows: int, arms: int) -> Query:
+def _queries(attack: Attack, seed: int, rows: int, arms: int) -> Query:
     draw = np.random.default_rng(seed)
 
     def shared(values: Array) -> Array:
@@ -188,6 +191,7 @@ def _queries(seed: int, rows: int, arms: int) -> Query:
         probe_output=draw.standard_normal((rows, arms)),
         norm=shared(np.abs(draw.standard_normal(rows)) + 0.1),
         step=np.full((1, 1), 3.0),
+        setting=np.full((1, arms), np.nan if attack.setting is None else attack.setting),
     )
 
 

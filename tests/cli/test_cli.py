@@ -55,6 +55,8 @@ def test_list_names_everything():
     output = neurotron("list").stdout
     for name in ("symmetric", "student-t", "alternating-sign", "adaptive", "first-sample-sgd"):
         assert name in output
+    assert "knows nothing" in output
+    assert "guarantees: none" in output
     assert "adaptive" not in neurotron("list", "laws").stdout
 
 

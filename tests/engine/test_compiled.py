@@ -20,11 +20,18 @@ import neurotron as nt
 from neurotron.attacks import (
     Adaptive,
     AlternatingSign,
+    Burst,
     Constant,
+    HalfSpace,
     Impersonation,
+    LargeNorm,
+    Mixture,
+    Multiplicative,
     OddDirection,
     Query,
     RandomSign,
+    Replacement,
+    SignFlip,
     UniformNoise,
 )
 from neurotron.engine.compiled import formulas
@@ -39,22 +46,33 @@ from neurotron.trainers.scheduled import ScheduledTron
 STEPS = 300
 
 
-def all_arms(r: int, scale: float = 1.0) -> list[nt.Arm]:
+EVERY = slice(None)
+
+
+def all_arms(r: int, scale: float = 1.0, chosen: slice = EVERY) -> list[nt.Arm]:
     """Every built-in attack, at two levels, on every built-in trainer, and two sensing matrices."""
     draw = np.random.default_rng(5)
     direction, weights = draw.standard_normal((2, r))
+    kinds = (
+        (AlternatingSign, {}),
+        (RandomSign, {}),
+        (UniformNoise, {}),
+        (Constant, {}),
+        (OddDirection, {"direction": direction}),
+        (Impersonation, {"weights": weights}),
+        (Adaptive, {}),
+        (Burst, {"share": 0.1}),
+        (LargeNorm, {"cutoff": 2.5}),
+        (HalfSpace, {"direction": direction}),
+        (Mixture, {}),
+        (Multiplicative, {"factor": 0.5}),
+        (Replacement, {"scale": 2.0}),
+        (SignFlip, {}),
+    )
     attacks = [
         build(bound=bound, probability=probability, **settings)
         for bound, probability in ((0.5, 0.4), (2.0, 1.0))
-        for build, settings in (
-            (AlternatingSign, {}),
-            (RandomSign, {}),
-            (UniformNoise, {}),
-            (Constant, {}),
-            (OddDirection, {"direction": direction}),
-            (Impersonation, {"weights": weights}),
-            (Adaptive, {}),
-        )
+        for build, settings in kinds[chosen]
     ]
     trainers = [
         nt.NeuroTron(0.02 * scale),
@@ -87,9 +105,11 @@ def laws(n: int) -> dict[str, tuple[nt.Law, float]]:
 
 @pytest.mark.parametrize("law", laws(3))
 def test_both_engines_agree_for_every_law_network_attack_and_trainer(network, law):
+    """Every other attack with every other law, to save time: all of them meet every network."""
+    half = slice(list(laws(3)).index(law) % 2, None, 2)
     law, scale = laws(network.n_inputs)[law]
     problem = nt.Problem.draw(network, law, seed=2, noise=0.02)
-    arms = all_arms(network.filter_size, scale)
+    arms = all_arms(network.filter_size, scale, half)
     runs = [
         nt.simulate(problem, arms, steps=STEPS, batch_size=5, seed=3, engine=engine, record=30)
         for engine in ("compiled", "numpy")
@@ -105,11 +125,12 @@ def test_both_engines_agree_on_rows_of_data(network, weighted):
     X = draw.standard_normal((23, network.n_inputs))
     weights = draw.random(23) if weighted else None
     source = nt.Rows(X, network(draw.standard_normal(network.filter_size), X), weights)
-    for truth in (None, draw.standard_normal(network.filter_size)):
+    for start, truth in enumerate((None, draw.standard_normal(network.filter_size))):
+        half = slice((start + weighted) % 2, None, 2)
         problem = nt.Problem(network, nt.Empirical(X), truth, noise=0.3)  # not for rows
         arms = [
-            arm for arm in all_arms(network.filter_size)
-            if truth is not None or not isinstance(arm.attack, Adaptive)
+            arm for arm in all_arms(network.filter_size, chosen=half)
+            if truth is not None or arm.attack is None or "push" not in arm.attack.uses
         ]  # fmt: skip
         runs = [
             nt.simulate(problem, arms, steps=STEPS, batch_size=4, source=source, engine=engine)
@@ -243,6 +264,21 @@ def test_a_law_of_ones_own_is_fed_to_the_compiled_loop(law):
     assert_equal_runs(*runs, relative=1e-11)
 
 
+def test_corrupted_inputs_are_fed_to_the_compiled_loop_with_labels_of_the_clean_ones():
+    law = nt.laws.Corrupted(nt.Normal(), 0.3, 0.5)
+    network = nt.networks.symmetric(12, 4, 6, seed=1)
+    problem = nt.Problem.draw(network, law, seed=1, noise=0.1)
+    arms = all_arms(4, chosen=slice(0, None, 3))
+    runs = [
+        nt.simulate(problem, arms, steps=100, batch_size=6, engine=engine)
+        for engine in ("compiled", "numpy")
+    ]
+    assert_equal_runs(*runs, relative=1e-11)
+    clean = nt.simulate(nt.Problem.draw(network, nt.Normal(), seed=1, noise=0.1), arms, steps=100,
+                        batch_size=6)  # fmt: skip
+    assert (np.abs(runs[0].weights - clean.weights).max(axis=1) > 1e-3).all()
+
+
 def test_a_source_of_ones_own_is_fed_to_the_compiled_loop(small_problem):
     assert_equal_runs(*both_engines(small_problem, source=Reversed(small_problem)), relative=1e-11)
 
@@ -307,8 +343,8 @@ def test_losses_are_never_nan_even_if_inputs_overflow(small_problem):
 
 
 def test_what_attackers_see_is_what_it_should_be(small_problem):
-    """The rows of the query that no built-in attack looks at yet, and those all share."""
-    arms = [nt.Arm(nt.SGD(0.02), AlternatingSign(0.5, 0.5))]
+    """The rows of the query that all arms share, and an attack's own number."""
+    arms = [nt.Arm(nt.SGD(0.02), LargeNorm(0.5, 0.5, cutoff=2.5))]
     state, stream = CohortState.initial(small_problem, arms), Stream.of(0, 0)
     source = Simulated(small_problem)
     cohort = CompiledCohort(Setup(small_problem, arms, 6, source, stream, state))
@@ -322,6 +358,7 @@ def test_what_attackers_see_is_what_it_should_be(small_problem):
         "uniform": uniform,
         "norm": np.linalg.norm(batch.inputs, axis=1),
         "step": [2.0] * 6,
+        "setting": [2.5] * 6,
     }
     for name, values in expected.items():
         row = cohort.scratch.queries[Query._fields.index(name)].reshape(6, 8)

@@ -17,7 +17,10 @@ class Adaptive(Attack):
     .. math:: \xi = \theta\, \mathrm{sign}\left((w - w^*)^\top g\right)
 
     where g is the direction in which the trainer in use moves for this sample (Mx, or the network's
-    gradient). It needs to know w, w* and the trainer.
+    gradient).
+
+    Knows: x, w, w* and the trainer. Budget: θ at a share β of the labels. Guarantees:
+    theorem1, sharp.
 
     Parameters
     ----------
@@ -26,6 +29,7 @@ class Adaptive(Attack):
     """
 
     uses: ClassVar[tuple[str, ...]] = ("push",)
+    knows: ClassVar[str] = "x, w, w* and the trainer"
 
     @staticmethod
     def distort(bound: Any, query: Query) -> Any:

@@ -17,6 +17,8 @@ class AlternatingSign(Attack):
     It does not look at x, so it has no drift against Neuro-Tron: far weaker than what the theorem
     allows an attacker.
 
+    Knows: nothing. Budget: θ at a share β of the labels. Guarantees: theorem1, sharp.
+
     Parameters
     ----------
     bound, probability
@@ -24,6 +26,7 @@ class AlternatingSign(Attack):
     """
 
     uses: ClassVar[tuple[str, ...]] = ("sign",)
+    knows: ClassVar[str] = "nothing"
 
     @staticmethod
     def distort(bound: Any, query: Query) -> Any:

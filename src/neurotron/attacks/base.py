@@ -6,8 +6,9 @@ A sample with honest label y is attacked iff its coin ≤ β, and then its label
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from neurotron import _check
@@ -38,6 +39,8 @@ class Query(NamedTuple):
     """‖x‖."""
     step: Any
     """Number of updates made so far."""
+    setting: Any
+    """The attack's own number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +70,12 @@ class Attack(ABC):
     uses: ClassVar[tuple[str, ...]] = Query._fields
     """The fields of the query its formulas look at; the others are NaN."""
 
+    knows: ClassVar[str] = "not said"
+    """What the attacker must know."""
+
+    budget: ClassVar[str] = "θ at a share β of the labels"
+    """What the attack spends: how much, at which labels."""
+
     sees: ClassVar[Literal["query", "batch"]] = "query"
     """Whether ξ depends on its own sample only, or on the whole batch."""
 
@@ -87,6 +96,11 @@ class Attack(ABC):
         """The fixed vector u behind `probe` and `probe_output`, shape (r,), if it has one."""
         return None
 
+    @property
+    def setting(self) -> float | None:
+        """The attack's own number behind `Query.setting`, if it has one."""
+        return None
+
     @abstractmethod
     def distort(self, bound: Any, query: Query) -> Any:
         """Return ξ, elementwise."""
@@ -102,4 +116,9 @@ class Attack(ABC):
         return family(self, "distort", "chance")
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(bound={self.bound:g}, probability={self.probability:g})"
+        values = ((field.name, getattr(self, field.name)) for field in fields(self))
+        numbers = [
+            f"{name}={value:g}" for name, value in values
+            if isinstance(value, float) and (name, value) != ("bound", math.inf)
+        ]  # fmt: skip
+        return f"{type(self).__name__}({', '.join(numbers)})"

@@ -16,6 +16,8 @@ class Constant(Attack):
 
     One-sided, yet without drift against Neuro-Tron, which sees only the odd part of the labels.
 
+    Knows: nothing. Budget: θ at a share β of the labels. Guarantees: theorem1, sharp.
+
     Parameters
     ----------
     bound, probability
@@ -23,6 +25,7 @@ class Constant(Attack):
     """
 
     uses: ClassVar[tuple[str, ...]] = ()
+    knows: ClassVar[str] = "nothing"
 
     @staticmethod
     def distort(bound: Any, query: Query) -> Any:

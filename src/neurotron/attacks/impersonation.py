@@ -23,6 +23,9 @@ class Impersonation(Attack):
     With β = 1 and θ at least the largest difference, training data are exactly those of w_adv: the
     paper's near-optimality construction (section 3.5), which no algorithm can resist.
 
+    Knows: x, y and the network. Budget: up to θ at a share β of the labels. Guarantees:
+    theorem1, sharp.
+
     Parameters
     ----------
     weights
@@ -34,6 +37,8 @@ class Impersonation(Attack):
     weights: Array = field(kw_only=True)
 
     uses: ClassVar[tuple[str, ...]] = ("label", "probe_output")
+    knows: ClassVar[str] = "x, y and the network"
+    budget: ClassVar[str] = "up to θ at a share β of the labels"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -24,6 +24,8 @@ class OddDirection(Attack):
     smallest singular value of ĀΣ this attack reaches the certified floor. M is the trainer's
     sensing matrix, the mean gate Ā for trainers without one.
 
+    Knows: x and M. Budget: θ at a share β of the labels. Guarantees: theorem1, sharp.
+
     Parameters
     ----------
     direction
@@ -35,6 +37,7 @@ class OddDirection(Attack):
     direction: Array = field(kw_only=True)
 
     uses: ClassVar[tuple[str, ...]] = ("probe",)
+    knows: ClassVar[str] = "x and M"
 
     def __post_init__(self) -> None:
         super().__post_init__()

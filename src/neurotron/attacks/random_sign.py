@@ -15,6 +15,8 @@ class RandomSign(Attack):
 
     .. math:: \xi = \theta\,[U < \tfrac12] - \theta\,[U \ge \tfrac12]
 
+    Knows: nothing. Budget: θ at a share β of the labels. Guarantees: theorem1, sharp.
+
     Parameters
     ----------
     bound, probability
@@ -22,6 +24,7 @@ class RandomSign(Attack):
     """
 
     uses: ClassVar[tuple[str, ...]] = ("uniform",)
+    knows: ClassVar[str] = "nothing"
 
     @staticmethod
     def distort(bound: Any, query: Query) -> Any:

@@ -14,6 +14,8 @@ class UniformNoise(Attack):
 
     .. math:: \xi = \theta (2U - 1)
 
+    Knows: nothing. Budget: up to θ at a share β of the labels. Guarantees: theorem1, sharp.
+
     Parameters
     ----------
     bound, probability
@@ -21,6 +23,8 @@ class UniformNoise(Attack):
     """
 
     uses: ClassVar[tuple[str, ...]] = ("uniform",)
+    knows: ClassVar[str] = "nothing"
+    budget: ClassVar[str] = "up to θ at a share β of the labels"
 
     @staticmethod
     def distort(bound: Any, query: Query) -> Any:

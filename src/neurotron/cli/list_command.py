@@ -49,8 +49,16 @@ def _table(title: str, registry: Registry[object]) -> Table:
             f"{setting}={default}" if default else setting
             for setting, default in registry.text_settings(name).items()
         ]
-        table.add_row(f"[cyan]{name}[/]", ", ".join(settings), registry.summary(name))
+        summary, kind = registry.summary(name), registry.factories[name]
+        if isinstance(kind, type) and issubclass(kind, attacks.Attack):
+            summary += f"\n[dim]{_character(kind)}[/]"
+        table.add_row(f"[cyan]{name}[/]", ", ".join(settings), summary)
     return table
+
+
+def _character(kind: type[attacks.Attack]) -> str:
+    """Return what an attack knows, what it spends, and which guarantees hold against it."""
+    return f"knows {kind.knows}; {kind.budget}; guarantees: {', '.join(kind.covered) or 'none'}"
 
 
 def _studies() -> Table:

@@ -11,7 +11,7 @@ from neurotron._types import Array, Index
 from neurotron.attacks import Attack
 from neurotron.trainers import Trainer
 
-__all__ = ["columns_where", "groups", "sensing_groups", "vectors_of"]
+__all__ = ["columns_where", "groups", "sensing_groups", "settings_of", "vectors_of"]
 
 T = TypeVar("T", Attack, Trainer)
 
@@ -44,6 +44,12 @@ def sensing_groups(trainers: Sequence[Trainer]) -> list[tuple[Array, Index]]:
 def columns_where(trainers: Sequence[Trainer], wanted: Callable[[Trainer], bool]) -> Index:
     """Return the columns of the arms whose trainer is wanted."""
     return np.flatnonzero([wanted(trainer) for trainer in trainers])
+
+
+def settings_of(attacks: Sequence[Attack | None]) -> Array:
+    """Return each arm's attack's own number, NaN for those without one: (arms,)."""
+    numbers = [None if attack is None else attack.setting for attack in attacks]
+    return np.array([np.nan if number is None else number for number in numbers])
 
 
 def vectors_of(attacks: Sequence[Attack | None], filter_size: int) -> Array:

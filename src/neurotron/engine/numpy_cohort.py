@@ -15,7 +15,13 @@ import numpy.typing as npt
 from neurotron import _check
 from neurotron._types import Array, Index
 from neurotron.attacks import Attack, Query
-from neurotron.engine.grouping import columns_where, groups, sensing_groups, vectors_of
+from neurotron.engine.grouping import (
+    columns_where,
+    groups,
+    sensing_groups,
+    settings_of,
+    vectors_of,
+)
 from neurotron.engine.recording import Records
 from neurotron.engine.setup import Setup
 from neurotron.engine.sources import Batch, draw_batch
@@ -53,6 +59,7 @@ class NumpyCohort:
         self.step_size = np.array([float(trainer.step_size) for trainer in trainers])
         self.bound = np.array([0.0 if attack is None else attack.bound for attack in attacks])
         self.probability = np.array([0.0 if a is None else a.probability for a in attacks])
+        self.setting = settings_of(attacks)[None, :]
         self.sign = np.where(np.arange(self.batch_size) % 2, 1.0, -1.0)[:, None]
         self.by_attack = groups(attacks)
         self.by_trainer = groups(trainers)
@@ -162,6 +169,7 @@ class NumpyCohort:
             probe_output=self._probe_output(seen) if "probe_output" in self.uses else missing,
             norm=norm,
             step=np.full((1, 1), float(seen.step)),
+            setting=self.setting,
         )
 
     def _push(self, seen: Seen) -> Array:

@@ -55,7 +55,10 @@ def _require_shape(name: str, values: Array, shape: tuple[int, ...]) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Simulated:
-    """Fresh batches from the law of a problem, with labels f_{w*}(x) + noise · ζ."""
+    """Fresh batches from the law of a problem, with labels f_{w*}(x) + noise · ζ.
+
+    A law that corrupts inputs gives the trainer others than the x that labels are made of.
+    """
 
     problem: Problem
 
@@ -68,10 +71,12 @@ class Simulated:
 
     def batch(self, stream: Stream, step: int, batch_size: int) -> Batch:
         """Return batch number `step` of the stream."""
-        network = self.problem.network
-        inputs = draw_inputs(self.problem.law, stream, step, batch_size, network.n_inputs)
+        network, law = self.problem.network, self.problem.law
+        inputs = clean = draw_inputs(law, stream, step, batch_size, network.n_inputs)
+        if law.corrupted:
+            clean = draw_inputs(law.clean, stream, step, batch_size, network.n_inputs)
         assert self.problem.true_weights is not None
-        labels = network(self.problem.true_weights, inputs)
+        labels = network(self.problem.true_weights, clean)
         if self.problem.noise > 0.0:
             pair = stream.pairs(Purpose.NOISE, step, Normal().pairs(batch_size, 1))
             labels = labels + self.problem.noise * Normal().inputs(*pair, batch_size, 1)[:, 0]

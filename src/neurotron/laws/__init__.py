@@ -5,9 +5,11 @@
 9.975
 """
 
+from neurotron import _check
 from neurotron._registry import Registry
 from neurotron.laws.base import Law, ProductLaw
 from neurotron.laws.correlated import Correlated
+from neurotron.laws.corrupted import Corrupted
 from neurotron.laws.empirical import Empirical
 from neurotron.laws.even_moments import WEIGHTINGS, EvenMoments
 from neurotron.laws.laplace import Laplace
@@ -21,6 +23,7 @@ __all__ = [
     "BY_NAME",
     "WEIGHTINGS",
     "Correlated",
+    "Corrupted",
     "Empirical",
     "EvenMoments",
     "Laplace",
@@ -33,6 +36,16 @@ __all__ = [
     "Uniform",
 ]
 
+
+def _corrupted(scale: float, probability: float = 1.0, law: str = "normal") -> Corrupted:
+    """Return inputs that normal noise corrupts after labels were made of them.
+
+    The law is written as elsewhere, with a semicolon between settings: law=student-t:dof=4;scale=2.
+    """
+    _check.instance("law", law, str)
+    return Corrupted(BY_NAME.build(law.replace(";", ",")), scale, probability)
+
+
 BY_NAME: Registry[Law] = Registry(
     "law",
     {
@@ -41,5 +54,6 @@ BY_NAME: Registry[Law] = Registry(
         "student-t": StudentT,
         "uniform": Uniform,
         "rademacher": Rademacher,
+        "corrupted": _corrupted,
     },
 )

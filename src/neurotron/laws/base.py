@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -26,6 +26,9 @@ __all__ = ["Law", "ProductLaw", "ScaledLaw"]
 class Law(ABC):
     """A law of inputs x in Rⁿ."""
 
+    corrupted: ClassVar[bool] = False
+    """Whether labels are made of other inputs than the trainer sees, those of `clean`."""
+
     @property
     def symmetric(self) -> bool:
         """Whether x and −x have the same law (the paper's Assumption 1): stated, not guessed."""
@@ -35,6 +38,11 @@ class Law(ABC):
     def n_inputs(self) -> int | None:
         """The only dimension this law has, or None if it has one for every n."""
         return None
+
+    @property
+    def clean(self) -> Law:
+        """The law of the inputs that labels are made of, drawn from the same uniforms: itself."""
+        return self
 
     @abstractmethod
     def pairs(self, batch_size: int, n_inputs: int) -> int:
@@ -73,6 +81,14 @@ class Law(ABC):
             raise _check.InputError(
                 f"{purpose} needs a parity-symmetric law of x (Assumption 1), and {self!r} is not "
                 "known to be one"
+            )
+
+    def require_clean(self, purpose: str) -> None:
+        """Refuse a law that corrupts inputs where labels must be those of the inputs seen."""
+        if self.corrupted:
+            raise _check.InputError(
+                f"{purpose} needs labels that are made of the inputs seen, and {self!r} corrupts "
+                "these: only certify(…, method='measured') speaks of it"
             )
 
 

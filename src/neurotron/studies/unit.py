@@ -86,6 +86,8 @@ def _radii(study: Study, batch_size: int, problem: Problem, arm: Arm) -> dict[st
     from neurotron.theory import certify
 
     found: dict[str, float | None] = {"sharp": None, "theorem1": None}
+    if problem.law.corrupted:
+        return found
     for method in found if isinstance(arm.trainer, NeuroTron) else ():
         if method == "sharp" or arm.trainer.step_size != "scheduled":  # Theorem 1 has one step size
             certificate = certify(

@@ -16,7 +16,7 @@ from neurotron.problem import Problem
 
 __all__ = ["NO_ATTACK", "Budget", "attacked_rows", "budget_of"]
 
-SEEN_IN_X = {"label", "probe", "probe_output", "norm"}
+SEEN_IN_X = {"label", "probe", "probe_output", "norm", "setting"}
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,8 @@ def attacked_rows(
     )
     if problem.true_weights is not None:
         query = query._replace(label=problem.network(problem.true_weights, x)[:, None])
+    if attack.setting is not None:
+        query = query._replace(setting=np.full((1, 1), attack.setting))
     if attack.vector is not None:
         query = query._replace(
             probe=(x @ (sensing.T @ attack.vector))[:, None],

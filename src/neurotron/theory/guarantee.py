@@ -82,6 +82,7 @@ def certify(
     _check.choice("method", method, METHODS)
     if method == "measured":
         return _measure(request, seed)
+    problem.law.require_clean("a guarantee")
     return certify_by_theorem1(request) if method == "theorem1" else certify_sharply(request)
 
 

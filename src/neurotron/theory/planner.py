@@ -111,7 +111,7 @@ def plan(
     ...     print(str(reason).partition("; ")[2])
     the nearest achievable accuracy is above 0.1269
     """
-    _check.instance("problem", problem, Problem)
+    _check.instance("problem", problem, Problem).law.require_clean("a plan")
     budget = _budget(attack)
     asked = _asked(budget, accuracy, steps)
     _check.choice("method", method, ("sharp", "theorem1"))
@@ -166,6 +166,11 @@ def _model(request: Request, trainer: NeuroTron, method: str, step_size: str) ->
 def _budget(attack: Attack | Budget | None) -> Budget:
     if attack is not None and not isinstance(attack, (Attack, Budget)):
         raise _check.InputError(f"`attack` must be an Attack or a Budget, got {attack!r}")
+    if isinstance(attack, Attack) and not attack.covered:
+        raise NotAchievable(
+            f"no guarantee covers {attack!r}: plan against a Budget, or certify with "
+            "method='measured'"
+        )
     return budget_of(attack)
 
 

@@ -89,10 +89,12 @@ class Learners(NamedTuple):
     weighting: Index
     """Which row of `Scratch.counts` a block learns by."""
     uses: Index
-    """Whether a block's attack looks at a field of the query, (blocks, 9)."""
+    """Whether a block's attack looks at a field of the query, (blocks, 10)."""
     bound: Array
-    """θ, flat: (blocks, 8 b); so are the next two."""
+    """θ, flat: (blocks, 8 b); so are the next three."""
     probability: Array
+    setting: Array
+    """The attack's own number."""
     rate: Array
     """η/b."""
     vectors: Array
@@ -133,7 +135,7 @@ class Scratch(NamedTuple):
     reference_output: Array
     """(reference blocks, 8 b)."""
     queries: Array
-    """The fields of `Query`, (9, 8 b)."""
+    """The fields of `Query`, (10, 8 b)."""
     responses: Array
     """(L, 8 b), and so the coefficients."""
     coefficients: Array

@@ -16,11 +16,18 @@ from neurotron.attacks import (
     Adaptive,
     AlternatingSign,
     Attack,
+    Burst,
     Constant,
+    HalfSpace,
     Impersonation,
+    LargeNorm,
+    Mixture,
+    Multiplicative,
     OddDirection,
     Query,
     RandomSign,
+    Replacement,
+    SignFlip,
     UniformNoise,
 )
 from neurotron.engine.compiled import elementary  # noqa: F401  (what formulas call, compiled)
@@ -48,6 +55,7 @@ Kernel = Callable[..., None]
 
 ATTACKS: tuple[type[Attack], ...] = (
     AlternatingSign, RandomSign, UniformNoise, Constant, OddDirection, Impersonation, Adaptive,
+    Burst, LargeNorm, HalfSpace, Mixture, Multiplicative, Replacement, SignFlip,
 )  # fmt: skip
 TRAINERS: dict[type[Trainer], int] = {
     NeuroTron: 0, SGD: 0, FirstSampleSGD: 0, ScheduledTron: 6,
@@ -89,7 +97,7 @@ def _attack_kernel(kind: type[Attack]) -> Kernel:
         for e in range(residual.size):
             query = Query(
                 queries[0, e], queries[1, e], queries[2, e], queries[3, e], queries[4, e],
-                queries[5, e], queries[6, e], queries[7, e], queries[8, e],
+                queries[5, e], queries[6, e], queries[7, e], queries[8, e], queries[9, e],
             )  # fmt: skip
             hit = coin[e] <= chance(probability[e], query)
             distortion = select(hit, distort(bound[e], query), 0.0)

@@ -14,6 +14,7 @@ from neurotron.engine.compiled.arrays import DIRECTIONS, FED, Batches, Learners,
 from neurotron.engine.compiled.lanes import LANES
 from neurotron.engine.compiled.respond import gates_of
 from neurotron.engine.compiled.rules import RULES, rule_of
+from neurotron.engine.grouping import settings_of
 from neurotron.engine.setup import Setup
 from neurotron.engine.sources import Simulated, Source
 from neurotron.engine.state import divergence_limit
@@ -46,8 +47,8 @@ def batches_of(setup: Setup) -> Batches:
 
 
 def is_simulated(source: Source) -> TypeGuard[Simulated]:
-    """Return whether labels are those of the problem itself, and no subclass changes them."""
-    return type(source) is Simulated
+    """Return whether labels are those of the inputs seen, and no subclass changes them."""
+    return type(source) is Simulated and not source.problem.law.corrupted
 
 
 # ---- matrices ------------------------------------------------------------------------------------
@@ -131,7 +132,7 @@ def learners_of(setup: Setup, sensing: Sequence[int]) -> tuple[Learners, Index]:
     references, impersonated = _references(problem, attacks, is_simulated(source))
     rate = [float(arm.trainer.step_size) / batch_size for arm in arms]
 
-    def flat(values: Sequence[float]) -> Array:
+    def flat(values: Sequence[float] | Array) -> Array:
         return np.tile(np.array(values)[lanes], (1, batch_size))
 
     def filters(columns: Array) -> Array:
@@ -155,6 +156,7 @@ def learners_of(setup: Setup, sensing: Sequence[int]) -> tuple[Learners, Index]:
         ),
         bound=flat([attack.bound for attack in attacks]),
         probability=flat([attack.probability for attack in attacks]),
+        setting=flat(settings_of(attacks)),
         rate=flat(rate),
         vectors=filters(_vectors(attacks, problem.network.filter_size)),
         references=references,

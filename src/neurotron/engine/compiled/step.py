@@ -34,7 +34,9 @@ from neurotron.engine.streams import Purpose, fill_pairs
 
 __all__ = ["advance"]
 
-LABEL, OUTPUT, SIGN, UNIFORM, PUSH, PROBE, PROBE_OUTPUT, NORM, STEP = range(len(Query._fields))
+LABEL, OUTPUT, SIGN, UNIFORM, PUSH, PROBE, PROBE_OUTPUT, NORM, STEP, SETTING = range(
+    len(Query._fields)
+)
 INPUTS, ATTACK, NOISE = (
     np.uint64(purpose) for purpose in (Purpose.INPUTS, Purpose.ATTACK, Purpose.NOISE)
 )
@@ -119,6 +121,8 @@ def _look(block: int, learners: Learners, sight: Sight, scratch: Scratch) -> Non
         loops.gather_lanes(scratch.reference_output, which, scratch.queries[PROBE_OUTPUT])
     if learners.uses[block, NORM]:
         loops.norms(scratch.inputs, sight.inputs.size, scratch.queries[NORM])
+    if learners.uses[block, SETTING]:
+        loops.copy(learners.setting[block], scratch.queries[SETTING])
 
 
 @inline

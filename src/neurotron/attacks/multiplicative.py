@@ -1,0 +1,50 @@
+"""Scales labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from neurotron import _check
+from neurotron.attacks.base import Query
+from neurotron.attacks.unlimited import Unlimited
+
+__all__ = ["Multiplicative"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Multiplicative(Unlimited):
+    r"""Multiplies labels by a factor: outside the theorem, which speaks of additive changes.
+
+    .. math:: v = c\, y, \qquad \xi = \mathrm{clip}((c - 1)\, y,\, -\theta,\, \theta)
+
+    Knows: y. Budget: any change of a share β of the labels. Guarantees: none.
+
+    Parameters
+    ----------
+    factor
+        c, of any sign.
+    bound, probability
+        θ, infinite unless given, and β in [0, 1].
+    """
+
+    factor: float
+
+    uses: ClassVar[tuple[str, ...]] = ("label", "setting")
+    knows: ClassVar[str] = "y"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "factor", _check.number("factor", self.factor, "[-1e70, 1e70]"))
+
+    @property
+    def setting(self) -> float:
+        """The factor."""
+        return self.factor
+
+    @staticmethod
+    def distort(bound: Any, query: Query) -> Any:
+        """Return (c − 1)y, clipped to [−θ, θ]."""
+        return np.minimum(np.maximum((query.setting - 1.0) * query.label, -bound), bound)

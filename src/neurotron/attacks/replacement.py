@@ -1,0 +1,53 @@
+"""Puts noise in place of labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from neurotron import _check
+from neurotron.attacks.base import Query
+from neurotron.attacks.unlimited import Unlimited
+
+__all__ = ["Replacement"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Replacement(Unlimited):
+    r"""Puts a uniform number in place of the label: outside the theorem.
+
+    .. math:: v = s (2U - 1), \qquad \xi = \mathrm{clip}(v - y,\, -\theta,\, \theta)
+
+    What the trainer receives has nothing to do with y. The change is as large as y is.
+
+    Knows: nothing. Budget: any change of a share β of the labels. Guarantees: none.
+
+    Parameters
+    ----------
+    scale
+        s ≥ 0, the largest new label; 0 erases labels.
+    bound, probability
+        θ, infinite unless given, and β in [0, 1].
+    """
+
+    scale: float
+
+    uses: ClassVar[tuple[str, ...]] = ("label", "uniform", "setting")
+    knows: ClassVar[str] = "nothing"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "scale", _check.number("scale", self.scale, "[0, 1e70]"))
+
+    @property
+    def setting(self) -> float:
+        """The scale."""
+        return self.scale
+
+    @staticmethod
+    def distort(bound: Any, query: Query) -> Any:
+        """Return s(2U − 1) − y, clipped to [−θ, θ]."""
+        change = query.setting * (2.0 * query.uniform - 1.0) - query.label
+        return np.minimum(np.maximum(change, -bound), bound)

@@ -1,0 +1,131 @@
+"""Inputs that are corrupted after the labels were made."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from neurotron import _check
+from neurotron._formula import select
+from neurotron._types import Array
+from neurotron.laws.base import Law
+from neurotron.laws.even_moments import EvenMoments
+from neurotron.laws.normal import Normal
+
+__all__ = ["Corrupted"]
+
+
+@dataclass(frozen=True, eq=False)
+class Corrupted(Law):
+    r"""The law of x' = x + c s z: labels are made of x, the trainer sees x'.
+
+    With z standard normal and c = 1 with chance p, else 0, both independent of x: what becomes of
+    guarantees when inputs, not labels, are attacked is the paper's third open question. Nothing is
+    guaranteed here, since labels are not f_{w*} of the inputs the trainer sees. Neuro-Tron is then
+    drawn to the w with Σ'Āᵀw = ΣĀᵀw*, which is w*/(1 + ps²) for inputs of variance 1.
+
+    Moments are those of x'. The clean inputs are those that `law` alone would draw, at any scale.
+
+    Parameters
+    ----------
+    law
+        The law of x.
+    scale
+        s > 0, the standard deviation of the corruption.
+    probability
+        p in [0, 1], the chance that a row is corrupted.
+
+    Examples
+    --------
+    >>> Corrupted(Normal(), 0.5).covariance(2)
+    array([[1.25, 0.  ],
+           [0.  , 1.25]])
+    """
+
+    law: Law
+    scale: float
+    probability: float = 1.0
+
+    corrupted = True
+
+    def __post_init__(self) -> None:
+        if _check.instance("law", self.law, Law).corrupted:
+            raise _check.InputError(f"`law` is corrupted already, got {self.law!r}")
+        object.__setattr__(self, "scale", _check.number("scale", self.scale, "[1e-70, 1e70]"))
+        chance = _check.number("probability", self.probability, "[0, 1]")
+        object.__setattr__(self, "probability", chance)
+
+    def __repr__(self) -> str:
+        return f"Corrupted({self.law!r}, scale={self.scale:g}, probability={self.probability:g})"
+
+    @property
+    def symmetric(self) -> bool:
+        """The corruption is symmetric, so x' is if x is."""
+        return self.law.symmetric
+
+    @property
+    def n_inputs(self) -> int | None:
+        """That of the clean law."""
+        return self.law.n_inputs
+
+    @property
+    def clean(self) -> Law:
+        """The law of x, which draws from the first pairs of a batch."""
+        return self.law
+
+    def pairs(self, batch_size: int, n_inputs: int) -> int:
+        """Return how many pairs of uniforms make a batch: those of x, b coins, those of z."""
+        clean = self.law.pairs(batch_size, n_inputs)
+        return clean + batch_size + Normal().pairs(batch_size, n_inputs)
+
+    def inputs(self, u: Array, v: Array, batch_size: int, n_inputs: int) -> Array:
+        """Return a batch of x', shape (b, n)."""
+        size = (batch_size, n_inputs)
+        first, last = self.law.pairs(*size), self.law.pairs(*size) + batch_size
+        clean = self.law.inputs(u[:first], v[:first], *size)
+        noise = Normal(scale=self.scale).inputs(u[last:], v[last:], *size)
+        hit = u[first:last, None] <= self.probability
+        return clean + select(hit, noise, 0.0)
+
+    def covariance(self, n_inputs: int) -> Array | None:
+        """Return Σ' = Σ + p s² I, None if Σ is infinite."""
+        inner = self.law.covariance(n_inputs)
+        return None if inner is None else _check.freeze(inner + self._added * np.eye(n_inputs))
+
+    def even_moments(self, n_inputs: int, weighting: str | None = None) -> EvenMoments:
+        r"""Exact without weights, else not known.
+
+        .. math:: E[(x'^\top G x')\, x'x'^\top] = Q(G) + p s^2 (\mathrm{tr}(G) \Sigma
+                  + \mathrm{tr}(G\Sigma) I + 2 G\Sigma + 2 \Sigma G) + p s^4 (\mathrm{tr}(G) I + 2G)
+        """
+        covariance = self.covariance(n_inputs)
+        clean = self.law.even_moments(n_inputs)
+        inner, quartic = clean.covariance, clean.quartic
+        if weighting is not None or covariance is None or inner is None or quartic is None:
+            return super().even_moments(n_inputs, weighting)
+        one, added = np.eye(n_inputs), self._added
+
+        def seen(gram: Array) -> Array:
+            trace, product = np.trace(gram), gram @ inner
+            mixed = trace * inner + np.trace(product) * one + 2.0 * (product + product.T)
+            alone = self.scale**2 * (trace * one + 2.0 * gram)
+            return np.asarray(quartic(gram) + added * (mixed + alone))
+
+        return EvenMoments(covariance, covariance, covariance, seen)
+
+    @property
+    def _added(self) -> float:
+        """What the corruption adds to the variance of a coordinate."""
+        return self.probability * self.scale**2
+
+    def _norm_moment(self, order: int, n: int) -> float:
+        """Exact for i = 2, 4; else m1 ≤ √m2 and m3 ≤ √(m2 m4)."""
+        clean = self.law.norm_moment(2, n)
+        m2 = clean + n * self._added
+        if order <= 2:
+            return m2 if order == 2 else math.sqrt(m2)
+        alone = n * (n + 2.0) * self.scale**2
+        m4 = self.law.norm_moment(4, n) + self._added * (2.0 * (n + 2.0) * clean + alone)
+        return m4 if order == 4 else math.sqrt(m2 * m4)
