@@ -13,6 +13,8 @@ import numpy as np
 
 from neurotron._types import Array
 from neurotron.figures.chart import Chart, Line, Panel, shorten
+from neurotron.figures.grid import COLOURS
+from neurotron.figures.styles import REGION
 
 __all__ = ["panel_figure"]
 
@@ -20,7 +22,9 @@ __all__ = ["panel_figure"]
 def panel_figure(chart: Chart, panel: Panel) -> dict[str, Any]:
     """Return data and layout of a panel as Plotly takes them, in plain values for JSON."""
     traces = [trace for line in panel.lines for trace in _traces(line, bool(panel.ticks))]
-    return {"data": traces, "layout": {"xaxis": _x_axis(chart, panel), "yaxis": _y_axis(chart)}}
+    traces += _cells(chart, panel)
+    layout = {"xaxis": _x_axis(chart, panel), "yaxis": _y_axis(chart, panel)}
+    return {"data": traces, "layout": layout}
 
 
 def _x_axis(chart: Chart, panel: Panel) -> dict[str, Any]:
@@ -33,17 +37,55 @@ def _x_axis(chart: Chart, panel: Panel) -> dict[str, Any]:
     return axis | {"type": "log" if chart.x_log else "linear"}
 
 
-def _y_axis(chart: Chart) -> dict[str, Any]:
+def _y_axis(chart: Chart, panel: Panel) -> dict[str, Any]:
     axis: dict[str, Any] = {
         "title": {"text": _escape(chart.y_label)}, "type": "log" if chart.y_log else "linear",
         "exponentformat": "power" if chart.y_log else "none",
     }  # fmt: skip
+    if panel.grid is not None:
+        texts = [_escape(row) for row in panel.grid.rows]
+        axis |= {"tickvals": list(range(len(texts))), "ticktext": texts}
     if chart.y_range is not None:
         return axis | {"range": list(chart.y_range)}
     if chart.shared and chart.y_log:
         low, high = chart.heights()
         return axis | {"range": [math.log10(low) - 0.2, math.log10(high) + 0.2]}
     return axis
+
+
+def _cells(chart: Chart, panel: Panel) -> list[dict[str, Any]]:
+    """Return the cells of a heat map and the outline over them, which is seen on every colour."""
+    grid, scale = panel.grid, chart.scale
+    if grid is None or scale is None:
+        return []
+
+    def where(row: str, tick: str) -> str:
+        return _escape(f"{chart.y_label} {row}, {chart.x_label} {tick}")
+
+    last = len(COLOURS) - 1
+    told = np.stack([grid.values, grid.low, grid.high], axis=-1)
+    cells: dict[str, Any] = {
+        "type": "heatmap", "meta": panel.title, "zmin": 0.0, "zmax": 1.0, "xgap": 1, "ygap": 1,
+        "z": [[None if math.isnan(z) else round(z, 4) for z in row]
+              for row in scale.places(grid.values).tolist()],
+        "colorscale": [[i / last, colour] for i, colour in enumerate(COLOURS)],
+        "text": [[scale.word(value) for value in row] for row in grid.values.tolist()],
+        "texttemplate": "%{text}", "showscale": False, "hoverongaps": False,
+        "hovertext": [
+            [f"{where(row, tick)}<br>{value:.3g} ({low:.3g} … {high:.3g})"
+             for tick, (value, low, high) in zip(panel.ticks, cells, strict=True)]
+            for row, cells in zip(grid.rows, told.tolist(), strict=True)
+        ],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+    }  # fmt: skip
+    x = [place for x0, _, x1, _ in grid.borders() for place in (x0, x1, None)]
+    y = [place for _, y0, _, y1 in grid.borders() for place in (y0, y1, None)]
+    outline: dict[str, Any] = {
+        "type": "scatter", "meta": chart.region, "mode": "lines", "x": x, "y": y,
+        "hoverinfo": "skip", "showlegend": False, "cliponaxis": False,
+    }  # fmt: skip
+    looks = {"color": "#ffffff", "width": 5}, {"color": REGION.colour, "width": 2, "dash": "dot"}
+    return [cells, *(outline | {"line": look} for look in looks if x)]
 
 
 def _traces(line: Line, ticked: bool) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from neurotron._extras import require
 from neurotron.figures import printed
 from neurotron.figures.chart import MOST_POINTS, Chart
 from neurotron.figures.collection import charts
+from neurotron.figures.grid import COLOURS
 from neurotron.figures.interactive import panel_figure
 from neurotron.report import content
 
@@ -101,6 +102,9 @@ def _figure(chart: Chart) -> dict[str, Any]:
              "marker": line.style.marker, "joined": line.joined}
             for name, line in chart.legend.items()
         ],
+        "scale": None if chart.scale is None else {
+            "label": chart.scale.label, "ticks": chart.scale.ticks(), "colours": COLOURS,
+        },
         "has_steps": any(not panel.ticks for panel in chart.panels),
         "numbers": chart.numbers(),
     }  # fmt: skip
