@@ -116,14 +116,18 @@ class Chart:
         return self.y_label if self.scale is None else self.scale.label
 
     @property
+    def lines(self) -> tuple[Line, ...]:
+        """All lines and dots; a heat map has none."""
+        return tuple(line for panel in self.panels for line in panel.lines)
+
+    @property
     def legend(self) -> dict[str, Line]:
         """The lines to tell apart, each name once."""
         found: dict[str, Line] = {}
         if any(panel.grid is not None and panel.grid.borders() for panel in self.panels):
             found[self.region] = Line(self.region, np.empty(0), np.empty(0), REGION)
-        for panel in self.panels:
-            for line in panel.lines:
-                found.setdefault(line.name, line)
+        for line in self.lines:
+            found.setdefault(line.name, line)
         return found
 
     @property

@@ -10,7 +10,7 @@ import numpy as np
 
 from neurotron._types import Array
 
-__all__ = ["COLOURS", "Border", "Grid", "Scale"]
+__all__ = ["COLOURS", "Border", "Grid", "Scale", "is_dark"]
 
 COLOURS = (
     "#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30",
@@ -18,7 +18,7 @@ COLOURS = (
 )  # fmt: skip
 """Viridis, from dark to bright: even to the eye, colour-blind or not, and in a grey print."""
 
-DARK = 0.55
+DARK = 0.42
 """Of the scale: on darker cells the numbers are white."""
 
 MOST_TICKS = 6
@@ -117,6 +117,6 @@ class Grid:
         ]
 
 
-def is_dark(place: float) -> bool:
-    """Tell whether a cell needs white numbers."""
-    return place < DARK
+def is_dark(places: Array) -> Any:
+    """Tell at which places of a scale white stands out more than black."""
+    return places < DARK

@@ -13,7 +13,7 @@ import numpy as np
 
 from neurotron._types import Array
 from neurotron.figures.chart import Chart, Line, Panel, shorten
-from neurotron.figures.grid import COLOURS
+from neurotron.figures.grid import COLOURS, is_dark
 from neurotron.figures.styles import REGION
 
 __all__ = ["panel_figure"]
@@ -54,30 +54,35 @@ def _y_axis(chart: Chart, panel: Panel) -> dict[str, Any]:
 
 
 def _cells(chart: Chart, panel: Panel) -> list[dict[str, Any]]:
-    """Return the cells of a heat map and the outline over them, which is seen on every colour."""
+    """Return the cells of a heat map and the outline over them, which is seen on every colour.
+
+    Dark cells, with white numbers, and bright ones, with black numbers, are a trace each.
+    """
     grid, scale = panel.grid, chart.scale
     if grid is None or scale is None:
         return []
-
-    def where(row: str, tick: str) -> str:
-        return _escape(f"{chart.y_label} {row}, {chart.x_label} {tick}")
-
-    last = len(COLOURS) - 1
-    told = np.stack([grid.values, grid.low, grid.high], axis=-1)
+    places, last = scale.places(grid.values), len(COLOURS) - 1
+    dark = is_dark(places)
     cells: dict[str, Any] = {
         "type": "heatmap", "meta": panel.title, "zmin": 0.0, "zmax": 1.0, "xgap": 1, "ygap": 1,
-        "z": [[None if math.isnan(z) else round(z, 4) for z in row]
-              for row in scale.places(grid.values).tolist()],
         "colorscale": [[i / last, colour] for i, colour in enumerate(COLOURS)],
-        "text": [[scale.word(value) for value in row] for row in grid.values.tolist()],
         "texttemplate": "%{text}", "showscale": False, "hoverongaps": False,
-        "hovertext": [
-            [f"{where(row, tick)}<br>{value:.3g} ({low:.3g} … {high:.3g})"
-             for tick, (value, low, high) in zip(panel.ticks, cells, strict=True)]
-            for row, cells in zip(grid.rows, told.tolist(), strict=True)
-        ],
         "hovertemplate": "%{hovertext}<extra></extra>",
     }  # fmt: skip
+    words = np.array([[scale.word(value) for value in row] for row in grid.values.tolist()])
+    rows, columns = words.shape
+    hovers = np.array(
+        [[_cell_hover(chart, panel, i, j) for j in range(columns)] for i in range(rows)]
+    )
+    traces = [
+        cells | {
+            "z": _rows(np.where(here, places, np.nan)), "textfont": {"color": colour},
+            "text": np.where(here, words, "").tolist(),
+            "hovertext": np.where(here, hovers, "").tolist(),
+        }
+        for here, colour in ((dark, "#ffffff"), (~dark, "#000000"))
+        if not np.isnan(places[here]).all()
+    ]  # fmt: skip
     x = [place for x0, _, x1, _ in grid.borders() for place in (x0, x1, None)]
     y = [place for _, y0, _, y1 in grid.borders() for place in (y0, y1, None)]
     outline: dict[str, Any] = {
@@ -85,7 +90,19 @@ def _cells(chart: Chart, panel: Panel) -> list[dict[str, Any]]:
         "hoverinfo": "skip", "showlegend": False, "cliponaxis": False,
     }  # fmt: skip
     looks = {"color": "#ffffff", "width": 5}, {"color": REGION.colour, "width": 2, "dash": "dot"}
-    return [cells, *(outline | {"line": look} for look in looks if x)]
+    return [*traces, *(outline | {"line": look} for look in looks if x)]
+
+
+def _cell_hover(chart: Chart, panel: Panel, i: int, j: int) -> str:
+    assert panel.grid is not None
+    value, low, high = (part[i, j] for part in (panel.grid.values, panel.grid.low, panel.grid.high))
+    where = f"{chart.y_label} {panel.grid.rows[i]}, {chart.x_label} {panel.ticks[j]}"
+    return f"{_escape(where)}<br>{value:.3g} ({low:.3g} … {high:.3g})"
+
+
+def _rows(table: Array) -> list[list[float | None]]:
+    """Return a table for JSON: what is not a number is null."""
+    return [[None if math.isnan(z) else round(z, 4) for z in row] for row in table.tolist()]
 
 
 def _traces(line: Line, ticked: bool) -> list[dict[str, Any]]:

@@ -17,7 +17,21 @@ from neurotron.figures.view import Encounter, View, chosen
 from neurotron.results.frames import RECOVERED
 from neurotron.results.summary import Interval, bootstrap, rate
 
-__all__ = ["Maps", "grid_of"]
+__all__ = ["FIGURES_OF_FRONTIER", "Maps", "grid_of"]
+
+FIGURES_OF_FRONTIER = {
+    "exact-below-half": ("phase", "exact", "steps"),
+    "exact-when-concentrated": ("phase-burst", "phase-half-space"),
+    "exact-when-not-additive": ("final-errors-sign-flip-probability",),
+    "closer-than-others": ("phase", "paired-errors"),
+    "nobody-above-half": ("phase-impersonation",),
+    "floor-grows-with-bound": ("final-errors-odd-direction-bound",),
+    "floor-grows-with-probability": (
+        "final-errors-odd-direction-probability", "final-errors-alternating-sign-probability",
+    ),
+    "heavier-tails": ("final-errors-odd-direction-probability",),
+}  # fmt: skip
+"""The charts that show what a claim of the frontier is about."""
 
 FEWEST_LEVELS = 3
 MOST_LEVELS = 12
@@ -120,8 +134,10 @@ class Maps:
         every = list(self.grids)
         if not every:
             return
-        for kind in (ERRORS, SHARES, STEPS):
-            yield from self._chart(name(kind.name), kind, every, MOST_WORST)
+        exact = bool((self.view.results.runs["error"] < EXACT).any())
+        for kind in (ERRORS, SHARES, STEPS) if exact else (ERRORS,):
+            most = MOST_WORST if kind is ERRORS else MOST_PANELS
+            yield from self._chart(name(kind.name), kind, every, most)
         for attack in every if len(every) > 1 else ():
             yield from self._chart(name(ERRORS.name, attack), ERRORS, [attack], MOST_PANELS)
 
@@ -168,7 +184,9 @@ class Maps:
     def _levels(self, attacks: list[str], shown: list[tuple[str, str]]) -> tuple[Levels, str]:
         """Return the θ and β of all panels, and what the caption must say."""
         grids = [self.grids[it][pair] for it in attacks for pair in shown if pair in self.grids[it]]
-        bounds, fewer = chosen("bounds", sorted({b for grid in grids for b in grid[0]}), MOST_LEVELS)
+        bounds, fewer = chosen(
+            "bounds", sorted({b for grid in grids for b in grid[0]}), MOST_LEVELS
+        )
         chances, less = chosen(
             "probabilities", sorted({c for grid in grids for c in grid[1]}), MOST_LEVELS
         )
@@ -190,7 +208,8 @@ class Maps:
                     marked[i, j] = all(self._is_certified(cohort, it, level) for it in attacks)
         title = f"{trainer}, {self.view.results.titles[cohort]}"
         ticks = tuple(f"{chance:g}" for chance in levels[1])
-        return Panel(title, (), ticks, Grid(tuple(f"{it:g}" for it in levels[0]), *table, marked))
+        rows = tuple(f"{bound:g}" for bound in levels[0])
+        return Panel(title, (), ticks, Grid(rows, table[0], table[1], table[2], marked))
 
     def _cell(
         self, kind: Kind, cohort: str, trainer: str, attack: str, level: Level
@@ -236,7 +255,7 @@ class Maps:
         return (
             " Outlined, in the panels of all trainers: where the certificate of Neuro-Tron "
             f"guarantees with chance {sure}, in every replicate, that Neuro-Tron ends within "
-            "‖w*‖/2 of w*, whatever an attacker with this β and θ does."
+            "‖w*‖/2 of w*, whatever an attacker with the budget of this attack does."
         )
 
 

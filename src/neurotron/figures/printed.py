@@ -97,7 +97,9 @@ class _Margins:
         middle = 0.5 * (self.bottom + height - self.top) / height
         title = _plain(shorten(chart.title, int(width / 0.085)))
         figure.text(centre, 1.0 - 0.06 / height, title, size=11, ha="center", va="top")
-        figure.text(centre, (self.below + 0.04) / height, _plain(below), size=8, ha="center", va="bottom")
+        figure.text(
+            centre, (self.below + 0.04) / height, _plain(below), size=8, ha="center", va="bottom"
+        )
         figure.text(0.08 / width, middle, _plain(chart.y_label), size=8, rotation=90, va="center")
         if chart.scale is not None:
             bar = min(4.0, width - self.left - self.right)

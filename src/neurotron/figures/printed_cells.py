@@ -36,8 +36,9 @@ def draw_cells(axes: Any, chart: Chart, panel: Panel) -> None:
 
 
 def _write_numbers(axes: Any, scale: Scale, grid: Grid, places: Any) -> None:
-    """Write into each cell its number, as large as its column is wide."""
-    size = min(8.0, 40.0 / max(len(grid.values[0]), 1))
+    """Write into each cell its number, as large as fits all of them."""
+    longest = max(5, *(len(scale.word(value)) for value in grid.values.flat))
+    size = min(8.0, 240.0 / (len(grid.values[0]) * longest))
     for i, row in enumerate(grid.values):
         for j, value in enumerate(row):
             colour = "white" if is_dark(places[i, j]) else "black"

@@ -41,8 +41,8 @@ class Results:
         outer_weights.
     runs
         One row per cohort, replicate and arm: status, stopped_at, initial_error, error, loss,
-        outcome, cosine (with −w*), distance (to the attack's vector), true_length (‖w*‖), radius and
-        theorem1_radius (what is guaranteed, null for nothing); with the columns of `arms`.
+        outcome, cosine (with −w*), distance (to the attack's vector), true_length (‖w*‖), radius
+        and theorem1_radius (what is guaranteed, null for nothing); with the columns of `arms`.
     damaged
         Shards that were left out, and why: run the study again to compute them.
     """
