@@ -183,9 +183,9 @@ def steps_to(results: Results, error: float | str) -> polars.DataFrame:
         return runs.with_columns(steps=polars.lit(None, polars.Int64))
     levels = level * results.errors[:, :1] if isinstance(error, str) else level
     reached = results.errors <= levels
-    first = results.steps[reached.argmax(axis=1)]
-    steps = polars.Series("steps", first, polars.Int64)
-    return runs.with_columns(polars.when(reached.any(axis=1)).then(steps).alias("steps"))
+    first = polars.Series(results.steps[reached.argmax(axis=1)])
+    ever = polars.Series(reached.any(axis=1))
+    return runs.with_columns(polars.when(ever).then(first).alias("steps"))
 
 
 def _level(error: float | str) -> float:
