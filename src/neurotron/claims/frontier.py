@@ -32,9 +32,10 @@ CONCENTRATED = ("burst", "large-norm", "half-space")
 NON_ADDITIVE = ("multiplicative", "replacement", "sign-flip")
 EXPONENTS = {
     "odd-direction": (0.8, 1.2), "adaptive": (0.8, 1.2),
-    "alternating-sign": (0.3, 0.7), "constant": (0.3, 0.7),
+    "alternating-sign": (0.0, 1.0), "constant": (0.0, 1.0),
 }  # fmt: skip
-"""Attacks whose effect is proportional to θ, with the power of β that it should grow with."""
+"""Attacks whose effect is proportional to θ, with the power of β that it should grow with: about 1
+if they push in one direction, less if they average out."""
 
 HIDES_NOTHING = 1000.0
 """The bound from which an impersonation is one: labels differ by less."""
@@ -223,8 +224,8 @@ CLAIMS: dict[str, tuple[str, str, Check]] = {
         floor_grows(0, lambda attack: (0.9, 1.1)),
     ),
     "floor-grows-with-probability": (
-        "The floor grows like β under an attack with a direction, and like √β under one that "
-        "averages out.",
+        "The floor is proportional to β under an attack with a direction, and grows more slowly under "
+        "one that averages out.",
         "the paper's second open question",
         floor_grows(1, EXPONENTS.__getitem__),
     ),

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 
+from neurotron._types import Array
 from neurotron.claims.setups import Level, attacked
 from neurotron.figures.chart import ERROR, SMALLEST, Chart, Panel
 from neurotron.figures.courses import MOST_LINES
 from neurotron.figures.grid import Grid, Scale
 from neurotron.figures.view import Encounter, View, chosen
 from neurotron.results.frames import RECOVERED
-from neurotron.results.summary import Interval, bootstrap, rate
+from neurotron.results.summary import Interval, bootstrap, median, rate
 
 __all__ = ["FIGURES_OF_FRONTIER", "Maps", "grid_of"]
 
@@ -40,7 +42,6 @@ MOST_WORST = 24
 EXACT = 1e-10
 """The error below which a run has recovered the filter exactly, but for rounding."""
 
-Measure = Callable[[Any], Interval]
 Levels = tuple[list[float], list[float]]
 """The bounds θ and the probabilities β of a grid."""
 
@@ -52,37 +53,34 @@ class Kind(NamedTuple):
     title: str
     label: str
     said: str
-    measure: Measure
+    column: str
+    """What is measured of a run: "error", or "steps" to an exact recovery."""
+    value: Callable[[Array], Any]
+    interval: Callable[[Array], Interval]
     is_log: bool
     small_is_good: bool
     endless: str
 
 
-def _error(runs: Any) -> Interval:
-    return bootstrap(runs["error"].to_numpy())
-
-
-def _exact(runs: Any) -> Interval:
-    return rate(int((runs["error"] < EXACT).sum()), len(runs))
-
-
-def _steps(runs: Any) -> Interval:
-    return bootstrap(runs["steps_to_exact"].fill_null(np.inf).to_numpy())
+def _share(errors: Array) -> Interval:
+    return rate(int((errors < EXACT).sum()), len(errors))
 
 
 ERRORS = Kind(
     "phase", "Recovery error", f"{ERROR}, median",
-    "Colours and numbers are medians of the final error", _error, True, True, "∞",
+    "Colours and numbers are medians of the final error", "error", median, bootstrap, True, True,
+    "∞",
 )  # fmt: skip
 SHARES = Kind(
     "exact", "How often w* is recovered exactly", f"share of runs with an error below {EXACT:g}",
-    f"Colours and numbers are shares of runs with a final error below {EXACT:g}", _exact, False,
-    False, "",
+    f"Colours and numbers are shares of runs with a final error below {EXACT:g}", "error",
+    lambda errors: np.mean(errors < EXACT), _share, False, False, "",
 )  # fmt: skip
 STEPS = Kind(
     "steps", "How soon w* is recovered exactly", f"steps to an error of {EXACT:g}, median",
     f"Colours and numbers are medians of the first recorded step with an error of at most {EXACT:g}"
-    " ('never' if half of the runs or more had none)", _steps, True, True, "never",
+    " ('never' if more than half of the runs had none)", "steps", median, bootstrap, True, True,
+    "never",
 )  # fmt: skip
 
 
@@ -113,7 +111,6 @@ class Maps:
     """The heat maps of a study, for attacks that trainers meet at three θ and three β or more."""
 
     view: View
-    _known: dict[Any, Interval | None] = field(default_factory=dict, repr=False)
 
     @cached_property
     def grids(self) -> dict[str, dict[tuple[str, str], Levels]]:
@@ -198,55 +195,57 @@ class Maps:
         cohort, trainer = pair
         table = np.full((3, len(levels[0]), len(levels[1])), np.nan)
         marked = np.zeros(table.shape[1:], dtype=bool)
+        worst = max if kind.small_is_good else min
         for i, bound in enumerate(levels[0]):
             for j, chance in enumerate(levels[1]):
                 level = bound, chance
-                found = [self._cell(kind, cohort, trainer, attack, level) for attack in attacks]
-                told = [interval for interval in found if interval is not None]
+                found = [self._measured(kind, cohort, trainer, it, level) for it in attacks]
+                told = [values for values in found if values is not None]
                 if told and len(told) == len(found):
-                    table[:, i, j] = (max if kind.small_is_good else min)(told)
-                    marked[i, j] = all(self._is_certified(cohort, it, level) for it in attacks)
+                    table[:, i, j] = kind.interval(worst(told, key=kind.value))
+                    certified = ((cohort, attack, level) in self._certified for attack in attacks)
+                    marked[i, j] = all(certified)
         title = f"{trainer}, {self.view.results.titles[cohort]}"
         ticks = tuple(f"{chance:g}" for chance in levels[1])
         rows = tuple(f"{bound:g}" for bound in levels[0])
         return Panel(title, (), ticks, Grid(rows, table[0], table[1], table[2], marked))
 
-    def _cell(
+    def _measured(
         self, kind: Kind, cohort: str, trainer: str, attack: str, level: Level
-    ) -> Interval | None:
-        key = kind.name, cohort, trainer, attack, level
-        if key not in self._known:
-            arm = self.view.arms[cohort].get(Encounter(trainer, attack, level))
-            runs = self._runs.get((cohort, arm))
-            self._known[key] = None if runs is None else kind.measure(runs)
-        return self._known[key]
+    ) -> Array | None:
+        arm = self.view.arms[cohort].get(Encounter(trainer, attack, level))
+        return self._values.get((kind.column, cohort, arm))
 
     @cached_property
-    def _runs(self) -> dict[Any, Any]:
-        """The runs of each cohort and arm, with the steps they took to be exact."""
-        steps = self.view.results.steps_to(EXACT)["steps"].cast(float).rename("steps_to_exact")
-        runs = self.view.results.runs.with_columns(steps)
-        return runs.partition_by("cohort", "arm", as_dict=True)
-
-    def _is_certified(self, cohort: str, attack: str, level: Level) -> bool:
-        return (cohort, attack, level) in self._certified
+    def _values(self) -> dict[tuple[str, str, str | None], Array]:
+        """The errors of each cohort and arm, and the steps to exact recovery; infinite if never."""
+        results = self.view.results
+        steps = results.steps_to(EXACT)["steps"].cast(float).fill_null(np.inf)
+        runs = results.runs.select("cohort", "arm", "error").with_columns(steps)
+        rows = runs.group_by("cohort", "arm").agg("error", "steps").iter_rows()
+        return {
+            (column, cohort, arm): np.array(values)
+            for cohort, arm, *both in rows
+            for column, values in zip(("error", "steps"), both, strict=True)
+        }
 
     @cached_property
     def _certified(self) -> set[tuple[str, str, Level]]:
         """Where a Neuro-Tron is guaranteed in every replicate to recover the filter."""
-        found = set()
-        for (cohort, arm), runs in self._runs.items():
-            if runs["algorithm"][0] == "neuro-tron":
-                sure = (runs["radius"] < RECOVERED * runs["true_length"]).fill_null(False)
-                if sure.all():
-                    met = self._met[cohort, arm]
-                    found.add((cohort, met.attack, met.level))
-        return found
-
-    @cached_property
-    def _met(self) -> dict[tuple[str, str], Encounter]:
-        arms = self.view.arms
-        return {(cohort, arm): met for cohort in arms for met, arm in arms[cohort].items()}
+        runs = self.view.results.runs.filter(algorithm="neuro-tron")
+        is_sure = (runs["radius"] < RECOVERED * runs["true_length"]).fill_null(False)
+        arms = runs.select("cohort", "arm", sure=is_sure).group_by("cohort", "arm")
+        sure = {
+            (cohort, arm)
+            for cohort, arm, every in arms.agg(pl.col("sure").all()).iter_rows()
+            if every
+        }
+        return {
+            (cohort, met.attack, met.level)
+            for cohort in self.view.cohorts
+            for met, arm in self.view.arms[cohort].items()
+            if (cohort, arm) in sure
+        }
 
     def _region_said(self, panels: Sequence[Panel]) -> str:
         if not any(panel.grid is not None and panel.grid.marked.any() for panel in panels):
