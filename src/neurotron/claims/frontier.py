@@ -224,8 +224,8 @@ CLAIMS: dict[str, tuple[str, str, Check]] = {
         floor_grows(0, lambda attack: (0.9, 1.1)),
     ),
     "floor-grows-with-probability": (
-        "The floor is proportional to β under an attack with a direction, and grows more slowly under "
-        "one that averages out.",
+        "The floor is proportional to β under an attack with a direction, and grows more slowly "
+        "under one that averages out.",
         "the paper's second open question",
         floor_grows(1, EXPONENTS.__getitem__),
     ),

@@ -66,10 +66,13 @@ def _share(errors: Array) -> Interval:
     return rate(int((errors < EXACT).sum()), len(errors))
 
 
+WHICH = " (of an even number, the lower of the middle two)"
+"""Of medians."""
+
 ERRORS = Kind(
     "phase", "Recovery error", f"{ERROR}, median",
-    "Colours and numbers are medians of the final error", "error", median, bootstrap, True, True,
-    "∞",
+    f"Colours and numbers are medians of the final error{WHICH}", "error", median, bootstrap, True,
+    True, "∞",
 )  # fmt: skip
 SHARES = Kind(
     "exact", "How often w* is recovered exactly", f"share of runs with an error below {EXACT:g}",
@@ -79,7 +82,7 @@ SHARES = Kind(
 STEPS = Kind(
     "steps", "How soon w* is recovered exactly", f"steps to an error of {EXACT:g}, median",
     f"Colours and numbers are medians of the first recorded step with an error of at most {EXACT:g}"
-    " ('never' if more than half of the runs had none)", "steps", median, bootstrap, True, True,
+    f"{WHICH}, 'never' if more than half of the runs had none", "steps", median, bootstrap, True, True,
     "never",
 )  # fmt: skip
 
