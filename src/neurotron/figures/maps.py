@@ -82,8 +82,8 @@ SHARES = Kind(
 STEPS = Kind(
     "steps", "How soon w* is recovered exactly", f"steps to an error of {EXACT:g}, median",
     f"Colours and numbers are medians of the first recorded step with an error of at most {EXACT:g}"
-    f"{WHICH}, 'never' if more than half of the runs had none", "steps", median, bootstrap, True, True,
-    "never",
+    f"{WHICH}, 'never' if more than half of the runs had none", "steps", median, bootstrap, True,
+    True, "never",
 )  # fmt: skip
 
 
