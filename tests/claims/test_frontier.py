@@ -40,7 +40,7 @@ bound = [0.25, 1, 4]
 probability = [0.1, 0.2, 0.4, 0.45]
 [[cohorts.sweeps]]
 attack = "impersonation"
-bound = 1000
+bound = 1e6
 probability = [0.4, 0.6]
 [[cohorts.sweeps]]
 attack = "burst"

@@ -37,7 +37,7 @@ EXPONENTS = {
 """Attacks whose effect is proportional to θ, with the power of β that it should grow with: about 1
 if they push in one direction, less if they average out."""
 
-HIDES_NOTHING = 1000.0
+UNLIMITED = 1e6
 """The bound from which an impersonation is one: labels differ by less."""
 CLOSE = 0.1
 """Of ‖w*‖: who ends farther away has not recovered the filter."""
@@ -152,7 +152,7 @@ def nobody_recovers(results: Results) -> list[Finding]:
     import polars as pl
 
     runs = _runs(results).filter(
-        pl.col("bound") >= HIDES_NOTHING, pl.col("probability") > 0.5, attack="impersonation"
+        pl.col("bound") >= UNLIMITED, pl.col("probability") > 0.5, attack="impersonation"
     )
     findings = []
     for (cohort, trainer), group in _by(runs, "cohort", "trainer"):
