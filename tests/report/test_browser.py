@@ -12,6 +12,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 from tests.claims.test_claims import LIKE_THE_PAPERS
+from tests.figures import test_maps as maps
 from tests.figures.test_collection import outcome
 from tests.results.made import course, made
 
@@ -395,6 +396,40 @@ def test_without_javascript_the_numbers_are_readable(visiting, folder):
     cells = page.locator("#figure-1a tbody tr").first.locator("th, td").all_text_contents()
     assert cells == ["N", "θ = 0.125", "1,000", "0.065", "0.0625 … 0.0675"]
     assert visit.requests == [visit.address]
+
+
+@pytest.fixture(scope="module")
+def phases(tmp_path_factory):
+    """A folder with heat maps, and nothing certified that would have to be computed again."""
+
+    def uncertain(cohort, replicate, arm):
+        return maps.outcome(cohort, replicate, arm) | {"radius": None}
+
+    study = nt.studies.parse(maps.PHASES.encode(), "phases")
+    return written(tmp_path_factory.mktemp("browser") / "phases", study, uncertain, 5)
+
+
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+def test_heat_maps_have_cells_with_numbers_that_can_be_pointed_at(visiting, phases, size):
+    visit = visiting(phases, viewport=size, color_scheme="dark")
+    name, page = "phase-constant", visit.page
+    page.evaluate(f"document.getElementById('{name}').scrollIntoView()")
+    visit.until(f"document.getElementById('{name}').dataset.drawn === 'true'")
+    words = page.locator(f"#{name} .plot").nth(1).locator(".heatmap-label").all_text_contents()
+    assert sorted(words) == ["1e-14"] * 9 + ["∞"] * 3
+    panel = page.locator(f"#{name} .plot").nth(1)
+    panel.scroll_into_view_if_needed()
+    box = panel.locator(".nsewdrag").bounding_box()  # the cells
+    page.mouse.move(box["x"] + box["width"] / 8, box["y"] + box["height"] * 5 / 6)
+    label = panel.locator(".hoverlayer .hovertext")
+    label.wait_for()
+    assert label.text_content() == "bound θ 0.25, probability β 0.11e-14 (1e-14 … 1e-14)"
+    marks = page.locator(f"#{name} .scale .marks span").all_text_contents()
+    assert marks[-1] == "1e-14"
+    row = page.locator(f"#{name} tbody tr").first.locator("th, td").all_text_contents()
+    assert row == ["Tron, N", "0.25", "0.1", "0.0765", "0.075 … 0.078"]
+    assert visit.overflow() <= 0
+    assert visit.complaints == []
 
 
 EVIL = [

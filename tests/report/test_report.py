@@ -8,7 +8,9 @@ import re
 import numpy as np
 import pytest
 from tests.claims.test_claims import LIKE_THE_PAPERS
-from tests.figures.test_collection import like_the_paper, outcome
+from tests.claims.test_frontier import FRONTIER, as_hoped
+from tests.figures.test_collection import flat, like_the_paper, outcome
+from tests.figures.test_maps import PHASES
 from tests.results.made import course, made
 
 import neurotron as nt
@@ -191,3 +193,32 @@ def test_page_and_pictures_are_written_beside_the_results(paper):
     }
     assert drawn[-1] == (len(names) - 1, len(names))
     assert nt.load(paper.folder.path).damaged == ()
+
+
+def test_results_of_the_frontier_have_its_claims_their_figures_and_heat_maps(tmp_path):
+    study = nt.studies.parse(FRONTIER.encode(), "like")
+
+    def uncertain(cohort, replicate, arm):
+        return as_hoped(cohort, replicate, arm) | {"radius": None}
+
+    results = made(tmp_path / "r", study, uncertain, 5)
+    text = report.build(results, evaluate(results)).replace(page._plotly(), "")
+    assert "<h2>What is said past the paper, and what holds</h2>" in text
+    assert "What the paper says" not in text
+    verdict = text[text.index('id="verdict-exact-below-half"') :].partition("</tr>")[0]
+    assert re.findall('href="#([a-z-]+)"', verdict)[:3] == ["phase", "exact", "steps"]
+    assert "linear-gradient(to right, #440154" in text
+    assert 'id="section-3-5"' not in text  # a figure of the paper, of its own runs only
+    places = re.findall(r'\sid="([^"]+)"', text)
+    assert set(re.findall(r'href="#([^"]+)"', text)) <= set(places)
+
+
+def test_heat_maps_stay_when_figures_are_too_many(tmp_path, monkeypatch):
+    results = made(tmp_path / "r", nt.studies.parse(PHASES.encode(), "phases"), flat, 2)
+    whole = page._figures(page.charts(results))
+    monkeypatch.setattr(page, "MOST_BYTES", sum(map(page._size, whole)) // 3)
+    fewer = page._figures(page.charts(results))
+    kept = {one["chart"].name for one in fewer}
+    assert {one["chart"].name for one in whole if one["scale"]} <= kept
+    assert len(fewer) < len(whole)
+    assert not any("thinned" in one["chart"].caption for one in fewer if one["scale"])

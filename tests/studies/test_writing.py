@@ -12,7 +12,7 @@ from neurotron.studies.writing import to_toml
 LINE = st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=40)
 
 
-@pytest.mark.parametrize("name", ["paper", "smoke"])
+@pytest.mark.parametrize("name", ["frontier", "paper", "smoke"])
 def test_the_catalog_reads_back(name):
     study = read(name)
     assert parse(to_toml(study.model_dump(mode="json")).encode(), name) == study

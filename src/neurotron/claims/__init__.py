@@ -1,12 +1,15 @@
-"""The paper's statements as executable checks: what holds, what holds only as published.
+"""Statements as executable checks: the paper's, and those of the study `frontier`.
 
 >>> import neurotron as nt
 >>> nt.claims.VERDICTS
 ('reproduced', 'reproduced only as published', 'not reproduced', 'not covered')
 """
 
+from neurotron.claims.families import FAMILIES, evaluate, family_of
 from neurotron.claims.model import VERDICTS, Claim, Finding
-from neurotron.claims.paper import CLAIMS, evaluate
+from neurotron.claims.paper import CLAIMS
 from neurotron.claims.record import write
 
-__all__ = ["CLAIMS", "VERDICTS", "Claim", "Finding", "evaluate", "write"]
+__all__ = [
+    "CLAIMS", "FAMILIES", "VERDICTS", "Claim", "Finding", "evaluate", "family_of", "write",
+]  # fmt: skip

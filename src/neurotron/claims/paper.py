@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neurotron._registry import parse
-from neurotron._types import Array
 from neurotron.claims.against_sgd import faster, more_often, smaller_error
-from neurotron.claims.model import Claim, Finding
-from neurotron.claims.setups import divided, over_levels, paired, published, setups
+from neurotron.claims.model import Finding
+from neurotron.claims.setups import divided, over_levels, paired, published, setups, slopes
 from neurotron.results.summary import bootstrap, certified, median, rate
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
     from neurotron.results.frames import Results
 
-__all__ = ["CLAIMS", "evaluate"]
+__all__ = ["CLAIMS", "MEAN_MORE", "certificate_holds"]
 
 PUBLISHED_STEP_SIZES = {1.0: 1e-4, 10.0: 2e-5}
 """By outer weight (docs/errata.md)."""
@@ -43,7 +42,7 @@ def grows_with(axis: int) -> Callable[[Results], list[Finding]]:
                 continue
             errors = np.stack([setup.values("error", "neuro-tron", level) for level in levels])
             x = np.log([level[axis] for level in levels])
-            slope = bootstrap(_slopes(x, np.log(np.clip(errors, *RESOLVED))))
+            slope = bootstrap(slopes(x, np.log(np.clip(errors, *RESOLVED))))
             medians = median(errors, axis=1)
             rising = bool((medians[1:] > medians[:-1]).all())
             findings.append(
@@ -58,12 +57,6 @@ def grows_with(axis: int) -> Callable[[Results], list[Finding]]:
         return findings
 
     return check
-
-
-def _slopes(x: Array, y: Array) -> Array:
-    """Return the least-squares slope of each column of y over x."""
-    centred = x - x.mean()
-    return np.asarray(centred @ y / (centred @ centred))
 
 
 def recovers_without_attack(results: Results) -> list[Finding]:
@@ -296,11 +289,3 @@ CLAIMS: dict[str, tuple[str, str, Callable[[Results], list[Finding]]]] = {
 
 MEAN_MORE = ("smaller-error-than-sgd", "faster-than-sgd", "outer-weights-help")
 """Claims that the paper tested on something else: not on SGD, not with the same step size."""
-
-
-def evaluate(results: Results) -> list[Claim]:
-    """Return every claim with what these results say of it."""
-    return [
-        Claim(name, statement, source, tuple(check(results)), name in MEAN_MORE)
-        for name, (statement, source, check) in CLAIMS.items()
-    ]

@@ -1,10 +1,10 @@
-"""The cohorts that are like a column of the paper's Table 1."""
+"""The runs that claims are about, and the cohorts that are like a column of Table 1."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,14 +24,19 @@ __all__ = [
     "attacked",
     "divided",
     "longest",
+    "origin",
     "over_levels",
     "paired",
     "published",
     "setups",
+    "slopes",
 ]
 
 Level = tuple[float, float]
 """(θ, β)"""
+
+WITH_CLAIMS = ("paper", "frontier")
+"""The studies of the catalog that claims are about."""
 
 
 @dataclass(frozen=True)
@@ -116,9 +121,9 @@ def longest(levels: Sequence[Level], axis: int) -> list[Level]:
     return max(lists, key=len, default=[])
 
 
-def over_levels(ratios: Sequence[Array]) -> Array:
+def over_levels(ratios: Sequence[Array] | Array) -> Array:
     """Return the median over levels by replicate, leaving out what is not a number."""
-    table = np.stack(ratios)
+    table = np.asarray(ratios, np.float64)
     told = ~np.isnan(table).all(axis=0)
     return np.asarray(np.nanquantile(table[:, told], 0.5, axis=0, method="inverted_cdf"))
 
@@ -139,21 +144,41 @@ def paired(one: Array, other: Array) -> Array:
     return ratios[~np.isnan(ratios)]
 
 
-def published(results: Results) -> polars.DataFrame:
-    """Return the runs of the paper's settings: cohorts and trainers that the catalog's study has.
+def slopes(x: Array, y: Array) -> Array:
+    """Return the least-squares slope of y over x, or of each of its columns."""
+    centred = x - x.mean()
+    return np.asarray(centred @ y / (centred @ centred))
 
-    Other runs say nothing of what the paper says of its own, however alike they are.
+
+def origin(results: Results) -> str:
+    """Return which study of the catalog with claims most runs could be of; "paper" if none."""
+    counts = {study: len(_alike(results, study)) for study in WITH_CLAIMS}
+    return max(WITH_CLAIMS, key=lambda study: counts[study])
+
+
+def published(results: Results, study: str = "paper") -> polars.DataFrame:
+    """Return the runs of the settings of a study of the catalog: its cohorts and its trainers.
+
+    Other runs say nothing of what is claimed of these, however alike they are; nor do results that
+    are of another study with claims.
     """
+    return _alike(results, study) if origin(results) == study else results.runs.clear()
+
+
+def _alike(results: Results, name: str) -> polars.DataFrame:
     import polars as pl
 
-    paper = studies.read("paper")
-    settings = [_setting(cohort.model_dump()) for cohort in paper.cohorts]
+    study = _catalogued(name)
+    settings = [_setting(cohort.model_dump()) for cohort in study.cohorts]
     cohorts = [cohort["name"] for cohort in results.spec["cohorts"] if _setting(cohort) in settings]
     texts = results.spec["trainers"].items()
-    trainers = [label for label, text in texts if text in paper.trainers.values()]
-    if results.spec["steps"] != paper.steps:
+    trainers = [label for label, text in texts if text in study.trainers.values()]
+    if results.spec["steps"] != study.steps:
         cohorts = []
     return results.runs.filter(pl.col("cohort").is_in(cohorts) & pl.col("trainer").is_in(trainers))
+
+
+_catalogued = cache(studies.read)
 
 
 def _setting(cohort: dict[str, Any]) -> tuple[Any, ...]:

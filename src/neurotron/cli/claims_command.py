@@ -1,4 +1,4 @@
-"""`neurotron claims`: which statements of the paper a folder of results supports."""
+"""`neurotron claims`: which statements of its study a folder of results supports."""
 
 from __future__ import annotations
 
@@ -31,10 +31,11 @@ def claims(
 ) -> None:
     """Say which of the paper's claims hold in a folder of results, and why.
 
-    Every verdict rests on comparisons with 95 % intervals over replicates: "reproduced" if all of
-    them hold, "reproduced only as published" if only the paper's own comparison does (its SGD was
-    not stochastic gradient descent, its step sizes were not the same), "not reproduced", or "not
-    covered" by these results. The verdicts are also kept in claims.json.
+    Of results of the study `frontier`, the claims are those of that study. Every verdict rests on
+    comparisons with 95 % intervals over replicates: "reproduced" if all of them hold, "reproduced
+    only as published" if only the paper's own comparison does (its SGD was not stochastic gradient
+    descent, its step sizes were not the same), "not reproduced", or "not covered" by these results.
+    The verdicts are also kept in claims.json.
     """
     from neurotron.results import load
 
@@ -48,10 +49,13 @@ def claims(
 
 
 def print_verdicts(console: Console, results: Results, evaluated: list[Claim]) -> None:
-    """Print what the results say of the paper, if they do."""
+    """Print what the results say of the claims of their study, if they do."""
+    from neurotron.claims import family_of
+
     told = [claim for claim in evaluated if claim.told]
     if told:
-        console.print("\nthe paper's claims, as far as this study speaks of them:\n")
+        name = family_of(results).name
+        console.print(f"\n{name}, as far as this study speaks of them:\n")
         _print(console, told, details=False)
         console.print(f"\nevery comparison: neurotron claims {results.folder.path} --details")
 

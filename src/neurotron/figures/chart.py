@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from neurotron._types import Array, Index
-from neurotron.figures.styles import Style
+from neurotron.figures.grid import Grid, Scale
+from neurotron.figures.styles import REGION, Style
 
 __all__ = ["ERROR", "STEPS", "Chart", "Line", "Number", "Panel", "line_of", "shorten", "spread"]
 
@@ -62,6 +63,14 @@ class Panel:
     lines: tuple[Line, ...]
     ticks: tuple[str, ...] = ()
     """Names along the horizontal axis, at 0, 1, 2, …; none for a numeric axis."""
+    grid: Grid | None = None
+    """The cells, if it is a heat map."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to draw."""
+        cells = self.grid is not None and not self.grid.is_empty
+        return not cells and not any(len(line.x) for line in self.lines)
 
 
 class Number(NamedTuple):
@@ -94,14 +103,31 @@ class Chart:
     y_range: tuple[float, float] | None = None
     reference: float | None = None
     """A height to mark, as 1 among ratios."""
+    scale: Scale | None = None
+    """The colours of a heat map."""
+    region: str = ""
+    """What is outlined on a heat map."""
+    columns: int | None = None
+    """Panels side by side in print, if that matters."""
+
+    @property
+    def measure(self) -> str:
+        """What its numbers are."""
+        return self.y_label if self.scale is None else self.scale.label
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """All lines and dots; a heat map has none."""
+        return tuple(line for panel in self.panels for line in panel.lines)
 
     @property
     def legend(self) -> dict[str, Line]:
         """The lines to tell apart, each name once."""
         found: dict[str, Line] = {}
-        for panel in self.panels:
-            for line in panel.lines:
-                found.setdefault(line.name, line)
+        if any(panel.grid is not None and panel.grid.borders() for panel in self.panels):
+            found[self.region] = Line(self.region, np.empty(0), np.empty(0), REGION)
+        for line in self.lines:
+            found.setdefault(line.name, line)
         return found
 
     @property
@@ -116,7 +142,7 @@ class Chart:
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to draw."""
-        return not any(len(line.x) for panel in self.panels for line in panel.lines)
+        return all(panel.is_empty for panel in self.panels)
 
     def heights(self) -> tuple[float, float]:
         """Return the least and the largest height of all lines and bands."""
@@ -138,6 +164,7 @@ class Chart:
         """
         found = []
         for panel in self.panels:
+            found += _cells(panel)
             for line in panel.lines:
                 if not len(line.x) or (not line.joined and line.low is None):
                     continue
@@ -148,6 +175,20 @@ class Chart:
                     )
                     found.append(Number(panel.title, line.name, at, float(line.y[i]), low, high))
         return found
+
+
+def _cells(panel: Panel) -> list[Number]:
+    """Return the numbers of a heat map, row by row."""
+    if panel.grid is None:
+        return []
+    rows, marked = panel.grid.rows, panel.grid.marked
+    return [
+        Number(
+            panel.title, rows[i], panel.ticks[j] + (" (outlined)" if marked[i, j] else ""),
+            *(float(part[i, j]) for part in (panel.grid.values, panel.grid.low, panel.grid.high)),
+        )
+        for i, j in np.argwhere(~np.isnan(panel.grid.values)).tolist()
+    ]  # fmt: skip
 
 
 def _heights(panel: Panel) -> tuple[float, float]:

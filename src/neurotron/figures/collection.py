@@ -12,6 +12,7 @@ from neurotron.figures.certified_runs import certified_runs
 from neurotron.figures.chart import Chart
 from neurotron.figures.courses import compare, levels_of
 from neurotron.figures.endings import final_errors, mirror, paired_errors, success_rates
+from neurotron.figures.maps import Maps
 from neurotron.figures.paper import paper_charts, shown_by_paper
 from neurotron.figures.view import Sweep, View
 
@@ -30,20 +31,23 @@ NUMBERS = {None: "levels", 0: "bounds θ", 1: "probabilities β"}
 def charts(results: Results) -> list[Chart]:
     """Return the charts of any study: the paper's figures first, if it has runs for them.
 
-    Then errors over steps of what the paper has no figure of, and of all settings: final errors,
-    success rates, paired errors, the side of the origin where runs end, and certificates.
+    Then heat maps of attacks with a grid of levels (β, θ), errors over steps of what the paper has
+    no figure of, and of all settings: final errors, success rates, paired errors, the side of the
+    origin where runs end, and certificates.
     """
     view = View(results)
     if not view.cohorts:
         return []
     paper = list(paper_charts(view))
-    ends = [*_over_levels(view), *_by_trainer(view), *certified_runs(view)]
+    maps = Maps(view)
+    first = [*paper, *maps.charts(_name)]
+    ends = [*_over_levels(view, set(maps.grids)), *_by_trainer(view), *certified_runs(view)]
     courses = list(_courses(view))
-    room = max(1, MOST_CHARTS - len(paper) - len(ends))
+    room = max(1, MOST_CHARTS - len(first) - len(ends))
     if len(courses) > room:
         more = f" {len(courses) - room} figures of this kind, of other settings, are left out."
         courses[room - 1 :] = [replace(courses[room - 1], caption=courses[room - 1].caption + more)]
-    found = [chart for chart in (*paper, *courses, *ends) if not chart.is_empty]
+    found = [chart for chart in (*first, *courses, *ends) if not chart.is_empty]
     return list(_distinct(found))
 
 
@@ -93,8 +97,8 @@ def _courses(view: View) -> Iterator[Chart]:
                 )  # fmt: skip
 
 
-def _over_levels(view: View) -> Iterator[Chart]:
-    """Yield final errors and success rates over the levels of each attack."""
+def _over_levels(view: View, mapped: set[str]) -> Iterator[Chart]:
+    """Yield final errors over the levels of each attack, and success rates if it has no map."""
     for (attack, axis), every in _by_attack(view).items():
         sweeps = [sweep for sweep in every if len(sweep.levels) > 1]
         if not sweeps or attack == "impersonation":  # which is about another filter
@@ -104,7 +108,7 @@ def _over_levels(view: View) -> Iterator[Chart]:
         yield final_errors(
             view, f"final-errors-{name}", f"Final errors {over}", sweeps, about
         )  # fmt: skip
-        if any(len(sweep.trainers) > 1 for sweep in sweeps):
+        if attack not in mapped and any(len(sweep.trainers) > 1 for sweep in sweeps):
             title = f"How often w* is recovered {over}"
             yield success_rates(view, f"success-rates-{name}", title, sweeps, about)
 

@@ -13,6 +13,7 @@ from typing import Any
 from neurotron import _check
 from neurotron._extras import require
 from neurotron.figures.chart import Chart, Line, Panel, shorten
+from neurotron.figures.printed_cells import BAR, draw_cells, draw_scale
 
 __all__ = ["check_picture", "draw", "encode", "save"]
 
@@ -21,6 +22,7 @@ DASHES = {"solid": "-", "dash": "--", "dashdot": "-.", "dot": ":"}
 MARKERS = {
     "circle": "o", "square": "s", "triangle-up": "^", "triangle-down": "v", "diamond": "D",
     "cross": "P", "x": "X", "star": "*",
+    "none": "",
 }  # fmt: skip
 WIDTH, HEIGHT = 2.5, 1.8
 """Of a panel among others, in inches."""
@@ -30,17 +32,20 @@ ALONE = 5.8, 3.6
 
 def draw(chart: Chart) -> Any:
     """Return the chart as a matplotlib figure, which a notebook shows."""
-    columns = _columns(len(chart.panels))
+    columns = chart.columns or _columns(len(chart.panels))
     rows = math.ceil(len(chart.panels) / columns)
     entries = chart.legend
     size = ALONE if len(chart.panels) == 1 else (WIDTH, HEIGHT)
     per_row = _entries_per_row(list(entries), columns * size[0])
     lines_below = chart.note.count("\n") + bool(chart.note) + bool(chart.x_label)
+    legend = 0.19 * math.ceil(len(entries) / per_row)
+    bar = BAR if chart.scale is not None else 0.0
     turned = any(_is_long(panel.ticks) for panel in chart.panels)
     margins = _Margins(
         top=0.36 if chart.title else 0.12,
-        bottom=0.3 + 0.16 * lines_below + 0.19 * math.ceil(len(entries) / per_row) + 0.45 * turned,
+        bottom=0.3 + 0.16 * lines_below + legend + bar + 0.45 * turned,
         between=0.5 + 0.45 * turned,
+        below=legend + bar,
     )
     figure, axes = margins.figure(rows, columns, size, chart.shared)
     for i, (place, panel) in enumerate(zip(axes.flat, chart.panels, strict=False)):
@@ -62,6 +67,8 @@ class _Margins:
     top: float
     bottom: float
     between: float
+    below: float
+    """Of the legend and the scale of colours."""
     left: float = 0.72
     right: float = 0.15
 
@@ -87,13 +94,18 @@ class _Margins:
         width, height = figure.get_size_inches()
         centre = 0.5 * (self.left + width - self.right) / width
         below = f"{chart.x_label}\n{chart.note}".strip()
-        rows = 0.19 * math.ceil(len(handles) / per_row)
         middle = 0.5 * (self.bottom + height - self.top) / height
         title = _plain(shorten(chart.title, int(width / 0.085)))
         figure.text(centre, 1.0 - 0.06 / height, title, size=11, ha="center", va="top")
-        figure.text(centre, (rows + 0.04) / height, _plain(below), size=8, ha="center", va="bottom")
+        figure.text(
+            centre, (self.below + 0.04) / height, _plain(below), size=8, ha="center", va="bottom"
+        )
         figure.text(0.08 / width, middle, _plain(chart.y_label), size=8, rotation=90, va="center")
-        names = [_plain(shorten(name, 60)) for name in chart.legend]
+        if chart.scale is not None:
+            bar = min(4.0, width - self.left - self.right)
+            left = centre * width - 0.5 * bar
+            draw_scale(figure, chart.scale, left, self.below - BAR, bar)
+        names = [_plain(shorten(name, 100)) for name in chart.legend]
         entries = list(zip(handles, names, strict=True))
         in_rows = [entry for i in range(per_row) for entry in entries[i::per_row]]  # not columns
         figure.legend(
@@ -167,6 +179,8 @@ def _draw_panel(axes: Any, chart: Chart, panel: Panel) -> None:
         axes.axhline(chart.reference, color="#767676", linewidth=0.8, linestyle=":")
     for line in panel.lines:
         _draw_line(axes, line, bool(panel.ticks))
+    if panel.grid is not None:
+        draw_cells(axes, chart, panel)
     if panel.ticks:
         names = [_plain(shorten(tick, 30)) for tick in panel.ticks]
         look: dict[str, Any] = {"rotation": 20, "ha": "right"} if _is_long(panel.ticks) else {}
@@ -179,7 +193,8 @@ def _draw_panel(axes: Any, chart: Chart, panel: Panel) -> None:
         if is_log:
             _mark_powers(axis)
     axes.tick_params(labelsize=7.5)
-    axes.grid(alpha=0.25, linewidth=0.6)
+    if panel.grid is None:
+        axes.grid(alpha=0.25, linewidth=0.6)
 
 
 def _draw_line(axes: Any, line: Line, ticked: bool) -> None:

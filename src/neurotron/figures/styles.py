@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-__all__ = ["PLAIN", "Style", "shades", "styles"]
+__all__ = ["PLAIN", "REGION", "Style", "shades", "styles"]
 
 
 class Style(NamedTuple):
@@ -24,6 +24,11 @@ OF_ALGORITHM = {
     "neuro-tron": Style("#0072B2", "circle", "solid"),
     "first-sample-sgd": Style("#D55E00", "square", "dashdot"),
     "sgd": Style("#009E73", "triangle-up", "dash"),
+    "refined-tron": Style("#A6195A", "star", "solid"),
+    "clipped-tron": Style("#3F93CF", "square", "dash"),
+    "clipped-sgd": Style("#7A9A1E", "cross", "dot"),
+    "huber-sgd": Style("#B88200", "diamond", "dashdot"),
+    "trimmed-sgd": Style("#7F4A1E", "triangle-down", "dot"),
 }
 OTHERS = (
     Style("#CC79A7", "diamond", "solid"),
@@ -34,6 +39,8 @@ OTHERS = (
 )
 PLAIN = Style("#767676", "circle", "dot")
 """Of what is not a trainer: a limit, a reference."""
+REGION = Style("#111111", "none", "dash")
+"""Of the outline on a heat map: over a white line, to be seen on every colour."""
 
 DASHES = ("solid", "dash", "dashdot", "dot")
 

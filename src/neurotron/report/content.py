@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from neurotron.claims.families import family_of
 from neurotron.claims.model import ONLY_AS_PUBLISHED, REPRODUCED
 from neurotron.claims.setups import Setup, setups
 from neurotron.figures.chart import Chart
+from neurotron.figures.maps import FIGURES_OF_FRONTIER
 from neurotron.figures.paper import FIGURES_OF_CLAIMS
 from neurotron.results.summary import OUTCOMES, ROUNDING_FLOOR, certified, distinct, endings
 from neurotron.studies.writing import to_toml
@@ -24,6 +26,7 @@ __all__ = ["levels", "number", "page"]
 MOST_ROWS = 300
 """Of a table: a longer one is not read, and is in the folder."""
 MOST_TOML = 100_000
+FIGURES = FIGURES_OF_CLAIMS | FIGURES_OF_FRONTIER
 MARKS = {
     "reproduced": "✓", "reproduced only as published": "◐", "not reproduced": "✗",
     "not covered": "–",
@@ -38,6 +41,7 @@ def page(results: Results, claims: list[Claim], charts: list[Chart]) -> dict[str
         "spec": spec,
         "units": _count(sum(results.replicates.values()), "unit"),
         "replicates": _replicates(results),
+        "heading": family_of(results).heading,
         "claims": _claims(claims, {chart.name: chart for chart in charts}),
         "silent": [claim for claim in claims if not claim.told],
         "story": _story(results, claims),
@@ -122,7 +126,7 @@ def _claims(claims: list[Claim], charts: dict[str, Chart]) -> list[dict[str, Any
             "claim": claim,
             "mark": MARKS[claim.verdict],
             "kind": claim.verdict.replace(" ", "-"),
-            "charts": [charts[n] for n in FIGURES_OF_CLAIMS.get(claim.name, ()) if n in charts],
+            "charts": [charts[n] for n in FIGURES.get(claim.name, ()) if n in charts],
         }
         for claim in claims
         if claim.told

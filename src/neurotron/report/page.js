@@ -4,6 +4,7 @@
   const root = document.documentElement;
   const coarse = matchMedia("(pointer: coarse)").matches;
   const MARKS = { // as in the figures, for the legends
+    "none": "",
     "circle": '<circle cx="17" cy="6" r="3.5"/>', "square": '<rect x="14" y="3" width="6" height="6"/>',
     "triangle-up": '<path d="M17 2l4 7h-8z"/>', "triangle-down": '<path d="M17 10l4-7h-8z"/>',
     "diamond": '<path d="M17 1.5L21.5 6 17 10.5 12.5 6z"/>', "cross": '<path d="M15.5 2h3v2.5H21v3h-2.5V10h-3V7.500H13v-3h2.500z"/>',
@@ -55,6 +56,7 @@
     traces(panel) {
       return panel.data.map((trace) => {
         const made = { ...trace, visible: !this.hidden.has(trace.meta) };
+        if (panel.data[0].type === "heatmap") return made; // cells, and what is drawn on them, keep their colours
         for (const key of ["marker", "line", "error_y"])
           if (trace[key] && trace[key].color) made[key] = { ...trace[key], color: tone(trace[key].color) };
         if (trace.fillcolor) made.fillcolor = tone(trace.fillcolor);

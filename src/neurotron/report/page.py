@@ -14,6 +14,7 @@ from neurotron._extras import require
 from neurotron.figures import printed
 from neurotron.figures.chart import MOST_POINTS, Chart
 from neurotron.figures.collection import charts
+from neurotron.figures.grid import COLOURS
 from neurotron.figures.interactive import panel_figure
 from neurotron.report import content
 
@@ -73,16 +74,22 @@ def build(results: Results, claims: list[Claim], drawn: list[Chart] | None = Non
 
 
 def _figures(chosen: list[Chart]) -> list[dict[str, Any]]:
-    """Return the charts as the template takes them: thinner, then fewer, if they are too large."""
+    """Return the charts as the template takes them: thinner, then fewer, if they are too large.
+
+    Heat maps cannot be thinner, and stay longest: each stands for many lines.
+    """
     figures = [_figure(chart) for chart in chosen]
     most = MOST_POINTS
     while sum(map(_size, figures)) > MOST_BYTES and most > FEWEST_POINTS:
         most //= 2
         said = f" On this page lines and dots are thinned to {most} points each."
-        thin = [replace(chart.thinned(most), caption=chart.caption + said) for chart in chosen]
+        thin = [
+            replace(chart.thinned(most), caption=chart.caption + said) if chart.lines else chart
+            for chart in chosen
+        ]
         figures = [_figure(chart) for chart in thin]
     while sum(map(_size, figures)) > MOST_BYTES:
-        figures.remove(max(figures, key=_size))
+        figures.remove(max(figures, key=lambda one: (one["scale"] is None, _size(one))))
     return figures
 
 
@@ -101,6 +108,9 @@ def _figure(chart: Chart) -> dict[str, Any]:
              "marker": line.style.marker, "joined": line.joined}
             for name, line in chart.legend.items()
         ],
+        "scale": None if chart.scale is None else {
+            "label": chart.scale.label, "ticks": chart.scale.ticks(), "colours": COLOURS,
+        },
         "has_steps": any(not panel.ticks for panel in chart.panels),
         "numbers": chart.numbers(),
     }  # fmt: skip

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neurotron._extras import require
-from neurotron._types import Index
+from neurotron._types import Array, Index
 from neurotron.results import shard
 from neurotron.results.folder import Folder
 from neurotron.results.shard import Damaged
@@ -41,8 +41,8 @@ class Results:
         outer_weights.
     runs
         One row per cohort, replicate and arm: status, stopped_at, initial_error, error, loss,
-        outcome, cosine (with −w*), distance (to the attack's vector), radius and theorem1_radius
-        (what is guaranteed, null for nothing); with the columns of `arms`.
+        outcome, cosine (with −w*), distance (to the attack's vector), true_length (‖w*‖), radius
+        and theorem1_radius (what is guaranteed, null for nothing); with the columns of `arms`.
     damaged
         Shards that were left out, and why: run the study again to compute them.
     """
@@ -93,6 +93,12 @@ class Results:
             for old, new in (("steps", "step"), ("errors", "error"), ("losses", "loss"))
         )
         return self._shards.select(*keys, *lists).explode("step", "error", "loss")
+
+    @cached_property
+    def errors(self) -> Array:
+        """The errors of every run (in the order of `runs`) at every recorded step."""
+        shape = len(self._shards), len(self.steps)
+        return np.asarray(self._shards["errors"].explode().to_numpy(), np.float64).reshape(shape)
 
     @cached_property
     def replicates(self) -> dict[str, int]:
@@ -189,13 +195,14 @@ def _runs(polars: Any, shards: Any) -> Any:
         loss=column("losses").list.last(),
         cosine=-(weights * true).list.sum() / (_length(weights) * length),
         distance=_length(weights - vector),
+        true_length=length,
     )
     return ends.with_columns(outcome=outcome).select(RUN_COLUMNS)
 
 
 RUN_COLUMNS = [
     "cohort", "replicate", "arm", "status", "stopped_at", "initial_error", "error", "loss",
-    "outcome", "cosine", "distance", "radius", "theorem1_radius",
+    "outcome", "cosine", "distance", "true_length", "radius", "theorem1_radius",
 ]  # fmt: skip
 
 

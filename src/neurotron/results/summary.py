@@ -178,14 +178,14 @@ def steps_to(results: Results, error: float | str) -> polars.DataFrame:
     `error` is a number, or a part of the initial error as in "0.1×"; null where it never was.
     """
     polars = require("polars")
-    courses, level = results.courses, polars.lit(_level(error))
-    keys = ["cohort", "replicate", "arm"]
-    if isinstance(error, str):
-        level = level * polars.col("error").first().over(keys)
-    reached = courses.filter(polars.col("error") <= level).group_by(keys).agg(
-        steps=polars.col("step").min()
-    )  # fmt: skip
-    return results.runs.select(keys).join(reached, on=keys, how="left", maintain_order="left")
+    runs, level = results.runs.select("cohort", "replicate", "arm"), _level(error)
+    if not len(runs):
+        return runs.with_columns(steps=polars.lit(None, polars.Int64))
+    levels = level * results.errors[:, :1] if isinstance(error, str) else level
+    reached = results.errors <= levels
+    first = polars.Series(results.steps[reached.argmax(axis=1)])
+    ever = polars.Series(reached.any(axis=1))
+    return runs.with_columns(polars.when(ever).then(first).alias("steps"))
 
 
 def _level(error: float | str) -> float:

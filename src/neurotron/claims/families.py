@@ -1,0 +1,53 @@
+"""Which claims are judged: those of the study of the catalog whose settings the results have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from neurotron.claims import frontier, paper
+from neurotron.claims.model import Claim, Finding
+from neurotron.claims.setups import origin
+
+if TYPE_CHECKING:
+    from neurotron.results.frames import Results
+
+__all__ = ["FAMILIES", "Family", "evaluate", "family_of"]
+
+
+class Family(NamedTuple):
+    """The claims that are about one study."""
+
+    name: str
+    """In a sentence."""
+    heading: str
+    """On the page."""
+    claims: dict[str, tuple[str, str, Callable[[Results], list[Finding]]]]
+    mean_more: tuple[str, ...] = ()
+    """Claims whose words mean more than the paper's own comparison."""
+
+
+FAMILIES = {
+    "paper": Family(
+        "the paper's claims", "What the paper says, and what holds", paper.CLAIMS, paper.MEAN_MORE
+    ),
+    "frontier": Family(
+        "the claims of the frontier", "What is said past the paper, and what holds",
+        frontier.CLAIMS,
+    ),
+}  # fmt: skip
+"""By the study they are about."""
+
+
+def family_of(results: Results) -> Family:
+    """Return the claims to judge: the paper's, but for results of another study with claims."""
+    return FAMILIES[origin(results)]
+
+
+def evaluate(results: Results) -> list[Claim]:
+    """Return every claim of their family with what these results say of it."""
+    family = family_of(results)
+    return [
+        Claim(name, statement, source, tuple(check(results)), name in family.mean_more)
+        for name, (statement, source, check) in family.claims.items()
+    ]

@@ -1,0 +1,295 @@
+"""Phase diagrams: what comes out at every pair (θ, β) of an attack, as heat maps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from neurotron._types import Array
+from neurotron.claims.setups import Level, attacked
+from neurotron.figures.chart import ERROR, SMALLEST, Chart, Panel
+from neurotron.figures.courses import MOST_LINES
+from neurotron.figures.grid import Grid, Scale
+from neurotron.figures.view import Encounter, View, chosen
+from neurotron.results.frames import RECOVERED
+from neurotron.results.summary import Interval, bootstrap, median, rate
+
+__all__ = ["FIGURES_OF_FRONTIER", "Maps", "grid_of"]
+
+FIGURES_OF_FRONTIER = {
+    "exact-below-half": ("phase", "exact", "steps"),
+    "exact-when-concentrated": ("phase-burst", "phase-half-space"),
+    "exact-when-not-additive": ("final-errors-sign-flip-probability",),
+    "closer-than-others": ("phase", "paired-errors"),
+    "nobody-above-half": ("phase-impersonation",),
+    "floor-grows-with-bound": ("final-errors-odd-direction-bound",),
+    "floor-grows-with-probability": (
+        "final-errors-odd-direction-probability", "final-errors-alternating-sign-probability",
+    ),
+    "heavier-tails": ("final-errors-odd-direction-probability",),
+}  # fmt: skip
+"""The charts that show what a claim of the frontier is about."""
+
+FEWEST_LEVELS = 3
+MOST_LEVELS = 12
+MOST_PANELS = 12
+MOST_WORST = 24
+EXACT = 1e-10
+"""The error below which a run has recovered the filter exactly, but for rounding."""
+
+Levels = tuple[list[float], list[float]]
+"""The bounds θ and the probabilities β of a grid."""
+
+
+class Kind(NamedTuple):
+    """What a heat map shows."""
+
+    name: str
+    title: str
+    label: str
+    said: str
+    column: str
+    """What is measured of a run: "error", or "steps" to an exact recovery."""
+    value: Callable[[Array], Any]
+    interval: Callable[[Array], Interval]
+    is_log: bool
+    small_is_good: bool
+    endless: str
+
+
+def _share(errors: Array) -> Interval:
+    return rate(int((errors < EXACT).sum()), len(errors))
+
+
+WHICH = " (of an even number, the lower of the middle two)"
+"""Of medians."""
+
+ERRORS = Kind(
+    "phase", "Recovery error", f"{ERROR}, median",
+    f"Colours and numbers are medians of the final error{WHICH}", "error", median, bootstrap, True,
+    True, "∞",
+)  # fmt: skip
+SHARES = Kind(
+    "exact", "How often w* is recovered exactly", f"share of runs with an error below {EXACT:g}",
+    f"Colours and numbers are shares of runs with a final error below {EXACT:g}", "error",
+    lambda errors: np.mean(errors < EXACT), _share, False, False, "",
+)  # fmt: skip
+STEPS = Kind(
+    "steps", "How soon w* is recovered exactly", f"steps to an error of {EXACT:g}, median",
+    f"Colours and numbers are medians of the first recorded step with an error of at most {EXACT:g}"
+    f"{WHICH}, 'never' if more than half of the runs had none", "steps", median, bootstrap, True,
+    True, "never",
+)  # fmt: skip
+
+
+def grid_of(levels: Sequence[Level]) -> Levels | None:
+    """Return the θ and β of a grid: those that are met at three or more of the others.
+
+    >>> grid_of([(1, 0.1), (1, 0.2), (1, 0.3), (2, 0.3), (4, 0.3)]) is None
+    True
+    """
+    left = set(attacked(levels))
+    while True:
+        bounds, chances = (sorted({level[axis] for level in left}) for axis in (0, 1))
+        kept = {
+            (bound, chance)
+            for bound, chance in left
+            if sum((bound, other) in left for other in chances) >= FEWEST_LEVELS
+            and sum((other, chance) in left for other in bounds) >= FEWEST_LEVELS
+        }
+        if not kept:
+            return None
+        if kept == left:
+            return bounds, chances
+        left = kept
+
+
+@dataclass(frozen=True, eq=False)
+class Maps:
+    """The heat maps of a study, for attacks that trainers meet at three θ and three β or more."""
+
+    view: View
+
+    @cached_property
+    def grids(self) -> dict[str, dict[tuple[str, str], Levels]]:
+        """The grids of each attack, by cohort and trainer."""
+        found: dict[str, dict[tuple[str, str], Levels]] = {}
+        for cohort in self.view.cohorts:
+            levels: dict[tuple[str, str], list[Level]] = {}
+            for met in self.view.arms[cohort]:
+                levels.setdefault((met.attack, met.trainer), []).append(met.level)
+            for (attack, trainer), listed in levels.items():
+                grid = grid_of(listed)
+                if grid is not None:
+                    found.setdefault(attack, {})[cohort, trainer] = grid
+        return found
+
+    def charts(self, name: Callable[..., str]) -> Iterator[Chart]:
+        """Yield all of them: first against the worst of the attacks, then errors by attack."""
+        every = list(self.grids)
+        if not every:
+            return
+        exact = bool((self.view.results.runs["error"] < EXACT).any())
+        for kind in (ERRORS, SHARES, STEPS) if exact else (ERRORS,):
+            most = MOST_WORST if kind is ERRORS else MOST_PANELS
+            yield from self._chart(name(kind.name), kind, every, most)
+        for attack in every if len(every) > 1 else ():
+            yield from self._chart(name(ERRORS.name, attack), ERRORS, [attack], MOST_PANELS)
+
+    def _chart(self, name: str, kind: Kind, attacks: list[str], most: int) -> Iterator[Chart]:
+        """Yield the chart of an attack, or of the worst of several that all trainers meet."""
+        shared = self._shared(attacks)
+        pairs = [pair for pair, met in shared.items() if met]
+        if not pairs:
+            return
+        order = list(self.view.styles)
+        named = sorted({trainer for _, trainer in pairs}, key=order.index)
+        trainers, fewer = chosen("trainers", named, MOST_LINES)
+        settings = list(dict.fromkeys(cohort for cohort, _ in pairs))
+        cohorts, left_out = chosen("settings", settings, max(2, most // len(trainers)))
+        shown = [(c, t) for c in cohorts for t in trainers if (c, t) in pairs]
+        levels, coarser = self._levels(attacks, shown)
+        panels = tuple(self._panel(kind, pair, shared[pair], levels) for pair in shown)
+        met = list(dict.fromkeys(attack for pair in shown for attack in shared[pair]))
+        over = self.view.replicates(cohorts)
+        caption = (
+            f"{_about(met)} at every pair of a probability β and a bound θ. {kind.said} over "
+            f"{over}, each with its own network, true weights and data; bright is good."
+            f"{_worst(met)}{self._region_said(panels)} Cells without runs are empty."
+            f"{fewer}{left_out}{coarser}"
+        )
+        yield Chart(
+            name, f"{kind.title} over (β, θ): {_title(met)}", caption, "probability β", "bound θ",
+            panels, f"{kind.label}; over {over}; bright is good", x_log=False, y_log=False,
+            y_range=(-0.5, len(levels[0]) - 0.5), scale=_scale(kind, panels), region=REGION,
+            columns=len(trainers) if len(trainers) <= 4 else -(-len(trainers) // 2),
+        )  # fmt: skip
+
+    def _shared(self, attacks: list[str]) -> dict[tuple[str, str], list[str]]:
+        """Return, by cohort and trainer, the attacks that all trainers of the cohort meet."""
+        pairs = dict.fromkeys(pair for attack in attacks for pair in self.grids[attack])
+        found = {}
+        for cohort, trainer in pairs:
+            beside = [other for other in pairs if other[0] == cohort]
+            found[cohort, trainer] = [
+                attack for attack in attacks if all(it in self.grids[attack] for it in beside)
+            ]
+        return found
+
+    def _levels(self, attacks: list[str], shown: list[tuple[str, str]]) -> tuple[Levels, str]:
+        """Return the θ and β of all panels, and what the caption must say."""
+        grids = [self.grids[it][pair] for it in attacks for pair in shown if pair in self.grids[it]]
+        bounds, fewer = chosen(
+            "bounds", sorted({b for grid in grids for b in grid[0]}), MOST_LEVELS
+        )
+        chances, less = chosen(
+            "probabilities", sorted({c for grid in grids for c in grid[1]}), MOST_LEVELS
+        )
+        return (bounds, chances), fewer + less
+
+    def _panel(
+        self, kind: Kind, pair: tuple[str, str], attacks: list[str], levels: Levels
+    ) -> Panel:
+        cohort, trainer = pair
+        table = np.full((3, len(levels[0]), len(levels[1])), np.nan)
+        marked = np.zeros(table.shape[1:], dtype=bool)
+        worst = max if kind.small_is_good else min
+        for i, bound in enumerate(levels[0]):
+            for j, chance in enumerate(levels[1]):
+                level = bound, chance
+                found = [self._measured(kind, cohort, trainer, it, level) for it in attacks]
+                told = [values for values in found if values is not None]
+                if told and len(told) == len(found):
+                    table[:, i, j] = kind.interval(worst(told, key=kind.value))
+                    certified = ((cohort, attack, level) in self._certified for attack in attacks)
+                    marked[i, j] = all(certified)
+        title = f"{trainer}, {self.view.results.titles[cohort]}"
+        ticks = tuple(f"{chance:g}" for chance in levels[1])
+        rows = tuple(f"{bound:g}" for bound in levels[0])
+        return Panel(title, (), ticks, Grid(rows, table[0], table[1], table[2], marked))
+
+    def _measured(
+        self, kind: Kind, cohort: str, trainer: str, attack: str, level: Level
+    ) -> Array | None:
+        arm = self.view.arms[cohort].get(Encounter(trainer, attack, level))
+        return self._values.get((kind.column, cohort, arm))
+
+    @cached_property
+    def _values(self) -> dict[tuple[str, str, str | None], Array]:
+        """The errors of each cohort and arm, and the steps to exact recovery; infinite if never."""
+        results = self.view.results
+        steps = results.steps_to(EXACT)["steps"].cast(float).fill_null(np.inf)
+        runs = results.runs.select("cohort", "arm", "error").with_columns(steps)
+        rows = runs.group_by("cohort", "arm").agg("error", "steps").iter_rows()
+        return {
+            (column, cohort, arm): np.array(values)
+            for cohort, arm, *both in rows
+            for column, values in zip(("error", "steps"), both, strict=True)
+        }
+
+    @cached_property
+    def _certified(self) -> set[tuple[str, str, Level]]:
+        """Where a Neuro-Tron is guaranteed in every replicate to recover the filter."""
+        runs = self.view.results.runs.filter(algorithm="neuro-tron")
+        is_sure = (runs["radius"] < RECOVERED * runs["true_length"]).fill_null(False)
+        arms = runs.select("cohort", "arm", sure=is_sure).group_by("cohort", "arm")
+        sure = {
+            (cohort, arm)
+            for cohort, arm, every in arms.agg(pl.col("sure").all()).iter_rows()
+            if every
+        }
+        return {
+            (cohort, met.attack, met.level)
+            for cohort in self.view.cohorts
+            for met, arm in self.view.arms[cohort].items()
+            if (cohort, arm) in sure
+        }
+
+    def _region_said(self, panels: Sequence[Panel]) -> str:
+        if not any(panel.grid is not None and panel.grid.marked.any() for panel in panels):
+            return " No cell is certified."
+        sure = f"{100.0 * (1.0 - self.view.results.spec['failure']):g} %"
+        return (
+            " Outlined, in the panels of all trainers: where the certificate of Neuro-Tron "
+            f"guarantees with chance {sure}, in every replicate, that Neuro-Tron ends within "
+            "‖w*‖/2 of w*, whatever an attacker with the budget of this attack does."
+        )
+
+
+REGION = "certified for Neuro-Tron: ‖w − w*‖ < ‖w*‖/2"
+
+
+def _about(attacks: list[str]) -> str:
+    if len(attacks) == 1:
+        return f"Trainers under {attacks[0]}"
+    return f"Trainers under {len(attacks)} attacks"
+
+
+def _title(attacks: list[str]) -> str:
+    return attacks[0] if len(attacks) == 1 else f"the worst of {len(attacks)} attacks"
+
+
+def _worst(attacks: list[str]) -> str:
+    """Return a sentence on what one cell says of several attacks."""
+    if len(attacks) == 1:
+        return ""
+    return (
+        " A cell is of the attack that is worst for this trainer there, of those that all trainers "
+        f"of the setting meet: {', '.join(attacks)}."
+    )
+
+
+def _scale(kind: Kind, panels: Sequence[Panel]) -> Scale:
+    """Return one scale for all panels: shares from 0 to 1, else as far as the numbers go."""
+    ends = 0.0, 1.0
+    if kind.is_log:
+        drawn = np.concatenate([panel.grid.values.ravel() for panel in panels if panel.grid])
+        drawn = np.maximum(drawn[np.isfinite(drawn)], SMALLEST)
+        low, high = (drawn.min(), drawn.max()) if drawn.size else (1.0, 10.0)
+        ends = float(low), float(max(high, 10.0 * low))
+    return Scale(kind.label, *ends, kind.is_log, kind.small_is_good, kind.endless)

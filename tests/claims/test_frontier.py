@@ -1,0 +1,175 @@
+"""Verdicts past the paper, on results in which the truth is known."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from tests.claims.test_claims import (
+    LIKE_THE_PAPERS,
+    NOT_COVERED,
+    NOT_REPRODUCED,
+    REPRODUCED,
+    as_claimed,
+)  # fmt: skip
+from tests.results.made import TRUE, course, made
+
+import neurotron as nt
+from neurotron.claims import FAMILIES, Claim
+from neurotron.claims.setups import origin
+
+EXACT = 1e-15
+POWERS = {"alternating-sign": 0.5, "constant": 0.5}
+
+FRONTIER = """
+name = "like-the-frontier"
+[trainers]
+Refined = "refined-tron"
+Tron = "neuro-tron:step_size=fastest,weighting=inverse-norm"
+SGD = "sgd"
+[[cohorts]]
+name = "normal"
+title = "N"
+network = "symmetric:width=10"
+[[cohorts.sweeps]]
+bound = [0.25, 1, 4]
+probability = [0.1, 0.2, 0.4, 0.45]
+[[cohorts.sweeps]]
+attack = "odd-direction"
+bound = [0.25, 1, 4]
+probability = [0.1, 0.2, 0.4, 0.45]
+[[cohorts.sweeps]]
+attack = "impersonation"
+bound = 1e6
+probability = [0.4, 0.6]
+[[cohorts.sweeps]]
+attack = "burst"
+bound = 1
+probability = [0.2, 0.4]
+[[cohorts.sweeps]]
+attack = "sign-flip"
+bound = 1e6
+probability = [0.2, 0.4]
+[[cohorts]]
+name = "five"
+title = "t(5)"
+like = "normal"
+law = "student-t:dof=5"
+[[cohorts.sweeps]]
+bound = [1, 4]
+probability = 0.4
+[[cohorts]]
+name = "heavier"
+title = "t(2.5)"
+like = "five"
+law = "student-t:dof=2.5"
+"""
+
+
+def as_hoped(cohort, replicate, arm):
+    """A world in which the defence works, and nothing works above one half."""
+    lost = arm["attack"] == "impersonation" and arm["probability"] > 0.5
+    if arm["algorithm"] == "refined-tron" and not lost:
+        return {"errors": course(EXACT if arm["probability"] <= 0.4 else 1e-7)}
+    power = POWERS.get(arm["attack"], 1.0)
+    floor = 0.1 * min(arm["bound"], 10.0) * arm["probability"] ** power * (1.0 + 0.01 * replicate)
+    return {"errors": course(2.0 if lost else floor), "radius": 9.0}
+
+
+def where(change, **levels):
+    """As hoped, but for a change of the errors at some levels."""
+
+    def outcome(cohort, replicate, arm):
+        found = as_hoped(cohort, replicate, arm)
+        about = arm | {"cohort": cohort, "replicate": replicate}
+        if all(about[key] == value for key, value in levels.items()):
+            found = found | {"errors": course(change(found["errors"][-1], arm))}
+        return found
+
+    return outcome
+
+
+def judge(folder, name, outcome, replicates=6):
+    study = nt.studies.parse(FRONTIER.encode(), "like")
+    results = made(folder / "r", study, outcome, replicates)
+    statement, source, check = FAMILIES["frontier"].claims[name]
+    return Claim(name, statement, source, tuple(check(results)))
+
+
+REFINED, TRON = {"algorithm": "refined-tron"}, {"algorithm": "neuro-tron"}
+CASES = [
+    ("exact-below-half", where(lambda e, a: 1.1e-12, **REFINED, probability=0.2)),
+    ("exact-below-half", where(lambda e, a: 1.0, **REFINED, cohort="five", replicate=2)),
+    ("exact-when-concentrated", where(lambda e, a: 1e-3, **REFINED, attack="burst")),
+    ("exact-when-not-additive", where(lambda e, a: math.inf, **REFINED, attack="sign-flip")),
+    ("closer-than-others", where(lambda e, a: 0.0, algorithm="sgd")),
+    ("nobody-above-half", where(lambda e, a: 0.01, algorithm="sgd", probability=0.6, replicate=3)),
+    ("floor-grows-with-bound", where(lambda e, a: e * a["bound"], **TRON)),
+    ("floor-grows-with-bound", where(lambda e, a: 0.1, **TRON, attack="odd-direction")),
+    ("floor-grows-with-probability", where(lambda e, a: 0.1, **TRON, attack="odd-direction")),
+    ("floor-grows-with-probability",
+     where(lambda e, a: e * a["probability"], **TRON, attack="alternating-sign")),
+    ("heavier-tails", where(lambda e, a: 2.1 * e, **TRON, cohort="heavier")),
+    ("certificate-holds", where(lambda e, a: 9.5, **TRON, attack="burst")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "outcome"), CASES, ids=[name for name, _ in CASES])
+def test_a_claim_does_not_hold_where_it_is_contradicted(tmp_path, name, outcome):
+    assert judge(tmp_path, name, outcome).verdict == NOT_REPRODUCED
+
+
+@pytest.fixture(scope="module")
+def hoped(tmp_path_factory):
+    study = nt.studies.parse(FRONTIER.encode(), "like")
+    return made(tmp_path_factory.mktemp("hoped") / "r", study, as_hoped, 6)
+
+
+def test_every_claim_holds_in_a_world_as_hoped(hoped):
+    claims = nt.claims.evaluate(hoped)
+    assert [claim.name for claim in claims] == list(FAMILIES["frontier"].claims)
+    assert {claim.verdict for claim in claims} == {REPRODUCED}
+    assert {name for name, _ in CASES} == set(FAMILIES["frontier"].claims)
+
+
+def test_findings_tell_their_numbers(hoped):
+    found = {
+        (claim.name, one.case): one for claim in nt.claims.evaluate(hoped) for one in claim.findings
+    }
+    share = found["exact-below-half", "N, odd-direction"]
+    assert (share.estimate, share.low, share.high, share.replicates) == (1.0, 1.0, 1.0, 6)
+    assert found["floor-grows-with-bound", "N, odd-direction"].estimate == pytest.approx(1.0)
+    square = found["floor-grows-with-probability", "N, alternating-sign"]
+    assert square.estimate == pytest.approx(0.5)
+    assert found["heavier-tails", "ν = 2.5 against ν = 5"].estimate == pytest.approx(1.0)
+    far = found["nobody-above-half", "N, SGD"]
+    assert far.estimate == pytest.approx(2.0 / math.hypot(*TRUE))
+
+
+def test_what_is_not_in_the_results_is_not_covered(tmp_path):
+    text = FRONTIER[: FRONTIER.index("[[cohorts.sweeps]]\nattack")]
+    results = made(tmp_path / "r", nt.studies.parse(text.encode(), "like"), as_hoped, 6)
+    verdicts = {claim.name: claim.verdict for claim in nt.claims.evaluate(results)}
+    silent = {name for name, verdict in verdicts.items() if verdict == NOT_COVERED}
+    assert silent == {
+        "exact-when-concentrated", "exact-when-not-additive", "nobody-above-half", "heavier-tails",
+    }  # fmt: skip
+
+
+def test_claims_are_those_of_the_study_that_results_are_of(tmp_path, hoped):
+    assert origin(hoped) == "frontier"
+    like = nt.studies.parse(LIKE_THE_PAPERS.encode(), "like")
+    paper = made(tmp_path / "paper", like, as_claimed, 1)
+    other = made(tmp_path / "other", nt.studies.read("smoke"), lambda c, r, a: {}, 1)
+    assert (origin(paper), origin(other)) == ("paper", "paper")
+    for results in (paper, other):
+        names = [claim.name for claim in nt.claims.evaluate(results)]
+        assert names == list(FAMILIES["paper"].claims)
+
+
+def test_figures_of_the_paper_are_not_made_of_another_study(hoped):
+    from neurotron.claims.setups import published, setups
+
+    assert len(published(hoped)) == 0
+    assert setups(hoped) == []
+    assert len(published(hoped, "frontier")) == len(hoped.runs)

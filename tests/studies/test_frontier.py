@@ -1,0 +1,50 @@
+"""The study past the paper, in the catalog."""
+
+from __future__ import annotations
+
+import pytest
+
+import neurotron as nt
+from neurotron import _registry
+from neurotron.figures.maps import grid_of
+from neurotron.studies import building
+
+STUDY = nt.studies.read("frontier")
+NAMES = {_registry.parse(text)[0] for text in STUDY.trainers.values()}
+ATTACKS = {_registry.parse(sweep.attack)[0] for cohort in STUDY.cohorts for sweep in cohort.sweeps}
+
+
+def test_its_size_is_as_it_says():
+    arms = sum(len(building.encounters(STUDY, cohort)) for cohort in STUDY.cohorts)
+    assert "About 35,000 runs of 40,000 steps" in STUDY.description
+    assert STUDY.steps == 40_000
+    assert 34_500 < arms * STUDY.replicates < 35_500
+
+
+def test_its_grids_are_grids_and_its_open_questions_are_asked():
+    for cohort in STUDY.cohorts[:4]:
+        for sweep in cohort.sweeps:
+            if sweep.bound != (1e6,):
+                assert grid_of(sweep.levels) == (list(sweep.bound), list(sweep.probability))
+    laws = {cohort.law for cohort in STUDY.cohorts}
+    assert {f"student-t:dof={dof}" for dof in ("5", "4", "3", "2.5")} <= laws
+    assert {"multiplicative", "replacement", "sign-flip"} <= ATTACKS
+
+
+def test_its_settings_are_the_papers():
+    paper = {cohort.name: cohort for cohort in nt.studies.read("paper").cohorts}
+    for cohort in STUDY.cohorts[:4]:
+        own, theirs = (
+            {key: getattr(it, key) for key in ("law", "network", "n_inputs", "filter_size",
+                                               "batch_size", "step_size", "noise", "title")}
+            for it in (cohort, paper[cohort.name])
+        )  # fmt: skip
+        assert own == theirs
+
+
+@pytest.mark.skipif(
+    not (set(nt.trainers.BY_NAME) >= NAMES and set(nt.attacks.BY_NAME) >= ATTACKS),
+    reason="its trainers and attacks are still being added",
+)
+def test_everything_in_it_can_be_built():
+    building.check(STUDY)
