@@ -39,10 +39,10 @@ class RefinedTron(Stages):
     2. `ClippedSGD` goes on from there. Honest labels are exact: while they are the majority, what
        attacked ones can do shrinks with the error, to machine precision.
 
-    If the second stage does not converge it may be in the basin of another filter (there are such
-    basins; for −w* see THEORY §3). Then the first stage is run again, for as long as that leaves half
-    of the steps, and what is kept is the place with the smallest mean absolute residual: that is
-    smallest at w* if fewer than half of the labels are attacked, whatever the attacker does.
+    After a trial, if its threshold does not fall any more, the second stage may be in the basin of
+    another filter. Then both stages are tried again from −w, as long as that leaves half of the
+    steps, and what is kept is the place with the smallest mean absolute residual: that is smallest
+    at w* if fewer than half of the labels are attacked, whatever the attacker does.
 
     The second stage is not certified. What is measured, where it works and where it cannot:
     docs/defence.md.
@@ -51,7 +51,7 @@ class RefinedTron(Stages):
     ----------
     warm_up
         Steps of the first stage; None for what the certificate says it takes to come a thousand
-        times nearer, at most half of the steps.
+        times nearer without an attack, at most an eighth of the steps.
     pace, quantile, speed
         Of the second stage: see `ClippedSGD`.
     averaging
@@ -104,7 +104,7 @@ class RefinedTron(Stages):
         warm_up = self.warm_up
         if warm_up is None:
             needed = _steps_nearer(problem, resolved.parts[0], batch_size)
-            warm_up = max(min(needed, steps // 2), 1)
+            warm_up = max(min(needed, steps // 8), 1)
         object.__setattr__(resolved, "warm_up", warm_up)
         object.__setattr__(resolved, "trial", max(warm_up // 2, SHORTEST_TRIAL))
         object.__setattr__(resolved, "ends", (warm_up,))
@@ -134,7 +134,7 @@ class RefinedTron(Stages):
         if now + self.warm_up + 2 * self.trial > self.latest:
             return Turn(1, now), best
         again = Turn(0, now, now + self.warm_up, best)
-        return again, standing._replace(memory=self.parts[0].initial_state)
+        return again, Standing(-standing.weights, self.parts[0].initial_state)
 
     def __repr__(self) -> str:
         plain = (field for field in dataclasses.fields(self) if field.init)

@@ -21,10 +21,11 @@ from neurotron.trainers.robust_sgd import paced
 
 __all__ = ["RULES", "Rule", "Samples", "adapt", "adapt_kernel", "rule_of", "weigh", "weigh_kernel"]
 
-for helper in (
-    best_step, bound_after, tracking.clipped, tracking.listened, tracking.observed,
-    tracking.tracked, paced,
-):  # what formulas call
+CALLED = (
+    best_step, bound_after, paced, tracking.clipped, tracking.listened, tracking.observed,
+    tracking.tracked,
+)  # fmt: skip
+for helper in CALLED:  # by formulas
     register_jitable(helper)
 
 

@@ -189,9 +189,7 @@ def _measure(block: int, learners: Learners, sight: Sight, scratch: Scratch) -> 
         columns = sight.sensing[row : row + 1]
         loops.squared_lengths(scratch.seen, columns, scratch.coefficients, work, length)
     else:
-        loops.squared_lengths(
-            scratch.basis_seen, sight.basis, scratch.coefficients, work, length
-        )
+        loops.squared_lengths(scratch.basis_seen, sight.basis, scratch.coefficients, work, length)
     if direction == FIRST_GRADIENT:
         loops.repeat_first(length)
 
