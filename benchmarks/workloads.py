@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import neurotron as nt
 
 BOUNDS = (0.0, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0)
 PROBABILITIES = (0.0, 0.005, 0.05, 0.1, 0.2, 0.5, 0.9)
-TRAINERS = {"tron": lambda step: nt.NeuroTron(step, sensing="center"), "sgd": nt.SGD}
+TRAINERS: dict[str, Callable[[float], nt.Trainer]] = {
+    "tron": lambda step: nt.NeuroTron(step, sensing="center"),
+    "sgd": nt.SGD,
+}
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
 from neurotron import _check
 from neurotron.theory.sharp import sharp_recursion
 from neurotron.trainers.base import Trainer
@@ -27,7 +29,9 @@ NEARER = 1e-3
 
 SHORTEST_TRIAL = 1000
 FALLEN = 0.7
-"""A threshold that falls to this part within a trial is on its way to zero."""
+"""A threshold that falls to this part in half a trial is on its way to zero."""
+ROUNDING = 1e-12
+"""Of the size of outputs: a threshold below has arrived."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,7 +83,7 @@ class RefinedTron(Stages):
     def __post_init__(self) -> None:
         if self.warm_up is not None:
             object.__setattr__(self, "warm_up", _check.integer("warm_up", self.warm_up, 1))
-        self._fill(self._stages(None, None))
+        self._take(self._stages(None, None))
 
     def _stages(self, first: str | None, second: str | None) -> tuple[NeuroTron, ClippedSGD]:
         """Return both stages, with samples weighted as said."""
@@ -98,17 +102,21 @@ class RefinedTron(Stages):
         plain = problem.even_moments(None)
         first = "inverse-norm" if plain.quartic is None else None
         second = "inverse-norm" if plain.covariance is None else None
-        resolved = copy.copy(self)
-        resolved._fill(self._stages(first, second))
-        resolved = resolved.with_parts(problem, batch_size, steps, attack)
+        tron, clipped = (
+            stage.resolve(problem, batch_size=batch_size, steps=steps, attack=attack)
+            for stage in self._stages(first, second)
+        )
         warm_up = self.warm_up
         if warm_up is None:
-            needed = _steps_nearer(problem, resolved.parts[0], batch_size)
+            needed = _steps_nearer(problem, tron, batch_size)
             warm_up = max(min(needed, steps // 8), 1)
-        object.__setattr__(resolved, "warm_up", warm_up)
-        object.__setattr__(resolved, "trial", max(warm_up // 2, SHORTEST_TRIAL))
-        object.__setattr__(resolved, "ends", (warm_up,))
-        object.__setattr__(resolved, "latest", steps // 2)
+        resolved = copy.copy(self)
+        resolved._take(
+            (tron, clipped),
+            ends=(warm_up,),
+            trial=max(warm_up // 2, SHORTEST_TRIAL),
+            latest=steps // 2,
+        )
         return resolved
 
     trial: ClassVar[int] = 0
@@ -122,18 +130,18 @@ class RefinedTron(Stages):
         if turn.stage == 0:
             second = Turn(1, now, now + self.trial, turn.kept)
             return second, standing._replace(memory=self.parts[1].initial_state)
-        threshold = Tracked(*standing.memory).threshold
         if turn.mark == 0.0:
-            return turn._replace(until=now + self.trial, mark=threshold), standing
-        if threshold <= FALLEN * turn.mark:
+            mark = Tracked(*standing.memory).threshold
+            return turn._replace(until=now + self.trial, mark=mark), standing
+        if _converges(turn, standing):
             return Turn(1, now), standing
         best = standing
         if turn.kept is not None and _absolute(turn.kept) < _absolute(standing):
             best = turn.kept
-        assert self.warm_up is not None
-        if now + self.warm_up + 2 * self.trial > self.latest:
+        warm_up = self.ends[0]
+        if now + warm_up + 2 * self.trial > self.latest:
             return Turn(1, now), best
-        again = Turn(0, now, now + self.warm_up, best)
+        again = Turn(0, now, now + warm_up, best)
         return again, Standing(-standing.weights, self.parts[0].initial_state)
 
     def __repr__(self) -> str:
@@ -144,6 +152,13 @@ class RefinedTron(Stages):
             if getattr(self, field.name) != field.default
         ]
         return f"RefinedTron({', '.join(changed)})"
+
+
+def _converges(turn: Turn, standing: Standing) -> bool:
+    """Return whether the threshold still falls, or is down at rounding."""
+    tracked = Tracked(*standing.memory)
+    output = math.sqrt(tracked.length) * float(np.linalg.norm(standing.weights))
+    return tracked.threshold <= max(FALLEN * turn.mark, ROUNDING * output)
 
 
 def _absolute(standing: Standing) -> float:

@@ -41,8 +41,8 @@ class Turn(NamedTuple):
 class Stages(Trainer):
     """One trainer after another, each starting where the last one ended.
 
-    Where a stage ends is a share of the steps that a run is asked for, so to resume a run it must be
-    asked for the same steps again.
+    Where a stage ends is a share of the steps a run is asked for: to go on with it later, ask for
+    the same steps again.
 
     Parameters
     ----------
@@ -69,44 +69,35 @@ class Stages(Trainer):
         shares = tuple(float(share) for _, share in stages)
         if abs(math.fsum(shares) - 1.0) > 1e-9:
             raise _check.InputError(f"the shares must add up to 1, got {math.fsum(shares):g}")
-        self._fill(tuple(trainer for trainer, _ in stages))
         object.__setattr__(self, "shares", shares)
+        self._take(tuple(trainer for trainer, _ in stages))
 
     shares: tuple[float, ...]
+    stages: tuple[Trainer, ...]
     ends: tuple[int, ...] = ()
     """The step at which each stage ends, once the run is known."""
 
-    def _fill(self, parts: tuple[Trainer, ...]) -> None:
-        object.__setattr__(self, "_parts", parts)
-        object.__setattr__(self, "step_size", parts[0].step_size)
-        object.__setattr__(self, "averaging", parts[-1].averaging)
+    def _take(self, stages: tuple[Trainer, ...], **known: object) -> None:
+        known |= {"step_size": stages[0].step_size, "averaging": stages[-1].averaging}
+        for name, value in {"stages": stages, **known}.items():
+            object.__setattr__(self, name, value)
 
     @property
     def parts(self) -> tuple[Trainer, ...]:
         """The trainer of each stage."""
-        return self._parts  # type: ignore[attr-defined,no-any-return]
+        return self.stages
 
     def resolve(
         self, problem: Problem, *, batch_size: int, steps: int, attack: Attack | None
     ) -> Stages:
         """Return the stages with everything filled in, and where they end."""
-        resolved = self.with_parts(problem, batch_size, steps, attack)
-        shares = (math.fsum(self.shares[:count]) for count in range(1, len(self.shares)))
-        ends = (*(round(share * steps) for share in shares), FOREVER)
-        object.__setattr__(resolved, "ends", ends)
-        return resolved
-
-    def with_parts(
-        self, problem: Problem, batch_size: int, steps: int, attack: Attack | None
-    ) -> Stages:
-        """Return the same with every part resolved."""
-        resolved = copy.copy(self)
-        resolved._fill(
-            tuple(
-                part.resolve(problem, batch_size=batch_size, steps=steps, attack=attack)
-                for part in self.parts
-            )
+        stages = tuple(
+            stage.resolve(problem, batch_size=batch_size, steps=steps, attack=attack)
+            for stage in self.stages
         )
+        shares = (math.fsum(self.shares[:count]) for count in range(1, len(self.shares)))
+        resolved = copy.copy(self)
+        resolved._take(stages, ends=(*(round(share * steps) for share in shares), FOREVER))
         return resolved
 
     def first_turn(self) -> Turn:
