@@ -72,7 +72,7 @@ def certify(
         raise _check.InputError("`--simulate` needs --steps")
     problem = setting.build_problem(network, law, n_inputs, filter_size, noise, seed)
     adversary = attacks.build(attack, problem, bound=bound, probability=probability, seed=seed)
-    arm = Arm(trainers.BY_NAME.build(trainer, step_size="fastest"), adversary)
+    arm = Arm(trainers.build(trainer, step_size="fastest"), adversary)
     if plot is not None:
         check_picture("--plot", plot)
     from neurotron.theory import certify as make_certificate

@@ -58,7 +58,7 @@ def simulate(
     problem = setting.build_problem(network, law, n_inputs, filter_size, noise, seed)
     adversary = attacks.build(attack, problem, bound=bound, probability=probability, seed=seed)
     chosen = trainer or PAPER_TRAINERS
-    learners = [trainers.BY_NAME.build(text, step_size=step_size) for text in chosen]
+    learners = [trainers.build(text, step_size=step_size) for text in chosen]
     arms = [Arm(learner, adversary, name=repr(learner)) for learner in learners]
     if len({arm.name for arm in arms}) < len(arms):
         raise _check.InputError("`--trainer`: the same trainer is given twice")

@@ -10,6 +10,7 @@ from neurotron.engine.recording import recorded_steps
 from neurotron.problem import Problem
 from neurotron.studies.spec import MOST_ARMS, Cohort, Study
 from neurotron.trainers import Arm
+from neurotron.trainers.names import step_size_of
 
 __all__ = ["arm_rows", "build_arms", "build_problem", "check"]
 
@@ -52,13 +53,13 @@ def arm_rows(study: Study, cohort: Cohort) -> list[dict[str, Any]]:
     """Return what tables say of every arm of a cohort, one row each, in the order of the arms."""
     network, rows = parse(cohort.network)[1], []
     for encounter in encounters(study, cohort):
-        algorithm, settings = parse(study.trainers[encounter.trainer])
+        algorithm, _ = parse(study.trainers[encounter.trainer])
         rows.append(
             {
                 "arm": encounter.name,
                 "trainer": encounter.trainer,
                 "algorithm": algorithm,
-                "step_size": _word(settings.get("step_size", cohort.step_size)),
+                "step_size": step_size_of(study.trainers[encounter.trainer], cohort.step_size),
                 "attack": parse(encounter.attack)[0],
                 "bound": encounter.bound,
                 "probability": encounter.probability,
@@ -67,10 +68,6 @@ def arm_rows(study: Study, cohort: Cohort) -> list[dict[str, Any]]:
             }
         )
     return rows
-
-
-def _word(step_size: Any) -> str:
-    return step_size if isinstance(step_size, str) else str(float(step_size))
 
 
 def build_problem(study: Study, cohort: Cohort, replicate: int) -> Problem:
@@ -99,7 +96,7 @@ def build_arms(study: Study, cohort: Cohort, problem: Problem, replicate: int) -
             seed=seed,
         )
         text = study.trainers[encounter.trainer]
-        trainer = trainers.BY_NAME.build(text, step_size=cohort.step_size)
+        trainer = trainers.build(text, step_size=cohort.step_size)
         arms.append(Arm(trainer, attack, name=encounter.name))
     return arms
 

@@ -88,7 +88,8 @@ def _radii(study: Study, batch_size: int, problem: Problem, arm: Arm) -> dict[st
     found: dict[str, float | None] = {"sharp": None, "theorem1": None}
     if problem.law.corrupted:
         return found
-    for method in found if isinstance(arm.trainer, NeuroTron) else ():
+    covered = type(arm.trainer) is NeuroTron and not arm.trainer.averaging
+    for method in found if covered else ():
         if method == "sharp" or arm.trainer.step_size != "scheduled":  # Theorem 1 has one step size
             certificate = certify(
                 problem, arm, batch_size=batch_size, steps=study.steps, failure=study.failure,

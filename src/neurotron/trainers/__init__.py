@@ -1,12 +1,12 @@
 """How w moves: one algorithm per file, each a direction × an influence."""
 
-from neurotron._registry import Registry
 from neurotron.trainers.arm import Arm
 from neurotron.trainers.base import Trainer
 from neurotron.trainers.clipped_sgd import ClippedSGD
 from neurotron.trainers.clipped_tron import ClippedTron
 from neurotron.trainers.first_sample_sgd import FirstSampleSGD
 from neurotron.trainers.huber_sgd import HuberSGD
+from neurotron.trainers.names import BY_NAME, build
 from neurotron.trainers.neuro_tron import NeuroTron
 from neurotron.trainers.refined_tron import RefinedTron
 from neurotron.trainers.sgd import SGD
@@ -26,18 +26,5 @@ __all__ = [
     "Stages",
     "Trainer",
     "TrimmedSGD",
+    "build",
 ]
-
-BY_NAME: Registry[Trainer] = Registry(
-    "trainer",
-    {
-        "neuro-tron": NeuroTron,
-        "refined-tron": RefinedTron,
-        "sgd": SGD,
-        "first-sample-sgd": FirstSampleSGD,
-        "clipped-tron": ClippedTron,
-        "clipped-sgd": ClippedSGD,
-        "huber-sgd": HuberSGD,
-        "trimmed-sgd": TrimmedSGD,
-    },
-)

@@ -5,15 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from neurotron.trainers import tracking
 from neurotron.trainers.neuro_tron import NeuroTron
-from neurotron.trainers.tracking import (
-    Tracked,
-    check_tracking,
-    clipped,
-    listened,
-    observed,
-    tracked,
-)
+from neurotron.trainers.tracking import Tracked, check_tracking, clipped, listened
 
 __all__ = ["ClippedTron"]
 
@@ -56,12 +50,5 @@ class ClippedTron(NeuroTron):
         """Return the residual cut to ±τ."""
         return listened(state[0], clipped(residual, state[1]))
 
-    @staticmethod
-    def observe(residual: Any, length: Any, state: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return what `adapt` tracks."""
-        return observed(residual, length, state[1])
-
-    @staticmethod
-    def adapt(state: tuple[Any, ...], mean: tuple[Any, ...], step: Any) -> tuple[Any, ...]:
-        """Return the state with the threshold moved on."""
-        return tracked(state, mean)
+    observe = staticmethod(tracking.observe)
+    adapt = staticmethod(tracking.adapt)

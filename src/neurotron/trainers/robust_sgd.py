@@ -11,8 +11,9 @@ import numpy as np
 
 from neurotron import _check
 from neurotron.laws import WEIGHTINGS
+from neurotron.trainers import tracking
 from neurotron.trainers.base import Direction, Trainer
-from neurotron.trainers.tracking import LEAST, Tracked, check_tracking, listened, observed, tracked
+from neurotron.trainers.tracking import LEAST, Tracked, check_tracking, listened
 
 if TYPE_CHECKING:
     from neurotron.attacks import Attack
@@ -53,15 +54,8 @@ class RobustSGD(Trainer):
         pace = math.nan if self.pace is None else self.pace
         return Tracked(quantile=self.quantile, speed=self.speed, pace=pace)
 
-    @staticmethod
-    def observe(residual: Any, length: Any, state: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return what `adapt` tracks."""
-        return observed(residual, length, state[1])
-
-    @staticmethod
-    def adapt(state: tuple[Any, ...], mean: tuple[Any, ...], step: Any) -> tuple[Any, ...]:
-        """Return the state with threshold and running means moved on."""
-        return tracked(state, mean)
+    observe = staticmethod(tracking.observe)
+    adapt = staticmethod(tracking.adapt)
 
     def resolve(
         self, problem: Problem, *, batch_size: int, steps: int, attack: Attack | None

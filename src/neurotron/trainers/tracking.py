@@ -19,8 +19,7 @@ from neurotron import _check
 from neurotron._formula import select
 
 __all__ = [
-    "LISTENING", "MEMORY", "Tracked", "check_tracking", "clipped", "listened", "observed",
-    "tracked",
+    "LISTENING", "MEMORY", "Tracked", "adapt", "check_tracking", "clipped", "listened", "observe",
 ]  # fmt: skip
 
 LISTENING = 100
@@ -68,14 +67,14 @@ def listened(age: Any, weight: Any) -> Any:
     return select(age >= LISTENING, weight, 0.0)
 
 
-def observed(residual: Any, length: Any, threshold: Any) -> tuple[Any, ...]:
+def observe(residual: Any, length: Any, state: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return of a sample: does it count, is it within τ, ‖g‖², |residual|."""
     size = np.abs(residual)
     counts = select(length > 0.0, 1.0, 0.0)
-    return counts, select(size <= threshold, counts, 0.0), length, size * counts
+    return counts, select(size <= state[1], counts, 0.0), length, size * counts
 
 
-def tracked(state: tuple[Any, ...], mean: tuple[Any, ...]) -> tuple[Any, ...]:
+def adapt(state: tuple[Any, ...], mean: tuple[Any, ...], step: Any) -> tuple[Any, ...]:
     """Return the state after a batch.
 
     The first batch sets τ to its mean absolute residual; a young trainer tracks faster.
