@@ -2,6 +2,7 @@
 
 from evidence import (
     comparison,
+    defence,
     heavy_tails,
     interruption,
     mirror,
@@ -15,7 +16,7 @@ from evidence import (
 
 MODULES = (
     paper_claims, interruption, streams, mirror, recovery, safety, sharpness, heavy_tails, plans,
-    comparison,
+    comparison, defence,
 )  # fmt: skip
 for module in MODULES:
     module.run()
