@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
-from neurotron.trainers.robust_sgd import RobustSGD, paced
-from neurotron.trainers.tracking import clipped
+from neurotron.trainers.robust_sgd import RobustSGD
 
 __all__ = ["ClippedSGD"]
 
@@ -45,8 +43,3 @@ class ClippedSGD(RobustSGD):
     """
 
     quantile: float = field(default=0.2, kw_only=True)
-
-    @staticmethod
-    def influence(residual: Any, state: tuple[Any, ...]) -> Any:
-        """Return the residual cut to ±τ, times pace / mean ‖∇f‖²."""
-        return paced(clipped(residual, state[1]), state)

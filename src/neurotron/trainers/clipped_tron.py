@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from neurotron.trainers import tracking
 from neurotron.trainers.neuro_tron import NeuroTron
-from neurotron.trainers.tracking import Tracked, check_tracking, clipped, listened
+from neurotron.trainers.tracking import Tracked, check_tracking
 
 __all__ = ["ClippedTron"]
 
@@ -45,10 +44,6 @@ class ClippedTron(NeuroTron):
         """What it has tracked before the first step: nothing."""
         return Tracked(quantile=self.quantile, speed=self.speed)
 
-    @staticmethod
-    def influence(residual: Any, state: tuple[Any, ...]) -> Any:
-        """Return the residual cut to ±τ."""
-        return listened(state[0], clipped(residual, state[1]))
-
+    influence = staticmethod(tracking.influence)
     observe = staticmethod(tracking.observe)
     adapt = staticmethod(tracking.adapt)

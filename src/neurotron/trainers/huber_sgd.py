@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import ClassVar
 
-from neurotron.trainers.robust_sgd import RobustSGD, paced
-from neurotron.trainers.tracking import clipped
+from neurotron.trainers.robust_sgd import RobustSGD
 
 __all__ = ["HuberSGD"]
-
-BEND = 1.345 / 0.6745
-"""Huber's constant 1.345 times the scale of the residuals, which is median / 0.6745."""
 
 
 class HuberSGD(RobustSGD):
@@ -27,7 +23,4 @@ class HuberSGD(RobustSGD):
         See `ClippedSGD`; the quantile is the median.
     """
 
-    @staticmethod
-    def influence(residual: Any, state: tuple[Any, ...]) -> Any:
-        """Return the residual cut at Huber's bend, times pace / mean ‖∇f‖²."""
-        return paced(clipped(residual, BEND * state[1]), state)
+    bend: ClassVar[float] = 1.345 / 0.6745

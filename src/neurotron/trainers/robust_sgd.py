@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -13,24 +13,29 @@ from neurotron import _check
 from neurotron.laws import WEIGHTINGS
 from neurotron.trainers import tracking
 from neurotron.trainers.base import Direction, Trainer
-from neurotron.trainers.tracking import LEAST, Tracked, check_tracking, listened
+from neurotron.trainers.tracking import Tracked, check_tracking
 
 if TYPE_CHECKING:
     from neurotron.attacks import Attack
     from neurotron.problem import Problem
 
-__all__ = ["RobustSGD", "effective_size", "paced"]
+__all__ = ["RobustSGD", "effective_size"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RobustSGD(Trainer):
-    r"""Base of `ClippedSGD`, `HuberSGD` and `TrimmedSGD`: they differ in their influence only.
+    r"""Base of `ClippedSGD`, `HuberSGD` and `TrimmedSGD`: they differ in two numbers only.
 
-    .. math:: w \leftarrow w + \frac{c}{\overline{\|\nabla f\|^2}}\, \frac1b \sum_{i=1}^b
-              \mathrm{influence}(v_i - f_w(x_i))\, \nabla f_w(x_i)
+    .. math:: w \leftarrow w + \frac{\mathrm{pace}}{\overline{\|\nabla f\|^2}}\, \frac1b
+              \sum_{i=1}^b \psi(v_i - f_w(x_i))\, \nabla f_w(x_i)
 
     with a running mean of ‖∇f‖² below, so that the scale of inputs, labels and gates plays no part.
     """
+
+    bend: ClassVar[float] = 1.0
+    """k: residuals beyond kτ are large."""
+    beyond: ClassVar[float] = 1.0
+    """c: large residuals count ±c kτ."""
 
     step_size: float | str = field(default=1.0, init=False)
     pace: float | None = None
@@ -52,8 +57,11 @@ class RobustSGD(Trainer):
     def initial_state(self) -> tuple[float, ...]:  # type: ignore[override]
         """What it has tracked before the first step: nothing."""
         pace = math.nan if self.pace is None else self.pace
-        return Tracked(quantile=self.quantile, speed=self.speed, pace=pace)
+        return Tracked(
+            quantile=self.quantile, speed=self.speed, pace=pace, bend=self.bend, beyond=self.beyond
+        )
 
+    influence = staticmethod(tracking.influence)
     observe = staticmethod(tracking.observe)
     adapt = staticmethod(tracking.adapt)
 
@@ -82,8 +90,3 @@ def effective_size(problem: Problem, weighting: str | None) -> float:
     gate = problem.network.mean_gate
     seen = gate @ gate.T if covariance is None else gate @ covariance @ gate.T
     return float(np.trace(seen) / np.linalg.eigvalsh(seen)[-1])
-
-
-def paced(weight: Any, state: tuple[Any, ...]) -> Any:
-    """Return the weight times pace / mean ‖g‖², nothing while it listens."""
-    return listened(state[0], weight * (state[6] / np.maximum(state[2], LEAST)))

@@ -1,6 +1,7 @@
-r"""What robust trainers learn of their residuals while they go.
+r"""What robust trainers have in common: they track their residuals and distrust the large ones.
 
-Such a trainer clips or drops residuals at a threshold τ, a quantile of |residual| that it tracks:
+A residual ρ counts as it is up to kτ, and as ±c kτ beyond: c = 1 clips, c = 0 drops. The threshold
+τ is a quantile of |residual| that is tracked:
 
 .. math:: \tau \leftarrow \tau \exp\left(s\,(p - \text{share of the batch with } |residual| \le
           \tau)\right)
@@ -19,7 +20,7 @@ from neurotron import _check
 from neurotron._formula import select
 
 __all__ = [
-    "LISTENING", "MEMORY", "Tracked", "adapt", "check_tracking", "clipped", "listened", "observe",
+    "LISTENING", "MEMORY", "Tracked", "adapt", "check_tracking", "influence", "observe",
 ]  # fmt: skip
 
 LISTENING = 100
@@ -48,7 +49,11 @@ class Tracked(NamedTuple):
     speed: float = 0.0
     """s, how fast it does."""
     pace: float = 0.0
-    """How long the trainer's steps are, if it is the trainer that decides."""
+    """How long steps are, in units of 1 / mean ‖g‖²; 0 for trainers that have a step size."""
+    bend: float = 1.0
+    """k, in units of τ: where residuals begin to be large."""
+    beyond: float = 1.0
+    """c, what large ones count, in units of kτ."""
 
 
 def check_tracking(quantile: float, speed: float) -> None:
@@ -57,14 +62,13 @@ def check_tracking(quantile: float, speed: float) -> None:
     _check.number("speed", speed, "(0, 1]")
 
 
-def clipped(residual: Any, threshold: Any) -> Any:
-    """Return the residual cut to ±threshold, elementwise."""
-    return np.minimum(np.maximum(residual, -threshold), threshold)
-
-
-def listened(age: Any, weight: Any) -> Any:
-    """Return the weight, 0 as long as the trainer only listens."""
-    return select(age >= LISTENING, weight, 0.0)
+def influence(residual: Any, state: tuple[Any, ...]) -> Any:
+    """Return how much a residual counts; nothing while the trainer only listens."""
+    age, threshold, length, _, _, _, pace, bend, beyond = state
+    limit = bend * threshold
+    counted = select(np.abs(residual) <= limit, residual, np.copysign(beyond * limit, residual))
+    scale = select(pace > 0.0, pace / np.maximum(length, LEAST), 1.0)
+    return counted * select(age >= LISTENING, scale, 0.0)
 
 
 def observe(residual: Any, length: Any, state: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -79,7 +83,7 @@ def adapt(state: tuple[Any, ...], mean: tuple[Any, ...], step: Any) -> tuple[Any
 
     The first batch sets τ to its mean absolute residual; a young trainer tracks faster.
     """
-    age, threshold, length, absolute, quantile, speed, pace = state
+    age, threshold, length, absolute, quantile, speed, pace, bend, beyond = state
     counting, within, new_length, size = mean
     share = np.maximum(counting, LEAST)
     gain = select(counting > 0.0, np.maximum(speed, 5.0 / (5.0 + age)), 0.0)
@@ -94,4 +98,6 @@ def adapt(state: tuple[Any, ...], mean: tuple[Any, ...], step: Any) -> tuple[Any
         quantile,
         speed,
         pace,
+        bend,
+        beyond,
     )

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import ClassVar
 
-import numpy as np
-
-from neurotron._formula import select
-from neurotron.trainers.robust_sgd import RobustSGD, paced
+from neurotron.trainers.robust_sgd import RobustSGD
 
 __all__ = ["TrimmedSGD"]
 
@@ -25,7 +22,4 @@ class TrimmedSGD(RobustSGD):
         See `ClippedSGD`; the quantile is the share of samples that is kept, one half.
     """
 
-    @staticmethod
-    def influence(residual: Any, state: tuple[Any, ...]) -> Any:
-        """Return the residual if it is small, else 0, times pace / mean ‖∇f‖²."""
-        return paced(select(np.abs(residual) <= state[1], residual, 0.0), state)
+    beyond: ClassVar[float] = 0.0

@@ -59,7 +59,7 @@ ATTACKS: tuple[type[Attack], ...] = (
 )  # fmt: skip
 TRAINERS: dict[type[Trainer], int] = {
     NeuroTron: 0, SGD: 0, FirstSampleSGD: 0, ScheduledTron: 6,
-    ClippedTron: 7, ClippedSGD: 7, HuberSGD: 7, TrimmedSGD: 7,
+    ClippedTron: 9, ClippedSGD: 9, HuberSGD: 9, TrimmedSGD: 9,
 }  # fmt: skip
 """With how many numbers the state of each has."""
 LAWS: tuple[type[ScaledLaw], ...] = (Normal, Laplace, Uniform, Rademacher, StudentT)

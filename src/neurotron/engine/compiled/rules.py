@@ -7,7 +7,6 @@ row of numbers between steps, and a tuple of known size inside a kernel, as form
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any, NamedTuple
 
 from numba.extending import register_jitable
@@ -17,13 +16,11 @@ from neurotron._types import Array, Index
 from neurotron.engine.compiled.formulas import TRAINERS, Kernel, switch
 from neurotron.engine.compiled.lanes import LANES
 from neurotron.theory.recursion import best_step, bound_after
-from neurotron.trainers import Trainer, tracking
-from neurotron.trainers.robust_sgd import paced
+from neurotron.trainers import Trainer
 
 __all__ = ["RULES", "Rule", "Samples", "adapt", "adapt_kernel", "rule_of", "weigh", "weigh_kernel"]
 
-CALLED = (best_step, bound_after, paced, tracking.clipped, tracking.listened)
-for helper in CALLED:  # by formulas
+for helper in (best_step, bound_after):  # what formulas call
     register_jitable(helper)
 
 
@@ -129,19 +126,11 @@ def weigh_kernel(rule: Rule) -> Kernel:
 
 def adapt_kernel(rule: Rule) -> Kernel:
     """Return what moves the state of every running lane on, by what it observed on average."""
-    return _adapt_kernel(rule.observe, rule.adapt, rule.size)
-
-
-@cache
-def _adapt_kernel(
-    observe_one: Callable[..., Any], adapt_one: Callable[..., Any], size: int
-) -> Kernel:
-    """Return the kernel of these formulas, one for all rules that share them."""
-    if size == 0:
+    if rule.size == 0:
         return inline(lambda step, memory, stopped_at, samples, counts: None)
-    observe, adapt = inline(observe_one), inline(adapt_one)
-    observed = len(observe_one(1.0, 1.0, (1.0,) * size))
-    read, write, add = _reader(size), _writer(size), _adder(observed)
+    observe, adapt = inline(rule.observe), inline(rule.adapt)
+    observed = len(rule.observe(1.0, 1.0, (1.0,) * rule.size))
+    read, write, add = _reader(rule.size), _writer(rule.size), _adder(observed)
     nothing = (0.0,) * observed
 
     @jit
