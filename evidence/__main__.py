@@ -6,7 +6,7 @@ from evidence import (
     heavy_tails,
     interruption,
     mirror,
-    paper_claims,
+    catalog_claims,
     plans,
     recovery,
     safety,
@@ -15,7 +15,7 @@ from evidence import (
 )
 
 MODULES = (
-    paper_claims, interruption, streams, mirror, recovery, safety, sharpness, heavy_tails, plans,
+    catalog_claims, interruption, streams, mirror, recovery, safety, sharpness, heavy_tails, plans,
     comparison, defence,
 )  # fmt: skip
 for module in MODULES:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from evidence.paper_claims import EXPECTED
+from evidence.catalog_claims import EXPECTED
 
 import neurotron as nt
 

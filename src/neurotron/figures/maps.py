@@ -25,7 +25,7 @@ FIGURES_OF_FRONTIER = {
     "exact-below-half": ("phase", "exact", "steps"),
     "exact-when-concentrated": ("phase-burst", "phase-half-space"),
     "exact-when-not-additive": ("final-errors-sign-flip-probability",),
-    "closer-than-others": ("phase", "paired-errors"),
+    "as-often-as-others": ("exact", "paired-errors"),
     "nobody-above-half": ("phase-impersonation",),
     "floor-grows-with-bound": ("final-errors-odd-direction-bound",),
     "floor-grows-with-probability": (

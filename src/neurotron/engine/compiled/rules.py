@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from numba.extending import register_jitable
+from numba.np.unsafe.ndarray import to_fixed_tuple
 
 from neurotron._jit import inline, jit
 from neurotron._types import Array, Index
@@ -56,27 +57,16 @@ def rule_of(kind: type[Trainer]) -> Rule:
 
 def _reader(size: int) -> Callable[..., tuple[float, ...]]:
     """Return the function that makes a tuple of the first `size` numbers of a row."""
-    if size == 0:
-        return inline(lambda row: ())
-    rest, last = _reader(size - 1), size - 1
-
-    @inline
-    def read(row: Array) -> tuple[float, ...]:
-        return rest(row) + (row[last],)  # noqa: RUF005  (the compiler knows no other way)
-
-    return read
+    return inline(lambda row: to_fixed_tuple(row, size))
 
 
 def _writer(size: int) -> Callable[..., None]:
     """Return the function that writes a tuple of `size` numbers to a row."""
-    if size == 0:
-        return inline(lambda numbers, row: None)
-    rest, last = _writer(size - 1), size - 1
 
     @inline
     def write(numbers: tuple[float, ...], row: Array) -> None:
-        rest(numbers, row)
-        row[last] = numbers[last]
+        for i in range(size):
+            row[i] = numbers[i]
 
     return write
 

@@ -1,0 +1,131 @@
+"""The studies of the catalog and what they say of the claims: the paper's, and past it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import neurotron as nt
+from evidence.store import SHOWING, Row, code_hash, collect, write_table
+from neurotron.figures.printed import draw, encode
+
+ROOT = Path(__file__).parent.parent
+FOLDER = ROOT / "out" / "evidence"
+NO_PAGE = ("cli", *SHOWING)
+
+
+class Catalogued(NamedTuple):
+    """A study of the catalog, where its claims are kept, and the page that shows its figures."""
+
+    name: str
+    claims: str
+    title: str
+    page: str
+
+    @property
+    def images(self) -> Path:
+        """Where the figures of the page lie."""
+        return ROOT / "docs" / "images" / self.name
+
+
+PAPER = Catalogued(
+    "paper", "claims",
+    "The paper's claims in 20 replicates of its simulation study (seed 0, 40 000 steps)",
+    "paper.md",
+)  # fmt: skip
+FRONTIER = Catalogued(
+    "frontier", "frontier_claims",
+    "Claims past the paper in 7 replicates of the frontier study (seed 0, 40 000 steps)",
+    "defence.md",
+)  # fmt: skip
+EXPECTED = {
+    "grows-with-bound": "reproduced",
+    "grows-with-probability": "reproduced",
+    "recovers-without-attack": "reproduced",
+    "small-attack-degrades": "reproduced",
+    "smaller-error-than-sgd": "reproduced only as published",
+    "faster-than-sgd": "reproduced only as published",
+    "more-often-than-sgd": "reproduced",
+    "heavy-tails-alike": "reproduced",
+    "outer-weights-help": "reproduced only as published",
+    "impersonation-wins": "reproduced",
+    "theorem-1-applies": "not reproduced",
+    "certificate-holds": "reproduced",
+}
+"""The verdicts that README and docs speak of."""
+
+
+def evaluated(kept: Catalogued) -> Row:
+    """Evaluate every claim."""
+    results = study(kept)
+    claims = nt.claims.evaluate(results)
+    return {
+        "environment": results.folder.manifest["environment"],
+        "verdicts": [
+            {"claim": claim.statement, "source": claim.source, "verdict": claim.verdict,
+             "why": claim.because, "name": claim.name}
+            for claim in claims
+        ],
+        "comparisons": [
+            {"claim": claim.name, **{name: _plain(value) for name, value in asdict(found).items()}}
+            for claim in claims
+            for found in claim.findings
+        ],
+    }  # fmt: skip
+
+
+def study(kept: Catalogued) -> nt.results.Results:
+    """Run the study of the catalog, or what is missing of it."""
+    folder = FOLDER / f"{kept.name}-{code_hash(Path(__file__), NO_PAGE)}"
+    report = nt.studies.run(nt.studies.read(kept.name), folder)
+    if report.interrupted:
+        raise KeyboardInterrupt
+    assert not report.failures
+    return nt.load(folder)
+
+
+def figures(kept: Catalogued) -> Row:
+    """Draw the figures of the study that its page shows, and keep their captions."""
+    shown = (ROOT / "docs" / kept.page).read_text()
+    charts = [
+        chart
+        for chart in nt.figures.charts(study(kept))
+        if f"images/{kept.name}/{chart.name}.png" in shown
+    ]
+    kept.images.mkdir(exist_ok=True)
+    for old in kept.images.glob("*.png"):
+        old.unlink()
+    for chart in charts:
+        (kept.images / f"{chart.name}.png").write_bytes(encode(draw(chart), ".png", dpi=100))
+    return {"captions": {chart.name: f"{chart.title}. {chart.caption}" for chart in charts}}
+
+
+def _plain(value: object) -> object:
+    return "∞" if value == math.inf else value
+
+
+def collected(kept: Catalogued) -> dict[str, str]:
+    """Compute and store claims and figures of a study; return the verdicts."""
+    (row,) = collect(
+        kept.claims, kept.title, {kept.name: partial(evaluated, kept)}, table=False,
+        left_out=NO_PAGE,
+    )  # fmt: skip
+    origin = [{"made by": f"`neurotron run {kept.name}`", **row["environment"]}]
+    write_table(kept.claims, kept.title, row["verdicts"], origin)
+    comparisons = f"{kept.claims}_comparisons"
+    write_table(comparisons, f"{kept.title}: every comparison", row["comparisons"], origin)
+    (drawn,) = collect(
+        f"{kept.name}_figures", f"The figures of docs/{kept.page}",
+        {"figures": partial(figures, kept)}, table=False, left_out=("cli", "report"),
+    )  # fmt: skip
+    assert all((kept.images / f"{name}.png").is_file() for name in drawn["captions"])
+    return {found["name"]: found["verdict"] for found in row["verdicts"]}
+
+
+def run() -> None:
+    """Compute and store the evidence, and fail if a verdict is not the one the docs speak of."""
+    assert collected(PAPER) == EXPECTED
+    assert collected(FRONTIER) == EXPECTED_OF_FRONTIER
