@@ -1,12 +1,12 @@
 """``python -m evidence``: compute what is missing in docs/evidence, check all of it."""
 
 from evidence import (
+    catalog_claims,
     comparison,
     defence,
     heavy_tails,
     interruption,
     mirror,
-    catalog_claims,
     plans,
     recovery,
     safety,

@@ -210,7 +210,7 @@ CLAIMS: dict[str, tuple[str, str, Check]] = {
         exact(only=NON_ADDITIVE),
     ),
     "as-often-as-others": (
-        "It recovers the filter exactly at least as often as every other trainer, on the same data.",
+        "It recovers the filter exactly at least as often as every other trainer on the same data.",
         "past the paper",
         as_often_as_others,
     ),
