@@ -4,6 +4,7 @@ from evidence import (
     catalog_claims,
     comparison,
     defence,
+    defence_limits,
     heavy_tails,
     interruption,
     mirror,
@@ -16,7 +17,7 @@ from evidence import (
 
 MODULES = (
     catalog_claims, interruption, streams, mirror, recovery, safety, sharpness, heavy_tails, plans,
-    comparison, defence,
+    comparison, defence, defence_limits,
 )  # fmt: skip
 for module in MODULES:
     module.run()

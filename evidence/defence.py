@@ -1,17 +1,16 @@
-"""The defence: who recovers the filter under attack, with which network, noise and constants."""
+"""The defence: who recovers the filter under attack, with which networks and constants."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
 from benchmarks.workloads import FOUR_LAWS, Setting
 
 import neurotron as nt
 from evidence.store import FOLDER, Row, collect, write_table
-from neurotron.engine.streams import Purpose, Stream
 
 STEPS = 40_000
 REPLICATES = 20
@@ -185,78 +184,6 @@ def _networks() -> None:
     collect("defence_networks", title, units)
 
 
-# ---- honest noise --------------------------------------------------------------------------------
-
-
-def noise(level: float, attack: str, nets: int = 5, steps: int = STEPS) -> Row:
-    """Return errors of the defence over that of least squares on the unattacked rows.
-
-    Least squares starts at w* and makes one Gauss–Newton step on the same batches without the
-    attacked samples, whose coins are those of the run.
-    """
-    errors, squares = [], []
-    for number in range(nets):
-        problem = _noisy(level, number)
-        adversary = nt.attacks.build(attack, problem, bound=1.0, probability=0.4, seed=number)
-        arms = [
-            nt.Arm(nt.RefinedTron(), adversary, name="plain"),
-            nt.Arm(nt.RefinedTron(averaging=True), adversary, name="averaged"),
-            nt.Arm(nt.NeuroTron("fastest", averaging=True), adversary, name="tron"),
-        ]
-        run = nt.simulate(problem, arms, steps=steps, batch_size=16, replicate=number, record=steps)
-        assert run.errors is not None
-        errors.append(run.errors[:, -1])
-        beta = 0.0 if adversary is None else adversary.probability
-        squares.append(_least_squares(level, beta, number, steps))
-    ratios = np.median(np.array(errors) / np.array(squares)[:, None], axis=0)
-    return {
-        "noise": level,
-        "attack": attack,
-        "nets": nets,
-        "least squares": float(np.median(squares)),
-        "RefinedTron / least squares": float(ratios[0]),
-        "averaged": float(ratios[1]),
-        "Neuro-Tron averaged": float(ratios[2]),
-    }
-
-
-@cache
-def _least_squares(level: float, beta: float, number: int, steps: int) -> float:
-    """Return the error of least squares on the samples of a run that were not attacked."""
-    problem = _noisy(level, number)
-    stream, source = Stream.of(0, number), nt.Simulated(problem)
-    w, network = problem.true_weights, problem.network
-    assert w is not None
-    gram, moment = np.zeros((w.size, w.size)), np.zeros(w.size)
-    for step in range(steps):
-        batch = source.batch(stream, step, 16)
-        honest = stream.pairs(Purpose.ATTACK, step, 16)[0] > beta
-        x, y = batch.inputs[honest], batch.labels[honest]
-        slope = network.gradient(w, x)
-        gram += slope.T @ slope
-        moment += slope.T @ (y - network(w, x))
-    return float(np.linalg.norm(np.linalg.solve(gram, moment)))
-
-
-def _noisy(level: float, number: int) -> nt.Problem:
-    network = FOUR_LAWS[0].problem(seed=number).network
-    return nt.Problem.draw(network, FOUR_LAWS[0].law, seed=number, noise=level)
-
-
-def _noise() -> None:
-    """Store what honest noise costs."""
-    title = (
-        f"Honest label noise: N(0, 1), 5 nets, {STEPS} steps, β = 0.4, θ = 1; median errors over "
-        "that of least squares on the unattacked rows, started at w*"
-    )
-    units = {
-        f"{level:g}, {attack}": partial(noise, level, attack)
-        for level in (0.01, 0.1)
-        for attack in ("none", "random-sign", "constant", "odd-direction", "adaptive")
-    }
-    collect("defence_noise", title, units)
-
-
 # ---- constants -----------------------------------------------------------------------------------
 
 CHANGES: dict[str, dict[str, float]] = {
@@ -317,12 +244,8 @@ def _constants() -> None:
     collect("defence_constants", title, {name: partial(change, name) for name in CHANGES})
 
 
-PARTS = {
-    "recovery": _recovery, "networks": _networks, "noise": _noise, "constants": _constants,
-}  # fmt: skip
-
-
 def run() -> None:
     """Compute and store the evidence, and fail if the defence misses its bars."""
-    for part in PARTS.values():
-        part()
+    _recovery()
+    _networks()
+    _constants()

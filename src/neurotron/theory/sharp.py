@@ -177,10 +177,6 @@ def sharp_recursion(
     problem: Problem, trainer: NeuroTron, attack: Attack | Budget | None, batch_size: int
 ) -> Recursion:
     """Return the recursion F of a resolved trainer, or say why there is none."""
-    if trainer.step_size == "fastest":  # the same whoever attacks, even without a bound
-        attack = None
-    else:
-        problem.law.require_clean("step_size='scheduled'")
     constants = sharp_constants(problem, np.asarray(trainer.sensing), trainer.weighting)
     seen = exposure(constants, problem, trainer, attack)
     if not math.isfinite(constants.largest(disturbed=is_disturbed(problem, attack))):

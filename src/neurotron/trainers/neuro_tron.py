@@ -77,9 +77,10 @@ class NeuroTron(Trainer):
                 raise _check.InputError(
                     f"step_size='scheduled' is for NeuroTron itself, not for {type(self).__name__}"
                 )
+            problem.law.require_clean("step_size='scheduled'")
             recursion = sharp_recursion(problem, resolved, attack, batch_size)
             return ScheduledTron.of(resolved, recursion, problem.initial_error(None) ** 2)
-        if self.step_size == "fastest":
+        if self.step_size == "fastest":  # the same whoever attacks, even without a bound
             recursion = sharp_recursion(problem, resolved, None, batch_size)
             object.__setattr__(resolved, "step_size", recursion.fastest)
         return resolved

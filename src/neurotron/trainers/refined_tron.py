@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from neurotron import _check
-from neurotron.theory.sharp import sharp_recursion
-from neurotron.trainers.base import Trainer
 from neurotron.trainers.clipped_sgd import ClippedSGD
 from neurotron.trainers.neuro_tron import NeuroTron
 from neurotron.trainers.stages import Stages, Standing, Turn
@@ -102,13 +100,18 @@ class RefinedTron(Stages):
         plain = problem.even_moments(None)
         first = "inverse-norm" if plain.quartic is None else None
         second = "inverse-norm" if plain.covariance is None else None
+        if problem.even_moments(first).quartic is None:
+            raise _check.InputError(
+                f"RefinedTron needs moments that {problem.law!r} does not have or does not say: "
+                "take Empirical(rows), with rows drawn from it"
+            )
         tron, clipped = (
             stage.resolve(problem, batch_size=batch_size, steps=steps, attack=attack)
             for stage in self._stages(first, second)
         )
         warm_up = self.warm_up
         if warm_up is None:
-            needed = _steps_nearer(problem, tron, batch_size)
+            needed = _steps_nearer(float(tron.step_size), problem.network.leak)
             warm_up = max(min(needed, steps // 8), 1)
         resolved = copy.copy(self)
         resolved._take(
@@ -166,10 +169,10 @@ def _absolute(standing: Standing) -> float:
     return Tracked(*standing.memory).absolute
 
 
-def _steps_nearer(problem: Problem, tron: Trainer, batch_size: int) -> int:
-    """Return after how many steps w is certified to be nearer to w*, without attack and noise."""
-    assert isinstance(tron, NeuroTron)
-    clean = sharp_recursion(problem, tron, None, batch_size)
-    eta = float(tron.step_size)
-    rate = eta * (clean.pull - eta * clean.square)
-    return math.ceil(2.0 * math.log(1.0 / NEARER) / -math.log1p(-min(rate, 0.99)))
+def _steps_nearer(step_size: float, leak: float) -> int:
+    """Return after how many steps w is certified to be nearer to w*, without attack and noise.
+
+    With the fastest step size F(Δ) = (1 − ηp/2) Δ, and the optimal matrix has p = 1 + α.
+    """
+    rate = min(step_size * (1.0 + leak) / 2.0, 0.99)
+    return math.ceil(2.0 * math.log(1.0 / NEARER) / -math.log1p(-rate))

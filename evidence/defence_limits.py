@@ -1,0 +1,181 @@
+"""The limits of the defence: honest noise, half of the labels, skewed inputs, the wrong network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, partial
+
+import numpy as np
+from benchmarks.workloads import FOUR_LAWS
+
+import neurotron as nt
+from evidence.defence import STEPS
+from evidence.store import Row, collect
+from neurotron.engine.sources import Batch
+from neurotron.engine.streams import Purpose, Stream
+
+POSITIVE = np.random.default_rng(0).exponential(size=(20_000, 100))
+
+# ---- honest noise --------------------------------------------------------------------------------
+
+
+def noise(level: float, attack: str, nets: int = 5, steps: int = STEPS) -> Row:
+    """Return errors of the defence over that of least squares on the unattacked rows.
+
+    Least squares starts at w* and makes one Gauss–Newton step on the same batches without the
+    attacked samples, whose coins are those of the run.
+    """
+    errors, squares = [], []
+    for number in range(nets):
+        problem = _noisy(level, number)
+        adversary = nt.attacks.build(attack, problem, bound=1.0, probability=0.4, seed=number)
+        arms = [
+            nt.Arm(nt.RefinedTron(), adversary, name="plain"),
+            nt.Arm(nt.RefinedTron(averaging=True), adversary, name="averaged"),
+            nt.Arm(nt.NeuroTron("fastest", averaging=True), adversary, name="tron"),
+        ]
+        run = nt.simulate(problem, arms, steps=steps, batch_size=16, replicate=number, record=steps)
+        assert run.errors is not None
+        errors.append(run.errors[:, -1])
+        beta = 0.0 if adversary is None else adversary.probability
+        squares.append(_least_squares(level, beta, number, steps))
+    ratios = np.median(np.array(errors) / np.array(squares)[:, None], axis=0)
+    return {
+        "noise": level,
+        "attack": attack,
+        "nets": nets,
+        "least squares": float(np.median(squares)),
+        "RefinedTron / least squares": float(ratios[0]),
+        "averaged": float(ratios[1]),
+        "Neuro-Tron averaged": float(ratios[2]),
+    }
+
+
+@cache
+def _least_squares(level: float, beta: float, number: int, steps: int) -> float:
+    """Return the error of least squares on the samples of a run that were not attacked."""
+    problem = _noisy(level, number)
+    stream, source = Stream.of(0, number), nt.Simulated(problem)
+    w, network = problem.true_weights, problem.network
+    assert w is not None
+    gram, moment = np.zeros((w.size, w.size)), np.zeros(w.size)
+    for step in range(steps):
+        batch = source.batch(stream, step, 16)
+        honest = stream.pairs(Purpose.ATTACK, step, 16)[0] > beta
+        x, y = batch.inputs[honest], batch.labels[honest]
+        slope = network.gradient(w, x)
+        gram += slope.T @ slope
+        moment += slope.T @ (y - network(w, x))
+    return float(np.linalg.norm(np.linalg.solve(gram, moment)))
+
+
+def _noisy(level: float, number: int) -> nt.Problem:
+    network = FOUR_LAWS[0].problem(seed=number).network
+    return nt.Problem.draw(network, FOUR_LAWS[0].law, seed=number, noise=level)
+
+
+def _noise() -> None:
+    """Store what honest noise costs."""
+    title = (
+        f"Honest label noise: N(0, 1), 5 nets, {STEPS} steps, β = 0.4, θ = 1; median errors over "
+        "that of least squares on the unattacked rows, started at w*"
+    )
+    units = {
+        f"{level:g}, {attack}": partial(noise, level, attack)
+        for level in (0.01, 0.1)
+        for attack in ("none", "random-sign", "constant", "odd-direction", "adaptive")
+    }
+    collect("defence_noise", title, units)
+
+
+# ---- limits --------------------------------------------------------------------------------------
+
+
+def _paper_network(seed: int, spread: float = 0.0) -> nt.FilterNetwork:
+    """Return a network of the paper's, its gates off by `spread` times Gaussian entries."""
+    network = nt.networks.symmetric(100, 25, 10, seed=seed)
+    off = np.random.default_rng(seed).standard_normal(network.gates.shape)
+    return nt.networks.from_gates(network.gates + spread * off) if spread else network
+
+
+LIMITS: dict[str, tuple[nt.Law, float, str, float, float]] = {
+    f"{attack}, β = {beta}": (nt.Normal(), 0.0, attack, beta, theta)
+    for attack, theta in (("impersonation", np.inf), ("constant", 4.0), ("adaptive", 4.0))
+    for beta in (0.48, 0.5, 0.52, 0.6)
+} | {
+    "half of the labels, one half-space": (nt.Normal(), 0.0, "half-space", 0.5, 4.0),
+    "exponential inputs − 1, adaptive, β = 0.2": (
+        nt.Empirical(POSITIVE - 1.0), 0.0, "adaptive", 0.2, 1.0,
+    ),
+    "exponential inputs, no attack": (nt.Empirical(POSITIVE), 0.0, "none", 0.0, 0.0),
+    "exponential inputs, adaptive, β = 0.2": (
+        nt.Empirical(POSITIVE), 0.0, "adaptive", 0.2, 1.0,
+    ),
+    "inputs seen with noise 0.1, no attack": (
+        nt.laws.Corrupted(nt.Normal(), 0.1), 0.0, "none", 0.0, 0.0,
+    ),
+    "inputs seen with noise 0.1, adaptive, β = 0.2": (
+        nt.laws.Corrupted(nt.Normal(), 0.1), 0.0, "adaptive", 0.2, 1.0,
+    ),
+    "gates off by 1 %, no attack": (nt.Normal(), 0.01, "none", 0.0, 0.0),
+    "gates off by 1 %, adaptive, β = 0.2": (nt.Normal(), 0.01, "adaptive", 0.2, 1.0),
+    "gates off by 10 %, adaptive, β = 0.2": (nt.Normal(), 0.1, "adaptive", 0.2, 1.0),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class OtherNetwork:
+    """Batches of a problem whose labels another network made, with the same true weights."""
+
+    problem: nt.Problem
+    network: nt.FilterNetwork
+
+    def batch(self, stream: Stream, step: int, batch_size: int) -> Batch:
+        """Return batch number `step`."""
+        inputs = nt.Simulated(self.problem).batch(stream, step, batch_size).inputs
+        assert self.problem.true_weights is not None
+        return Batch(inputs, self.network(self.problem.true_weights, inputs))
+
+
+def limit(name: str, nets: int = 5, steps: int = STEPS) -> Row:
+    """Return how far the defence and Neuro-Tron end from the filter where no theory helps."""
+    law, off, attack, beta, theta = LIMITS[name]
+    parts = []
+    for number in range(nets):
+        problem = nt.Problem.draw(_paper_network(number), law, seed=number)
+        adversary = nt.attacks.build(attack, problem, bound=theta, probability=beta, seed=number)
+        arms = [
+            nt.Arm(nt.RefinedTron(), adversary, name="refined"),
+            nt.Arm(nt.NeuroTron("fastest"), adversary, name="tron"),
+        ]
+        source = OtherNetwork(problem, _paper_network(number, off)) if off else None
+        run = nt.simulate(
+            problem, arms, steps=steps, batch_size=16, replicate=number, source=source,
+            record=steps,
+        )  # fmt: skip
+        assert run.errors is not None
+        assert problem.true_weights is not None
+        parts.append(run.errors[:, -1] / np.linalg.norm(problem.true_weights))
+    refined, tron = np.array(parts).T
+    return {
+        "nets": nets,
+        "RefinedTron: median error / ‖w*‖": float(np.median(refined)),
+        "best": float(refined.min()),
+        "worst": float(refined.max()),
+        "Neuro-Tron: median error / ‖w*‖": float(np.median(tron)),
+    }
+
+
+def _limits() -> None:
+    """Store where it cannot work."""
+    title = (
+        f"Where the defence cannot work: the paper's nets with n = 100, 5 each, {STEPS} steps; "
+        "N(0, 1) inputs unless said; θ = 4 above β = 0.45 (impersonation without a bound), else 1"
+    )
+    collect("defence_limits", title, {name: partial(limit, name) for name in LIMITS})
+
+
+def run() -> None:
+    """Compute and store the evidence."""
+    _noise()
+    _limits()
