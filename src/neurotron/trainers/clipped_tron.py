@@ -65,3 +65,13 @@ class ClippedTron(NeuroTron):
     def adapt(state: tuple[Any, ...], mean: tuple[Any, ...], step: Any) -> tuple[Any, ...]:
         """Return the state with the threshold moved on."""
         return tracked(state, mean)
+
+    def __repr__(self) -> str:
+        plain = super().__repr__().removesuffix(")")
+        defaults = {"quantile": 0.5, "speed": 0.05}
+        changed = [
+            f", {name}={getattr(self, name):g}"
+            for name, default in defaults.items()
+            if getattr(self, name) != default
+        ]
+        return f"{plain}{''.join(changed)})"
