@@ -140,14 +140,18 @@ def test_bits_of_staged_arms_do_not_depend_on_records_or_slices(monkeypatch):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_stage_that_diverges_stops_the_arm_and_the_next_never_begins(engine, monkeypatch):
-    problem, arms, options = staged(monkeypatch)
-    run = nt.simulate(problem, arms[2:4], engine=engine, **options | {"steps": 300})
+    """Not even when another arm's next stage begins later."""
+    problem, arms, _ = staged(monkeypatch)
+    late = nt.Stages((nt.SGD(0.02), 0.75), (nt.SGD(0.01), 0.25))
+    arms, options = [nt.Arm(late), arms[3]], {"steps": 100, "batch_size": 5, "engine": engine}
+    run = nt.simulate(problem, arms, **options)
     assert run.status == ("finished", "diverged")
-    assert run.stopped_at[1] < 150
+    assert run.stopped_at[1] < 50
     assert [turn.stage for turn in run.state.turns] == [1, 0]
     assert np.isinf(run.errors[1, -1])
-    until = nt.simulate(problem, arms[2:4], engine=engine, **options | {"steps": 300})
-    np.testing.assert_array_equal(run.weights, until.weights)
+    alone = nt.simulate(problem, arms[1:], **options)
+    np.testing.assert_allclose(run.weights[1], alone.weights[0], rtol=1e-12)
+    np.testing.assert_allclose(run.state.weights[:, 1], alone.state.weights[:, 0], rtol=1e-12)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -199,6 +203,22 @@ def test_interrupted_and_resumed_is_the_same_as_run_through(place, monkeypatch):
     assert_same_bits(resumed, whole)
     assert resumed.status == whole.status
     assert [t[:3] for t in resumed.state.turns] == [t[:3] for t in whole.state.turns]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_where_a_new_try_begins_its_weights_are_the_ones_that_count(engine, monkeypatch):
+    problem, _, options = staged(monkeypatch)
+    arms = [nt.Arm(nt.RefinedTron(30, averaging=True), Adaptive(1.0, 0.45))]
+    tried, mirror = (
+        interrupted_at(place, monkeypatch, problem, arms, engine=engine, **options)
+        for place in (249, 250)
+    )
+    assert mirror.state.turns[0][:3] == (0, 250, 280)
+    np.testing.assert_array_equal(mirror.weights[0], mirror.state.weights[:, 0])
+    np.testing.assert_array_equal(mirror.weights[0], -mirror.state.turns[0].kept.weights)
+    np.testing.assert_allclose(mirror.weights, -tried.weights, rtol=0.5)
+    error = np.linalg.norm(mirror.weights[0] - problem.true_weights)
+    assert mirror.errors[0, -1] == pytest.approx(error, rel=1e-13)
 
 
 def test_a_run_with_stages_goes_on_with_the_same_steps_only(monkeypatch):

@@ -207,6 +207,31 @@ def test_it_keeps_the_place_with_the_smaller_mean_residual(defence, before, bett
         assert begin is best
 
 
+def test_averaging_goes_on_through_the_middle_of_a_trial(monkeypatch):
+    """Marking the threshold leaves weights, state and average alone."""
+    problem, attack = small(), nt.attacks.RandomSign(1.0, 0.4)
+    courses = []
+    for trial in (105, 400):  # with a mark at step 115 or none
+        monkeypatch.setattr(refined_tron, "SHORTEST_TRIAL", trial)
+        arms = [nt.Arm(nt.RefinedTron(10, averaging=True), attack)]
+        courses.append(nt.simulate(problem, arms, steps=200, batch_size=16))
+    one, other = courses
+    assert [run.state.turns[0].until for run in courses] == [220, 410]
+    np.testing.assert_array_equal(one.weights, other.weights)
+    np.testing.assert_array_equal(one.state.weights, other.state.weights)
+    assert np.abs(one.weights[0] - one.state.weights[:, 0]).max() > 1e-6
+
+
+def test_averaging_is_worth_it_where_honest_labels_are_noisy():
+    exact = small()
+    noisy = nt.Problem(exact.network, exact.law, exact.true_weights, noise=0.3)
+    attack = nt.attacks.RandomSign(1.0, 0.2)
+    arms = [nt.Arm(nt.RefinedTron(averaging=a), attack) for a in (True, False)]
+    runs = [nt.simulate(noisy, arms, steps=6000, batch_size=16, replicate=i) for i in range(4)]
+    averaged, plain = np.mean([run.errors[:, -1] for run in runs], axis=0)
+    assert averaged < 0.6 * plain
+
+
 # ---- edges --------------------------------------------------------------------------------------
 
 
