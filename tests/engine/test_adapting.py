@@ -171,6 +171,7 @@ def test_lengths_are_not_measured_for_a_trainer_that_does_not_observe(small_prob
 def test_the_list_of_trainers_says_how_many_numbers_their_states_have(small_problem):
     trainers = [nt.NeuroTron(1.0), nt.SGD(1.0), nt.FirstSampleSGD(1.0)]
     trainers.append(scheduled(small_problem.network))
+    trainers += [nt.ClippedTron(), nt.ClippedSGD(), nt.HuberSGD(), nt.TrimmedSGD()]
     assert {type(t): len(t.initial_state) for t in trainers} == formulas.TRAINERS
 
 

@@ -287,7 +287,8 @@ class NumpyCohort:
         state.stopped_at[running & ~fine] = state.step + 1
         share = newest_share(state.step + 1.0 - self.since)
         averaged = state.average + share * (state.weights - state.average)
-        state.average = np.where(self.averaging, averaged, state.weights)
+        shown = np.where(self.averaging, averaged, state.weights)
+        state.average = np.where(state.running, shown, state.average)
 
     def _average(self, values: Array, batch: Batch) -> Array:
         if batch.counts is not None:

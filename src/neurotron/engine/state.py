@@ -48,14 +48,20 @@ class CohortState:
         return min(ends, default=self.step)
 
     def turn_over(self, arms: Sequence[Arm]) -> None:
-        """Begin the next stage of the arms whose stage is over."""
-        for column, arm in enumerate(arms):
-            while self.turns[column].until <= self.step:
-                assert isinstance(arm.trainer, Stages)
-                standing = Standing(self.weights[:, column].copy(), self.memory[column])
-                turn, begin = arm.trainer.next_turn(self.turns[column], standing)
-                self.turns[column], self.memory[column] = turn, tuple(map(float, begin.memory))
-                self.weights[:, column] = self.average[:, column] = begin.weights
+        """Begin the next stage of the arms that run and whose stage is over.
+
+        A stage begins at the weights that count; what goes on as it was keeps its average.
+        """
+        for column in np.flatnonzero(self.running).tolist():
+            trainer, turn = arms[column].trainer, self.turns[column]
+            while turn.until <= self.step:
+                assert isinstance(trainer, Stages)
+                standing = Standing(self.average[:, column].copy(), self.memory[column])
+                after, begin = trainer.next_turn(turn, standing)
+                if (after.stage, after.since) != (turn.stage, turn.since):
+                    self.memory[column] = tuple(map(float, begin.memory))
+                    self.weights[:, column] = self.average[:, column] = begin.weights
+                self.turns[column] = turn = after
 
     @property
     def running(self) -> npt.NDArray[np.bool_]:

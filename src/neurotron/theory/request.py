@@ -65,6 +65,11 @@ class Request:
     def trainer(self) -> NeuroTron:
         """Return the trainer with its sensing matrix, if it is one that theorems cover."""
         trainer = self.arm.trainer
+        if trainer.averaging:
+            raise _check.InputError(
+                "no theorem covers averaged weights: certify without `averaging`, or use "
+                "method='measured'"
+            )
         if type(trainer) is ScheduledTron:
             return trainer.resolve(self.problem, batch_size=self.batch_size, steps=0, attack=None)
         if type(trainer) is not NeuroTron:

@@ -47,3 +47,7 @@ class ClippedTron(NeuroTron):
     influence = staticmethod(tracking.influence)
     observe = staticmethod(tracking.observe)
     adapt = staticmethod(tracking.adapt)
+
+    def __repr__(self) -> str:
+        plain = super().__repr__().removesuffix(")")
+        return f"{plain}, quantile={self.quantile:g}, speed={self.speed:g})"

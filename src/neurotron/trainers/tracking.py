@@ -81,20 +81,21 @@ def observe(residual: Any, length: Any, state: tuple[Any, ...]) -> tuple[Any, ..
 def adapt(state: tuple[Any, ...], mean: tuple[Any, ...], step: Any) -> tuple[Any, ...]:
     """Return the state after a batch.
 
-    The first batch sets τ to its mean absolute residual; a young trainer tracks faster.
+    The first batch that counts sets τ to its mean absolute residual; a young trainer tracks faster.
     """
     age, threshold, length, absolute, quantile, speed, pace, bend, beyond = state
     counting, within, new_length, size = mean
     share = np.maximum(counting, LEAST)
     gain = select(counting > 0.0, np.maximum(speed, 5.0 / (5.0 + age)), 0.0)
-    moved = threshold * np.exp(gain * (quantile - within / share))
-    threshold = np.maximum(select(age == 0.0, size / share, moved), LEAST)
+    moved = np.maximum(threshold * np.exp(gain * (quantile - within / share)), LEAST)
+    threshold = select(threshold == 0.0, size / share, moved)
     part = np.maximum(1.0 / MEMORY, 1.0 / (1.0 + age))
+    heard = select(counting > 0.0, part, 0.0)
     return (
         age + 1.0,
         threshold,
         length + part * (new_length - length),
-        absolute + part * (size / share - absolute),
+        absolute + heard * (size / share - absolute),
         quantile,
         speed,
         pace,

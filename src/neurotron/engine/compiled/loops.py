@@ -217,9 +217,13 @@ def _take_each(weights: Array, moved: Array, stopped_at: Index, step: int, limit
 
 
 @jit
-def add_to_average(weights: Array, average: Array, since: Index, step: int) -> None:
-    """Take the weights after update `step` into each lane's average."""
+def add_to_average(
+    weights: Array, average: Array, since: Index, stopped_at: Index, step: int
+) -> None:
+    """Take the weights after update `step` into the average of every running lane."""
     for lane in range(LANES):
+        if stopped_at[lane] >= 0:
+            continue
         share = _newest_share(step + 1.0 - since[lane])
         for e in range(lane, weights.size, LANES):
             average[e] += share * (weights[e] - average[e])

@@ -171,9 +171,10 @@ def _update(step: int, block: int, learners: Learners, sight: Sight, scratch: Sc
             coefficients = scratch.coefficients[matrix]
             loops.multiply(weight, coefficients)
             add_transposed_product(scratch.basis_seen, sight.basis[matrix], coefficients, move)
-    loops.take_move(weights, move, learners.stopped_at[block], step, learners.limit)
+    stopped_at, average = learners.stopped_at[block], learners.average[block]
+    loops.take_move(weights, move, stopped_at, step, learners.limit)
     if learners.averaging[block]:
-        loops.add_to_average(weights, learners.average[block], learners.since[block], step)
+        loops.add_to_average(weights, average, learners.since[block], stopped_at, step)
 
 
 @inline

@@ -1,0 +1,108 @@
+"""Stages: one trainer after another."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import neurotron as nt
+from neurotron.attacks import Adaptive, Constant
+from neurotron.trainers.stages import FOREVER, Standing, Turn
+
+ATTACK = Constant(1.0, 0.3)
+
+
+def run(problem, trainer, steps=60, **options):
+    arms = [nt.Arm(trainer, ATTACK)]
+    return nt.simulate(problem, arms, steps=steps, batch_size=4, **options)
+
+
+def from_there(problem, trainer, earlier, steps):
+    """Run a trainer from where an earlier run ended, on the batches that come next."""
+    end = earlier.state.step
+    second = nt.Problem(
+        problem.network, problem.law, problem.true_weights, initial_weights=earlier.weights[0]
+    )
+    begin = run(second, trainer, 0)
+    begin.state.step, begin.state.turns = end, [Turn(since=end)]
+    return run(second, trainer, steps, resume=begin)
+
+
+@pytest.mark.parametrize("first", [nt.NeuroTron("fastest"), nt.SGD(0.1, averaging=True)], ids=repr)
+@pytest.mark.parametrize("second", [nt.HuberSGD(1.0), nt.SGD(0.05, averaging=True)], ids=repr)
+def test_the_second_stage_begins_where_the_first_ended(small_problem, first, second):
+    """At the weights that count, and with a fresh state and average."""
+    staged = run(small_problem, nt.Stages((first, 0.25), (second, 0.75)), 240)
+    one = run(small_problem, first, 60)
+    two = from_there(small_problem, second, one, 240)
+    np.testing.assert_allclose(staged.weights, two.weights, rtol=1e-12)
+    assert staged.errors[0, -1] == pytest.approx(two.errors[0, -1], rel=1e-12)
+    assert np.abs(staged.weights - one.weights).max() > 1e-3
+
+
+def test_one_stage_is_the_trainer_itself(small_problem):
+    for trainer in (nt.SGD(0.1), nt.HuberSGD(), nt.NeuroTron("scheduled")):
+        alone, staged = (run(small_problem, t, 150) for t in (trainer, nt.Stages((trainer, 1.0))))
+        np.testing.assert_array_equal(alone.weights, staged.weights)
+        np.testing.assert_array_equal(alone.errors, staged.errors)
+
+
+def test_a_stage_ends_at_its_rounded_share_of_the_steps(small_problem):
+    thirds = nt.Stages(*[(nt.SGD(0.1), 1 / 3)] * 3)
+    for steps, ends in [(10, (3, 7)), (11, (4, 7)), (1, (0, 1)), (0, (0, 0))]:
+        resolved = thirds.resolve(small_problem, batch_size=4, steps=steps, attack=None)
+        assert resolved.ends == (*ends, FOREVER)
+        assert resolved.first_turn() == Turn(0, 0, ends[0])
+
+
+def test_a_stage_without_steps_is_skipped(small_problem):
+    staged = nt.Stages((nt.SGD(5.0), 0.001), (nt.SGD(0.2), 0.001), (nt.SGD(0.05), 0.998))
+    np.testing.assert_array_equal(
+        run(small_problem, staged).weights, run(small_problem, nt.SGD(0.05)).weights
+    )
+    for steps in (0, 1):
+        assert run(small_problem, staged, steps).status == ("finished",)
+
+
+def test_a_record_between_two_stages_is_of_the_weights_both_share(small_problem):
+    staged = nt.Stages((nt.SGD(0.1, averaging=True), 0.5), (nt.SGD(0.1), 0.5))
+    every = run(small_problem, staged, record="all")
+    half = run(small_problem, nt.SGD(0.1, averaging=True), 30, record="all")
+    np.testing.assert_array_equal(every.errors[0, :31], half.errors[0])
+
+
+def test_the_next_turn_is_the_next_stage_with_a_fresh_state(small_problem):
+    staged = nt.Stages((nt.SGD(0.1), 0.5), (nt.HuberSGD(1.0), 0.5))
+    staged = staged.resolve(small_problem, batch_size=4, steps=60, attack=None)
+    turn, begin = staged.next_turn(staged.first_turn(), Standing(np.arange(4.0), ()))
+    assert turn == Turn(1, since=30, until=FOREVER)
+    assert begin.memory == nt.HuberSGD(1.0).initial_state
+    np.testing.assert_array_equal(begin.weights, np.arange(4.0))
+
+
+def test_stages_know_their_trainers_words_and_matrices(small_problem):
+    staged = nt.Stages((nt.NeuroTron("scheduled"), 0.5), (nt.ClippedTron(), 0.5))
+    finished = nt.simulate(small_problem, [nt.Arm(staged, Adaptive(0.5, 0.2))], steps=300,
+                           batch_size=8)  # fmt: skip
+    assert finished.status == ("finished",)
+    assert finished.engines[0].name == "compiled"
+    assert finished.settings["steps"] == 300
+
+
+def test_a_stage_of_ones_own_runs_on_the_numpy_engine(small_problem):
+    class Own(nt.SGD):
+        def influence(self, residual, state):
+            return 0.5 * residual
+
+    staged = nt.Stages((nt.SGD(0.1), 0.5), (Own(0.1), 0.5))
+    halved = nt.Stages((nt.SGD(0.1), 0.5), (nt.SGD(0.05), 0.5))
+    mine, other = run(small_problem, staged), run(small_problem, halved)
+    assert mine.engines[0] == ("numpy", "the trainer Own is not built in")
+    np.testing.assert_allclose(mine.weights, other.weights, rtol=1e-11)
+
+
+def test_repr_shows_trainers_and_shares():
+    staged = nt.Stages((nt.SGD(0.1), 0.25), (nt.RefinedTron().parts[1], 0.75))
+    assert repr(staged) == (
+        "Stages((SGD(step_size=0.1), 0.25), (ClippedSGD(quantile=0.2, speed=0.05), 0.75))"
+    )
