@@ -103,6 +103,9 @@ LIMITS: dict[str, tuple[nt.Law, float, str, float, float]] = {
     for attack, theta in (("impersonation", np.inf), ("constant", 4.0), ("adaptive", 4.0))
     for beta in (0.48, 0.5, 0.52, 0.6)
 } | {
+    f"adaptive, β = 0.4, θ = {theta:g}": (nt.Normal(), 0.0, "adaptive", 0.4, theta)
+    for theta in (10.0, 100.0, 1e3, 1e4, 1e5)
+} | {
     "half of the labels, one half-space": (nt.Normal(), 0.0, "half-space", 0.5, 4.0),
     "exponential inputs − 1, adaptive, β = 0.2": (
         nt.Empirical(POSITIVE - 1.0), 0.0, "adaptive", 0.2, 1.0,

@@ -33,7 +33,9 @@ def literal(kind, rho, tau):
 @pytest.mark.parametrize("kind", ROBUST)
 @given(rho=st.floats(-1e3, 1e3), tau=SIZES, length=SIZES, pace=SIZES)
 def test_the_influence_is_what_the_docstring_says(kind, rho, tau, length, pace):
-    state = OLD._replace(threshold=tau, length=length, pace=pace)
+    state = OLD._replace(
+        threshold=tau, length=length, pace=pace, bend=kind.bend, beyond=kind.beyond
+    )
     expected = literal(kind, rho, tau) * pace / length
     assert kind.influence(rho, state) == pytest.approx(expected, rel=1e-13)
     assert kind.influence(rho, state._replace(age=99.0)) == 0.0
@@ -41,7 +43,7 @@ def test_the_influence_is_what_the_docstring_says(kind, rho, tau, length, pace):
 
 @given(rho=st.floats(-1e3, 1e3), tau=SIZES)
 def test_clipped_tron_clips_and_has_no_pace(rho, tau):
-    state = OLD._replace(threshold=tau, length=7.0, pace=3.0)
+    state = OLD._replace(threshold=tau, length=7.0)
     assert nt.ClippedTron.influence(rho, state) == literal(nt.ClippedSGD, rho, tau)
     assert nt.ClippedTron.influence(rho, state._replace(age=99.0)) == 0.0
 

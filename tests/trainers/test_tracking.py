@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import neurotron as nt
-from neurotron.trainers.tracking import LISTENING, Tracked, clipped, listened, observed, tracked
+from neurotron.trainers import tracking
+from neurotron.trainers.tracking import LISTENING, Tracked
 
 SIZES = st.floats(1e-3, 1e3)
 
@@ -20,9 +21,9 @@ def follow(state, residuals, lengths=None):
     """Track a sequence of batches, (steps, b), with many trackers at once."""
     for i, batch in enumerate(residuals):
         length = np.ones_like(batch) if lengths is None else lengths[i]
-        seen = observed(batch[:, None], length[:, None], state[1])
-        state = tracked(state, tuple(np.mean(np.broadcast_to(v, (len(batch), len(state[1]))), 0)
-                                     for v in seen))  # fmt: skip
+        seen = tracking.observe(batch[:, None], length[:, None], state)
+        mean = (np.mean(np.broadcast_to(v, (len(batch), len(state[1]))), 0) for v in seen)
+        state = tracking.adapt(state, tuple(mean), i)
     return Tracked(*state)
 
 
@@ -31,7 +32,7 @@ def trackers(starts, quantiles, age=1.0, speed=0.01):
     grid = [(start, p) for start in starts for p in quantiles]
     one = np.ones(len(grid))
     start, quantile = np.array(grid).T
-    return Tracked(age * one, start, one, one, quantile, speed * one, one)
+    return Tracked(age * one, start, one, one, quantile, speed * one, one, one, one)
 
 
 def test_the_threshold_finds_its_quantile_from_far_above_and_far_below():
@@ -63,7 +64,7 @@ def test_samples_without_a_gradient_do_not_count_whatever_their_residual(off):
 
 def test_a_batch_in_which_nothing_counts_changes_neither_threshold_nor_mean_residual():
     before = Tracked(7.0, 0.3, 2.0, 0.5, 0.2, 0.05, 1.0)
-    after = Tracked(*tracked(before, (0.0, 0.0, 0.0, 0.0)))
+    after = Tracked(*tracking.adapt(before, (0.0, 0.0, 0.0, 0.0), 0))
     assert after._replace(age=7.0, length=2.0) == before
     assert after.age == 8.0
     assert after.length == 2.0 * (1 - 1 / 8)
@@ -73,9 +74,9 @@ def test_the_first_batch_that_counts_sets_the_threshold():
     """Not the first batch: one in which every gate is off says nothing."""
     state = Tracked(quantile=0.2, speed=0.05)
     for _ in range(3):
-        state = Tracked(*tracked(state, (0.0, 0.0, 0.0, 0.0)))
+        state = Tracked(*tracking.adapt(state, (0.0, 0.0, 0.0, 0.0), 0))
         assert state.threshold == 0.0
-    state = Tracked(*tracked(state, (0.25, 0.0, 1.0, 0.5)))
+    state = Tracked(*tracking.adapt(state, (0.25, 0.0, 1.0, 0.5), 0))
     assert state.threshold == 2.0
 
 
@@ -109,7 +110,7 @@ def test_running_means_are_plain_means_until_they_forget():
 
 def test_old_running_means_forget_one_part_in_five_hundred_a_step():
     before = Tracked(10_000.0, 1.0, 1.0, 1.0, 0.5, 0.05, 1.0)
-    after = Tracked(*tracked(before, (1.0, 0.5, 3.0, 2.0)))
+    after = Tracked(*tracking.adapt(before, (1.0, 0.5, 3.0, 2.0), 0))
     assert after.length == pytest.approx(1.0 + 2.0 / 500, rel=1e-14)
     assert after.absolute == pytest.approx(1.0 + 1.0 / 500, rel=1e-14)
 
@@ -118,7 +119,7 @@ def test_old_running_means_forget_one_part_in_five_hundred_a_step():
        speed=st.floats(0.001, 1.0))  # fmt: skip
 def test_the_threshold_moves_by_the_rule_it_states_faster_while_young(age, within, p, tau, speed):
     state = Tracked(float(age), tau, 1.0, 1.0, p, speed, 1.0)
-    moved = Tracked(*tracked(state, (0.5, 0.5 * within, 1.0, 1.0))).threshold
+    moved = Tracked(*tracking.adapt(state, (0.5, 0.5 * within, 1.0, 1.0), 0)).threshold
     gain = max(speed, 5 / (5 + age))
     assert math.log(moved / tau) == pytest.approx(gain * (p - within), abs=1e-12)
 
@@ -127,25 +128,23 @@ def test_the_threshold_moves_by_the_rule_it_states_faster_while_young(age, withi
 def test_of_a_sample_is_observed_what_is_said(residual, length, tau):
     counts = length > 0
     seen = (counts, counts and abs(residual) <= tau, length, abs(residual) if counts else 0.0)
-    assert tuple(map(float, observed(residual, length, tau))) == seen
+    state = Tracked(threshold=tau)
+    assert tuple(map(float, tracking.observe(residual, length, state))) == seen
 
 
 def test_a_sample_exactly_at_the_threshold_is_within():
-    assert observed(-2.0, 1.0, 2.0)[1] == 1.0
-    assert observed(np.nextafter(2.0, 3.0), 1.0, 2.0)[1] == 0.0
-
-
-@given(residual=st.floats(-10, 10), tau=SIZES)
-def test_clipping_keeps_the_sign_and_the_smaller_size(residual, tau):
-    assert clipped(residual, tau) == math.copysign(min(abs(residual), tau), residual)
+    state = Tracked(threshold=2.0)
+    assert tracking.observe(-2.0, 1.0, state)[1] == 1.0
+    assert tracking.observe(np.nextafter(2.0, 3.0), 1.0, state)[1] == 0.0
 
 
 def test_it_listens_for_exactly_a_hundred_steps():
-    assert listened(LISTENING - 1.0, 5.0) == 0.0
-    assert listened(float(LISTENING), 5.0) == 5.0
+    heard = Tracked(threshold=9.0)
+    assert tracking.influence(5.0, heard._replace(age=LISTENING - 1.0)) == 0.0
+    assert tracking.influence(5.0, heard._replace(age=float(LISTENING))) == 5.0
     assert LISTENING == 100
 
 
 def test_a_threshold_does_not_fall_to_where_numbers_lose_their_digits():
     state = Tracked(1.0, 1e-200, 1.0, 1.0, 0.5, 1.0, 1.0)
-    assert Tracked(*tracked(state, (1.0, 1.0, 1.0, 0.0))).threshold == 1e-200
+    assert Tracked(*tracking.adapt(state, (1.0, 1.0, 1.0, 0.0), 0)).threshold == 1e-200

@@ -42,9 +42,10 @@ class RefinedTron(Stages):
        attacked ones can do shrinks with the error, to machine precision.
 
     After a trial, if its threshold does not fall any more, the second stage may be in the basin of
-    another filter. Then both stages are tried again from −w, as long as that leaves half of the
-    steps, and what is kept is the place with the smallest mean absolute residual: that is smallest
-    at w* if fewer than half of the labels are attacked, whatever the attacker does.
+    another filter, often −w*. Then it is tried again from −w, every other time after a warm-up, as
+    long as that leaves half of the steps, and what is kept is the place with the smallest mean
+    absolute residual: that is smallest at w* if fewer than half of the labels are attacked,
+    whatever the attacker does.
 
     The second stage is not certified. What is measured, where it works and where it cannot:
     docs/defence.md.
@@ -129,10 +130,10 @@ class RefinedTron(Stages):
 
     def next_turn(self, turn: Turn, standing: Standing) -> tuple[Turn, Standing]:
         """Return the second stage after the first; then a mark, then the judgement."""
-        now = turn.until
+        now, (tron, clipped) = turn.until, self.parts
         if turn.stage == 0:
-            second = Turn(1, now, now + self.trial, turn.kept)
-            return second, standing._replace(memory=self.parts[1].initial_state)
+            second = Turn(1, now, now + self.trial, turn.kept, tries=turn.tries)
+            return second, standing._replace(memory=clipped.initial_state)
         if turn.mark == 0.0:
             mark = Tracked(*standing.memory).threshold
             return turn._replace(until=now + self.trial, mark=mark), standing
@@ -141,11 +142,14 @@ class RefinedTron(Stages):
         best = standing
         if turn.kept is not None and _absolute(turn.kept) < _absolute(standing):
             best = turn.kept
-        warm_up = self.ends[0]
-        if now + warm_up + 2 * self.trial > self.latest:
+        if now + self.ends[0] + 2 * self.trial > self.latest:
             return Turn(1, now), best
-        again = Turn(0, now, now + warm_up, best)
-        return again, Standing(-standing.weights, self.parts[0].initial_state)
+        tries, mirror = turn.tries + 1, -standing.weights
+        if tries % 2:
+            again = Turn(1, now, now + self.trial, best, tries=tries)
+            return again, Standing(mirror, clipped.initial_state)
+        again = Turn(0, now, now + self.ends[0], best, tries=tries)
+        return again, Standing(mirror, tron.initial_state)
 
     def __repr__(self) -> str:
         plain = (field for field in dataclasses.fields(self) if field.init)

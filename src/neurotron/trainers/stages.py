@@ -36,6 +36,8 @@ class Turn(NamedTuple):
     """A place worth coming back to, if the trainer has left one."""
     mark: float = 0.0
     """A number to compare with later."""
+    tries: int = 0
+    """How often the trainer has begun again."""
 
 
 class Stages(Trainer):
