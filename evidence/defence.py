@@ -142,7 +142,7 @@ NETWORKS = {
     ),
 }
 BATCHES = (4, 16, 64)
-NETS = 10
+NETS = 5
 
 
 def network(name: str, batch_size: int, nets: int = NETS, steps: int = STEPS) -> Row:

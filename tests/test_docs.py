@@ -32,7 +32,9 @@ def anchors(document: Path) -> set[str]:
     return slugs | set(re.findall(r'<a id="([^"]+)">', text))
 
 
-def test_every_picture_of_the_study_is_shown():
-    shown = (ROOT / "docs" / "paper.md").read_text() + (ROOT / "README.md").read_text()
-    pictures = [path.name for path in (ROOT / "docs" / "images" / "paper").iterdir()]
-    assert [name for name in pictures if name not in shown] == []
+@pytest.mark.parametrize(("study", "page"), [("paper", "paper.md"), ("frontier", "defence.md")])
+def test_every_picture_of_a_study_is_shown(study, page):
+    shown = (ROOT / "docs" / page).read_text() + (ROOT / "README.md").read_text()
+    pictures = [path.name for path in (ROOT / "docs" / "images" / study).iterdir()]
+    assert pictures
+    assert [name for name in pictures if f"{study}/{name}" not in shown] == []

@@ -90,7 +90,7 @@ def test_a_second_try_finds_the_filter_where_the_first_does_not(monkeypatch):
     run = nt.simulate(problem, arms, **options)
     assert run.errors[0, -1] < EXACT
     warm_up = resolved(problem, 12_000).ends[0]
-    assert run.state.turns[0] == Turn(1, 2 * (warm_up + 2 * max(warm_up // 2, 1000)))
+    assert run.state.turns[0] == Turn(1, warm_up + 4 * max(warm_up // 2, 1000))
     monkeypatch.setattr(refined_tron, "FALLEN", np.inf)  # whatever it does, it converges
     assert nt.simulate(problem, arms, **options).errors[0, -1] > 0.1
 
@@ -179,9 +179,23 @@ def test_it_goes_on_for_good_if_the_threshold_has_fallen(defence, threshold, goe
         assert turn == Turn(1, 2100, FOREVER)
         assert begin is here
     else:
-        assert turn == Turn(0, 2100, 2200, here)
+        assert turn == Turn(1, 2100, 3100, here, tries=1)
         np.testing.assert_array_equal(begin.weights, -np.ones(5))
-        assert begin.memory == defence.parts[0].initial_state
+        assert begin.memory == defence.parts[1].initial_state
+
+
+def test_every_other_try_begins_with_a_warm_up(defence):
+    here, stages = standing(), []
+    for tries in range(4):
+        turn, begin = defence.next_turn(Turn(1, 100, 2100, None, 1.0, tries), here)
+        assert turn.tries == tries + 1
+        assert turn.until == 2100 + (1000 if turn.stage else 100)
+        assert begin.memory == defence.parts[turn.stage].initial_state
+        np.testing.assert_array_equal(begin.weights, -here.weights)
+        stages.append(turn.stage)
+    assert stages == [1, 0, 1, 0]
+    second, _ = defence.next_turn(Turn(0, 2100, 2200, here, tries=2), here)
+    assert second == Turn(1, 2200, 3200, here, tries=2)
 
 
 @pytest.mark.parametrize(("threshold", "goes_on"), [(5.9e-12, True), (6.1e-12, False)])
@@ -189,7 +203,7 @@ def test_a_threshold_at_rounding_of_outputs_has_arrived(defence, threshold, goes
     """Outputs have the size √9 · ‖w‖ = 3 · 2 = 6 here."""
     here = standing(2.0 / np.sqrt(5.0), threshold=threshold, length=9.0)
     turn, _ = defence.next_turn(Turn(1, 100, 2100, None, threshold), here)
-    assert turn.stage == int(goes_on)
+    assert turn.tries == int(not goes_on)
 
 
 @pytest.mark.parametrize(("before", "better"), [(0.9, True), (1.1, False)])
@@ -200,7 +214,7 @@ def test_it_keeps_the_place_with_the_smaller_mean_residual(defence, before, bett
     turn, begin = defence.next_turn(Turn(1, 100, now, kept, 1.0), here)
     best = kept if better else here
     if again:
-        assert turn == Turn(0, now, now + 100, best)
+        assert turn == Turn(1, now, now + 1000, best, tries=1)
         np.testing.assert_array_equal(begin.weights, -here.weights)
     else:
         assert turn == Turn(1, now, FOREVER)
