@@ -61,6 +61,39 @@ def draw_ratio(setting: Setting) -> float:
     return cohort_seconds(setting) / (seconds(lambda: [draw(shape) for _ in range(STEPS)]) / STEPS)
 
 
+ROBUST: dict[str, tuple[Callable[[], nt.Trainer], Callable[[], nt.Trainer]]] = {
+    "ClippedTron": (nt.ClippedTron, lambda: nt.NeuroTron("fastest")),
+    "RefinedTron": (partial(nt.RefinedTron, 100), lambda: nt.NeuroTron("fastest")),
+    "averaging": (lambda: nt.NeuroTron("fastest", averaging=True), lambda: nt.NeuroTron("fastest")),
+    "ClippedSGD": (nt.ClippedSGD, lambda: nt.SGD(1e-4)),
+    "HuberSGD": (nt.HuberSGD, lambda: nt.SGD(1e-4)),
+    "TrimmedSGD": (nt.TrimmedSGD, lambda: nt.SGD(1e-4)),
+}
+NEW_ATTACKS = (
+    "burst", "large-norm", "half-space", "mixture", "multiplicative:factor=3",
+    "replacement:scale=10", "sign-flip",
+)  # fmt: skip
+
+
+def arms_seconds(trainer: nt.Trainer, attack: str = "alternating-sign") -> float:
+    """Return the least of three times of a cohort of 32 arms, one trainer under one attack."""
+    setting = FOUR_LAWS[0]
+    adversary = nt.attacks.build(attack, setting.problem(), bound=1.0, probability=0.3, seed=0)
+    arms = [nt.Arm(trainer, adversary, name=str(number)) for number in range(32)]
+    return min(seconds(lambda: setting.run(STEPS, arms)) for _ in range(3))
+
+
+def robust_ratio() -> float:
+    """Return the dearest robust trainer's time over that of a plain one of its direction."""
+    return max(arms_seconds(new()) / arms_seconds(plain()) for new, plain in ROBUST.values())
+
+
+def attack_ratio() -> float:
+    """Return the dearest new attack's time over that of the paper's."""
+    plain = arms_seconds(nt.NeuroTron(1e-4))
+    return max(arms_seconds(nt.NeuroTron(1e-4), attack) for attack in NEW_ATTACKS) / plain
+
+
 def workers_ratio() -> float:
     """Return the time of four replicates one after the other over that on two threads."""
     setting = FOUR_LAWS[0]
@@ -185,6 +218,9 @@ def measure_all() -> list[tuple[str, Measured, str, str, bool | None]]:
         row(f"— {name}", figure, None, 0, high=False)
     step = rounds(lambda: cohort_seconds(FOUR_LAWS[0]) * 1e6 / 28 * 1e3)
     row("— N(0, 1): ns per arm-update, everything included", step, None, 0, high=False)
+    row("dearest robust trainer / plain one of its direction, 32 arms", rounds(robust_ratio),
+        3, 2, high=False)  # fmt: skip
+    row("dearest new attack / alternating sign, 32 arms", rounds(attack_ratio), 3, 1.5, high=False)
     row("two workers vs one", rounds(workers_ratio, 7), 1.7, 1.95, high=True)
     cold = rounds(lambda: child(FIRST_RESULT)["seconds"], 3)
     row("start to first result, cold, s", cold, 20, 10, high=False)

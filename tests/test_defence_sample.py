@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from benchmarks.workloads import FOUR_LAWS
-
 from evidence.defence import CLOSE, CONSTANT, EXACT, VARYING, replicate, table
 
 

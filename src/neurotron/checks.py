@@ -152,16 +152,16 @@ def _check_run(arm: Arm, seed: int) -> None:
     problem = Problem.draw(symmetric(n, r, 4, seed=seed), Normal(), seed=seed)
     other = Arm(SGD(1e-3), name="other")
 
-    def run(arms: list[Arm], steps: int = 40, **options: Any) -> Any:
-        return simulate(problem, arms, steps=steps, batch_size=8, seed=seed, record=10, **options)
+    def run(arms: list[Arm], steps: int = 240, **options: Any) -> Any:
+        return simulate(problem, arms, steps=steps, batch_size=8, seed=seed, record=60, **options)
 
     alone, beside = run([arm]), run([other, arm])
     same = np.allclose(alone.weights[0], beside.weights[1], rtol=1e-9, atol=1e-12)
     _expect(same, "an arm must not change when another one runs beside it")
-    resumed = run([arm], resume=run([arm], steps=20))
+    resumed = run([arm], resume=run([arm], steps=120))
     _expect(
         np.array_equal(resumed.weights, alone.weights),
-        "20 steps and 20 more must be the same as 40: keep no state outside `state`",
+        "120 steps and 120 more must be the same as 240: keep no state outside `state`",
     )
 
 
