@@ -38,7 +38,7 @@ PAPER = Catalogued(
 )  # fmt: skip
 FRONTIER = Catalogued(
     "frontier", "frontier_claims",
-    "Claims past the paper in 7 replicates of the frontier study (seed 0, 40 000 steps)",
+    "Claims past the paper in 5 replicates of the frontier study (seed 0, 40 000 steps)",
     "defence.md",
 )  # fmt: skip
 EXPECTED = {
@@ -58,7 +58,7 @@ EXPECTED = {
 """The verdicts that README and docs speak of."""
 EXPECTED_OF_FRONTIER = {
     "exact-below-half": "reproduced",
-    "exact-when-concentrated": "reproduced",
+    "exact-when-concentrated": "not reproduced",
     "exact-when-not-additive": "reproduced",
     "as-often-as-others": "reproduced",
     "nobody-above-half": "reproduced",

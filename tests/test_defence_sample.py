@@ -5,17 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from benchmarks.workloads import FOUR_LAWS
-from evidence.defence import CLOSE, CONSTANT, EXACT, VARYING, replicate, table
+from evidence.defence import CLOSE, CONSTANT, EXACT, replicate, table
 
 
 @pytest.mark.parametrize("setting", FOUR_LAWS[::2], ids=lambda setting: setting.name)
-def test_the_defence_recovers_the_filter_exactly_whoever_attacks(setting):
-    found = replicate(setting, 0, attacks=(*CONSTANT, *VARYING), names=("RefinedTron",))
-    assert len(found) == 5 * 11
+def test_the_defence_recovers_the_filter_under_every_additive_attack(setting):
+    found = replicate(setting, 0, attacks=CONSTANT, names=("RefinedTron",))
+    assert len(found) == 5 * 8
     for name, error in found.items():
-        _, attack, beta, _ = name.split(" | ")
-        if attack not in VARYING:
-            assert error < (EXACT if float(beta) < 0.45 else CLOSE), name
+        beta = float(name.split(" | ")[2])
+        assert error < (EXACT if beta < 0.45 else CLOSE), name
 
 
 def test_the_table_counts_runs_over_all_laws():

@@ -308,3 +308,30 @@ def test_no_theorem_covers_it_but_it_can_be_measured():
     measured = nt.certify(problem, arm, batch_size=16, steps=5000, method="measured", failure=0.25)
     assert measured.kind == "empirical"
     assert measured.radius < EXACT
+
+
+# ---- why it can work ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("beta", [0.1, 0.4])
+@pytest.mark.parametrize("leak", [0.0, 0.3])
+def test_the_mean_absolute_residual_is_smallest_at_the_filter_whatever_the_attack(beta, leak):
+    """docs/defence.md: by (1 − 2β) μ0 ‖w − w*‖ at least, here for the attack that hides w* best.
+
+    An attacked label is that of the w in question, so its residual there is 0.
+    """
+    network = nt.networks.symmetric(12, 4, 6, seed=3, leak=leak)
+    draw = np.random.default_rng(4)
+    x = draw.standard_normal((20_000, 12))
+    hit = draw.random(len(x)) <= beta
+    truth = draw.standard_normal(4)
+    smallest = np.linalg.svd(network.mean_gate, compute_uv=False)[-1]
+    mu0 = (1.0 + leak) / 2.0 * np.sqrt(2.0 / np.pi) * smallest
+    places = [-truth, 0.0 * truth, *(truth + draw.standard_normal((6, 4)))]
+    for w in places:
+        honest = network(truth, x)
+        labels = np.where(hit, network(w, x), honest)
+        gaps = np.abs(labels - network(w, x)) - np.abs(labels - honest)
+        least = (1.0 - 2.0 * beta) * mu0 * np.linalg.norm(w - truth)
+        assert gaps.mean() + 5.0 * gaps.std() / np.sqrt(len(x)) >= least
+        assert gaps.mean() - 5.0 * gaps.std() / np.sqrt(len(x)) > 0.0

@@ -200,7 +200,7 @@ CLAIMS: dict[str, tuple[str, str, Check]] = {
         exact(but=(*CONCENTRATED, *NON_ADDITIVE)),
     ),
     "exact-when-concentrated": (
-        "It does so too if the attack is concentrated: in time, on large inputs, or on one side.",
+        "It does so too if the attack is concentrated: in time, on one side, or on large inputs.",
         "past the paper: β that varies",
         exact(only=CONCENTRATED),
     ),

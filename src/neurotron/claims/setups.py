@@ -12,6 +12,7 @@ import numpy as np
 from neurotron import studies
 from neurotron._registry import parse
 from neurotron._types import Array
+from neurotron.studies.building import encounters
 
 if TYPE_CHECKING:
     import polars
@@ -151,9 +152,22 @@ def slopes(x: Array, y: Array) -> Array:
 
 
 def origin(results: Results) -> str:
-    """Return which study of the catalog with claims most runs could be of; "paper" if none."""
-    counts = {study: len(_alike(results, study)) for study in WITH_CLAIMS}
-    return max(WITH_CLAIMS, key=lambda study: counts[study])
+    """Return which study of the catalog with claims results hold most of; "paper" if none."""
+    here = _met(studies.Study.model_validate(results.spec))
+    shares = {}
+    for name in WITH_CLAIMS:
+        there = _met(_catalogued(name))
+        shares[name] = len(here & there) / len(there)
+    return max(WITH_CLAIMS, key=lambda name: shares[name])
+
+
+def _met(study: studies.Study) -> set[tuple[Any, ...]]:
+    """Return who meets whom in a study: settings, trainer, attack and its level, without names."""
+    return {
+        (study.steps, _setting(cohort.model_dump()), study.trainers[met.trainer], *met[1:])
+        for cohort in study.cohorts
+        for met in encounters(study, cohort)
+    }
 
 
 def published(results: Results, study: str = "paper") -> polars.DataFrame:

@@ -22,11 +22,10 @@ from neurotron.results.summary import Interval, bootstrap, median, rate
 __all__ = ["FIGURES_OF_FRONTIER", "Maps", "grid_of"]
 
 FIGURES_OF_FRONTIER = {
-    "exact-below-half": ("phase", "exact", "steps"),
-    "exact-when-concentrated": ("phase-burst", "phase-half-space"),
+    "exact-below-half": ("phase-adaptive", "phase-odd-direction", "steps"),
+    "exact-when-concentrated": ("phase-burst", "phase-half-space", "phase-large-norm"),
     "exact-when-not-additive": ("final-errors-sign-flip-probability",),
     "as-often-as-others": ("exact", "paired-errors"),
-    "nobody-above-half": ("phase-impersonation",),
     "floor-grows-with-bound": ("final-errors-odd-direction-bound",),
     "floor-grows-with-probability": (
         "final-errors-odd-direction-probability", "final-errors-alternating-sign-probability",
@@ -153,8 +152,10 @@ class Maps:
         settings = list(dict.fromkeys(cohort for cohort, _ in pairs))
         cohorts, left_out = chosen("settings", settings, max(2, most // len(trainers)))
         shown = [(c, t) for c in cohorts for t in trainers if (c, t) in pairs]
-        levels, coarser = self._levels(attacks, shown)
+        levels, coarser = self._levels(shared, shown)
         panels = tuple(self._panel(kind, pair, shared[pair], levels) for pair in shown)
+        if kind is not ERRORS and not any(_says_something(panel) for panel in panels):
+            return
         met = list(dict.fromkeys(attack for pair in shown for attack in shared[pair]))
         over = self.view.replicates(cohorts)
         caption = (
@@ -181,15 +182,17 @@ class Maps:
             ]
         return found
 
-    def _levels(self, attacks: list[str], shown: list[tuple[str, str]]) -> tuple[Levels, str]:
+    def _levels(
+        self, shared: dict[tuple[str, str], list[str]], shown: list[tuple[str, str]]
+    ) -> tuple[Levels, str]:
         """Return the θ and β of all panels, and what the caption must say."""
-        grids = [self.grids[it][pair] for it in attacks for pair in shown if pair in self.grids[it]]
-        bounds, fewer = chosen(
-            "bounds", sorted({b for grid in grids for b in grid[0]}), MOST_LEVELS
-        )
-        chances, less = chosen(
-            "probabilities", sorted({c for grid in grids for c in grid[1]}), MOST_LEVELS
-        )
+        axes: tuple[set[float], set[float]] = set(), set()
+        for pair in shown:
+            grids = [self.grids[attack][pair] for attack in shared[pair]]
+            for axis, levels in zip(axes, zip(*grids, strict=True), strict=True):
+                axis |= set.intersection(*map(set, levels))
+        bounds, fewer = chosen("bounds", sorted(axes[0]), MOST_LEVELS)
+        chances, less = chosen("probabilities", sorted(axes[1]), MOST_LEVELS)
         return (bounds, chances), fewer + less
 
     def _panel(
@@ -282,6 +285,11 @@ def _worst(attacks: list[str]) -> str:
         " A cell is of the attack that is worst for this trainer there, of those that all trainers "
         f"of the setting meet: {', '.join(attacks)}."
     )
+
+
+def _says_something(panel: Panel) -> bool:
+    """Return whether any cell has a number other than nothing and never."""
+    return panel.grid is not None and bool((np.nan_to_num(panel.grid.values, posinf=0.0) > 0).any())
 
 
 def _scale(kind: Kind, panels: Sequence[Panel]) -> Scale:
