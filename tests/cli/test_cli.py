@@ -180,3 +180,9 @@ def test_wrong_questions_get_one_sentence_and_exit_code_2(arguments, sentence):
     assert result.stdout == ""
     assert sentence in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+def test_an_attack_outside_the_theorem_has_no_bound_unless_one_is_given():
+    for options, shown in (((), "SignFlip(probability=0.5)"), (("--bound", "1"), "bound=1,")):
+        done = in_this_process("simulate", "--attack", "sign-flip", "--steps", "10", *options)
+        assert shown in done.stdout

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.trainers.test_transcription import output_and_gradient
 
 import neurotron as nt
 from neurotron.engine.sources import Simulated
@@ -49,16 +50,6 @@ def test_clipped_tron_clips_and_has_no_pace(rho, tau):
 
 
 # ---- a whole run, sample by sample ---------------------------------------------------------------
-
-
-def output_and_gradient(network, w, x):
-    output, gradient = 0.0, np.zeros(len(w))
-    for q, gate in zip(network.outer_weights, network.gates, strict=True):
-        z = float(w @ (gate @ x))
-        slope = 1.0 if z > 0 else network.leak
-        output += q * slope * z / network.width
-        gradient += q * slope * (gate @ x) / network.width
-    return output, gradient
 
 
 def transcription(problem, trainer, attack, steps, batch):

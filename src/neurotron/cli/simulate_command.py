@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +12,7 @@ import typer
 from rich.table import Table
 
 from neurotron import _check, attacks, trainers
+from neurotron._registry import parse
 from neurotron.attacks import Attack
 from neurotron.cli import setting
 from neurotron.figures import check_picture
@@ -34,7 +36,13 @@ def simulate(
         list[str] | None,
         typer.Option(help="A trainer; repeat to compare. Default: the three of the paper."),
     ] = None,
-    bound: Annotated[float, typer.Option(help="θ, the largest change of a label.")] = 0.25,
+    bound: Annotated[
+        float | None,
+        typer.Option(
+            help="θ, the largest change of a label. Default: 0.25; none for attacks outside the "
+            "theorem."
+        ),
+    ] = None,
     probability: Annotated[float, typer.Option(help="β, the chance of an attack.")] = 0.5,
     n_inputs: setting.InputCount = 100,
     filter_size: setting.FilterSize = 25,
@@ -56,6 +64,7 @@ def simulate(
     neurotron simulate --law student-t:dof=4 --attack adaptive --trainer neuro-tron:step_size=1e-3
     """
     problem = setting.build_problem(network, law, n_inputs, filter_size, noise, seed)
+    bound = _usual_bound(attack) if bound is None else bound
     adversary = attacks.build(attack, problem, bound=bound, probability=probability, seed=seed)
     chosen = trainer or PAPER_TRAINERS
     learners = [trainers.build(text, step_size=step_size) for text in chosen]
@@ -75,6 +84,12 @@ def simulate(
         _print(run, problem, adversary, plot)
     if "interrupted" in run.status:
         raise typer.Exit(130)
+
+
+def _usual_bound(attack: str) -> float:
+    """Return the paper's θ, infinity for an attack that nothing bounds."""
+    kind = attacks.BY_NAME.factories.get(parse(attack)[0])
+    return 0.25 if getattr(kind, "covered", True) else math.inf
 
 
 def _print(run: Trajectories, problem: Problem, attack: Attack | None, plot: Path | None) -> None:
