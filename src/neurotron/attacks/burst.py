@@ -24,7 +24,8 @@ class Burst(Adaptive):
     .. math:: \beta_t = \beta \min(\max(1000\, s - (t \bmod 1000),\, 0),\, 1)
 
     with s the share of steps; a step that is in it by a part only has that part of the chance, so
-    that exactly a share sβ of all labels is attacked. In between the trainer recovers.
+    that of every 1000 steps exactly a share sβ of the labels is attacked (of a shorter run more, as
+    it begins with a burst). In between the trainer recovers.
 
     Knows: x, w, w* and the trainer. Budget: θ at a share sβ of the labels, at once. Guarantees:
     theorem1, sharp.

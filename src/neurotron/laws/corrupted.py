@@ -24,7 +24,7 @@ class Corrupted(Law):
     With z standard normal and c = 1 with chance p, else 0, both independent of x: what becomes of
     guarantees when inputs, not labels, are attacked is the paper's third open question. Nothing is
     guaranteed here, since labels are not f_{w*} of the inputs the trainer sees. Neuro-Tron is then
-    drawn to the w with Σ'Āᵀw = ΣĀᵀw*, which is w*/(1 + ps²) for inputs of variance 1.
+    drawn to the w with MΣ'Āᵀw = MΣĀᵀw*, which is w*/(1 + ps²) for inputs of variance 1.
 
     Moments are those of x'. The clean inputs are those that `law` alone would draw, at any scale.
 

@@ -1,4 +1,4 @@
-"""The defence: exact recovery while fewer than half of the labels are attacked."""
+"""The defence: exact recovery while fewer than half of the labels are attacked, everywhere."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RefinedTron(Stages):
-    r"""Neuro-Tron until w is near w*, then clipped gradients until it is there (THEORY §6).
+    r"""Neuro-Tron until w is near w*, then clipped gradients until it is there: the defence.
 
     1. `NeuroTron` with the optimal sensing matrix and the fastest certified step size comes near w*
        from anywhere, whatever the attack, and stays at a distance of the order of βθ.
@@ -48,7 +48,7 @@ class RefinedTron(Stages):
     whatever the attacker does.
 
     The second stage is not certified. What is measured, where it works and where it cannot:
-    docs/defence.md.
+    docs/defence.md. To resume a run ask for the same steps: stages are shares of them.
 
     Parameters
     ----------
