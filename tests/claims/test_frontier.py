@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import pytest
 from tests.claims.test_claims import (
@@ -179,3 +180,17 @@ def test_figures_of_the_paper_are_not_made_of_another_study(hoped):
     assert len(published(hoped)) == 0
     assert setups(hoped) == []
     assert len(published(hoped, "frontier")) == len(hoped.runs)
+
+
+def test_further_arms_do_not_make_the_papers_study_another():
+    paper = nt.studies.read("paper")
+    more = {"RefinedTron": "refined-tron", "HuberSGD": "huber-sgd", "TrimmedSGD": "trimmed-sgd"}
+    cohorts = [
+        cohort.model_copy(update={"trainers": (*cohort.trainers, *more)})
+        for cohort in paper.cohorts
+    ]
+    changed = paper.model_copy(update={"trainers": paper.trainers | more, "cohorts": cohorts})
+    assert origin(SimpleNamespace(spec=changed.model_dump())) == "paper"
+    frontier = nt.studies.read("frontier")
+    one = frontier.model_copy(update={"cohorts": frontier.cohorts[:1]})
+    assert origin(SimpleNamespace(spec=one.model_dump())) == "frontier"

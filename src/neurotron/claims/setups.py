@@ -152,13 +152,9 @@ def slopes(x: Array, y: Array) -> Array:
 
 
 def origin(results: Results) -> str:
-    """Return which study of the catalog with claims results hold most of; "paper" if none."""
+    """Return which study of the catalog with claims most arms are of; "paper" if none."""
     here = _met(studies.Study.model_validate(results.spec))
-    shares = {}
-    for name in WITH_CLAIMS:
-        there = _met(_catalogued(name))
-        shares[name] = len(here & there) / len(there)
-    return max(WITH_CLAIMS, key=lambda name: shares[name])
+    return max(WITH_CLAIMS, key=lambda name: len(here & _met(_catalogued(name))))
 
 
 def _met(study: studies.Study) -> set[tuple[Any, ...]]:
