@@ -185,10 +185,10 @@ def test_figures_of_the_paper_are_not_made_of_another_study(hoped):
 def test_further_arms_do_not_make_the_papers_study_another():
     paper = nt.studies.read("paper")
     more = {"RefinedTron": "refined-tron", "HuberSGD": "huber-sgd", "TrimmedSGD": "trimmed-sgd"}
-    cohorts = [
+    cohorts = tuple(
         cohort.model_copy(update={"trainers": (*cohort.trainers, *more)})
         for cohort in paper.cohorts
-    ]
+    )
     changed = paper.model_copy(update={"trainers": paper.trainers | more, "cohorts": cohorts})
     assert origin(SimpleNamespace(spec=changed.model_dump())) == "paper"
     frontier = nt.studies.read("frontier")
