@@ -100,7 +100,7 @@ def _paper_network(seed: int, spread: float = 0.0) -> nt.FilterNetwork:
 
 LIMITS: dict[str, tuple[nt.Law, float, str, float, float]] = {
     f"{attack}, β = {beta}": (nt.Normal(), 0.0, attack, beta, theta)
-    for attack, theta in (("impersonation", np.inf), ("constant", 4.0), ("adaptive", 4.0))
+    for attack, theta in (("impersonation", 1e6), ("constant", 4.0), ("adaptive", 4.0))
     for beta in (0.48, 0.5, 0.52, 0.6)
 } | {
     f"adaptive, β = 0.4, θ = {theta:g}": (nt.Normal(), 0.0, "adaptive", 0.4, theta)
