@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import neurotron as nt
+from evidence import verdicts
 from evidence.store import SHOWING, Row, code_hash, collect, write_table
 from neurotron.figures.printed import draw, encode
 
@@ -41,32 +42,6 @@ FRONTIER = Catalogued(
     "Claims past the paper in 5 replicates of the frontier study (seed 0, 40 000 steps)",
     "defence.md",
 )  # fmt: skip
-EXPECTED = {
-    "grows-with-bound": "reproduced",
-    "grows-with-probability": "reproduced",
-    "recovers-without-attack": "reproduced",
-    "small-attack-degrades": "reproduced",
-    "smaller-error-than-sgd": "reproduced only as published",
-    "faster-than-sgd": "reproduced only as published",
-    "more-often-than-sgd": "reproduced",
-    "heavy-tails-alike": "reproduced",
-    "outer-weights-help": "reproduced only as published",
-    "impersonation-wins": "reproduced",
-    "theorem-1-applies": "not reproduced",
-    "certificate-holds": "reproduced",
-}
-"""The verdicts that README and docs speak of."""
-EXPECTED_OF_FRONTIER = {
-    "exact-below-half": "reproduced",
-    "exact-when-concentrated": "not reproduced",
-    "exact-when-not-additive": "reproduced",
-    "as-often-as-others": "reproduced",
-    "nobody-above-half": "reproduced",
-    "floor-grows-with-bound": "reproduced",
-    "floor-grows-with-probability": "reproduced",
-    "heavier-tails": "reproduced",
-    "certificate-holds": "reproduced",
-}
 
 
 def evaluated(kept: Catalogued) -> Row:
@@ -138,5 +113,5 @@ def collected(kept: Catalogued) -> dict[str, str]:
 
 def run() -> None:
     """Compute and store the evidence, and fail if a verdict is not the one the docs speak of."""
-    assert collected(PAPER) == EXPECTED
-    assert collected(FRONTIER) == EXPECTED_OF_FRONTIER
+    assert collected(PAPER) == verdicts.PAPER
+    assert collected(FRONTIER) == verdicts.FRONTIER

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from evidence.catalog_claims import EXPECTED
+from evidence.verdicts import PAPER as EXPECTED
 
 import neurotron as nt
 
