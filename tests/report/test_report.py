@@ -206,7 +206,7 @@ def test_results_of_the_frontier_have_its_claims_their_figures_and_heat_maps(tmp
     assert "<h2>What is said past the paper, and what holds</h2>" in text
     assert "What the paper says" not in text
     verdict = text[text.index('id="verdict-exact-below-half"') :].partition("</tr>")[0]
-    assert re.findall('href="#([a-z-]+)"', verdict)[:3] == ["phase", "exact", "steps"]
+    assert re.findall('href="#([a-z-]+)"', verdict)[:2] == ["phase-odd-direction", "steps"]
     assert "linear-gradient(to right, #440154" in text
     assert 'id="section-3-5"' not in text  # a figure of the paper, of its own runs only
     places = re.findall(r'\sid="([^"]+)"', text)
