@@ -119,7 +119,7 @@ def cluster(workers: int = 2) -> Iterator[Cluster]:
         scheduler = dask(
             "scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file)
         )
-        wait_until(file.exists)
+        wait_until(lambda: file.exists() and file.read_text().rstrip().endswith("}"))
         address = json.loads(file.read_text())["address"]
         names = [dask("worker", address, "--nthreads", "1", "--no-nanny") for _ in range(workers)]
         if workers:

