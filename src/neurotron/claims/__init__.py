@@ -1,8 +1,8 @@
-"""Statements as executable checks: the paper's, and those of the study `frontier`.
+"""Statements as executable checks: the paper's, and those of the studies `mirror` and `frontier`.
 
 >>> import neurotron as nt
 >>> nt.claims.VERDICTS
-('reproduced', 'reproduced only as published', 'not reproduced', 'not covered')
+('holds', 'holds only as published', 'does not hold', 'undecided', 'not tested')
 """
 
 from neurotron.claims.families import FAMILIES, evaluate, family_of

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from neurotron._types import Array
-from neurotron.claims.model import Finding
+from neurotron.claims.model import Finding, below
 from neurotron.claims.setups import Level, Setup, divided, over_levels, setups
-from neurotron.results.summary import bootstrap, rate, steps_to
+from neurotron.results.summary import bootstrap, steps_to
 
 if TYPE_CHECKING:
     from neurotron.results.frames import Results
 
-__all__ = ["faster", "more_often", "smaller_error"]
+__all__ = ["faster", "smaller_error"]
 
 PUBLISHED, TRUE = "first-sample-sgd", "sgd"
 ALL, BOTH = "in all runs", "where both recover"
@@ -43,7 +43,7 @@ def compare(setup_list: list[Setup], measure: str, ratio: Ratio) -> list[Finding
             found = bootstrap(values)
             case = f"{setup.title} against {setup.trainers[rival]}, {runs}"
             findings.append(
-                Finding.of(case, measure, found, len(values), holds=found.high < 1.0,
+                Finding.of(case, measure, found, len(values), holds=below(1.0, found),
                            as_published=rival == PUBLISHED)
             )  # fmt: skip
     return findings
@@ -80,29 +80,3 @@ def faster(results: Results) -> list[Finding]:
         "never comes there)"
     )
     return compare(timed, measure, ratio)
-
-
-def more_often(results: Results) -> list[Finding]:
-    """Tell how much more often Neuro-Tron recovers w* than SGD, and where SGD ends otherwise."""
-    findings = []
-    for setup in setups(results):
-        levels = setup.shared(TRUE)
-        if not levels:
-            continue
-        ours, theirs, mirror = (
-            np.stack([setup.ended(outcome, who, level) for level in levels]) * 1.0
-            for outcome, who in (("recovered", "neuro-tron"), ("recovered", TRUE), ("mirror", TRUE))
-        )
-        more = bootstrap((ours - theirs).mean(axis=0), np.mean)
-        case = f"{setup.title} against {setup.trainers[TRUE]}"
-        measure = "share of runs that recover w*, less that of SGD (> 0)"
-        findings.append(Finding.of(case, measure, more, setup.replicates, holds=more.low > 0.0))
-        lost = theirs.mean(axis=0) < 0.5  # by replicate: at most levels
-        if lost.any():
-            ends = rate(int((mirror.mean(axis=0)[lost] > 0.5).sum()), int(lost.sum()))
-            measure = "share of the replicates SGD does not recover that end at −w* (> 1/2)"
-            findings.append(
-                Finding.of(f"{case}, where it fails", measure, ends, int(lost.sum()),
-                           holds=ends.low > 0.5)
-            )  # fmt: skip
-    return findings

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from neurotron.claims import frontier, paper
+from neurotron.claims import frontier, mirror, paper
 from neurotron.claims.model import Claim, Finding
 from neurotron.claims.setups import origin
 
 if TYPE_CHECKING:
     from neurotron.results.frames import Results
 
-__all__ = ["FAMILIES", "Family", "evaluate", "family_of"]
+__all__ = ["FAMILIES", "OF_ANY_STUDY", "Family", "evaluate", "family_of"]
 
 
 class Family(NamedTuple):
@@ -31,6 +31,10 @@ FAMILIES = {
     "paper": Family(
         "the paper's claims", "What the paper says, and what holds", paper.CLAIMS, paper.MEAN_MORE
     ),
+    "mirror": Family(
+        "the claims on the mirror filter", "Who recovers the filter, and who its mirror image",
+        mirror.CLAIMS,
+    ),
     "frontier": Family(
         "the claims of the frontier", "What is said past the paper, and what holds",
         frontier.CLAIMS,
@@ -38,10 +42,16 @@ FAMILIES = {
 }  # fmt: skip
 """By the study they are about."""
 
+OF_ANY_STUDY = Family(
+    "what can be checked in any study", "What can be checked in any study",
+    {"certificate-holds": paper.CLAIMS["certificate-holds"]},
+)  # fmt: skip
+
 
 def family_of(results: Results) -> Family:
-    """Return the claims to judge: the paper's, but for results of another study with claims."""
-    return FAMILIES[origin(results)]
+    """Return the claims to judge: those of the study that most runs are of."""
+    study = origin(results)
+    return OF_ANY_STUDY if study is None else FAMILIES[study]
 
 
 def evaluate(results: Results) -> list[Claim]:

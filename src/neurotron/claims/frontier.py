@@ -9,9 +9,10 @@ import numpy as np
 
 from neurotron._registry import parse
 from neurotron._types import Array
-from neurotron.claims.model import Finding
+from neurotron.claims.model import Finding, at_least, at_most, between
 from neurotron.claims.paper import certificate_holds
 from neurotron.claims.setups import divided, over_levels, published, slopes
+from neurotron.results.frames import EXACT
 from neurotron.results.summary import bootstrap
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CLAIMS"]
 
-EXACT = 1e-12
-"""The error of exact recovery: what is less is rounding."""
 SHARE = 0.99
 """Of the runs that must recover exactly."""
 MOST = 0.4
@@ -78,7 +77,7 @@ def exact(only: Sequence[str] = (), but: Sequence[str] = ()) -> Check:
             findings.append(
                 Finding.of(f"{results.titles[str(cohort)]}, {attack}",
                            f"share of runs with β ≤ {MOST:g} and an error below {EXACT:g} "
-                           f"(≥ {SHARE:g})", found, len(shares), holds=found.estimate >= SHARE)
+                           f"(≥ {SHARE:g})", found, len(shares), holds=at_least(SHARE, found))
             )  # fmt: skip
         return findings
 
@@ -102,7 +101,7 @@ def as_often_as_others(results: Results) -> list[Finding]:
         findings.append(
             Finding.of(f"{results.titles[str(cohort)]} against {rival}",
                        f"share of runs below {EXACT:g} minus the other's, β ≤ {MOST:g} (≥ 0)",
-                       found, len(group), holds=found.low >= 0.0)
+                       found, len(group), holds=at_least(0.0, found))
         )  # fmt: skip
     return findings
 
@@ -135,7 +134,7 @@ def floor_grows(axis: int, limits: Callable[[str], tuple[float, float]]) -> Chec
             findings.append(
                 Finding.of(f"{results.titles[str(cohort)]}, {attack}",
                            f"power of {letter} in the error ({low:g} to {high:g})", found,
-                           len(powers), holds=low <= found.low and found.high <= high)
+                           len(powers), holds=between(low, high, found))
             )  # fmt: skip
         return findings
 
@@ -179,7 +178,7 @@ def heavier_tails(results: Results) -> list[Finding]:
                 findings.append(
                     Finding.of(f"ν = {dof:g} against ν = 5",
                                f"error over that with ν = 5 (≤ {HEAVIER:g})", found, len(values),
-                               holds=found.high <= HEAVIER)
+                               holds=at_most(HEAVIER, found))
                 )  # fmt: skip
     return findings
 

@@ -3,25 +3,65 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from neurotron.results.summary import Interval
 
 __all__ = [
-    "NOT_COVERED", "NOT_REPRODUCED", "ONLY_AS_PUBLISHED", "REPRODUCED", "VERDICTS", "Claim",
-    "Finding",
+    "DOES_NOT_HOLD", "HOLDS", "NOT_TESTED", "ONLY_AS_PUBLISHED", "UNDECIDED", "VERDICTS", "Claim",
+    "Finding", "above", "at_least", "at_most", "below", "between", "every",
 ]  # fmt: skip
 
-REPRODUCED = "reproduced"
-ONLY_AS_PUBLISHED = "reproduced only as published"
-NOT_REPRODUCED = "not reproduced"
-NOT_COVERED = "not covered"
-VERDICTS = (REPRODUCED, ONLY_AS_PUBLISHED, NOT_REPRODUCED, NOT_COVERED)
+HOLDS = "holds"
+ONLY_AS_PUBLISHED = "holds only as published"
+DOES_NOT_HOLD = "does not hold"
+UNDECIDED = "undecided"
+NOT_TESTED = "not tested"
+VERDICTS = (HOLDS, ONLY_AS_PUBLISHED, DOES_NOT_HOLD, UNDECIDED, NOT_TESTED)
 
 FEWEST = 5
 """Replicates below which nothing is said."""
+
+
+def above(limit: float, found: Interval) -> bool | None:
+    """Tell whether a number is above a limit: None if its interval has values on both sides.
+
+    >>> above(0.0, Interval(0.2, 0.1, 0.3)), above(0.0, Interval(0.1, -0.1, 0.3))
+    (True, None)
+    """
+    return True if found.low > limit else False if found.high <= limit else None
+
+
+def below(limit: float, found: Interval) -> bool | None:
+    """Tell whether a number is below a limit: None if its interval has values on both sides."""
+    return True if found.high < limit else False if found.low >= limit else None
+
+
+def at_least(limit: float, found: Interval) -> bool | None:
+    """Tell whether a number is not below a limit: None if its interval has values on both sides."""
+    return None if (less := below(limit, found)) is None else not less
+
+
+def at_most(limit: float, found: Interval) -> bool | None:
+    """Tell whether a number is not above a limit: None if its interval has values on both sides."""
+    return None if (more := above(limit, found)) is None else not more
+
+
+def between(low: float, high: float, found: Interval) -> bool | None:
+    """Tell whether a number is in a range, ends included: None if its interval crosses an end."""
+    return every((at_least(low, found), at_most(high, found)))
+
+
+def every(outcomes: Iterable[bool | None]) -> bool | None:
+    """Tell whether all are true: False if one is false, else None if one is undecided.
+
+    >>> every([True, None]), every([None, False]), every([])
+    (None, False, True)
+    """
+    seen = set(outcomes)
+    return False if False in seen else None if None in seen else True
 
 
 @dataclass(frozen=True)
@@ -36,17 +76,20 @@ class Finding:
     low: float
     high: float
     replicates: int
-    holds: bool
+    """How many independent repetitions the interval rests on."""
+    holds: bool | None
+    """None if the interval does not decide."""
     as_published: bool = True
     """Whether it is the paper's own comparison; else one that the paper's words mean."""
 
     @classmethod
     def of(
         cls, case: str, measure: str, interval: Interval, replicates: int, *,
-        holds: bool, as_published: bool = True,
+        holds: bool | None, as_published: bool = True,
     ) -> Finding:  # fmt: skip
         """Return the finding of an interval."""
-        return cls(case, measure, *interval, replicates, bool(holds), as_published)
+        decided = None if holds is None else bool(holds)
+        return cls(case, measure, *interval, replicates, decided, as_published)
 
 
 @dataclass(frozen=True)
@@ -80,33 +123,35 @@ class Claim:
         published = [found.holds for found in self.told if found.as_published]
         meant = [found.holds for found in self.told if not found.as_published]
         if not published and not meant:
-            return NOT_COVERED
+            return NOT_TESTED
         silent = not meant or any(not found.as_published for found in self.untold)
         if published and self.means_more and silent:
             meant.append(False)
-        if all(published) and all(meant):
-            return REPRODUCED
-        return ONLY_AS_PUBLISHED if published and all(published) else NOT_REPRODUCED
+        if published and every(published) is True and every(meant) is False:
+            return ONLY_AS_PUBLISHED
+        if every(published) is False or (not published and every(meant) is False):
+            return DOES_NOT_HOLD
+        return HOLDS if every([*published, *meant]) is True else UNDECIDED
 
     @property
     def because(self) -> str:
         """Why, in a sentence."""
-        if self.verdict == NOT_COVERED:
+        if self.verdict == NOT_TESTED:
             if self.findings:
                 return f"fewer than {FEWEST} replicates are not enough to tell"
-            return "the study has no runs that speak of it"
-        against = [found for found in self.told if not found.holds]
-        few = f"; too few replicates tell of {_cases(self.untold)}" if self.untold else ""
+            return "the study does not test this claim"
+        count = f"of {len(self.told)} comparison{'s' if len(self.told) > 1 else ''}"
+        parts = []
+        for outcome, words in ((False, "it does not hold in"), (None, "it is undecided in")):
+            found = [one for one in self.told if one.holds is outcome]
+            if found:
+                parts.append(f"{words} {len(found)} {count}: {_cases(found)}")
+        parts = parts or [f"it holds in {len(self.told)} {count}"]
         if self.means_more and all(found.as_published for found in self.findings):
-            few = "; no runs compare with what its words mean"
-        if not against:
-            return f"it holds in {self._count(len(self.told), self.told)}{few}"
-        count = self._count(len(against), self.told)
-        return f"it does not hold in {count}: {_cases(against)}{few}"
-
-    @staticmethod
-    def _count(some: int, told: tuple[Finding, ...]) -> str:
-        return f"{some} of {len(told)} comparison{'s' if len(told) > 1 else ''}"
+            parts.append("no runs compare with what its words mean")
+        elif self.untold:
+            parts.append(f"there are too few replicates for {_cases(self.untold)}")
+        return "; ".join(parts)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON; what is infinite is None."""
@@ -131,4 +176,4 @@ def _cases(findings: Sequence[Finding]) -> str:
     """Return the cases of findings, the first four by name."""
     cases = list(dict.fromkeys(found.case for found in findings))
     more = f" and {len(cases) - 4} more" if len(cases) > 4 else ""
-    return "; ".join(cases[:4]) + more
+    return ", ".join(cases[:4]) + more

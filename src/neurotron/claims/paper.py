@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from neurotron._registry import parse
-from neurotron.claims.against_sgd import faster, more_often, smaller_error
-from neurotron.claims.model import Finding
+from neurotron._types import Array
+from neurotron.claims.against_sgd import faster, smaller_error
+from neurotron.claims.model import Finding, above, at_most, below, between, every
 from neurotron.claims.setups import divided, over_levels, paired, published, setups, slopes
 from neurotron.results.summary import bootstrap, certified, median, rate
 
@@ -43,20 +45,25 @@ def grows_with(axis: int) -> Callable[[Results], list[Finding]]:
             errors = np.stack([setup.values("error", "neuro-tron", level) for level in levels])
             x = np.log([level[axis] for level in levels])
             slope = bootstrap(slopes(x, np.log(np.clip(errors, *RESOLVED))))
-            medians = median(errors, axis=1)
-            rising = bool((medians[1:] > medians[:-1]).all())
             findings.append(
                 Finding.of(
                     setup.title,
                     f"slope of log error over log {letter} (> 0, and rising throughout)",
                     slope,
                     setup.replicates,
-                    holds=slope.low > 0.0 and rising,
+                    holds=every((above(0.0, slope), *_rises(errors))),
                 )
             )
         return findings
 
     return check
+
+
+def _rises(errors: Array) -> Iterator[bool | None]:
+    """Tell of each level but the first whether errors, level by level, are above the last ones."""
+    for lower, higher in itertools.pairwise(errors):
+        values = paired(higher, lower)
+        yield above(1.0, bootstrap(values)) if values.size else None
 
 
 def recovers_without_attack(results: Results) -> list[Finding]:
@@ -67,7 +74,7 @@ def recovers_without_attack(results: Results) -> list[Finding]:
             error = bootstrap(setup.values("error", "neuro-tron", level))
             findings.append(
                 Finding.of(setup.title, "error without attack (≤ 1e-13)", error, setup.replicates,
-                           holds=error.high <= 1e-13)
+                           holds=at_most(1e-13, error))
             )  # fmt: skip
     return findings
 
@@ -88,7 +95,7 @@ def small_attack_degrades(results: Results) -> list[Finding]:
                 ratio = bootstrap(values)
                 measure = f"error at θ = {SMALL} over error at θ = 0 (> 10)"
                 findings.append(
-                    Finding.of(setup.title, measure, ratio, len(values), holds=ratio.low > 10.0)
+                    Finding.of(setup.title, measure, ratio, len(values), holds=above(10.0, ratio))
                 )
     return findings
 
@@ -112,7 +119,7 @@ def heavy_tails_alike(results: Results) -> list[Finding]:
                 findings.append(
                     Finding.of(f"{heavy.title} against {other.title}",
                                "error over that of the other law (between 1/10 and 10)", found,
-                               len(values), holds=found.low >= 0.1 and found.high <= 10.0)
+                               len(values), holds=between(0.1, 10.0, found))
                 )  # fmt: skip
     return findings
 
@@ -148,7 +155,7 @@ def outer_weights_help(results: Results) -> list[Finding]:
                     measure += f"; q = {light:g} has not arrived: its error is that of θ = 0"
                 findings.append(
                     Finding.of(f"θ = {bound:g}, {kind}", measure, found, len(values),
-                               holds=found.high < 1.0, as_published=own)
+                               holds=below(1.0, found), as_published=own)
                 )  # fmt: skip
     return findings
 
@@ -206,19 +213,19 @@ def certificate_holds(results: Results) -> list[Finding]:
     return findings
 
 
-def theorem_applies(results: Results) -> list[Finding]:
-    """Count replicates of which Theorem 1 promises less than the initial error at every level."""
+def theorem_is_silent(results: Results) -> list[Finding]:
+    """Count replicates of which Theorem 1 promises less than the initial error at any level."""
     findings = []
-    for setup in [setup for setup in setups(results) if not setup.is_heavy]:
+    for setup in setups(results):
         promised = [
             setup.values("theorem1_radius", "neuro-tron", level)
             < setup.values("initial_error", "neuro-tron", level)
             for level in setup.attacked
         ]
-        every = np.all(promised, axis=0)
+        some = np.any(promised, axis=0)
         findings.append(
-            Finding.of(setup.title, "share of replicates of which Theorem 1 promises anything (1)",
-                       rate(int(every.sum()), len(every)), len(every), holds=every.all())
+            Finding.of(setup.title, "share of replicates of which Theorem 1 promises anything (0)",
+                       rate(int(some.sum()), len(some)), len(some), holds=not some.any())
         )  # fmt: skip
     return findings
 
@@ -235,7 +242,7 @@ CLAIMS: dict[str, tuple[str, str, Callable[[Results], list[Finding]]]] = {
         grows_with(1),
     ),
     "recovers-without-attack": (
-        "Without attack Neuro-Tron's error comes into the vicinity of 1e-14, for every law.",
+        "Without attack Neuro-Tron's error falls to about 1e-14, for every law.",
         "section 4, figure 6",
         recovers_without_attack,
     ),
@@ -254,18 +261,13 @@ CLAIMS: dict[str, tuple[str, str, Callable[[Results], list[Finding]]]] = {
         "section 4, figures 2 to 5",
         faster,
     ),
-    "more-often-than-sgd": (
-        "Neuro-Tron recovers the filter more often than SGD, which else ends at its mirror −w*.",
-        "ours, not in the paper",
-        more_often,
-    ),
     "heavy-tails-alike": (
         "With t(4) inputs, which have no fourth moment, Neuro-Tron is as accurate as with others.",
         "section 4, figure 3",
         heavy_tails_alike,
     ),
     "outer-weights-help": (
-        "Heavier outer weights (q = 10 for q = 1) lower the error under the same attack.",
+        "Heavier outer weights (q = 10 instead of q = 1) lower the error under the same attack.",
         "section 3.6, figure 7",
         outer_weights_help,
     ),
@@ -274,10 +276,10 @@ CLAIMS: dict[str, tuple[str, str, Callable[[Results], list[Finding]]]] = {
         "section 3.5",
         impersonation_wins,
     ),
-    "theorem-1-applies": (
-        "Theorem 1 promises something about the simulations that are said to validate it.",
+    "theorem-1-is-silent": (
+        "Theorem 1 promises nothing about the simulations that are said to validate it.",
         "ours, on the caption of figure 1",
-        theorem_applies,
+        theorem_is_silent,
     ),
     "certificate-holds": (
         "No run ends outside the radius of the sharp certificate.",

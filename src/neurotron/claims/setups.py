@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,7 +37,7 @@ __all__ = [
 Level = tuple[float, float]
 """(θ, β)"""
 
-WITH_CLAIMS = ("paper", "frontier")
+WITH_CLAIMS = ("paper", "mirror", "frontier")
 """The studies of the catalog that claims are about."""
 
 
@@ -151,19 +152,32 @@ def slopes(x: Array, y: Array) -> Array:
     return np.asarray(centred @ y / (centred @ centred))
 
 
-def origin(results: Results) -> str:
-    """Return which study of the catalog with claims most arms are of; "paper" if none."""
-    here = _met(studies.Study.model_validate(results.spec))
-    return max(WITH_CLAIMS, key=lambda name: len(here & _met(_catalogued(name))))
+def origin(results: Results) -> str | None:
+    """Return which study of the catalog with claims most arms are of; None if no arm is."""
+    return _origin(json.dumps(results.spec, sort_keys=True))
+
+
+@lru_cache(maxsize=32)  # every claim asks, and the answer is the same for all of them
+def _origin(spec: str) -> str | None:
+    here = _met(studies.Study.model_validate_json(spec))
+    shared = {name: len(here & _catalogued_arms(name)) for name in WITH_CLAIMS}
+    most = max(WITH_CLAIMS, key=shared.__getitem__)
+    return most if shared[most] else None
 
 
 def _met(study: studies.Study) -> set[tuple[Any, ...]]:
     """Return who meets whom in a study: settings, trainer, attack and its level, without names."""
     return {
-        (study.steps, _setting(cohort.model_dump()), study.trainers[met.trainer], *met[1:])
+        (study.steps, setting, study.trainers[met.trainer], *met[1:])
         for cohort in study.cohorts
+        for setting in [_setting(cohort.model_dump())]
         for met in encounters(study, cohort)
     }
+
+
+@cache
+def _catalogued_arms(name: str) -> set[tuple[Any, ...]]:
+    return _met(_catalogued(name))
 
 
 def published(results: Results, study: str = "paper") -> polars.DataFrame:

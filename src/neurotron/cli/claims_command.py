@@ -29,13 +29,15 @@ def claims(
     ] = False,
     as_json: setting.AsJson = False,
 ) -> None:
-    """Say which of the paper's claims hold in a folder of results, and why.
+    """Say which claims hold in a folder of results, and why.
 
-    Of results of the study `frontier`, the claims are those of that study. Every verdict rests on
-    comparisons with 95 % intervals over replicates: "reproduced" if all of them hold, "reproduced
-    only as published" if only the paper's own comparison does (its SGD was not stochastic gradient
-    descent, its step sizes were not the same), "not reproduced", or "not covered" by these results.
-    The verdicts are also kept in claims.json.
+    The claims are those of the study that the results are of: the paper's, or those of `mirror`
+    or `frontier`. Every verdict rests on comparisons with 95 % intervals over replicates. A claim
+    "holds" if all of its comparisons do. It "holds only as published" if the paper's own comparison
+    does but not what its words mean (its SGD was not stochastic gradient descent, its step sizes
+    were not the same). Otherwise it "does not hold", it is "undecided" because an interval has
+    values on both sides, or it is "not tested" by these results. The verdicts are also kept in
+    claims.json.
     """
     from neurotron.results import load
 
@@ -55,7 +57,7 @@ def print_verdicts(console: Console, results: Results, evaluated: list[Claim]) -
     told = [claim for claim in evaluated if claim.told]
     if told:
         name = family_of(results).name
-        console.print(f"\n{name}, as far as this study speaks of them:\n")
+        console.print(f"\n{name}, as far as these results test them:\n")
         _print(console, told, details=False)
         console.print(f"\nevery comparison: neurotron claims {results.folder.path} --details")
 
@@ -89,6 +91,6 @@ def _print(console: Console, evaluated: list[Claim], details: bool) -> None:
 
 
 def _line(found: Finding) -> str:
-    mark = "✓" if found.holds else "✗"
+    mark = {True: "✓", False: "✗", None: "?"}[found.holds]
     numbers = f"{found.estimate:.3g} [{found.low:.3g}, {found.high:.3g}]"
     return f"{mark} {found.case}: {numbers}, {found.replicates} replicates; {found.measure}"

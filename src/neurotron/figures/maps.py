@@ -16,7 +16,7 @@ from neurotron.figures.chart import ERROR, SMALLEST, Chart, Panel
 from neurotron.figures.courses import MOST_LINES
 from neurotron.figures.grid import Grid, Scale
 from neurotron.figures.view import Encounter, View, chosen
-from neurotron.results.frames import RECOVERED
+from neurotron.results.frames import EXACT, RECOVERED
 from neurotron.results.summary import Interval, bootstrap, median, rate
 
 __all__ = ["FIGURES_OF_FRONTIER", "Maps", "grid_of"]
@@ -38,8 +38,6 @@ FEWEST_LEVELS = 3
 MOST_LEVELS = 12
 MOST_PANELS = 12
 MOST_WORST = 24
-EXACT = 1e-10
-"""The error below which a run has recovered the filter exactly, but for rounding."""
 
 Levels = tuple[list[float], list[float]]
 """The bounds θ and the probabilities β of a grid."""

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neurotron.claims.families import family_of
-from neurotron.claims.model import ONLY_AS_PUBLISHED, REPRODUCED
+from neurotron.claims.model import ONLY_AS_PUBLISHED, VERDICTS
 from neurotron.claims.setups import Setup, setups
 from neurotron.figures.chart import Chart
 from neurotron.figures.maps import FIGURES_OF_FRONTIER
 from neurotron.figures.paper import FIGURES_OF_CLAIMS
-from neurotron.results.summary import OUTCOMES, ROUNDING_FLOOR, certified, distinct, endings
+from neurotron.results.summary import OUTCOMES, ROUNDING_FLOOR, certified, distinct, endings, rate
 from neurotron.studies.writing import to_toml
 
 if TYPE_CHECKING:
@@ -27,10 +27,7 @@ MOST_ROWS = 300
 """Of a table: a longer one is not read, and is in the folder."""
 MOST_TOML = 100_000
 FIGURES = FIGURES_OF_CLAIMS | FIGURES_OF_FRONTIER
-MARKS = {
-    "reproduced": "✓", "reproduced only as published": "◐", "not reproduced": "✗",
-    "not covered": "–",
-}  # fmt: skip
+MARKS = dict(zip(VERDICTS, "✓◐✗?–", strict=True))
 
 
 def page(results: Results, claims: list[Claim], charts: list[Chart]) -> dict[str, Any]:
@@ -43,7 +40,7 @@ def page(results: Results, claims: list[Claim], charts: list[Chart]) -> dict[str
         "replicates": _replicates(results),
         "heading": family_of(results).heading,
         "claims": _claims(claims, {chart.name: chart for chart in charts}),
-        "silent": [claim for claim in claims if not claim.told],
+        "untested": sum(not claim.told for claim in claims),
         "story": _story(results, claims),
         "outcomes": _first(endings(results)),
         "titles": results.titles,
@@ -134,31 +131,34 @@ def _claims(claims: list[Claim], charts: dict[str, Chart]) -> list[dict[str, Any
 
 
 def _story(results: Results, claims: list[Claim]) -> dict[str, str] | None:
-    """Return the numbers of the story of SGD, if these results tell it."""
+    """Return the numbers of the story of SGD, if these results tell it.
+
+    A network counts once, with what happened at most levels of the attack.
+    """
     verdicts = {claim.name: claim.verdict for claim in claims}
-    told = {
-        "smaller-error-than-sgd": ONLY_AS_PUBLISHED,
-        "faster-than-sgd": ONLY_AS_PUBLISHED,
-        "more-often-than-sgd": REPRODUCED,
-    }
-    if any(verdicts.get(name) != verdict for name, verdict in told.items()):
+    told = ("smaller-error-than-sgd", "faster-than-sgd")
+    if any(verdicts.get(name) != ONLY_AS_PUBLISHED for name in told):
         return None
     found = [setup for setup in setups(results) if setup.shared("sgd")]
-    mirrored = [_share(setup, "sgd", "mirror") for setup in found]
-    ours = [_share(setup, "neuro-tron", "recovered") for setup in found]
-    runs = sum(len(setup.shared("sgd")) * setup.replicates for setup in found)
-    return {"mirrored": _range(mirrored), "recovered": _range(ours), "runs": f"{runs:,}"}
+    networks = sum(setup.replicates for setup in found)
+    mirrored, recovered = (
+        sum(_networks(setup, algorithm, outcome) for setup in found)
+        for algorithm, outcome in (("sgd", "mirror"), ("neuro-tron", "recovered"))
+    )
+    if not mirrored:
+        return None
+    interval = rate(mirrored, networks)
+    return {
+        "networks": f"{networks:,}", "mirrored": f"{mirrored:,}", "recovered": f"{recovered:,}",
+        "interval": f"{100.0 * interval.low:.0f} to {100.0 * interval.high:.0f} %",
+    }  # fmt: skip
 
 
-def _share(setup: Setup, algorithm: str, outcome: str) -> float:
-    """Return the share of the attacked runs of an algorithm that had an outcome."""
+def _networks(setup: Setup, algorithm: str, outcome: str) -> int:
+    """Count the networks on which an algorithm had an outcome at most levels of the attack."""
     levels = setup.shared("sgd")
-    return float(np.mean([setup.ended(outcome, algorithm, level) for level in levels]))
-
-
-def _range(shares: list[float]) -> str:
-    ends = sorted({f"{100.0 * share:.0f}" for share in (min(shares), max(shares))}, key=int)
-    return " to ".join(ends) + " %"
+    ended = np.mean([setup.ended(outcome, algorithm, level) for level in levels], axis=0)
+    return int((ended > 0.5).sum())
 
 
 def _certificates(results: Results) -> dict[str, Any]:

@@ -19,10 +19,13 @@ from neurotron.results.summary import steps_to, summarise
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["Results", "load"]
+__all__ = ["EXACT", "RECOVERED", "Results", "load"]
 
 RECOVERED = 0.5
 """A run has recovered w* if its error is below this part of ‖w*‖: halfway to the origin."""
+
+EXACT = 1e-12
+"""A run has recovered w* exactly if its error is below this: what is less is rounding."""
 
 MIRROR = 0.5
 """A run ended at the mirror filter if the cosine of its weights with −w* is above this."""

@@ -12,7 +12,7 @@ from neurotron.studies.spec import MOST_ARMS, Cohort, Study
 from neurotron.trainers import Arm
 from neurotron.trainers.names import step_size_of
 
-__all__ = ["arm_rows", "build_arms", "build_problem", "check"]
+__all__ = ["arm_rows", "build_arms", "build_problem", "check", "seed_of"]
 
 
 class Encounter(NamedTuple):
@@ -71,12 +71,8 @@ def arm_rows(study: Study, cohort: Cohort) -> list[dict[str, Any]]:
 
 
 def build_problem(study: Study, cohort: Cohort, replicate: int) -> Problem:
-    """Return the problem of a replicate.
-
-    Cohorts of the same sizes have the same gates and true weights in a replicate, and streams made
-    of the same uniform numbers, so that cohorts too can be compared in pairs.
-    """
-    seed = _seed(study, replicate)
+    """Return the problem of a replicate: its own network and true weights."""
+    seed = _problem_seed(study, cohort, replicate)
     network = networks.BY_NAME.build(
         cohort.network, n_inputs=cohort.n_inputs, filter_size=cohort.filter_size, seed=seed
     )
@@ -86,7 +82,7 @@ def build_problem(study: Study, cohort: Cohort, replicate: int) -> Problem:
 
 def build_arms(study: Study, cohort: Cohort, problem: Problem, replicate: int) -> list[Arm]:
     """Return the arms of a cohort, in the order of `arm_rows`."""
-    seed, arms = _seed(study, replicate), []
+    seed, arms = _problem_seed(study, cohort, replicate), []
     for encounter in encounters(study, cohort):
         attack = attacks.build(
             encounter.attack,
@@ -153,6 +149,15 @@ MOST_ENTRIES = 10**7
 MOST_UNITS = 10**6
 
 
-def _seed(study: Study, replicate: int) -> int:
+def seed_of(study: Study, cohort: Cohort) -> int:
+    """Return the seed of everything a cohort draws: its own, unless it is paired with another.
+
+    Of a pair, both draw the same uniform numbers, so in a replicate they have the same true weights
+    if their filters have the same size, and the same gates and data if all sizes agree.
+    """
+    return _seeds.key(study.seed, "cohort", cohort.paired_with or cohort.name)
+
+
+def _problem_seed(study: Study, cohort: Cohort, replicate: int) -> int:
     """Return the seed of the network, the true weights and the vectors of attacks."""
-    return _seeds.key(study.seed, "problem", replicate)
+    return _seeds.key(seed_of(study, cohort), "problem", replicate)

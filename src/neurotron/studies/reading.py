@@ -82,6 +82,7 @@ def complete(text: str) -> Study:
         raise _check.InputError(_sentence(error)) from None
     except RecursionError:
         raise _check.InputError(TOO_DEEP) from None
+    _check_pairs(study)
     _check_names(study)
     return study
 
@@ -121,11 +122,27 @@ def _without_likes(study: Study) -> Study:
         if cohort.like not in whole:
             whole[cohort.like] = filled(by_name[cohort.like], (*path, cohort.like))
         own = {name: getattr(cohort, name) for name in cohort.model_fields_set}
-        own.setdefault("title", None)
+        own = {"title": None, "paired_with": None} | own  # these two are not inherited
         return whole[cohort.like].model_copy(update=own | {"like": None})
 
     cohorts = tuple(filled(cohort, (cohort.name,)) for cohort in study.cohorts)
     return study.model_copy(update={"cohorts": cohorts})
+
+
+def _check_pairs(study: Study) -> None:
+    """Refuse pairs with a cohort that does not exist, or that repeats another one's draws."""
+    by_name = {cohort.name: cohort for cohort in study.cohorts}
+    for cohort in study.cohorts:
+        if cohort.paired_with is None:
+            continue
+        if cohort.paired_with not in by_name:
+            where = f"cohort in `paired_with` of {cohort.name!r}"
+            raise _check.unknown(where, cohort.paired_with, by_name)
+        if by_name[cohort.paired_with].paired_with is not None:
+            raise _check.InputError(
+                f"`paired_with` of {cohort.name!r} must name a cohort that is not paired itself, "
+                f"got {cohort.paired_with!r}"
+            )
 
 
 def _check_names(study: Study) -> None:
@@ -163,6 +180,7 @@ WORDS_OF_KEYS = {
     "record": 'must be "log", "all" or a whole number of at least 1',
     "name": NAME_RULE,
     "like": NAME_RULE,
+    "paired_with": NAME_RULE,
 }
 """What a key must be, where one sentence says it all."""
 

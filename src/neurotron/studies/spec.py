@@ -2,7 +2,8 @@
 
 A study is a list of cohorts. A cohort is one setting (network, law, sizes) in which every trainer
 meets every attack of its sweeps on one stream of data; it is repeated `replicates` times, each time
-with a new network, new true weights and a new stream.
+with a new network, new true weights and a new stream. Cohorts draw independently of each other,
+unless one is `paired_with` another.
 """
 
 from __future__ import annotations
@@ -79,6 +80,11 @@ class Cohort(_Table):
     name: Name
     like: Name | None = Field(None, description="A cohort to take from what is left out here.")
     title: Label | None = Field(None, description="What to call it in tables and figures.")
+    paired_with: Name | None = Field(
+        None,
+        description="A cohort whose random draws this one repeats, to be compared in pairs; left "
+        "out, it draws its own networks, true weights and data.",
+    )
     law: Described = Field("normal", description="As in `neurotron list laws`.")
     network: Described = Field("symmetric", description="As in `neurotron list networks`.")
     n_inputs: int = Field(100, ge=1, le=3000, description="Dimension of the input.")

@@ -11,7 +11,7 @@ from neurotron._environment import environment
 from neurotron._threads import one_blas_thread
 from neurotron.problem import Problem
 from neurotron.results.shard import Row
-from neurotron.studies.building import build_arms, build_problem
+from neurotron.studies.building import build_arms, build_problem, seed_of
 from neurotron.studies.spec import Study, Unit
 from neurotron.trainers import Arm, NeuroTron
 
@@ -52,8 +52,9 @@ def run_unit(
         problem = build_problem(study, spec, replicate)
         arms = build_arms(study, spec, problem, replicate)
         run = simulate(
-            problem, arms, steps=study.steps, batch_size=spec.batch_size, seed=study.seed,
-            replicate=replicate, record=study.record, progress=progress,
+            problem, arms, steps=study.steps, batch_size=spec.batch_size,
+            seed=seed_of(study, spec), replicate=replicate, record=study.record,
+            progress=progress,
         )  # fmt: skip
         if "interrupted" in run.status:
             raise KeyboardInterrupt

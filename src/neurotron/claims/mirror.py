@@ -1,0 +1,98 @@
+"""What the study `mirror` asks: who recovers the filter, and who ends at its mirror image −w*."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from neurotron.claims.model import Finding, above
+from neurotron.claims.setups import published
+from neurotron.results.summary import rate
+
+if TYPE_CHECKING:
+    import polars
+
+    from neurotron.results.frames import Results
+
+__all__ = ["CLAIMS"]
+
+OFTEN = 0.9
+"""The share of networks that a trainer must recover to do so as a rule."""
+
+
+def _ends(results: Results) -> list[tuple[str, polars.DataFrame]]:
+    """Return, for every law, where Neuro-Tron and SGD ended on each network, side by side."""
+    import polars as pl
+
+    runs = published(results, "mirror").filter(pl.col("bound") * pl.col("probability") > 0.0)
+    tables = []
+    for (cohort,), group in runs.group_by("cohort", maintain_order=True):
+        ours, theirs = (
+            group.filter(algorithm=name).select("replicate", "outcome")
+            for name in ("neuro-tron", "sgd")
+        )
+        both = ours.join(theirs, on="replicate", suffix="_sgd")
+        if len(both):
+            tables.append((results.titles[str(cohort)], both))
+    return tables
+
+
+def _count(rows: Any) -> int:
+    return int(rows.sum())
+
+
+def recovers(results: Results) -> list[Finding]:
+    """Count the networks on which Neuro-Tron recovers the filter."""
+    findings = []
+    for title, ends in _ends(results):
+        found = rate(_count(ends["outcome"] == "recovered"), len(ends))
+        measure = f"share of networks on which Neuro-Tron recovers w* (> {OFTEN:g})"
+        findings.append(Finding.of(title, measure, found, len(ends), holds=above(OFTEN, found)))
+    return findings
+
+
+def more_often(results: Results) -> list[Finding]:
+    """Count, among the networks that only one of the two recovers, those that Neuro-Tron does."""
+    findings = []
+    for title, ends in _ends(results):
+        ours, theirs = (ends[name] == "recovered" for name in ("outcome", "outcome_sgd"))
+        only_ours, only_theirs = _count(ours & ~theirs), _count(theirs & ~ours)
+        measure = (
+            "of the networks that one of Neuro-Tron and SGD recovers and the other does not, the "
+            f"share that Neuro-Tron does (> 1/2); SGD recovers {_count(theirs)} of {len(ends)}"
+        )
+        if only_ours + only_theirs:
+            found = rate(only_ours, only_ours + only_theirs)
+            findings.append(Finding.of(title, measure, found, len(ends), holds=above(0.5, found)))
+    return findings
+
+
+def ends_at_mirror(results: Results) -> list[Finding]:
+    """Count where SGD ended on the networks that it did not recover, those of all laws together."""
+    ends = [table["outcome_sgd"] for _, table in _ends(results)]
+    lost = sum(_count(outcomes != "recovered") for outcomes in ends)
+    if not lost:
+        return []
+    found = rate(sum(_count(outcomes == "mirror") for outcomes in ends), lost)
+    measure = "share of the networks that SGD does not recover on which it ends near −w* (> 1/2)"
+    return [Finding.of("all laws", measure, found, lost, holds=above(0.5, found))]
+
+
+CLAIMS: dict[str, tuple[str, str, Callable[[Results], list[Finding]]]] = {
+    "neuro-tron-recovers": (
+        f"Neuro-Tron recovers the filter on more than {OFTEN:.0%} of the networks.",
+        "ours, not in the paper",
+        recovers,
+    ),
+    "more-often-than-sgd": (
+        "Neuro-Tron recovers the filter on more networks than SGD does.",
+        "ours, not in the paper",
+        more_often,
+    ),
+    "sgd-ends-at-mirror": (
+        "Where SGD does not recover the filter, it ends near the mirror image −w*.",
+        "ours, not in the paper",
+        ends_at_mirror,
+    ),
+}
+"""Statement, place and check of every claim."""
