@@ -7,7 +7,6 @@ from evidence import (
     defence_limits,
     heavy_tails,
     interruption,
-    mirror,
     plans,
     recovery,
     safety,
@@ -16,7 +15,7 @@ from evidence import (
 )
 
 MODULES = (
-    catalog_claims, interruption, streams, mirror, recovery, safety, sharpness, heavy_tails, plans,
+    catalog_claims, interruption, streams, recovery, safety, sharpness, heavy_tails, plans,
     comparison, defence, defence_limits,
 )  # fmt: skip
 for module in MODULES:

@@ -11,11 +11,13 @@ from typing import NamedTuple
 import neurotron as nt
 from evidence import verdicts
 from evidence.store import SHOWING, Row, code_hash, collect, write_table
+from neurotron._environment import environment
 from neurotron.figures.printed import draw, encode
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "out" / "evidence"
 NO_PAGE = ("cli", *SHOWING)
+SEEDS = range(5)
 
 
 class Catalogued(NamedTuple):
@@ -35,6 +37,11 @@ class Catalogued(NamedTuple):
 PAPER = Catalogued(
     "paper", "claims",
     "The paper's claims in 20 replicates of its simulation study (seed 0, 40 000 steps)",
+    "paper.md",
+)  # fmt: skip
+MIRROR = Catalogued(
+    "mirror", "mirror_claims",
+    "Who recovers the filter on 100 networks per law (seed 0, 10 000 steps)",
     "paper.md",
 )  # fmt: skip
 FRONTIER = Catalogued(
@@ -63,10 +70,11 @@ def evaluated(kept: Catalogued) -> Row:
     }  # fmt: skip
 
 
-def study(kept: Catalogued) -> nt.results.Results:
+def study(kept: Catalogued, seed: int = 0) -> nt.results.Results:
     """Run the study of the catalog, or what is missing of it."""
-    folder = FOLDER / f"{kept.name}-{code_hash(Path(__file__), NO_PAGE)}"
-    report = nt.studies.run(nt.studies.read(kept.name), folder)
+    folder = FOLDER / f"{kept.name}-{code_hash(Path(__file__), NO_PAGE)}-seed-{seed}"
+    asked = nt.studies.read(kept.name).model_copy(update={"seed": seed})
+    report = nt.studies.run(asked, folder)
     if report.interrupted:
         raise KeyboardInterrupt
     assert not report.failures
@@ -111,7 +119,30 @@ def collected(kept: Catalogued) -> dict[str, str]:
     return {found["name"]: found["verdict"] for found in row["verdicts"]}
 
 
+def judged(kept: Catalogued, seed: int) -> Row:
+    """Return the verdicts of a study with another seed, and the numbers behind them."""
+    claims = nt.claims.evaluate(study(kept, seed))
+    return {claim.name: f"{claim.verdict} ({_numbers(claim)})" for claim in claims}
+
+
+def _numbers(claim: nt.claims.Claim) -> str:
+    return ", ".join(f"{found.estimate:.3g}" for found in claim.told[:4])
+
+
+def seeds(kept: Catalogued) -> None:
+    """Compute and store the verdicts of a study with five seeds."""
+    units = {f"seed {seed}": partial(judged, kept, seed) for seed in SEEDS}
+    title = f"The verdicts of the study `{kept.name}` with {len(SEEDS)} seeds (first estimates)"
+    rows = collect(f"{kept.name}_seeds", title, units, table=False, left_out=NO_PAGE)
+    names = [name for name in rows[0] if name != "case"]
+    by_claim = [{"claim": name, **{row["case"]: row[name] for row in rows}} for name in names]
+    write_table(f"{kept.name}_seeds", title, by_claim, [environment()])
+
+
 def run() -> None:
     """Compute and store the evidence, and fail if a verdict is not the one the docs speak of."""
     assert collected(PAPER) == verdicts.PAPER
+    assert collected(MIRROR) == verdicts.MIRROR
+    seeds(PAPER)
+    seeds(MIRROR)
     assert collected(FRONTIER) == verdicts.FRONTIER

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from benchmarks.workloads import FOUR_LAWS
-from evidence.mirror import net
 from evidence.recovery import BAR, replicate
 
 import neurotron as nt
@@ -44,11 +43,17 @@ def test_the_floor_grows_with_the_bound(run):
 
 
 def test_a_net_on_which_sgd_ends_at_the_mirror_filter_and_neuro_tron_does_not():
-    """One of the 20 nets of docs/evidence/mirror.md, in full."""
-    row = net(2)
-    assert row["NeuroTron error"] < 5e-3
-    assert row["SGD error"] > 1.0
-    assert row["SGD cos −w*"] > 0.9
+    """The network of the README, in full."""
+    network = nt.networks.symmetric(n_inputs=100, filter_size=25, width=10, seed=2)
+    problem = nt.Problem.draw(network, nt.Normal(), seed=2)
+    attack = nt.attacks.AlternatingSign(bound=0.25, probability=0.5)
+    arms = [nt.Arm(nt.NeuroTron(1e-4, sensing="mean"), attack), nt.Arm(nt.SGD(1e-4), attack)]
+    run = nt.simulate(problem, arms, steps=40_000, batch_size=16, seed=2)
+    ours, theirs = run.errors[:, -1]
+    assert ours < 5e-3
+    assert theirs > 1.0
+    w, true = run.weights[1], problem.true_weights
+    assert -(w @ true) > 0.9 * np.linalg.norm(w) * np.linalg.norm(true)
 
 
 @pytest.mark.parametrize("setting", FOUR_LAWS, ids=lambda setting: setting.name)

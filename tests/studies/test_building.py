@@ -52,10 +52,16 @@ law = "laplace"
 [[cohorts]]
 name = "c"
 like = "a"
+paired_with = "a"
+law = "laplace"
+[[cohorts]]
+name = "d"
+like = "c"
+paired_with = "a"
 n_inputs = 13
 """
 STUDY = nt.studies.parse(TEXT.encode(), "s")
-A, B, C = STUDY.cohorts
+A, B, C, D = STUDY.cohorts
 UNIT = ("a", 1)
 
 
@@ -108,12 +114,50 @@ def test_a_trainer_without_a_step_size_takes_the_cohorts():
     assert building.arm_rows(study, A)[0]["step_size"] == "0.01"
 
 
-def test_cohorts_of_the_same_sizes_share_gates_and_true_weights():
-    one, same, wider = (problem(cohort, 2) for cohort in (A, B, C))
+def drawn(cohort, replicate=1) -> list[bytes]:
+    """What a cohort draws: gates, true weights, an attack's vector, and data."""
+    built = problem(cohort, replicate)
+    arms = building.build_arms(STUDY, cohort, built, replicate)
+    rows = run_unit(STUDY.model_dump_json(), cohort.name, replicate).rows
+    draws = (built.network.gates, built.true_weights, arms[8].attack.vector, rows[0]["losses"])
+    return [np.asarray(array).tobytes() for array in draws]
+
+
+def test_settings_that_differ_in_their_name_alone_share_no_draw():
+    twin = STUDY.model_copy(
+        update={"cohorts": (A, A.model_copy(update={"name": "twin"}), *STUDY.cohorts[1:])}
+    )
+    one, other = (run_unit(twin.model_dump_json(), name, 1).rows[0] for name in ("a", "twin"))
+    for key in ("true_weights", "losses", "errors"):
+        assert not np.isin(one[key][1:], other[key]).any()
+    assert not any(mine == theirs for mine, theirs in zip(drawn(A), drawn(B), strict=True))
+
+
+def test_settings_that_are_paired_share_every_draw_that_their_sizes_allow():
+    one, same, wider = (problem(cohort, 2) for cohort in (A, C, D))
     assert np.array_equal(one.network.gates, same.network.gates)
     assert np.array_equal(one.true_weights, same.true_weights)
+    assert np.array_equal(one.true_weights, wider.true_weights)
     assert type(same.law) is nt.Laplace
     assert wider.network.n_inputs == 13
+    assert drawn(A)[:3] == drawn(C)[:3]
+
+
+@pytest.mark.parametrize("name", nt.studies.catalog())
+def test_no_two_settings_of_the_catalog_share_draws_but_those_it_pairs(name):
+    study = nt.studies.read(name)
+    alone = [cohort for cohort in study.cohorts if cohort.paired_with is None]
+    assert len({building.seed_of(study, cohort) for cohort in study.cohorts}) == len(alone)
+
+
+def test_the_four_laws_of_the_paper_have_true_weights_of_their_own():
+    paper = nt.studies.read("paper")
+    drawn = [
+        building.build_problem(paper, cohort, replicate).true_weights.tobytes()
+        for cohort in paper.cohorts[:4]
+        for replicate in range(20)
+    ]
+    assert len(set(drawn)) == 80
 
 
 @given(st.sets(st.integers(0, 10**6), min_size=2, max_size=4))
@@ -134,7 +178,7 @@ def test_a_replicate_does_not_depend_on_how_many_there_are(computed):
 
 def test_every_cohort_of_a_replicate_comes_before_the_next_replicate():
     units = list(STUDY.model_copy(update={"replicates": 2}).units())
-    assert units == [(name, number) for number in (0, 1) for name in "abc"]
+    assert units == [(name, number) for number in (0, 1) for name in "abcd"]
 
 
 def rows_equal(one, other) -> bool:
@@ -158,7 +202,8 @@ def test_a_unit_is_a_function_of_its_text_and_number(computed):
 def test_a_unit_is_the_simulation_one_would_call_by_hand(computed):
     built = problem(replicate=1)
     arms = building.build_arms(STUDY, A, built, 1)
-    run = nt.simulate(built, arms, steps=60, batch_size=5, seed=3, replicate=1)
+    seed = building.seed_of(STUDY, A)
+    run = nt.simulate(built, arms, steps=60, batch_size=5, seed=seed, replicate=1)
     for i, row in enumerate(computed.rows):
         assert row["status"] == "finished"
         assert row["stopped_at"] is None

@@ -188,6 +188,12 @@ HOSTILE: dict[str, tuple[str | bytes, str]] = {
         "`like` goes in a circle: ccc"),
     "like nobody of many": (
         GOOD + "".join(cohort(f"{'c' * 50}{i}", "nobody") for i in range(400)), "'nobody': known:"),
+    "paired with nobody": (
+        GOOD + cohort("c", "b") + 'paired_with = "bb"\n', "`paired_with` of 'c' 'bb': did you"),
+    "paired with itself": (GOOD + cohort("c", "b") + 'paired_with = "c"\n', "not paired itself"),
+    "paired with a pair": (
+        GOOD + cohort("c", "b") + 'paired_with = "b"\n' + cohort("d", "b") + 'paired_with = "c"\n',
+        "`paired_with` of 'd' must name a cohort that is not paired itself, got 'c'"),
     "bound in the attack": (
         but(attack='"constant:bound=2"'),
         "cohort 'a': give `bound` as a key of the sweep, not in 'constant:bound=2'"),

@@ -76,7 +76,7 @@ def test_one_level_is_a_list_of_one():
 
 def test_the_catalog_names_every_study_with_its_title():
     titles = nt.studies.catalog()
-    assert list(titles) == ["frontier", "paper", "smoke"]
+    assert list(titles) == ["frontier", "mirror", "paper", "smoke"]
     for name, title in titles.items():
         assert title
         assert nt.studies.read(name).name == name
@@ -154,7 +154,7 @@ def test_the_schema_describes_every_key():
             assert value.get("description"), f"{table['title']}.{key}"
 
 
-@pytest.mark.parametrize("name", ["frontier", "paper", "smoke"])
+@pytest.mark.parametrize("name", ["frontier", "mirror", "paper", "smoke"])
 def test_a_study_survives_being_sent_as_json(name):
     study = nt.studies.read(name)
     assert nt.studies.Study.model_validate_json(study.model_dump_json()) == study

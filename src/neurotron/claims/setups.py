@@ -153,16 +153,26 @@ def slopes(x: Array, y: Array) -> Array:
 
 
 def origin(results: Results) -> str | None:
-    """Return which study of the catalog with claims most arms are of; None if no arm is."""
+    """Return which study of the catalog with claims most arms are of.
+
+    If no arm is the same, the study with the same trainers in the same settings under other attacks
+    counts; None if there is none of that either.
+    """
     return _origin(json.dumps(results.spec, sort_keys=True))
 
 
 @lru_cache(maxsize=32)  # every claim asks, and the answer is the same for all of them
 def _origin(spec: str) -> str | None:
     here = _met(studies.Study.model_validate_json(spec))
-    shared = {name: len(here & _catalogued_arms(name)) for name in WITH_CLAIMS}
+    shared = {name: _shared(here, _catalogued_arms(name)) for name in WITH_CLAIMS}
     most = max(WITH_CLAIMS, key=shared.__getitem__)
-    return most if shared[most] else None
+    return most if any(shared[most]) else None
+
+
+def _shared(one: set[tuple[Any, ...]], other: set[tuple[Any, ...]]) -> tuple[int, int]:
+    """Return how many arms two studies share, and how many trainers in the same setting."""
+    trainers = ({arm[:3] for arm in arms} for arms in (one, other))
+    return len(one & other), len(set.intersection(*trainers))
 
 
 def _met(study: studies.Study) -> set[tuple[Any, ...]]:
