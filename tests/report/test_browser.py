@@ -195,7 +195,7 @@ def test_verdicts_are_those_of_claims_json(visit, folder):
     assert list(zip(names, words, strict=True)) == [
         (f"verdict-{claim['name']}", claim["verdict"]) for claim in told
     ]
-    assert {"reproduced", "reproduced only as published"} <= set(words)
+    assert {"holds", "holds only as published"} <= set(words)
     assert visit.page.locator(".story").count() == 1
 
 
