@@ -182,9 +182,9 @@ def mirror(view: View, name: str, title: str, about: str) -> Iterator[Chart]:
         lines = tuple(line.thinned(MOST_DOTS) for line in dots)
         panels.append(Panel(view.results.titles[cohort], lines, tuple(trainers)))
     caption = (
-        f"{about} One dot per run, {view.replicates(cohorts)} at every level of the attack, from "
-        "the first level on the left to the last on the right of its column. Runs that diverged "
-        f"are not drawn.{left_out}"
+        f"{about} One dot per run, {view.replicates(cohorts)} at every level of the attack: the "
+        "levels from left to right of a column, and where there is only one, the replicates. Runs "
+        f"that diverged are not drawn.{left_out}"
     )
     if most > MOST_DOTS:
         caption += f" Of more than {MOST_DOTS} runs of a trainer in a setting, as many are shown."
@@ -200,13 +200,18 @@ def _cosines(view: View, cohort: str, trainer: str, place: int) -> Line:
     arms = [(met, arm) for met, arm in view.arms[cohort].items() if met.trainer == trainer]
     dots = []
     for i, (met, arm) in enumerate(arms):
-        offset = 0.6 * (i / (len(arms) - 1) - 0.5) if len(arms) > 1 else 0.0
         level = f"θ = {met.level[0]:g}, β = {met.level[1]:g}"
         runs = view.runs[cohort, arm]
         ended = runs.filter(runs["outcome"] != "diverged").select("replicate", "cosine")
-        for replicate, cosine in ended.iter_rows():
+        for j, (replicate, cosine) in enumerate(ended.iter_rows()):
             if np.isfinite(cosine):
+                offset = _offset(i, len(arms)) if len(arms) > 1 else _offset(j, len(ended))
                 dots.append((place + offset, cosine, f"replicate {replicate}, {level}"))
     x, y = (np.array([dot[j] for dot in dots], dtype=np.float64) for j in (0, 1))
     notes = tuple(dot[2] for dot in dots)
     return Line(trainer, x, y, view.styles[trainer], joined=False, notes=notes)
+
+
+def _offset(number: int, of: int) -> float:
+    """Return where in its column one of several stands, from −0.3 to 0.3."""
+    return 0.6 * (number / (of - 1) - 0.5) if of > 1 else 0.0
