@@ -1,4 +1,4 @@
-"""Where trainers end: THEORY §3, erratum 6 says SGD at the mirror filter on a quarter of nets."""
+"""Where trainers end: at the filter w* or at its mirror image (docs/errata.md#e6)."""
 
 from __future__ import annotations
 
