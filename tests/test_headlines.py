@@ -16,7 +16,7 @@ from evidence.defence import CONSTANT, UNLIMITED, VARYING
 from scipy.stats import binomtest
 
 ROOT = Path(__file__).parent.parent
-README, DEFENCE, THEORY, ERRATA = (
+README, DEFENCE, PROOFS, ERRATA = (
     "README.md", "docs/defence.md", "docs/theory.md", "docs/errata.md",
 )  # fmt: skip
 NUMBER = r"([−-]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?)"
@@ -178,22 +178,22 @@ def certificate_words() -> Iterator[Headline]:
     yield Headline(README, "within {} % of the measured error for normal inputs", [above])
     yield Headline(README, "up to {} % too large for other laws", [100.0 * (max(others) - 1.0)])
     yield Headline(README, "is {} times the RMS bound", [math.sqrt(20.0)])
-    yield Headline(THEORY, "error is at most {} % above the measured one", [above])
-    yield Headline(THEORY, "confidence is $\\sqrt{20} = {}$ times that", [math.sqrt(20.0)])
+    yield Headline(PROOFS, "error is at most {} % above the measured one", [above])
+    yield Headline(PROOFS, "confidence is $\\sqrt{20} = {}$ times that", [math.sqrt(20.0)])
     for beta in (0.5, 0.2):
         rows = [row for row in nets if row["β"] == beta]
         names = [
             name for way in ways for name in (f"{way}: certified", f"{way}: measured", "limit")
         ]
         means = [float(np.mean([row[name] for row in rows])) for name in names]
-        yield Headline(THEORY, f"| {beta}, 1 | {{}} / {{}} / {{}} | {{}} / {{}} / {{}} |", means)
+        yield Headline(PROOFS, f"| {beta}, 1 | {{}} / {{}} / {{}} | {{}} / {{}} / {{}} |", means)
     for name, row in laws.items():
         shown = name.replace("inverse-norm", "inverse-norm weights")
         _, _, _, *numbers = row.values()
-        yield Headline(THEORY, f"| {shown} |" + " {} ({} … {}) |" * 2, numbers)
+        yield Headline(PROOFS, f"| {shown} |" + " {} ({} … {}) |" * 2, numbers)
     steps = stored("comparison")["weak attack"]["data"]["steps to accuracy 1"]
-    yield Headline(THEORY, "it plans {} million steps", [steps["Theorem 1"] / 1e6])
-    yield Headline(THEORY, "the sharp certificate plans {}.", [steps["sharp"]])
+    yield Headline(PROOFS, "it plans {} million steps", [steps["Theorem 1"] / 1e6])
+    yield Headline(PROOFS, "the sharp certificate plans {}.", [steps["sharp"]])
 
 
 # ---- errata and theory ---------------------------------------------------------------------------
@@ -231,17 +231,17 @@ def errata_words() -> Iterator[Headline]:
     (apart,) = sampled("errata 9: distance of the two runs")
     yield Headline(ERRATA, r"(equal to ${}\cdot 10^{-15}$ of their size", [apart * 1e15])
     batch = sampled("theory (e): E‖g‖² of a batch attacker", "value", error)
-    yield Headline(THEORY, r"(200 000 simulated batches: ${} \pm {}$)", batch)
+    yield Headline(PROOFS, r"(200 000 simulated batches: ${} \pm {}$)", batch)
     noisy = sampled("theory (e): E g² of one who sees the noise", "value", error)
-    yield Headline(THEORY, r"has $E g^2 = {}$ (400 000 simulated batches, ± {})", noisy)
+    yield Headline(PROOFS, r"has $E g^2 = {}$ (400 000 simulated batches, ± {})", noisy)
     polar = sampled("theory (f): c_trade, N(0, 1), n = 100, polar M", "value", "least")
-    yield Headline(THEORY, "is {} in the mean even with the best $M$, and ${}$ at worst", polar)
+    yield Headline(PROOFS, "is {} in the mean even with the best $M$, and ${}$ at worst", polar)
     for shown in (r"mean ($M = \bar A$)", "polar", "optimal"):
         rates = [
             sampled(f"theory (f): rate, {certificate}, {shown.split()[0]} M")[0]
             for certificate in ("Theorem 1", "sharp, not split", "sharp")
         ]
-        yield Headline(THEORY, f"| {shown} | {{}} | {{}} | {{}} |", rates)
+        yield Headline(PROOFS, f"| {shown} | {{}} | {{}} | {{}} |", rates)
 
 
 # ---- the paper's study ---------------------------------------------------------------------------
