@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -100,7 +101,7 @@ def wrong_lambda(batches: int = 400_000) -> Row:
 def printed_condition() -> Row:
     """Return where the recursion of errata 2 ends for a γ that the printed C₂ allows."""
     network = nt.networks.from_gates(np.array([[[0.1]]]))
-    problem = nt.Problem(network, nt.Normal(), [1.0])
+    problem = nt.Problem(network, nt.Normal(), np.array([1.0]))
     theorem = Theorem1.of(problem, np.eye(1), nt.Budget(1.0, 0.02), 1)
     return number(theorem.floor(4.80))
 
@@ -143,7 +144,7 @@ def run() -> None:
         "Numbers of the errata and of the theory page that were sampled, recomputed: nets of the "
         "paper have seeds 0, 1, …; b = 16; c_trade at β = 0.5"
     )
-    units = {
+    units: dict[str, Callable[[], Row]] = {
         "errata 1: E‖d₂‖²": wrong_lambda,
         "errata 2: limit at γ = 4.80": printed_condition,
         "errata 5: c_trade, N(0, 1), n = 100, mean M": partial(trade_off, 0, "mean"),

@@ -176,7 +176,7 @@ def certificate_words() -> Iterator[Headline]:
     ]
     above = 100.0 * (max(normal) - 1.0)
     yield Headline(README, "within {} % of the measured error for normal inputs", [above])
-    yield Headline(README, "up to {} % too large for other laws", [100.0 * (max(others) - 1.0)])
+    yield Headline(README, "up to {} % too large for the other laws", [100.0 * (max(others) - 1.0)])
     yield Headline(README, "is {} times the RMS bound", [math.sqrt(20.0)])
     yield Headline(PROOFS, "error is at most {} % above the measured one", [above])
     yield Headline(PROOFS, "confidence is $\\sqrt{20} = {}$ times that", [math.sqrt(20.0)])
