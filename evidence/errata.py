@@ -153,7 +153,8 @@ def run() -> None:
         "errata 9: distance of the two runs": outer_weights,
         "theory (e): E‖g‖² of a batch attacker": batch_attacker,
         "theory (e): E g² of one who sees the noise": noise_attacker,
-    } | {
+    }
+    units |= {
         f"theory (f): rate, {certificate}, {matrix} M": partial(rate, matrix, certificate)
         for certificate in ("Theorem 1", "sharp, not split", "sharp")
         for matrix in ("mean", "polar", "optimal")
