@@ -160,6 +160,18 @@ def defence_words() -> Iterator[Headline]:
         DEFENCE, "at β = 0.4 it is {} % below 1e-12 and {} % below 1e-6",
         [share("RefinedTron", ("large-norm",), below, 0.4) for below in (1e-12, 1e-6)],
     )  # fmt: skip
+    square, leaky, overlapping = (
+        of_network(name)[4:8]
+        for name in (
+            "r = n = 40", "single leaky gate, n = 100", "convolution, n = 60, r = 8, stride 1",
+        )
+    )  # fmt: skip
+    yield Headline(
+        DEFENCE,
+        "{} % with as many weights as inputs (r = n = 40), at most {} % with a single leaky gate, "
+        "and {} % for a convolution of stride 1 under the adaptive attack at β = 0.4",
+        [max(square), max(leaky), overlapping[-1]],
+    )
     stuck = [e for attack, beta, e in runs("RefinedTron") if (attack, beta) == ("large-norm", 0.45)]
     yield Headline(DEFENCE, "at β = 0.45 its median error is {}.", [float(np.median(stuck))])
     trimmed = 100.0 * (1.0 - correlated["TrimmedSGD: below 1e-6"])
