@@ -8,6 +8,7 @@ import inspect
 import json
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from pathlib import Path
@@ -21,6 +22,9 @@ SHOWING = ("figures", "report")
 NOT_COMPUTING = (
     "__init__.py", "_extras.py", "checks.py", "claims", "cli", *SHOWING, "results", "studies",
 )  # fmt: skip
+
+KEEPS = bool(os.environ.get("EVIDENCE_KEEPS"))
+"""Whether rows of other code are kept, so that only rows that are missing are computed."""
 
 Row = dict[str, Any]
 
@@ -37,7 +41,9 @@ def collect(
 
     A row is on disk as soon as it is computed, so an interrupted run goes on where it stopped. It
     is computed again when the code it came from, comments and docstrings aside, has changed: the
-    module of the units and all of the package, but for what is `left_out`.
+    module of the units and all of the package, but for what is `left_out`. Only with the variable
+    ``EVIDENCE_KEEPS`` set is a row of other code kept as it is; it says which code it is of, and so
+    does the foot of the table.
     """
     module = _module(next(iter(units.values())))
     code = code_hash(module, left_out)
@@ -45,19 +51,30 @@ def collect(
     kept: dict[str, Row] = json.loads(path.read_text())["rows"] if path.exists() else {}
     rows: dict[str, Row] = {}
     for i, (key, unit) in enumerate(units.items(), 1):
-        stored = kept.get(key)
-        if stored is None or stored.get("code") != code:
+        row = kept.get(key)
+        if row is None or not (row["code"] == code or KEEPS):
             began = time.perf_counter()
-            stored = {"result": unit(), "code": code, "environment": environment()}
+            row = {"result": unit(), "code": code, "environment": environment()}
             print(f"[{i}/{len(units)}] {name}: {key} ({time.perf_counter() - began:.1f} s)")
-            write_json(path, {"title": title, "rows": kept | rows | {key: stored}})
-        rows[key] = stored
+            write_json(path, {"title": title, "rows": kept | rows | {key: row}})
+        rows[key] = row
     write_json(path, {"title": title, "rows": rows})
-    machines = {json.dumps(row["environment"]): row["environment"] for row in rows.values()}
     results = [{"case": key, **row["result"]} for key, row in rows.items()]
     if table:
-        write_table(name, title, results, list(machines.values()))
+        write_table(name, title, results, origins(rows))
     return results
+
+
+def origins(rows: Mapping[str, Row]) -> list[dict[str, str]]:
+    """Return where stored rows were computed and by which code, with how many rows of each."""
+    counts = Counter(json.dumps({"code": r["code"], **r["environment"]}) for r in rows.values())
+    return [{"rows": str(count), **json.loads(text)} for text, count in counts.items()]
+
+
+def stored(name: str) -> dict[str, Row]:
+    """Return the results in ``docs/evidence/<name>.json``, by case."""
+    rows = json.loads((FOLDER / f"{name}.json").read_text())["rows"]
+    return {key: row["result"] for key, row in rows.items()}
 
 
 def write_table(name: str, title: str, rows: list[Row], machines: list[dict[str, str]]) -> None:

@@ -38,3 +38,17 @@ def test_every_picture_of_a_study_is_shown(study, page):
     pictures = [path.name for path in (ROOT / "docs" / "images" / study).iterdir()]
     assert pictures
     assert [name for name in pictures if f"{study}/{name}" not in shown] == []
+
+
+ELSEWHERE = re.compile(r"\b(?:THEORY2?|DESIGN|REFEREE)\b|theory notes")
+WRITTEN = [
+    path
+    for folder in ("src", "docs", "tests", "evidence", "benchmarks", "README.md", "CONTRIBUTING.md")
+    for path in (ROOT / folder, *(ROOT / folder).rglob("*"))
+    if path.suffix in {".py", ".md", ".toml", ".html"} and path != Path(__file__)
+]
+
+
+def test_nothing_refers_to_documents_that_do_not_ship():
+    assert len(WRITTEN) > 100
+    assert [path.name for path in WRITTEN if ELSEWHERE.search(path.read_text())] == []

@@ -1,4 +1,4 @@
-"""Lower layers never import higher ones (DESIGN §2)."""
+"""Lower layers never import higher ones."""
 
 from __future__ import annotations
 

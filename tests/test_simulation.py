@@ -135,7 +135,7 @@ def test_impersonation_at_beta_one_converges_to_the_other_filter(small_problem):
 
 
 def test_under_impersonation_the_mean_follows_its_exact_recursion():
-    """THEORY §2: E[w_{t+1} − w̄] = (I − η(1+α)/2 · MΣĀᵀ)(w_t − w̄), w̄ = w* + β(w_adv − w*)."""
+    """E[w_{t+1} − w̄] = (I − η(1+α)/2 · MΣĀᵀ)(w_t − w̄), w̄ = w* + β(w_adv − w*)."""
     network = nt.networks.symmetric(6, 2, 4, seed=3, leak=0.2)
     problem = nt.Problem.draw(network, nt.Uniform(), seed=3)
     other, beta, eta, steps = np.array([1.0, -2.0]), 0.4, 0.3, 5

@@ -1,4 +1,4 @@
-"""THEORY §4: no sensing matrix beats polar in λ1/λ2, none beats optimal in the error floor."""
+"""No sensing matrix beats polar in λ1/λ2, none beats optimal in the floor (docs/theory.md (d))."""
 
 from __future__ import annotations
 

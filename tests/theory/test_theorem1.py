@@ -119,8 +119,7 @@ def test_theta_star_is_where_the_least_gamma_goes_to_infinity():
 def test_the_papers_own_settings_are_outside_theorem_1(setting, expected):
     """c_trade of the Gaussian M at β = 0.5, mean of 8 nets.
 
-    THEORY §3.5 has −0.63 and −0.67 on 8 other nets; over 40 of ours −0.61 with a standard deviation
-    of 0.04, and −0.61 with 0.08.
+    docs/errata.md#e5 has the mean over many nets.
     """
     values = []
     for seed in range(8):
@@ -132,7 +131,7 @@ def test_the_papers_own_settings_are_outside_theorem_1(setting, expected):
     assert np.mean(values) == pytest.approx(expected, abs=0.08)
 
 
-def test_certified_rates_of_theory_section_4():
+def test_certified_rates_are_those_of_docs_theory_section_f():
     """Theorem 1: 3.5e-8 with M = Ā, 2.7e-7 with polar; sharp with optimal: 1.8e-2."""
     network = nt.networks.symmetric(100, 25, 10, seed=0)
     problem = nt.Problem.draw(network, nt.Normal(), seed=0)

@@ -335,3 +335,10 @@ def test_the_mean_absolute_residual_is_smallest_at_the_filter_whatever_the_attac
         least = (1.0 - 2.0 * beta) * mu0 * np.linalg.norm(w - truth)
         assert gaps.mean() + 5.0 * gaps.std() / np.sqrt(len(x)) >= least
         assert gaps.mean() - 5.0 * gaps.std() / np.sqrt(len(x)) > 0.0
+
+
+def test_what_the_list_and_the_help_say_names_the_exceptions():
+    assert "with exceptions" in nt.trainers.BY_NAME.summary("refined-tron")
+    text = " ".join(nt.RefinedTron.__doc__.split())
+    for exception in ("largest inputs", "correlated inputs", "single leaky gate", "nearly half"):
+        assert exception in text

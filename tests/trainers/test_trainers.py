@@ -31,7 +31,7 @@ def test_sgd_moves_along_the_negative_gradient_of_the_squared_loss(small_problem
 
 
 def test_outer_weights_q_with_step_over_q_is_the_same_run_as_an_attack_of_bound_over_q():
-    """THEORY §3, erratum 9: exactly the same weights for labels and residuals scaled by q."""
+    """docs/errata.md#e9: exactly the same weights for labels and residuals scaled by q."""
     q, eta, theta = 4.0, 1e-2, 0.8
     runs = []
     for weight, step, bound in [(q, eta / q, theta), (1.0, eta, theta / q)]:

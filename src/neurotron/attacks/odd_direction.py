@@ -21,8 +21,8 @@ class OddDirection(Attack):
     .. math:: \xi = \theta\, \mathrm{sign}(u^\top M x)
 
     Only the odd part of ξ can move Neuro-Tron on average; with u the left singular vector of the
-    smallest singular value of ĀΣ this attack reaches the certified floor. M is the trainer's
-    sensing matrix, the mean gate Ā for trainers without one.
+    smallest singular value of ĀΣ this attack reaches the certified floor of normal inputs. M is the
+    trainer's sensing matrix, the mean gate Ā for trainers without one.
 
     Knows: x and M. Budget: θ at a share β of the labels. Guarantees: theorem1, sharp.
 

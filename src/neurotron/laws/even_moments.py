@@ -1,7 +1,7 @@
 r"""Second and fourth moments of x under an even weight ω(x), of which the certificate is made.
 
 For x = B z with coordinates z whose signs are independent and fair, all follow from the pair
-moments c_ij = E[ω² z_i² z_j²] (THEORY §5): with G' = BᵀGB,
+moments c_ij = E[ω² z_i² z_j²] (docs/theory.md, section (e)): with G' = BᵀGB,
 
 .. math:: E[\omega^2 (x^\top G x) xx^\top] = B Q B^\top, \qquad
           Q_{ij} = 2 c_{ij} G'_{ij} \;(i \ne j), \qquad Q_{ii} = \textstyle\sum_j c_{ij} G'_{jj} .

@@ -1,4 +1,4 @@
-r"""Norm moments of product laws by quadrature (THEORY §2).
+r"""Norm moments of product laws by quadrature.
 
 With :math:`\psi_p(s) = E[x^{2p} e^{-s x^2}]` of one coordinate, and every term positive,
 

@@ -146,7 +146,7 @@ def _full_rank(matrix: Array) -> Array:
 
 
 def _require_trainable(network: FilterNetwork, covariance: Array | None) -> None:
-    """Refuse rank(ĀΣ) < r, where no M gives λ1 > 0 (THEORY §3, erratum 12)."""
+    """Refuse rank(ĀΣ) < r, where no M gives λ1 > 0 (docs/errata.md#e12)."""
     gate = network.mean_gate
     seen = gate if covariance is None else gate @ covariance
     if np.linalg.matrix_rank(seen) < network.filter_size:

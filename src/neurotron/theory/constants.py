@@ -1,4 +1,4 @@
-r"""The constants every guarantee is made of (paper, section 2; THEORY §2 and §4).
+r"""The constants every guarantee is made of (paper, section 2; docs/theory.md (c), (d)).
 
 .. math:: \lambda_1 = \lambda_{\min}(\mathrm{sym}(\bar A \Sigma M^\top)), \quad
           \lambda_2 = \|M\|_2, \quad \lambda_3 = \tfrac1k \textstyle\sum_i q_i^2 \|A_i\|_2^2
@@ -48,7 +48,7 @@ def lambda3(network: FilterNetwork) -> float:
 def floor_constant(problem: Problem, sensing: npt.ArrayLike) -> float:
     """Return √λ_max(MΣMᵀ)/λ1: the error floor under attack, in units of 2βθ/(1+α).
 
-    No M has a smaller one than ``sensing="optimal"`` (THEORY §4, Claim 2). Infinite for λ1 ≤ 0.
+    No M has a smaller one than ``sensing="optimal"`` (docs/theory.md (d)). Infinite for λ1 ≤ 0.
     """
     smallest = lambda1(problem, sensing)
     m = _matrix(problem, sensing)

@@ -50,7 +50,7 @@ def certify(
     initial_error
         A bound on ‖w_1 − w*‖, for those who do not know w*.
     method
-        "sharp" (ours, THEORY §5), "theorem1" (the paper's), or "measured": runs the arm 1/δ − 1
+        "sharp" (docs/theory.md (e)), "theorem1" (the paper's), or "measured": runs the arm 1/δ − 1
         times and reports the largest error, for trainers and attacks that no theorem covers.
     budget
         Whom to guarantee against; by default anybody with the budget of the arm's attack.

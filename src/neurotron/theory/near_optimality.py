@@ -26,7 +26,7 @@ def impersonated_mean(
               E[w_t - \bar w], \qquad \bar w = w^* + \beta (w_{adv} - w^*) .
 
     At β = 1 the data are those of w_adv, and no algorithm that recovers the filter from honest
-    data can do better (THEORY §2).
+    data can do better (docs/theory.md (c)).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-r"""The recursion of the sharp certificate, as numbers only (THEORY §5).
+r"""The recursion of the sharp certificate, as numbers only (docs/theory.md (e)).
 
 With Δ a bound on E‖w − w*‖² before a step of size η, and s = √Δ, the bound after it is
 

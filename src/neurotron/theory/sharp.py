@@ -1,4 +1,4 @@
-r"""The constants of the sharp certificate, and the recursion they make (THEORY §5).
+r"""The constants of the sharp certificate, and the recursion they make: docs/theory.md (e).
 
 Under an even weight ω(x) (1 without weights), with :math:`\Sigma = E[\omega xx^\top]`:
 
@@ -71,7 +71,7 @@ class SharpConstants:
     def recursion(self, exposure: Exposure, noise: float, batch_size: int) -> Recursion:
         """Return F, for batches of b = `batch_size` and honest label noise of deviation ς.
 
-        A batch-aware attacker (THEORY §5) correlates what it does to one sample with the others of
+        A batch-aware attacker correlates what it does to one sample with the others of
         the batch, and with their noise.
         """
         theta, b = exposure.bound, batch_size
@@ -141,7 +141,7 @@ def exposure(
 ) -> Exposure:
     """Return what an attack amounts to; a chance that varies counts as its largest where it must.
 
-    With rows of data and a chance β(x), τ is bounded by Cauchy–Schwarz in two ways (THEORY §5).
+    With rows of data and a chance β(x), τ is bounded by Cauchy–Schwarz in two ways.
     """
     budget = budget_of(attack)
     theta, beta = budget.bound, budget.probability

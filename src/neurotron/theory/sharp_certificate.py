@@ -1,4 +1,4 @@
-"""The sharp certificate (THEORY §5; docs/theory.md)."""
+"""The sharp certificate (docs/theory.md, section (e))."""
 
 from __future__ import annotations
 

@@ -17,9 +17,9 @@ class ClippedSGD(RobustSGD):
               \mathrm{clip}(v_i - f_w(x_i),\, \pm\tau)\, \nabla f_w(x_i)
 
     Labels that were not attacked are exact, so τ falls with the error as long as they are the
-    majority, and with it what an attacked label can do. From a start near w* it ends at w* to
-    machine precision; from elsewhere it may end in the basin of another filter, such as −w*. The
-    defence that starts it at the right place is `RefinedTron`.
+    majority, and with it what an attacked label can do. From a start near w* it mostly ends at w*
+    to machine precision (docs/defence.md); from elsewhere it may end in the basin of another
+    filter, such as −w*. The defence that starts it at the right place is `RefinedTron`.
 
     Parameters
     ----------

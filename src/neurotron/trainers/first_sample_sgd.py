@@ -15,7 +15,7 @@ class FirstSampleSGD(Trainer):
     .. math:: w \leftarrow w + \eta \left( \frac1b \sum_{i=1}^b (v_i - f_w(x_i)) \right)
               \nabla f_w(x_1)
 
-    Kept to reproduce the paper's comparison (THEORY §3, erratum 6); for gradient descent use `SGD`.
+    Kept to reproduce the paper's comparison (docs/errata.md#e6); for gradient descent use `SGD`.
 
     Parameters
     ----------

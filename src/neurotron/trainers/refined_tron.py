@@ -1,4 +1,4 @@
-"""The defence: exact recovery while fewer than half of the labels are attacked, everywhere."""
+"""The defence: Neuro-Tron, then clipped gradients; what it recovers is in docs/defence.md."""
 
 from __future__ import annotations
 
@@ -34,18 +34,23 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RefinedTron(Stages):
-    r"""Neuro-Tron until w is near w*, then clipped gradients until it is there: the defence.
+    r"""The defence: Neuro-Tron, then clipped gradients to w*, with exceptions (docs/defence.md).
 
     1. `NeuroTron` with the optimal sensing matrix and the fastest certified step size comes near w*
        from anywhere, whatever the attack, and stays at a distance of the order of βθ.
-    2. `ClippedSGD` goes on from there. Honest labels are exact: while they are the majority, what
-       attacked ones can do shrinks with the error, to machine precision.
+    2. `ClippedSGD` goes on from there. Honest labels are exact: if they are the majority at every
+       input, what attacked ones can do shrinks with the error, mostly to machine precision.
+
+    The exceptions that were measured (docs/defence.md): an attacker who spends the budget on the
+    largest inputs (`TrimmedSGD` does better there), strongly correlated inputs, badly conditioned
+    networks (r = n, a single leaky gate, windows that overlap almost wholly), and attacks on
+    nearly half of the labels, where it is slow.
 
     After a trial, if its threshold does not fall any more, the second stage may be in the basin of
     another filter, often −w*. Then it is tried again from −w, every other time after a warm-up, as
     long as that leaves half of the steps, and what is kept is the place with the smallest mean
-    absolute residual: that is smallest at w* if fewer than half of the labels are attacked,
-    whatever the attacker does.
+    absolute residual: that is smallest at w* if at every input fewer than half of the labels are
+    attacked, whatever the attacker does.
 
     The second stage is not certified. What is measured, where it works and where it cannot:
     docs/defence.md. To resume a run ask for the same steps: stages are shares of them.
