@@ -13,6 +13,7 @@ from evidence import verdicts
 from evidence.store import SHOWING, Row, code_hash, collect, write_table
 from neurotron._environment import environment
 from neurotron.figures.printed import draw, encode
+from neurotron.results.summary import endings
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "out" / "evidence"
@@ -66,6 +67,9 @@ def evaluated(kept: Catalogued) -> Row:
             {"claim": claim.name, **{name: _plain(value) for name, value in asdict(found).items()}}
             for claim in claims
             for found in claim.findings
+        ],
+        "outcomes": [
+            {name: _plain(value) for name, value in row.items()} for row in endings(results)
         ],
     }  # fmt: skip
 
