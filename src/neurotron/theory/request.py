@@ -15,6 +15,7 @@ from neurotron.problem import Problem
 from neurotron.theory.assumptions import Assumption
 from neurotron.theory.certificate import Certificate, Kind
 from neurotron.theory.exposure import Budget, attacked_rows, budget_of
+from neurotron.theory.rounding import Rounding
 from neurotron.trainers import Arm, NeuroTron
 from neurotron.trainers.scheduled import ScheduledTron
 
@@ -43,6 +44,10 @@ class Request:
     def start(self) -> float:
         """Δ_1, the bound on E‖w_1 − w*‖²."""
         return self.initial_error**2
+
+    def rounding(self, spread: float, pull: float, square: float) -> Rounding:
+        """Return what rounding errors add to a bound that contracts by η(p − ηd₂)."""
+        return Rounding.of(self.problem, self.initial_error, spread, pull, square)
 
     def certificate(self, method: str, assumptions: list[Assumption], **found: Any) -> Certificate:
         """Return the certificate; without a radius it says that nothing is guaranteed."""
