@@ -73,9 +73,9 @@ class Certificate:
     constants: dict[str, float] = field(default_factory=dict)
 
     @staticmethod
-    def radius_of(target: float, failure: float) -> float:
-        """Return ε with E‖w − w*‖² ≤ ε²δ, by Markov's inequality P(‖w − w*‖ > ε) ≤ δ."""
-        return math.sqrt(target / failure) * (1.0 + ROUNDING)
+    def radius_of(root: float, failure: float) -> float:
+        """Return ε with √E‖w − w*‖² ≤ ε√δ, by Markov's inequality P(‖w − w*‖ > ε) ≤ δ."""
+        return root / math.sqrt(failure) * (1.0 + ROUNDING)
 
     @property
     def holds(self) -> bool:

@@ -12,7 +12,7 @@ from neurotron.attacks import Attack
 from neurotron.problem import Problem
 from neurotron.simulation import MOST_SAMPLES, MOST_STEPS, simulate
 from neurotron.theory.certificate import Certificate
-from neurotron.theory.exposure import Budget, budget_of
+from neurotron.theory.exposure import Budget, budget_of, misstated
 from neurotron.theory.paper_certificate import certify_by_theorem1
 from neurotron.theory.request import Request
 from neurotron.theory.rounding import Rounding
@@ -107,7 +107,7 @@ def _adversary(arm: Arm, budget: Budget | None) -> Attack | Budget | None:
             "step_size='scheduled' goes by the arm's own attack: for a budget take the arm of "
             "plan(…, step_size='scheduled')"
         )
-    if own.sees == "batch" and budget.sees == "query":
+    if budget.sees == "query" and (own.sees == "batch" or misstated(arm.attack)):
         raise _check.InputError(f"the arm's attack {arm.attack!r} sees the batch: sees='batch'")
     return budget
 

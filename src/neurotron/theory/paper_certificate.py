@@ -11,7 +11,7 @@ from neurotron.engine.recording import recorded_steps
 from neurotron.theory.assumptions import Assumption, finite_constant, parity, positive_pull
 from neurotron.theory.certificate import Certificate
 from neurotron.theory.request import Request
-from neurotron.theory.rounding import Rounding
+from neurotron.theory.rounding import Rounding, squared
 from neurotron.theory.sharp import sharp_recursion
 from neurotron.theory.theorem1 import Theorem1
 from neurotron.trainers import NeuroTron
@@ -50,16 +50,16 @@ def certify_by_theorem1(request: Request) -> Certificate:
     exact, rounded = floor, rounding.floor(step_size)
     if request.steps is not None:
         exact, rounded = float(roots[-1]), float(added[-1])
-    target = (exact + rounded) ** 2
-    assumptions += _accuracy(theorem, target, request.start)
+    root = exact + rounded
+    assumptions += _accuracy(theorem, root**2, request.start)
     holds = all(assumption.holds for assumption in assumptions)
     return request.certificate(
         "theorem1",
         assumptions,
         step_size=step_size,
-        radius=Certificate.radius_of(target, request.failure) if holds else math.inf,
+        radius=Certificate.radius_of(root, request.failure) if holds else math.inf,
         record=record,
-        trajectory=(roots + added) ** 2,
+        trajectory=squared(roots + added),
         floor=floor + rounding.floor(step_size),
         limit=math.sqrt(theorem.c3 / theorem.margin) + rounding.least,
         rounding=rounded,

@@ -53,8 +53,8 @@ class Model(ABC):
         """Return what no step size gets the root mean squared error of exact numbers below."""
 
     @abstractmethod
-    def rounding(self, budget: Budget) -> Rounding:
-        """Return what rounding errors add."""
+    def resolution(self, budget: Budget) -> float:
+        """Return the same of computed numbers: what rounding errors add is included."""
 
     @abstractmethod
     def reach(self, budget: Budget, start: float, target: float) -> Choice | None:
@@ -92,10 +92,14 @@ class SharpModel(Model):
         """Return 2θτ/((1+α)λ1)."""
         return self.recursion(budget).limit
 
-    def rounding(self, budget: Budget) -> Rounding:
-        """Return what rounding errors add, the same against every attacker."""
-        recursion = self.recursion(budget)
+    def rounding(self, recursion: Recursion) -> Rounding:
+        """Return what rounding errors add."""
         return self.request.rounding(self.constants.spread, recursion.pull, recursion.square)
+
+    def resolution(self, budget: Budget) -> float:
+        """Return the limit, and what rounding errors add with the best step size."""
+        recursion = self.recursion(budget)
+        return recursion.limit + self.rounding(recursion).least
 
     def reach(self, budget: Budget, start: float, target: float) -> Choice | None:
         """Search η below the one whose floor is the target, 2 × the best step there."""
@@ -146,7 +150,8 @@ class SharpModel(Model):
 
     def _aim(self, budget: Budget, target: float, step_size: float | None) -> float | None:
         """Return what exact numbers must reach to leave room for rounding; None if nothing does."""
-        rounding, recursion = self.rounding(budget), self.recursion(budget)
+        recursion = self.recursion(budget)
+        rounding = self.rounding(recursion)
 
         def floor(delta: float) -> float:
             if step_size is not None:
@@ -199,9 +204,13 @@ class PaperModel(Model):
         theorem = self.theorem(budget)
         return math.sqrt(theorem.c3 / theorem.margin) if theorem.margin > 0.0 else math.inf
 
-    def rounding(self, budget: Budget) -> Rounding:
-        """Return what rounding errors add."""
-        return rounding_of(self.theorem(budget), self.request)
+    def resolution(self, budget: Budget) -> float:
+        """Return the limit, and what rounding errors add with γ = 2, best without an attack."""
+        theorem = self.theorem(budget)
+        if theorem.margin <= 0.0:
+            return math.inf
+        rounded = rounding_of(theorem, self.request).floor(theorem.step_size(2.0))
+        return self.limit(budget) + rounded
 
     def reach(self, budget: Budget, start: float, target: float) -> Choice | None:
         """Take the best γ."""
@@ -209,7 +218,7 @@ class PaperModel(Model):
         theorem = self.theorem(budget)
         if not target < start or theorem.margin <= 0.0:
             return None
-        rounding = self.rounding(budget)
+        rounding = rounding_of(theorem, self.request)
 
         def gamma_of(delta: float) -> float:
             ready = math.isfinite(theorem.least_gamma(delta))

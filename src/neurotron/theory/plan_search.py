@@ -81,7 +81,7 @@ class Search:
             raise NotAchievable(
                 f"not achievable, because it takes more than {MOST_STEPS:,} steps, or so many that "
                 "their rounding errors are too large: the accuracy is too close to what no number "
-                f"of steps reaches, {self._radius(limit**2):.6g}"
+                f"of steps reaches, {self._radius(self.model.resolution(self.budget) ** 2):.6g}"
             )
         choice = self.model.refined(self.budget, self.start, self.target, choice)
         return self._found(self.budget, choice)
@@ -143,9 +143,8 @@ class Search:
 
     def _require_resolved(self, budget: Budget) -> None:
         """Refuse an accuracy that rounding errors alone could spoil."""
-        limit = self.model.limit(budget)
-        resolved = limit + self.model.rounding(budget).least if math.isfinite(limit) else 0.0
-        if self.target <= resolved**2:
+        resolved = self.model.resolution(budget)
+        if self.target <= resolved**2 and math.isfinite(resolved):
             raise NotAchievable(
                 "not achievable, because floating point is not certain to resolve it: rounding "
                 f"errors alone may hold the root mean squared error at {up(resolved)}; the nearest "

@@ -23,7 +23,7 @@ import numpy as np
 from neurotron._types import Array
 from neurotron.problem import Problem
 
-__all__ = ["Rounding"]
+__all__ = ["Rounding", "squared"]
 
 UNIT = 2.0**-53
 """u: the relative error of one operation."""
@@ -102,14 +102,16 @@ class Rounding:
         The bounds begin at the start and move towards their `end`, with step sizes between the
         `smallest` so far and the `largest`.
         """
-        falling = self.kept(steps, smallest, largest)
-        if roots[-1] <= roots[0]:
+        if roots[-1] <= roots[0] and self.decrease(largest) > 0.0:
+            falling = self.kept(steps, smallest, largest)
             return np.asarray(np.maximum(falling, self.storage))
-        # A bound that grows to G(s) amplifies what was added before by at most G(s)/s.
+        # A bound that grows from s to G(s) amplifies what was added before by at most G(s)/s; one
+        # that grows towards its end is also below what it would be from there.
         with np.errstate(all="ignore"):
             growing = self.of_step(largest) * steps * (roots / roots[0])
             beyond = end - roots + self.kept(math.inf, smallest, largest)
-        return np.maximum(np.fmin(growing, beyond), self.storage)
+        worst = np.fmin(growing, beyond)
+        return np.where(np.isnan(worst), math.inf, np.maximum(worst, self.storage))
 
     def room(self, target: float, floor: Callable[[float], float]) -> float | None:
         """Return the Δ to aim at so that √Δ and rounding together stay below √target.
@@ -132,3 +134,9 @@ class Rounding:
                 return np.minimum(steps, 2.0 / decrease)
 
         return self.storage * terms(smallest) + largest * self.answers * terms(largest)
+
+
+def squared(roots: Array) -> Array:
+    """Return mean squares, infinite where they are too large for a number."""
+    with np.errstate(over="ignore"):
+        return np.square(roots)

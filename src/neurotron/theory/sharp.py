@@ -187,7 +187,7 @@ def sharp_recursion(
     if not math.isfinite(constants.largest(disturbed=is_disturbed(problem, attack))):
         raise _check.InputError(
             f"step_size={trainer.step_size!r} needs moments that {problem.law!r} does not have or "
-            "does not say: give a number, or weighting='inverse-norm'"
+            f"does not say: give a number{_weights_too(problem, trainer)}"
         )
     if constants.lambda1 <= 0.0:
         raise _check.InputError(
@@ -195,6 +195,12 @@ def sharp_recursion(
             f"{constants.lambda1:.3g}: use sensing='optimal'"
         )
     return constants.recursion(seen, problem.noise, batch_size)
+
+
+def _weights_too(problem: Problem, trainer: NeuroTron) -> str:
+    """Return the advice to use weights, where they help."""
+    helps = trainer.weighting is None and problem.even_moments("inverse-norm").quartic is not None
+    return ", or weighting='inverse-norm'" if helps else ""
 
 
 def is_disturbed(problem: Problem, attack: Attack | Budget | None) -> bool:

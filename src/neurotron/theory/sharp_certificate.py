@@ -13,7 +13,7 @@ from neurotron.theory.assumptions import Assumption, finite_constant, parity, po
 from neurotron.theory.certificate import Certificate
 from neurotron.theory.recursion import Recursion, best_step, bound_after
 from neurotron.theory.request import Request
-from neurotron.theory.rounding import Rounding
+from neurotron.theory.rounding import Rounding, squared
 from neurotron.theory.search import least
 from neurotron.theory.sharp import SharpConstants, exposure, is_disturbed, sharp_constants
 from neurotron.trainers import NeuroTron
@@ -57,9 +57,9 @@ def certify_sharply(request: Request) -> Certificate:
         "sharp",
         assumptions,
         step_size=step_size,
-        radius=Certificate.radius_of((exact + rounded) ** 2, request.failure),
+        radius=Certificate.radius_of(exact + rounded, request.failure),
         record=record,
-        trajectory=(roots + added) ** 2,
+        trajectory=squared(roots + added),
         floor=floor + in_the_end,
         limit=recursion.limit + rounding.least,
         rounding=rounded,
