@@ -34,6 +34,8 @@ COMPILED = (
 )  # fmt: skip
 """Where the code of compiled functions lives, formulas included."""
 
+PATIENCE = 1.0
+"""Seconds of compiling after which it is announced."""
 
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 """Other threads run meanwhile; dividing by zero gives infinity."""
@@ -129,7 +131,7 @@ def announced(message: str) -> Iterator[Callable[[], None]]:
         with contextlib.suppress(OSError, ValueError):  # nobody reads it
             print(message, file=sys.stderr, flush=True)  # noqa: T201
 
-    timer = threading.Timer(1.0, write)
+    timer = threading.Timer(PATIENCE, write)
     timer.daemon = True
     try:
         yield timer.start

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from neurotron import _check
 from neurotron._types import Array
 from neurotron.attacks.base import Attack, Query
 
@@ -46,15 +45,21 @@ def looks_beyond(attack: Attack, formula: str, seed: int = 0) -> bool:
     whole = _answers(attack, formula, most, query, (ROWS, ARMS))
     full = [np.broadcast_to(field, (ROWS, ARMS)) for field in query]
     parts = [np.s_[i : i + 1, :] for i in range(ROWS)] + [np.s_[:, j : j + 1] for j in range(ARMS)]
-    return not all(
-        np.array_equal(
-            _answers(attack, formula, most, Query(*(field[part] for field in full)), one.shape), one
-        )
-        for part in parts
-        for one in [whole[part]]
-    )
+    for part in parts:
+        alone = Query(*(field[part] for field in full))
+        found = _answers(attack, formula, most, alone, whole[part].shape)
+        if not np.allclose(found, whole[part], rtol=1e-9, atol=1e-12 * most, equal_nan=True):
+            return True
+    return False
 
 
-def _answers(attack: Attack, formula: str, most: float, query: Query, shape: Any) -> Array:
-    value = getattr(attack, formula)(np.full((1, shape[1]), most), query)
-    return np.broadcast_to(np.asarray(value, np.float64), shape)
+def _answers(
+    attack: Attack, formula: str, most: float, query: Query, shape: tuple[int, ...]
+) -> Array:
+    try:
+        value = getattr(attack, formula)(np.full((1, shape[1]), most), query)
+        return np.broadcast_to(np.asarray(value, np.float64), shape)
+    except (TypeError, ValueError):
+        raise _check.InputError(
+            f"{formula} of {type(attack).__name__} must return one number for each sample"
+        ) from None

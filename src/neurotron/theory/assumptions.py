@@ -54,7 +54,7 @@ class Assumption:
 FEWEST_ROWS = 50
 """Fewer rows cannot show whether their law is symmetric: no plug-in certificate."""
 CHANCE = 1e-3
-"""With which rows of a symmetric law are refused, at most, from about 200 rows on."""
+"""With which rows of a symmetric law are refused, at most, from about 150 rows on."""
 MOST_LOPSIDED, NEGLIGIBLE = 0.5, 0.02
 """What is borne at most of few rows, and always of many."""
 

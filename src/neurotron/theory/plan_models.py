@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 import math
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from neurotron.attacks import Attack
-from neurotron.theory.exposure import Budget
+from neurotron.theory.exposure import NO_ATTACK, Budget
 from neurotron.theory.paper_certificate import rounding_of, theorem_and_hypotheses
 from neurotron.theory.recursion import Recursion
 from neurotron.theory.request import Request
@@ -92,14 +93,15 @@ class SharpModel(Model):
         """Return 2θτ/((1+α)λ1)."""
         return self.recursion(budget).limit
 
-    def rounding(self, recursion: Recursion) -> Rounding:
-        """Return what rounding errors add."""
+    @cached_property
+    def rounding(self) -> Rounding:
+        """What rounding errors add, the same whoever attacks."""
+        recursion = self.recursion(NO_ATTACK)
         return self.request.rounding(self.constants.spread, recursion.pull, recursion.square)
 
     def resolution(self, budget: Budget) -> float:
         """Return the limit, and what rounding errors add with the best step size."""
-        recursion = self.recursion(budget)
-        return recursion.limit + self.rounding(recursion).least
+        return self.limit(budget) + self.rounding.least
 
     def reach(self, budget: Budget, start: float, target: float) -> Choice | None:
         """Search η below the one whose floor is the target, 2 × the best step there."""
@@ -108,7 +110,7 @@ class SharpModel(Model):
         if best <= 0.0:
             return None
         stay = None if self.scheduled else min(best, recursion.fastest)
-        aim = self._aim(budget, target, stay)
+        aim = self._aim(recursion, target, stay)
         if aim is not None and start <= aim and _floor(recursion, stay) <= math.sqrt(aim):
             return Choice(stay, 0)
         if self.scheduled:
@@ -119,7 +121,7 @@ class SharpModel(Model):
             return _counted(recursion, start, aim, None, whole)
 
         def time(step_size: float) -> float:
-            aim = self._aim(budget, target, step_size)
+            aim = self._aim(recursion, target, step_size)
             if aim is None or start <= aim:  # staying there was tried above
                 return math.inf
             found = recursion.time(start, aim, step_size)
@@ -137,28 +139,28 @@ class SharpModel(Model):
         again = time(legible)
         if again <= whole * (1.0 + 1e-6):
             step_size, whole = legible, again
-        aim = self._aim(budget, target, step_size)
+        aim = self._aim(recursion, target, step_size)
         assert aim is not None
         return _counted(recursion, start, aim, step_size, whole)
 
     def refined(self, budget: Budget, start: float, target: float, choice: Choice) -> Choice:
         """Count the steps."""
-        aim = self._aim(budget, target, choice.step_size)
+        recursion = self.recursion(budget)
+        aim = self._aim(recursion, target, choice.step_size)
         assert aim is not None
-        steps = self.recursion(budget).steps_to(start, aim, choice.step_size)
+        steps = recursion.steps_to(start, aim, choice.step_size)
         return choice if steps is None else choice._replace(steps=steps)
 
-    def _aim(self, budget: Budget, target: float, step_size: float | None) -> float | None:
+    def _aim(self, recursion: Recursion, target: float, step_size: float | None) -> float | None:
         """Return what exact numbers must reach to leave room for rounding; None if nothing does."""
-        recursion = self.recursion(budget)
-        rounding = self.rounding(recursion)
 
         def floor(delta: float) -> float:
             if step_size is not None:
-                return rounding.floor(step_size)
-            return float(rounding.kept(math.inf, recursion.step_for(delta), recursion.fastest))
+                return self.rounding.floor(step_size)
+            smallest, largest = recursion.step_for(delta), recursion.fastest
+            return float(self.rounding.kept(math.inf, smallest, largest))
 
-        return rounding.room(target, floor)
+        return self.rounding.room(target, floor)
 
     def trainer(self, budget: Budget, step_size: float | None) -> NeuroTron:
         """Return Neuro-Tron, with its schedule spelled out if it has one."""

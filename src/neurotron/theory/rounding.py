@@ -88,7 +88,8 @@ class Rounding:
 
     def floor(self, step_size: float) -> float:
         """Return what rounding adds in the long run; inf for a step size that does not settle."""
-        return float(self.kept(math.inf, step_size, step_size))
+        decrease = self.decrease(step_size)
+        return 2.0 * self.of_step(step_size) / decrease if decrease > 0.0 else math.inf
 
     @property
     def least(self) -> float:
@@ -129,9 +130,8 @@ class Rounding:
         """Return the sum of the errors of all steps, each contracted by the steps after it."""
 
         def terms(step_size: Any) -> Any:
-            decrease = np.maximum(self.decrease(step_size), 0.0)
             with np.errstate(divide="ignore"):
-                return np.minimum(steps, 2.0 / decrease)
+                return np.minimum(steps, 2.0 / np.maximum(self.decrease(step_size), 0.0))
 
         return self.storage * terms(smallest) + largest * self.answers * terms(largest)
 
