@@ -115,9 +115,7 @@ def check_attack(attack: Attack, *, seed: int = 0) -> None:
         attack.sees == "batch" or not looks_beyond(attack, "distort", seed),
         "distort must look at one sample at a time, or say sees = 'batch'",
     )
-    _expect(
-        not looks_beyond(attack, "chance", seed), "chance must look at one sample at a time"
-    )
+    _expect(not looks_beyond(attack, "chance", seed), "chance must look at one sample at a time")
     _check_run(Arm(SGD(1e-3), attack, name="checked"), seed)
 
 

@@ -80,7 +80,7 @@ def test_stored_rows_are_not_trained_on_as_if_they_were_flipped():
     rows = np.random.default_rng(3).exponential(size=(100, 3))
     problem = rows_problem(rows, truth=False, symmetrized=True)
     source = nt.Rows(rows, np.ones(100))
-    with pytest.raises(nt.InputError, match="stored.*without symmetrized=True"):
+    with pytest.raises(nt.InputError, match="without symmetrized=True"):
         nt.simulate(problem, [nt.Arm(nt.SGD(0.01))], steps=1, batch_size=2, source=source)
 
 
@@ -93,7 +93,9 @@ class Majority(nt.Attack):
     uses = ("push",)
 
     def distort(self, bound, query):
-        return bound * np.sign(np.mean(query.push, axis=0, keepdims=True)) * np.ones_like(query.push)
+        return (
+            bound * np.sign(np.mean(query.push, axis=0, keepdims=True)) * np.ones_like(query.push)
+        )
 
 
 class DeclaredMajority(Majority):

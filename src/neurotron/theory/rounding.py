@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from neurotron._types import Array
+from neurotron._types import Array, Index
 from neurotron.problem import Problem
 
 __all__ = ["Rounding", "squared"]
@@ -97,7 +97,7 @@ class Rounding:
         ratio = self.answers * self.pull / (self.storage * self.square)
         return self.floor(self.pull / (self.square * (1.0 + math.sqrt(1.0 + ratio))))
 
-    def added(self, roots: Array, steps: Array, smallest: Any, largest: float, end: float) -> Array:
+    def added(self, roots: Array, steps: Index, smallest: Any, largest: float, end: float) -> Array:
         """Return what rounding adds to each bound √Δ of `roots`, after each number of `steps`.
 
         The bounds begin at the start and move towards their `end`, with step sizes between the
