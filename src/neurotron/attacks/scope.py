@@ -48,7 +48,9 @@ def looks_beyond(attack: Attack, formula: str, seed: int = 0) -> bool:
     for part in parts:
         alone = Query(*(field[part] for field in full))
         found = _answers(attack, formula, most, alone, whole[part].shape)
-        if not np.allclose(found, whole[part], rtol=1e-9, atol=1e-12 * most, equal_nan=True):
+        if not np.allclose(
+            found, whole[part], rtol=1e-9, atol=1e-12 * min(most, 1.0), equal_nan=True
+        ):
             return True
     return False
 

@@ -149,7 +149,12 @@ def plan(
         problem, arm, batch_size=batch_size, steps=made, failure=failure,
         initial_error=initial_error, method=method, budget=None if attacker else met,
     )  # fmt: skip
-    assert accuracy is None or certificate.radius <= accuracy
+    if accuracy is not None and certificate.radius > accuracy:  # only a schedule goes on too long
+        raise NotAchievable(
+            f"not achievable, because rounding errors add up in {made:,} steps that become ever "
+            f"smaller; the nearest achievable accuracy is {up(certificate.radius)}, or take fewer "
+            "steps"
+        )
     answers = {
         "bound": found.bound, "probability": found.probability, "accuracy": certificate.radius,
         "steps": float(made),

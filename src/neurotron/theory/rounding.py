@@ -94,7 +94,7 @@ class Rounding:
     @property
     def least(self) -> float:
         """What rounding adds in the long run at least, whatever the step size."""
-        ratio = self.answers * self.pull / (self.storage * self.square)
+        ratio = self.answers / self.storage * (self.pull / self.square)
         return self.floor(self.pull / (self.square * (1.0 + math.sqrt(1.0 + ratio))))
 
     def added(self, roots: Array, steps: Index, smallest: Any, largest: float, end: float) -> Array:
