@@ -242,6 +242,16 @@ CASES = [
                       problem=nt.Problem.draw(gate(), nt.StudentT(2))),
      "sensing='optimal' needs a law of finite variance: use weighting='inverse-norm', "
      "sensing='mean' or an array"),
+    (lambda: simulate([nt.Arm(nt.NeuroTron(0.1, weighting="inverse-norm"))],
+                      problem=nt.Problem.draw(gate(), nt.Correlated(nt.Laplace(), np.eye(3)))),
+     "sensing='optimal' needs E[xxᵀ/‖x‖²], which is not known for Correlated(Laplace(scale=1.0), "
+     "matrix of shape (3, 3)): leave out weighting='inverse-norm', or use sensing='mean'"),
+    (lambda: simulate([nt.Arm(nt.NeuroTron(0.1))],
+                      problem=nt.Problem.draw(gate(), nt.Correlated(nt.StudentT(1), np.eye(3)))),
+     "sensing='optimal' needs a law of finite variance: use sensing='mean' or an array"),
+    (lambda: nt.Normal(1.0), "write Normal(scale=1.0), each argument by name; got Normal(1.0)"),
+    (lambda: nt.StudentT(4, 2),
+     "write StudentT(dof=…, scale=1.0), each argument by name; got StudentT(4, 2)"),
     (lambda: nt.ClippedSGD(quantile=0.0), "`quantile` must be in (0, 1), got 0"),
     (lambda: nt.HuberSGD(speed=2.0), "`speed` must be in (0, 1], got 2"),
     (lambda: nt.TrimmedSGD(-1.0), "`pace` must be in (0, inf), got -1"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 import signal
@@ -13,7 +14,8 @@ from pathlib import Path
 import pytest
 
 import neurotron as nt
-from neurotron._jit import heard, stamp
+from neurotron import _jit
+from neurotron._jit import entry, heard, stamp
 
 PROGRAM = """
 from neurotron._jit import entry
@@ -69,6 +71,21 @@ def test_without_a_folder_to_keep_it_in_code_is_compiled_each_time(program, tmp_
 def test_without_the_compiler_one_sentence_says_so(program):
     answer = program(NUMBA_DISABLE_JIT="1")
     assert answer.endswith("InputError: training needs numba's compiler: unset NUMBA_DISABLE_JIT")
+
+
+def test_only_what_is_compiled_is_announced(tmp_path, monkeypatch, capfd):
+    """Code that was kept is loaded without a word, however long that takes."""
+    (tmp_path / "made.py").write_text(
+        "def build(stamp):\n    def function(x):\n        _ = stamp\n        return 2.0 * x\n"
+        "    return function\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(_jit, "PATIENCE", 0.0)
+    monkeypatch.setattr(_jit.config, "CACHE_DIR", str(tmp_path / "kept"))
+    build = importlib.import_module("made").build
+    for said in (KEPT, ""):
+        assert entry(build)(21.0) == 42.0
+        assert capfd.readouterr().err.strip() == said
 
 
 FILES = [

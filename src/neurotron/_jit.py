@@ -34,6 +34,8 @@ COMPILED = (
 )  # fmt: skip
 """Where the code of compiled functions lives, formulas included."""
 
+PATIENCE = 1.0
+"""Seconds of compiling after which it is announced."""
 
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 """Other threads run meanwhile; dividing by zero gives infinity."""
@@ -77,7 +79,11 @@ class Entry:
 
     def __call__(self, *arguments: Any) -> Any:
         if not self.function.signatures:
-            with self.first, announced(self.message), heard():
+            with self.first, announced(self.message) as compiles, heard():
+                if isinstance(self.function._cache, KeptCode):
+                    self.function._cache.when_missing = compiles
+                else:
+                    compiles()
                 return self.function(*arguments)
         return self.function(*arguments)
 
@@ -85,14 +91,20 @@ class Entry:
 class KeptCode(FunctionCache):
     """Compiled code on disk, which never stands in the way: what is damaged is made again."""
 
+    when_missing: Callable[[], None] | None = None
+    """Called before something is compiled."""
+
     def load_overload(self, *arguments: Any) -> Any:
         """Return the kept code, None if there is none that can be read."""
+        kept = None
         try:
-            return super().load_overload(*arguments)
+            kept = super().load_overload(*arguments)
         except Exception:  # unpickling damaged code raises anything
             with contextlib.suppress(Exception):
                 self.flush()
-            return None
+        if kept is None and self.when_missing is not None:
+            self.when_missing()
+        return kept
 
     def save_overload(self, *arguments: Any) -> None:
         """Keep code; on a full disk do without."""
@@ -112,18 +124,17 @@ def stamp(package: Path = Path(__file__).parent) -> str:
 
 
 @contextlib.contextmanager
-def announced(message: str) -> Iterator[None]:
-    """Write a message to the standard error if what follows takes longer than a second."""
+def announced(message: str) -> Iterator[Callable[[], None]]:
+    """Yield a function; a second after it was called, write a message to the standard error."""
 
     def write() -> None:
         with contextlib.suppress(OSError, ValueError):  # nobody reads it
             print(message, file=sys.stderr, flush=True)  # noqa: T201
 
-    timer = threading.Timer(1.0, write)
+    timer = threading.Timer(PATIENCE, write)
     timer.daemon = True
-    timer.start()
     try:
-        yield
+        yield timer.start
     finally:
         timer.cancel()
 

@@ -15,6 +15,7 @@ import numpy as np
 from neurotron import _check
 from neurotron._types import Array
 from neurotron.attacks import Attack, Query
+from neurotron.attacks.scope import looks_beyond, sample_queries
 from neurotron.engine.numpy_cohort import answer
 from neurotron.engine.streams import Purpose, Stream
 from neurotron.laws import Law, Normal, ProductLaw
@@ -90,7 +91,7 @@ def _check_moments(law: Law, x: Array) -> None:
 def check_attack(attack: Attack, *, seed: int = 0) -> None:
     """Check an attack: its bound and its largest chance, elementwise, repeatable, beside others."""
     _check.instance("attack", attack, Attack)
-    query = _queries(attack, seed, rows=64, arms=3)
+    query = sample_queries(attack, seed, rows=64, arms=3)
     bound, chance = np.full((1, 3), attack.bound), np.full((1, 3), attack.probability)
     distortion = _answer(attack, "distort", attack.distort(bound, query), (64, 3))
     _expect(np.isfinite(distortion).all(), "distort must return finite numbers")
@@ -110,13 +111,11 @@ def check_attack(attack: Attack, *, seed: int = 0) -> None:
         _expect(
             np.array_equal(masked, whole), f"{formula} looks at a field of the query not in `uses`"
         )
-    if attack.sees == "query":
-        one = Query(*(np.broadcast_to(field, (64, 3))[5:6, 1:2] for field in query))
-        alone = _answer(attack, "distort", attack.distort(bound[:, 1:2], one), (1, 1))
-        _expect(
-            alone[0, 0] == distortion[5, 1],
-            "distort must look at one sample at a time, or say sees = 'batch'",
-        )
+    _expect(
+        attack.sees == "batch" or not looks_beyond(attack, "distort", seed),
+        "distort must look at one sample at a time, or say sees = 'batch'",
+    )
+    _expect(not looks_beyond(attack, "chance", seed), "chance must look at one sample at a time")
     _check_run(Arm(SGD(1e-3), attack, name="checked"), seed)
 
 
@@ -173,26 +172,6 @@ def _dimensions(arm: Arm) -> tuple[int, int]:
     vector = None if arm.attack is None else arm.attack.vector
     r = 4 if vector is None else len(vector)
     return r, r + 3
-
-
-def _queries(attack: Attack, seed: int, rows: int, arms: int) -> Query:
-    draw = np.random.default_rng(seed)
-
-    def shared(values: Array) -> Array:
-        return values[:, None]
-
-    return Query(
-        label=shared(draw.standard_normal(rows)),
-        output=draw.standard_normal((rows, arms)),
-        sign=shared(np.where(np.arange(rows) % 2, 1.0, -1.0)),
-        uniform=shared(draw.random(rows)),
-        push=draw.standard_normal((rows, arms)),
-        probe=draw.standard_normal((rows, arms)),
-        probe_output=draw.standard_normal((rows, arms)),
-        norm=shared(np.abs(draw.standard_normal(rows)) + 0.1),
-        step=np.full((1, 1), 3.0),
-        setting=np.full((1, arms), np.nan if attack.setting is None else attack.setting),
-    )
 
 
 def _answer(owner: Attack | Trainer, formula: str, value: Any, shape: tuple[int, int]) -> Array:

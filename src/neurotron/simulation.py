@@ -227,6 +227,11 @@ def _check_source(source: Source, problem: Problem) -> None:
             f"the network takes {problem.network.n_inputs} inputs, but X has {source.X.shape[1]} "
             "columns"
         )
+    if isinstance(source, Rows) and getattr(problem.law, "symmetrized", False):
+        raise _check.InputError(
+            "the labels of `source` are stored, and there are none for rows of opposite sign: use "
+            "Empirical(rows) without symmetrized=True"
+        )
 
 
 def _check_arms(arms: Sequence[Arm], problem: Problem) -> list[Arm]:

@@ -207,7 +207,7 @@ CASES = [
     ("certificate-holds", NOT_TESTED, where("neuro-tron", lambda e: {"radius": None})),
     ("certificate-holds", NOT_TESTED,  # what promises less than the start promises nothing
      where("neuro-tron", lambda e: {"radius": INITIAL + 1.0, "errors": course(99.0)})),
-    ("certificate-holds", HOLDS,  # 1e-15 is as good as 0
+    ("certificate-holds", DOES_NOT_HOLD,  # a radius allows for rounding errors: 1e-20 does not
      where("neuro-tron", lambda e: {"radius": 1e-20}, bound=0.0)),
     ("recovers-without-attack", UNDECIDED, in_four_of_nine(
         where("neuro-tron", lambda e: {"errors": course(1e-12)}, bound=0.0))),

@@ -145,6 +145,14 @@ def test_plan_finds_what_is_left_out(left_out):
     assert content["certificate"]["holds"]
 
 
+def test_certify_promises_no_less_than_rounding():
+    """It printed 4.474e-100."""
+    found = in_this_process("certify", "--attack", "none", "--steps", "40000", "--json")
+    content = json.loads(found.stdout)
+    assert 1e-12 < content["radius"] < 1e-7
+    assert "not resolved by floating point" in content["statement"]
+
+
 def test_certify_says_what_holds_and_what_does_not(tmp_path):
     holds = neurotron("certify", *TINY, "--steps", "500", "--plot", "c.svg", cwd=tmp_path)
     assert holds.returncode == 0, holds.stderr

@@ -59,7 +59,7 @@ def test_a_row_of_weight_zero_does_not_count():
     labels[:5] += 100.0
     weight = np.ones(40)
     weight[:5] = 0.0
-    problem = nt.Problem(network, nt.Empirical(inputs, symmetrized=True))
+    problem = nt.Problem(network, nt.Empirical(inputs))
     run = nt.simulate(
         problem, [nt.Arm(nt.SGD(0.1))], steps=3000, batch_size=8,
         source=Rows(inputs, labels, weight),

@@ -66,7 +66,7 @@ def test_a_scheduled_trainer_comes_closer_than_any_constant_step(small_problem):
     assert scheduled.step_size is None
     for eta in (0.003, 0.01, 0.03):
         assert scheduled.radius <= certify(small_problem, nt.NeuroTron(eta)).radius
-    assert scheduled.floor == scheduled.limit
+    assert scheduled.limit <= scheduled.floor <= scheduled.limit * (1.0 + 1e-6)
 
 
 def test_the_fastest_step_is_the_fastest(small_problem):
@@ -349,7 +349,8 @@ def test_the_text_claims_no_more_than_is_proved(small_problem):
     assert "probability at least 1 − 1e-09" in words(certify(small_problem, failure=1e-9))
     assert "With honest labels" in words(certify(small_problem, attack=None))
     long = words(certify(small_problem, attack=None, steps=None))
-    assert "as near as one likes to the true weights themselves" in long
+    assert "true weights themselves" not in long
+    assert "not resolved by floating point" in long
     radius = certify(small_problem, steps=777).radius
     quoted = float(words(certify(small_problem, steps=777)).split("‖w − w*‖ ≤ ")[1].split(" ")[0])
     assert radius <= quoted <= 1.001 * radius

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from neurotron import _check, attacks, trainers
+from neurotron._digits import up
 from neurotron.cli import setting
 from neurotron.figures import check_picture
 from neurotron.problem import Problem
@@ -172,8 +173,8 @@ def _tell(
     if certificate.holds and certificate.kind != "empirical":
         step = "scheduled" if certificate.step_size is None else f"{certificate.step_size:.4g}"
         out.print(
-            f"\nstep size {step}; root mean squared error ends at {certificate.floor:.4g}, limit "
-            f"of every step size {certificate.limit:.4g}"
+            f"\nstep size {step}; root mean squared error ends at {up(certificate.floor)}, limit "
+            f"of every step size {up(certificate.limit)}"
         )
 
 

@@ -10,7 +10,7 @@ import polars as pl
 from neurotron.figures.certificate import certified_lines
 from neurotron.figures.chart import ERROR, STEPS, Chart, Panel, line_of
 from neurotron.figures.view import View, chosen
-from neurotron.results.summary import ROUNDING_FLOOR, certified
+from neurotron.results.summary import certified
 from neurotron.studies import Study, building
 from neurotron.theory import certify
 
@@ -44,7 +44,7 @@ def certified_runs(view: View) -> Iterator[Chart]:
             "The dotted line is where the bound ends if the step size is ever smaller, after ever "
             "more steps: runs may well end below it. Of "
             f"{len(runs):,} runs whose certificate says more than their start, {outside:,} ended "
-            f"outside of their radius (or {ROUNDING_FLOOR:g}, what numbers resolve).{left_out}",
+            f"outside of their radius, which allows for rounding errors.{left_out}",
             STEPS, ERROR, tuple(_panel(view, row) for row in shown),
             "of each setting the run that came closest to its radius",
         )  # fmt: skip

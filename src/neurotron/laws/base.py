@@ -6,11 +6,12 @@ pairs into a batch, so any batch can be drawn again and both engines draw the sa
 
 from __future__ import annotations
 
+import inspect
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -25,6 +26,16 @@ __all__ = ["Law", "ProductLaw", "ScaledLaw"]
 
 class Law(ABC):
     """A law of inputs x in Rⁿ."""
+
+    def __new__(cls, *given: Any, **named: Any) -> Self:
+        """Refuse arguments that do not fit, and say how the law is written."""
+        signature = inspect.signature(cls.__init__)
+        try:
+            if given or named:  # a copy is made without
+                signature.bind(None, *given, **named)
+        except TypeError:
+            raise _check.InputError(_how_to_write(cls, signature, given, named)) from None
+        return super().__new__(cls)
 
     corrupted: ClassVar[bool] = False
     """Whether labels are made of other inputs than the trainer sees, those of `clean`."""
@@ -90,6 +101,19 @@ class Law(ABC):
                 f"{purpose} needs labels that are made of the inputs seen, and {self!r} corrupts "
                 "these: only certify(…, method='measured') speaks of it"
             )
+
+
+def _how_to_write(
+    cls: type, signature: inspect.Signature, given: tuple[Any, ...], named: dict[str, Any]
+) -> str:
+    form = ", ".join(
+        f"{name}=…" if parameter.default is parameter.empty else f"{name}={parameter.default!r}"
+        for name, parameter in list(signature.parameters.items())[1:]
+    )
+    got = [repr(value) for value in given]
+    got += [f"{name}={value!r}" for name, value in named.items()]
+    text = _check.shorten(", ".join(got))
+    return f"write {cls.__name__}({form}), each argument by name; got {cls.__name__}({text})"
 
 
 class ProductLaw(Law):

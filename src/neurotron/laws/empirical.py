@@ -25,7 +25,8 @@ class Empirical(Law):
     rows
         Shape (N, n).
     symmetrized
-        Also flip the sign of the row by a fair coin, which makes any data parity symmetric.
+        Also flip the sign of the row by a fair coin, which makes any inputs parity symmetric. Only
+        where labels are made for the flipped inputs: stored labels (`Rows`) have none for −x.
 
     Examples
     --------

@@ -50,6 +50,10 @@ class Matrices:
         """Return the (r, n) matrix Σ_l coefficients[l] basis[l]."""
         return np.tensordot(coefficients, self.values, axes=1)
 
+    def absolute(self) -> Matrices:
+        """Return the basis of absolute values."""
+        return Matrices(np.abs(self.values))
+
     def congruence(self, weights: Array, matrix: Array) -> Array:
         """Return Σ_l weights[l] B_l S B_lᵀ, (r, r)."""
         parts = (w * (b @ matrix @ b.T) for w, b in zip(weights, self.values, strict=True))
@@ -111,6 +115,10 @@ class Windows:
         rows = np.broadcast_to(np.arange(self.filter_size), self.index.shape)
         np.add.at(total, (rows, self.index), coefficients[:, None])
         return total
+
+    def absolute(self) -> Windows:
+        """Return the basis of absolute values: itself."""
+        return self
 
     def congruence(self, weights: Array, matrix: Array) -> Array:
         """Return Σ_l weights[l] B_l S B_lᵀ, (r, r)."""

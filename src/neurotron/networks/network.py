@@ -109,6 +109,16 @@ class FilterNetwork:
             return self.share
         return _check.freeze(self.outer_weights @ self.mix / self.width)
 
+    @cached_property
+    def magnitude(self) -> Array:
+        """The matrix (1/k) Σ_i |q_i| Σ_l |c_il| |B_l|, (r, n), that bounds rounding errors.
+
+        An output is computed from the basis, so what cancels between its matrices counts in full.
+        """
+        share = np.abs(self.share)
+        coefficients = share if self.mix is None else share @ np.abs(self.mix)
+        return _check.freeze(self.basis.absolute().combine(coefficients))
+
     def mean_congruence(self, matrix: Array) -> Array:
         """Return (1/k) Σ q_i² A_i S A_iᵀ, (r, r), for a symmetric S, (n, n)."""
         weights = self.outer_weights**2 / self.width

@@ -102,11 +102,15 @@ def wishart(filter_size: int, n_inputs: int, *, degrees: int | None = None, seed
 
 
 def sensing_matrix(
-    sensing: str | npt.ArrayLike, network: FilterNetwork, covariance: Array | None
+    sensing: str | npt.ArrayLike,
+    network: FilterNetwork,
+    covariance: Array | None,
+    remedy: str = "",
 ) -> Array:
     """Return the matrix meant by a trainer's `sensing`: a word of `SENSING`, or an array.
 
-    `covariance` is Σ, None if the law has none ("optimal" and "polar" need one).
+    `covariance` is Σ, None if the law has none ("optimal" and "polar" need one); a `remedy` is what
+    else the caller knows to help then.
     """
     _require_trainable(network, covariance)
     if not isinstance(sensing, str):
@@ -117,8 +121,8 @@ def sensing_matrix(
         return mean(network) if sensing == "mean" else center(network)
     if covariance is None:
         raise _check.InputError(
-            f"sensing={sensing!r} needs a law of finite variance: use weighting='inverse-norm', "
-            "sensing='mean' or an array"
+            f"sensing={sensing!r} needs a law of finite variance: use {remedy}sensing='mean' or an "
+            "array"
         )
     return polar(network, covariance) if sensing == "polar" else optimal(network, covariance)
 

@@ -14,7 +14,7 @@ from neurotron.claims.setups import Setup, setups
 from neurotron.figures.chart import Chart
 from neurotron.figures.maps import FIGURES_OF_FRONTIER
 from neurotron.figures.paper import FIGURES_OF_CLAIMS
-from neurotron.results.summary import OUTCOMES, ROUNDING_FLOOR, certified, distinct, endings, rate
+from neurotron.results.summary import OUTCOMES, certified, distinct, endings, rate
 from neurotron.studies.writing import to_toml
 
 if TYPE_CHECKING:
@@ -179,7 +179,6 @@ def _certificates(results: Results) -> dict[str, Any]:
     silent = uncertain.group_by("cohort", "trainer", maintain_order=True).len().iter_rows()
     return {
         "statements": _first(statements),
-        "floor": ROUNDING_FLOOR,
         "silent": [(results.titles[cohort], trainer, levels) for cohort, trainer, levels in silent],
         "confidence": f"{100.0 * (1.0 - results.spec['failure']):g} %",
         "theorem1": len(runs.filter(pl.col("theorem1_radius") < pl.col("initial_error"))),

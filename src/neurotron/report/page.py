@@ -10,6 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neurotron._digits import up
 from neurotron._extras import require
 from neurotron.figures import printed
 from neurotron.figures.chart import MOST_POINTS, Chart
@@ -131,7 +132,7 @@ def _template() -> Any:
         autoescape=True, undefined=jinja.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         loader=jinja.FunctionLoader(_resource),
     )  # fmt: skip
-    environment.filters |= {"levels": content.levels, "number": content.number}
+    environment.filters |= {"levels": content.levels, "number": content.number, "up": up}
     return environment.get_template("page.html")
 
 

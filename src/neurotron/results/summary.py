@@ -17,14 +17,12 @@ if TYPE_CHECKING:
     from neurotron.results.frames import Results
 
 __all__ = [
-    "OUTCOMES", "ROUNDING_FLOOR", "Interval", "bootstrap", "certified", "distinct", "endings",
+    "OUTCOMES", "Interval", "bootstrap", "certified", "distinct", "endings",
     "median", "rate", "steps_to", "summarise",
 ]  # fmt: skip
 
 OUTCOMES = ("recovered", "mirror", "other", "diverged")
 LEVEL = 0.95
-ROUNDING_FLOOR = 1e-12
-"""What is less than this is rounding."""
 RESAMPLES = 2000
 SUMMARY = (
     "replicates", "median", "low", "high", "q10", "q25", "q75", "q90", *OUTCOMES,
@@ -161,14 +159,13 @@ def distinct(results: Results) -> polars.DataFrame:
 def certified(results: Results) -> polars.DataFrame:
     """Return the distinct runs whose radius says more than their start.
 
-    `part` is the error over the radius. A radius below what numbers resolve is taken as that.
+    `part` is the error over the radius, which allows for rounding errors.
     """
     polars = require("polars")
-    radius = polars.max_horizontal("radius", ROUNDING_FLOOR)
     return (
         distinct(results)
         .filter(polars.col("radius") < polars.col("initial_error"))
-        .with_columns(radius=radius, part=polars.col("error") / radius)
+        .with_columns(part=polars.col("error") / polars.col("radius"))
     )
 
 

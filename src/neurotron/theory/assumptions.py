@@ -51,27 +51,62 @@ class Assumption:
         }  # fmt: skip
 
 
+FEWEST_ROWS = 50
+"""Fewer rows cannot show whether their law is symmetric: no plug-in certificate."""
+CHANCE = 1e-3
+"""With which rows of a symmetric law are refused, at most, from about 150 rows on."""
+MOST_LOPSIDED, NEGLIGIBLE = 0.5, 0.02
+"""What is borne at most of few rows, and always of many."""
+
+
 def parity(problem: Problem) -> Assumption:
     """Return the paper's Assumption 1: x and −x have the same law.
 
-    Rows of data are never exactly symmetric; five times what chance would do to N rows of a
-    symmetric law, or 0.02, is borne by a plug-in certificate.
+    Rows of data are never exactly symmetric. A plug-in certificate bears what chance does to N rows
+    of a symmetric law: both measures of a column exceed t with chance at most 2 exp(−Nt²/2), by
+    Hoeffding's inequality given the sizes |x|. Rows of one sign only measure 1, and are refused at
+    every N, because never more than `MOST_LOPSIDED` is borne and at least `FEWEST_ROWS` are needed.
     """
     law, statement = problem.law, "x and −x have the same law"
+    if isinstance(law, Empirical) and law.symmetrized:
+        return _flipped(problem, statement)
     if law.symmetric:
         return Assumption("parity", statement, "symmetric", "symmetric", True)
     if not isinstance(law, Empirical):
         measured, remedy = f"not known of {law!r}", "no guarantee is known without it"
         return Assumption("parity", statement, measured, "symmetric", False, remedy)
-    lopsided, allowed = _lopsidedness(law.rows), max(5.0 / math.sqrt(len(law.rows)), 0.02)
+    count, n = law.rows.shape
+    by_chance = math.sqrt(2.0 * math.log(4.0 * n / CHANCE) / count)
+    allowed = min(max(by_chance, NEGLIGIBLE), MOST_LOPSIDED)
+    lopsided, remedy = _lopsidedness(law.rows), "no guarantee is known without it"
+    if problem.true_weights is not None:
+        remedy = (
+            "where labels can be made for −x as well, draw each row with either sign: "
+            "Empirical(rows, symmetrized=True)"
+        )
+    if count < FEWEST_ROWS:
+        remedy = f"{count} rows are too few to tell: give at least {FEWEST_ROWS}, or {remedy}"
     return Assumption(
         "parity",
         f"{statement} (for rows: no column's signs or mean lopsided by more than {allowed:.2g})",
         lopsided,
         f"≤ {allowed:.2g}; exactly 0 in the theorem",
         False,
-        "flip each row's sign by a fair coin: Empirical(rows, symmetrized=True)",
-        blocking=lopsided > allowed,
+        remedy,
+        blocking=lopsided > allowed or count < FEWEST_ROWS,
+    )
+
+
+def _flipped(problem: Problem, statement: str) -> Assumption:
+    """Return parity for rows that are drawn with either sign: it needs labels for both."""
+    known = problem.true_weights is not None
+    return Assumption(
+        "parity",
+        f"{statement}: each row is drawn with either sign, and its label is made for that sign",
+        "symmetric" if known else "not so for stored labels (the problem has no `true_weights`)",
+        "symmetric",
+        known,
+        "certify Empirical(rows) without symmetrized=True, which is what stored rows are",
     )
 
 

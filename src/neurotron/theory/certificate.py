@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from neurotron._digits import up
 from neurotron._types import Array, Index
 from neurotron.theory.assumptions import Assumption
 from neurotron.theory.exposure import Budget
@@ -60,6 +61,9 @@ class Certificate:
     """Where √E‖w − w*‖² ends with this step size."""
     limit: float = math.inf
     """What no step size gets √E‖w − w*‖² below."""
+    rounding: float = 0.0
+    """The part of √E‖w − w*‖² that allows for rounding errors; the theorem's own number is the
+    rest. Radius, trajectory, floor and limit all include theirs."""
     risk: float = math.inf
     """c with E(f_w(x) − f_{w*}(x))² ≤ c ‖w − w*‖²."""
     this_attack: bool = False
@@ -69,14 +73,19 @@ class Certificate:
     constants: dict[str, float] = field(default_factory=dict)
 
     @staticmethod
-    def radius_of(target: float, failure: float) -> float:
-        """Return ε with E‖w − w*‖² ≤ ε²δ, by Markov's inequality P(‖w − w*‖ > ε) ≤ δ."""
-        return math.sqrt(target / failure) * (1.0 + ROUNDING)
+    def radius_of(root: float, failure: float) -> float:
+        """Return ε with √E‖w − w*‖² ≤ ε√δ, by Markov's inequality P(‖w − w*‖ > ε) ≤ δ."""
+        return root / math.sqrt(failure) * (1.0 + ROUNDING)
 
     @property
     def holds(self) -> bool:
         """Whether anything is guaranteed."""
         return math.isfinite(self.radius)
+
+    @property
+    def is_rounding(self) -> bool:
+        """Whether rounding errors are at least half of the radius."""
+        return self.holds and 2.0 * self.rounding >= self.radius * math.sqrt(self.failure)
 
     @property
     def confidence(self) -> float:
@@ -95,7 +104,7 @@ class Certificate:
 
     def __repr__(self) -> str:
         return (
-            f"Certificate({self.kind}, {self.method}, radius={self.radius:.4g}, "
+            f"Certificate({self.kind}, {self.method}, radius={up(self.radius)}, "
             f"confidence={self.confidence:g})"
         )
 
@@ -127,24 +136,31 @@ class Certificate:
         if self.kind == "empirical":
             return (
                 f"{when.capitalize()} of {work} under {self.arm.attack!r}, a new run ends within "
-                f"‖w − w*‖ ≤ {_up(self.radius)} with chance at least {self._chance}: the "
+                f"‖w − w*‖ ≤ {up(self.radius)} with chance at least {self._chance}: the "
                 "largest error of enough runs for that. It says nothing of other attacks."
             )
         mean = self.radius * math.sqrt(self.failure)
-        bound = f"‖w − w*‖ ≤ {_up(self.radius)} (root mean square at most {_up(mean)})"
+        bound = f"‖w − w*‖ ≤ {up(self.radius)} (root mean square at most {up(mean)})"
         start = f"from a start at distance of about {self.initial_error:.6g}"
         text = (
             f"{self._against}, {when} of {work}, {start}, it holds with probability at least "
             f"{self._chance} that {bound}."
         )
         if self.steps is None:
-            goal = "the true weights themselves" if self.radius == 0.0 else bound
             text = (
                 f"{self._against}, {work}, {start}, comes with probability at least "
-                f"{self._chance} as near as one likes to {goal}, if there are enough steps."
+                f"{self._chance} as near as one likes to {bound}, if there are enough steps."
+            )
+        if self.is_rounding:
+            text += (
+                " That is what floating point is certain to resolve: the theorem's own number is "
+                "smaller, and not resolved by floating point."
             )
         if self.any_time:
-            text += " The same course bounds all steps at once, not only the last."
+            text += (
+                " Up to rounding errors, the same course bounds all steps at once, not only the "
+                "last."
+            )
         if mean >= self.initial_error:
             text += " That is no better than the start."
         return text
@@ -189,6 +205,7 @@ class Certificate:
             "initial_error": self.initial_error,
             "floor": finite(self.floor),
             "limit": finite(self.limit),
+            "rounding": finite(self.rounding),
             "risk": finite(self.risk * self.radius**2) if self.holds else None,
             "any_time": self.any_time,
             "this_attack": self.this_attack,
@@ -208,13 +225,3 @@ class Certificate:
         from neurotron.figures.certificate import plot_certificate
 
         return plot_certificate(self, path, run=run)
-
-
-def _up(value: float) -> str:
-    """Return a bound as text of four digits that is not below it.
-
-    >>> _up(0.12341), _up(2.0)
-    ('0.1235', '2')
-    """
-    text = f"{value:.4g}"
-    return text if float(text) >= value else f"{value * (1.0 + 5e-4):.4g}"

@@ -11,10 +11,11 @@ import numpy as np
 from neurotron import _check
 from neurotron._types import Array
 from neurotron.attacks import Attack, Query
+from neurotron.attacks.scope import looks_beyond
 from neurotron.laws import Empirical
 from neurotron.problem import Problem
 
-__all__ = ["NO_ATTACK", "Budget", "attacked_rows", "budget_of"]
+__all__ = ["NO_ATTACK", "Budget", "attacked_rows", "budget_of", "misstated"]
 
 SEEN_IN_X = {"label", "probe", "probe_output", "norm", "setting"}
 
@@ -68,6 +69,20 @@ def budget_of(attack: Attack | Budget | None) -> Budget:
     _check.instance("attack", attack, Attack)
     bound = attack.bound if math.isfinite(attack.bound) else None
     return Budget(bound, attack.probability, attack.sees)
+
+
+def misstated(attack: Attack | Budget | None, method: str = "sharp") -> str:
+    """Return which formula of a user's attack looks at the batch though it must not, else "".
+
+    No guarantee bears coins that depend on other samples. The sharp certificate must know whether ξ
+    does; Theorem 1 holds either way.
+    """
+    if not isinstance(attack, Attack) or type(attack).__module__.startswith("neurotron."):
+        return ""
+    if looks_beyond(attack, "chance"):
+        return "chance"
+    alone = attack.sees == "query" and method == "sharp"
+    return "distort" if alone and looks_beyond(attack, "distort") else ""
 
 
 def attacked_rows(

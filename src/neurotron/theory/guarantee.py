@@ -12,17 +12,21 @@ from neurotron.attacks import Attack
 from neurotron.problem import Problem
 from neurotron.simulation import MOST_SAMPLES, MOST_STEPS, simulate
 from neurotron.theory.certificate import Certificate
-from neurotron.theory.exposure import Budget, budget_of
+from neurotron.theory.exposure import Budget, budget_of, misstated
 from neurotron.theory.paper_certificate import certify_by_theorem1
 from neurotron.theory.request import Request
+from neurotron.theory.rounding import Rounding
 from neurotron.theory.sharp_certificate import certify_sharply
 from neurotron.trainers import Arm
 from neurotron.trainers.scheduled import ScheduledTron
+from neurotron.trajectories import Trajectories
 
 __all__ = ["METHODS", "certify"]
 
 METHODS = ("sharp", "theorem1", "measured")
 MOST_RUNS = 1000
+ULPS = 4.0
+"""A measured error is not taken to be smaller than so many roundings of the weights."""
 
 
 def certify(
@@ -103,7 +107,7 @@ def _adversary(arm: Arm, budget: Budget | None) -> Attack | Budget | None:
             "step_size='scheduled' goes by the arm's own attack: for a budget take the arm of "
             "plan(…, step_size='scheduled')"
         )
-    if own.sees == "batch" and budget.sees == "query":
+    if budget.sees == "query" and (own.sees == "batch" or misstated(arm.attack)):
         raise _check.InputError(f"the arm's attack {arm.attack!r} sees the batch: sees='batch'")
     return budget
 
@@ -123,14 +127,10 @@ def _measure(request: Request, seed: int) -> Certificate:
         )
     if request.problem.true_weights is None:
         raise _check.InputError("method='measured' needs the problem's `true_weights`")
-    runs = [
-        simulate(
-            request.problem, [request.arm], steps=request.steps, batch_size=request.batch_size,
-            seed=seed, replicate=number,
-        )
-        for number in range(count)
-    ]  # fmt: skip
+    runs = [_run(request, seed, number) for number in range(count)]
     errors = np.array([run.errors[0] for run in runs if run.errors is not None])
+    resolved = Rounding.of(request.problem, request.initial_error, 0.0, 1.0, 1.0).storage
+    errors = np.maximum(errors, ULPS * resolved)
     return dataclasses.replace(
         request.certificate("measured", []),
         kind="empirical",
@@ -138,3 +138,15 @@ def _measure(request: Request, seed: int) -> Certificate:
         record=runs[0].steps,
         trajectory=np.asarray((errors**2).mean(axis=0)),
     )
+
+
+def _run(request: Request, seed: int, number: int) -> Trajectories:
+    """Return one run to its end; Ctrl-C ends the measurement, not only the run."""
+    assert request.steps is not None
+    run = simulate(
+        request.problem, [request.arm], steps=request.steps, batch_size=request.batch_size,
+        seed=seed, replicate=number,
+    )  # fmt: skip
+    if "interrupted" in run.status:
+        raise KeyboardInterrupt
+    return run

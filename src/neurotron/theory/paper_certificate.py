@@ -11,12 +11,13 @@ from neurotron.engine.recording import recorded_steps
 from neurotron.theory.assumptions import Assumption, finite_constant, parity, positive_pull
 from neurotron.theory.certificate import Certificate
 from neurotron.theory.request import Request
+from neurotron.theory.rounding import Rounding, squared
 from neurotron.theory.sharp import sharp_recursion
 from neurotron.theory.theorem1 import Theorem1
 from neurotron.trainers import NeuroTron
 from neurotron.trainers.scheduled import ScheduledTron
 
-__all__ = ["certify_by_theorem1", "theorem_and_hypotheses"]
+__all__ = ["certify_by_theorem1", "rounding_of", "theorem_and_hypotheses"]
 
 
 def certify_by_theorem1(request: Request) -> Certificate:
@@ -42,26 +43,38 @@ def certify_by_theorem1(request: Request) -> Certificate:
     if not assumptions[-1].holds:
         return request.certificate("theorem1", assumptions, constants=constants)
     gamma = theorem.gamma(step_size)
-    floor = theorem.floor(gamma)
+    floor, rounding = math.sqrt(theorem.floor(gamma)), rounding_of(theorem, request)
     record = recorded_steps("log", request.steps or 0)
-    trajectory = theorem.after(request.start, record, gamma)
-    target = floor if request.steps is None else float(trajectory[-1])
-    assumptions += _accuracy(theorem, target, request.start)
+    roots = np.sqrt(theorem.after(request.start, record, gamma))
+    added = rounding.added(roots, record, step_size, step_size, floor)
+    exact, rounded = floor, rounding.floor(step_size)
+    if request.steps is not None:
+        exact, rounded = float(roots[-1]), float(added[-1])
+    root = exact + rounded
+    assumptions += _accuracy(theorem, root**2, request.start)
     holds = all(assumption.holds for assumption in assumptions)
     return request.certificate(
         "theorem1",
         assumptions,
         step_size=step_size,
-        radius=Certificate.radius_of(target, request.failure) if holds else math.inf,
+        radius=Certificate.radius_of(root, request.failure) if holds else math.inf,
         record=record,
-        trajectory=trajectory,
-        floor=math.sqrt(floor),
-        limit=math.sqrt(theorem.c3 / theorem.margin),
+        trajectory=squared(roots + added),
+        floor=floor + rounding.floor(step_size),
+        limit=math.sqrt(theorem.c3 / theorem.margin) + rounding.least,
+        rounding=rounded,
         risk=(1.0 + theorem.leak) ** 2 * theorem.lambda3 * theorem.norms[1],
         any_time=theorem.bound == 0.0,
         this_attack=request.against_this_attack(trainer),
         constants=constants,
     )
+
+
+def rounding_of(theorem: Theorem1, request: Request) -> Rounding:
+    """Return what rounding errors add to the theorem, whose κ is η(b*λ2 − ηc1λ2²)."""
+    spread = theorem.lambda2 * math.sqrt(theorem.norms[3])
+    pull, square = theorem.margin * theorem.lambda2, theorem.c1 * theorem.lambda2**2
+    return request.rounding(spread, pull, square)
 
 
 def theorem_and_hypotheses(

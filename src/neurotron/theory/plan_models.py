@@ -5,15 +5,17 @@ from __future__ import annotations
 import dataclasses
 import math
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from neurotron.attacks import Attack
-from neurotron.theory.exposure import Budget
-from neurotron.theory.paper_certificate import theorem_and_hypotheses
+from neurotron.theory.exposure import NO_ATTACK, Budget
+from neurotron.theory.paper_certificate import rounding_of, theorem_and_hypotheses
 from neurotron.theory.recursion import Recursion
 from neurotron.theory.request import Request
+from neurotron.theory.rounding import Rounding
 from neurotron.theory.search import EVALUATIONS, least
 from neurotron.theory.sharp import exposure, sharp_constants
 from neurotron.theory.sharp_certificate import hypotheses
@@ -49,7 +51,11 @@ class Model(ABC):
 
     @abstractmethod
     def limit(self, budget: Budget) -> float:
-        """Return what no step size gets the root mean squared error below."""
+        """Return what no step size gets the root mean squared error of exact numbers below."""
+
+    @abstractmethod
+    def resolution(self, budget: Budget) -> float:
+        """Return the same of computed numbers: what rounding errors add is included."""
 
     @abstractmethod
     def reach(self, budget: Budget, start: float, target: float) -> Choice | None:
@@ -87,46 +93,84 @@ class SharpModel(Model):
         """Return 2θτ/((1+α)λ1)."""
         return self.recursion(budget).limit
 
+    @cached_property
+    def rounding(self) -> Rounding:
+        """What rounding errors add, the same whoever attacks."""
+        recursion = self.recursion(NO_ATTACK)
+        return self.request.rounding(self.constants.spread, recursion.pull, recursion.square)
+
+    def resolution(self, budget: Budget) -> float:
+        """Return the limit, and what rounding errors add with the best step size."""
+        return self.limit(budget) + self.rounding.least
+
     def reach(self, budget: Budget, start: float, target: float) -> Choice | None:
         """Search η below the one whose floor is the target, 2 × the best step there."""
         recursion = self.recursion(budget)
         best = recursion.step_for(target)  # 0 if the target is not above the limit
         if best <= 0.0:
             return None
-        if start <= target:  # stay there: F(target) is smallest at this step, and below the target
-            return Choice(None if self.scheduled else min(best, recursion.fastest), 0)
+        stay = None if self.scheduled else min(best, recursion.fastest)
+        aim = self._aim(recursion, target, stay)
+        if aim is not None and start <= aim and _floor(recursion, stay) <= math.sqrt(aim):
+            return Choice(stay, 0)
         if self.scheduled:
             self.evaluations += 1
-            whole = recursion.time(start, target, None)
-            if whole is None or whole == math.inf:
+            whole = None if aim is None else recursion.time(start, aim, None)
+            if aim is None or whole is None or whole == math.inf:
                 return None
-            return _counted(recursion, start, target, None, whole)
+            return _counted(recursion, start, aim, None, whole)
 
-        def time(logarithm: float) -> float:
-            self.evaluations += 1
-            found = recursion.time(start, target, 2.0 * best * math.exp(logarithm))
+        def time(step_size: float) -> float:
+            aim = self._aim(recursion, target, step_size)
+            if aim is None or start <= aim:  # staying there was tried above
+                return math.inf
+            found = recursion.time(start, aim, step_size)
             return math.inf if found is None else found
 
-        where, whole = least(time, -12.0, 0.0)
+        def counted(logarithm: float) -> float:
+            self.evaluations += 1
+            return time(2.0 * best * math.exp(logarithm))
+
+        where, whole = least(counted, -12.0, 0.0)
         if whole == math.inf:
             return None
         step_size = 2.0 * best * math.exp(where)
         legible = float(f"{step_size:.6g}")  # as it is printed, if that is as good
-        again = recursion.time(start, target, legible)
-        if again is not None and again <= whole * (1.0 + 1e-6):
+        again = time(legible)
+        if again <= whole * (1.0 + 1e-6):
             step_size, whole = legible, again
-        return _counted(recursion, start, target, step_size, whole)
+        aim = self._aim(recursion, target, step_size)
+        assert aim is not None
+        return _counted(recursion, start, aim, step_size, whole)
 
     def refined(self, budget: Budget, start: float, target: float, choice: Choice) -> Choice:
         """Count the steps."""
-        steps = self.recursion(budget).steps_to(start, target, choice.step_size)
+        recursion = self.recursion(budget)
+        aim = self._aim(recursion, target, choice.step_size)
+        assert aim is not None
+        steps = recursion.steps_to(start, aim, choice.step_size)
         return choice if steps is None else choice._replace(steps=steps)
+
+    def _aim(self, recursion: Recursion, target: float, step_size: float | None) -> float | None:
+        """Return what exact numbers must reach to leave room for rounding; None if nothing does."""
+
+        def floor(delta: float) -> float:
+            if step_size is not None:
+                return self.rounding.floor(step_size)
+            smallest, largest = recursion.step_for(delta), recursion.fastest
+            return float(self.rounding.kept(math.inf, smallest, largest))
+
+        return self.rounding.room(target, floor)
 
     def trainer(self, budget: Budget, step_size: float | None) -> NeuroTron:
         """Return Neuro-Tron, with its schedule spelled out if it has one."""
         if step_size is None:
             return ScheduledTron.of(self.resolved, self.recursion(budget), self.request.start)
         return dataclasses.replace(self.asked, step_size=step_size)
+
+
+def _floor(recursion: Recursion, step_size: float | None) -> float:
+    return recursion.limit if step_size is None else recursion.floor(step_size)
 
 
 def _counted(
@@ -162,16 +206,35 @@ class PaperModel(Model):
         theorem = self.theorem(budget)
         return math.sqrt(theorem.c3 / theorem.margin) if theorem.margin > 0.0 else math.inf
 
+    def resolution(self, budget: Budget) -> float:
+        """Return the limit, and what rounding errors add with γ = 2, best without an attack."""
+        theorem = self.theorem(budget)
+        if theorem.margin <= 0.0:
+            return math.inf
+        rounded = rounding_of(theorem, self.request).floor(theorem.step_size(2.0))
+        return self.limit(budget) + rounded
+
     def reach(self, budget: Budget, start: float, target: float) -> Choice | None:
         """Take the best γ."""
         self.evaluations += 1
         theorem = self.theorem(budget)
         if not target < start or theorem.margin <= 0.0:
             return None
-        if not math.isfinite(theorem.least_gamma(target)):
+        rounding = rounding_of(theorem, self.request)
+
+        def gamma_of(delta: float) -> float:
+            ready = math.isfinite(theorem.least_gamma(delta))
+            return theorem.best_gamma(start, delta) if ready else math.inf
+
+        def floor(delta: float) -> float:
+            gamma = gamma_of(delta)
+            return math.inf if gamma == math.inf else rounding.floor(theorem.step_size(gamma))
+
+        aim = rounding.room(target, floor)
+        if aim is None:
             return None
-        gamma = theorem.best_gamma(start, target)
-        updates = theorem.updates_to(start, target, gamma)
+        gamma = gamma_of(aim)
+        updates = theorem.updates_to(start, aim, gamma)
         return None if updates is None else Choice(theorem.step_size(gamma), updates)
 
     def trainer(self, budget: Budget, step_size: float | None) -> NeuroTron:

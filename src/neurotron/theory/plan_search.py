@@ -7,6 +7,7 @@ import math
 from typing import NamedTuple
 
 from neurotron import _check
+from neurotron._digits import up
 from neurotron.simulation import MOST_STEPS
 from neurotron.theory.certificate import ROUNDING
 from neurotron.theory.exposure import Budget
@@ -63,6 +64,7 @@ class Search:
                     "not achievable, because Theorem 1 speaks of ε²δ < ‖w₁ − w*‖² only; the "
                     f"nearest achievable accuracy is below {self._radius(self.start):.4g}"
                 )
+            self._require_resolved(Budget(0.0, 0.0))
 
     def steps(self) -> Found:
         """Find the step size that needs the fewest steps."""
@@ -71,13 +73,15 @@ class Search:
             raise NotAchievable(
                 f"not achievable, because an attacker with {self._attacker} can hold the "
                 f"guaranteed root mean squared error at {limit:.4g}; the nearest achievable "
-                f"accuracy is above {self._radius(limit**2):.4g}"
+                f"accuracy is above {up(self._radius(limit**2))}"
             )
+        self._require_resolved(self.budget)
         choice = self._reach(self.budget, self.target)
         if choice is None:
             raise NotAchievable(
-                f"not achievable, because it takes more than {MOST_STEPS:,} steps: the accuracy is "
-                f"too close to what no number of steps reaches, {self._radius(limit**2):.6g}"
+                f"not achievable, because it takes more than {MOST_STEPS:,} steps, or so many that "
+                "their rounding errors are too large: the accuracy is too close to what no number "
+                f"of steps reaches, {self._radius(self.model.resolution(self.budget) ** 2):.6g}"
             )
         choice = self.model.refined(self.budget, self.start, self.target, choice)
         return self._found(self.budget, choice)
@@ -136,6 +140,16 @@ class Search:
         choice = self._reach(budget, self.target)
         assert choice is not None
         return self._found(budget, choice)
+
+    def _require_resolved(self, budget: Budget) -> None:
+        """Refuse an accuracy that rounding errors alone could spoil."""
+        resolved = self.model.resolution(budget)
+        if self.target <= resolved**2 and math.isfinite(resolved):
+            raise NotAchievable(
+                "not achievable, because floating point is not certain to resolve it: rounding "
+                f"errors alone may hold the root mean squared error at {up(resolved)}; the nearest "
+                f"achievable accuracy is above {up(self._radius(resolved**2))}"
+            )
 
     def _require_clean(self) -> None:
         """Refuse what is impossible even with honest labels."""

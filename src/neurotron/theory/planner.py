@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from neurotron import _check
+from neurotron._digits import up
 from neurotron._types import Array
 from neurotron.attacks import Attack
 from neurotron.problem import Problem
@@ -37,13 +38,20 @@ class Plan:
 
     def __str__(self) -> str:
         name = {"bound": "θ", "probability": "β", "accuracy": "ε", "steps": "T"}[self.asked]
-        value = f"{self.steps:,}" if self.asked == "steps" else f"{self.answer:.6g}"
         sign = {"accuracy": "=", "steps": "="}.get(self.asked, "up to")
-        head = f"Plan: {self.asked} {name} {sign} {value}, with {self.arm.trainer!r}."
+        head = f"Plan: {self.asked} {name} {sign} {self._answer}, with {self.arm.trainer!r}."
         return f"{head}\n{self.certificate}"
 
     def __repr__(self) -> str:
-        return f"Plan({self.asked}={self.answer:.6g}, steps={self.steps}, {self.certificate!r})"
+        steps = "" if self.asked == "steps" else f"steps={self.steps:,}, "
+        return f"Plan({self.asked}={self._answer}, {steps}{self.certificate!r})"
+
+    @property
+    def _answer(self) -> str:
+        """The answer as text on the safe side; a bound or a probability has six digits at most."""
+        if self.asked == "steps":
+            return f"{self.steps:,}"
+        return up(self.answer) if self.asked == "accuracy" else f"{self.answer:.6g}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON."""
@@ -141,7 +149,12 @@ def plan(
         problem, arm, batch_size=batch_size, steps=made, failure=failure,
         initial_error=initial_error, method=method, budget=None if attacker else met,
     )  # fmt: skip
-    assert accuracy is None or certificate.radius <= accuracy
+    if accuracy is not None and certificate.radius > accuracy:  # only a schedule goes on too long
+        raise NotAchievable(
+            f"not achievable, because rounding errors add up in {made:,} steps that become ever "
+            f"smaller; the nearest achievable accuracy is {up(certificate.radius)}, or take fewer "
+            "steps"
+        )
     answers = {
         "bound": found.bound, "probability": found.probability, "accuracy": certificate.radius,
         "steps": float(made),

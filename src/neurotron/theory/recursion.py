@@ -100,6 +100,15 @@ class Recursion:
             step = float(best_step(delta, *self.numbers))
         return step if math.isfinite(step) else 0.0
 
+    def slope(self, delta: float, after: float, step_size: float) -> float:
+        """Return by which factor an excess over √Δ grows at most in a step to F(Δ) = `after`."""
+        falls, linear, _ = self._decrease(step_size)
+        left = 1.0 - falls
+        straight = math.sqrt(max(left, 0.0))
+        if after <= 0.0:
+            return straight
+        return max(straight, (2.0 * left * math.sqrt(delta) + linear) / (2.0 * math.sqrt(after)))
+
     def after(self, start: float, steps: Any, step_size: float | None) -> Array:
         """Return a bound on Δ after each of some increasing numbers of `steps`.
 

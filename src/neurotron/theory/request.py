@@ -14,7 +14,8 @@ from neurotron.laws import Empirical
 from neurotron.problem import Problem
 from neurotron.theory.assumptions import Assumption
 from neurotron.theory.certificate import Certificate, Kind
-from neurotron.theory.exposure import Budget, attacked_rows, budget_of
+from neurotron.theory.exposure import Budget, attacked_rows, budget_of, misstated
+from neurotron.theory.rounding import Rounding
 from neurotron.trainers import Arm, NeuroTron
 from neurotron.trainers.scheduled import ScheduledTron
 
@@ -43,6 +44,10 @@ class Request:
     def start(self) -> float:
         """Δ_1, the bound on E‖w_1 − w*‖²."""
         return self.initial_error**2
+
+    def rounding(self, spread: float, pull: float, square: float) -> Rounding:
+        """Return what rounding errors add to a bound that contracts by η(p − ηd₂)."""
+        return Rounding.of(self.problem, self.initial_error, spread, pull, square)
 
     def certificate(self, method: str, assumptions: list[Assumption], **found: Any) -> Certificate:
         """Return the certificate; without a radius it says that nothing is guaranteed."""
@@ -96,14 +101,20 @@ class Request:
 
     def covered(self, method: str) -> Assumption:
         """Return the hypothesis that a method speaks of the attack at all."""
-        attack = self.attack
+        attack, remedy = self.attack, "only method='measured' can speak of it"
         known = not isinstance(attack, Attack) or method in attack.covered
-        bounded = budget_of(attack).bound is not None
+        holds = known and budget_of(attack).bound is not None
+        measured = "covered" if holds else f"not so for {attack!r}"
+        if holds and (formula := misstated(attack, method)):
+            holds = False
+            measured = f"not so for {attack!r}, whose {formula} looks at other samples of the batch"
+            if formula == "distort":
+                remedy = "say sees = 'batch' in its class, or let it look at one sample at a time"
         return Assumption(
             "attack",
             "each label is changed by at most θ, by a coin of its own of chance at most β",
-            "covered" if known and bounded else f"not so for {attack!r}",
+            measured,
             "covered",
-            known and bounded,
-            "only method='measured' can speak of it",
+            holds,
+            remedy,
         )

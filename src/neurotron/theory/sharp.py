@@ -60,6 +60,8 @@ class SharpConstants:
     s0: float
     risk: float
     """c with E[(f_w(x) − f_{w*}(x))²] ≤ c ‖w − w*‖²."""
+    spread: float = math.inf
+    """√E[ω²‖x‖²‖Mx‖²], by which rounding errors of labels reach the weights."""
 
     def largest(self, *, disturbed: bool) -> float:
         """Return the largest constant in use: finite if all moments exist that are needed.
@@ -117,9 +119,11 @@ def sharp_constants(
     size = float(np.linalg.norm(product, 2))
     lambda1 = float(np.linalg.eigvalsh((product + product.T) / 2.0)[0]) - SLACK * size
     l1 = (1.0 + alpha) / 2.0 * size * (1.0 + SLACK)
-    l2 = math.inf
+    l2 = spread = math.inf
     if moments.quartic is not None:
-        l2 = max(math.sqrt(_split(network, moments.quartic(m.T @ m))), l1)
+        quartic = moments.quartic(m.T @ m)
+        l2 = max(math.sqrt(_split(network, quartic)), l1)
+        spread = math.sqrt(float(np.trace(quartic)) * (1.0 + SLACK))
     return SharpConstants(
         leak=alpha,
         lambda1=lambda1,
@@ -130,6 +134,7 @@ def sharp_constants(
         if moments.squared is None
         else math.sqrt(float(np.trace(m @ moments.squared @ m.T)) * (1.0 + SLACK)),
         risk=_risk(problem),
+        spread=spread,
     )
 
 
@@ -182,7 +187,7 @@ def sharp_recursion(
     if not math.isfinite(constants.largest(disturbed=is_disturbed(problem, attack))):
         raise _check.InputError(
             f"step_size={trainer.step_size!r} needs moments that {problem.law!r} does not have or "
-            "does not say: give a number, or weighting='inverse-norm'"
+            f"does not say: give a number{_weights_too(problem, trainer)}"
         )
     if constants.lambda1 <= 0.0:
         raise _check.InputError(
@@ -190,6 +195,12 @@ def sharp_recursion(
             f"{constants.lambda1:.3g}: use sensing='optimal'"
         )
     return constants.recursion(seen, problem.noise, batch_size)
+
+
+def _weights_too(problem: Problem, trainer: NeuroTron) -> str:
+    """Return the advice to use weights, where they help."""
+    helps = trainer.weighting is None and problem.even_moments("inverse-norm").quartic is not None
+    return ", or weighting='inverse-norm'" if helps else ""
 
 
 def is_disturbed(problem: Problem, attack: Attack | Budget | None) -> bool:

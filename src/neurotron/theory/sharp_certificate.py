@@ -13,6 +13,8 @@ from neurotron.theory.assumptions import Assumption, finite_constant, parity, po
 from neurotron.theory.certificate import Certificate
 from neurotron.theory.recursion import Recursion, best_step, bound_after
 from neurotron.theory.request import Request
+from neurotron.theory.rounding import Rounding, squared
+from neurotron.theory.search import least
 from neurotron.theory.sharp import SharpConstants, exposure, is_disturbed, sharp_constants
 from neurotron.trainers import NeuroTron
 from neurotron.trainers.scheduled import ScheduledTron
@@ -44,23 +46,25 @@ def certify_sharply(request: Request) -> Certificate:
         raise _check.InputError(
             "the schedule was made for another problem or attack: say after how many `steps`"
         )
-    record = _record(request, recursion, step_size, floor)
-    if isinstance(trainer, ScheduledTron):
-        trajectory = _follow(trainer, recursion, request.start, record)
-    else:
-        trajectory = recursion.after(request.start, record, step_size)
-    last = floor**2 if request.steps is None else float(trajectory[-1])
+    rounding = request.rounding(constants.spread, recursion.pull, recursion.square)
+    in_the_end = _in_the_end(recursion, rounding, step_size)
+    record = _record(request, recursion, step_size, floor, in_the_end)
+    roots, added = _course(trainer, recursion, rounding, request.start, record, step_size)
+    exact, rounded = floor, in_the_end
+    if request.steps is not None:
+        exact, rounded = float(roots[-1]), float(added[-1])
     return request.certificate(
         "sharp",
         assumptions,
         step_size=step_size,
-        radius=Certificate.radius_of(last, request.failure),
+        radius=Certificate.radius_of(exact + rounded, request.failure),
         record=record,
-        trajectory=trajectory,
-        floor=floor,
-        limit=recursion.limit,
+        trajectory=squared(roots + added),
+        floor=floor + in_the_end,
+        limit=recursion.limit + rounding.least,
+        rounding=rounded,
         risk=constants.risk,
-        any_time=recursion.push == 0.0 == recursion.constant and request.problem.law.symmetric,
+        any_time=_is_clean(recursion) and request.problem.law.symmetric,
         this_attack=request.against_this_attack(trainer),
         constants={
             "lambda1": constants.lambda1, "L1": constants.L1, "L2": constants.L2,
@@ -107,13 +111,65 @@ def _step_size(trainer: NeuroTron, recursion: Recursion) -> float | None:
     return recursion.fastest if trainer.step_size == "fastest" else float(trainer.step_size)
 
 
-def _record(request: Request, recursion: Recursion, step_size: float | None, floor: float) -> Index:
+def _in_the_end(recursion: Recursion, rounding: Rounding, step_size: float | None) -> float:
+    """Return what rounding adds in the long run.
+
+    The steps of a schedule become ever smaller, and so does what they undo of earlier rounding
+    errors: it comes nearest to its limit when it stops in time.
+    """
+    if step_size is not None:
+        return rounding.floor(step_size)
+    if _is_clean(recursion):
+        return rounding.floor(recursion.fastest)
+
+    def excess(logarithm: float) -> float:
+        above = math.exp(logarithm)
+        step = recursion.step_for((recursion.limit + above) ** 2)
+        return above + float(rounding.kept(math.inf, step, recursion.fastest))
+
+    return least(excess, math.log(rounding.least), math.log(rounding.least) + 80.0)[1]
+
+
+def _is_clean(recursion: Recursion) -> bool:
+    """Return whether labels are honest and without noise: every best step is the fastest one."""
+    return recursion.push == 0.0 == recursion.constant
+
+
+def _record(
+    request: Request, recursion: Recursion, step_size: float | None, floor: float, rounded: float
+) -> Index:
     """Return the steps of the certified course; in the long run, until it is near its floor."""
     steps, start = request.steps, request.start
     if steps is None:
-        target = max((1.01 * floor) ** 2, 1e-20 * start) if math.isfinite(floor) else start
+        target = max(1.01 * floor, 0.01 * rounded) ** 2 if math.isfinite(floor) else start
         steps = min(recursion.steps_to(start, target, step_size) or 0, MOST_SHOWN)
     return recorded_steps("log", steps)
+
+
+def _course(
+    trainer: NeuroTron,
+    recursion: Recursion,
+    rounding: Rounding,
+    start: float,
+    record: Index,
+    step_size: float | None,
+) -> tuple[Array, Array]:
+    """Return bounds on the root mean squared error of exact numbers, and what rounding adds."""
+    if isinstance(trainer, ScheduledTron):
+        if not _fits(trainer, recursion) or start > trainer.start:
+            return _follow(trainer, recursion, rounding, start, record)
+        start = trainer.start
+    bounds = recursion.after(start, record, step_size)
+    smallest: Array | float
+    if step_size is not None:
+        smallest = largest = step_size
+        end = recursion.floor(step_size)
+    else:
+        largest, end = recursion.fastest, recursion.limit
+        clean = _is_clean(recursion)
+        smallest = largest if clean else best_step(bounds, *recursion.numbers)
+    roots = np.sqrt(bounds)
+    return roots, rounding.added(roots, record, smallest, largest, end)
 
 
 def _fits(trainer: ScheduledTron, recursion: Recursion) -> bool:
@@ -121,20 +177,23 @@ def _fits(trainer: ScheduledTron, recursion: Recursion) -> bool:
     return trainer.recursion == recursion
 
 
-def _follow(trainer: ScheduledTron, recursion: Recursion, start: float, record: Index) -> Array:
-    """Return the bound when a schedule is followed, made for this or another start or attack."""
-    if _fits(trainer, recursion) and start <= trainer.start:
-        return recursion.after(trainer.start, record, None)
+def _follow(
+    trainer: ScheduledTron, recursion: Recursion, rounding: Rounding, start: float, record: Index
+) -> tuple[Array, Array]:
+    """Return the same when a schedule is followed that was made for another start or attack."""
     last = int(record[-1])
     if last > MOST_FOLLOWED:
         raise _check.InputError(
             "the schedule was made for another problem or attack: its guarantee is computed step "
             f"by step, for at most {MOST_FOLLOWED:,} steps"
         )
-    course, delta, own = np.empty(last + 1), start, trainer.start
+    roots, added = np.empty(last + 1), np.empty(last + 1)
+    delta, own, excess = start, trainer.start, rounding.storage
     for step in range(last + 1):
-        course[step] = delta
+        roots[step], added[step] = math.sqrt(delta), excess
         eta = float(best_step(own, *trainer.recursion.numbers))
-        delta = float(bound_after(delta, eta, *recursion.numbers))
+        after = float(bound_after(delta, eta, *recursion.numbers))
+        excess = excess * recursion.slope(delta, after, eta) + rounding.of_step(eta)
+        delta = after
         own = float(bound_after(own, eta, *trainer.recursion.numbers))
-    return course[record]
+    return roots[record], added[record]

@@ -69,7 +69,14 @@ class NeuroTron(Trainer):
         from neurotron.trainers.scheduled import ScheduledTron
 
         covariance = problem.weighted_covariance(self.weighting)
-        matrix = sensing_matrix(self.sensing, problem.network, covariance)
+        if self.weighting and covariance is None and self.sensing in ("optimal", "polar"):
+            raise _check.InputError(
+                f"sensing={self.sensing!r} needs E[xxᵀ/‖x‖²], which is not known for "
+                f"{problem.law!r}: leave out weighting={self.weighting!r}, or use sensing='mean'"
+            )
+        helps = covariance is None and problem.weighted_covariance("inverse-norm") is not None
+        remedy = "weighting='inverse-norm', " if helps else ""
+        matrix = sensing_matrix(self.sensing, problem.network, covariance, remedy)
         resolved = copy.copy(self)
         object.__setattr__(resolved, "sensing", matrix)
         if self.step_size == "scheduled":

@@ -1,0 +1,142 @@
+r"""What rounding errors add to a guarantee, as numbers only (docs/theory.md, "Rounding").
+
+A theorem speaks of real numbers, a computer stores 53 binary digits. One computed step differs from
+the exact one by an error whose root mean square is, to first order in u = 2⁻⁵³, at most
+
+.. math:: \varrho(\eta) = u \|w_*\| + 2 \eta\, \gamma_m\, \big\| |A|^\top |w_*| \big\|
+          \sqrt{E[\omega^2 \|x\|^2 \|Mx\|^2]}, \qquad \gamma_m = \frac{m u}{1 - m u},
+
+the first part for storing the weights, the second for the label and the output, each computed with
+m operations from the matrix |A| of absolute values (`FilterNetwork.magnitude`). A step without
+rounding contracts the excess over the exact bound by (1 + κ)/2 or more, 1 − κ = η(p − ηd₂).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from neurotron._types import Array, Index
+from neurotron.problem import Problem
+
+__all__ = ["Rounding", "squared"]
+
+UNIT = 2.0**-53
+"""u: the relative error of one operation."""
+OTHER_OPERATIONS = 24
+"""Operations of an output beside the products with x, the filter, the mix and the outer weights."""
+LEAST = 1e-100
+"""No bound is below this, not even for a filter of zeros: smaller squares are not numbers."""
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """Rounding errors of a trainer on a problem; every result is a root mean square.
+
+    Parameters
+    ----------
+    storage
+        What storing the weights adds in a step.
+    answers
+        What the rounding of labels and outputs adds in a step, divided by the step size.
+    pull, square
+        p and d₂ of the recursion: without an attack E‖w − w*‖² falls by the part η(p − ηd₂).
+
+    Examples
+    --------
+    >>> rounding = Rounding(storage=1e-16, answers=1e-13, pull=1.0, square=4.0)
+    >>> f"{rounding.floor(0.1):.3g}, {rounding.floor(0.001):.3g}, {rounding.least:.3g}"
+    '3.37e-13, 4.02e-13, 2.27e-13'
+    """
+
+    storage: float
+    answers: float
+    pull: float
+    square: float
+
+    @classmethod
+    def of(
+        cls, problem: Problem, initial_error: float, spread: float, pull: float, square: float
+    ) -> Rounding:
+        """Return what holds for w*, or for any w* within `initial_error` of the start.
+
+        `spread` is √E[ω²‖x‖²‖Mx‖²], or more.
+        """
+        network, truth = problem.network, problem.true_weights
+        magnitude = network.magnitude
+        near = problem.initial_weights if truth is None else truth
+        length, seen = np.linalg.norm(near), np.linalg.norm(np.abs(near) @ magnitude)
+        if truth is None:
+            length = length + initial_error
+            seen = seen + float(np.linalg.norm(magnitude, 2)) * initial_error
+        count = network.n_inputs + network.filter_size + len(network.basis) + network.width
+        operations = (count + OTHER_OPERATIONS) * UNIT
+        answers = 2.0 * operations / (1.0 - operations) * float(seen) * spread
+        return cls(max(UNIT * float(length), LEAST), answers, pull, square)
+
+    def of_step(self, step_size: float) -> float:
+        """Return ϱ(η), the error of one step."""
+        return self.storage + step_size * self.answers
+
+    def decrease(self, step_size: Any) -> Any:
+        """Return 1 − κ = η(p − ηd₂), elementwise."""
+        return step_size * (self.pull - step_size * self.square)
+
+    def floor(self, step_size: float) -> float:
+        """Return what rounding adds in the long run; inf for a step size that does not settle."""
+        decrease = self.decrease(step_size)
+        return 2.0 * self.of_step(step_size) / decrease if decrease > 0.0 else math.inf
+
+    @property
+    def least(self) -> float:
+        """What rounding adds in the long run at least, whatever the step size."""
+        ratio = self.answers / self.storage * (self.pull / self.square)
+        return self.floor(self.pull / (self.square * (1.0 + math.sqrt(1.0 + ratio))))
+
+    def added(self, roots: Array, steps: Index, smallest: Any, largest: float, end: float) -> Array:
+        """Return what rounding adds to each bound √Δ of `roots`, after each number of `steps`.
+
+        The bounds begin at the start and move towards their `end`, with step sizes between the
+        `smallest` so far and the `largest`.
+        """
+        if roots[-1] <= roots[0] and self.decrease(largest) > 0.0:
+            falling = self.kept(steps, smallest, largest)
+            return np.asarray(np.maximum(falling, self.storage))
+        # A bound that grows from s to G(s) amplifies what was added before by at most G(s)/s; one
+        # that grows towards its end is also below what it would be from there.
+        with np.errstate(all="ignore"):
+            growing = self.of_step(largest) * steps * (roots / roots[0])
+            beyond = end - roots + self.kept(math.inf, smallest, largest)
+        worst = np.fmin(growing, beyond)
+        return np.where(np.isnan(worst), math.inf, np.maximum(worst, self.storage))
+
+    def room(self, target: float, floor: Callable[[float], float]) -> float | None:
+        """Return the Δ to aim at so that √Δ and rounding together stay below √target.
+
+        `floor` gives what rounding adds where one aims at a Δ; None if there is no room for it.
+        """
+        there = floor(target)
+        for spare in (there, 2.0 * there):  # more where a smaller Δ means smaller steps
+            root = math.sqrt(target) - spare
+            if root > 0.0 and floor(root**2) <= spare:
+                return root**2
+        return None
+
+    def kept(self, steps: Any, smallest: Any, largest: float) -> Any:
+        """Return the sum of the errors of all steps, each contracted by the steps after it."""
+
+        def terms(step_size: Any) -> Any:
+            with np.errstate(divide="ignore"):
+                return np.minimum(steps, 2.0 / np.maximum(self.decrease(step_size), 0.0))
+
+        return self.storage * terms(smallest) + largest * self.answers * terms(largest)
+
+
+def squared(roots: Array) -> Array:
+    """Return mean squares, infinite where they are too large for a number."""
+    with np.errstate(over="ignore"):
+        return np.square(roots)

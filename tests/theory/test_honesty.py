@@ -1,0 +1,167 @@
+"""Guarantees do not say what is not so: rows, stored labels, attackers, quoted numbers, Ctrl-C."""
+
+from __future__ import annotations
+
+import signal
+
+import numpy as np
+import pytest
+
+import neurotron as nt
+from neurotron.checks import ConformanceError
+from neurotron.theory import guarantee
+from neurotron.theory.assumptions import parity
+
+
+def rows_problem(rows, truth=True, **law):
+    n = np.shape(rows)[1]
+    return nt.Problem(
+        nt.networks.relu_gate(n), nt.Empirical(rows, **law), np.full(n, -2.0) if truth else None
+    )
+
+
+def certify(problem, attack=None, **options):
+    options = {"batch_size": 16, "steps": 1000} | options
+    return nt.certify(problem, nt.Arm(nt.NeuroTron("fastest"), attack), **options)
+
+
+# ---- parity of rows ----------------------------------------------------------------------------
+
+
+def test_rows_of_one_sign_have_no_guarantee_however_few():
+    draw = np.random.default_rng(0)
+    for count in range(1, 201):
+        for n in (1, 3):
+            found = parity(rows_problem(draw.exponential(size=(count, n))))
+            assert found.blocking
+            assert not found.holds
+    certificate = certify(rows_problem(draw.exponential(size=(25, 1))))
+    assert not certificate.holds
+    assert "25 rows are too few" in " ".join(str(certificate).split())
+
+
+@pytest.mark.parametrize(("count", "least"), [(50, 0.98), (150, 0.995), (1000, 0.995)])
+def test_rows_of_a_symmetric_law_are_let_pass(count, least):
+    draw = np.random.default_rng(1)
+    samples = draw.standard_normal((400, count, 3))
+    passed = [not parity(rows_problem(rows)).blocking for rows in samples]
+    assert np.mean(passed) >= least
+
+
+def test_mostly_positive_rows_are_refused():
+    draw = np.random.default_rng(2)
+    for count in (50, 60, 100, 200):
+        rows = np.abs(draw.standard_normal((count, 1)))
+        rows[: count // 5] *= -1.0
+        assert parity(rows_problem(rows)).blocking
+
+
+# ---- labels that are stored --------------------------------------------------------------------
+
+
+def test_flipped_signs_are_no_parity_for_stored_labels():
+    rows = np.random.default_rng(3).exponential(size=(100, 3))
+    stored = rows_problem(rows, truth=False, symmetrized=True)
+    certificate = certify(stored, initial_error=10.0)
+    assert not certificate.holds
+    assert "stored labels" in " ".join(str(certificate).split())
+    assert certify(rows_problem(rows, symmetrized=True)).holds
+    with pytest.raises(nt.NotAchievable, match="stored labels"):
+        nt.plan(stored, None, accuracy=1.0, batch_size=8, initial_error=10.0)
+
+
+def test_flipping_signs_is_not_advised_where_labels_are_stored():
+    rows = np.random.default_rng(3).exponential(size=(100, 3))
+    assert "symmetrized" not in str(certify(rows_problem(rows, truth=False), initial_error=10.0))
+    assert "labels can be made" in " ".join(str(certify(rows_problem(rows))).split())
+
+
+def test_stored_rows_are_not_trained_on_as_if_they_were_flipped():
+    rows = np.random.default_rng(3).exponential(size=(100, 3))
+    problem = rows_problem(rows, truth=False, symmetrized=True)
+    source = nt.Rows(rows, np.ones(100))
+    with pytest.raises(nt.InputError, match="without symmetrized=True"):
+        nt.simulate(problem, [nt.Arm(nt.SGD(0.01))], steps=1, batch_size=2, source=source)
+
+
+# ---- what attackers look at --------------------------------------------------------------------
+
+
+class Majority(nt.Attack):
+    """Pushes as most samples of the batch do, and does not say that it looks at them."""
+
+    uses = ("push",)
+
+    def distort(self, bound, query):
+        return (
+            bound * np.sign(np.mean(query.push, axis=0, keepdims=True)) * np.ones_like(query.push)
+        )
+
+
+class DeclaredMajority(Majority):
+    sees = "batch"
+
+
+class JointCoins(nt.attacks.Constant):
+    """Attacks the whole batch or nothing."""
+
+    uses = ("label",)
+
+    @staticmethod
+    def chance(probability, query):
+        return np.where(np.mean(query.label) > 0.0, probability, 0.0) + 0.0 * query.label
+
+
+def test_an_attack_that_looks_at_the_batch_must_say_so(small_problem):
+    with pytest.raises(ConformanceError, match="sees = 'batch'"):
+        nt.check_attack(Majority(0.5, 0.3))
+    certificate = certify(small_problem, Majority(0.5, 0.3))
+    assert not certificate.holds
+    assert "sees = 'batch'" in " ".join(str(certificate).split())
+    with pytest.raises(nt.NotAchievable, match="sees = 'batch'"):
+        nt.plan(small_problem, Majority(0.5, 0.3), accuracy=2.0, batch_size=8)
+    with pytest.raises(nt.InputError, match="sees the batch"):
+        certify(small_problem, Majority(0.5, 0.3), budget=nt.Budget(0.5, 0.3))
+    assert certify(small_problem, DeclaredMajority(0.5, 0.3)).holds
+
+
+def test_coins_tossed_jointly_are_covered_by_no_guarantee(small_problem):
+    with pytest.raises(ConformanceError, match="chance must look at one sample"):
+        nt.check_attack(JointCoins(0.5, 0.3))
+    for method in ("sharp", "theorem1"):
+        certificate = certify(small_problem, JointCoins(0.5, 0.3), method=method)
+        assert [a.name for a in certificate.failed] == ["attack"]
+
+
+# ---- numbers that are quoted -------------------------------------------------------------------
+
+
+def test_every_text_of_a_radius_is_at_least_the_radius(small_problem):
+    plan = nt.plan(small_problem, nt.Budget(0.5, 0.3), steps=700, batch_size=8)
+    radius = plan.certificate.radius
+    for text in (repr(plan.certificate), repr(plan), str(plan)):
+        for mark in ("radius=", "accuracy=", "ε = ", "w*‖ ≤ "):
+            if mark in text:
+                quoted = float(text.partition(mark)[2].split()[0].rstrip(",)"))
+                assert radius <= quoted < 1.001 * radius
+    assert repr(nt.plan(small_problem, nt.Budget(0.5, 0.3), accuracy=2.0, batch_size=8)).count(
+        "steps"
+    ) == 1  # fmt: skip
+
+
+# ---- Ctrl-C ------------------------------------------------------------------------------------
+
+
+def test_ctrl_c_ends_a_measurement_at_once(small_problem, monkeypatch):
+    made, simulate = [], guarantee.simulate
+
+    def interrupted(*arguments, **options):
+        made.append(options["replicate"])
+        return simulate(
+            *arguments, **options, progress=lambda *_: signal.raise_signal(signal.SIGINT)
+        )
+
+    monkeypatch.setattr(guarantee, "simulate", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        certify(small_problem, method="measured", steps=10**7)
+    assert made == [0]
