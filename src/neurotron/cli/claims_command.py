@@ -63,8 +63,10 @@ def print_verdicts(console: Console, results: Results, evaluated: list[Claim]) -
 def evaluate(results: Results) -> list[Claim]:
     """Return every claim with its verdict, and keep them in claims.json."""
     from neurotron import claims as judged
+    from neurotron.studies.origin import study_of
 
-    beside = Console(stderr=True, markup=False, highlight=False, soft_wrap=True)
+    study_of(results)
+    beside = setting.console(stderr=True)
     for line in results.damaged:
         beside.print(f"left out; run the study again, with enough replicates: {line}")
     evaluated = judged.evaluate(results)
