@@ -137,6 +137,27 @@ def test_leftovers_of_a_killed_run_are_cleaned(folder, dead):
     assert files(folder.path) == {"lock", "manifest.json", "shards/a/0.parquet"}
 
 
+def test_only_our_own_leftovers_of_dead_processes_are_removed(folder, dead):
+    alive = os.getpid()
+    kept = [
+        f".report.html.{alive}.tmp", f"shards/a/.1.parquet.{alive}.tmp", ".draft.tmp",
+        f".draft.{dead}.tmp", f"notes/.report.html.{dead}.tmp", f"shards/c/.1.parquet.{dead}.tmp",
+        ".report.html.1000000000000.tmp", ".report.html.0.tmp", ".report.html..tmp",
+    ]  # fmt: skip
+    gone = [
+        f".report.html.{dead}.tmp", f".claims.json.{dead}.tmp", f"figures/.one.pdf.{dead}.tmp",
+        f"figures/.written.json.{dead}.tmp", f"shards/b/.12.parquet.{dead}.tmp",
+    ]  # fmt: skip
+    for name in (*kept, *gone):
+        (folder.path / name).parent.mkdir(exist_ok=True)
+        (folder.path / name).touch()
+    (folder.path / ".x.tmp").mkdir()
+    (folder.path / f".manifest.json.{dead}.tmp").mkdir()
+    with held(folder.path):
+        pass
+    assert files(folder.path) == {"lock", "manifest.json", "shards/a/0.parquet", *kept}
+
+
 def test_a_run_killed_before_its_manifest_was_whole_can_begin_again(tmp_path, dead):
     (tmp_path / f".manifest.json.{dead}.tmp").write_text("{")
     (tmp_path / "lock").touch()
@@ -174,7 +195,9 @@ def test_a_changed_study_is_refused_with_what_changed(folder):
 def test_cohorts_that_are_new_or_gone_are_named(folder):
     changed = manifest_of(SPEC | {"cohorts": [COHORT | {"name": "c"}]}, ARMS, HERE)
     with (
-        pytest.raises(InputError, match=r"study: cohorts\.a is gone; cohorts\.b is gone; cohorts\.c"),
+        pytest.raises(
+            InputError, match=r"study: cohorts\.a is gone; cohorts\.b is gone; cohorts\.c"
+        ),
         held(folder.path, changed),
     ):
         pass
@@ -194,8 +217,9 @@ def test_a_folder_that_was_moved_is_not_made_anew(tmp_path):
         folder.save("a", 0, [ROW])
         folder.path.rename(tmp_path / "moved")
         for unit in (("a", 1), ("b", 0)):
-            with pytest.raises(StorageError, match="No such file or directory"):
+            with pytest.raises(StorageError, match=r"No such file.*if you moved them") as caught:
                 folder.save(*unit, [ROW])
+            assert "finished is kept" not in str(caught.value)
     assert not (tmp_path / "out").exists()
 
 

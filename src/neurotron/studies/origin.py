@@ -27,9 +27,9 @@ def study_of(results: Results) -> Study:
         arms = {cohort.name: arm_rows(study, cohort) for cohort in study.cohorts}
     except ValueError as error:
         raise _check.InputError(f"{file}: it holds no study that can be run: {error}") from None
-    if arms != results.folder.manifest["arms"]:
+    if study.identity() != results.spec or arms != results.folder.manifest["arms"]:
         raise _check.InputError(
-            f"{file}: its arms are not those that this version makes of its study: put it back as "
-            "it was written, or use the version that wrote it"
+            f"{file}: it does not say of its study and its arms what this version would: put it "
+            "back as it was written, or use the version that wrote it"
         )
     return study
