@@ -8,6 +8,7 @@ import pytest
 from tests.results.made import course, made
 
 import neurotron as nt
+from neurotron import report
 from neurotron.results import events
 
 STUDY = b"""
@@ -55,17 +56,17 @@ def test_a_damaged_line_is_left_out(line):
 
 def test_damaged_lines_change_neither_tables_nor_page(folder):
     before = nt.load(folder.path)
-    page = nt.report.build(before, [])
+    page = report.build(before, [])
     with open(folder.path / "runs.jsonl", "a") as file:
         file.write("\n".join(DAMAGED) + "\n")
     after = nt.load(folder.path)
     assert [(event["cohort"], event["replicate"]) for event in after.failures] == [("a", 7)]
     assert after.wanted == before.wanted
-    assert nt.report.build(after, []) == page
+    assert report.build(after, []) == page
 
 
 def test_an_error_with_half_a_character_can_be_written_to_the_page(folder, monkeypatch):
     folder.record("failed", cohort="a", replicate=8, error="half a \ud83d character")
     monkeypatch.setattr("neurotron.report.pictures.write", lambda *_: None)
-    nt.report.write(nt.load(folder.path), [])
+    report.write(nt.load(folder.path), [])
     assert "half a ? character" in (folder.path / "report.html").read_text("utf-8")

@@ -110,8 +110,8 @@ class Folder:
         If `steps` are given, it must have recorded these.
         """
         data = self.shard_path(cohort, replicate).read_bytes()
-        table = shard.decode(data, self.identity(cohort, replicate))
-        shard.require_sound(table, [arm["arm"] for arm in self.manifest["arms"][cohort]])
+        arms = [arm["arm"] for arm in self.manifest["arms"][cohort]]
+        table = shard.decode(data, self.identity(cohort, replicate), arms)
         if steps is not None and not np.array_equal(table["steps"][0].to_numpy(), steps):
             raise Damaged("its steps are not those that the study records")
         return table

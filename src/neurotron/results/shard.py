@@ -18,7 +18,7 @@ import numpy as np
 from neurotron import _check
 from neurotron._extras import require
 
-__all__ = ["Damaged", "Identity", "Row", "decode", "encode", "require_sound", "verify"]
+__all__ = ["Damaged", "Identity", "Row", "decode", "encode", "verify"]
 
 Row = dict[str, Any]
 
@@ -65,16 +65,28 @@ def encode(rows: list[Row], identity: Identity) -> bytes:
 
 def verify(data: bytes, identity: Identity) -> str:
     """Return the hash of the content of a shard, or say why it is `Damaged`."""
-    return _open(data, identity)[1]
+    return _open(data, identity).content
 
 
-def decode(data: bytes, identity: Identity) -> Any:
-    """Return the table of a shard, or say why it is `Damaged`."""
-    return _open(data, identity)[0]
+def decode(data: bytes, identity: Identity, arms: list[str] | None = None) -> Any:
+    """Return the table of a shard, or say why it is `Damaged`.
+
+    If `arms` are given, it must be of these, and hold what can be compared.
+    """
+    opened = _open(data, identity)
+    if arms is not None:
+        _require_sound(opened.rows, arms)
+    return opened.table
 
 
-def _open(data: bytes, identity: Identity) -> tuple[Any, str]:
-    """Return the table of a shard and the hash of its content, or say why it is `Damaged`."""
+class _Opened(NamedTuple):
+    table: Any
+    rows: list[Row]
+    content: str
+
+
+def _open(data: bytes, identity: Identity) -> _Opened:
+    """Return what is in a shard, or say why it is `Damaged`."""
     _require_seal(data)
     polars = require("polars")
     try:
@@ -83,7 +95,8 @@ def _open(data: bytes, identity: Identity) -> tuple[Any, str]:
         table = polars.read_parquet(io.BytesIO(data))
         if dict(table.schema) != _schema(polars):
             raise ValueError("other columns")
-        same = content == content_hash(_rows(table), whose)
+        rows = _rows(table)
+        same = content == content_hash(rows, whose)
     except MemoryError:
         raise
     except (Exception, polars.exceptions.PanicException):
@@ -96,14 +109,13 @@ def _open(data: bytes, identity: Identity) -> tuple[Any, str]:
         )
     if not same:
         raise Damaged("its values are not those it was written with")
-    return table, str(content)
+    return _Opened(table, rows, str(content))
 
 
-def require_sound(table: Any, arms: list[str]) -> None:
+def _require_sound(rows: list[Row], arms: list[str]) -> None:
     """Raise `Damaged` unless the values are of these arms, and can be compared with each other."""
-    if table["arm"].to_list() != arms:
+    if [row["arm"] for row in rows] != arms:
         raise Damaged("its arms are not those of the study")
-    rows = _rows(table)
     if any(row["status"] not in STATUSES for row in rows):
         raise Damaged("a status in it is not known")
     if any(row[name] is None for row in rows for name in (*LISTS, "steps") if name != OPTIONAL):
