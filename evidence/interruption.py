@@ -169,7 +169,8 @@ def leftovers(folder: Path) -> list[str]:
     files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     units = {f"shards/{cohort}/{number}.parquet" for cohort, number in Folder.read(folder).units()}
     others = files - units - {"manifest.json", "runs.jsonl", "claims.json", "report.html", "lock"}
-    return sorted(name for name in others if not re.fullmatch(r"figures/[^.]+\.(png|pdf)", name))
+    figures = r"figures/([^.]+\.(png|pdf)|written\.json)"
+    return sorted(name for name in others if not re.fullmatch(figures, name))
 
 
 def by_threads(file: Path, folder: Path, threads: int) -> int:

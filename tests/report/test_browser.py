@@ -484,3 +484,17 @@ def test_a_hostile_study_is_harmless_and_shown_as_it_is_written(visiting, tmp_pa
     assert page.locator("main img, main b, #figures script:not([type])").count() == 0
     assert visit.requests == [visit.address]
     assert visit.complaints == []
+
+
+def test_a_script_that_slipped_in_does_not_run(visiting, folder, tmp_path):
+    page = (folder / "report.html").read_text("utf-8")
+    slipped = (
+        '<script>window.hacked = 1</script><img src="data:," onerror="window.hacked = 1">'
+        '<a id="slipped" href="javascript:void(window.hacked = 1)">here</a>'
+    )
+    (tmp_path / "report.html").write_text(page.replace("<header>", f"{slipped}<header>"), "utf-8")
+    visit = visiting(tmp_path)
+    visit.page.locator("#slipped").click()
+    visit.page.wait_for_timeout(100)
+    assert visit.page.evaluate("typeof window.hacked") == "undefined"
+    assert len(visit.complaints) == 3

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64encode
+from hashlib import sha256
 
 import numpy as np
 import pytest
@@ -35,6 +37,23 @@ def test_it_is_one_file_of_less_than_8_megabytes_that_loads_nothing(text):
     outside = text.replace(page._plotly(), "")
     assert not re.search(r"""\s(src|href)\s*=\s*["'](?!#|data:)""", outside)
     assert "http" not in re.sub(r'http-equiv|https?://[^\s"]*w3\.org', "", outside)
+
+
+def test_the_page_allows_its_own_scripts_and_styles_and_no_others(text):
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
+    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+
+    def hashed(inside: str) -> str:
+        return f"'sha256-{b64encode(sha256(inside.encode()).digest()).decode()}'"
+
+    assert rules["default-src"] == rules["base-uri"] == rules["form-action"] == "'none'"
+    assert rules["script-src"].split() == [
+        hashed(script) for script in re.findall("<script>(.*?)</script>", text, re.S)
+    ]
+    styles = re.findall("<style>(.*?)</style>", text.replace(page._plotly(), ""), re.S)
+    assert rules["style-src"].split() == [hashed(style) for style in (*styles, "")]
+    assert "unsafe-inline" not in policy
+    assert not re.search(r"\sstyle=", text.replace(page._plotly(), ""))
 
 
 def test_the_same_results_make_the_same_page(paper, text):
@@ -182,15 +201,13 @@ def test_the_study_on_the_page_is_the_study_that_was_run(paper, text):
 
 def test_page_and_pictures_are_written_beside_the_results(paper):
     drawn = []
-    stale = paper.folder.path / "figures" / "of-an-older-version.png"
-    stale.parent.mkdir()
-    stale.write_bytes(b"")
     path = report.write(paper, evaluate(paper), lambda done, total: drawn.append((done, total)))
     assert path == paper.folder.path / "report.html"
     names = {chart.name for chart in nt.figures.charts(paper)}
     folder = paper.folder.path / "figures"
     assert {file.name for file in folder.iterdir()} == {
-        f"{name}.{end}" for name in names for end in ("png", "pdf")
+        "written.json",
+        *(f"{name}.{end}" for name in names for end in ("png", "pdf")),
     }
     assert drawn[-1] == (len(names) - 1, len(names))
     assert nt.load(paper.folder.path).damaged == ()
@@ -208,7 +225,7 @@ def test_results_of_the_frontier_have_its_claims_their_figures_and_heat_maps(tmp
     assert "What the paper says" not in text
     verdict = text[text.index('id="verdict-exact-below-half"') :].partition("</tr>")[0]
     assert re.findall('href="#([a-z-]+)"', verdict)[:2] == ["phase-odd-direction", "steps"]
-    assert "linear-gradient(to right, #440154" in text
+    assert 'class="bar" data-colours="#440154, ' in text
     assert 'id="section-3-5"' not in text  # a figure of the paper, of its own runs only
     places = re.findall(r'\sid="([^"]+)"', text)
     assert set(re.findall(r'href="#([^"]+)"', text)) <= set(places)

@@ -19,8 +19,13 @@ from neurotron._check import InputError
 from neurotron.results.folder import Folder, StorageError, manifest_of
 from neurotron.results.shard import Damaged
 
-SPEC = {"name": "small", "steps": 10, "cohorts": [{"name": "a", "bound": [0.25, 1.0]}]}
-ARMS = {"a": [{"arm": "SGD"}], "b": [{"arm": "SGD"}]}
+COHORT = {"name": "a", "title": None, "bound": [0.25, 1.0]}
+SPEC = {"name": "small", "steps": 10, "cohorts": [COHORT, {"name": "b", "title": None}]}
+ARM = {
+    "arm": "SGD", "trainer": "SGD", "algorithm": "sgd", "step_size": "0.1", "attack": "none",
+    "bound": 0.0, "probability": 0.0, "law": "normal", "outer_weights": 1.0,
+}  # fmt: skip
+ARMS = {"a": [ARM], "b": [ARM]}
 HERE = {"numpy": "2.0", "processor": "a fast one"}
 MANIFEST = manifest_of(SPEC, ARMS, HERE)
 ROW = {
@@ -75,11 +80,11 @@ def test_a_file_that_cannot_be_written_leaves_nothing(folder, monkeypatch, step,
 
 
 def test_a_shard_that_cannot_be_replaced_stays_as_it_was(folder, monkeypatch):
-    before = folder.load("a", 0)
+    before = folder.shard_path("a", 0).read_bytes()
     monkeypatch.setattr(os, "fsync", lambda _: os.close(-1))
     with pytest.raises(StorageError, match="Bad file descriptor"):
         folder.save("a", 0, [ROW | {"status": "diverged"}])
-    assert folder.load("a", 0) == before
+    assert folder.shard_path("a", 0).read_bytes() == before
 
 
 def test_a_full_disk_leaves_a_folder_to_go_on_with(tmp_path):
@@ -99,8 +104,9 @@ def test_a_full_disk_leaves_a_folder_to_go_on_with(tmp_path):
         folder.load("a", 0)
 
 
-def test_an_event_on_a_full_device_is_told(folder):
-    (folder.path / "runs.jsonl").symlink_to("/dev/full")
+def test_an_event_on_a_full_device_is_told(folder, monkeypatch):
+    full = os.open("/dev/full", os.O_RDWR)
+    monkeypatch.setattr(os, "open", lambda *_: full)
     with pytest.raises(StorageError, match="No space left on device; what is finished is kept"):
         folder.record("start")
 
@@ -116,15 +122,44 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path, place):
         pass
 
 
-def test_leftovers_of_a_killed_run_are_cleaned(folder):
-    (folder.path / "shards/a/.1.parquet.7.tmp").write_bytes(b"half a sh")
+@pytest.fixture(scope="module")
+def dead():
+    """The number of a process that has ended."""
+    process = subprocess.Popen(["true"])
+    process.wait()
+    return process.pid
+
+
+def test_leftovers_of_a_killed_run_are_cleaned(folder, dead):
+    (folder.path / f"shards/a/.1.parquet.{dead}.tmp").write_bytes(b"half a sh")
     with held(folder.path) as again:
         assert [*again.units()] == [("a", 0)]
     assert files(folder.path) == {"lock", "manifest.json", "shards/a/0.parquet"}
 
 
-def test_a_run_killed_before_its_manifest_was_whole_can_begin_again(tmp_path):
-    (tmp_path / ".manifest.json.7.tmp").write_text("{")
+def test_only_our_own_leftovers_of_dead_processes_are_removed(folder, dead):
+    alive = os.getpid()
+    kept = [
+        f".report.html.{alive}.tmp", f"shards/a/.1.parquet.{alive}.tmp", ".draft.tmp",
+        f".draft.{dead}.tmp", f"notes/.report.html.{dead}.tmp", f"shards/c/.1.parquet.{dead}.tmp",
+        ".report.html.1000000000000.tmp", ".report.html.0.tmp", ".report.html..tmp",
+    ]  # fmt: skip
+    gone = [
+        f".report.html.{dead}.tmp", f".claims.json.{dead}.tmp", f"figures/.one.pdf.{dead}.tmp",
+        f"figures/.written.json.{dead}.tmp", f"shards/b/.12.parquet.{dead}.tmp",
+    ]  # fmt: skip
+    for name in (*kept, *gone):
+        (folder.path / name).parent.mkdir(exist_ok=True)
+        (folder.path / name).touch()
+    (folder.path / ".x.tmp").mkdir()
+    (folder.path / f".manifest.json.{dead}.tmp").mkdir()
+    with held(folder.path):
+        pass
+    assert files(folder.path) == {"lock", "manifest.json", "shards/a/0.parquet", *kept}
+
+
+def test_a_run_killed_before_its_manifest_was_whole_can_begin_again(tmp_path, dead):
+    (tmp_path / f".manifest.json.{dead}.tmp").write_text("{")
     (tmp_path / "lock").touch()
     with held(tmp_path):
         pass
@@ -144,7 +179,7 @@ def test_a_folder_of_other_files_is_refused_untouched(tmp_path):
 
 
 def test_a_changed_study_is_refused_with_what_changed(folder):
-    cohorts = [{"name": "a", "bound": [0.25, 2.0]}]
+    cohorts = [COHORT | {"bound": [0.25, 2.0]}, SPEC["cohorts"][1]]
     changed = manifest_of(SPEC | {"steps": 20, "cohorts": cohorts}, ARMS, HERE)
     with (
         pytest.raises(
@@ -158,16 +193,18 @@ def test_a_changed_study_is_refused_with_what_changed(folder):
 
 
 def test_cohorts_that_are_new_or_gone_are_named(folder):
-    changed = manifest_of(SPEC | {"cohorts": [{"name": "b", "bound": [1.0]}]}, ARMS, HERE)
+    changed = manifest_of(SPEC | {"cohorts": [COHORT | {"name": "c"}]}, ARMS, HERE)
     with (
-        pytest.raises(InputError, match=r"study: cohorts\.a is gone; cohorts\.b is new; take"),
+        pytest.raises(
+            InputError, match=r"study: cohorts\.a is gone; cohorts\.b is gone; cohorts\.c"
+        ),
         held(folder.path, changed),
     ):
         pass
 
 
 def test_other_words_are_not_another_study(folder):
-    cohorts = [SPEC["cohorts"][0] | {"title": "A"}]
+    cohorts = [COHORT | {"title": "A"}, SPEC["cohorts"][1]]
     spelled = manifest_of(SPEC | {"title": "Better", "cohorts": cohorts}, ARMS, HERE)
     assert spelled["study"] == MANIFEST["study"]
     with held(folder.path, spelled) as again:
@@ -180,8 +217,9 @@ def test_a_folder_that_was_moved_is_not_made_anew(tmp_path):
         folder.save("a", 0, [ROW])
         folder.path.rename(tmp_path / "moved")
         for unit in (("a", 1), ("b", 0)):
-            with pytest.raises(StorageError, match="No such file or directory"):
+            with pytest.raises(StorageError, match=r"No such file.*if you moved them") as caught:
                 folder.save(*unit, [ROW])
+            assert "finished is kept" not in str(caught.value)
     assert not (tmp_path / "out").exists()
 
 
@@ -220,7 +258,7 @@ def test_the_manifest_is_never_rewritten(folder):
         ("{", "JSON is missing"),
         ("[1, 2]", "JSON is missing"),
         ("3", "JSON is missing"),
-        ("[" * 100_000, "JSON is missing"),
+        ("[" * 100_000, "nested too deeply"),
         ("{}", "format is missing"),
         (json.dumps(MANIFEST | {"format": 2}), "format 2 is not known here, only 1"),
         (json.dumps(MANIFEST | {"study": "0" * 16}), "changed after it was written"),

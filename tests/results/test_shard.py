@@ -55,7 +55,7 @@ def no_parser(monkeypatch):
 
 def test_every_column_comes_back_bit_for_bit():
     assert verify(DATA, IDENTITY) == content_hash(ROWS, IDENTITY)
-    table = decode(DATA)
+    table = decode(DATA, IDENTITY)
     assert table.columns == list(shard.COLUMNS)
     for put, got in zip(ROWS, table.iter_rows(named=True), strict=True):
         for name, value in put.items():
@@ -70,7 +70,7 @@ def test_types_do_not_depend_on_the_values():
         stopped_at=None, radius=None, weights=np.array([]), true_weights=np.array([]),
         steps=np.array([], int), errors=np.array([]), losses=np.array([]),
     )  # fmt: skip
-    assert decode(encode([empty], IDENTITY)).schema == decode(DATA).schema
+    assert decode(encode([empty], IDENTITY), IDENTITY).schema == decode(DATA, IDENTITY).schema
 
 
 def test_a_flipped_bit_anywhere_is_noticed(no_parser):

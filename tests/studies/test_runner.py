@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+from collections.abc import Callable
 from concurrent.futures import (
     BrokenExecutor,
     Executor,
@@ -22,7 +24,7 @@ import neurotron as nt
 from neurotron._check import InputError
 from neurotron.cli.app import app
 from neurotron.results.folder import Folder, StorageError
-from neurotron.studies import Cohort, Failure, Study, Unit, workers
+from neurotron.studies import Cohort, Failure, Progress, Study, Unit, workers
 from neurotron.studies.unit import run_unit
 
 
@@ -370,3 +372,57 @@ def test_ctrl_c_while_a_shard_is_written_leaves_it_whole_or_not_at_all(
     assert not [*out.rglob("*.tmp")]
     nt.studies.run(study, out)
     assert hashes(out) == undisturbed
+
+
+# --- a folder that is robbed while a run writes into it
+
+
+def robbing(robbed: Callable[[], None]) -> Callable[[Progress], None]:
+    """Return a listener that does something once, when two units are done."""
+    left = [robbed]
+
+    def listen(progress: Progress) -> None:
+        if progress.units_done >= 2 and left:
+            left.pop()()
+
+    return listen
+
+
+def test_a_run_whose_shards_were_removed_says_how_many_are_missing(study, undisturbed, out):
+    path = out / "shards/normal/0.parquet"
+    report = nt.studies.run(study, out, workers=1, progress=robbing(path.unlink))
+    assert (report.there, report.removed) == (3, 1)
+    again = nt.studies.run(study, out)
+    assert (again.kept, again.computed, again.removed) == (3, 1, 0)
+    assert hashes(out) == undisturbed
+
+
+def test_the_command_does_not_call_a_robbed_run_finished(study, file, out, monkeypatch):
+    run = nt.studies.run
+
+    def robbed(*arguments, **options):
+        path = out / "shards/normal/0.parquet"
+        return run(*arguments, **options | {"workers": 1, "progress": robbing(path.unlink)})
+
+    monkeypatch.setattr(nt.studies, "run", robbed)
+    monkeypatch.setattr("neurotron.report.pictures.write", lambda *_: None)
+    result = CliRunner().invoke(app, ["run", str(file), "--out", str(out)])
+    assert result.exit_code == 1
+    assert "not whole with 3 of 4 units" in result.output
+    assert "missing: 1 units, removed" in result.output
+    assert "finished" not in result.output
+
+
+def test_a_manifest_that_was_removed_is_written_again(study, undisturbed, out):
+    nt.studies.run(study, out, replicates=1)
+    manifest = (out / "manifest.json").read_bytes()
+    remove = (out / "manifest.json").unlink
+    assert nt.studies.run(study, out, progress=robbing(remove)).removed == 0
+    assert (out / "manifest.json").read_bytes() == manifest
+    assert hashes(out) == undisturbed
+
+
+def test_a_folder_that_is_gone_is_not_said_to_be_kept(study, out):
+    with pytest.raises(StorageError, match="no results are there now") as caught:
+        nt.studies.run(study, out, workers=1, progress=robbing(lambda: shutil.rmtree(out)))
+    assert "finished is kept" not in str(caught.value)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from neurotron.claims import frontier, mirror, paper
 from neurotron.claims.model import Claim, Finding
 from neurotron.claims.setups import origin
+from neurotron.studies.origin import study_of
 
 if TYPE_CHECKING:
     from neurotron.results.frames import Results
@@ -56,6 +57,7 @@ def family_of(results: Results) -> Family:
 
 def evaluate(results: Results) -> list[Claim]:
     """Return every claim of their family with what these results say of it."""
+    study_of(results)  # refuses a manifest that is of no study
     family = family_of(results)
     return [
         Claim(name, statement, source, tuple(check(results)), name in family.mean_more)

@@ -7,7 +7,6 @@ import sys
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from neurotron._check import InputError
 from neurotron._environment import package_version
@@ -17,6 +16,7 @@ from neurotron.cli import (
     claims_command,
     list_command,
     report_command,
+    setting,
     simulate_command,
     study_commands,
 )
@@ -59,12 +59,22 @@ def _options(
 
 def run() -> None:
     """Run the command line: what cannot be done is one sentence and exit code 2."""
+    setting.Output.unprinted.clear()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without θ shows ? and goes on
     try:
         app()
+    except SystemExit as end:
+        if end.code or not setting.Output.unprinted:
+            raise
+        reason = setting.Output.unprinted[0].strerror
+        _complain(f"all is done, but it cannot be printed: {reason}")
     except (InputError, MissingExtra, OSError, OverflowError, MemoryError) as error:
         text = str(error) or "not enough memory for these sizes"
-        Console(stderr=True, markup=False, highlight=False).print(f"error: {text}", soft_wrap=True)
-        sys.exit(2)
+        _complain(text)
+
+
+def _complain(text: str) -> None:
+    setting.console(stderr=True).print(f"error: {text}")
+    sys.exit(2)

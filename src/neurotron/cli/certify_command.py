@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from neurotron import _check, attacks, trainers
@@ -196,7 +195,7 @@ def _show(
             problem, [arm], quiet=as_json, steps=steps, batch_size=certificate.batch_size, seed=seed
         )
         assert run.errors is not None
-        Console(stderr=as_json, highlight=False, markup=False, soft_wrap=True).print(
+        setting.console(stderr=as_json).print(
             f"measured after {run.steps[-1]:,} steps under {arm.attack!r}: ‖w − w*‖ = "
             f"{run.errors[0, -1]:.4g}"
         )

@@ -66,7 +66,7 @@ def evaluate(results: Results) -> list[Claim]:
     """Return every claim with its verdict, and keep them in claims.json."""
     from neurotron import claims as judged
 
-    beside = Console(stderr=True, markup=False, highlight=False, soft_wrap=True)
+    beside = setting.console(stderr=True)
     for line in results.damaged:
         beside.print(f"left out; run the study again, with enough replicates: {line}")
     evaluated = judged.evaluate(results)

@@ -64,7 +64,8 @@ def run(
     neurotron run paper --dask tcp://scheduler:8786
 
     `neurotron list studies` names the catalog, `neurotron init` writes a study to begin with. The
-    exit code is 1 if something could not be computed.
+    exit code is 1 if something could not be computed, or was removed meanwhile; 2 if the command
+    cannot do what it should, in one sentence; 130 after Ctrl-C.
     """
     from neurotron import studies
 
@@ -85,7 +86,7 @@ def run(
     from neurotron.results import load
 
     results, console = load(folder), setting.console()
-    more = len(list(results.folder.units())) - report.wanted + len(report.failures)
+    more = len(list(results.folder.units())) - report.there
     if more > 0:
         console.print(f"the folder holds {more:,} units more, of earlier runs: they count below")
     _print_outcomes(console, results)
@@ -93,7 +94,7 @@ def run(
     print_verdicts(console, results, evaluated)
     console.print()
     write_report(results, evaluated)
-    if report.failures:
+    if report.failures or report.removed:
         raise typer.Exit(1)
 
 
@@ -125,6 +126,10 @@ def init(
             new.write(studies.template())
     except FileExistsError:
         raise _check.InputError(f"{str(file)!r} is there already: choose another name") from None
+    except OSError as error:
+        raise _check.InputError(
+            f"{str(file)!r} cannot be written: {error.strerror}; choose another place"
+        ) from None
     console = setting.console()
     console.print(f"written: {file}\nedit it, then: neurotron run {file}")
 
@@ -155,7 +160,7 @@ def _progress() -> Iterator[Callable[[Progress], None]]:
         TextColumn("{task.fields[units]}"), BarColumn(), TextColumn("{task.fields[speed]}"),
         TimeRemainingColumn(),
     )  # fmt: skip
-    console = Console(stderr=True)
+    console = setting.Output(stderr=True)
     with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         steps = bar.add_task("steps", total=None, units="", speed="")
         told = 0
@@ -189,14 +194,15 @@ def _tell(study: Study, report: Report) -> None:
     for failure in report.failures:
         cohort, replicate = failure.unit
         console.print(f"failed: cohort {cohort}, replicate {replicate}: {failure.error}")
-    done = report.kept + report.computed
     before = f" ({report.kept:,} were there before)" if report.kept else ""
-    state = "interrupted" if report.interrupted else "finished"
+    state = "interrupted" if report.interrupted else "not whole" if report.removed else "finished"
     console.print(
-        f"{study.name}: {state} with {done:,} of {report.wanted:,} units{before}\n"
+        f"{study.name}: {state} with {report.there:,} of {report.wanted:,} units{before}\n"
         f"results: {report.folder}"
     )
-    if report.interrupted:
+    if report.removed:
+        console.print(f"missing: {report.removed:,} units, removed from the folder meanwhile")
+    if report.interrupted or report.removed:
         console.print("run the same command again to go on")
 
 

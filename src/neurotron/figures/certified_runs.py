@@ -11,7 +11,8 @@ from neurotron.figures.certificate import certified_lines
 from neurotron.figures.chart import ERROR, STEPS, Chart, Panel, line_of
 from neurotron.figures.view import View, chosen
 from neurotron.results.summary import certified
-from neurotron.studies import Study, building
+from neurotron.studies import building
+from neurotron.studies.origin import study_of
 from neurotron.theory import certify
 
 __all__ = ["certified_runs"]
@@ -51,7 +52,7 @@ def certified_runs(view: View) -> Iterator[Chart]:
 
 
 def _panel(view: View, row: dict[str, Any]) -> Panel:
-    study = Study.model_validate({**view.results.spec, "replicates": 1}, strict=False)
+    study = study_of(view.results)
     cohort = study.cohort(row["cohort"])
     problem = building.build_problem(study, cohort, row["replicate"])
     arms = building.build_arms(study, cohort, problem, row["replicate"])

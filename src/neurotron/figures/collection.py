@@ -15,6 +15,7 @@ from neurotron.figures.endings import final_errors, mirror, paired_errors, succe
 from neurotron.figures.maps import Maps
 from neurotron.figures.paper import paper_charts, shown_by_paper
 from neurotron.figures.view import Sweep, View
+from neurotron.studies.origin import study_of
 
 if TYPE_CHECKING:
     from neurotron.results.frames import Results
@@ -35,6 +36,7 @@ def charts(results: Results) -> list[Chart]:
     no figure of, and of all settings: final errors, success rates, paired errors, the side of the
     origin where runs end, and certificates.
     """
+    study_of(results)
     view = View(results)
     if not view.cohorts:
         return []

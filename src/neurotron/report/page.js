@@ -45,6 +45,12 @@
       for (const button of element.querySelectorAll(".axis"))
         button.addEventListener("click", () => this.rescale(button));
       this.paintLegend();
+      this.paintScale();
+    }
+    paintScale() { // the page allows no style attributes, a script may set styles
+      for (const bar of this.element.querySelectorAll(".bar"))
+        bar.style.background = `linear-gradient(to right, ${bar.dataset.colours})`;
+      for (const mark of this.element.querySelectorAll(".marks span")) mark.style.left = `${mark.dataset.left}%`;
     }
     paintLegend() {
       for (const svg of this.element.querySelectorAll(".entry svg")) {

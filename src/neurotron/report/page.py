@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
+from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neurotron._digits import up
 from neurotron._extras import require
-from neurotron.figures import printed
 from neurotron.figures.chart import MOST_POINTS, Chart
 from neurotron.figures.collection import charts
 from neurotron.figures.grid import COLOURS
 from neurotron.figures.interactive import panel_figure
-from neurotron.report import content
+from neurotron.report import content, pictures
 
 if TYPE_CHECKING:
     from neurotron.claims import Claim
@@ -26,10 +28,16 @@ if TYPE_CHECKING:
 __all__ = ["build", "write"]
 
 PAGE = "report.html"
-PICTURES = "figures"
+WITHOUT_SCRIPT = "#theme, .controls, .hint, .panels { display: none }"
 MOST_BYTES = 2_600_000
 """Of all figures and their tables: with the charting library, a page of less than 8 MB."""
 FEWEST_POINTS = 20
+OWN_STYLES = re.compile(
+    r'getElementById\("(\w{64})"\)\)\{var \w=document\.createElement\("style"\)'
+)
+"""The name by which Plotly looks for a style of maps: if nothing is called so, it adds that."""
+ATTRIBUTES = ("font-size:70%", "font-weight:bold")
+"""The style attributes that Plotly sets: of exponents at axes, of names in labels of points."""
 
 
 def write(
@@ -37,21 +45,13 @@ def write(
 ) -> Path:
     """Write the page and every figure as PNG and PDF into the folder of the results.
 
+    Pictures of an earlier report that are no longer shown are removed; others' files stay.
     `progress` is told how many figures are drawn, of how many. Return where the page is.
     """
     drawn = charts(results)
-    results.folder.write(PAGE, build(results, claims, drawn).encode())
-    names = {chart.name for chart in drawn}
-    for old in (results.folder.path / PICTURES).glob("*.p[nd][gf]"):
-        if old.stem not in names:
-            old.unlink(missing_ok=True)  # of other results, or of another version
-    for i, chart in enumerate(drawn):
-        if progress is not None:
-            progress(i, len(drawn))
-        picture = printed.draw(chart)
-        for suffix in (".png", ".pdf"):
-            data = printed.encode(picture, suffix)
-            results.folder.write(f"{PICTURES}/{chart.name}{suffix}", data)
+    page = build(results, claims, drawn)
+    results.folder.write(PAGE, page.encode("utf-8", "replace"))  # an error may hold half characters
+    pictures.write(results.folder, drawn, progress)
     return results.folder.path / PAGE
 
 
@@ -66,12 +66,35 @@ def build(results: Results, claims: list[Claim], drawn: list[Chart] | None = Non
             content.page(results, claims, shown),
             figures=figures,
             left_out=[chart.title for chart in chosen if chart.name not in names],
-            pictures=PICTURES,
-            style=_resource("page.css"),
-            script=_resource("page.js"),
-            plotly=_plotly(),
+            pictures=pictures.FOLDER,
+            styled=OWN_STYLES.findall(_plotly()),
+            **_own_text(),
         )
     )
+
+
+def _own_text() -> dict[str, str]:
+    """Return the scripts and styles of the page, and a policy that allows them and no others."""
+    scripts = {"plotly": _plotly(), "script": _resource("page.js")}
+    styles = {"style": _resource("page.css"), "without_script": WITHOUT_SCRIPT}
+    sources = {
+        "default-src": ["'none'"],
+        "script-src": map(_source, scripts.values()),
+        # Plotly makes an empty style element, which it then fills rule by rule
+        "style-src": map(_source, (*styles.values(), "")),
+        # browsers take hashes of attributes with this word only
+        "style-src-attr": ["'unsafe-hashes'", *map(_source, ATTRIBUTES)],
+        "img-src": ["data:", "blob:"],
+        "base-uri": ["'none'"],
+        "form-action": ["'none'"],
+    }
+    policy = "; ".join(f"{name} {' '.join(allowed)}" for name, allowed in sources.items())
+    return scripts | styles | {"policy": policy}
+
+
+def _source(text: str) -> str:
+    """Return how a policy names an inline script or style: by its hash."""
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
 def _figures(chosen: list[Chart]) -> list[dict[str, Any]]:

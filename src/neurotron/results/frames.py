@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -164,18 +165,32 @@ def load(folder: str | Path) -> Results:
         {"cohort": cohort, **row} for cohort, arms in held.manifest["arms"].items() for row in arms
     ]
     arms = polars.DataFrame(rows)
-    tables, damaged = [], []
-    for cohort, replicate in held.units():
-        try:
-            table = shard.decode(held.load(cohort, replicate))
-        except Damaged as reason:
-            damaged.append(f"{held.shard_path(cohort, replicate)}: {reason}")
-            continue
-        where = polars.lit(cohort).alias("cohort"), polars.lit(replicate).alias("replicate")
-        tables.append(table.select(*where, polars.all()))
+    tables, damaged = _whole(held)
     shards = polars.concat(tables) if tables else _empty(polars)
     runs = _runs(polars, shards).join(arms, on=["cohort", "arm"], how="left", maintain_order="left")
     return Results(held, arms, runs, tuple(damaged), shards)
+
+
+def _whole(held: Folder) -> tuple[list[Any], list[str]]:
+    """Return the tables of the shards that can be used together, and what is wrong with others."""
+    polars = require("polars")
+    tables: dict[tuple[str, int], Any] = {}
+    damaged: dict[tuple[str, int], str] = {}
+    for unit in held.units():
+        try:
+            tables[unit] = held.load(*unit)
+        except Damaged as reason:
+            damaged[unit] = str(reason)
+    steps = {unit: table["steps"][0].to_numpy().tobytes() for unit, table in tables.items()}
+    for common, _ in Counter(steps.values()).most_common(1):
+        others = [unit for unit in tables if steps[unit] != common]
+        damaged |= dict.fromkeys(others, "its steps are not those of the other shards")
+    whole = [
+        table.select(polars.lit(unit[0]).alias("cohort"), polars.lit(unit[1]).alias("replicate"),
+                     polars.all())
+        for unit, table in tables.items() if unit not in damaged
+    ]  # fmt: skip
+    return whole, [f"{held.shard_path(*unit)}: {damaged[unit]}" for unit in sorted(damaged)]
 
 
 def _runs(polars: Any, shards: Any) -> Any:
@@ -215,6 +230,7 @@ def _length(vector: Any) -> Any:
 
 def _empty(polars: Any) -> Any:
     """Return the table of shards when there are none yet."""
-    table = shard.decode(shard.encode([], shard.Identity("", "", 0)))
+    nobody = shard.Identity("", "", 0)
+    table = shard.decode(shard.encode([], nobody), nobody)
     where = polars.lit("").alias("cohort"), polars.lit(0).alias("replicate")
     return table.select(*where, polars.all()).clear()

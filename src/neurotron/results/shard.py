@@ -2,7 +2,8 @@
 
 Two hashes are inside. `content` is that of the values, the same wherever they were computed. The
 seal is that of the whole file with zeros in its own place: it is checked before anything else reads
-the file, so a damaged one never reaches a parser.
+the file, so one that was damaged by accident never reaches a parser. Whoever forges a file can also
+make its seal; what is in it is checked all the same.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from neurotron import _check
 from neurotron._extras import require
 
 __all__ = ["Damaged", "Identity", "Row", "decode", "encode", "verify"]
@@ -22,7 +24,10 @@ Row = dict[str, Any]
 
 SEAL = b"neurotron-seal:"
 DIGITS = 64
-LISTS = ("weights", "true_weights", "attack_vector", "errors", "losses")
+OPTIONAL = "attack_vector"
+VECTORS = ("weights", "true_weights", OPTIONAL)
+LISTS = (*VECTORS, "errors", "losses")
+STATUSES = ("finished", "diverged")
 COLUMNS = (
     "arm", "status", "stopped_at", "radius", "theorem1_radius", "weights", "true_weights",
     "attack_vector", "steps", "errors", "losses",
@@ -60,23 +65,71 @@ def encode(rows: list[Row], identity: Identity) -> bytes:
 
 def verify(data: bytes, identity: Identity) -> str:
     """Return the hash of the content of a shard, or say why it is `Damaged`."""
-    place = _seal_place(data)
-    blank = data[:place] + b"0" * DIGITS + data[place + DIGITS :]
-    if hashlib.sha256(blank).hexdigest().encode() != data[place : place + DIGITS]:
-        raise Damaged("it was changed after it was written")
-    words = json.loads(require("polars").read_parquet_metadata(io.BytesIO(data))["neurotron"])
-    content = words.pop("content")
-    if words != identity._asdict():
+    return _open(data, identity).content
+
+
+def decode(data: bytes, identity: Identity, arms: list[str] | None = None) -> Any:
+    """Return the table of a shard, or say why it is `Damaged`.
+
+    If `arms` are given, it must be of these, and hold what can be compared.
+    """
+    opened = _open(data, identity)
+    if arms is not None:
+        _require_sound(opened.rows, arms)
+    return opened.table
+
+
+class _Opened(NamedTuple):
+    table: Any
+    rows: list[Row]
+    content: str
+
+
+def _open(data: bytes, identity: Identity) -> _Opened:
+    """Return what is in a shard, or say why it is `Damaged`."""
+    _require_seal(data)
+    polars = require("polars")
+    try:
+        words = json.loads(polars.read_parquet_metadata(io.BytesIO(data))["neurotron"])
+        content, whose = words.pop("content"), Identity(**words)
+        table = polars.read_parquet(io.BytesIO(data))
+        if dict(table.schema) != _schema(polars):
+            raise ValueError("other columns")
+        rows = _rows(table)
+        same = content == content_hash(rows, whose)
+    except MemoryError:
+        raise
+    except (Exception, polars.exceptions.PanicException):
+        raise Damaged("it is not a shard of ours") from None
+    if whose != identity:
         raise Damaged(
-            f"it belongs to cohort {words['cohort']!r}, replicate {words['replicate']}"
-            + (" of another study" if words["study"] != identity.study else "")
+            f"it belongs to cohort {_check.shorten(repr(whose.cohort))}, replicate "
+            + _check.shorten(repr(whose.replicate))
+            + (" of another study" if whose.study != identity.study else "")
         )
-    return str(content)
+    if not same:
+        raise Damaged("its values are not those it was written with")
+    return _Opened(table, rows, str(content))
 
 
-def decode(data: bytes) -> Any:
-    """Return the table of a verified shard."""
-    return require("polars").read_parquet(io.BytesIO(data))
+def _require_sound(rows: list[Row], arms: list[str]) -> None:
+    """Raise `Damaged` unless the values are of these arms, and can be compared with each other."""
+    if [row["arm"] for row in rows] != arms:
+        raise Damaged("its arms are not those of the study")
+    if any(row["status"] not in STATUSES for row in rows):
+        raise Damaged("a status in it is not known")
+    if any(row[name] is None for row in rows for name in (*LISTS, "steps") if name != OPTIONAL):
+        raise Damaged("a list is missing in it")
+    for row in rows:
+        courses = {len(row[name]) for name in ("steps", "errors", "losses")}
+        vectors = {len(row[name]) for name in VECTORS if row[name] is not None}
+        if len(courses) > 1 or len(vectors) > 1 or 0 in courses | vectors:
+            raise Damaged("lists in it differ in length")
+        if not np.array_equal(row["steps"], rows[0]["steps"]):
+            raise Damaged("its arms were recorded at different steps")
+        radii = [row[name] for name in ("radius", "theorem1_radius") if row[name] is not None]
+        if any(np.isnan(value).any() for value in (*radii, row["errors"], row["losses"])):
+            raise Damaged("a number in it is NaN")
 
 
 def content_hash(rows: list[Row], identity: Identity) -> str:
@@ -92,6 +145,24 @@ def content_hash(rows: list[Row], identity: Identity) -> str:
             else:
                 digest.update(f"{name}={value!r};".encode())
     return digest.hexdigest()
+
+
+def _rows(table: Any) -> list[Row]:
+    """Return the rows of a table of a shard, as they were encoded."""
+    columns = {
+        name: [None if value is None else value.to_numpy() for value in table[name]]
+        if name in (*LISTS, "steps")
+        else table[name].to_list()
+        for name in COLUMNS
+    }
+    return [{name: columns[name][i] for name in COLUMNS} for i in range(len(table))]
+
+
+def _require_seal(data: bytes) -> None:
+    place = _seal_place(data)
+    blank = data[:place] + b"0" * DIGITS + data[place + DIGITS :]
+    if hashlib.sha256(blank).hexdigest().encode() != data[place : place + DIGITS]:
+        raise Damaged("it was changed after it was written")
 
 
 def _seal_place(data: bytes) -> int:

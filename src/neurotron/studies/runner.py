@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from neurotron import _check
 from neurotron._threads import one_blas_thread
+from neurotron.engine.recording import recorded_steps
 from neurotron.results.folder import Folder, manifest_of
 from neurotron.results.shard import Damaged
 from neurotron.studies.building import arm_rows, check
@@ -57,7 +58,14 @@ class Report:
     failures: list[Failure] = field(default_factory=list)
     set_aside: list[str] = field(default_factory=list)
     """Shards that were found damaged, where they are now and why."""
+    there: int = 0
+    """Units that are in the folder at the end."""
     interrupted: bool = False
+
+    @property
+    def removed(self) -> int:
+        """Units that somebody removed from the folder while the others were computed."""
+        return 0 if self.interrupted else self.wanted - self.there - len(self.failures)
 
 
 class Progress(NamedTuple):
@@ -182,8 +190,10 @@ class _Run:
             for future in self.flying:
                 if future.done() and not _fails(future):
                     self._keep(future.result())
-            there = sum(folder.shard_path(*unit).is_file() for unit in self.units)
-            report.computed = there - report.kept  # one may have been kept, and not counted
+        report.there = sum(folder.shard_path(*unit).is_file() for unit in self.units)
+        if report.interrupted:  # one may have been kept, and not counted
+            report.computed = max(report.computed, report.there - report.kept)
+        folder.keep_manifest()
         folder.record(
             "interrupted" if report.interrupted else "end",
             computed=report.computed, failed=len(report.failures),
@@ -192,12 +202,12 @@ class _Run:
 
     def _missing(self) -> list[tuple[Unit, int]]:
         """Return the units there is no whole shard of, and set damaged shards aside."""
-        missing = []
+        missing, steps = [], recorded_steps(self.study.record, self.study.steps)
         for unit in self.units:
             path = self.folder.shard_path(*unit)
             if path.is_file():
                 try:
-                    self.folder.load(*unit)
+                    self.folder.load(*unit, steps)
                     self.report.kept += 1
                     continue
                 except Damaged as reason:

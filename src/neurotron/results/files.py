@@ -1,0 +1,150 @@
+"""Files in a folder of results: whole or not at all, never through a link, only our own removed."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+__all__ = [
+    "StorageError", "append", "is_temporary", "lock", "place", "remove", "remove_leftovers",
+    "storing", "write",
+]  # fmt: skip
+
+TEMPORARY = re.compile(
+    r"\.(?P<name>[0-9]+\.parquet|(manifest|claims|written)\.json|report\.html|[^/]+\.(png|pdf))"
+    r"\.(?P<pid>[0-9]{1,9})\.tmp"
+)
+"""What a file of ours is called until it is whole: `.<name>.<process>.tmp`."""
+
+
+class StorageError(OSError):
+    """The folder cannot be written; the message says what is kept and what to do."""
+
+
+@contextlib.contextmanager
+def storing(root: Path) -> Iterator[None]:
+    """Say what is kept and what to do when a folder cannot be written."""
+    try:
+        yield
+    except StorageError:
+        raise
+    except OSError as error:
+        if (root / "shards").is_dir():
+            kept = "what is finished is kept: mend that"
+        else:
+            kept = "no results are there now: if you moved them, put them back; else mend that"
+        raise StorageError(
+            f"cannot write into {str(root)!r}: {error.strerror or error}; {kept}, then run the "
+            "same command again to go on"
+        ) from error
+
+
+def place(root: Path, name: str) -> Path:
+    """Return where a file of ours is; refuse a folder on the way to it that is a link."""
+    path = root / name
+    for folder in list(Path(name).parents)[:-1]:
+        _refuse_link(root / folder, "folder")
+    return path
+
+
+def write(root: Path, name: str, data: bytes) -> None:
+    """Write a file whole or not at all: under another name, to disk, then renamed.
+
+    A link in its place is replaced, and what it leads to stays as it is.
+    """
+    path = place(root, name)
+    fresh = path.with_name(f".{path.name}.{os.getpid()}.tmp")  # two may write a report at once
+    with storing(root):
+        path.parent.mkdir(exist_ok=True)  # but not its parent: the folder may have been moved
+        try:
+            fresh.unlink(missing_ok=True)
+            with open(fresh, "xb") as file:  # a new file, and so never through a link
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(fresh, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                fresh.unlink()
+            raise
+        _sync_folder(path.parent)
+
+
+def append(root: Path, name: str, line: str) -> None:
+    """Append a line to a file, after the end of one that was cut short."""
+    with storing(root), _opened(root, name) as file:
+        if file.seek(0, os.SEEK_END):
+            file.seek(-1, os.SEEK_END)
+            if file.read(1) != b"\n":
+                line = "\n" + line  # a run was killed within its line
+        file.write(line.encode() + b"\n")
+
+
+def lock(root: Path) -> BinaryIO:
+    """Return the open file that is held by who writes."""
+    with storing(root):
+        return _opened(root, "lock")
+
+
+def remove(root: Path, name: str, digest: str) -> None:
+    """Remove a file if its content still has this SHA-256, and it is no link."""
+    path = place(root, name)
+    with storing(root):
+        is_file = path.is_file() and not path.is_symlink()
+        if is_file and hashlib.sha256(path.read_bytes()).hexdigest() == digest:
+            path.unlink(missing_ok=True)
+
+
+def remove_leftovers(root: Path, folders: Iterable[str]) -> None:
+    """Remove, from these folders, unfinished files of ours whose process has ended."""
+    for folder in (root / name for name in folders):
+        if folder.is_symlink() or not folder.is_dir():
+            continue
+        for path in folder.iterdir():
+            found = TEMPORARY.fullmatch(path.name)
+            if found and path.is_file() and not _is_alive(int(found["pid"])):
+                path.unlink(missing_ok=True)
+
+
+def is_temporary(name: str) -> bool:
+    """Tell whether a name is that of an unfinished file of ours."""
+    return TEMPORARY.fullmatch(name) is not None
+
+
+def _opened(root: Path, name: str) -> BinaryIO:
+    """Open a file to append to it, but not through a link."""
+    path = place(root, name)
+    _refuse_link(path, "file")
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+    return os.fdopen(os.open(path, flags, 0o666), "ab+")
+
+
+def _refuse_link(path: Path, kind: str) -> None:
+    if path.is_symlink():
+        raise StorageError(
+            f"{str(path)!r} is a link, and nothing is written or removed through links: put a "
+            f"{kind} in its place, then run the same command again"
+        )
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)  # sends nothing
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True  # it is somebody else's
+    return True
+
+
+def _sync_folder(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

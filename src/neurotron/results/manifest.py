@@ -1,0 +1,186 @@
+"""`manifest.json`: what is studied, by which arms, with which versions."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from neurotron import _check
+from neurotron.results.shard import Row
+
+__all__ = ["differences", "manifest_of", "read", "without_words"]
+
+FORMAT = 1
+WORDS = ("title", "description")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+"""What a cohort may be called: it names a folder."""
+CHANGED = (
+    "it was changed after it was written, so what the results mean is not known: put it back, or "
+    "take another folder"
+)
+
+
+def manifest_of(
+    spec: dict[str, Any], arms: dict[str, list[Row]], environment: dict[str, str]
+) -> dict[str, Any]:
+    """Return the content of a manifest."""
+    manifest = {
+        "format": FORMAT,
+        "study": _study_hash(spec),
+        "spec": spec,
+        "arms": arms,
+        "environment": environment,
+    }
+    return manifest | {"seal": _hash(manifest)}
+
+
+def read(file: Path) -> dict[str, Any]:
+    """Return a manifest that is whole, and whose parts are what this package writes."""
+    try:
+        return _read(file)
+    except RecursionError:
+        raise _check.InputError(f"{file}: not a manifest of ours (nested too deeply)") from None
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        manifest = dict(json.loads(file.read_text("utf-8"), parse_constant=_refuse))
+        missing = [name for name in KINDS if name not in manifest]
+    except (ValueError, TypeError):
+        missing = ["JSON"]
+    if missing:
+        raise _check.InputError(f"{file}: not a manifest of ours ({missing[0]} is missing)")
+    if manifest["format"] != FORMAT:
+        shown = _check.shorten(repr(manifest["format"]))
+        raise _check.InputError(f"{file}: format {shown} is not known here, only {FORMAT}")
+    if manifest["seal"] != _hash(manifest):
+        raise _check.InputError(f"{file}: {CHANGED}")
+    for name, fits in KINDS.items():
+        if not fits(manifest[name]):
+            raise _check.InputError(f"{file}: `{name}` is not as this package writes it; {CHANGED}")
+    cohorts = [cohort["name"] for cohort in manifest["spec"]["cohorts"]]
+    if manifest["study"] != _study_hash(manifest["spec"]) or cohorts != [*manifest["arms"]]:
+        raise _check.InputError(f"{file}: its parts do not belong together; {CHANGED}")
+    return manifest
+
+
+def differences(old: Any, new: Any, place: str = "") -> list[str]:
+    """Return where two JSON values differ, one phrase each."""
+    old, new = _by_name(old), _by_name(new)
+    if isinstance(old, dict) and isinstance(new, dict):
+        changes = []
+        for key in [*old, *(key for key in new if key not in old)]:
+            inside = f"{place}.{key}" if place else str(key)
+            if key in old and key in new:
+                changes += differences(old[key], new[key], inside)
+            else:
+                changes.append(f"{inside} is {'gone' if key in old else 'new'}")
+        return changes
+    if old == new:
+        return []
+    was, now = (_check.shorten(json.dumps(value, ensure_ascii=False)) for value in (old, new))
+    return [f"{place} was {was}, is {now}"]
+
+
+def without_words(spec: Any) -> Any:
+    """Return a study without titles and descriptions, which change nothing that is computed."""
+    if isinstance(spec, dict):
+        kept = {name: value for name, value in spec.items() if name not in WORDS}
+        return {name: without_words(value) for name, value in kept.items()}
+    return [without_words(value) for value in spec] if isinstance(spec, list) else spec
+
+
+def _by_name(value: Any) -> Any:
+    """Return a list of tables as a table: by their names, else by their numbers."""
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        return value
+    return {item.get("name", i): item for i, item in enumerate(value)}
+
+
+def _study_hash(spec: dict[str, Any]) -> str:
+    return _hash(without_words(spec))[:16]
+
+
+def _hash(content: dict[str, Any]) -> str:
+    """Return the hash of JSON content, its seal aside."""
+    rest = {name: value for name, value in content.items() if name != "seal"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+
+
+def _refuse(word: str) -> None:
+    """Refuse NaN and infinities, which are no JSON."""
+    raise ValueError(word)
+
+
+# --- what the parts of a manifest are; whether the study itself makes sense, `studies` knows
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, float) and math.isfinite(value)
+
+
+def _is_spec(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and _is_text(value.get("name"))
+        and isinstance(value.get("cohorts"), list)
+        and all(map(_is_cohort, value["cohorts"]))
+    )
+
+
+def _is_cohort(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and _is_text(value.get("name"))
+        and NAME.fullmatch(value["name"]) is not None
+        and "title" in value
+        and (value["title"] is None or _is_text(value["title"]))
+    )
+
+
+ARM: dict[str, Callable[[Any], bool]] = dict.fromkeys(
+    ("arm", "trainer", "algorithm", "step_size", "attack", "law"), _is_text
+) | dict.fromkeys(("bound", "probability", "outer_weights"), _is_number)
+"""The columns of `Results.arms`."""
+
+
+def _is_arm(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and value.keys() == ARM.keys()
+        and all(fits(value[name]) for name, fits in ARM.items())
+    )
+
+
+def _are_arms(value: Any) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(rows, list)
+        and rows
+        and all(map(_is_arm, rows))
+        and len({row["arm"] for row in rows}) == len(rows)
+        for rows in value.values()
+    )
+
+
+def _is_environment(value: Any) -> bool:
+    return isinstance(value, dict) and all(map(_is_text, value.values()))
+
+
+KINDS: dict[str, Callable[[Any], bool]] = {
+    "format": lambda value: isinstance(value, int),
+    "study": _is_text,
+    "spec": _is_spec,
+    "arms": _are_arms,
+    "environment": _is_environment,
+    "seal": _is_text,
+}
+"""What each part of a manifest must be."""

@@ -1,0 +1,96 @@
+"""Which pictures beside the page a report writes and removes: its own."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from types import SimpleNamespace
+
+import pytest
+from tests.results.test_folder import held
+
+from neurotron.figures import printed
+from neurotron.report import pictures
+from neurotron.results.folder import StorageError
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder of results whose charts are drawn by writing their names."""
+    monkeypatch.setattr(printed, "draw", lambda chart: chart.name)
+    monkeypatch.setattr(printed, "encode", lambda picture, suffix: f"{picture}{suffix}".encode())
+    with held(tmp_path / "out") as folder:
+        return folder
+
+
+def draw(folder, *names: str) -> set[str]:
+    """Write the pictures of charts of these names; return all files that are there then."""
+    pictures.write(folder, [SimpleNamespace(name=name) for name in names])
+    return {file.name for file in (folder.path / "figures").iterdir()}
+
+
+def both(*names: str) -> set[str]:
+    return {f"{name}.{end}" for name in names for end in ("png", "pdf")}
+
+
+def test_what_an_earlier_report_wrote_and_this_one_does_not_is_removed(folder):
+    assert draw(folder, "one", "two") == both("one", "two") | {"written.json"}
+    assert draw(folder, "two", "three") == both("two", "three") | {"written.json"}
+
+
+def test_pictures_of_somebody_else_stay(folder):
+    draw(folder, "one")
+    mine = folder.path / "figures/for-the-talk.png"
+    mine.write_text("mine")
+    instead = folder.path / "figures/one.png"
+    instead.write_text("mine, by the name of one of theirs")
+    assert draw(folder, "two") == both("two") | {"for-the-talk.png", "one.png", "written.json"}
+    assert mine.read_text() == "mine"
+    assert instead.read_text() == "mine, by the name of one of theirs"
+
+
+def test_without_a_list_nothing_is_removed(folder):
+    (folder.path / "figures").mkdir()
+    (folder.path / "figures/of-an-older-version.png").write_text("?")
+    assert "of-an-older-version.png" in draw(folder, "one")
+
+
+def test_pictures_behind_a_link_stay_and_are_told(folder, tmp_path):
+    draw(folder, "one")
+    (folder.path / "figures").rename(tmp_path / "Pictures")
+    (folder.path / "figures").symlink_to(tmp_path / "Pictures")
+    for names in ([], ["two"]):
+        with pytest.raises(StorageError, match=r"figures' is a link.*put a folder in its place"):
+            draw(folder, *names)
+    assert {file.name for file in (tmp_path / "Pictures").iterdir()} == both("one") | {
+        "written.json"
+    }
+
+
+def test_a_picture_that_became_a_link_stays(folder, tmp_path):
+    draw(folder, "one")
+    file = folder.path / "figures/one.png"
+    file.rename(tmp_path / "elsewhere.png")
+    file.symlink_to(tmp_path / "elsewhere.png")
+    draw(folder, "two")
+    assert file.is_symlink()
+    assert (tmp_path / "elsewhere.png").exists()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "[]", "3", "[" * 100_000, '{"mine.png": 3}', '{"mine.png": null}', '{"": "x"}', "\xff",
+        json.dumps({"../mine.png": sha256(b"mine").hexdigest()}),
+        json.dumps({"../lock": sha256(b"").hexdigest(), "..": "x", "x\0.png": "y"}),
+    ],
+    ids=lambda text: text[:20],
+)  # fmt: skip
+def test_a_damaged_or_hostile_list_removes_nothing(folder, text):
+    draw(folder, "one")
+    for place in (folder.path, folder.path / "figures"):
+        (place / "mine.png").write_text("mine")
+    (folder.path / "figures/written.json").write_bytes(text.encode("latin-1"))
+    assert draw(folder, "two") >= both("one", "two") | {"mine.png"}
+    assert (folder.path / "mine.png").exists()
+    assert (folder.path / "lock").exists()

@@ -1,0 +1,72 @@
+"""runs.jsonl: a damaged line is left out, and nothing else."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.results.made import course, made
+
+import neurotron as nt
+from neurotron import report
+from neurotron.results import events
+
+STUDY = b"""
+name = "small"
+trainers = { "Neuro-Tron" = "neuro-tron" }
+cohorts = [{ name = "a", n_inputs = 8, filter_size = 2, network = "symmetric:width=2" }]
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    study = nt.studies.parse(STUDY, "small")
+    results = made(
+        tmp_path_factory.mktemp("made") / "small", study, lambda *_: {"errors": course(0.1)}, 1
+    )
+    results.folder.record("failed", cohort="a", replicate=7, error="bad luck")
+    return results.folder
+
+
+def failed(**changes: object) -> str:
+    event = {"time": "2026", "event": "failed", "cohort": "a", "replicate": 5, "error": "no"}
+    return json.dumps({name: value for name, value in (event | changes).items() if value != ...})
+
+
+DAMAGED = [
+    '{"event":"failed"}',
+    *(failed(**{name: ...}) for name in ("time", "event", "cohort", "replicate", "error")),
+    failed(cohort=["a"]), failed(cohort={"a": 1}), failed(cohort=None), failed(cohort=3),
+    failed(replicate="5"), failed(replicate=[5]), failed(replicate=True), failed(replicate=-1),
+    failed(replicate=10**400), failed(replicate=5.0), failed(error={"a": "b"}), failed(time=1),
+    '{"time": "2026", "event": "start", "kept": 1e400, "missing": 2}',
+    '{"time": "2026", "event": "start", "kept": ' + "9" * 4300 + ', "missing": 1}',
+    '{"time": "2026", "event": "unit", "seconds": NaN}',
+    '{"time": "2026", "event": "unit", "seconds": 1e999}',
+    "[" * 100_000, '{"a":' * 100_000, "null", "3", '"text"', "[1]", "", "\0", '{"time": "20',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", DAMAGED, ids=lambda line: line[:60])
+def test_a_damaged_line_is_left_out(line):
+    assert events.parse(f"{failed()}\n{line}\n{failed(replicate=6)}\n") == [
+        json.loads(failed()), json.loads(failed(replicate=6)),
+    ]  # fmt: skip
+
+
+def test_damaged_lines_change_neither_tables_nor_page(folder):
+    before = nt.load(folder.path)
+    page = report.build(before, [])
+    with open(folder.path / "runs.jsonl", "a") as file:
+        file.write("\n".join(DAMAGED) + "\n")
+    after = nt.load(folder.path)
+    assert [(event["cohort"], event["replicate"]) for event in after.failures] == [("a", 7)]
+    assert after.wanted == before.wanted
+    assert report.build(after, []) == page
+
+
+def test_an_error_with_half_a_character_can_be_written_to_the_page(folder, monkeypatch):
+    folder.record("failed", cohort="a", replicate=8, error="half a \ud83d character")
+    monkeypatch.setattr("neurotron.report.pictures.write", lambda *_: None)
+    report.write(nt.load(folder.path), [])
+    assert "half a ? character" in (folder.path / "report.html").read_text("utf-8")
