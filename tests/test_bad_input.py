@@ -109,7 +109,8 @@ CASES = [
     (lambda: nt.SGD("fastest"), "`step_size` must be a number in (0, inf), got 'fastest'"),
     (lambda: simulate([nt.Arm(nt.NeuroTron("scheduled"))], problem=TRUTHLESS,
                       source=nt.Rows(X, Y)),
-     "the problem has no `true_weights`: give a bound on ‖w_1 − w*‖ as `initial_error`"),
+     "step_size='scheduled' goes by ‖w_1 − w*‖, and the problem has no `true_weights`: take the arm "
+     "of plan(…, step_size='scheduled', initial_error=…), or step_size='fastest'"),
     (lambda: simulate([nt.Arm(nt.NeuroTron("fastest"))],
                       problem=nt.Problem(gate(), nt.StudentT(3.0), np.zeros(3))),
      "step_size='fastest' needs moments that StudentT(scale=1.0, dof=3.0) does not have or does "
@@ -298,7 +299,7 @@ CASES = [
      "NeuroTron"),
     # simulate
     (lambda: simulate(3), "`arms` must be a list of Arm: write [arm]"),
-    (lambda: simulate(source=(X, Y)), f"`source` must be Rows(X, y), got {(X, Y)!r}"),
+    (lambda: simulate(source=(X, Y)), "`source` must be Rows(X, y), got (array([[1., 1., 1.], [1., 1., 1.], [1., 1., 1.], [1., 1...."),
     (lambda: simulate(source=nt.Simulated(EXPONENTIAL)),
      "`source` simulates another problem: leave it out"),
     (lambda: simulate(progress=3), "`progress` must be a function of (step, steps), got 3"),

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -19,6 +18,7 @@ from typing import Any, TypeVar, cast
 from numba import config, njit
 from numba.core.caching import FunctionCache
 
+from neurotron._announce import announced
 from neurotron._check import InputError
 
 __all__ = ["entry", "inline", "jit", "stamp"]
@@ -109,23 +109,6 @@ def stamp(package: Path = Path(__file__).parent) -> str:
         for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
             digest.update(path.read_bytes())
     return digest.hexdigest()
-
-
-@contextlib.contextmanager
-def announced(message: str) -> Iterator[None]:
-    """Write a message to the standard error if what follows takes longer than a second."""
-
-    def write() -> None:
-        with contextlib.suppress(OSError, ValueError):  # nobody reads it
-            print(message, file=sys.stderr, flush=True)  # noqa: T201
-
-    timer = threading.Timer(1.0, write)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
 
 
 @contextlib.contextmanager

@@ -202,9 +202,9 @@ HOSTILE: dict[str, tuple[str | bytes, str]] = {
     "name with a NUL": (named("a\\u0000"), f"`cohorts[0].name` {NAME}"),
     "name with a line break": (named("a\\n"), f"`cohorts[0].name` {NAME}"),
     "name of the study": (but(name='"../s"'), f"`name` {NAME}, the first a letter or digit, got"),
-    "label with a line break": (also("TRAINERS", '"a\\nb" = "sgd"'), "must not have line breaks"),
+    "label with a line break": (also("TRAINERS", '"a\\nb" = "sgd"'), "must not have control characters"),
     "label of 61 letters": (also("TRAINERS", f'{"x" * 61} = "sgd"'), "at most 60 characters"),
-    "title with a line break": (also("COHORT", 'title = "a\\nb"'), "must not have line breaks"),
+    "title with a line break": (also("COHORT", 'title = "a\\nb"'), "must not have control characters"),
     # something is missing
     "nothing": ("", "`name` is missing"),
     "no trainers": ('name = "s"\n[[cohorts]]\nname = "a"\n', "`trainers` is missing"),

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from neurotron import _check
 from neurotron.claims import frontier, paper
 from neurotron.claims.model import Claim, Finding
 from neurotron.claims.setups import origin
-
-if TYPE_CHECKING:
-    from neurotron.results.frames import Results
+from neurotron.results.frames import Results
 
 __all__ = ["FAMILIES", "Family", "evaluate", "family_of"]
 
@@ -41,7 +40,7 @@ FAMILIES = {
 
 def family_of(results: Results) -> Family:
     """Return the claims to judge: the paper's, but for results of another study with claims."""
-    return FAMILIES[origin(results)]
+    return FAMILIES[origin(_check.instance("results", results, Results))]
 
 
 def evaluate(results: Results) -> list[Claim]:

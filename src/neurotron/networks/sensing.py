@@ -92,6 +92,7 @@ def wishart(filter_size: int, n_inputs: int, *, degrees: int | None = None, seed
     """
     r, n = _shape(filter_size, n_inputs)
     terms = _check.integer("degrees", r if degrees is None else degrees, 1)
+    _check.entries("the terms", r, terms)
     if terms < r:
         raise _check.InputError(
             f"`degrees` must be at least `filter_size` = {r} for full rank, got {terms}"
@@ -136,7 +137,9 @@ def _covariance(network: FilterNetwork, covariance: npt.ArrayLike) -> Array:
 
 def _shape(filter_size: int, n_inputs: int) -> tuple[int, int]:
     n = _check.integer("n_inputs", n_inputs, 1)
-    return _check.integer("filter_size", filter_size, 1, n), n
+    r = _check.integer("filter_size", filter_size, 1, n)
+    _check.entries("the sensing matrix", r, n)
+    return r, n
 
 
 def _full_rank(matrix: Array) -> Array:

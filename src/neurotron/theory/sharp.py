@@ -28,6 +28,7 @@ from neurotron.attacks import Attack
 from neurotron.laws.even_moments import weights_of_rows
 from neurotron.networks import FilterNetwork
 from neurotron.problem import Problem
+from neurotron.theory.constants import sensing_of
 from neurotron.theory.exposure import Budget, attacked_rows, budget_of
 from neurotron.theory.recursion import Recursion
 
@@ -107,7 +108,8 @@ def sharp_constants(
     problem: Problem, sensing: Array, weighting: str | None = None
 ) -> SharpConstants:
     """Return λ1, L1, L2, τ, s0 of a trainer with matrix M."""
-    network, m = problem.network, sensing
+    network = _check.instance("problem", problem, Problem).network
+    m = sensing_of(problem, sensing)
     moments = problem.even_moments(weighting)
     alpha, gate = network.leak, network.mean_gate
     if moments.covariance is None:

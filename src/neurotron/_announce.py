@@ -1,0 +1,27 @@
+"""Say what takes long, on the standard error."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+from collections.abc import Iterator
+
+__all__ = ["announced"]
+
+
+@contextlib.contextmanager
+def announced(message: str) -> Iterator[None]:
+    """Write a message to the standard error if what follows takes longer than a second."""
+
+    def write() -> None:
+        with contextlib.suppress(OSError, ValueError):  # nobody reads it
+            print(message, file=sys.stderr, flush=True)  # noqa: T201
+
+    timer = threading.Timer(1.0, write)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
