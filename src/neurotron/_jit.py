@@ -70,14 +70,19 @@ class Entry:
         self.function = function
         self.first = threading.Lock()
         self.message = "neurotron: compiling (once) ..."
+        self.kept: KeptCode | None = None
         try:
-            function._cache = KeptCode(function.py_func)
+            self.kept = function._cache = KeptCode(function.py_func)
         except RuntimeError:  # no folder can be written
             self.message = "neurotron: compiling (set NUMBA_CACHE_DIR to keep the result) ..."
 
     def __call__(self, *arguments: Any) -> Any:
         if not self.function.signatures:
-            with self.first, announced(self.message), heard():
+            with self.first, contextlib.ExitStack() as told, heard():
+                if self.kept is None:
+                    told.enter_context(announced(self.message))
+                else:  # to load kept code can take long, too
+                    self.kept.missing = lambda: told.enter_context(announced(self.message))
                 return self.function(*arguments)
         return self.function(*arguments)
 
@@ -85,14 +90,20 @@ class Entry:
 class KeptCode(FunctionCache):
     """Compiled code on disk, which never stands in the way: what is damaged is made again."""
 
+    missing: Callable[[], None] = staticmethod(lambda: None)
+    """Called when nothing can be loaded, so that what follows is compiled."""
+
     def load_overload(self, *arguments: Any) -> Any:
         """Return the kept code, None if there is none that can be read."""
+        found = None
         try:
-            return super().load_overload(*arguments)
+            found = super().load_overload(*arguments)
         except Exception:  # unpickling damaged code raises anything
             with contextlib.suppress(Exception):
                 self.flush()
-            return None
+        if found is None:
+            self.missing()
+        return found
 
     def save_overload(self, *arguments: Any) -> None:
         """Keep code; on a full disk do without."""

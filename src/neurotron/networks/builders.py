@@ -97,6 +97,7 @@ def convolution(
            [2, 3, 4]])
     """
     n = _check.integer("n_inputs", n_inputs, 1)
+    _check.entries("the input", n)
     r = _filter_length("filter_size", filter_size, n)
     stride = _check.integer("stride", stride, 1)
     _check.instance("circular", circular, bool)
@@ -120,6 +121,7 @@ def convolution2d(
     array([0, 1, 3, 4])
     """
     height, breadth = _pair("image_shape", image_shape)
+    _check.entries("the image", height, breadth)
     rows = _filter_length("filter_shape[0]", _pair("filter_shape", filter_shape)[0], height)
     columns = _filter_length("filter_shape[1]", filter_shape[1], breadth)
     down, across = _pair("stride", (stride, stride) if np.ndim(stride) == 0 else stride)
