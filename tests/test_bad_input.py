@@ -342,8 +342,8 @@ CASES = [
     (lambda: simulate([nt.Arm(nt.SGD(0.2))], resume=RUN),
      "`resume` was run with a different `arms`"),
     (lambda: simulate(problem=NO_TRUTH, source=nt.Rows(2.0 * X, Y)),
-     "`source` has other rows than the problem's law Empirical(4 rows of 3 inputs): give Rows(X, y) "
-     "the X of Empirical(X)"),
+     "`source` has other rows than the problem's law Empirical(4 rows of 3 inputs): give Rows(X, "
+     "y) the X of Empirical(X)"),
     (lambda: simulate([nt.Arm(nt.NeuroTron("fastest"))], source=nt.Rows(X, Y, Y)),
      "NeuroTron(step_size='fastest', sensing='optimal') finds its step size from moments of the "
      "rows without their `sample_weight`: give a number as step_size, or rows without weights"),
