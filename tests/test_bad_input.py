@@ -166,7 +166,7 @@ CASES = [
     (lambda: nt.networks.symmetric(3, center=[1, 2]),
      "`center` must have shape (r, n), got (2,)"),
     (lambda: nt.networks.Windows([[0.9, 1.9]], 3), "`index` must hold whole numbers, got float64"),
-    (lambda: gate()("abc", np.ones(3)), "`weights` and `x` must be arrays of numbers"),
+    (lambda: gate()("abc", np.ones(3)), "`weights` must be an array of numbers, got 'abc'"),
     # laws
     (lambda: nt.Normal(scale=10**400), "`scale` must be in [1e-70, 1e70], got inf"),
     (lambda: nt.Empirical([["1", "2"]]), "`rows` must be an array of numbers, got [['1', '2']]"),

@@ -6,6 +6,7 @@ so that a constructor reads ``number("bound", bound, "[0, inf)")``.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import functools
 import math
@@ -33,7 +34,9 @@ __all__ = [
     "integer",
     "is_cached",
     "number",
+    "numbers",
     "path",
+    "printable",
     "shorten",
     "shown",
     "text",
@@ -186,9 +189,7 @@ def array(name: str, value: npt.ArrayLike, shape: tuple[int | str, ...]) -> Arra
     Traceback (most recent call last):
     neurotron._check.InputError: `rows` must be finite, got nan at row 1, column 1
     """
-    result = _numbers(name, value)
-    if result is None:
-        raise InputError(f"`{name}` must be an array of numbers, got {shown(value)}")
+    result = np.array(numbers(name, value))
     fits = len(shape) == result.ndim and all(
         size >= 1 if isinstance(wanted, str) else size == wanted
         for size, wanted in zip(result.shape, shape, strict=True)
@@ -201,6 +202,21 @@ def array(name: str, value: npt.ArrayLike, shape: tuple[int | str, ...]) -> Arra
         place = tuple(int(axis) for axis in np.argwhere(~finite)[0])
         raise InputError(f"`{name}` must be finite, got {result[place]} at {_place(place)}")
     return freeze(np.ascontiguousarray(result))
+
+
+def numbers(name: str, value: npt.ArrayLike) -> Array:
+    """Return `value` as a float64 array, itself if it is one, of any shape and finite or not."""
+    given = np.array([None])
+    if not isinstance(value, np.ma.MaskedArray):
+        with contextlib.suppress(TypeError, ValueError, OverflowError, RecursionError):
+            given = np.asarray(value)
+    entries(f"`{name}`", *given.shape)
+    if given.dtype.kind == "O" and all(isinstance(item, Real) for item in given.flat):
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
+            given = given.astype(np.float64)
+    if given.dtype.kind not in "biuf":
+        raise InputError(f"`{name}` must be an array of numbers, got {shown(value)}")
+    return np.asarray(given, np.float64)
 
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> InputError:
@@ -222,7 +238,12 @@ def shown(value: object) -> str:
         line = " ".join(repr(value).split())
     except Exception:  # nested too deeply, thousands of digits, or a class that cannot show itself
         line = f"<{type(value).__name__}>"
-    return shorten("".join(letter if letter.isprintable() else "?" for letter in line[:100]))
+    return shorten(printable(line[:100]))
+
+
+def printable(text: str) -> str:
+    """Return a text with a question mark for every letter that cannot be seen."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def shorten(text: str) -> str:
@@ -263,22 +284,6 @@ def _has_own_equality(kind: type) -> bool:
 def is_cached(kind: type, name: str) -> bool:
     """Tell whether an attribute is what a cached property of the class found."""
     return isinstance(getattr(kind, name, None), functools.cached_property)
-
-
-def _numbers(name: str, value: npt.ArrayLike) -> Array | None:
-    """Return a new float64 array if `value` holds real numbers and nothing else."""
-    if isinstance(value, np.ma.MaskedArray):
-        return None
-    try:
-        given = np.asarray(value)
-        entries(f"`{name}`", *given.shape)
-        if given.dtype.kind == "O" and all(isinstance(item, Real) for item in given.flat):
-            given = given.astype(np.float64)
-    except InputError:
-        raise
-    except (TypeError, ValueError, OverflowError, RecursionError):
-        return None
-    return np.array(given, np.float64) if given.dtype.kind in "biuf" else None
 
 
 def _place(place: tuple[int, ...]) -> str:

@@ -70,9 +70,10 @@ class Windows(Pickled):
 
     def __post_init__(self) -> None:
         try:
-            index = np.array(self.index)
+            index = np.asarray(self.index)
         except ValueError:
             raise _check.InputError("`index` must have shape (k, r)") from None
+        _check.entries("`index`", *index.shape)
         if index.dtype.kind not in "iu":
             raise _check.InputError(f"`index` must hold whole numbers, got {index.dtype}")
         index = index.astype(np.intp)

@@ -124,7 +124,9 @@ def convolution2d(
     _check.entries("the image", height, breadth)
     rows = _filter_length("filter_shape[0]", _pair("filter_shape", filter_shape)[0], height)
     columns = _filter_length("filter_shape[1]", filter_shape[1], breadth)
-    down, across = _pair("stride", (stride, stride) if np.ndim(stride) == 0 else stride)
+    down, across = _pair(
+        "stride", stride if isinstance(stride, (tuple, list)) else (stride, stride)
+    )
     tops, lefts = _starts(height - rows + 1, down), _starts(breadth - columns + 1, across)
     _check.entries("all windows together", len(tops), len(lefts), rows, columns)
     corners = np.array(tops)[:, None] * breadth + np.array(lefts)

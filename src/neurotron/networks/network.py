@@ -166,10 +166,7 @@ class FilterNetwork(Pickled):
     def _arguments(
         self, weights: npt.ArrayLike, x: npt.ArrayLike
     ) -> tuple[Array, Array, tuple[slice | int, slice | int]]:
-        try:
-            w, inputs = np.asarray(weights, np.float64), np.asarray(x, np.float64)
-        except (TypeError, ValueError):
-            raise _check.InputError("`weights` and `x` must be arrays of numbers") from None
+        w, inputs = _check.numbers("weights", weights), _check.numbers("x", x)
         for name, value, size in (("weights", w, self.filter_size), ("x", inputs, self.n_inputs)):
             if value.ndim not in (1, 2) or value.shape[-1] != size:
                 raise _check.InputError(

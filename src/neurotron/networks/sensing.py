@@ -23,7 +23,7 @@ SENSING = ("optimal", "polar", "mean", "center")
 
 def mean(network: FilterNetwork) -> Array:
     """Return M = Ā, the paper's choice."""
-    return network.mean_gate
+    return _check.instance("network", network, FilterNetwork).mean_gate
 
 
 def center(network: FilterNetwork) -> Array:
@@ -37,6 +37,7 @@ def center(network: FilterNetwork) -> Array:
     >>> bool(np.allclose(heavy.mean_gate, 10.0 * center(heavy)))
     True
     """
+    _check.instance("network", network, FilterNetwork)
     part = np.full(network.width, 1.0 / network.width)
     share = part if network.mix is None else part @ network.mix
     return _check.freeze(network.basis.combine(share))
@@ -109,6 +110,9 @@ def sensing_matrix(
 
     `covariance` is Σ, None if the law has none ("optimal" and "polar" need one).
     """
+    _check.instance("network", network, FilterNetwork)
+    if covariance is not None:
+        covariance = _check.array("covariance", covariance, (network.n_inputs,) * 2)
     _require_trainable(network, covariance)
     if not isinstance(sensing, str):
         shape = (network.filter_size, network.n_inputs)

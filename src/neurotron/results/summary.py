@@ -62,13 +62,11 @@ def bootstrap(
     >>> bootstrap([1.0, 2.0, 3.0, 4.0, 5.0])
     Interval(estimate=3.0, low=1.0, high=5.0)
     """
-    try:
-        array = np.asarray(values, np.float64)
-    except (TypeError, ValueError, OverflowError):
-        array = np.empty(0)
+    array = _check.numbers("values", values)
     _check.function("statistic", statistic, "(values, axis)")
     if array.ndim != 1 or not array.size or np.isnan(array).any():
         raise _check.InputError("`values` must be at least one number, none of them NaN")
+    _check.entries("all resamples together", RESAMPLES, array.size)
     draw = _seeds.generator(seed, "bootstrap")
     samples = array[draw.integers(array.size, size=(RESAMPLES, array.size))]
     tails = (1.0 - LEVEL) / 2.0, (1.0 + LEVEL) / 2.0

@@ -49,7 +49,8 @@ def read(name_or_file: str | Path) -> Study:
     >>> nt.studies.read("paper").replicates
     20
     """
-    text = str(name_or_file)
+    text = str(name_or_file) if isinstance(name_or_file, Path) else name_or_file
+    _check.text("name_or_file", text)
     is_name = not text.endswith(".toml") and "/" not in text and "\\" not in text
     if is_name and text in _names():
         return parse((CATALOG / f"{text}.toml").read_bytes(), text)
@@ -61,7 +62,9 @@ def read(name_or_file: str | Path) -> Study:
             raise _check.unknown("study", text, _names()) from None
         raise _check.InputError(f"there is no file {_check.shown(text)}") from None
     except OSError as error:
-        raise _check.InputError(f"{text[:300]}: cannot be read: {error.strerror}") from None
+        raise _check.InputError(
+            f"{_check.printable(text[:300])}: cannot be read: {error.strerror}"
+        ) from None
     return parse(content, text)
 
 
@@ -75,7 +78,7 @@ def parse(content: bytes, origin: str) -> Study:
     try:
         return complete(_as_json(content))
     except _check.InputError as error:
-        raise _check.InputError(f"{origin}: {error}") from None
+        raise _check.InputError(f"{_check.printable(origin[:300])}: {error}") from None
 
 
 def complete(text: str) -> Study:
@@ -204,6 +207,8 @@ def _sentence(error: ValidationError) -> str:
         return TOO_DEEP if "recursion" in first["msg"] else f"not JSON: {first['msg']}"
     kinds = ("literal['log','all']", "constrained-int", "[key]")
     place = [part for part in first["loc"] if part not in kinds]
+    if not place:  # not even a table
+        return f"must be a table, got {_check.shown(first['input'])}"
     where = _place(place)
     if first["type"] == "extra_forbidden":
         *table, key = place

@@ -48,6 +48,7 @@ def run_unit(
     from neurotron.simulation import simulate  # loads the compiler
 
     began = time.perf_counter()
+    _check.text("cohort", cohort)
     study = complete(spec_json)
     spec = study.cohort(cohort)
     _check.integer("replicate", replicate, 0)
