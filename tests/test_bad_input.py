@@ -147,6 +147,7 @@ CASES = [
      "`gates` must have shape (k, r, n), got (2, 3)"),
     (lambda: nt.networks.from_gates([[[1.0, NAN]]]),
      "`gates` must be finite, got nan at position 0, 0, 1"),
+    (lambda: nt.networks.from_gates([[[1e200]]]), "`basis` must have entries in [-1e+70, 1e+70]"),
     (lambda: nt.networks.from_gates("gates"), "`gates` must be an array of numbers, got 'gates'"),
     (lambda: nt.networks.Windows(np.array([[0, 1], [2, 2]]), 3),
      "window 1 uses an input twice: each gate of a convolution has at most one 1 in each column"),

@@ -49,6 +49,8 @@ A = TypeVar("A", bound=npt.NDArray[Any])
 
 MOST_ENTRIES = 10**8
 """Of an array: 800 MB."""
+LARGEST = 1e70
+"""Of an entry of a matrix in use, so that fourth powers are still numbers."""
 MOST_DIGITS = 1000
 """Of a whole number; Python itself writes at most 4300."""
 
@@ -178,10 +180,13 @@ def path(name: str, value: object) -> Path:
     raise InputError(f"`{name}` must be the name of a file or folder, got {shown(value)}{reason}")
 
 
-def array(name: str, value: npt.ArrayLike, shape: tuple[int | str, ...]) -> Array:
+def array(
+    name: str, value: npt.ArrayLike, shape: tuple[int | str, ...], largest: float = math.inf
+) -> Array:
     """Return `value` as a new, read-only, finite float64 array of `shape`.
 
-    A letter in `shape` stands for any length of at least one.
+    A letter in `shape` stands for any length of at least one. No entry may be larger than `largest`
+    in size.
 
     >>> array("weights", [1, 2], ("r",))
     array([1., 2.])
@@ -201,6 +206,8 @@ def array(name: str, value: npt.ArrayLike, shape: tuple[int | str, ...]) -> Arra
     if not finite.all():
         place = tuple(int(axis) for axis in np.argwhere(~finite)[0])
         raise InputError(f"`{name}` must be finite, got {result[place]} at {_place(place)}")
+    if np.abs(result).max() > largest:
+        raise InputError(f"`{name}` must have entries in [-{largest:g}, {largest:g}]")
     return freeze(np.ascontiguousarray(result))
 
 

@@ -23,7 +23,8 @@ class Matrices(Pickled):
     values: Array
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "values", _check.array("basis", self.values, ("L", "r", "n")))
+        values = _check.array("basis", self.values, ("L", "r", "n"), _check.LARGEST)
+        object.__setattr__(self, "values", values)
 
     def __len__(self) -> int:
         return self.values.shape[0]

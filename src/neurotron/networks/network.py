@@ -67,7 +67,7 @@ class FilterNetwork(Pickled):
         if _is_single(q):
             number = q.item() if isinstance(q, np.ndarray) else q
             q = np.full(self.width, _check.number("outer_weights", number, "(-inf, inf)"))
-        weights = _check.array("outer_weights", q, (self.width,))
+        weights = _check.array("outer_weights", q, (self.width,), _check.LARGEST)
         if not weights.all():
             raise _check.InputError("`outer_weights` must not be zero: leave the gate out instead")
         object.__setattr__(self, "outer_weights", weights)

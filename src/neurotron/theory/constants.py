@@ -21,10 +21,6 @@ from neurotron.problem import Problem
 __all__ = ["floor_constant", "lambda1", "lambda2", "lambda3", "sensing_of"]
 
 
-LARGEST = 1e70
-"""Of an entry of a sensing matrix, so that fourth powers are still numbers."""
-
-
 def lambda1(problem: Problem, sensing: npt.ArrayLike, weighting: str | None = None) -> float:
     """Return the smallest eigenvalue of the symmetric part of ĀΣMᵀ, Σ = E[ω xxᵀ].
 
@@ -63,10 +59,8 @@ def floor_constant(problem: Problem, sensing: npt.ArrayLike) -> float:
 def sensing_of(problem: Problem, sensing: npt.ArrayLike) -> Array:
     """Return a sensing matrix that fits the problem, (r, n)."""
     network = problem.network
-    matrix = _check.array("sensing", sensing, (network.filter_size, network.n_inputs))
-    if np.abs(matrix).max() > LARGEST:
-        raise _check.InputError(f"`sensing` must have entries in [-{LARGEST:g}, {LARGEST:g}]")
-    return matrix
+    shape = network.filter_size, network.n_inputs
+    return _check.array("sensing", sensing, shape, _check.LARGEST)
 
 
 def _covariance(problem: Problem, weighting: str | None = None) -> Array:
