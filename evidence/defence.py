@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 from benchmarks.workloads import FOUR_LAWS, Setting
@@ -186,7 +187,7 @@ def _networks() -> None:
 
 # ---- constants -----------------------------------------------------------------------------------
 
-CHANGES: dict[str, dict[str, float]] = {
+CHANGES: dict[str, dict[str, Any]] = {
     "as it comes": {},
     "quantile 0.1": {"quantile": 0.1}, "quantile 0.15": {"quantile": 0.15},
     "quantile 0.25": {"quantile": 0.25}, "quantile 0.3": {"quantile": 0.3},

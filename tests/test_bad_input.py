@@ -52,6 +52,8 @@ RUN = simulate()
 TRUTHLESS = nt.Problem(gate(), nt.Normal())
 TRON = nt.Arm(nt.NeuroTron(0.1))
 BUDGET = nt.Budget(1.0, 0.5)
+LIED_TO = nt.Arm(nt.NeuroTron(0.1), nt.attacks.Impersonation(1.0, weights=np.zeros(3)))
+SMOKE = nt.studies.read("smoke")
 
 
 def certify(arm=TRON, **changes):
@@ -109,7 +111,8 @@ CASES = [
     (lambda: nt.SGD("fastest"), "`step_size` must be a number in (0, inf), got 'fastest'"),
     (lambda: simulate([nt.Arm(nt.NeuroTron("scheduled"))], problem=TRUTHLESS,
                       source=nt.Rows(X, Y)),
-     "the problem has no `true_weights`: give a bound on ‖w_1 − w*‖ as `initial_error`"),
+     "step_size='scheduled' goes by ‖w_1 − w*‖, and the problem has no `true_weights`: take the "
+     "arm of plan(…, step_size='scheduled', initial_error=…), or step_size='fastest'"),
     (lambda: simulate([nt.Arm(nt.NeuroTron("fastest"))],
                       problem=nt.Problem(gate(), nt.StudentT(3.0), np.zeros(3))),
      "step_size='fastest' needs moments that StudentT(scale=1.0, dof=3.0) does not have or does "
@@ -144,6 +147,7 @@ CASES = [
      "`gates` must have shape (k, r, n), got (2, 3)"),
     (lambda: nt.networks.from_gates([[[1.0, NAN]]]),
      "`gates` must be finite, got nan at position 0, 0, 1"),
+    (lambda: nt.networks.from_gates([[[1e200]]]), "`basis` must have entries in [-1e+70, 1e+70]"),
     (lambda: nt.networks.from_gates("gates"), "`gates` must be an array of numbers, got 'gates'"),
     (lambda: nt.networks.Windows(np.array([[0, 1], [2, 2]]), 3),
      "window 1 uses an input twice: each gate of a convolution has at most one 1 in each column"),
@@ -163,7 +167,7 @@ CASES = [
     (lambda: nt.networks.symmetric(3, center=[1, 2]),
      "`center` must have shape (r, n), got (2,)"),
     (lambda: nt.networks.Windows([[0.9, 1.9]], 3), "`index` must hold whole numbers, got float64"),
-    (lambda: gate()("abc", np.ones(3)), "`weights` and `x` must be arrays of numbers"),
+    (lambda: gate()("abc", np.ones(3)), "`weights` must be an array of numbers, got 'abc'"),
     # laws
     (lambda: nt.Normal(scale=10**400), "`scale` must be in [1e-70, 1e70], got inf"),
     (lambda: nt.Empirical([["1", "2"]]), "`rows` must be an array of numbers, got [['1', '2']]"),
@@ -308,7 +312,9 @@ CASES = [
      "NeuroTron"),
     # simulate
     (lambda: simulate(3), "`arms` must be a list of Arm: write [arm]"),
-    (lambda: simulate(source=(X, Y)), f"`source` must be Rows(X, y), got {(X, Y)!r}"),
+    (lambda: simulate(source=(X, Y)),
+     "`source` must be Rows(X, y), got (array([[1., 1., 1.], [1., 1., 1.], [1., 1., 1.], "
+     "[1., 1...."),
     (lambda: simulate(source=nt.Simulated(EXPONENTIAL)),
      "`source` simulates another problem: leave it out"),
     (lambda: simulate(progress=3), "`progress` must be a function of (step, steps), got 3"),
@@ -346,7 +352,83 @@ CASES = [
      "`steps` counts from the start: must be at least the 5 made, got 2"),
     (lambda: simulate([nt.Arm(nt.SGD(0.2))], resume=RUN),
      "`resume` was run with a different `arms`"),
+    (lambda: simulate(problem=NO_TRUTH, source=nt.Rows(2.0 * X, Y)),
+     "`source` has other rows than the problem's law Empirical(4 rows of 3 inputs): give Rows(X, "
+     "y) the X of Empirical(X)"),
+    (lambda: simulate([nt.Arm(nt.NeuroTron("fastest"))], source=nt.Rows(X, Y, Y)),
+     "NeuroTron(step_size='fastest', sensing='optimal') finds its step size from moments of the "
+     "rows without their `sample_weight`: give a number as step_size, or rows without weights"),
+    (lambda: simulate(batch_size=10**7, problem=nt.Problem.draw(gate(100), nt.Normal())),
+     "a batch must have at most 100,000,000 entries, got 10000000 × 100"),
     # theory
+    (lambda: nt.theory.gaussian_risk_probability(8, NAN, 0.05),
+     "`scale` must be in (0, 1e70], got nan"),
+    (lambda: nt.theory.gaussian_trade_off(8, -1.0, 0.5), "`scale` must be in (0, 1e70], got -1"),
+    (lambda: nt.theory.sharp_constants(problem(), np.ones((3, 2))),
+     "`sensing` must have shape (3, 3), got (3, 2)"),
+    (lambda: nt.theory.impersonated_mean(problem(), LIED_TO, steps=3, batch_size=None),
+     "`batch_size` must be a whole number from 1 to 1e+07, got None"),
+    (lambda: nt.theory.impersonated_mean(problem(), LIED_TO, steps=[0.5]),
+     "`steps` must be whole numbers from 0 to 1e+15, got [0.5]"),
+    (lambda: certify(seed=-1), "`seed` must be a whole number of at least 0, got -1"),
+    # names and texts
+    (lambda: nt.attacks.build(None, problem(), bound=1.0, probability=0.5, seed=0),
+     "`text` must be text, got None"),
+    (lambda: nt.attacks.build("none", None, bound=1.0, probability=0.5, seed=0),
+     "`problem` must be a Problem, got None"),
+    (lambda: nt.attacks.build("none", problem(), bound=1.0, probability=0.5, seed="x"),
+     "`seed` must be a whole number of at least 0, got 'x'"),
+    (lambda: nt.trainers.build(None, step_size=0.1),
+     "`name:setting=value` must be text, got None"),
+    # checks
+    (lambda: nt.check_attack(nt.attacks.Constant(1.0), seed=-1),
+     "`seed` must be a whole number of at least 0, got -1"),
+    (lambda: nt.check_trainer(nt.SGD(0.1), seed=-1),
+     "`seed` must be a whole number of at least 0, got -1"),
+    # studies, results and figures
+    (lambda: nt.studies.parse("text", "x"),
+     "`content` must be the bytes of a TOML file, got 'text'"),
+    (lambda: nt.studies.run(SMOKE, "out", mixed="no"), "`mixed` must be a bool, got 'no'"),
+    (lambda: nt.studies.run(SMOKE, ""),
+     "`folder` must be the name of a file or folder, got ''"),
+    (lambda: nt.studies.run_unit(SMOKE.model_dump_json(), "nrmal", 0),
+     "unknown cohort 'nrmal': did you mean 'normal'? known: laplace, normal"),
+    (lambda: nt.studies.run_unit("{", "normal", 0),
+     "not JSON: Invalid JSON: EOF while parsing an object at line 1 column 1"),
+    (lambda: nt.load(None), "`folder` must be the name of a file or folder, got None"),
+    (lambda: nt.load("x" * 100_000),
+     f"`folder` must be the name of a file or folder, got '{'x' * 56}... (File name too long)"),
+    (lambda: nt.results.rate(7, 3), "`successes` must be a whole number from 0 to 3, got 7"),
+    (lambda: nt.results.rate(-1, 3), "`successes` must be a whole number from 0 to 3, got -1"),
+    (lambda: nt.claims.evaluate(None), "`results` must be a Results, got None"),
+    (lambda: nt.plot(None), "`run` must be a Trajectories, got None"),
+    (lambda: nt.figures.charts(None), "`results` must be a Results, got None"),
+    (lambda: nt.figures.draw(None), "`chart` must be a Chart, got None"),
+    (lambda: nt.figures.save(None, "a.png"), "`figure` must be one of draw(chart), got None"),
+    # sizes
+    (lambda: nt.networks.symmetric(n_inputs=10**9, filter_size=2),
+     "the gates' matrices must have at most 100,000,000 entries, got 2 × 1000000000"),
+    (lambda: nt.networks.relu_gate(10**30),
+     f"the input must have at most 100,000,000 entries, got {10**30}"),
+    (lambda: nt.networks.convolution(10**8, 3, stride=2),
+     "all windows together must have at most 100,000,000 entries, got 49999999 × 3"),
+    (lambda: nt.networks.convolution2d((10**9, 10**30), (2, 2), 10**31),
+     f"the image must have at most 100,000,000 entries, got 1000000000 × {10**30}"),
+    (lambda: nt.networks.Windows([[0, 1]], 10**30),
+     f"the input must have at most 100,000,000 entries, got {10**30}"),
+    (lambda: nt.check_law(nt.Normal(), n_inputs=10**9),
+     "the sample must have at most 100,000,000 entries, got 1000 × 1000000000"),
+    (lambda: nt.Problem.draw(gate(10**5), nt.Normal()).covariance,
+     "the covariance must have at most 100,000,000 entries, got 100000 × 100000"),
+    (lambda: nt.Empirical(np.broadcast_to(1.0, (10**6, 10**6))),
+     "`rows` must have at most 100,000,000 entries, got 1000000 × 1000000"),
+    (lambda: nt.Normal(scale="x" * 10**6),
+     f"`scale` must be a number in [1e-70, 1e70], got '{'x' * 56}..."),
+    (lambda: nt.Normal(scale=np.ones((9, 9))),
+     "`scale` must be a number in [1e-70, 1e70], got array([[1., 1., 1., 1., 1., 1., 1., 1., 1.], "
+     "[1., 1., 1.,..."),
+    (lambda: nt.Problem.draw(gate(), nt.Normal(), seed=10**5000),
+     "`seed` must have at most 1000 digits"),
     (lambda: nt.theory.lambda1(EXPONENTIAL, np.eye(3)),
      "λ1 needs a parity-symmetric law of x (Assumption 1), and ScipyLaw(expon()) is not known to "
      "be one"),
@@ -362,6 +444,13 @@ def test_a_wrong_call_gets_one_clear_sentence(call, sentence):
     with pytest.raises(nt.InputError) as caught:
         call()
     assert str(caught.value) == sentence
+
+
+@pytest.mark.parametrize("record", [2**63, 10**30])
+def test_a_record_beyond_the_run_keeps_the_first_and_the_last_step(record):
+    run = simulate(record=record)
+    assert run.steps.tolist() == [0, 5]
+    assert run.steps.dtype == np.intp
 
 
 def test_there_are_at_least_thirty_of_them():

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import neurotron as nt
-from neurotron import _jit
+from neurotron import _announce, _jit
 from neurotron._jit import entry, heard, stamp
 
 PROGRAM = """
@@ -80,7 +80,7 @@ def test_only_what_is_compiled_is_announced(tmp_path, monkeypatch, capfd):
         "    return function\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(_jit, "PATIENCE", 0.0)
+    monkeypatch.setattr(_announce, "PATIENCE", 0.0)
     monkeypatch.setattr(_jit.config, "CACHE_DIR", str(tmp_path / "kept"))
     build = importlib.import_module("made").build
     for said in (KEPT, ""):

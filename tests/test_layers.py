@@ -12,9 +12,9 @@ import neurotron
 ROOT = Path(neurotron.__file__).parent
 
 LAYERS = [
-    ["_digits", "_types"],
+    ["_announce", "_digits", "_types"],
     ["_check", "_formula", "_extras", "_environment", "_jit"],
-    ["_seeds", "_registry", "_threads"],
+    ["_seeds", "_registry", "_threads", "_pickling"],
     ["networks"],
     ["laws"],
     ["problem"],
@@ -34,7 +34,7 @@ LAYERS = [
     ["claims"],
     ["figures"],
     ["report"],
-    ["cli"],
+    ["cli", "_names"],
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 

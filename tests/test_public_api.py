@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import inspect
+import re
 import subprocess
 import sys
 
 import pytest
 
 import neurotron as nt
+from neurotron._names import STUB, stub
 
 SUBPACKAGES = [
     nt.attacks, nt.claims, nt.laws, nt.networks, nt.results, nt.studies, nt.theory, nt.trainers
@@ -19,6 +21,11 @@ def test_the_top_level_is_small_and_every_name_exists():
     for name in nt.__all__:
         assert getattr(nt, name) is not None
     assert set(nt.__all__) <= set(dir(nt))
+
+
+def test_type_checkers_see_every_public_name():
+    assert STUB.read_text() == stub(), "run: python -m neurotron._names"
+    assert set(re.findall(r" as (\w+)", stub())) | {"__version__"} == set(nt.__all__)
 
 
 def test_an_unknown_name_is_an_attribute_error():

@@ -10,52 +10,13 @@
 True
 
 Everything is imported on first use: ``import neurotron`` loads neither the compiler nor SciPy.
+Type checkers read ``__init__.pyi``, which ``python -m neurotron._names`` writes from `_HOME`.
 """
 
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from neurotron import (
-        attacks,
-        claims,
-        figures,
-        laws,
-        networks,
-        results,
-        studies,
-        theory,
-        trainers,
-    )
-    from neurotron._check import InputError
-    from neurotron._environment import package_version
-    from neurotron.attacks import Attack, Query
-    from neurotron.checks import check_attack, check_law, check_trainer
-    from neurotron.engine.sources import Rows, Simulated
-    from neurotron.figures import plot
-    from neurotron.laws import (
-        Correlated,
-        Empirical,
-        Laplace,
-        Law,
-        Normal,
-        ProductLaw,
-        Rademacher,
-        ScipyLaw,
-        StudentT,
-        Uniform,
-    )
-    from neurotron.networks import FilterNetwork
-    from neurotron.problem import Problem
-    from neurotron.results import load
-    from neurotron.simulation import simulate
-    from neurotron.theory import Budget, Certificate, NotAchievable, Plan, certify, plan
-    from neurotron.trainers import SGD, Arm, FirstSampleSGD, NeuroTron, Trainer
-    from neurotron.trajectories import Trajectories
-
-    __version__: str = package_version()
+from typing import Any
 
 _HOME = {
     "neurotron._check": ["InputError"],
@@ -83,59 +44,7 @@ _SUBPACKAGES = (
     "attacks", "claims", "figures", "laws", "networks", "results", "studies", "theory", "trainers"
 )  # fmt: skip
 
-__all__ = [
-    "SGD",
-    "Arm",
-    "Attack",
-    "Budget",
-    "Certificate",
-    "ClippedSGD",
-    "ClippedTron",
-    "Correlated",
-    "Empirical",
-    "FilterNetwork",
-    "FirstSampleSGD",
-    "HuberSGD",
-    "InputError",
-    "Laplace",
-    "Law",
-    "NeuroTron",
-    "Normal",
-    "NotAchievable",
-    "Plan",
-    "Problem",
-    "ProductLaw",
-    "Query",
-    "Rademacher",
-    "RefinedTron",
-    "Rows",
-    "ScipyLaw",
-    "Simulated",
-    "Stages",
-    "StudentT",
-    "Trainer",
-    "Trajectories",
-    "TrimmedSGD",
-    "Uniform",
-    "__version__",
-    "attacks",
-    "certify",
-    "check_attack",
-    "check_law",
-    "check_trainer",
-    "claims",
-    "figures",
-    "laws",
-    "load",
-    "networks",
-    "plan",
-    "plot",
-    "results",
-    "simulate",
-    "studies",
-    "theory",
-    "trainers",
-]
+__all__ = sorted([*_MODULE_OF, *_SUBPACKAGES, "__version__"])
 
 
 def __getattr__(name: str) -> Any:

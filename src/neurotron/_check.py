@@ -6,12 +6,15 @@ so that a constructor reads ``number("bound", bound, "[0, inf)")``.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import functools
 import math
+import os
 import textwrap
 from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,16 +26,33 @@ __all__ = [
     "InputError",
     "array",
     "choice",
+    "entries",
     "equal",
     "freeze",
+    "function",
     "instance",
     "integer",
+    "is_cached",
     "number",
+    "numbers",
+    "path",
+    "printable",
     "shorten",
+    "shown",
+    "text",
     "unknown",
+    "whole_numbers",
 ]
 
 T = TypeVar("T")
+A = TypeVar("A", bound=npt.NDArray[Any])
+
+MOST_ENTRIES = 10**8
+"""Of an array: 800 MB."""
+LARGEST = 1e70
+"""Of an entry of a matrix in use, so that fourth powers are still numbers."""
+MOST_DIGITS = 1000
+"""Of a whole number; Python itself writes at most 4300."""
 
 
 class InputError(ValueError):
@@ -49,7 +69,7 @@ def number(name: str, value: object, interval: str) -> float:
     neurotron._check.InputError: `probability` must be in [0, 1], got 1.5
     """
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise InputError(f"`{name}` must be a number in {interval}, got {value!r}")
+        raise InputError(f"`{name}` must be a number in {interval}, got {shown(value)}")
     try:
         result = float(value)
     except OverflowError:
@@ -71,16 +91,50 @@ def integer(name: str, value: object, low: int, high: float = math.inf) -> int:
     """
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not whole or not low <= int(value) <= high:  # type: ignore[call-overload]
-        limit = f"of at least {low}" if high == math.inf else f"from {low} to {high:g}"
-        raise InputError(f"`{name}` must be a whole number {limit}, got {value!r}")
-    return int(value)  # type: ignore[call-overload]
+        limit = (
+            f"of at least {low}"
+            if high == math.inf
+            else f"from {low} to {float(min(high, 10**300)):g}"
+        )
+        raise InputError(f"`{name}` must be a whole number {limit}, got {shown(value)}")
+    result = int(value)  # type: ignore[call-overload]
+    if result >= 10**MOST_DIGITS:
+        raise InputError(f"`{name}` must have at most {MOST_DIGITS} digits")
+    return result
+
+
+def entries(what: str, *sizes: int) -> None:
+    """Refuse an array of more entries than fit into memory, by its `sizes`.
+
+    >>> entries("the covariance", 20_000, 20_000)
+    Traceback (most recent call last):
+    neurotron._check.InputError: the covariance must have at most 100,000,000 entries, got ...
+    """
+    if math.prod(sizes) > MOST_ENTRIES:
+        product = " × ".join(map(shown, sizes))
+        raise InputError(f"{what} must have at most {MOST_ENTRIES:,} entries, got {product}")
+
+
+def whole_numbers(name: str, value: npt.ArrayLike, low: int, high: int) -> npt.NDArray[np.int64]:
+    """Return `value` as whole numbers in [low, high]: one, or a list of them."""
+    try:
+        given = np.asarray(value)
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        given = np.empty(0)
+    entries(f"`{name}`", *given.shape)
+    inside = given.dtype.kind in "iu" and given.ndim <= 1 and given.size > 0
+    if not inside or given.min() < low or given.max() > high:
+        raise InputError(
+            f"`{name}` must be whole numbers from {low} to {high:g}, got {shown(value)}"
+        )
+    return given.astype(np.int64)
 
 
 def choice(name: str, value: object, options: Sequence[str]) -> str:
     """Return `value` if it is one of `options`, else say which ones there are."""
     if isinstance(value, str) and value in options:
         return value
-    raise InputError(f"`{name}` must be one of {', '.join(map(repr, options))}, got {value!r}")
+    raise InputError(f"`{name}` must be one of {', '.join(map(repr, options))}, got {shown(value)}")
 
 
 def instance(name: str, value: object, kind: type[T]) -> T:
@@ -88,13 +142,51 @@ def instance(name: str, value: object, kind: type[T]) -> T:
     if isinstance(value, kind):
         return value
     article = "an" if kind.__name__[0] in "AEIOU" else "a"
-    raise InputError(f"`{name}` must be {article} {kind.__name__}, got {value!r}")
+    raise InputError(f"`{name}` must be {article} {kind.__name__}, got {shown(value)}")
 
 
-def array(name: str, value: npt.ArrayLike, shape: tuple[int | str, ...]) -> Array:
+def function(name: str, value: object, arguments: str) -> None:
+    """Refuse what cannot be called with the `arguments`, as in ``"(step, steps)"``."""
+    if not callable(value):
+        raise InputError(f"`{name}` must be a function of {arguments}, got {shown(value)}")
+
+
+def text(name: str, value: object) -> str:
+    """Return `value` if it is text."""
+    if isinstance(value, str):
+        return value
+    raise InputError(f"`{name}` must be text, got {shown(value)}")
+
+
+def path(name: str, value: object) -> Path:
+    """Return `value` as a path, if a file or folder can be called so.
+
+    >>> path("folder", "")
+    Traceback (most recent call last):
+    neurotron._check.InputError: `folder` must be the name of a file or folder, got ''
+    """
+    reason = ""
+    if isinstance(value, (str, Path)) and str(value):
+        try:
+            os.lstat(value)
+        except (FileNotFoundError, NotADirectoryError, PermissionError):
+            pass
+        except OSError as error:
+            reason = f" ({error.strerror})"
+        except ValueError as error:
+            reason = f" ({error})"
+        if not reason:
+            return Path(value)
+    raise InputError(f"`{name}` must be the name of a file or folder, got {shown(value)}{reason}")
+
+
+def array(
+    name: str, value: npt.ArrayLike, shape: tuple[int | str, ...], largest: float = math.inf
+) -> Array:
     """Return `value` as a new, read-only, finite float64 array of `shape`.
 
-    A letter in `shape` stands for any length of at least one.
+    A letter in `shape` stands for any length of at least one. No entry may be larger than `largest`
+    in size.
 
     >>> array("weights", [1, 2], ("r",))
     array([1., 2.])
@@ -102,9 +194,7 @@ def array(name: str, value: npt.ArrayLike, shape: tuple[int | str, ...]) -> Arra
     Traceback (most recent call last):
     neurotron._check.InputError: `rows` must be finite, got nan at row 1, column 1
     """
-    result = _numbers(value)
-    if result is None:
-        raise InputError(f"`{name}` must be an array of numbers, got {shorten(repr(value))}")
+    result = np.array(numbers(name, value))
     fits = len(shape) == result.ndim and all(
         size >= 1 if isinstance(wanted, str) else size == wanted
         for size, wanted in zip(result.shape, shape, strict=True)
@@ -116,7 +206,24 @@ def array(name: str, value: npt.ArrayLike, shape: tuple[int | str, ...]) -> Arra
     if not finite.all():
         place = tuple(int(axis) for axis in np.argwhere(~finite)[0])
         raise InputError(f"`{name}` must be finite, got {result[place]} at {_place(place)}")
+    if np.abs(result).max() > largest:
+        raise InputError(f"`{name}` must have entries in [-{largest:g}, {largest:g}]")
     return freeze(np.ascontiguousarray(result))
+
+
+def numbers(name: str, value: npt.ArrayLike) -> Array:
+    """Return `value` as a float64 array, itself if it is one, of any shape and finite or not."""
+    given = np.array([None])
+    if not isinstance(value, np.ma.MaskedArray):
+        with contextlib.suppress(TypeError, ValueError, OverflowError, RecursionError):
+            given = np.asarray(value)
+    entries(f"`{name}`", *given.shape)
+    if given.dtype.kind == "O" and all(isinstance(item, Real) for item in given.flat):
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
+            given = given.astype(np.float64)
+    if given.dtype.kind not in "biuf":
+        raise InputError(f"`{name}` must be an array of numbers, got {shown(value)}")
+    return np.asarray(given, np.float64)
 
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> InputError:
@@ -129,7 +236,21 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> InputError:
     near = difflib.get_close_matches(str(name)[:100], known, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}? " if near else ""
     listed = textwrap.shorten(", ".join(known), 200, placeholder=" …")
-    return InputError(f"unknown {kind} {shorten(repr(name))}: {hint}known: {listed}")
+    return InputError(f"unknown {kind} {shown(name)}: {hint}known: {listed}")
+
+
+def shown(value: object) -> str:
+    """Return a value as complaints show it: one line of at most 60 characters, whatever it is."""
+    try:
+        line = " ".join(repr(value).split())
+    except Exception:  # nested too deeply, thousands of digits, or a class that cannot show itself
+        line = f"<{type(value).__name__}>"
+    return shorten(printable(line[:100]))
+
+
+def printable(text: str) -> str:
+    """Return a text with a question mark for every letter that cannot be seen."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def shorten(text: str) -> str:
@@ -137,7 +258,7 @@ def shorten(text: str) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def freeze(value: Array) -> Array:
+def freeze(value: A) -> A:
     """Return `value` itself, made read-only."""
     value.flags.writeable = False
     return value
@@ -158,7 +279,7 @@ def equal(one: Any, other: Any) -> bool:
         return len(one) == len(other) and all(map(equal, one, other))
     if not hasattr(one, "__dict__") or _has_own_equality(type(one)):
         return bool(one == other)
-    names = {name for name in vars(one) | vars(other) if not _is_cached(type(one), name)}
+    names = {name for name in vars(one) | vars(other) if not is_cached(type(one), name)}
     return all(equal(getattr(one, name, None), getattr(other, name, None)) for name in names)
 
 
@@ -167,21 +288,9 @@ def _has_own_equality(kind: type) -> bool:
     return getattr(kind, "__eq__", None) is not object.__eq__ and not made_by_dataclass
 
 
-def _is_cached(kind: type, name: str) -> bool:
+def is_cached(kind: type, name: str) -> bool:
+    """Tell whether an attribute is what a cached property of the class found."""
     return isinstance(getattr(kind, name, None), functools.cached_property)
-
-
-def _numbers(value: npt.ArrayLike) -> Array | None:
-    """Return a new float64 array if `value` holds real numbers and nothing else."""
-    if isinstance(value, np.ma.MaskedArray):
-        return None
-    try:
-        given = np.asarray(value)
-        if given.dtype.kind == "O" and all(isinstance(item, Real) for item in given.flat):
-            given = given.astype(np.float64)
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return np.array(given, np.float64) if given.dtype.kind in "biuf" else None
 
 
 def _place(place: tuple[int, ...]) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from neurotron._check import shorten
+
 __all__ = ["MissingExtra", "require"]
 
 EXTRA_OF = dict.fromkeys(
@@ -14,15 +16,21 @@ EXTRA_OF = dict.fromkeys(
 
 
 class MissingExtra(ImportError):
-    """An optional dependency is not installed."""
+    """An optional dependency is not installed, or cannot be loaded."""
 
 
 def require(module: str) -> Any:
-    """Return the imported `module`, or say which extra brings it."""
+    """Return the imported `module`, or say which extra brings it or why it cannot be loaded."""
+    package = module.partition(".")[0]
     try:
         return importlib.import_module(module)
-    except ImportError as error:
-        package = module.partition(".")[0]
+    except Exception as error:  # with too little memory, imports fail in many ways
+        if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith(package):
+            raise MissingExtra(
+                f"this needs {package}: pip install 'neurotron[{EXTRA_OF[package]}]'"
+            ) from error
+        reason = shorten(" ".join(f"{type(error).__name__}: {error}".split()))
         raise MissingExtra(
-            f"this needs {package}: pip install 'neurotron[{EXTRA_OF[package]}]'"
+            f"{package} is installed but cannot be loaded ({reason}): free some memory, or "
+            f"install it again"
         ) from error

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -19,6 +18,7 @@ from typing import Any, TypeVar, cast
 from numba import config, njit
 from numba.core.caching import FunctionCache
 
+from neurotron._announce import announced
 from neurotron._check import InputError
 
 __all__ = ["entry", "inline", "jit", "stamp"]
@@ -33,9 +33,6 @@ COMPILED = (
     "theory/recursion.py", "trainers",
 )  # fmt: skip
 """Where the code of compiled functions lives, formulas included."""
-
-PATIENCE = 1.0
-"""Seconds of compiling after which it is announced."""
 
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 """Other threads run meanwhile; dividing by zero gives infinity."""
@@ -72,18 +69,19 @@ class Entry:
         self.function = function
         self.first = threading.Lock()
         self.message = "neurotron: compiling (once) ..."
+        self.kept: KeptCode | None = None
         try:
-            function._cache = KeptCode(function.py_func)
+            self.kept = function._cache = KeptCode(function.py_func)
         except RuntimeError:  # no folder can be written
             self.message = "neurotron: compiling (set NUMBA_CACHE_DIR to keep the result) ..."
 
     def __call__(self, *arguments: Any) -> Any:
         if not self.function.signatures:
-            with self.first, announced(self.message) as compiles, heard():
-                if isinstance(self.function._cache, KeptCode):
-                    self.function._cache.when_missing = compiles
-                else:
-                    compiles()
+            with self.first, contextlib.ExitStack() as told, heard():
+                if self.kept is None:
+                    told.enter_context(announced(self.message))
+                else:  # to load kept code can take long, too
+                    self.kept.missing = lambda: told.enter_context(announced(self.message))
                 return self.function(*arguments)
         return self.function(*arguments)
 
@@ -91,20 +89,20 @@ class Entry:
 class KeptCode(FunctionCache):
     """Compiled code on disk, which never stands in the way: what is damaged is made again."""
 
-    when_missing: Callable[[], None] | None = None
-    """Called before something is compiled."""
+    missing: Callable[[], None] = staticmethod(lambda: None)
+    """Called when nothing can be loaded, so that what follows is compiled."""
 
     def load_overload(self, *arguments: Any) -> Any:
         """Return the kept code, None if there is none that can be read."""
-        kept = None
+        found = None
         try:
-            kept = super().load_overload(*arguments)
+            found = super().load_overload(*arguments)
         except Exception:  # unpickling damaged code raises anything
             with contextlib.suppress(Exception):
                 self.flush()
-        if kept is None and self.when_missing is not None:
-            self.when_missing()
-        return kept
+        if found is None:
+            self.missing()
+        return found
 
     def save_overload(self, *arguments: Any) -> None:
         """Keep code; on a full disk do without."""
@@ -121,22 +119,6 @@ def stamp(package: Path = Path(__file__).parent) -> str:
         for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
             digest.update(path.read_bytes())
     return digest.hexdigest()
-
-
-@contextlib.contextmanager
-def announced(message: str) -> Iterator[Callable[[], None]]:
-    """Yield a function; a second after it was called, write a message to the standard error."""
-
-    def write() -> None:
-        with contextlib.suppress(OSError, ValueError):  # nobody reads it
-            print(message, file=sys.stderr, flush=True)  # noqa: T201
-
-    timer = threading.Timer(PATIENCE, write)
-    timer.daemon = True
-    try:
-        yield timer.start
-    finally:
-        timer.cancel()
 
 
 @contextlib.contextmanager

@@ -83,15 +83,17 @@ def parse(text: str) -> tuple[str, dict[str, Any]]:
     >>> parse("neuro-tron:step_size=1e-3,sensing=mean")
     ('neuro-tron', {'step_size': 0.001, 'sensing': 'mean'})
     """
-    name, _, rest = text.partition(":")
+    name, _, rest = _check.text("name:setting=value", text).partition(":")
     settings: dict[str, Any] = {}
     for part in filter(None, rest.split(",")):
         setting, equals, value = part.partition("=")
         if not equals or not setting.strip():
-            raise _check.InputError(f"{text!r}: write settings as {name}:setting=value,…")
+            raise _check.InputError(
+                f"{_check.shown(text)}: write settings as {_check.shorten(name)}:setting=value,…"
+            )
         key = setting.strip().replace("-", "_")
         if key in settings:
-            raise _check.InputError(f"{text!r}: {key} is given twice")
+            raise _check.InputError(f"{_check.shown(text)}: {_check.shorten(key)} is given twice")
         settings[key] = _value(value.strip())
     return name.strip(), settings
 

@@ -42,8 +42,9 @@ def check_law(law: Law, *, n_inputs: int = 3, seed: int = 0) -> None:
     too large, never too small.
     """
     _check.instance("law", law, Law)
-    n = law.n_inputs or _check.integer("n_inputs", n_inputs, 1)
+    n = _check.integer("n_inputs", law.n_inputs or n_inputs, 1)
     batch = max(DRAWS // n, 1000)
+    _check.entries("the sample", batch, n)
     u, v = Stream.of(seed, 0).pairs(Purpose.INPUTS, 0, law.pairs(batch, n))
     x = law.inputs(u, v, batch, n)
     _expect(x.shape == (batch, n), f"inputs must have shape {(batch, n)}, got {x.shape}")
@@ -91,6 +92,7 @@ def _check_moments(law: Law, x: Array) -> None:
 def check_attack(attack: Attack, *, seed: int = 0) -> None:
     """Check an attack: its bound and its largest chance, elementwise, repeatable, beside others."""
     _check.instance("attack", attack, Attack)
+    _check.integer("seed", seed, 0)
     query = sample_queries(attack, seed, rows=64, arms=3)
     bound, chance = np.full((1, 3), attack.bound), np.full((1, 3), attack.probability)
     distortion = _answer(attack, "distort", attack.distort(bound, query), (64, 3))
@@ -122,6 +124,7 @@ def check_attack(attack: Attack, *, seed: int = 0) -> None:
 def check_trainer(trainer: Trainer, *, seed: int = 0) -> None:
     """Check a trainer: elementwise formulas, a state of fixed size, the same run in two halves."""
     _check.instance("trainer", trainer, Trainer)
+    _check.integer("seed", seed, 0)
     if isinstance(trainer, Stages):
         for part in trainer.parts:
             check_trainer(part, seed=seed)

@@ -9,15 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from neurotron import _check, _seeds
+from neurotron._pickling import Pickled
 from neurotron._types import Array
-from neurotron.laws import EvenMoments, Law
+from neurotron.laws import WEIGHTINGS, EvenMoments, Law
 from neurotron.networks import FilterNetwork
 
 __all__ = ["Problem"]
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Problem(Pickled):
     """A network, the law of its inputs, and the weights that make the honest labels.
 
     The honest label of x is y = f_{w*}(x) + noise · ζ with ζ ~ N(0, 1).
@@ -85,7 +86,10 @@ class Problem:
 
     def even_moments(self, weighting: str | None = None) -> EvenMoments:
         """Return the moments of x under the weight ω(x) of a trainer."""
+        if weighting is not None:
+            _check.choice("weighting", weighting, WEIGHTINGS)
         if weighting not in self._even_moments:
+            _check.entries("the moments of the input", *[self.network.n_inputs] * 2)
             moments = self.law.even_moments(self.network.n_inputs, weighting)
             self._even_moments[weighting] = moments
         return self._even_moments[weighting]

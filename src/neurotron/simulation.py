@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -90,13 +91,16 @@ def simulate(
     _check.instance("problem", problem, Problem)
     steps = _check.integer("steps", steps, 0, MOST_STEPS)
     batch_size = _check.integer("batch_size", batch_size, 1, MOST_SAMPLES)
-    if progress is not None and not callable(progress):
-        raise _check.InputError(f"`progress` must be a function of (step, steps), got {progress!r}")
+    _check.entries("a batch", batch_size, problem.network.n_inputs)
+    if progress is not None:
+        _check.function("progress", progress, "(step, steps)")
     stream = Stream.of(_check.integer("seed", seed, 0), replicate)
     schedule = recorded_steps(record, steps)
     source = Simulated(problem) if source is None else source
     _check_source(source, problem)
     arms = _check_arms(arms, problem)
+    if isinstance(source, Rows):
+        source.require_fit(problem, arms)
     settings: dict[str, Any] = {
         "batch_size": batch_size, "seed": seed, "replicate": replicate, "record": record
     }  # fmt: skip
@@ -116,18 +120,18 @@ def simulate(
     taken = Records.joined(records)
     return Trajectories(
         arms=tuple(arms),
-        steps=taken.steps,
+        steps=_check.freeze(taken.steps),
         errors=None if taken.errors is None else _check.freeze(taken.errors.T.copy()),
         losses=_check.freeze(taken.losses.T.copy()),
         weights=_check.freeze(state.average.T.copy()),
         status=tuple(_status(stopped, finished) for stopped in state.stopped_at),
         stopped_at=tuple(None if stopped < 0 else int(stopped) for stopped in state.stopped_at),
         engines=tuple(engines),
-        settings=settings,
-        environment=environment(),
+        settings=MappingProxyType(settings),
+        environment=MappingProxyType(environment()),
         problem=problem,
         source=source,
-        state=state,
+        state=state.kept(),
     )
 
 
@@ -219,19 +223,9 @@ def _resolve(arm: Arm, problem: Problem, batch_size: int, steps: int) -> Arm:
 
 def _check_source(source: Source, problem: Problem) -> None:
     if not callable(getattr(source, "batch", None)):
-        raise _check.InputError(f"`source` must be Rows(X, y), got {source!r}")
+        raise _check.InputError(f"`source` must be Rows(X, y), got {_check.shown(source)}")
     if isinstance(source, Simulated) and source.problem is not problem:
         raise _check.InputError("`source` simulates another problem: leave it out")
-    if isinstance(source, Rows) and source.X.shape[1] != problem.network.n_inputs:
-        raise _check.InputError(
-            f"the network takes {problem.network.n_inputs} inputs, but X has {source.X.shape[1]} "
-            "columns"
-        )
-    if isinstance(source, Rows) and getattr(problem.law, "symmetrized", False):
-        raise _check.InputError(
-            "the labels of `source` are stored, and there are none for rows of opposite sign: use "
-            "Empirical(rows) without symmetrized=True"
-        )
 
 
 def _check_arms(arms: Sequence[Arm], problem: Problem) -> list[Arm]:
@@ -244,7 +238,7 @@ def _check_arms(arms: Sequence[Arm], problem: Problem) -> list[Arm]:
     for arm in checked:
         if arm.name in seen:
             raise _check.InputError(
-                f"two arms are called {arm.name!r}: tell them apart with name=…"
+                f"two arms are called {_check.shown(arm.name)}: tell them apart with name=…"
             )
         seen.add(arm.name)
     for arm in checked:
@@ -324,4 +318,4 @@ def _continue(
     kept = np.flatnonzero(np.isin(earlier.steps, schedule))
     errors = None if earlier.errors is None else earlier.errors.T
     records = Records(earlier.steps, errors, earlier.losses.T)
-    return earlier.state.copy(), [records.at(kept)]
+    return earlier.state.resumed(), [records.at(kept)]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neurotron._pickling import Pickled
 from neurotron._types import Array, Index
 from neurotron.problem import Problem
 from neurotron.trainers import Arm
@@ -15,14 +17,14 @@ if TYPE_CHECKING:
 
     from neurotron.engine.cohort import Engine
     from neurotron.engine.sources import Source
-    from neurotron.engine.state import CohortState
+    from neurotron.engine.state import KeptState
 
 __all__ = ["Trajectories"]
 
 
 @dataclass(frozen=True, eq=False)
-class Trajectories:
-    """The course of every arm of a simulation.
+class Trajectories(Pickled):
+    """The course of every arm of a simulation; nothing in it can be changed.
 
     Attributes
     ----------
@@ -58,11 +60,11 @@ class Trajectories:
     status: tuple[str, ...]
     stopped_at: tuple[int | None, ...]
     engines: tuple[Engine, ...]
-    settings: dict[str, Any]
-    environment: dict[str, str]
+    settings: Mapping[str, Any]
+    environment: Mapping[str, str]
     problem: Problem
     source: Source
-    state: CohortState
+    state: KeptState
 
     def __repr__(self) -> str:
         arms = f"{len(self.arms)} arm{'s' if len(self.arms) > 1 else ''}"

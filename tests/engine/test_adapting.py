@@ -64,7 +64,9 @@ def on_both_engines(problem, arms, **options):
 def assert_same_bits(one, other, places=slice(None)):
     for name in ("weights", "errors", "losses"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name)[places])
-    assert one.state.memory == list(np.array(other.state.memory, dtype=object)[places])
+    assert one.state.memory == tuple(
+        other.state.memory[place] for place in np.arange(len(other.arms))[places]
+    )
 
 
 @pytest.mark.parametrize("law", ["normal", "laplace", "t2.5"])

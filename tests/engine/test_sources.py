@@ -48,6 +48,7 @@ def test_a_row_of_weight_two_counts_like_two_rows():
     twice = Rows(np.vstack([X[:1], X]), np.append(Y[0], Y))
     arm = [nt.Arm(nt.SGD(1e-3))]
     one = nt.simulate(problem, arm, steps=20, batch_size=7, source=Rows(X, Y, weight))
+    problem = nt.Problem(nt.networks.relu_gate(3), nt.Empirical(twice.X))
     two = nt.simulate(problem, arm, steps=20, batch_size=8, source=twice)
     np.testing.assert_allclose(one.weights, two.weights, rtol=1e-10)
 

@@ -124,6 +124,8 @@ HOSTILE: dict[str, tuple[str | bytes, str]] = {
     "record": (also("STUDY", 'record = "often"'), '`record` must be "log", "all" or a whole'),
     "record of nothing": (also("STUDY", "record = 0"), '`record` must be "log", "all" or a whole'),
     # out of range
+    "record beyond numbers": (
+        also("STUDY", "record = 99999999999999999999999"), "whole number from 1 to 1,000"),
     "no steps to speak of": (but(steps="-1"), "`steps` must be at least 0, got -1"),
     "endless steps": (but(steps="10_000_000_000_000"), "`steps` must be at most 1,000,000,000,000"),
     "no replicates": (but(replicates="0"), "`replicates` must be at least 1, got 0"),
@@ -165,6 +167,9 @@ HOSTILE: dict[str, tuple[str | bytes, str]] = {
     "a thousand and one levels": (but(bound=str(list(range(1001)))), "at most 1,000 entries"),
     "a thousand cohorts more": (
         GOOD + "".join(cohort(f"c{i}", "a") for i in range(1000)), "`cohorts` must have at most"),
+    "a million learners in all": (
+        but(bound=ROW) + "".join(cohort(f"c{i}", "a") for i in range(99)),
+        "more than 100,000 learners in all cohorts: make the sweeps smaller"),
     "a million of everything": (
         but(replicates="1_000_000"), "cohorts × replicates must be at most 1,000,000, got 2,000,0"),
     "records of every step": (
@@ -208,9 +213,14 @@ HOSTILE: dict[str, tuple[str | bytes, str]] = {
     "name with a NUL": (named("a\\u0000"), f"`cohorts[0].name` {NAME}"),
     "name with a line break": (named("a\\n"), f"`cohorts[0].name` {NAME}"),
     "name of the study": (but(name='"../s"'), f"`name` {NAME}, the first a letter or digit, got"),
-    "label with a line break": (also("TRAINERS", '"a\\nb" = "sgd"'), "must not have line breaks"),
+    "label with a line break": (also("TRAINERS", '"a\\nb" = "sgd"'), "must not have control"),
     "label of 61 letters": (also("TRAINERS", f'{"x" * 61} = "sgd"'), "at most 60 characters"),
-    "title with a line break": (also("COHORT", 'title = "a\\nb"'), "must not have line breaks"),
+    "title with a line break": (also("COHORT", 'title = "a\\nb"'), "must not have control"),
+    "label with a C1 control": (also("TRAINERS", '"a\\u009bb" = "sgd"'), "must not have control"),
+    "label that turns": (also("TRAINERS", '"a\\u202eb" = "sgd"'), "must not have control"),
+    "title that turns": (also("STUDY", 'title = "a\\u2066b"'), "must not have control"),
+    "law with a C1 control": (but(law='"\\u0085normal"'), "must not have control"),
+    "description with ESC": (also("STUDY", 'description = "\\u001b[2J"'), "must not have control"),
     # something is missing
     "nothing": ("", "`name` is missing"),
     "no trainers": ('name = "s"\n[[cohorts]]\nname = "a"\n', "`trainers` is missing"),
@@ -230,6 +240,8 @@ HOSTILE: dict[str, tuple[str | bytes, str]] = {
     "5 MB": (b"#" * 5_000_000, "a study of more than 1,000,000 bytes is not read"),
     "5000 brackets": ("x = " + "[" * 5000 + "]" * 5000, "nested too deeply"),
     "300 brackets": ("x = " + "[" * 300 + "]" * 300, "nested too deeply"),
+    "200,000 dots": (b"a." * 200_000 + b"a = 1", "nested too deeply"),
+    "200,000 quoted dots": (b'"a" . ' * 150_000 + b"a = 1", "nested too deeply"),
     "2000 dots": ("a" + ".a" * 2000 + " = 1", "nested too deeply"),
 }  # fmt: skip
 
@@ -256,12 +268,36 @@ def test_the_good_study_is_good():
     building.check(nt.studies.parse(GOOD.encode(), "good"))
 
 
+def test_dots_that_are_not_in_keys_do_no_harm():
+    title, rows = "a" + ".b" * 500, ", ".join(f"0.{i}" for i in range(1, 1000))
+    text = also("STUDY", f'title = "{title}" # {title}\ndescription = """\n{title}\n"""')
+    text = text.replace("bound = [0, 1]", f"bound = [{rows}]")
+    assert nt.studies.parse(text.encode(), "dots").title == title
+
+
+def test_a_study_with_a_byte_order_mark_is_read():
+    assert nt.studies.parse(b"\xef\xbb\xbf" + GOOD.encode(), "marked").name == "s"
+
+
+def test_a_description_may_have_lines_and_tabs():
+    text = also("STUDY", 'description = "one\\n\\ttwo"')
+    assert nt.studies.parse(text.encode(), "lines").description == "one\n\ttwo"
+
+
+def test_a_long_check_says_that_it_checks(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("neurotron.studies.runner.check", lambda study: time.sleep(1.3))
+    monkeypatch.setattr("neurotron.studies.runner.arm_rows", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        nt.studies.run(nt.studies.read("smoke"), tmp_path / "out")
+    assert capsys.readouterr().err == "neurotron: checking the study smoke ...\n"
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_study_gets_one_clear_sentence_at_once(name, tmp_path):
     file, began = written(tmp_path, name), time.perf_counter()
     text = complaint(file)
     assert HOSTILE[name][1] in text
-    assert text.startswith((f"{file}: ", "cohort 'a': ", "cohorts × replicates"))
+    assert text.startswith((f"{file}: ", "cohort 'a': ", "cohorts × replicates", "more than"))
     assert_one_sentence(text.removeprefix(f"{file}: "))
     assert time.perf_counter() - began < 5.0
 
@@ -302,8 +338,9 @@ def test_the_command_says_it_in_one_line_and_writes_nothing(name, tmp_path):
     )  # fmt: skip
     assert result.returncode == 2
     assert result.stdout == ""
-    assert result.stderr.startswith("error: ")
+    assert "error: " in result.stderr
     assert result.stderr.endswith("\n")
-    assert len(result.stderr.splitlines()) == 1
+    lines = result.stderr.splitlines()
+    assert len([line for line in lines if not line.startswith("neurotron: checking")]) == 1
     assert HOSTILE[name][1] in result.stderr
     assert list(tmp_path.iterdir()) == [file]

@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 from neurotron.studies import Study, parse, read
 from neurotron.studies.writing import to_toml
 
-LINE = st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=40)
+TURNS = "\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+LETTERS = st.characters(exclude_categories=("Cs", "Cc"), exclude_characters=TURNS)
+LINE = st.text(LETTERS, max_size=40)
+LINES = st.text(LETTERS | st.sampled_from("\n\t"), max_size=60)
 
 
 @pytest.mark.parametrize("name", ["frontier", "paper", "smoke"])
@@ -18,7 +21,7 @@ def test_the_catalog_reads_back(name):
     assert parse(to_toml(study.model_dump(mode="json")).encode(), name) == study
 
 
-@given(LINE, st.text(st.characters(exclude_categories=("Cs",)), max_size=60), LINE.filter(len))
+@given(LINE, LINES, LINE.filter(len))
 def test_any_words_read_back(title, description, label):
     smoke = read("smoke").model_dump(mode="json")
     words = {"title": title, "description": description, "trainers": {label: "neuro-tron"}}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -24,8 +26,8 @@ def from_there(problem, trainer, earlier, steps):
         problem.network, problem.law, problem.true_weights, initial_weights=earlier.weights[0]
     )
     begin = run(second, trainer, 0)
-    begin.state.step, begin.state.turns = end, [Turn(since=end)]
-    return run(second, trainer, steps, resume=begin)
+    state = dataclasses.replace(begin.state, step=end, turns=(Turn(since=end),))
+    return run(second, trainer, steps, resume=dataclasses.replace(begin, state=state))
 
 
 @pytest.mark.parametrize("first", [nt.NeuroTron("fastest"), nt.SGD(0.1, averaging=True)], ids=repr)

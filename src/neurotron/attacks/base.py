@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from neurotron import _check
 from neurotron._formula import family
+from neurotron._pickling import Pickled
 from neurotron._types import Array
 
 __all__ = ["Attack", "Query"]
@@ -44,7 +45,7 @@ class Query(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Attack(ABC):
+class Attack(Pickled, ABC):
     """Base of all attacks: adds ξ, |ξ| ≤ `bound`, to a label with chance `probability`.
 
     Write your own by giving `distort`, in plain NumPy:

@@ -78,9 +78,13 @@ def build(
     >>> nt.attacks.build("burst", problem, bound=1.0, probability=0.2, seed=0)
     Burst(bound=1, probability=1, share=0.2)
     """
+    _check.text("text", text)
+    _check.instance("problem", problem, Problem)
+    _check.integer("seed", seed, 0)
+    bound = _check.number("bound", bound, "[0, inf]")
+    probability = _check.number("probability", probability, "[0, 1]")
     if text == "none":
         return None
-    probability = _check.number("probability", probability, "[0, 1]")
     name, given = parse(text)
     kind = BY_NAME.factories.get(name)
     needed = BY_NAME.settings(name) if name in BY_NAME else {}

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from neurotron import _check
 from neurotron.claims import frontier, mirror, paper
 from neurotron.claims.model import Claim, Finding
 from neurotron.claims.setups import origin
+from neurotron.results.frames import Results
 from neurotron.studies.origin import study_of
-
-if TYPE_CHECKING:
-    from neurotron.results.frames import Results
 
 __all__ = ["FAMILIES", "OF_ANY_STUDY", "Family", "evaluate", "family_of"]
 
@@ -51,13 +50,13 @@ OF_ANY_STUDY = Family(
 
 def family_of(results: Results) -> Family:
     """Return the claims to judge: those of the study that most runs are of."""
-    study = origin(results)
+    study = origin(_check.instance("results", results, Results))
     return OF_ANY_STUDY if study is None else FAMILIES[study]
 
 
 def evaluate(results: Results) -> list[Claim]:
     """Return every claim of their family with what these results say of it."""
-    study_of(results)  # refuses a manifest that is of no study
+    study_of(_check.instance("results", results, Results))  # refuses a manifest that is of no study
     family = family_of(results)
     return [
         Claim(name, statement, source, tuple(check(results)), name in family.mean_more)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
+from neurotron import _check
 from neurotron.claims.model import Claim
-
-if TYPE_CHECKING:
-    from neurotron.results.frames import Results
+from neurotron.results.frames import Results
 
 __all__ = ["write"]
 
 
 def write(results: Results, claims: list[Claim]) -> None:
     """Keep the verdicts in the folder of the results; they depend on nothing but these."""
+    _check.instance("results", results, Results)
+    for i, claim in enumerate(_check.instance("claims", claims, list)):
+        _check.instance(f"claims[{i}]", claim, Claim)
     content = {
         "study": results.spec["name"],
         "units": len(list(results.folder.units())),

@@ -145,6 +145,6 @@ def _summary(run: Trajectories, problem: Problem) -> dict[str, Any]:
         ],
         "steps": run.steps.tolist(),
         "true_weights": problem.true_weights.tolist(),
-        "settings": run.settings,
-        "environment": run.environment,
+        "settings": dict(run.settings),
+        "environment": dict(run.environment),
     }

@@ -56,7 +56,7 @@ def recorded_steps(record: Record, steps: int) -> Index:
 
     ``"log"`` gives 40 steps a decade, ``"all"`` every step, a number s every s-th. Which steps are
     recorded up to some point never depends on how much longer the run is. More than ten million
-    records are refused: they would not fit.
+    records are refused: they would not fit. A number beyond `steps` leaves the first and the last.
 
     >>> recorded_steps(40, 100)
     array([  0,  40,  80, 100])
@@ -64,17 +64,17 @@ def recorded_steps(record: Record, steps: int) -> Index:
     if isinstance(record, str):
         _check.choice("record", record, ("log", "all"))
     else:
-        _check.integer("record", record, 1)
+        record = _check.integer("record", record, 1)
     if record == "log":
         exponents = np.arange(np.log10(max(steps, 1)) * PER_DECADE + 1)
         inner = np.unique(np.rint(10.0 ** (exponents / PER_DECADE)).astype(np.intp))
         before = np.append(0, inner)
     else:
-        every = 1 if record == "all" else record
+        every = record if isinstance(record, int) else 1
         if steps // every > MOST:
             raise _check.InputError(
                 f"record={record!r} would keep {steps // every:,} records: record every "
                 f"{-(-steps // MOST):,} steps or fewer times"
             )
-        before = np.arange(0, steps, every)
+        before = np.arange(0, steps, min(every, max(steps, 1)), dtype=np.intp)
     return np.append(before[before < steps], steps)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple, Protocol
@@ -9,10 +10,12 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from neurotron import _check
+from neurotron._pickling import Pickled
 from neurotron._types import Array, Index
 from neurotron.engine.streams import Purpose, Stream
-from neurotron.laws import Law, Normal
+from neurotron.laws import Empirical, Law, Normal
 from neurotron.problem import Problem
+from neurotron.trainers import Arm
 
 __all__ = ["Batch", "Rows", "Simulated", "Source", "draw_batch", "draw_inputs"]
 
@@ -84,7 +87,7 @@ class Simulated:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class Rows(Pickled):
     """Batches from rows of data.
 
     Every epoch visits each row once in an order of its own; a batch may end one epoch and begin the
@@ -97,7 +100,8 @@ class Rows:
         Inputs (N, n) and labels (N,).
     sample_weight
         How much each row counts, shape (N,): nonnegative, not all zero. Only ratios matter; a row
-        of weight 2 counts like two rows.
+        of weight 2 counts like two rows. The moments of an `Empirical` law do not know of them: a
+        step size must be a number, and sensing="optimal" is that of rows without weights.
 
     Examples
     --------
@@ -125,6 +129,32 @@ class Rows:
                 raise _check.InputError("`sample_weight` must be nonnegative and not all zero")
             relative = weight / weight.max()  # whose mean neither overflows nor vanishes
             object.__setattr__(self, "sample_weight", _check.freeze(relative / relative.mean()))
+
+    def require_fit(self, problem: Problem, arms: Sequence[Arm]) -> None:
+        """Refuse rows that are not what the problem and the arms take them for."""
+        n, law = problem.network.n_inputs, problem.law
+        if self.X.shape[1] != n:
+            raise _check.InputError(
+                f"the network takes {n} inputs, but X has {self.X.shape[1]} columns"
+            )
+        if isinstance(law, Empirical) and law.symmetrized:
+            raise _check.InputError(
+                "the labels of `source` are stored, and there are none for rows of opposite sign: "
+                "use Empirical(X) without symmetrized=True"
+            )
+        if isinstance(law, Empirical) and not np.array_equal(self.X, law.rows):
+            raise _check.InputError(
+                f"`source` has other rows than the problem's law {law!r}: give Rows(X, y) the X of "
+                "Empirical(X)"
+            )
+        if self.sample_weight is None:
+            return
+        for arm in arms:
+            if any(isinstance(trainer.step_size, str) for trainer in arm.trainer.parts):
+                raise _check.InputError(
+                    f"{arm.trainer!r} finds its step size from moments of the rows without their "
+                    "`sample_weight`: give a number as step_size, or rows without weights"
+                )
 
     def batch(self, stream: Stream, step: int, batch_size: int) -> Batch:
         """Return batch number `step` of the stream."""

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from neurotron import _check
+from neurotron._pickling import Pickled
 from neurotron._types import Array, Index
 from neurotron.problem import Problem
 from neurotron.trainers import Arm, Stages
 from neurotron.trainers.stages import Standing, Turn
 
-__all__ = ["CohortState", "divergence_limit"]
+__all__ = ["CohortState", "KeptState", "divergence_limit"]
 
 
 @dataclass
@@ -77,9 +79,20 @@ class CohortState:
         """Return the values of the arms, (arms,), infinite for those that diverged."""
         return np.where(self.running & ~np.isnan(values), values, np.inf)
 
-    def copy(self) -> CohortState:
-        """Return an independent copy."""
-        return self.part(np.arange(len(self.memory)))
+    def kept(self) -> KeptState:
+        """Return a copy that nobody can change."""
+        state = self.part(np.arange(len(self.memory)))
+        for turn in state.turns:
+            if turn.kept is not None:
+                _check.freeze(turn.kept.weights)
+        return KeptState(
+            state.step,
+            _check.freeze(state.weights),
+            tuple(state.memory),
+            _check.freeze(state.stopped_at),
+            _check.freeze(state.average),
+            tuple(state.turns),
+        )
 
     def part(self, columns: Index) -> CohortState:
         """Return a copy of the state of some arms."""
@@ -100,6 +113,29 @@ class CohortState:
         self.stopped_at[columns] = part.stopped_at
         for column, memory in zip(columns, part.memory, strict=True):
             self.memory[column] = memory
+
+
+@dataclass(frozen=True, eq=False)
+class KeptState(Pickled):
+    """The state at the end of a run, which cannot be changed: what `resume` goes on from."""
+
+    step: int
+    weights: Array
+    memory: tuple[tuple[float, ...], ...]
+    stopped_at: Index
+    average: Array
+    turns: tuple[Turn, ...]
+
+    def resumed(self) -> CohortState:
+        """Return the state to go on from: a copy, which the engine changes."""
+        return CohortState(
+            self.step,
+            self.weights.copy(),
+            list(self.memory),
+            self.stopped_at.copy(),
+            self.average.copy(),
+            list(self.turns),
+        )
 
 
 def divergence_limit(problem: Problem) -> float:

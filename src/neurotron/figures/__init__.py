@@ -6,14 +6,11 @@ page draws it with Plotly.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from neurotron import _check
 from neurotron.figures.chart import Chart, Line, Panel
 from neurotron.figures.printed import check_picture, draw, save
 from neurotron.figures.trajectory import plot, run_chart
-
-if TYPE_CHECKING:
-    from neurotron.results import Results
+from neurotron.results import Results
 
 __all__ = [
     "Chart", "Line", "Panel", "charts", "check_picture", "draw", "plot", "run_chart", "save",
@@ -34,4 +31,4 @@ def charts(results: Results) -> list[Chart]:
     """
     from neurotron.figures.collection import charts as every  # studies need more packages
 
-    return every(results)
+    return every(_check.instance("results", results, Results))

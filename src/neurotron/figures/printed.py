@@ -32,6 +32,7 @@ ALONE = 5.8, 3.6
 
 def draw(chart: Chart) -> Any:
     """Return the chart as a matplotlib figure, which a notebook shows."""
+    _check.instance("chart", chart, Chart)
     columns = chart.columns or _columns(len(chart.panels))
     rows = math.ceil(len(chart.panels) / columns)
     entries = chart.legend
@@ -136,16 +137,21 @@ def encode(figure: Any, suffix: str, dpi: int = 150) -> bytes:
 def save(figure: Any, path: str | Path) -> None:
     """Write a picture in the format of its name."""
     check_picture("path", path)
+    if not callable(getattr(figure, "savefig", None)):
+        raise _check.InputError(f"`figure` must be one of draw(chart), got {_check.shown(figure)}")
     Path(path).write_bytes(encode(figure, Path(path).suffix.lower()))
 
 
 def check_picture(name: str, path: str | Path) -> None:
     """Refuse a picture that could not be saved, before any work."""
-    if not isinstance(path, (str, Path)) or Path(path).suffix.lower() not in FORMATS:
+    if isinstance(path, Path):
+        path = str(path)
+    if not isinstance(path, str) or Path(path).suffix.lower() not in FORMATS:
         raise _check.InputError(
-            f"`{name}` must end in {', '.join(FORMATS[:-1])} or {FORMATS[-1]}, got {str(path)!r}"
+            f"`{name}` must end in {', '.join(FORMATS[:-1])} or {FORMATS[-1]}, got "
+            f"{_check.shown(path)}"
         )
-    folder = Path(path).parent
+    folder = _check.path(name, path).parent
     if not folder.is_dir():
         raise _check.InputError(f"`{name}`: there is no folder {str(folder)!r}")
     if Path(path).is_dir() or not os.access(folder, os.W_OK):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neurotron import _check
 from neurotron.figures import printed
 from neurotron.figures.chart import ERROR, STEPS, Chart, Line, Panel, line_of
 from neurotron.figures.styles import shades, styles
@@ -18,6 +19,9 @@ __all__ = ["plot", "run_chart", "run_lines"]
 
 def run_chart(run: Trajectories) -> Chart:
     """Return the chart of a run: one line per arm, in the colour of its trainer."""
+    from neurotron.trajectories import Trajectories
+
+    _check.instance("run", run, Trajectories)
     label = "batch loss" if run.errors is None else ERROR
     panel = Panel("", tuple(run_lines(run)))
     return Chart("run", "", "One run of every arm.", STEPS, label, (panel,))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from neurotron import _check
+from neurotron._pickling import Pickled
 from neurotron._types import Array
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Law", "ProductLaw", "ScaledLaw"]
 
 
-class Law(ABC):
+class Law(Pickled, ABC):
     """A law of inputs x in Rⁿ."""
 
     def __new__(cls, *given: Any, **named: Any) -> Self:
@@ -71,6 +72,7 @@ class Law(ABC):
         """Return m_i = E‖x‖^i for i = 1 … 4, inf if infinite; never below the true value."""
         order = _check.integer("order", order, 1, 4)
         n = _check.integer("n_inputs", n_inputs, 1)
+        _check.entries("the input", n)
         if self.n_inputs not in (None, n):
             raise _check.InputError(f"{self!r} has {self.n_inputs} inputs, not {n}")
         return self._norm_moment(order, n)
@@ -195,6 +197,7 @@ class ProductLaw(Law):
     def covariance(self, n_inputs: int) -> Array | None:
         """Return Σ = variance · I, None if the variance is infinite."""
         n = _check.integer("n_inputs", n_inputs, 1)
+        _check.entries("the covariance", n, n)
         return _check.freeze(self.variance * np.eye(n)) if math.isfinite(self.variance) else None
 
     def even_moments(self, n_inputs: int, weighting: str | None = None) -> EvenMoments:

@@ -45,7 +45,7 @@ class ScipyLaw(ProductLaw):
         if not usable:
             raise _check.InputError(
                 "`distribution` must be a frozen continuous scipy.stats distribution such as "
-                f"scipy.stats.logistic(), got {frozen!r}"
+                f"scipy.stats.logistic(), got {_check.shown(frozen)}"
             )
         if not single:
             raise _check.InputError("`distribution` must have single numbers as its parameters")
@@ -139,4 +139,5 @@ class ScipyLaw(ProductLaw):
         if math.isinf(self.variance):
             return None
         n, mean = _check.integer("n_inputs", n_inputs, 1), float(self.distribution.mean())
+        _check.entries("the covariance", n, n)
         return _check.freeze(np.full((n, n), mean**2) + (self.variance - mean**2) * np.eye(n))

@@ -10,19 +10,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from neurotron import _check
+from neurotron._pickling import Pickled
 from neurotron._types import Array, Index
 
 __all__ = ["Basis", "Matrices", "Windows"]
 
 
 @dataclass(frozen=True, eq=False)
-class Matrices:
+class Matrices(Pickled):
     """Dense basis matrices, `values` of shape (L, r, n)."""
 
     values: Array
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "values", _check.array("basis", self.values, ("L", "r", "n")))
+        values = _check.array("basis", self.values, ("L", "r", "n"), _check.LARGEST)
+        object.__setattr__(self, "values", values)
 
     def __len__(self) -> int:
         return self.values.shape[0]
@@ -61,7 +63,7 @@ class Matrices:
 
 
 @dataclass(frozen=True, eq=False)
-class Windows:
+class Windows(Pickled):
     """Windows of the input: row j of matrix l is the unit vector ``index[l, j]``.
 
     Exactly one 1 in each row and at most one in each column (the paper's convolutional networks),
@@ -72,13 +74,18 @@ class Windows:
     n_inputs: int
 
     def __post_init__(self) -> None:
-        index = np.array(self.index)
+        try:
+            index = np.asarray(self.index)
+        except ValueError:
+            raise _check.InputError("`index` must have shape (k, r)") from None
+        _check.entries("`index`", *index.shape)
         if index.dtype.kind not in "iu":
             raise _check.InputError(f"`index` must hold whole numbers, got {index.dtype}")
         index = index.astype(np.intp)
         if index.ndim != 2 or index.size == 0:
             raise _check.InputError(f"`index` must have shape (k, r), got {index.shape}")
         n = _check.integer("n_inputs", self.n_inputs, 1)
+        _check.entries("the input", n)
         if index.min() < 0 or index.max() >= n:
             raise _check.InputError(
                 f"`index` must lie in 0 … {n - 1}, got {index.min()} … {index.max()}"
@@ -107,10 +114,12 @@ class Windows:
 
     def dense(self) -> Array:
         """Return the matrices, (L, r, n)."""
+        _check.entries("the gates", *self.index.shape, self.n_inputs)
         return np.eye(self.n_inputs)[self.index]
 
     def combine(self, coefficients: Array) -> Array:
         """Return the (r, n) matrix Σ_l coefficients[l] basis[l]."""
+        _check.entries("the mean gate", self.filter_size, self.n_inputs)
         total = np.zeros((self.filter_size, self.n_inputs))
         rows = np.broadcast_to(np.arange(self.filter_size), self.index.shape)
         np.add.at(total, (rows, self.index), coefficients[:, None])

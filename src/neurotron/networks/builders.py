@@ -26,6 +26,7 @@ def relu_gate(
     (1, 3, 3)
     """
     n = _check.integer("n_inputs", n_inputs, 1)
+    _check.entries("the input", n)
     return _network(Windows(np.arange(n)[None, :], n), None, outer_weights, leak)
 
 
@@ -96,11 +97,13 @@ def convolution(
            [2, 3, 4]])
     """
     n = _check.integer("n_inputs", n_inputs, 1)
+    _check.entries("the input", n)
     r = _filter_length("filter_size", filter_size, n)
     stride = _check.integer("stride", stride, 1)
     _check.instance("circular", circular, bool)
-    starts = np.arange(0, n if circular else n - r + 1, stride)
-    index = (starts[:, None] + np.arange(r)) % n
+    starts = _starts(n if circular else n - r + 1, stride)
+    _check.entries("all windows together", len(starts), r)
+    index = (np.array(starts)[:, None] + np.arange(r)) % n
     return _network(Windows(index, n), None, outer_weights, leak)
 
 
@@ -118,12 +121,15 @@ def convolution2d(
     array([0, 1, 3, 4])
     """
     height, breadth = _pair("image_shape", image_shape)
+    _check.entries("the image", height, breadth)
     rows = _filter_length("filter_shape[0]", _pair("filter_shape", filter_shape)[0], height)
     columns = _filter_length("filter_shape[1]", filter_shape[1], breadth)
-    down, across = _pair("stride", (stride, stride) if np.ndim(stride) == 0 else stride)
-    corners = np.arange(0, height - rows + 1, down)[:, None] * breadth + np.arange(
-        0, breadth - columns + 1, across
+    down, across = _pair(
+        "stride", stride if isinstance(stride, (tuple, list)) else (stride, stride)
     )
+    tops, lefts = _starts(height - rows + 1, down), _starts(breadth - columns + 1, across)
+    _check.entries("all windows together", len(tops), len(lefts), rows, columns)
+    corners = np.array(tops)[:, None] * breadth + np.array(lefts)
     window = np.arange(rows)[:, None] * breadth + np.arange(columns)
     index = corners.reshape(-1, 1) + window.reshape(1, -1)
     return _network(Windows(index, height * breadth), None, outer_weights, leak)
@@ -148,16 +154,26 @@ def _network(
     return FilterNetwork(basis, mix, cast(Array, outer_weights), leak)
 
 
+def _starts(end: int, stride: int) -> range:
+    """Return where windows begin; a stride beyond the end leaves one window."""
+    return range(0, end, min(stride, end))
+
+
 def _filter_length(name: str, value: object, n_inputs: int) -> int:
     size = _check.integer(name, value, 1)
     if size > n_inputs:
-        raise _check.InputError(f"`{name}` must be at most the input's {n_inputs}, got {size}")
+        raise _check.InputError(
+            f"`{name}` must be at most the input's {_check.shown(n_inputs)}, got "
+            f"{_check.shown(size)}"
+        )
     return size
 
 
 def _pair(name: str, value: object) -> tuple[int, int]:
     if not isinstance(value, (tuple, list)) or len(value) != 2:
-        raise _check.InputError(f"`{name}` must be a pair of whole numbers, got {value!r}")
+        raise _check.InputError(
+            f"`{name}` must be a pair of whole numbers, got {_check.shown(value)}"
+        )
     first, second = (_check.integer(f"{name}[{i}]", part, 1) for i, part in enumerate(value))
     return first, second
 
@@ -177,7 +193,9 @@ def _dimensions(
     if n_inputs is None or filter_size is None:
         raise _check.InputError("give `n_inputs` and `filter_size`, or the matrix `center`")
     n = _check.integer("n_inputs", n_inputs, 1)
-    return _filter_length("filter_size", filter_size, n), n
+    r = _filter_length("filter_size", filter_size, n)
+    _check.entries("the gates' matrices", r, n)
+    return r, n
 
 
 def _given_or_drawn(

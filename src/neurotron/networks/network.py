@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from neurotron import _check
 from neurotron._formula import select
+from neurotron._pickling import Pickled
 from neurotron._types import Array
 from neurotron.networks.basis import Basis, Matrices, Windows
 
@@ -24,7 +25,7 @@ __all__ = ["FilterNetwork"]
 
 
 @dataclass(frozen=True, eq=False)
-class FilterNetwork:
+class FilterNetwork(Pickled):
     r"""A depth-2 network with one filter w shared by k gates.
 
     Users build one with `relu_gate`, `symmetric`, `convolution`, `convolution2d` or `from_gates`.
@@ -56,16 +57,17 @@ class FilterNetwork:
     def __post_init__(self) -> None:
         if not isinstance(self.basis, (Matrices, Windows)):
             raise _check.InputError(
-                f"`basis` must be Matrices or Windows, got {self.basis!r}: use a builder such as "
-                "networks.from_gates"
+                f"`basis` must be Matrices or Windows, got {_check.shown(self.basis)}: use a "
+                "builder such as networks.from_gates"
             )
         if self.mix is not None:
             mix = _check.array("mix", self.mix, ("k", len(self.basis)))
             object.__setattr__(self, "mix", mix)
-        q = np.array(self.outer_weights, dtype=object)
-        if q.ndim == 0:
-            q = np.full(self.width, _check.number("outer_weights", q.item(), "(-inf, inf)"))
-        weights = _check.array("outer_weights", q, (self.width,))
+        q = self.outer_weights
+        if _is_single(q):
+            number = q.item() if isinstance(q, np.ndarray) else q
+            q = np.full(self.width, _check.number("outer_weights", number, "(-inf, inf)"))
+        weights = _check.array("outer_weights", q, (self.width,), _check.LARGEST)
         if not weights.all():
             raise _check.InputError("`outer_weights` must not be zero: leave the gate out instead")
         object.__setattr__(self, "outer_weights", weights)
@@ -89,6 +91,7 @@ class FilterNetwork:
     @cached_property
     def gates(self) -> Array:
         """The sensing matrices A_i of the network, (k, r, n), formed on demand."""
+        _check.entries("the gates", self.width, self.filter_size, self.n_inputs)
         basis = self.basis.dense()
         return _check.freeze(basis if self.mix is None else np.tensordot(self.mix, basis, axes=1))
 
@@ -173,10 +176,7 @@ class FilterNetwork:
     def _arguments(
         self, weights: npt.ArrayLike, x: npt.ArrayLike
     ) -> tuple[Array, Array, tuple[slice | int, slice | int]]:
-        try:
-            w, inputs = np.asarray(weights, np.float64), np.asarray(x, np.float64)
-        except (TypeError, ValueError):
-            raise _check.InputError("`weights` and `x` must be arrays of numbers") from None
+        w, inputs = _check.numbers("weights", weights), _check.numbers("x", x)
         for name, value, size in (("weights", w, self.filter_size), ("x", inputs, self.n_inputs)):
             if value.ndim not in (1, 2) or value.shape[-1] != size:
                 raise _check.InputError(
@@ -184,3 +184,10 @@ class FilterNetwork:
                 )
         drop = (0 if inputs.ndim == 1 else slice(None), 0 if w.ndim == 1 else slice(None))
         return np.atleast_2d(w), np.atleast_2d(inputs), drop
+
+
+def _is_single(value: npt.ArrayLike) -> bool:
+    try:
+        return np.ndim(value) == 0
+    except ValueError:  # lists of different lengths
+        return False

@@ -23,7 +23,7 @@ SENSING = ("optimal", "polar", "mean", "center")
 
 def mean(network: FilterNetwork) -> Array:
     """Return M = Ā, the paper's choice."""
-    return network.mean_gate
+    return _check.instance("network", network, FilterNetwork).mean_gate
 
 
 def center(network: FilterNetwork) -> Array:
@@ -37,6 +37,7 @@ def center(network: FilterNetwork) -> Array:
     >>> bool(np.allclose(heavy.mean_gate, 10.0 * center(heavy)))
     True
     """
+    _check.instance("network", network, FilterNetwork)
     part = np.full(network.width, 1.0 / network.width)
     share = part if network.mix is None else part @ network.mix
     return _check.freeze(network.basis.combine(share))
@@ -92,6 +93,7 @@ def wishart(filter_size: int, n_inputs: int, *, degrees: int | None = None, seed
     """
     r, n = _shape(filter_size, n_inputs)
     terms = _check.integer("degrees", r if degrees is None else degrees, 1)
+    _check.entries("the terms", r, terms)
     if terms < r:
         raise _check.InputError(
             f"`degrees` must be at least `filter_size` = {r} for full rank, got {terms}"
@@ -112,6 +114,9 @@ def sensing_matrix(
     `covariance` is Σ, None if the law has none ("optimal" and "polar" need one); a `remedy` is what
     else the caller knows to help then.
     """
+    _check.instance("network", network, FilterNetwork)
+    if covariance is not None:
+        covariance = _check.array("covariance", covariance, (network.n_inputs,) * 2)
     _require_trainable(network, covariance)
     if not isinstance(sensing, str):
         shape = (network.filter_size, network.n_inputs)
@@ -140,7 +145,9 @@ def _covariance(network: FilterNetwork, covariance: npt.ArrayLike) -> Array:
 
 def _shape(filter_size: int, n_inputs: int) -> tuple[int, int]:
     n = _check.integer("n_inputs", n_inputs, 1)
-    return _check.integer("filter_size", filter_size, 1, n), n
+    r = _check.integer("filter_size", filter_size, 1, n)
+    _check.entries("the sensing matrix", r, n)
+    return r, n
 
 
 def _full_rank(matrix: Array) -> Array:

@@ -48,7 +48,7 @@ class Folder:
     @classmethod
     def read(cls, path: str | Path) -> Folder:
         """Return a folder that exists."""
-        path = Path(path)
+        path = _check.path("path", path)
         file = path / "manifest.json"
         if not file.is_file():
             there = "holds no results (no manifest.json)" if path.is_dir() else "is not a folder"

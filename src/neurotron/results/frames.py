@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from neurotron import _check
 from neurotron._extras import require
 from neurotron._types import Array, Index
 from neurotron.results import shard
@@ -160,7 +161,7 @@ def load(folder: str | Path) -> Results:
     ['recovered']
     """
     polars = require("polars")
-    held = Folder.read(folder)
+    held = Folder.read(_check.path("folder", folder))
     rows = [
         {"cohort": cohort, **row} for cohort, arms in held.manifest["arms"].items() for row in arms
     ]

@@ -60,9 +60,11 @@ def bootstrap(
     >>> bootstrap([1.0, 2.0, 3.0, 4.0, 5.0])
     Interval(estimate=3.0, low=1.0, high=5.0)
     """
-    array = np.asarray(values, np.float64)
+    array = _check.numbers("values", values)
+    _check.function("statistic", statistic, "(values, axis)")
     if array.ndim != 1 or not array.size or np.isnan(array).any():
         raise _check.InputError("`values` must be at least one number, none of them NaN")
+    _check.entries("all resamples together", RESAMPLES, array.size)
     draw = _seeds.generator(seed, "bootstrap")
     samples = array[draw.integers(array.size, size=(RESAMPLES, array.size))]
     tails = (1.0 - LEVEL) / 2.0, (1.0 + LEVEL) / 2.0
@@ -79,6 +81,8 @@ def rate(successes: int, trials: int) -> Interval:
     """
     from scipy.special import betaincinv
 
+    trials = _check.integer("trials", trials, 1)
+    successes = _check.integer("successes", successes, 0, trials)
     failures, tail = trials - successes, (1.0 - LEVEL) / 2.0
     low = betaincinv(successes, failures + 1, tail) if successes else 0.0
     high = betaincinv(successes + 1, failures, 1.0 - tail) if failures else 1.0
@@ -194,5 +198,7 @@ def _level(error: float | str) -> float:
     except ValueError:
         times = ""
     if not times or rest:
-        raise _check.InputError(f'`error` must be a number, or one as in "0.1×", got {error!r}')
+        raise _check.InputError(
+            f'`error` must be a number, or one as in "0.1×", got {_check.shown(error)}'
+        )
     return _check.number("error", level, "(0, inf)")

@@ -8,7 +8,7 @@ from neurotron import _check, _seeds, attacks, laws, networks, trainers
 from neurotron._registry import parse
 from neurotron.engine.recording import recorded_steps
 from neurotron.problem import Problem
-from neurotron.studies.spec import MOST_ARMS, Cohort, Study
+from neurotron.studies.spec import MOST_ARMS, MOST_ARMS_IN_ALL, Cohort, Study
 from neurotron.trainers import Arm
 from neurotron.trainers.names import step_size_of
 
@@ -43,6 +43,16 @@ def encounters(study: Study, cohort: Cohort) -> list[Encounter]:
     if len(met) > MOST_ARMS:
         raise _too_many()
     return list(met)
+
+
+def _most_arms(study: Study, cohort: Cohort) -> int:
+    """Return how many arms a cohort that is not refused has at most."""
+    pairs = sum(
+        len(sweep.trainers or cohort.trainers or study.trainers)
+        * (1 if sweep.attack == "none" else len(sweep.bound) * len(sweep.probability))
+        for sweep in cohort.sweeps
+    )
+    return min(pairs, MOST_ARMS)
 
 
 def _too_many() -> _check.InputError:
@@ -103,6 +113,10 @@ def check(study: Study) -> None:
     if units > MOST_UNITS:
         raise _check.InputError(
             f"cohorts × replicates must be at most {MOST_UNITS:,}, got {units:,}"
+        )
+    if sum(_most_arms(study, cohort) for cohort in study.cohorts) > MOST_ARMS_IN_ALL:
+        raise _check.InputError(
+            f"more than {MOST_ARMS_IN_ALL:,} learners in all cohorts: make the sweeps smaller"
         )
     for cohort in study.cohorts:
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 import tomllib
 from collections.abc import Sequence
@@ -48,7 +49,8 @@ def read(name_or_file: str | Path) -> Study:
     >>> nt.studies.read("paper").replicates
     20
     """
-    text = str(name_or_file)
+    text = str(name_or_file) if isinstance(name_or_file, Path) else name_or_file
+    _check.text("name_or_file", text)
     is_name = not text.endswith(".toml") and "/" not in text and "\\" not in text
     if is_name and text in _names():
         return parse((CATALOG / f"{text}.toml").read_bytes(), text)
@@ -58,24 +60,30 @@ def read(name_or_file: str | Path) -> Study:
     except (FileNotFoundError, ValueError):  # a name with NUL is a ValueError
         if is_name:
             raise _check.unknown("study", text, _names()) from None
-        raise _check.InputError(f"there is no file {text!r}") from None
+        raise _check.InputError(f"there is no file {_check.shown(text)}") from None
     except OSError as error:
-        raise _check.InputError(f"{text[:300]}: cannot be read: {error.strerror}") from None
-    if len(content) > MOST_BYTES:
-        raise _check.InputError(f"{text}: a study of more than {MOST_BYTES:,} bytes is not read")
+        raise _check.InputError(
+            f"{_check.printable(text[:300])}: cannot be read: {error.strerror}"
+        ) from None
     return parse(content, text)
 
 
 def parse(content: bytes, origin: str) -> Study:
     """Return the study of the text of a TOML file that is called `origin` in complaints."""
+    if not isinstance(content, bytes):
+        raise _check.InputError(
+            f"`content` must be the bytes of a TOML file, got {_check.shown(content)}"
+        )
+    _check.text("origin", origin)
     try:
         return complete(_as_json(content))
     except _check.InputError as error:
-        raise _check.InputError(f"{origin}: {error}") from None
+        raise _check.InputError(f"{_check.printable(origin[:300])}: {error}") from None
 
 
 def complete(text: str) -> Study:
     """Return the study of a JSON text: checked, and filled in where a cohort is `like` another."""
+    _check.text("study", text)
     try:
         study = _without_likes(Study.model_validate_json(text))
     except ValidationError as error:
@@ -89,17 +97,42 @@ def complete(text: str) -> Study:
 
 def _as_json(content: bytes) -> str:
     """Return TOML as JSON, where lists can become tuples; a date becomes what no key takes."""
+    if len(content) > MOST_BYTES:
+        raise _check.InputError(f"a study of more than {MOST_BYTES:,} bytes is not read")
     try:
-        raw = tomllib.loads(content.decode("utf-8"))
-        return json.dumps(raw, default=lambda date: {"date": str(date)})
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise _check.InputError(f"not UTF-8 text ({error.reason})") from None
+    _require_short_keys(text)
+    try:
+        raw = tomllib.loads(text)
+        return json.dumps(raw, default=lambda date: {"date": str(date)})
     except tomllib.TOMLDecodeError as error:
         raise _check.InputError(f"not TOML: {error}") from None
     except ValueError:  # Python's limit
         raise _check.InputError("a whole number has thousands of digits") from None
     except RecursionError:
         raise _check.InputError(TOO_DEEP) from None
+
+
+STRINGS_AND_COMMENTS = re.compile(
+    r""""{3}(?:\\(?:.|\Z)|[^\\])*?(?:"{3,5}|\Z)|'{3}.*?(?:'{3,5}|\Z)"""
+    r"""|"(?:\\.|[^"\\\n])*"?|'[^'\n]*'?|\#[^\n]*""",
+    re.DOTALL,
+)
+BETWEEN_KEYS = re.compile(r"[\n,=\[\]{}]")
+MOST_DOTS = 5
+
+
+def _require_short_keys(text: str) -> None:
+    """Refuse keys of many parts: tomllib takes hours for a.a.a.… of a hundred thousand.
+
+    A study has keys of two parts. The expression matches wherever a string begins, also one that
+    does not end, so that this takes time in proportion to the text.
+    """
+    bare = STRINGS_AND_COMMENTS.sub("s", text)
+    if any(part.count(".") > MOST_DOTS for part in BETWEEN_KEYS.split(bare)):
+        raise _check.InputError(TOO_DEEP)
 
 
 def _without_likes(study: Study) -> Study:
@@ -177,7 +210,7 @@ WORDS = {
 """Our words for pydantic's complaints."""
 
 WORDS_OF_KEYS = {
-    "record": 'must be "log", "all" or a whole number of at least 1',
+    "record": 'must be "log", "all" or a whole number from 1 to 1,000,000,000,000',
     "name": NAME_RULE,
     "like": NAME_RULE,
     "paired_with": NAME_RULE,
@@ -189,16 +222,18 @@ def _sentence(error: ValidationError) -> str:
     """Return the first complaint of pydantic as one sentence of ours."""
     first = error.errors()[0]
     if first["type"] == "json_invalid":  # ours is valid, but pydantic stops at 200 levels
-        return TOO_DEEP
+        return TOO_DEEP if "recursion" in first["msg"] else f"not JSON: {first['msg']}"
     kinds = ("literal['log','all']", "constrained-int", "[key]")
     place = [part for part in first["loc"] if part not in kinds]
+    if not place:  # not even a table
+        return f"must be a table, got {_check.shown(first['input'])}"
     where = _place(place)
     if first["type"] == "extra_forbidden":
         *table, key = place
         return str(_check.unknown(f"key in {_place(table) or 'the study'}", key, _keys(table)))
     if first["type"] == "missing":
         return f"`{where}` is missing"
-    pattern = "must not have line breaks or other control characters"
+    pattern = "must not have control characters, nor line breaks where one line is wanted"
     words = {"string_pattern_mismatch": pattern} | WORDS
     text = words.get(first["type"], first["msg"]).format(**first.get("ctx", {}))
     if first["type"] == "tuple_type" and place[-1] in ("cohorts", "sweeps"):

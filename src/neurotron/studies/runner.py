@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from neurotron import _check
+from neurotron._announce import announced
 from neurotron._threads import one_blas_thread
 from neurotron.engine.recording import recorded_steps
 from neurotron.results.folder import Folder, manifest_of
@@ -129,14 +130,19 @@ def run(
         workers = _check.integer("workers", workers, 1, 1024)
     if executor is not None:
         _check.instance("executor", executor, Executor)
+    _check.instance("mixed", mixed, bool)
+    if progress is not None:
+        _check.function("progress", progress, "a Progress")
+    place = _check.path("folder", folder)
     with one_blas_thread():
-        check(study)
-        arms = {cohort.name: arm_rows(study, cohort) for cohort in study.cohorts}
+        with announced(f"neurotron: checking the study {study.name} ..."):
+            check(study)
+            arms = {cohort.name: arm_rows(study, cohort) for cohort in study.cohorts}
         pool: Workers
         pool = Threads(workers) if executor is None else ExecutorWorkers(executor, workers)
         environment = pool.fingerprint()
         manifest = manifest_of(study.identity(), arms, environment)
-        with Folder.written(folder, manifest, mixed) as held:
+        with Folder.written(place, manifest, mixed) as held:
             return _Run(study, held, pool, mixed, progress).run()
 
 

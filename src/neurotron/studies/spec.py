@@ -13,10 +13,14 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-__all__ = ["MOST_ARMS", "Cohort", "Study", "Sweep", "Unit"]
+from neurotron import _check
+
+__all__ = ["MOST_ARMS", "MOST_ARMS_IN_ALL", "Cohort", "Study", "Sweep", "Unit"]
 
 MOST_ARMS = 4096
 """Learners of one cohort: more are asked for by mistake."""
+MOST_ARMS_IN_ALL = 100_000
+"""Learners of a study."""
 
 Name = Annotated[
     str,
@@ -25,10 +29,14 @@ Name = Annotated[
         description="Letters, digits, dots, dashes and underscores; names a folder.",
     ),
 ]
-ONE_LINE = r"^[^\x00-\x1f\x7f]*$"
+UNSEEN = r"\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069"
+"""Controls, line separators, and what turns the direction of writing."""
+ONE_LINE = rf"^[^\x00-\x1f{UNSEEN}]*$"
+SOME_LINES = rf"^[^\x00-\x08\x0b-\x1f{UNSEEN}]*$"
+"""Also line breaks and tabs."""
 Label = Annotated[str, Field(min_length=1, max_length=60, pattern=ONE_LINE)]
 Text = Annotated[str, Field(max_length=2000)]
-Described = Annotated[str, Field(max_length=200)]
+Described = Annotated[str, Field(max_length=200, pattern=ONE_LINE)]
 """A name with settings, as in student-t:dof=4."""
 Bound = Annotated[float, Field(ge=0.0, le=1e70)]
 Probability = Annotated[float, Field(ge=0.0, le=1.0)]
@@ -124,11 +132,11 @@ class Study(_Table):
 
     name: Name
     title: Text = Field("", pattern=ONE_LINE, description="One line.")
-    description: Text = Field("", description="What it is for.")
+    description: Text = Field("", pattern=SOME_LINES, description="What it is for.")
     seed: int = Field(0, ge=0, lt=2**63, description="Of everything that is drawn.")
     steps: int = Field(40_000, ge=0, le=10**12, description="Updates of every learner.")
     replicates: int = Field(20, ge=1, le=1_000_000, description="Repetitions of every cohort.")
-    record: Literal["log", "all"] | Annotated[int, Field(ge=1)] = Field(
+    record: Literal["log", "all"] | Annotated[int, Field(ge=1, le=10**12)] = Field(
         "log", description="log (40 records a decade), all, or every so many steps."
     )
     failure: float = Field(0.05, ge=1e-15, lt=1.0, description="δ of certified radii.")
@@ -142,7 +150,10 @@ class Study(_Table):
 
     def cohort(self, name: str) -> Cohort:
         """Return the cohort of a name."""
-        return next(cohort for cohort in self.cohorts if cohort.name == name)
+        by_name = {cohort.name: cohort for cohort in self.cohorts}
+        if name not in by_name:
+            raise _check.unknown("cohort", name, by_name)
+        return by_name[name]
 
     def units(self) -> Iterator[Unit]:
         """Yield all units: every cohort of a replicate before the next replicate."""

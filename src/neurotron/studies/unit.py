@@ -7,11 +7,13 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
+from neurotron import _check
 from neurotron._environment import environment
 from neurotron._threads import one_blas_thread
 from neurotron.problem import Problem
 from neurotron.results.shard import Row
 from neurotron.studies.building import build_arms, build_problem, seed_of
+from neurotron.studies.reading import complete
 from neurotron.studies.spec import Study, Unit
 from neurotron.trainers import Arm, NeuroTron
 
@@ -46,8 +48,10 @@ def run_unit(
     from neurotron.simulation import simulate  # loads the compiler
 
     began = time.perf_counter()
-    study = Study.model_validate_json(spec_json)
+    _check.text("cohort", cohort)
+    study = complete(spec_json)
     spec = study.cohort(cohort)
+    _check.integer("replicate", replicate, 0)
     with one_blas_thread():
         problem = build_problem(study, spec, replicate)
         arms = build_arms(study, spec, problem, replicate)

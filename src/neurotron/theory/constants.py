@@ -18,7 +18,7 @@ from neurotron._types import Array
 from neurotron.networks import FilterNetwork
 from neurotron.problem import Problem
 
-__all__ = ["floor_constant", "lambda1", "lambda2", "lambda3"]
+__all__ = ["floor_constant", "lambda1", "lambda2", "lambda3", "sensing_of"]
 
 
 def lambda1(problem: Problem, sensing: npt.ArrayLike, weighting: str | None = None) -> float:
@@ -28,7 +28,7 @@ def lambda1(problem: Problem, sensing: npt.ArrayLike, weighting: str | None = No
     only the symmetric part enters.
     """
     _check.instance("problem", problem, Problem).law.require_symmetric("λ1")
-    matrix = _matrix(problem, sensing)
+    matrix = sensing_of(problem, sensing)
     product = problem.network.mean_gate @ _covariance(problem, weighting) @ matrix.T
     return float(np.linalg.eigvalsh((product + product.T) / 2.0)[0])
 
@@ -51,14 +51,16 @@ def floor_constant(problem: Problem, sensing: npt.ArrayLike) -> float:
     No M has a smaller one than ``sensing="optimal"`` (docs/theory.md (d)). Infinite for λ1 ≤ 0.
     """
     smallest = lambda1(problem, sensing)
-    m = _matrix(problem, sensing)
+    m = sensing_of(problem, sensing)
     largest = float(np.linalg.eigvalsh(m @ _covariance(problem) @ m.T)[-1])
     return math.sqrt(largest) / smallest if smallest > 0.0 else math.inf
 
 
-def _matrix(problem: Problem, sensing: npt.ArrayLike) -> Array:
+def sensing_of(problem: Problem, sensing: npt.ArrayLike) -> Array:
+    """Return a sensing matrix that fits the problem, (r, n)."""
     network = problem.network
-    return _check.array("sensing", sensing, (network.filter_size, network.n_inputs))
+    shape = network.filter_size, network.n_inputs
+    return _check.array("sensing", sensing, shape, _check.LARGEST)
 
 
 def _covariance(problem: Problem, weighting: str | None = None) -> Array:

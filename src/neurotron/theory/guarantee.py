@@ -84,6 +84,7 @@ def certify(
         _adversary(arm, budget),
     )
     _check.choice("method", method, METHODS)
+    _check.integer("seed", seed, 0)
     if method == "measured":
         return _measure(request, seed)
     problem.law.require_clean("a guarantee")

@@ -9,6 +9,7 @@ from neurotron import _check
 from neurotron._types import Array
 from neurotron.attacks import Impersonation
 from neurotron.problem import Problem
+from neurotron.simulation import MOST_SAMPLES, MOST_STEPS
 from neurotron.trainers import Arm, NeuroTron
 
 __all__ = ["impersonated_mean"]
@@ -38,7 +39,10 @@ def impersonated_mean(
     array([[1., 1.],
            [2., 2.]])
     """
-    truth = problem.true_weights
+    truth = _check.instance("problem", problem, Problem).true_weights
+    _check.instance("arm", arm, Arm)
+    _check.integer("batch_size", batch_size, 1, MOST_SAMPLES)
+    counts = np.atleast_1d(_check.whole_numbers("steps", steps, 0, MOST_STEPS))
     if truth is None:
         raise _check.InputError("the problem has no `true_weights`")
     attack = _check.instance("attack", arm.attack, Impersonation)
@@ -52,6 +56,5 @@ def impersonated_mean(
     gate, pull = problem.network.mean_gate, (1.0 + problem.network.leak) / 2.0
     matrix = np.asarray(trainer.sensing) @ covariance @ gate.T
     step = np.eye(len(truth)) - float(trainer.step_size) * pull * matrix
-    counts = np.atleast_1d(np.asarray(steps, dtype=np.int64))
     start = problem.initial_weights - goal
     return np.stack([goal + np.linalg.matrix_power(step, int(count)) @ start for count in counts])

@@ -178,7 +178,9 @@ def _model(request: Request, trainer: NeuroTron, method: str, step_size: str) ->
 
 def _budget(attack: Attack | Budget | None) -> Budget:
     if attack is not None and not isinstance(attack, (Attack, Budget)):
-        raise _check.InputError(f"`attack` must be an Attack or a Budget, got {attack!r}")
+        raise _check.InputError(
+            f"`attack` must be an Attack or a Budget, got {_check.shown(attack)}"
+        )
     if isinstance(attack, Attack) and not attack.covered:
         raise NotAchievable(
             f"no guarantee covers {attack!r}: plan against a Budget, or certify with "

@@ -28,6 +28,7 @@ from neurotron.attacks import Attack
 from neurotron.laws.even_moments import weights_of_rows
 from neurotron.networks import FilterNetwork
 from neurotron.problem import Problem
+from neurotron.theory.constants import sensing_of
 from neurotron.theory.exposure import Budget, attacked_rows, budget_of
 from neurotron.theory.recursion import Recursion
 
@@ -49,7 +50,7 @@ SLACK = 1e-11
 
 @dataclass(frozen=True)
 class SharpConstants:
-    """What problem and trainer give, whoever attacks; infinite where a moment is."""
+    """What problem and trainer give, whoever attacks; infinite where a moment is, or overflows."""
 
     leak: float
     lambda1: float
@@ -109,13 +110,14 @@ def sharp_constants(
     problem: Problem, sensing: Array, weighting: str | None = None
 ) -> SharpConstants:
     """Return λ1, L1, L2, τ, s0 of a trainer with matrix M."""
-    network, m = problem.network, sensing
+    network = _check.instance("problem", problem, Problem).network
+    m = sensing_of(problem, sensing)
     moments = problem.even_moments(weighting)
     alpha, gate = network.leak, network.mean_gate
-    if moments.covariance is None:
+    product = None if moments.covariance is None else gate @ moments.covariance @ m.T
+    if product is None or not np.isfinite(product).all():
         none = math.inf
         return SharpConstants(alpha, none, none, none, none, none, _risk(problem))
-    product = gate @ moments.covariance @ m.T
     size = float(np.linalg.norm(product, 2))
     lambda1 = float(np.linalg.eigvalsh((product + product.T) / 2.0)[0]) - SLACK * size
     l1 = (1.0 + alpha) / 2.0 * size * (1.0 + SLACK)
@@ -229,5 +231,7 @@ def _risk(problem: Problem) -> float:
 
 
 def _root(matrix: Array) -> float:
-    """Return √λ_max of a positive semidefinite matrix, rounded up."""
+    """Return √λ_max of a positive semidefinite matrix, rounded up; inf if it overflowed."""
+    if not np.isfinite(matrix).all():
+        return math.inf
     return math.sqrt(max(float(np.linalg.eigvalsh(matrix)[-1]), 0.0) * (1.0 + SLACK))

@@ -26,7 +26,7 @@ from neurotron import _check
 from neurotron._types import Array, Index
 from neurotron.attacks import Attack
 from neurotron.problem import Problem
-from neurotron.theory.constants import lambda1, lambda2, lambda3
+from neurotron.theory.constants import lambda1, lambda2, lambda3, sensing_of
 from neurotron.theory.exposure import Budget, attacked_rows, budget_of
 from neurotron.theory.search import least
 
@@ -68,6 +68,9 @@ class Theorem1:
         cls, problem: Problem, sensing: Array, attack: Attack | Budget | None, batch_size: int
     ) -> Theorem1:
         """Return the constants; those of β(x) are sums over rows or use its largest value."""
+        _check.instance("problem", problem, Problem)
+        batch_size = _check.integer("batch_size", batch_size, 1)
+        sensing = sensing_of(problem, sensing)
         budget = budget_of(attack)
         theta, beta = budget.bound, budget.probability
         if theta is None or beta is None:
@@ -217,6 +220,8 @@ def gaussian_trade_off(n_inputs: int, scale: float, probability: float) -> float
 
     .. math:: c_{trade} = \frac{\sigma}{\sqrt2 \beta} \frac{\Gamma(n/2)}{\Gamma((n+1)/2)} - 1
     """
+    scale = _check.number("scale", scale, "(0, 1e70]")
+    probability = _check.number("probability", probability, "(0, 1]")
     return _gamma_ratio(n_inputs) * scale / (math.sqrt(2.0) * probability) - 1.0
 
 
@@ -228,6 +233,8 @@ def gaussian_risk_probability(n_inputs: int, scale: float, failure: float) -> fl
 
     The paper prints it for σ = 1.
     """
+    scale = _check.number("scale", scale, "(0, 1e70]")
+    failure = _check.number("failure", failure, "[1e-15, 1)")
     ratio = _gamma_ratio(n_inputs) * scale / math.sqrt(2.0)
     return ratio / (1.0 + n_inputs * scale**2 / failure)
 
@@ -241,7 +248,9 @@ def outer_weight_accuracy(theorem: Theorem1, q: float, failure: float) -> float:
     `theorem` is that of outer weights 1. The trainer's matrix M is the same in both; inf if even
     so the trade-off is not positive.
     """
-    beta1 = theorem.attacked[0]
+    q = _check.number("q", q, "[-1e70, 1e70]")
+    failure = _check.number("failure", failure, "[1e-15, 1)")
+    beta1 = _check.instance("theorem", theorem, Theorem1).attacked[0]
     if beta1 == 0.0:
         return 0.0
     excess = q**2 * (1.0 + theorem.leak) * theorem.lambda1 / (beta1 * theorem.lambda2) - 1.0
@@ -249,5 +258,5 @@ def outer_weight_accuracy(theorem: Theorem1, q: float, failure: float) -> float:
 
 
 def _gamma_ratio(n_inputs: int) -> float:
-    n = _check.integer("n_inputs", n_inputs, 1)
+    n = _check.integer("n_inputs", n_inputs, 1, 10**15)
     return math.exp(gammaln(n / 2.0) - gammaln((n + 1.0) / 2.0))

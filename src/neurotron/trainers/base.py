@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from neurotron import _check
 from neurotron._formula import family
+from neurotron._pickling import Pickled
 
 if TYPE_CHECKING:
     from neurotron.attacks import Attack
@@ -27,7 +28,7 @@ Direction = Literal["sensing", "gradient", "first_gradient"]
 
 
 @dataclass(frozen=True, eq=False)
-class Trainer:
+class Trainer(Pickled):
     """Base of all trainers.
 
     Write your own by naming a `direction` and giving `influence`, in plain NumPy. One that adapts

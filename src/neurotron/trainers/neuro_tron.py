@@ -85,6 +85,12 @@ class NeuroTron(Trainer):
                     f"step_size='scheduled' is for NeuroTron itself, not for {type(self).__name__}"
                 )
             problem.law.require_clean("step_size='scheduled'")
+            if problem.true_weights is None:
+                raise _check.InputError(
+                    "step_size='scheduled' goes by ‖w_1 − w*‖, and the problem has no "
+                    "`true_weights`: take the arm of plan(…, step_size='scheduled', "
+                    "initial_error=…), or step_size='fastest'"
+                )
             recursion = sharp_recursion(problem, resolved, attack, batch_size)
             return ScheduledTron.of(resolved, recursion, problem.initial_error(None) ** 2)
         if self.step_size == "fastest":  # the same whoever attacks, even without a bound

@@ -1,0 +1,54 @@
+# Written by `python -m neurotron._names` from the table in __init__.py.
+
+from neurotron import attacks as attacks
+from neurotron import claims as claims
+from neurotron import figures as figures
+from neurotron import laws as laws
+from neurotron import networks as networks
+from neurotron import results as results
+from neurotron import studies as studies
+from neurotron import theory as theory
+from neurotron import trainers as trainers
+from neurotron._check import InputError as InputError
+from neurotron.attacks import Attack as Attack
+from neurotron.attacks import Query as Query
+from neurotron.checks import check_attack as check_attack
+from neurotron.checks import check_law as check_law
+from neurotron.checks import check_trainer as check_trainer
+from neurotron.engine.sources import Rows as Rows
+from neurotron.engine.sources import Simulated as Simulated
+from neurotron.figures import plot as plot
+from neurotron.laws import Correlated as Correlated
+from neurotron.laws import Empirical as Empirical
+from neurotron.laws import Laplace as Laplace
+from neurotron.laws import Law as Law
+from neurotron.laws import Normal as Normal
+from neurotron.laws import ProductLaw as ProductLaw
+from neurotron.laws import Rademacher as Rademacher
+from neurotron.laws import ScipyLaw as ScipyLaw
+from neurotron.laws import StudentT as StudentT
+from neurotron.laws import Uniform as Uniform
+from neurotron.networks import FilterNetwork as FilterNetwork
+from neurotron.problem import Problem as Problem
+from neurotron.results import load as load
+from neurotron.simulation import simulate as simulate
+from neurotron.theory import Budget as Budget
+from neurotron.theory import Certificate as Certificate
+from neurotron.theory import NotAchievable as NotAchievable
+from neurotron.theory import Plan as Plan
+from neurotron.theory import certify as certify
+from neurotron.theory import plan as plan
+from neurotron.trainers import SGD as SGD
+from neurotron.trainers import Arm as Arm
+from neurotron.trainers import ClippedSGD as ClippedSGD
+from neurotron.trainers import ClippedTron as ClippedTron
+from neurotron.trainers import FirstSampleSGD as FirstSampleSGD
+from neurotron.trainers import HuberSGD as HuberSGD
+from neurotron.trainers import NeuroTron as NeuroTron
+from neurotron.trainers import RefinedTron as RefinedTron
+from neurotron.trainers import Stages as Stages
+from neurotron.trainers import Trainer as Trainer
+from neurotron.trainers import TrimmedSGD as TrimmedSGD
+from neurotron.trajectories import Trajectories as Trajectories
+
+__version__: str

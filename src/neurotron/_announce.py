@@ -1,0 +1,30 @@
+"""Say what takes long, on the standard error."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+from collections.abc import Iterator
+
+__all__ = ["announced"]
+
+PATIENCE = 1.0
+"""Seconds after which something takes long."""
+
+
+@contextlib.contextmanager
+def announced(message: str) -> Iterator[None]:
+    """Write a message to the standard error if what follows takes longer than `PATIENCE`."""
+
+    def write() -> None:
+        with contextlib.suppress(OSError, ValueError):  # nobody reads it
+            print(message, file=sys.stderr, flush=True)  # noqa: T201
+
+    timer = threading.Timer(PATIENCE, write)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

@@ -1,0 +1,506 @@
+"""A hundred thousand wrong studies and wrong calls: each gets one sentence, or is right.
+
+``NEUROTRON_FUZZ=0.01 pytest -m long tests/long/test_fuzz.py`` tries a hundredth of them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import datetime
+import fractions
+import json
+import math
+import os
+import random
+import signal
+import tomllib
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import neurotron as nt
+from neurotron.checks import ConformanceError
+from neurotron.studies import building, reading
+from neurotron.studies.writing import to_toml
+
+pytestmark = pytest.mark.long
+
+SCALE = float(os.environ.get("NEUROTRON_FUZZ", "1.0"))
+PARTS = 10
+STUDIES, CALLS = (max(PARTS, round(SCALE * count)) for count in (60_000, 40_000))
+SECONDS = 20.0
+"""Of processor time that one study or one call may take."""
+
+
+class Enough(BaseException):
+    """Raised by progress of ours: what was asked for is being computed, so it was accepted."""
+
+
+class Hang(BaseException):
+    """A call took too long."""
+
+
+@contextlib.contextmanager
+def limited():
+    """Raise `Hang` after some seconds of processor time."""
+
+    def stop(*_):
+        raise Hang
+
+    previous = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
+        signal.signal(signal.SIGVTALRM, previous)
+
+
+def outcome(call):
+    """Return "accepted", "refused", or what went wrong."""
+    try:
+        with limited(), warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # of numbers that overflow
+            call()
+    except Enough:
+        return "accepted"
+    except (nt.InputError, ConformanceError) as error:
+        text = str(error)
+        if text and text.isprintable() and len(text) < 600:
+            return "refused"
+        return f"not one sentence: {text[:200]!r}"
+    except Hang:
+        return "hang"
+    except MemoryError:
+        return "MemoryError"
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        return f"{type(error).__name__}: {str(error)[:200]}"
+    return "accepted"
+
+
+@pytest.fixture(autouse=True)
+def nothing_written(tmp_path, monkeypatch):
+    """Nothing appears in the current folder."""
+    place = tmp_path / "empty"
+    place.mkdir()
+    monkeypatch.chdir(place)
+    yield
+    assert list(place.iterdir()) == []
+
+
+# ---- values ------------------------------------------------------------------------------------
+
+
+class Rude:
+    """Cannot show itself."""
+
+    def __repr__(self):
+        raise RuntimeError("no")
+
+
+class Anything:
+    """Takes any arguments."""
+
+    def __init__(self, *_):
+        pass
+
+
+def nested(depth):
+    value = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+NASTY = {
+    "none": None, "true": True, "false": False, "zero": 0, "one": 1, "two": 2, "minus": -1,
+    "2**31": 2**31, "2**63 - 1": 2**63 - 1, "2**63": 2**63, "-2**63 - 1": -(2**63) - 1,
+    "2**64": 2**64, "10**30": 10**30, "10**5000": 10**5000, "half": 0.5, "nan": math.nan,
+    "inf": math.inf, "-inf": -math.inf, "huge": 1e308, "tiny": 5e-324, "minus half": -0.5,
+    "-0.0": -0.0, "complex": 1j, "fraction": fractions.Fraction(1, 3),
+    "huge fraction": fractions.Fraction(10**400), "int8": np.int8(3),
+    "uint64": np.uint64(2**64 - 1), "float16": np.float16(0.1), "NumPy true": np.bool_(True),
+    "NaT": np.datetime64("NaT"),
+    "date": datetime.date(1979, 5, 27), "": "", "word": "fastest", "long": "x" * 10**6,
+    "NUL": "a\0b", "bidi": "a\u202eb", "surrogate": "\ud800", "newline": "a\nb", "format": "{0}%s",
+    "settings": "sgd:step_size=1e400,,=", "bytes": b"abc", "many bytes": b"\xff" * 10**5,
+    "list": [], "list of nan": [math.nan], "list of text": ["a", "b"], "ragged": [[1], [1, 2]],
+    "deep": nested(500), "tuple": (), "dict": {}, "dict of lists": {"a": [1]}, "set": {1, 2},
+    "object": object(), "rude": Rude(), "class": Anything, "lambda": lambda *_: None,
+    "range": range(3), "empty array": np.empty(0), "0-d": np.array(1.0), "ints": np.arange(3),
+    "objects": np.array([None, 1], dtype=object), "complex array": np.ones(3) * 1j,
+    "masked": np.ma.masked_array([1.0, 2.0], [True, False]), "text array": np.array(["a"]),
+    "huge array": np.broadcast_to(1.0, (10**6, 10**6)),
+    "huge row": np.broadcast_to(1.0, (10**12,)), "many axes": np.ones((1,) * 20),
+    "infinite array": np.full((3, 3), np.inf), "overflow": np.full((3, 3), 1e308),
+    "zeros": np.zeros((3, 3)), "path": Path("no/such/place"), "nan path": Path("a\0b"),
+}  # fmt: skip
+
+
+# ---- calls -------------------------------------------------------------------------------------
+
+
+def stop(*_):
+    raise Enough
+
+
+def good_calls(folder):
+    """Return every public callable by name, with arguments it accepts."""
+    gate = nt.networks.relu_gate(3)
+    rows = np.vstack([np.eye(3), -np.eye(3)])
+    problem = nt.Problem.draw(gate, nt.Normal(), seed=1)
+    attack = nt.attacks.Constant(0.1, 0.1)
+    arm = nt.Arm(nt.NeuroTron(0.1), attack)
+    run = nt.simulate(problem, [arm], steps=3, batch_size=2)
+    study = nt.studies.read("smoke").model_copy(update={"steps": 10})
+    nt.studies.run(study, folder, replicates=1)
+    results = nt.load(folder)
+    chart = nt.figures.run_chart(run)
+    budget = nt.Budget(0.1, 0.1)
+    theorem = nt.theory.Theorem1.of(problem, np.eye(3), budget, 4)
+    liar = nt.Arm(nt.NeuroTron(0.1), nt.attacks.Impersonation(1.0, weights=[1.0, 2.0, 3.0]))
+    asked = {"bound": 0.1, "probability": 0.5}
+    scaled = {"scale": 1.0}
+    stepped = {"step_size": 0.1, "averaging": False}
+    robust = {"pace": 0.1, "averaging": False, "weighting": None, "quantile": 0.2, "speed": 0.1}
+    weighted = {"sensing": "optimal", "weighting": None}
+    simulated = {
+        "problem": problem, "arms": [arm], "steps": 3, "batch_size": 2, "seed": 0, "replicate": 0,
+        "record": "log", "source": None, "engine": "auto", "resume": None, "progress": stop,
+    }  # fmt: skip
+    certified = {
+        "problem": problem, "arm": arm, "batch_size": 4, "steps": 10, "failure": 0.1,
+        "initial_error": None, "method": "sharp", "budget": None, "seed": 0,
+    }  # fmt: skip
+    planned = {
+        "problem": problem, "attack": budget, "batch_size": 4, "accuracy": 10.0, "steps": None,
+        "failure": 0.1, "initial_error": None, "method": "sharp", "step_size": "constant",
+        **weighted,
+    }  # fmt: skip
+    shaped = {"outer_weights": 1.0, "leak": 0.1}
+    sized = {"filter_size": 2, "n_inputs": 3, "seed": 0}
+    return {
+        "Arm": (nt.Arm, {"trainer": nt.SGD(0.1), "attack": attack, "name": "a"}),
+        "Budget": (nt.Budget, asked | {"sees": "query"}),
+        "ClippedSGD": (nt.ClippedSGD, robust),
+        "ClippedTron": (nt.ClippedTron, stepped | weighted | {"quantile": 0.5, "speed": 0.1}),
+        "Correlated": (nt.Correlated, {"base": nt.Normal(), "matrix": np.eye(3)}),
+        "Correlated.from_covariance": (
+            nt.Correlated.from_covariance, {"covariance": np.eye(3), "base": None}),
+        "Empirical": (nt.Empirical, {"rows": rows, "symmetrized": False}),
+        "FilterNetwork": (nt.FilterNetwork, {"basis": gate.basis, "mix": None} | shaped),
+        "FilterNetwork.__call__": (gate, {"weights": np.ones(3), "x": np.ones(3)}),
+        "FilterNetwork.gradient": (gate.gradient, {"weights": np.ones(3), "x": np.ones(3)}),
+        "FirstSampleSGD": (nt.FirstSampleSGD, stepped),
+        "HuberSGD": (nt.HuberSGD, robust),
+        "Laplace": (nt.Laplace, scaled),
+        "Law.norm_moment": (nt.Laplace().norm_moment, {"order": 3, "n_inputs": 3}),
+        "Law.covariance": (nt.Laplace().covariance, {"n_inputs": 3}),
+        "NeuroTron": (nt.NeuroTron, stepped | weighted),
+        "Normal": (nt.Normal, scaled),
+        "Problem": (
+            nt.Problem,
+            {"network": gate, "law": nt.Normal(), "true_weights": np.ones(3), "noise": 0.0,
+             "initial_weights": None}),
+        "Problem.draw": (
+            nt.Problem.draw,
+            {"network": gate, "law": nt.Normal(), "seed": 0, "noise": 0.0,
+             "initial_weights": None}),
+        "Problem.even_moments": (problem.even_moments, {"weighting": None}),
+        "Problem.initial_error": (problem.initial_error, {"given": None}),
+        "Problem.norm_moment": (problem.norm_moment, {"order": 1}),
+        "Rademacher": (nt.Rademacher, scaled),
+        "RefinedTron": (
+            nt.RefinedTron,
+            {"warm_up": None, "averaging": False, "pace": None, "quantile": 0.2, "speed": 0.1}),
+        "Rows": (nt.Rows, {"X": rows, "y": np.ones(6), "sample_weight": None}),
+        "SGD": (nt.SGD, stepped),
+        "ScipyLaw": (nt.ScipyLaw, {"distribution": stats.logistic()}),
+        "Simulated": (nt.Simulated, {"problem": problem}),
+        "Stages": (lambda stage: nt.Stages(stage), {"stage": (nt.SGD(0.1), 1.0)}),
+        "Stages.share": (
+            lambda trainer, share: nt.Stages((trainer, share)),
+            {"trainer": nt.SGD(0.1), "share": 1.0}),
+        "StudentT": (nt.StudentT, scaled | {"dof": 4.0}),
+        "Trainer": (nt.Trainer, stepped),
+        "Trajectories.plot": (run.plot, {"path": None}),
+        "TrimmedSGD": (nt.TrimmedSGD, robust),
+        "Uniform": (nt.Uniform, scaled),
+        "certify": (nt.certify, certified),
+        "check_attack": (nt.check_attack, {"attack": attack, "seed": 0}),
+        "check_law": (nt.check_law, {"law": nt.Normal(), "n_inputs": 3, "seed": 0}),
+        "check_trainer": (nt.check_trainer, {"trainer": nt.SGD(0.01), "seed": 0}),
+        "load": (nt.load, {"folder": folder}),
+        "plan": (nt.plan, planned),
+        "plot": (nt.plot, {"run": run, "path": None}),
+        "simulate": (nt.simulate, simulated),
+        "attacks.Adaptive": (nt.attacks.Adaptive, asked),
+        "attacks.AlternatingSign": (nt.attacks.AlternatingSign, asked),
+        "attacks.Burst": (nt.attacks.Burst, asked | {"share": 0.5}),
+        "attacks.Constant": (nt.attacks.Constant, asked),
+        "attacks.HalfSpace": (nt.attacks.HalfSpace, asked | {"direction": np.ones(3)}),
+        "attacks.Impersonation": (nt.attacks.Impersonation, asked | {"weights": np.ones(3)}),
+        "attacks.LargeNorm": (nt.attacks.LargeNorm, asked | {"cutoff": 1.0}),
+        "attacks.Mixture": (nt.attacks.Mixture, asked),
+        "attacks.Multiplicative": (nt.attacks.Multiplicative, asked | {"factor": 2.0}),
+        "attacks.OddDirection": (nt.attacks.OddDirection, asked | {"direction": np.ones(3)}),
+        "attacks.RandomSign": (nt.attacks.RandomSign, asked),
+        "attacks.Replacement": (nt.attacks.Replacement, asked | scaled),
+        "attacks.SignFlip": (nt.attacks.SignFlip, asked),
+        "attacks.UniformNoise": (nt.attacks.UniformNoise, asked),
+        "attacks.build": (
+            nt.attacks.build, asked | {"text": "large-norm", "problem": problem, "seed": 0}),
+        "claims.evaluate": (nt.claims.evaluate, {"results": results}),
+        "claims.family_of": (nt.claims.family_of, {"results": results}),
+        "claims.write": (nt.claims.write, {"results": results, "claims": []}),
+        "figures.charts": (nt.figures.charts, {"results": results}),
+        "figures.check_picture": (
+            lambda path: nt.figures.check_picture("path", path), {"path": folder / "a.png"}),
+        "figures.draw": (nt.figures.draw, {"chart": chart}),
+        "figures.run_chart": (nt.figures.run_chart, {"run": run}),
+        "figures.save": (
+            nt.figures.save, {"figure": nt.figures.draw(chart), "path": folder / "a.png"}),
+        "laws.BY_NAME.build": (nt.laws.BY_NAME.build, {"text": "normal"}),
+        "laws.Corrupted": (
+            nt.laws.Corrupted, {"law": nt.Normal(), "scale": 1.0, "probability": 0.5}),
+        "networks.Matrices": (nt.networks.Matrices, {"values": np.ones((2, 2, 3))}),
+        "networks.Windows": (nt.networks.Windows, {"index": [[0, 1]], "n_inputs": 3}),
+        "networks.convolution": (
+            nt.networks.convolution,
+            {"n_inputs": 6, "filter_size": 3, "stride": 1, "circular": False} | shaped),
+        "networks.convolution2d": (
+            nt.networks.convolution2d,
+            {"image_shape": (4, 4), "filter_shape": (2, 2), "stride": (1, 2)} | shaped),
+        "networks.convolution2d.lengths": (
+            lambda height, breadth, rows, stride: nt.networks.convolution2d(
+                (height, breadth), (rows, 1), (stride, 1)),
+            {"height": 4, "breadth": 4, "rows": 2, "stride": 1}),
+        "networks.from_gates": (nt.networks.from_gates, {"gates": np.ones((2, 2, 3))} | shaped),
+        "networks.relu_gate": (nt.networks.relu_gate, {"n_inputs": 3} | shaped),
+        "networks.symmetric": (
+            nt.networks.symmetric, sized | shaped | {"width": 4, "center": None, "spread": None}),
+        "sensing.center": (nt.networks.sensing.center, {"network": gate}),
+        "sensing.gaussian": (nt.networks.sensing.gaussian, sized),
+        "sensing.mean": (nt.networks.sensing.mean, {"network": gate}),
+        "sensing.optimal": (
+            nt.networks.sensing.optimal, {"network": gate, "covariance": np.eye(3)}),
+        "sensing.polar": (nt.networks.sensing.polar, {"network": gate, "covariance": np.eye(3)}),
+        "sensing.sensing_matrix": (
+            nt.networks.sensing.sensing_matrix,
+            {"sensing": "optimal", "network": gate, "covariance": np.eye(3)}),
+        "sensing.wishart": (nt.networks.sensing.wishart, sized | {"degrees": 2}),
+        "results.Folder.read": (nt.results.Folder.read, {"path": folder}),
+        "results.bootstrap": (
+            nt.results.bootstrap, {"values": [1.0, 2.0], "statistic": np.mean, "seed": 0}),
+        "results.rate": (nt.results.rate, {"successes": 1, "trials": 3}),
+        "results.Results.steps_to": (results.steps_to, {"error": "0.1×"}),
+        "studies.catalog": (nt.studies.catalog, {}),
+        "studies.parse": (nt.studies.parse, {"content": b"", "origin": "x"}),
+        "studies.read": (nt.studies.read, {"name_or_file": "smoke"}),
+        "studies.run": (
+            nt.studies.run,
+            {"study": study, "folder": folder, "replicates": 1, "workers": 1, "executor": None,
+             "mixed": False, "progress": stop}),
+        "studies.run_unit": (
+            nt.studies.run_unit,
+            {"spec_json": study.model_dump_json(), "cohort": "normal", "replicate": 0,
+             "progress": stop}),
+        "studies.template": (nt.studies.template, {}),
+        "theory.Theorem1.of": (
+            nt.theory.Theorem1.of,
+            {"problem": problem, "sensing": np.eye(3), "attack": attack, "batch_size": 4}),
+        "theory.floor_constant": (
+            nt.theory.floor_constant, {"problem": problem, "sensing": np.eye(3)}),
+        "theory.gaussian_risk_probability": (
+            nt.theory.gaussian_risk_probability, scaled | {"n_inputs": 3, "failure": 0.1}),
+        "theory.gaussian_trade_off": (
+            nt.theory.gaussian_trade_off, scaled | {"n_inputs": 3, "probability": 0.1}),
+        "theory.impersonated_mean": (
+            nt.theory.impersonated_mean,
+            {"problem": problem, "arm": liar, "steps": [1, 2], "batch_size": 1}),
+        "theory.lambda1": (
+            nt.theory.lambda1, {"problem": problem, "sensing": np.eye(3), "weighting": None}),
+        "theory.lambda2": (nt.theory.lambda2, {"sensing": np.eye(3)}),
+        "theory.lambda3": (nt.theory.lambda3, {"network": gate}),
+        "theory.outer_weight_accuracy": (
+            nt.theory.outer_weight_accuracy, {"theorem": theorem, "q": 2.0, "failure": 0.1}),
+        "theory.sharp_constants": (
+            nt.theory.sharp_constants,
+            {"problem": problem, "sensing": np.eye(3), "weighting": None}),
+        "trainers.build": (nt.trainers.build, {"text": "sgd", "step_size": 0.1}),
+    }  # fmt: skip
+
+
+NOT_CALLED = {
+    "Attack", "Law", "ProductLaw",  # abstract: their subclasses are called
+    "InputError", "NotAchievable", "StorageError",
+    # records that the package itself makes, of plain values
+    "Assumption", "Certificate", "Chart", "Claim", "Computed", "EvenMoments", "Failure", "Finding",
+    "Folder", "Interval", "Line", "Panel", "Plan", "Progress", "Query", "Recursion", "Report",
+    "Results", "SharpConstants", "Theorem1", "Trajectories", "Unit",
+    "Cohort", "Study", "Sweep",  # pydantic's: `complete` checks them, with our words
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def calls(tmp_path_factory):
+    return good_calls(tmp_path_factory.mktemp("results") / "smoke")
+
+
+def wrong_calls(calls, rng, count):
+    """Yield `count` wrong calls: first every single wrong argument, then pairs of them."""
+    single = [
+        (name, {key: bad})
+        for name in calls
+        for key in calls[name][1]
+        for bad in NASTY
+        if key != "statistic" or not callable(NASTY[bad])  # what it raises is the caller's own
+    ]
+    rng.shuffle(single)
+    yield from single[:count]
+    with_two = [n for n in calls if len(calls[n][1]) > 1 and "statistic" not in calls[n][1]]
+    for _ in range(count - len(single)):
+        name = rng.choice(with_two)
+        keys = rng.sample(list(calls[name][1]), 2)
+        yield name, {key: rng.choice(list(NASTY)) for key in keys}
+
+
+def test_every_public_callable_is_called(calls):
+    packages = [
+        nt, nt.attacks, nt.claims, nt.figures, nt.laws, nt.networks, nt.networks.sensing,
+        nt.results, nt.studies, nt.theory, nt.trainers,
+    ]  # fmt: skip
+    public = {
+        name for package in packages for name in package.__all__
+        if callable(getattr(package, name))
+    }  # fmt: skip
+    assert public - {name.split(".")[-1] for name in calls} - NOT_CALLED == set()
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_a_wrong_call_is_refused_in_one_sentence_or_right(calls, part, monkeypatch):
+    monkeypatch.setattr(nt.results.Folder, "written", stop)
+    monkeypatch.setattr(nt.results.Folder, "write", stop)
+    found, counts = {}, Counter()
+    everything = list(wrong_calls(calls, random.Random(0), CALLS))
+    for name, wrong in everything[part::PARTS]:
+        function, arguments = calls[name]
+        given = arguments | {key: NASTY[bad] for key, bad in wrong.items()}
+        ended = outcome(lambda function=function, given=given: function(**given))
+        counts[ended] += 1
+        if ended not in ("accepted", "refused"):
+            found.setdefault(f"{name}: {ended}", wrong)
+    assert not found, "\n".join(f"{key}  {wrong}" for key, wrong in found.items())
+    assert counts["refused"] > counts["accepted"]
+
+
+# ---- studies -----------------------------------------------------------------------------------
+
+CATALOG = [
+    (reading.CATALOG / f"{name}.toml").read_bytes()
+    for name in ("paper", "smoke", "frontier", "_template")
+]
+VALUES = [
+    None, True, 0, 1, -1, 2, 2**63, 10**30, 0.5, -0.5, 1e308, 5e-324, "", "a", "x" * 5000, "a\0b",
+    "a\u202eb", "\u009b", "a\nb", [], [[]], [0.5, 0.5], [1, "a"], {}, {"a": {"a": 1}}, "none",
+    "adaptive", "sgd:step_size=nan", "student-t:dof=4", "burst:share=0.5", "symmetric:width=4",
+    "refined-tron", "convolution:stride=2", "corrupted:scale=1", "laplace:scale=1e69", "relu-gate",
+]  # fmt: skip
+PIECES = [
+    b"[", b"]", b"{", b"}", b'"', b"'", b'"""', b"'''", b"\\", b"\n", b"=", b".", b",", b"#", b"\0",
+    b"\xff", b"\xef\xbb\xbf", b"1e400", b"-", b"9" * 50, b"nan", b"inf", b"true", b"1979-05-27",
+    b"[[cohorts]]\n", b"[cohorts]\n", b"like = ", b"\\u0000", b"\xe2\x80\xae", b"a.b.c = 1\n",
+]  # fmt: skip
+
+
+def mutated_bytes(rng, text):
+    """Return the bytes after a few random edits."""
+    for _ in range(rng.randint(1, 4)):
+        start = rng.randrange(len(text) + 1)
+        end = min(len(text), start + rng.choice([0, 1, 1, 2, 8, 60]))
+        new = rng.choice(
+            [b"", bytes([rng.randrange(256)]), rng.choice(PIECES), text[start:end] * 2]
+        )
+        text = text[:start] + new + text[end:]
+    return text
+
+
+def places(tree):
+    """Yield every (container, key) of a tree of dictionaries and lists."""
+    for key, value in list(tree.items() if isinstance(tree, dict) else enumerate(tree)):
+        yield tree, key
+        if isinstance(value, (dict, list)):
+            yield from places(value)
+
+
+def mutated_tree(rng, tree):
+    """Return the study after a few changes of keys, values, types and nesting."""
+    tree = copy.deepcopy(tree)
+    for _ in range(rng.randint(1, 3)):
+        everywhere = list(places(tree))
+        if not everywhere:
+            break
+        container, key = rng.choice(everywhere)
+        kind = rng.randrange(5)
+        if kind == 0:
+            del container[key]
+        elif kind == 1:
+            container[key] = copy.deepcopy(rng.choice(VALUES))
+        elif kind == 2:
+            other, name = rng.choice(everywhere)
+            if key in container if isinstance(container, dict) else key < len(container):
+                with contextlib.suppress(LookupError):
+                    container[key] = copy.deepcopy(other[name])
+        elif kind == 3 and isinstance(container, dict):
+            container[rng.choice(["x", "seed", "noise", "title", "a\nb", "", "bound"])] = (
+                container.pop(key)
+            )
+        else:
+            container[key] = rng.choice([[container[key]], {"a": container[key]}])
+    return tree
+
+
+def is_small(study):
+    """Tell whether a study is checked in no time."""
+    sizes = max(cohort.n_inputs * cohort.filter_size for cohort in study.cohorts)
+    samples = max(cohort.batch_size for cohort in study.cohorts)
+    arms = sum(building._most_arms(study, cohort) for cohort in study.cohorts)
+    return sizes <= 10**4 and samples <= 10**4 and arms <= 500 and len(study.cohorts) < 10
+
+
+def read_back(study):
+    text = to_toml(study.model_dump(mode="json"))
+    assert nt.studies.parse(text.encode(), "again") == study
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_a_mutated_study_is_refused_in_one_sentence_or_reads_back_the_same(part):
+    rng, found, counts = random.Random(part), {}, Counter()
+    trees = [tomllib.loads(text.decode()) for text in CATALOG]
+    valid = []
+    for _ in range(STUDIES // PARTS):
+        if rng.random() < 0.5:
+            text = mutated_bytes(rng, rng.choice(CATALOG))
+            ended = outcome(lambda text=text: valid.append(nt.studies.parse(text, "x")))
+        else:
+            text = json.dumps(mutated_tree(rng, rng.choice(trees)))
+            ended = outcome(lambda text=text: valid.append(reading.complete(text)))
+        counts[ended] += 1
+        if ended == "accepted":
+            ended = outcome(lambda: read_back(valid[-1]))
+        if ended not in ("accepted", "refused"):
+            found.setdefault(ended, text)
+    for study in filter(is_small, valid):
+        ended = outcome(lambda study=study: building.check(study))
+        if ended not in ("accepted", "refused"):
+            found.setdefault(ended, study)
+    assert not found, "\n".join(f"{key}: {str(text)[:3000]}" for key, text in found.items())
+    assert counts["accepted"] > 0
+    assert counts["refused"] > 0
