@@ -12,7 +12,7 @@ from neurotron.studies import building, run_unit
 
 TEXT = """
 name = "s"
-seed = 3
+seed = 5
 steps = 60
 failure = 0.2
 replicates = 4
