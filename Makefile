@@ -26,7 +26,7 @@ paper: $(READY)
 	$(BIN)/neurotron paper --out out/paper
 
 test: $(READY)
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist loadfile
 
 check: $(READY)
 	$(BIN)/ruff format --check .
