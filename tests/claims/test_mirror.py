@@ -29,6 +29,11 @@ def lost(**networks):
     return outcome
 
 
+def lost_for_one_law(cohort, replicate, arm):
+    """On the networks of the first law both recover everything."""
+    return (lost() if cohort == "normal-1" else lost(sgd=(6, MIRROR)))(cohort, replicate, arm)
+
+
 @pytest.mark.parametrize(
     ("name", "verdict", "outcome"),
     [
@@ -38,7 +43,8 @@ def lost(**networks):
         ("more-often-than-sgd", HOLDS, lost(sgd=(6, MIRROR))),
         ("more-often-than-sgd", UNDECIDED, lost(sgd=(5, MIRROR))),  # five of five may be chance
         ("more-often-than-sgd", DOES_NOT_HOLD, lost(neuro_tron=(6, MIRROR))),
-        ("more-often-than-sgd", NOT_TESTED, lost(sgd=(9, MIRROR), neuro_tron=(9, MIRROR))),
+        ("more-often-than-sgd", UNDECIDED, lost(sgd=(9, MIRROR), neuro_tron=(9, MIRROR))),
+        ("more-often-than-sgd", UNDECIDED, lost_for_one_law),
         ("sgd-ends-at-mirror", HOLDS, lost(sgd=(6, MIRROR))),
         ("sgd-ends-at-mirror", DOES_NOT_HOLD, lost(sgd=(6, ELSEWHERE))),
         ("sgd-ends-at-mirror", NOT_TESTED, lost()),

@@ -55,7 +55,11 @@ def test_a_floor_of_storing_weights_alone_would_be_broken(epsilon):
     certificate = certify(problem)
     kappa = 1.0 - certificate.step_size * certificate.constants["lambda1"]
     length = float(np.linalg.norm(problem.true_weights))
-    assert measured(problem) > 10.0 * UNIT * length / (1.0 - math.sqrt(kappa))
+    stored = UNIT * length / (1.0 - math.sqrt(kappa))
+    assert measured(problem) > 10.0 * stored
+    if epsilon == 1e-6:  # the numbers of docs/theory.md
+        found = [measured(problem), stored, certificate.floor]
+        np.testing.assert_allclose(found, [4e-11, 6e-16, 8e-7], rtol=0.15)
 
 
 def test_no_radius_is_below_the_floor_however_many_steps(small_problem):
@@ -104,6 +108,29 @@ def test_steps_too_small_to_undo_rounding_have_a_large_floor(small_problem):
     long, short = (certify(small_problem, 1e-16, steps=steps) for steps in (None, 1000))
     assert long.radius > 1.0
     assert short.rounding < 1e-12
+
+
+def test_weights_are_stored_as_exactly_as_they_are_large_and_not_as_the_true_ones_are():
+    """With w* = 0 and steps of 1e-17 nothing moves from the start: no radius is below it."""
+    problem = nt.Problem(
+        nt.networks.relu_gate(2), nt.Normal(), np.zeros(2), initial_weights=[10.0, 5.0]
+    )
+    certificate = certify(problem, 1e-17, steps=None)
+    run = nt.simulate(problem, [certificate.arm], steps=1000, batch_size=certificate.batch_size)
+    assert certificate.radius > run.errors[0, -1] > 11.0
+
+
+def test_large_true_weights_are_reached_and_not_taken_for_divergence():
+    problem = nt.Problem(nt.networks.relu_gate(4), nt.Normal(), [3e6, -3e6, 3e6, 3e6])
+    certificate = certify(problem, "fastest", steps=1000)
+    run = nt.simulate(problem, [certificate.arm], steps=1000, batch_size=certificate.batch_size)
+    assert run.status == ("finished",)
+    assert run.errors[0, -1] <= certificate.radius < 1e-3
+
+
+def test_before_the_first_step_the_start_is_what_it_is(small_problem):
+    at_the_truth = nt.Problem(small_problem.network, nt.Normal(), np.ones(4))
+    assert certify(at_the_truth, 5.0, steps=0).radius < 1e-12
 
 
 def test_a_step_too_large_amplifies_rounding_with_the_error(small_problem):

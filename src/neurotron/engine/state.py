@@ -139,5 +139,10 @@ class KeptState(Pickled):
 
 
 def divergence_limit(problem: Problem) -> float:
-    """Return the size of a weight beyond which an arm has diverged: 10⁶ (1 + its start)."""
-    return min(1e6 * (1.0 + float(np.abs(problem.initial_weights).max())), 1e300)
+    """Return the size of a weight beyond which an arm has diverged.
+
+    It is 10⁶ (1 + the largest weight of the start, or of w* where that is known).
+    """
+    known = (problem.initial_weights, problem.true_weights)
+    largest = max(float(np.abs(weights).max()) for weights in known if weights is not None)
+    return min(1e6 * (1.0 + largest), 1e300)

@@ -1,12 +1,14 @@
 r"""What rounding errors add to a guarantee, as numbers only (docs/theory.md, "Rounding").
 
-A theorem speaks of real numbers, a computer stores 53 binary digits. One computed step differs from
-the exact one by an error whose root mean square is, to first order in u = 2⁻⁵³, at most
+A theorem is about real numbers, a computer stores 53 binary digits. As long as the root mean square
+of ‖w − w*‖ is at most D, one computed step differs from the exact one by an error whose root mean
+square is at most
 
-.. math:: \varrho(\eta) = u \|w_*\| + 2 \eta\, \gamma_m\, \big\| |A|^\top |w_*| \big\|
-          \sqrt{E[\omega^2 \|x\|^2 \|Mx\|^2]}, \qquad \gamma_m = \frac{m u}{1 - m u},
+.. math:: \varrho(\eta) = u (\|w_*\| + D) + 2 \eta\, \gamma_m\, \big( \| |A|^\top |w_*| \|
+          + \||A|\|_2 D \big) \sqrt{E[\omega^2 \|x\|^2 \|Mx\|^2]}, \quad
+          \gamma_m = \frac{m u}{1 - m u},
 
-the first part for storing the weights, the second for the label and the output, each computed with
+the first part for storing the weights, the second for label, output and update, each computed with
 m operations from the matrix |A| of absolute values (`FilterNetwork.magnitude`). A step without
 rounding contracts the excess over the exact bound by (1 + κ)/2 or more, 1 − κ = η(p − ηd₂).
 """
@@ -64,15 +66,16 @@ class Rounding:
     ) -> Rounding:
         """Return what holds for w*, or for any w* within `initial_error` of the start.
 
-        `spread` is √E[ω²‖x‖²‖Mx‖²], or more.
+        The weights in between are as far from w* as the start, at most. `spread` is
+        √E[ω²‖x‖²‖Mx‖²], or more.
         """
         network, truth = problem.network, problem.true_weights
         magnitude = network.magnitude
         near = problem.initial_weights if truth is None else truth
-        length, seen = np.linalg.norm(near), np.linalg.norm(np.abs(near) @ magnitude)
-        if truth is None:
-            length = length + initial_error
-            seen = seen + float(np.linalg.norm(magnitude, 2)) * initial_error
+        away = initial_error if truth is not None else 2.0 * initial_error
+        length = np.linalg.norm(near) + away
+        largest = float(np.linalg.norm(magnitude, 2))
+        seen = np.linalg.norm(np.abs(near) @ magnitude) + largest * away
         count = network.n_inputs + network.filter_size + len(network.basis) + network.width
         operations = (count + OTHER_OPERATIONS) * UNIT
         answers = 2.0 * operations / (1.0 - operations) * float(seen) * spread
@@ -109,7 +112,8 @@ class Rounding:
         # A bound that grows from s to G(s) amplifies what was added before by at most G(s)/s; one
         # that grows towards its end is also below what it would be from there.
         with np.errstate(all="ignore"):
-            growing = self.of_step(largest) * steps * (roots / roots[0])
+            growth = np.where(steps > 0, roots / roots[0], 1.0)
+            growing = self.of_step(largest) * steps * growth
             beyond = end - roots + self.kept(math.inf, smallest, largest)
         worst = np.fmin(growing, beyond)
         return np.where(np.isnan(worst), math.inf, np.maximum(worst, self.storage))
