@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import neurotron as nt
 from evidence import verdicts
-from evidence.store import SHOWING, Row, code_hash, collect, write_table
-from neurotron._environment import environment
+from evidence.store import SHOWING, Row, code_hash, collect, origins, rows_of, write_table
 from neurotron.figures.printed import draw, encode
 from neurotron.results.summary import endings
 
@@ -124,23 +123,41 @@ def collected(kept: Catalogued) -> dict[str, str]:
 
 
 def judged(kept: Catalogued, seed: int) -> Row:
-    """Return the verdicts of a study with another seed, and the numbers behind them."""
-    claims = nt.claims.evaluate(study(kept, seed))
-    return {claim.name: f"{claim.verdict} ({_numbers(claim)})" for claim in claims}
-
-
-def _numbers(claim: nt.claims.Claim) -> str:
-    return ", ".join(f"{found.estimate:.3g}" for found in claim.told[:4])
+    """Return what a study with another seed says: verdicts, first estimates, and who recovered."""
+    results = study(kept, seed)
+    claims = nt.claims.evaluate(results)
+    recovered: dict[str, list[int]] = {}
+    for row in endings(results):
+        recovered.setdefault(row["trainer"], []).append(row["recovered"])
+    return {
+        "verdicts": {claim.name: claim.verdict for claim in claims},
+        "estimates": {
+            claim.name: [_plain(found.estimate) for found in claim.told[:4]] for claim in claims
+        },
+        "recovered": recovered,
+    }
 
 
 def seeds(kept: Catalogued) -> None:
     """Compute and store the verdicts of a study with five seeds."""
     units = {f"seed {seed}": partial(judged, kept, seed) for seed in SEEDS}
-    title = f"The verdicts of the study `{kept.name}` with {len(SEEDS)} seeds (first estimates)"
+    title = f"The study `{kept.name}` with {len(SEEDS)} seeds: verdicts, and first estimates"
     rows = collect(f"{kept.name}_seeds", title, units, table=False, left_out=NO_PAGE)
-    names = [name for name in rows[0] if name != "case"]
-    by_claim = [{"claim": name, **{row["case"]: row[name] for row in rows}} for name in names]
-    write_table(f"{kept.name}_seeds", title, by_claim, [environment()])
+    table = [
+        {"": name, **{row["case"]: _cell(row, name) for row in rows}}
+        for name in rows[0]["verdicts"]
+    ]
+    table += [
+        {"": f"runs of {who} that recover w*, by setting"}
+        | {row["case"]: row["recovered"][who] for row in rows}
+        for who in rows[0]["recovered"]
+    ]
+    write_table(f"{kept.name}_seeds", title, table, origins(rows_of(f"{kept.name}_seeds")))
+
+
+def _cell(row: Row, claim: str) -> str:
+    estimates = (one if isinstance(one, str) else f"{one:.3g}" for one in row["estimates"][claim])
+    return f"{row['verdicts'][claim]} ({', '.join(estimates)})"
 
 
 def run() -> None:

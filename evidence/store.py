@@ -71,10 +71,15 @@ def origins(rows: Mapping[str, Row]) -> list[dict[str, str]]:
     return [{"rows": str(count), **json.loads(text)} for text, count in counts.items()]
 
 
+def rows_of(name: str) -> dict[str, Row]:
+    """Return the rows in ``docs/evidence/<name>.json``, by case, with where they are from."""
+    rows: dict[str, Row] = json.loads((FOLDER / f"{name}.json").read_text())["rows"]
+    return rows
+
+
 def stored(name: str) -> dict[str, Row]:
     """Return the results in ``docs/evidence/<name>.json``, by case."""
-    rows = json.loads((FOLDER / f"{name}.json").read_text())["rows"]
-    return {key: row["result"] for key, row in rows.items()}
+    return {key: row["result"] for key, row in rows_of(name).items()}
 
 
 def write_table(name: str, title: str, rows: list[Row], machines: list[dict[str, str]]) -> None:
