@@ -149,7 +149,7 @@ def defence_words() -> Iterator[Headline]:
     yield Headline(README, "adaptive attack ({} % at β = 0.4)", [100.0 * correlated["below 1e-12"]])
     yield Headline(DEFENCE, "on the paper's networks {} % of the runs", [exact])
     yield Headline(
-        DEFENCE, "{} % for N(0, 1), {} % for t(4), {} % for N(0, 9) and {} % for Laplace(2). No run",
+        DEFENCE, "{} % for N(0, 1), {} % for t(4), {} % for N(0, 9) and {} % for Laplace(2). No",
         large_norm_by_law(),
     )  # fmt: skip
     yield Headline(
