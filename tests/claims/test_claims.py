@@ -262,8 +262,8 @@ def test_what_too_few_runs_tell_of_sgd_itself_is_not_taken_as_told(tmp_path):
     claim = evaluate(tmp_path, as_claimed, replicates=6)["smaller-error-than-sgd"]  # 4 recover
     assert claim.verdict == ONLY_AS_PUBLISHED
     assert claim.because == (
-        "it holds in 6 of 6 comparisons; there are too few replicates for N against SGD, where "
-        "both recover, t against SGD, where both recover"
+        "it holds in 6 of 6 comparisons; there are too few replicates for some (N against SGD, "
+        "where both recover; t against SGD, where both recover)"
     )
 
 

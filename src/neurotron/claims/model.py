@@ -145,12 +145,12 @@ class Claim:
         for outcome, words in ((False, "it does not hold in"), (None, "it is undecided in")):
             found = [one for one in self.told if one.holds is outcome]
             if found:
-                parts.append(f"{words} {len(found)} {count}: {_cases(found)}")
+                parts.append(f"{words} {len(found)} {count} ({_cases(found)})")
         parts = parts or [f"it holds in {len(self.told)} {count}"]
         if self.means_more and all(found.as_published for found in self.findings):
             parts.append("no runs compare with what its words mean")
         elif self.untold:
-            parts.append(f"there are too few replicates for {_cases(self.untold)}")
+            parts.append(f"there are too few replicates for some ({_cases(self.untold)})")
         return "; ".join(parts)
 
     def to_dict(self) -> dict[str, Any]:
@@ -176,4 +176,4 @@ def _cases(findings: Sequence[Finding]) -> str:
     """Return the cases of findings, the first four by name."""
     cases = list(dict.fromkeys(found.case for found in findings))
     more = f" and {len(cases) - 4} more" if len(cases) > 4 else ""
-    return ", ".join(cases[:4]) + more
+    return "; ".join(cases[:4]) + more
