@@ -19,7 +19,7 @@ MIRROR = {
     "sgd-ends-at-mirror": "holds",
 }
 FRONTIER = {
-    "exact-below-half": "holds",
+    "exact-below-half": "undecided",
     "exact-when-concentrated": "does not hold",
     "exact-when-not-additive": "holds",
     "as-often-as-others": "does not hold",

@@ -136,6 +136,19 @@ def defence_tables() -> Iterator[Headline]:
         yield Headline(DEFENCE, f"| {shown} | {{}} % | {{}} | {{}} % |", numbers)
 
 
+def frontier_words() -> Iterator[Headline]:
+    """Yield what is said of the frontier study beside the defence's own."""
+    (row,) = stored("frontier_claims").values()
+    shares = [
+        100.0 * one["estimate"] for one in row["comparisons"] if one["claim"] == "exact-below-half"
+    ]
+    yield Headline(README, "at least {} % in every setting of another", [min(shares)])
+    yield Headline(
+        DEFENCE, "it is {} % in {} of {} settings and {} % in one",
+        [max(shares), shares.count(100.0), len(shares), min(shares)],
+    )  # fmt: skip
+
+
 def defence_words() -> Iterator[Headline]:
     """Yield what README and docs/defence.md say of the defence in words."""
     exact = share("RefinedTron", CONSTANT, 1e-12, 0.2, 0.4)
@@ -379,7 +392,7 @@ def mirror_words() -> Iterator[Headline]:
 
 
 HEADLINES = [
-    *defence_tables(), *defence_words(), *certificate_words(), *errata_words(),
+    *defence_tables(), *defence_words(), *frontier_words(), *certificate_words(), *errata_words(),
     *paper_words(), *mirror_words(),
 ]  # fmt: skip
 

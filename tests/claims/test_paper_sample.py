@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from evidence.verdicts import MIRROR, PAPER
+from evidence.verdicts import FRONTIER, MIRROR, PAPER
 
 import neurotron as nt
 
@@ -42,7 +42,10 @@ def test_a_sample_of_the_mirror_study_recovers_as_it_says(tmp_path):
     assert ends == {"neuro-tron": {"recovered"}, "sgd": {"recovered", "mirror"}}
 
 
-@pytest.mark.parametrize(("name", "wanted"), [("claims", PAPER), ("mirror_claims", MIRROR)])
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [("claims", PAPER), ("mirror_claims", MIRROR), ("frontier_claims", FRONTIER)],
+)
 def test_the_stored_verdicts_are_those_the_docs_speak_of(name, wanted):
     (row,) = json.loads((EVIDENCE / f"{name}.json").read_text())["rows"].values()
     found = {verdict["name"]: verdict["verdict"] for verdict in row["result"]["verdicts"]}
