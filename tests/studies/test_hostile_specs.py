@@ -305,7 +305,10 @@ def test_a_hostile_study_gets_one_clear_sentence_at_once(name, tmp_path):
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("papr", "unknown study 'papr': did you mean 'paper'? known: frontier, mirror, paper, smoke"),
+        (
+            "papr",
+            "unknown study 'papr': did you mean 'paper'? known: frontier, mirror, paper, smoke",
+        ),
         ("_template", "unknown study '_template'"),
         ("no/such/file.toml", "there is no file 'no/such/file.toml'"),
         ("missing.toml", "there is no file 'missing.toml'"),
