@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from neurotron._announce import say
 from neurotron._extras import unloadable
 
 __all__ = ["main"]
@@ -20,5 +21,5 @@ def main() -> None:
     except ModuleNotFoundError as error:
         sys.exit(f"the command line needs {error.name}: pip install 'neurotron[lab]'")
     except ImportError as error:  # with too little memory, also of what is always installed
-        print(f"error: a package that is needed {unloadable(error)}", file=sys.stderr)
+        say(f"error: a package that is needed {unloadable(error)}")
         sys.exit(2)
