@@ -111,10 +111,10 @@ def collected(kept: Catalogued) -> dict[str, str]:
         kept.claims, kept.title, {kept.name: partial(evaluated, kept)}, table=False,
         left_out=NO_PAGE,
     )  # fmt: skip
-    origin = [{"made by": f"`neurotron run {kept.name}`", **row["environment"]}]
-    write_table(kept.claims, kept.title, row["verdicts"], origin)
+    origin = [row["environment"]], f"neurotron run {kept.name}"
+    write_table(kept.claims, kept.title, row["verdicts"], *origin)
     comparisons = f"{kept.claims}_comparisons"
-    write_table(comparisons, f"{kept.title}: every comparison", row["comparisons"], origin)
+    write_table(comparisons, f"{kept.title}: every comparison", row["comparisons"], *origin)
     (drawn,) = collect(
         f"{kept.name}_figures", f"The figures of docs/{kept.page}",
         {"figures": partial(figures, kept)}, table=False, left_out=("cli", "report"),

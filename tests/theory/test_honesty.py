@@ -139,11 +139,10 @@ def test_coins_tossed_jointly_are_covered_by_no_guarantee(small_problem):
 def test_every_text_of_a_radius_is_at_least_the_radius(small_problem):
     plan = nt.plan(small_problem, nt.Budget(0.5, 0.3), steps=700, batch_size=8)
     radius = plan.certificate.radius
-    for text in (repr(plan.certificate), repr(plan), str(plan)):
-        for mark in ("radius=", "accuracy=", "ε = ", "w*‖ ≤ "):
-            if mark in text:
-                quoted = float(text.partition(mark)[2].split()[0].rstrip(",)"))
-                assert radius <= quoted < 1.001 * radius
+    texts = {"radius=": repr(plan.certificate), "accuracy=": repr(plan), "w*‖ ≤ ": str(plan)}
+    for mark, text in texts.items():
+        quoted = float(text.partition(mark)[2].split()[0].rstrip(",)"))
+        assert radius <= quoted < 1.001 * radius
     assert repr(nt.plan(small_problem, nt.Budget(0.5, 0.3), accuracy=2.0, batch_size=8)).count(
         "steps"
     ) == 1  # fmt: skip
