@@ -92,7 +92,6 @@ ROWS = {
     "a negative radius of Theorem 1": {"theorem1_radius": -1.0},
     "NaN true weights": {"true_weights": np.array([3.0, math.nan])},
     "an infinite attack vector": {"attack_vector": np.array([3.0, math.inf])},
-    "NaN weights of a finished run": {"weights": np.array([3.0, math.nan])},
     "shorter errors": {"errors": np.ones(3)},
     "no errors": {"errors": None},
     "shorter courses": {"steps": np.arange(2), "errors": np.ones(2), "losses": np.ones(2)},

@@ -135,7 +135,7 @@ def _require_possible(row: Row) -> None:
     for name in ("radius", "theorem1_radius", "errors", "losses"):
         if row[name] is not None and not (np.asarray(row[name]) >= 0.0).all():
             raise Damaged(f"a number of `{name}` in it is negative or NaN")
-    for name in VECTORS if row["status"] == "finished" else ("true_weights", OPTIONAL):
+    for name in ("true_weights", OPTIONAL):
         if row[name] is not None and not np.isfinite(row[name]).all():
             raise Damaged(f"a number of `{name}` in it is not finite")
 
