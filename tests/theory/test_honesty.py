@@ -207,7 +207,7 @@ def test_an_attack_that_looks_at_the_batch_must_say_so(small_problem):
 
 
 def test_coins_tossed_jointly_are_covered_by_no_guarantee(small_problem):
-    with pytest.raises(ConformanceError, match="chance looks at .*one sample at a time"):
+    with pytest.raises(ConformanceError, match=r"chance looks at .*one sample at a time"):
         nt.check_attack(JointCoins(0.5, 0.3))
     for method in ("sharp", "theorem1"):
         certificate = certify(small_problem, JointCoins(0.5, 0.3), method=method)

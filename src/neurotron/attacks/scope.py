@@ -100,8 +100,7 @@ def _answers(
     except _check.InputError:
         raise
     except (TypeError, ValueError) as error:
-        reason = _check.shorten(" ".join(f"{type(error).__name__}: {error}".split()))
         raise _check.InputError(
-            f"{formula} of {type(attack).__name__} must return one number for each sample; it ended "
-            f"with {reason}"
+            f"{formula} of {type(attack).__name__} must return one number for each sample; it "
+            f"ended with {_check.shown(error)}"
         ) from None
