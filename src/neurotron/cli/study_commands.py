@@ -160,7 +160,7 @@ def _progress() -> Iterator[Callable[[Progress], None]]:
         TextColumn("{task.fields[units]}"), BarColumn(), TextColumn("{task.fields[speed]}"),
         TimeRemainingColumn(),
     )  # fmt: skip
-    console = setting.Output(stderr=True)
+    console = Console(stderr=True)
     with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         steps = bar.add_task("steps", total=None, units="", speed="")
         told = 0

@@ -31,7 +31,7 @@ class _Written(ABCMeta):
     @property
     def __signature__(cls) -> inspect.Signature:
         """How a law is written, as `help` shows it too."""
-        _, *parameters = inspect.signature(cls.__init__).parameters.values()
+        _, *parameters = inspect.signature(cls.__init__).parameters.values()  # type: ignore[misc]
         return inspect.Signature(parameters)
 
     def __call__(cls, *given: Any, **named: Any) -> Any:
