@@ -144,7 +144,7 @@ def seeds(kept: Catalogued) -> None:
 
 
 def run() -> None:
-    """Compute and store the evidence, and fail if a verdict is not the one the docs speak of."""
+    """Compute and store the evidence, and fail if a verdict is not the one in the docs."""
     assert collected(PAPER) == verdicts.PAPER
     assert collected(MIRROR) == verdicts.MIRROR
     seeds(PAPER)

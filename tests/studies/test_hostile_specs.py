@@ -126,7 +126,7 @@ HOSTILE: dict[str, tuple[str | bytes, str]] = {
     # out of range
     "record beyond numbers": (
         also("STUDY", "record = 99999999999999999999999"), "whole number from 1 to 1,000"),
-    "no steps to speak of": (but(steps="-1"), "`steps` must be at least 0, got -1"),
+    "fewer than no steps": (but(steps="-1"), "`steps` must be at least 0, got -1"),
     "endless steps": (but(steps="10_000_000_000_000"), "`steps` must be at most 1,000,000,000,000"),
     "no replicates": (but(replicates="0"), "`replicates` must be at least 1, got 0"),
     "negative seed": (also("STUDY", "seed = -1"), "`seed` must be at least 0, got -1"),

@@ -40,7 +40,7 @@ Dask = Annotated[
     str | None, typer.Option(help="Compute on the Dask cluster with this scheduler address.")
 ]
 Mixed = Annotated[
-    bool, typer.Option("--mixed", help="Allow results of other versions or processors beside.")
+    bool, typer.Option("--mixed", help="Go on with results of other versions or processors.")
 ]
 
 

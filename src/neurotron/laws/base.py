@@ -108,7 +108,7 @@ class Law(Pickled, metaclass=_Written):
         if self.corrupted:
             raise _check.InputError(
                 f"{purpose} needs labels that are made of the inputs seen, and {self!r} corrupts "
-                "these: only certify(…, method='measured') speaks of it"
+                "these: use certify(…, method='measured'), which needs no theorem"
             )
 
 

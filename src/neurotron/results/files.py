@@ -40,9 +40,11 @@ def storing(root: Path) -> Iterator[None]:
         raise
     except OSError as error:
         if (root / "shards").is_dir():
-            kept = "what is finished is kept: mend that"
+            kept = "what is finished is kept: remove the cause"
         else:
-            kept = "no results are there now: if you moved them, put them back; else mend that"
+            kept = (
+                "no results are there now: if you moved them, put them back; else remove the cause"
+            )
         raise StorageError(
             f"cannot write into {str(root)!r}: {error.strerror or error}; {kept}, then run the "
             "same command again to go on"

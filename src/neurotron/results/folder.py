@@ -195,7 +195,13 @@ class Folder:
 
 
 def _require_ours(path: Path) -> None:
-    """Refuse a folder of somebody else's files."""
+    """Refuse a folder of somebody else's files, and a link that leads nowhere."""
+    for place in (path, *path.parents):
+        if place.is_symlink() and not place.exists():
+            raise _check.InputError(
+                f"{str(place)!r} is a link to {str(place.readlink())!r}, which does not exist: "
+                "make that folder, or take another one"
+            )
     if path.is_dir():
         names = {entry.name for entry in path.iterdir()}
         others = [name for name in names - {"lock", "shards"} if not files.is_temporary(name)]

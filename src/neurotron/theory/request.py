@@ -101,8 +101,8 @@ class Request:
         return "Empirical(rows), with rows drawn from the law, has a plug-in certificate"
 
     def covered(self, method: str) -> Assumption:
-        """Return the hypothesis that a method speaks of the attack at all."""
-        attack, remedy = self.attack, "only method='measured' can speak of it"
+        """Return the hypothesis that a method covers the attack."""
+        attack, remedy = self.attack, "use certify(…, method='measured'), which needs no theorem"
         known = not isinstance(attack, Attack) or method in attack.covered
         holds = known and budget_of(attack).bound is not None
         measured = "covered" if holds else f"not so for {attack!r}"
