@@ -110,10 +110,10 @@ def collected(kept: Catalogued) -> dict[str, str]:
         kept.claims, kept.title, {kept.name: partial(evaluated, kept)}, table=False,
         left_out=NO_PAGE,
     )  # fmt: skip
-    origin = [{"made by": f"`neurotron run {kept.name}`", **row["environment"]}]
-    write_table(kept.claims, kept.title, row["verdicts"], origin)
+    origin = [row["environment"]], f"neurotron run {kept.name}"
+    write_table(kept.claims, kept.title, row["verdicts"], *origin)
     comparisons = f"{kept.claims}_comparisons"
-    write_table(comparisons, f"{kept.title}: every comparison", row["comparisons"], origin)
+    write_table(comparisons, f"{kept.title}: every comparison", row["comparisons"], *origin)
     (drawn,) = collect(
         f"{kept.name}_figures", f"The figures of docs/{kept.page}",
         {"figures": partial(figures, kept)}, table=False, left_out=("cli", "report"),
@@ -161,7 +161,7 @@ def _cell(row: Row, claim: str) -> str:
 
 
 def run() -> None:
-    """Compute and store the evidence, and fail if a verdict is not the one the docs speak of."""
+    """Compute and store the evidence, and fail if a verdict is not the one in the docs."""
     assert collected(PAPER) == verdicts.PAPER
     assert collected(MIRROR) == verdicts.MIRROR
     seeds(PAPER)

@@ -139,7 +139,7 @@ def noise_attacker(batches: int = 400_000) -> Row:
 
 
 def run() -> None:
-    """Compute and store the evidence, and fail if Theorem 1 speaks of the paper's runs."""
+    """Compute and store the evidence, and fail if Theorem 1 covers the paper's runs."""
     title = (
         "Numbers of the errata and of the theory page that were sampled, recomputed: nets of the "
         "paper have seeds 0, 1, …; b = 16; c_trade at β = 0.5"

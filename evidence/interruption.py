@@ -33,11 +33,9 @@ PATIENCE = 120.0
 Hashes = dict[tuple[str, int], str]
 
 
-def write_study(folder: Path, *, steps: int, replicates: int) -> Path:
-    """Write a study of two cohorts, whose units take as long as its steps."""
-    path = folder / "study.toml"
-    path.write_text(
-        f"""
+def study_text(*, steps: int, replicates: int) -> str:
+    """Return a study of two cohorts, whose units take as long as its steps."""
+    return f"""
         name = "interrupted"
         steps = {steps}
         replicates = {replicates}
@@ -56,7 +54,12 @@ def write_study(folder: Path, *, steps: int, replicates: int) -> Path:
         like = "normal"
         law = "laplace"
         """
-    )
+
+
+def write_study(folder: Path, *, steps: int, replicates: int) -> Path:
+    """Write this study into a file; return which."""
+    path = folder / "study.toml"
+    path.write_text(study_text(steps=steps, replicates=replicates))
     return path
 
 

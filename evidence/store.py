@@ -82,14 +82,20 @@ def stored(name: str) -> dict[str, Row]:
     return {key: row["result"] for key, row in rows_of(name).items()}
 
 
-def write_table(name: str, title: str, rows: list[Row], machines: list[dict[str, str]]) -> None:
-    """Write ``docs/evidence/<name>.md``: the rows, and where they were computed."""
+def write_table(
+    name: str, title: str, rows: list[Row], machines: list[dict[str, str]], command: str = ""
+) -> None:
+    """Write ``docs/evidence/<name>.md``: the rows, where they were computed, and by which command.
+
+    The command is named if a user can give it as well.
+    """
     names = list(rows[0])
     lines = [" | ".join(names), " | ".join("---" for _ in names)]
     lines += [" | ".join(_text(row[column]) for column in names) for row in rows]
     table = "\n".join(f"| {line} |" for line in lines)
     origin = "\n".join(", ".join(f"{k} {v}" for k, v in one.items()) for one in machines)
-    (FOLDER / f"{name}.md").write_text(f"# {title}\n\n{table}\n\nFrom {origin}.\n")
+    by = f"`{command}` with " if command else ""
+    (FOLDER / f"{name}.md").write_text(f"# {title}\n\n{table}\n\nFrom {by}{origin}.\n")
 
 
 def write_json(path: Path, content: Row) -> None:

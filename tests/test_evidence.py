@@ -38,3 +38,10 @@ def test_only_missing_rows_are_computed_if_others_are_to_be_kept(code, tmp_path)
     assert "rows 1, code old" in foot
     assert "rows 1, code new" in foot
     assert store.stored("some") == {"a": {"value": 1}, "b": {"value": 2}}
+
+
+def test_the_foot_of_a_table_is_a_sentence_that_names_the_command(code, tmp_path):
+    store.write_table("some", "Some", [{"a": 1}], [{"numpy": "2.0"}], "neurotron run some")
+    assert (
+        (tmp_path / "some.md").read_text().endswith("\nFrom `neurotron run some` with numpy 2.0.\n")
+    )

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
+import warnings
+from types import ModuleType
 
 import pytest
 
+from neurotron import cli
 from neurotron._extras import MissingExtra, require
 
 
@@ -27,3 +31,29 @@ def test_what_cannot_be_loaded_gets_one_sentence(monkeypatch, error):
     monkeypatch.setattr(importlib, "import_module", fail)
     with pytest.raises(MissingExtra, match=r"^polars is installed but cannot be loaded \(.*memory"):
         require("polars")
+
+
+def test_a_package_that_only_warns_that_a_part_of_it_is_missing_is_refused(monkeypatch):
+    """As polars is imported when there is too little memory: its first use would fail."""
+
+    def halve(name):
+        warnings.warn("Polars binary is missing!", stacklevel=2)
+
+    monkeypatch.delitem(sys.modules, "polars", raising=False)
+    monkeypatch.setattr(importlib, "import_module", halve)
+    refused = pytest.raises(MissingExtra, match=r"^polars .* cannot be loaded .*binary.*memory")
+    with warnings.catch_warnings(action="ignore"), refused:  # as outside of tests
+        require("polars")
+
+
+def test_any_package_that_cannot_be_loaded_is_one_sentence_of_the_command(monkeypatch, capsys):
+    def fail():
+        raise ImportError("_ufuncs.so: failed to map segment from shared object")
+
+    app = ModuleType("neurotron.cli.app")
+    app.run = fail
+    monkeypatch.setitem(sys.modules, "neurotron.cli.app", app)
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert end.value.code == 2
+    assert re.match(r"error: .*cannot be loaded .*_ufuncs.*memory", capsys.readouterr().err)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import sys
+import warnings
 from typing import Any
 
 from neurotron._check import shorten
 
-__all__ = ["MissingExtra", "require"]
+__all__ = ["MissingExtra", "require", "unloadable"]
 
 EXTRA_OF = dict.fromkeys(
     ("jinja2", "matplotlib", "plotly", "polars", "pydantic", "rich", "threadpoolctl", "typer"),
@@ -23,14 +25,23 @@ def require(module: str) -> Any:
     """Return the imported `module`, or say which extra brings it or why it cannot be loaded."""
     package = module.partition(".")[0]
     try:
-        return importlib.import_module(module)
+        return importlib.import_module(module) if module in sys.modules else _whole(module)
     except Exception as error:  # with too little memory, imports fail in many ways
         if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith(package):
             raise MissingExtra(
                 f"this needs {package}: pip install 'neurotron[{EXTRA_OF[package]}]'"
             ) from error
-        reason = shorten(" ".join(f"{type(error).__name__}: {error}".split()))
-        raise MissingExtra(
-            f"{package} is installed but cannot be loaded ({reason}): free some memory, or "
-            f"install it again"
-        ) from error
+        raise MissingExtra(f"{package} is installed but {unloadable(error)}") from error
+
+
+def unloadable(error: Exception) -> str:
+    """Return what a complaint says of a package whose import ended with this error."""
+    reason = shorten(" ".join(f"{type(error).__name__}: {error}".split()))
+    return f"cannot be loaded ({reason}): free some memory, or install it again"
+
+
+def _whole(module: str) -> Any:
+    """Import a module; refuse polars without its compiled part, of which it only warns."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", ".*binary is missing")
+        return importlib.import_module(module)

@@ -83,7 +83,7 @@ def parse(text: str) -> tuple[str, dict[str, Any]]:
     >>> parse("neuro-tron:step_size=1e-3,sensing=mean")
     ('neuro-tron', {'step_size': 0.001, 'sensing': 'mean'})
     """
-    name, _, rest = _check.text("name:setting=value", text).partition(":")
+    name, _, rest = _check.text("text", text).partition(":")
     settings: dict[str, Any] = {}
     for part in filter(None, rest.split(",")):
         setting, equals, value = part.partition("=")

@@ -15,7 +15,7 @@ import numpy as np
 from neurotron import _check
 from neurotron._types import Array
 from neurotron.attacks import Attack, Query
-from neurotron.attacks.scope import looks_beyond, sample_queries
+from neurotron.attacks.scope import OTHER_SAMPLES, ask, looks_beyond, sample_queries
 from neurotron.engine.numpy_cohort import answer
 from neurotron.engine.streams import Purpose, Stream
 from neurotron.laws import Law, Normal, ProductLaw
@@ -95,13 +95,17 @@ def check_attack(attack: Attack, *, seed: int = 0) -> None:
     _check.integer("seed", seed, 0)
     query = sample_queries(attack, seed, rows=64, arms=3)
     bound, chance = np.full((1, 3), attack.bound), np.full((1, 3), attack.probability)
-    distortion = _answer(attack, "distort", attack.distort(bound, query), (64, 3))
+    distortion = _asked(attack, "distort", bound, query)
     _expect(np.isfinite(distortion).all(), "distort must return finite numbers")
     largest = float(np.abs(distortion).max())
     _expect(largest <= attack.bound * (1.0 + 1e-12), f"|ξ| = {largest:g} exceeds the bound")
-    chances = _answer(attack, "chance", attack.chance(chance, query), (64, 3))
+    chances = _asked(attack, "chance", chance, query)
     inside = (chances >= 0.0) & (chances <= attack.probability * (1.0 + 1e-12))
     _expect(inside.all(), "chance must return probabilities of at most `probability`")
+    for formula in ("chance", "distort") if attack.sees == "query" else ("chance",):
+        found = looks_beyond(attack, formula, seed)
+        said = ", or say sees = 'batch'" if (formula, found) == ("distort", OTHER_SAMPLES) else ""
+        _expect(not found, f"{formula} {found}: it must look at one sample at a time{said}")
     declared = Query(
         *(
             value if name in attack.uses else np.full((1, 1), np.nan)
@@ -109,15 +113,10 @@ def check_attack(attack: Attack, *, seed: int = 0) -> None:
         )
     )
     for formula, most, whole in (("distort", bound, distortion), ("chance", chance, chances)):
-        masked = _answer(attack, formula, getattr(attack, formula)(most, declared), (64, 3))
+        masked = _asked(attack, formula, most, declared)
         _expect(
             np.array_equal(masked, whole), f"{formula} looks at a field of the query not in `uses`"
         )
-    _expect(
-        attack.sees == "batch" or not looks_beyond(attack, "distort", seed),
-        "distort must look at one sample at a time, or say sees = 'batch'",
-    )
-    _expect(not looks_beyond(attack, "chance", seed), "chance must look at one sample at a time")
     _check_run(Arm(SGD(1e-3), attack, name="checked"), seed)
 
 
@@ -175,6 +174,15 @@ def _dimensions(arm: Arm) -> tuple[int, int]:
     vector = None if arm.attack is None else arm.attack.vector
     r = 4 if vector is None else len(vector)
     return r, r + 3
+
+
+def _asked(attack: Attack, formula: str, most: Array, query: Query) -> Array:
+    """Return what a formula of an attack answers to the queries of a check."""
+    try:
+        value = ask(attack, formula, most, query)
+    except _check.InputError as error:
+        raise ConformanceError(str(error)) from None
+    return _answer(attack, formula, value, (64, 3))
 
 
 def _answer(owner: Attack | Trainer, formula: str, value: Any, shape: tuple[int, int]) -> Array:

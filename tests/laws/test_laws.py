@@ -165,7 +165,7 @@ def test_nothing_is_guaranteed_of_corrupted_inputs_but_they_can_be_measured():
     sentence = (
         "a guarantee needs labels that are made of the inputs seen, and "
         "Corrupted(Normal(scale=1.0), scale=0.5, probability=1) corrupts these: "
-        "only certify(…, method='measured') speaks of it"
+        "use certify(…, method='measured'), which needs no theorem"
     )
     for method in ("sharp", "theorem1"):
         with pytest.raises(nt.InputError) as caught:

@@ -4,29 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from evidence.interruption import study_text
+
 import neurotron as nt
 from neurotron.studies.unit import run_unit
 
-STUDY = b"""
-name = "damaged"
-title = "What is damaged"
-steps = 300
-replicates = 2
-trainers = { tron = "neuro-tron:step_size=fastest", sgd = "sgd" }
-
-[[cohorts]]
-name = "normal"
-n_inputs = 12
-filter_size = 4
-step_size = 0.02
-network = "symmetric:width=4"
-sweeps = [{ bound = [0, 0.25, 1] }]
-
-[[cohorts]]
-name = "laplace"
-like = "normal"
-law = "laplace"
-"""
+STUDY = study_text(steps=300, replicates=2).encode()
 
 
 def run(folder: Path, replicates: int) -> None:

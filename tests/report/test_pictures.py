@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import os
+import re
 from hashlib import sha256
 from types import SimpleNamespace
 
 import pytest
 from tests.results.test_folder import held
 
+import neurotron as nt
 from neurotron.figures import printed
 from neurotron.report import pictures
 from neurotron.results.folder import StorageError
@@ -94,3 +98,70 @@ def test_a_damaged_or_hostile_list_removes_nothing(folder, text):
     assert draw(folder, "two") >= both("one", "two") | {"mine.png"}
     assert (folder.path / "mine.png").exists()
     assert (folder.path / "lock").exists()
+
+
+@pytest.mark.parametrize("place", ["figures/written.json", "runs.jsonl", "shards/a/0.parquet"])
+@pytest.mark.parametrize("kind", ["pipe", "device", "sparse"])
+def test_what_is_no_file_of_ours_is_not_waited_for(folder, place, kind):
+    draw(folder, "one")
+    path = folder.path / place
+    path.parent.mkdir(exist_ok=True)
+    path.unlink(missing_ok=True)
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    else:
+        path.touch()
+        os.truncate(path, 10**13)
+    assert draw(folder, "two") >= both("two")
+    assert folder.events() == []
+    assert nt.load(folder.path).replicates == {"a": 0, "b": 0}
+
+
+def test_a_picture_of_somebody_else_by_the_name_of_ours_is_renamed(folder, capsys):
+    (folder.path / "figures").mkdir()
+    for i, words in enumerate(["mine", "edited", "edited again"], 1):
+        (folder.path / "figures/one.png").write_text(words)
+        draw(folder, "one")
+        assert (folder.path / f"figures/one-kept-{i}.png").read_text() == words
+        assert (folder.path / "figures/one.png").read_text() == "one.png"
+        assert re.fullmatch(
+            rf"one.png in .*: it is now one-kept-{i}.png\n", capsys.readouterr().err
+        )
+
+
+def test_a_picture_that_is_a_link_by_the_name_of_ours_is_renamed(folder, tmp_path):
+    draw(folder, "one")
+    (tmp_path / "elsewhere.png").write_text("mine")
+    (folder.path / "figures/one.png").unlink()
+    (folder.path / "figures/one.png").symlink_to(tmp_path / "elsewhere.png")
+    draw(folder, "one")
+    assert (folder.path / "figures/one-kept-1.png").readlink() == tmp_path / "elsewhere.png"
+    assert (tmp_path / "elsewhere.png").read_text() == "mine"
+
+
+@pytest.mark.parametrize("written", range(6))
+def test_a_report_that_was_killed_does_not_take_its_pictures_for_somebody_else_s(
+    folder, monkeypatch, written
+):
+    draw(folder, "one", "two")
+    left = itertools.count(written, -1)
+    write = type(folder).write
+    with monkeypatch.context() as killed:
+        killed.setattr(printed, "encode", lambda picture, end: f"new {picture}{end}".encode())
+        killed.setattr(
+            type(folder), "write", lambda *given: write(*given) if next(left) > 0 else 1 / 0
+        )
+        with pytest.raises(ZeroDivisionError):
+            draw(folder, "one", "two")
+    for names in (["one", "two"], ["one"]):
+        assert draw(folder, *names) == both(*names) | {"written.json"}
+
+
+def test_the_list_of_an_older_version_is_understood(folder):
+    draw(folder, "one")
+    path = folder.path / "figures/written.json"
+    listed = {name: digest for name, (digest,) in json.loads(path.read_text()).items()}
+    path.write_text(json.dumps(listed))
+    assert draw(folder, "two") == both("two") | {"written.json"}

@@ -33,7 +33,7 @@ ROW = {
     "theorem1_radius": None, "weights": np.ones(2), "true_weights": np.ones(2),
     "attack_vector": None, "steps": np.arange(2), "errors": np.ones(2), "losses": np.ones(2),
 }  # fmt: skip
-ADVICE = "what is finished is kept: mend that, then run the same command again to go on"
+ADVICE = "what is finished is kept: remove the cause, then run the same command again to go on"
 
 
 def held(path: Path, manifest=MANIFEST, mixed=False) -> contextlib.AbstractContextManager[Folder]:

@@ -86,6 +86,12 @@ def test_a_forged_shard_is_left_out_and_named(folder, change):
 ROWS = {
     "NaN radius": {"radius": math.nan},
     "NaN error": {"errors": np.array([1.0, math.nan, 1.0, 1.0])},
+    "a negative error": {"errors": np.array([1.0, 1.0, 1.0, -3.57])},
+    "a negative loss": {"losses": np.array([1.0, 1.0, 1.0, -1.0])},
+    "a negative radius": {"radius": -1.0},
+    "a negative radius of Theorem 1": {"theorem1_radius": -1.0},
+    "NaN true weights": {"true_weights": np.array([3.0, math.nan])},
+    "an infinite attack vector": {"attack_vector": np.array([3.0, math.inf])},
     "shorter errors": {"errors": np.ones(3)},
     "no errors": {"errors": None},
     "shorter courses": {"steps": np.arange(2), "errors": np.ones(2), "losses": np.ones(2)},
@@ -105,6 +111,14 @@ def test_a_shard_with_right_hashes_and_impossible_values_is_left_out(folder, cha
     assert results.replicates == {"a": 2}
     assert len(results.damaged) == 1
     assert results.errors.shape == (2, 4)
+
+
+def test_a_run_that_diverged_has_infinite_errors(folder):
+    (row,) = shard._rows(folder.load("a", 1))
+    lost = np.array([1.0, 1.0, math.inf, math.inf])
+    change = {"status": "diverged", "stopped_at": 50, "errors": lost, "losses": lost}
+    folder.save("a", 1, [row | change | {"weights": np.array([3.0, math.inf])}])
+    assert nt.load(folder.path).damaged == ()
 
 
 def rewrite(folder, **parts: object) -> None:

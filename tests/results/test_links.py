@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.results.test_folder import MANIFEST, ROW, held
 
+from neurotron._check import InputError
 from neurotron.results.folder import Folder, StorageError
 
 
@@ -86,6 +87,15 @@ def test_the_name_of_an_unfinished_file_may_be_a_link(folder, outside, monkeypat
     (folder.path / ".claims.json.7.tmp").symlink_to(outside / "file")
     folder.write("claims.json", b"ours")
     assert (outside / "file").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["out", "out/inside"])
+def test_a_link_that_leads_nowhere_is_refused_as_such(tmp_path, name):
+    (tmp_path / "out").symlink_to(tmp_path / "gone")
+    told = r"out' is a link to .*gone', which does not exist: make that folder, or take another"
+    with pytest.raises(InputError, match=told), held(tmp_path / name):
+        pass
+    assert not (tmp_path / "gone").exists()
 
 
 def test_a_folder_of_results_may_itself_be_a_link(tmp_path):

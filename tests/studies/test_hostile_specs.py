@@ -126,7 +126,7 @@ HOSTILE: dict[str, tuple[str | bytes, str]] = {
     # out of range
     "record beyond numbers": (
         also("STUDY", "record = 99999999999999999999999"), "whole number from 1 to 1,000"),
-    "no steps to speak of": (but(steps="-1"), "`steps` must be at least 0, got -1"),
+    "fewer than no steps": (but(steps="-1"), "`steps` must be at least 0, got -1"),
     "endless steps": (but(steps="10_000_000_000_000"), "`steps` must be at most 1,000,000,000,000"),
     "no replicates": (but(replicates="0"), "`replicates` must be at least 1, got 0"),
     "negative seed": (also("STUDY", "seed = -1"), "`seed` must be at least 0, got -1"),
@@ -219,6 +219,13 @@ HOSTILE: dict[str, tuple[str | bytes, str]] = {
     "label with a C1 control": (also("TRAINERS", '"a\\u009bb" = "sgd"'), "must not have control"),
     "label that turns": (also("TRAINERS", '"a\\u202eb" = "sgd"'), "must not have control"),
     "title that turns": (also("STUDY", 'title = "a\\u2066b"'), "must not have control"),
+    **{
+        f"{place} with the invisible U+{code}": (
+            also(where, text.format(f"a\\u{code}b")), "must not have control or other invisible")
+        for code in ("061c", "200b", "200e", "200f", "feff")
+        for place, where, text in (
+            ("label", "TRAINERS", '"{}" = "sgd"'), ("title", "COHORT", 'title = "{}"'))
+    },
     "law with a C1 control": (but(law='"\\u0085normal"'), "must not have control"),
     "description with ESC": (also("STUDY", 'description = "\\u001b[2J"'), "must not have control"),
     # something is missing

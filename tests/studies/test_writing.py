@@ -10,7 +10,8 @@ from neurotron.studies import Study, parse, read
 from neurotron.studies.writing import to_toml
 
 TURNS = "\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-LETTERS = st.characters(exclude_categories=("Cs", "Cc"), exclude_characters=TURNS)
+NO_WIDTH = "\u061c\u200b\u200e\u200f\ufeff"
+LETTERS = st.characters(exclude_categories=("Cs", "Cc"), exclude_characters=TURNS + NO_WIDTH)
 LINE = st.text(LETTERS, max_size=40)
 LINES = st.text(LETTERS | st.sampled_from("\n\t"), max_size=60)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 import signal
 
 import numpy as np
@@ -76,6 +78,16 @@ def test_flipping_signs_is_not_advised_where_labels_are_stored():
     assert "labels can be made" in " ".join(str(certify(rows_problem(rows))).split())
 
 
+@pytest.mark.parametrize("known", [False, True])
+def test_too_few_rows_are_told_how_many_to_give(known):
+    rows = np.random.default_rng(3).standard_normal((20, 3))
+    certificate = certify(rows_problem(rows, truth=known), initial_error=10.0)
+    text = " ".join(str(certificate).split())
+    assert "20 rows are too few to tell: give at least 50" in text
+    assert "no guarantee is known" not in text
+    assert ("50, or where labels can be made" in text) is known
+
+
 def test_stored_rows_are_not_trained_on_as_if_they_were_flipped():
     rows = np.random.default_rng(3).exponential(size=(100, 3))
     problem = rows_problem(rows, truth=False, symmetrized=True)
@@ -112,6 +124,75 @@ class JointCoins(nt.attacks.Constant):
         return np.where(np.mean(query.label) > 0.0, probability, 0.0) + 0.0 * query.label
 
 
+class Stateful(nt.Attack):
+    """Changes its answer whenever it is asked."""
+
+    uses = ("label",)
+    asked = itertools.count()
+
+    def distort(self, bound, query):
+        return bound * (-1.0) ** next(self.asked) + 0.0 * query.label
+
+
+class Comparing(nt.Attack):
+    """Looks at how the other arms answer."""
+
+    uses = ("output",)
+
+    def distort(self, bound, query):
+        return bound * np.tanh(query.output - query.output.mean(axis=1, keepdims=True))
+
+
+class Evading(Majority):
+    """Looks at the batch unless it is one of the size that is tried for every attack."""
+
+    def distort(self, bound, query):
+        if len(query.push) in (1, 64):
+            return 0.0 * query.push
+        return super().distort(bound, query)
+
+
+class Writing(nt.Attack):
+    """Writes into what it is given."""
+
+    def distort(self, bound, query):
+        query.label[query.label > 0.0] = 0.0
+        return bound + query.label
+
+
+@pytest.mark.parametrize(
+    ("attack", "told"),
+    [
+        (Stateful, "distort answers differently when asked the same again.*keep no state"),
+        (Comparing, "distort depends on the other arms.*its own sample only"),
+    ],
+)
+def test_an_attack_is_told_what_it_depends_on(small_problem, attack, told):
+    certificate = certify(small_problem, attack(0.5, 0.3))
+    assert not certificate.holds
+    text = " ".join(str(certificate).split())
+    assert re.search(told, text)
+    assert "sees" not in text
+    with pytest.raises(ConformanceError, match=told.partition(".*")[0]):
+        nt.check_attack(attack(0.5, 0.3))
+    with pytest.raises(nt.InputError, match=told.split()[1]):
+        certify(small_problem, attack(0.5, 0.3), budget=nt.Budget(0.5, 0.3))
+
+
+def test_an_attack_that_writes_into_the_query_is_told_so(small_problem):
+    told = "distort of Writing writes into .*read-only: let it return new ones"
+    with pytest.raises(nt.InputError, match=told):
+        certify(small_problem, Writing(0.5, 0.3))
+    with pytest.raises(ConformanceError, match=told):
+        nt.check_attack(Writing(0.5, 0.3))
+
+
+def test_what_an_attack_looks_at_is_tried_with_the_batch_size_that_is_certified(small_problem):
+    certificate = certify(small_problem, Evading(0.5, 0.3))
+    assert not certificate.holds
+    assert "sees = 'batch'" in " ".join(str(certificate).split())
+
+
 def test_an_attack_that_looks_at_the_batch_must_say_so(small_problem):
     with pytest.raises(ConformanceError, match="sees = 'batch'"):
         nt.check_attack(Majority(0.5, 0.3))
@@ -126,7 +207,7 @@ def test_an_attack_that_looks_at_the_batch_must_say_so(small_problem):
 
 
 def test_coins_tossed_jointly_are_covered_by_no_guarantee(small_problem):
-    with pytest.raises(ConformanceError, match="chance must look at one sample"):
+    with pytest.raises(ConformanceError, match=r"chance looks at .*one sample at a time"):
         nt.check_attack(JointCoins(0.5, 0.3))
     for method in ("sharp", "theorem1"):
         certificate = certify(small_problem, JointCoins(0.5, 0.3), method=method)
@@ -139,11 +220,14 @@ def test_coins_tossed_jointly_are_covered_by_no_guarantee(small_problem):
 def test_every_text_of_a_radius_is_at_least_the_radius(small_problem):
     plan = nt.plan(small_problem, nt.Budget(0.5, 0.3), steps=700, batch_size=8)
     radius = plan.certificate.radius
-    for text in (repr(plan.certificate), repr(plan), str(plan)):
-        for mark in ("radius=", "accuracy=", "ε = ", "w*‖ ≤ "):
-            if mark in text:
-                quoted = float(text.partition(mark)[2].split()[0].rstrip(",)"))
-                assert radius <= quoted < 1.001 * radius
+    marks = {
+        repr(plan.certificate): ["radius="],
+        repr(plan): ["accuracy=", "radius="],
+        str(plan): ["ε = ", "w*‖ ≤ "],
+    }
+    for text, mark in [(text, mark) for text, some in marks.items() for mark in some]:
+        quoted = float(text.partition(mark)[2].split()[0].rstrip(",)"))
+        assert radius <= quoted < 1.001 * radius
     assert repr(nt.plan(small_problem, nt.Budget(0.5, 0.3), accuracy=2.0, batch_size=8)).count(
         "steps"
     ) == 1  # fmt: skip

@@ -16,7 +16,7 @@ __all__ = ["Multiplicative"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Multiplicative(Unlimited):
-    r"""Multiplies labels by a factor: outside the theorem, which speaks of additive changes.
+    r"""Multiplies labels by a factor: outside the theorem, which is about additive changes.
 
     .. math:: v = c\, y, \qquad \xi = \mathrm{clip}((c - 1)\, y,\, -\theta,\, \theta)
 

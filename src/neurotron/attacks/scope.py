@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from neurotron import _check
 from neurotron._types import Array
 from neurotron.attacks.base import Attack, Query
 
-__all__ = ["looks_beyond", "sample_queries"]
+__all__ = ["OTHER_ANSWERS", "OTHER_ARMS", "OTHER_SAMPLES", "ask", "looks_beyond", "sample_queries"]
 
 ROWS, ARMS = 64, 3
+MOST_ROWS = 10_000
+"""Samples that are made up for a larger batch."""
+OTHER_ANSWERS = "answers differently when asked the same again"
+OTHER_SAMPLES = "looks at other samples of the batch"
+OTHER_ARMS = "depends on the other arms of the simulation"
 
 
 def sample_queries(attack: Attack, seed: int, rows: int = ROWS, arms: int = ARMS) -> Query:
@@ -20,7 +27,7 @@ def sample_queries(attack: Attack, seed: int, rows: int = ROWS, arms: int = ARMS
     def shared(values: Array) -> Array:
         return values[:, None]
 
-    return Query(
+    query = Query(
         label=shared(draw.standard_normal(rows)),
         output=draw.standard_normal((rows, arms)),
         sign=shared(np.where(np.arange(rows) % 2, 1.0, -1.0)),
@@ -32,36 +39,68 @@ def sample_queries(attack: Attack, seed: int, rows: int = ROWS, arms: int = ARMS
         step=np.full((1, 1), 3.0),
         setting=np.full((1, arms), np.nan if attack.setting is None else attack.setting),
     )
+    return Query(*map(_check.freeze, query))
 
 
-def looks_beyond(attack: Attack, formula: str, seed: int = 0) -> bool:
-    """Return whether "distort" or "chance" of one sample depends on other samples or arms.
+def looks_beyond(attack: Attack, formula: str, seed: int = 0, batch_size: int = ROWS) -> str:
+    """Return on what "distort" or "chance" of one sample depends and must not, "" if on nothing.
 
-    Every sample is answered with all the others and alone, and so is every arm: the answers must
-    be the same.
+    The same is asked twice; some samples of an arm are answered with all the others and alone, and
+    so is every arm. The answers must be the same, in a batch of 64 samples and in one of the size
+    that is wanted.
     """
-    query = sample_queries(attack, seed)
+    for rows in {ROWS, min(batch_size, MOST_ROWS)}:
+        if found := _looks_beyond(attack, formula, sample_queries(attack, seed, rows), rows):
+            return found
+    return ""
+
+
+def _looks_beyond(attack: Attack, formula: str, query: Query, rows: int) -> str:
     most = attack.bound if formula == "distort" else attack.probability
-    whole = _answers(attack, formula, most, query, (ROWS, ARMS))
-    full = [np.broadcast_to(field, (ROWS, ARMS)) for field in query]
-    parts = [np.s_[i : i + 1, :] for i in range(ROWS)] + [np.s_[:, j : j + 1] for j in range(ARMS)]
-    for part in parts:
-        alone = Query(*(field[part] for field in full))
-        found = _answers(attack, formula, most, alone, whole[part].shape)
-        if not np.allclose(
-            found, whole[part], rtol=1e-9, atol=1e-12 * min(most, 1.0), equal_nan=True
-        ):
-            return True
-    return False
+    full = [np.broadcast_to(field, (rows, ARMS)) for field in query]
+
+    def answers(part: Any) -> Array:
+        fields = Query(*(field[part] for field in full))
+        return _answers(attack, formula, most, fields, full[0][part].shape)
+
+    def same(one: Array, other: Array) -> bool:
+        return np.allclose(one, other, rtol=1e-9, atol=1e-12 * min(most, 1.0), equal_nan=True)
+
+    whole = answers(np.s_[:, :])
+    if not same(whole, answers(np.s_[:, :])):
+        return OTHER_ANSWERS
+    column = answers(np.s_[:, :1])
+    alone = np.unique(np.linspace(0, rows - 1, ROWS).astype(int))
+    if not all(same(column[i : i + 1], answers(np.s_[i : i + 1, :1])) for i in alone):
+        return OTHER_SAMPLES
+    if not all(same(whole[:, j : j + 1], answers(np.s_[:, j : j + 1])) for j in range(ARMS)):
+        return OTHER_ARMS
+    return ""
+
+
+def ask(attack: Attack, formula: str, most: Array, query: Query) -> Any:
+    """Return what a formula answers; say so if it writes into what it is given."""
+    try:
+        return getattr(attack, formula)(_check.freeze(most), query)
+    except ValueError as error:
+        if "read-only" not in str(error):
+            raise
+        raise _check.InputError(
+            f"{formula} of {type(attack).__name__} writes into the arrays that it is given, and "
+            "these are read-only: let it return new ones"
+        ) from None
 
 
 def _answers(
     attack: Attack, formula: str, most: float, query: Query, shape: tuple[int, ...]
 ) -> Array:
     try:
-        value = getattr(attack, formula)(np.full((1, shape[1]), most), query)
+        value = ask(attack, formula, np.full((1, shape[1]), most), query)
         return np.broadcast_to(np.asarray(value, np.float64), shape)
-    except (TypeError, ValueError):
+    except _check.InputError:
+        raise
+    except (TypeError, ValueError) as error:
         raise _check.InputError(
-            f"{formula} of {type(attack).__name__} must return one number for each sample"
+            f"{formula} of {type(attack).__name__} must return one number for each sample; it "
+            f"ended with {_check.shown(error)}"
         ) from None

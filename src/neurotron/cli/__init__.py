@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sys
 
+from neurotron._announce import say
+from neurotron._extras import unloadable
+
 __all__ = ["main"]
 
 
@@ -17,3 +20,6 @@ def main() -> None:
         sys.exit(130)
     except ModuleNotFoundError as error:
         sys.exit(f"the command line needs {error.name}: pip install 'neurotron[lab]'")
+    except ImportError as error:  # with too little memory, also of what is always installed
+        say(f"error: a package that is needed {unloadable(error)}")
+        sys.exit(2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import sys
 from typing import Annotated
 
@@ -20,6 +19,7 @@ from neurotron.cli import (
     simulate_command,
     study_commands,
 )
+from neurotron.cli.outlet import outlets
 
 __all__ = ["app", "run"]
 
@@ -59,20 +59,15 @@ def _options(
 
 def run() -> None:
     """Run the command line: what cannot be done is one sentence and exit code 2."""
-    setting.Output.unprinted.clear()
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal without θ shows ? and goes on
-    try:
-        app()
-    except SystemExit as end:
-        if end.code or not setting.Output.unprinted:
-            raise
-        reason = setting.Output.unprinted[0].strerror
-        _complain(f"all is done, but it cannot be printed: {reason}")
-    except (InputError, MissingExtra, OSError, OverflowError, MemoryError) as error:
-        text = str(error) or "not enough memory for these sizes"
-        _complain(text)
+    with outlets() as output:
+        try:
+            app()
+        except SystemExit as end:
+            if end.code or output.failure is None:
+                raise
+            _complain(f"all is done, but it cannot be printed: {output.failure.strerror}")
+        except (InputError, MissingExtra, OSError, OverflowError, MemoryError) as error:
+            _complain(str(error) or "not enough memory for these sizes")
 
 
 def _complain(text: str) -> None:

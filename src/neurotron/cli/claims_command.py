@@ -35,9 +35,9 @@ def claims(
     or `frontier`. Every verdict rests on comparisons with 95 % intervals over replicates. A claim
     "holds" if all of its comparisons do. It "holds only as published" if the paper's own comparison
     does but not what its words mean (its SGD was not stochastic gradient descent, its step sizes
-    were not the same). Otherwise it "does not hold", it is "undecided" because an interval has
-    values on both sides, or it is "not tested" by these results. The verdicts are also kept in
-    claims.json.
+    were not the same), or no runs test what they mean. Otherwise it "does not hold", it is
+    "undecided" because an interval has values on both sides, or it is "not tested" by these
+    results. The verdicts are also kept in claims.json.
     """
     from neurotron.results import load
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from rich.console import Console
 from rich.table import Table
 
 from neurotron import _check, attacks, laws, networks, trainers
 from neurotron._registry import Registry
-from neurotron.cli import setting
 
 __all__ = ["REGISTRIES", "list_things"]
 
@@ -32,7 +32,7 @@ def list_things(
     """
     if kind and kind not in (*REGISTRIES, "studies"):
         raise _check.unknown("kind", kind, (*REGISTRIES, "studies"))
-    console = setting.Output()
+    console = Console()
     for title, registry in REGISTRIES.items():
         if kind in ("", title):
             console.print(_table(title, registry))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from neurotron.cli import setting
@@ -48,7 +49,7 @@ def write_report(results: Results, claims: list[Claim]) -> None:
 @contextlib.contextmanager
 def _progress() -> Iterator[Callable[[int, int], None]]:
     """Show how many figures are drawn, on the standard error."""
-    console = setting.Output(stderr=True)
+    console = Console(stderr=True)
     columns = TextColumn("drawing figures"), BarColumn(), MofNCompleteColumn()
     with Progress(
         *columns, console=console, transient=True, disable=not console.is_terminal

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AsJson", "AttackName", "BatchSize", "Engine", "FilterSize", "InputCount", "LawName",
-    "NetworkName", "Noise", "Output", "Picture", "Seed", "build_problem", "console",
+    "NetworkName", "Noise", "Picture", "Seed", "build_problem", "console",
     "describe", "json_number", "train",
 ]  # fmt: skip
 
@@ -57,7 +55,7 @@ def train(problem: Problem, arms: list[Arm], *, quiet: bool, **options: Any) -> 
         return simulate(problem, arms, **options)
     columns = (TextColumn("training"), BarColumn(), TextColumn("{task.fields[speed]}"))
     with Progress(
-        *columns, TimeRemainingColumn(), console=Output(stderr=True), transient=True
+        *columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True
     ) as bar:
         task = bar.add_task("training", speed="")
 
@@ -69,39 +67,9 @@ def train(problem: Problem, arms: list[Arm], *, quiet: bool, **options: Any) -> 
         return simulate(problem, arms, progress=progress, **options)
 
 
-class Output(Console):
-    """Where a command prints: what cannot be printed is left out, and the command goes on.
-
-    A reader that has seen enough (``| head -1``) is no error. Any other reason is kept in
-    `unprinted`, for the end of the command.
-    """
-
-    unprinted: ClassVar[list[OSError]] = []
-
-    def print(self, *things: Any, **options: Any) -> None:
-        """Print, if that is possible."""
-        try:
-            super().print(*things, **options)
-        except OSError as error:
-            self._give_up()
-            if not self.stderr:
-                self.unprinted.append(error)
-
-    def on_broken_pipe(self) -> None:
-        """Go on without a reader (rich would end the program)."""
-        self._give_up()
-
-    def _give_up(self) -> None:
-        self.quiet = True
-        with contextlib.suppress(OSError, ValueError):  # a stream of a test is no file
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, self.file.fileno())  # Python writes what is left when it ends
-            os.close(nowhere)
-
-
-def console(stderr: bool = False) -> Output:
+def console(stderr: bool = False) -> Console:
     """Return where results are printed: no markup in them, long lines left whole."""
-    return Output(stderr=stderr, highlight=False, markup=False, soft_wrap=True)
+    return Console(stderr=stderr, highlight=False, markup=False, soft_wrap=True)
 
 
 def describe(out: Console, problem: Problem) -> None:

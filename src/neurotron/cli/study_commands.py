@@ -40,7 +40,7 @@ Dask = Annotated[
     str | None, typer.Option(help="Compute on the Dask cluster with this scheduler address.")
 ]
 Mixed = Annotated[
-    bool, typer.Option("--mixed", help="Allow results of other versions or processors beside.")
+    bool, typer.Option("--mixed", help="Go on with results of other versions or processors.")
 ]
 
 
@@ -160,7 +160,7 @@ def _progress() -> Iterator[Callable[[Progress], None]]:
         TextColumn("{task.fields[units]}"), BarColumn(), TextColumn("{task.fields[speed]}"),
         TimeRemainingColumn(),
     )  # fmt: skip
-    console = setting.Output(stderr=True)
+    console = Console(stderr=True)
     with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         steps = bar.add_task("steps", total=None, units="", speed="")
         told = 0

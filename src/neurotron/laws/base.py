@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import inspect
 import math
-from abc import ABC, abstractmethod
+from abc import ABCMeta, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -25,18 +25,25 @@ if TYPE_CHECKING:
 __all__ = ["Law", "ProductLaw", "ScaledLaw"]
 
 
-class Law(Pickled, ABC):
-    """A law of inputs x in Rⁿ."""
+class _Written(ABCMeta):
+    """Refuses arguments that do not fit, and says how the law is written."""
 
-    def __new__(cls, *given: Any, **named: Any) -> Self:
-        """Refuse arguments that do not fit, and say how the law is written."""
-        signature = inspect.signature(cls.__init__)
+    @property
+    def __signature__(cls) -> inspect.Signature:
+        """How a law is written, as `help` shows it too."""
+        _, *parameters = inspect.signature(cls.__init__).parameters.values()  # type: ignore[misc]
+        return inspect.Signature(parameters)
+
+    def __call__(cls, *given: Any, **named: Any) -> Any:
         try:
-            if given or named:  # a copy is made without
-                signature.bind(None, *given, **named)
+            return super().__call__(*given, **named)
         except TypeError:
-            raise _check.InputError(_how_to_write(cls, signature, given, named)) from None
-        return super().__new__(cls)
+            _require_arguments(cls, given, named)
+            raise  # for another reason
+
+
+class Law(Pickled, metaclass=_Written):
+    """A law of inputs x in Rⁿ."""
 
     corrupted: ClassVar[bool] = False
     """Whether labels are made of other inputs than the trainer sees, those of `clean`."""
@@ -101,8 +108,21 @@ class Law(Pickled, ABC):
         if self.corrupted:
             raise _check.InputError(
                 f"{purpose} needs labels that are made of the inputs seen, and {self!r} corrupts "
-                "these: only certify(…, method='measured') speaks of it"
+                "these: use certify(…, method='measured'), which needs no theorem"
             )
+
+
+def _require_arguments(cls: type, given: tuple[Any, ...], named: dict[str, Any]) -> None:
+    """Refuse arguments that a law does not take, and too few or too many."""
+    signature = inspect.signature(cls)
+    try:
+        signature.bind(*given, **named)
+    except TypeError:
+        known = signature.parameters
+        for name in named:
+            if name not in known:
+                raise _check.unknown(f"argument of {cls.__name__}", name, known) from None
+        raise _check.InputError(_how_to_write(cls, signature, given, named)) from None
 
 
 def _how_to_write(
@@ -110,7 +130,7 @@ def _how_to_write(
 ) -> str:
     form = ", ".join(
         f"{name}=…" if parameter.default is parameter.empty else f"{name}={parameter.default!r}"
-        for name, parameter in list(signature.parameters.items())[1:]
+        for name, parameter in signature.parameters.items()
     )
     got = [repr(value) for value in given]
     got += [f"{name}={value!r}" for name, value in named.items()]

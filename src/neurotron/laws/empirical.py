@@ -23,7 +23,7 @@ class Empirical(Law):
     Parameters
     ----------
     rows
-        Shape (N, n).
+        Shape (N, n), of entries up to 1e70, so that fourth powers are still numbers.
     symmetrized
         Also flip the sign of the row by a fair coin, which makes any inputs parity symmetric. Only
         where labels are made for the flipped inputs: stored labels (`Rows`) have none for −x.
@@ -40,7 +40,8 @@ class Empirical(Law):
     symmetrized: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rows", _check.array("rows", self.rows, ("N", "n")))
+        rows = _check.array("rows", self.rows, ("N", "n"), _check.LARGEST)
+        object.__setattr__(self, "rows", rows)
         _check.instance("symmetrized", self.symmetrized, bool)
 
     def __repr__(self) -> str:

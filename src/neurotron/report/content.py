@@ -117,7 +117,7 @@ def _incomplete(results: Results) -> list[str]:
 
 
 def _claims(claims: list[Claim], charts: dict[str, Chart]) -> list[dict[str, Any]]:
-    """Return the claims that the results speak of, each with the figures that show it."""
+    """Return the claims that the results test, each with the figures that show it."""
     return [
         {
             "claim": claim,

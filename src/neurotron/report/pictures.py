@@ -7,17 +7,24 @@ import re
 from collections.abc import Callable
 from hashlib import sha256
 
+from neurotron._announce import say
 from neurotron.figures import printed
 from neurotron.figures.chart import Chart
+from neurotron.results import files
 from neurotron.results.folder import Folder
 
 __all__ = ["FOLDER", "write"]
 
 FOLDER = "figures"
 LIST = f"{FOLDER}/written.json"
-"""Which pictures a report wrote, each with the SHA-256 of its content: no others are removed."""
+"""Which pictures a report wrote, each with the SHA-256 of its content: all others are not ours."""
+MOST_BYTES = 10**7
+"""Of this list."""
 SUFFIXES = (".png", ".pdf")
 PICTURE = re.compile(r"[^/\0]+\.(png|pdf)")
+
+Digests = dict[str, list[str]]
+"""The SHA-256 that each picture may have."""
 
 
 def write(
@@ -25,31 +32,49 @@ def write(
 ) -> None:
     """Write every chart as PNG and PDF, and remove what an earlier report wrote and this does not.
 
-    A picture that somebody put there, also by the name of one of ours, is not removed.
+    A picture that somebody put there is not removed; if it has the name of one of ours, it is
+    renamed. While pictures are written, the list has what was there and what will be: a report that
+    is killed leaves none of its own behind that the next one takes for somebody else's.
     """
-    written: dict[str, str] = {}
+    drawn = _encoded(charts, progress)
+    earlier = _earlier(folder)
+    new = {name: [sha256(data).hexdigest()] for name, data in drawn.items()}
+    both = {name: earlier.get(name, []) + new.get(name, []) for name in earlier | new}
+    _keep_list(folder, both)
+    for name, data in drawn.items():
+        if kept := folder.make_room(f"{FOLDER}/{name}", both[name]):
+            say(f"{name} in {str(kept.parent)!r} was not made by a report: it is now {kept.name}")
+        folder.write(f"{FOLDER}/{name}", data)
+    for name in earlier.keys() - new.keys():
+        for digest in earlier[name]:
+            folder.remove(f"{FOLDER}/{name}", digest)
+    _keep_list(folder, new)
+
+
+def _encoded(charts: list[Chart], progress: Callable[[int, int], None] | None) -> dict[str, bytes]:
+    """Return every picture by its name."""
+    drawn: dict[str, bytes] = {}
     for i, chart in enumerate(charts):
         if progress is not None:
             progress(i, len(charts))
         picture = printed.draw(chart)
-        for suffix in SUFFIXES:
-            data = printed.encode(picture, suffix)
-            folder.write(f"{FOLDER}/{chart.name}{suffix}", data)
-            written[f"{chart.name}{suffix}"] = sha256(data).hexdigest()
-    for name, digest in _earlier(folder).items():
-        if name not in written:
-            folder.remove(f"{FOLDER}/{name}", digest)
-    folder.write(LIST, (json.dumps(written, indent=1, ensure_ascii=False) + "\n").encode())
+        drawn |= {f"{chart.name}{end}": printed.encode(picture, end) for end in SUFFIXES}
+    return drawn
 
 
-def _earlier(folder: Folder) -> dict[str, str]:
+def _keep_list(folder: Folder, digests: Digests) -> None:
+    folder.write(LIST, (json.dumps(digests, indent=1, ensure_ascii=False) + "\n").encode())
+
+
+def _earlier(folder: Folder) -> Digests:
     """Return what the last report wrote, as far as its list tells: nothing if it is damaged."""
+    path = folder.path / LIST
     try:
-        listed = json.loads((folder.path / LIST).read_text("utf-8"))
+        listed = {} if path.is_symlink() else json.loads(files.read(path, MOST_BYTES))
         return {
-            name: digest
-            for name, digest in listed.items()
-            if PICTURE.fullmatch(name) and isinstance(digest, str)
+            name: [digests] if isinstance(digests, str) else list(digests)
+            for name, digests in listed.items()
+            if PICTURE.fullmatch(name)
         }
     except (OSError, ValueError, TypeError, AttributeError, RecursionError):
         return {}

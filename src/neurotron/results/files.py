@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import os
 import re
+import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 __all__ = [
-    "StorageError", "append", "is_temporary", "lock", "place", "remove", "remove_leftovers",
-    "storing", "write",
+    "StorageError", "append", "is_temporary", "lock", "make_room", "place", "read", "remove",
+    "remove_leftovers", "storing", "write",
 ]  # fmt: skip
 
 TEMPORARY = re.compile(
@@ -20,6 +22,9 @@ TEMPORARY = re.compile(
     r"\.(?P<pid>[0-9]{1,9})\.tmp"
 )
 """What a file of ours is called until it is whole: `.<name>.<process>.tmp`."""
+
+MOST_BYTES = 10**9
+"""Of a file: the largest study has shards of about half of it."""
 
 
 class StorageError(OSError):
@@ -35,9 +40,11 @@ def storing(root: Path) -> Iterator[None]:
         raise
     except OSError as error:
         if (root / "shards").is_dir():
-            kept = "what is finished is kept: mend that"
+            kept = "what is finished is kept: remove the cause"
         else:
-            kept = "no results are there now: if you moved them, put them back; else mend that"
+            kept = (
+                "no results are there now: if you moved them, put them back; else remove the cause"
+            )
         raise StorageError(
             f"cannot write into {str(root)!r}: {error.strerror or error}; {kept}, then run the "
             "same command again to go on"
@@ -50,6 +57,18 @@ def place(root: Path, name: str) -> Path:
     for folder in list(Path(name).parents)[:-1]:
         _refuse_link(root / folder, "folder")
     return path
+
+
+def read(path: Path, most: int = MOST_BYTES) -> bytes:
+    """Return the content of a regular file; nothing if it has more than `most` bytes: not ours.
+
+    What a forged folder may have in its place, a pipe or a device, is refused and not waited for.
+    """
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(f"{str(path)!r} is no regular file")
+        return file.read(most) if found.st_size <= most else b""
 
 
 def write(root: Path, name: str, data: bytes) -> None:
@@ -95,9 +114,23 @@ def remove(root: Path, name: str, digest: str) -> None:
     """Remove a file if its content still has this SHA-256, and it is no link."""
     path = place(root, name)
     with storing(root):
-        is_file = path.is_file() and not path.is_symlink()
-        if is_file and hashlib.sha256(path.read_bytes()).hexdigest() == digest:
+        if _digest(path) == digest:
             path.unlink(missing_ok=True)
+
+
+def make_room(root: Path, name: str, digests: Iterable[str]) -> Path | None:
+    """Rename what is in the place of a file, unless its content has one of these SHA-256.
+
+    Return where it is now, None if nothing was renamed.
+    """
+    path = place(root, name)
+    with storing(root):
+        if not os.path.lexists(path) or _digest(path) in digests:
+            return None
+        names = (path.with_name(f"{path.stem}-kept-{i}{path.suffix}") for i in itertools.count(1))
+        kept = next(name for name in names if not os.path.lexists(name))
+        os.rename(path, kept)
+        return kept
 
 
 def remove_leftovers(root: Path, folders: Iterable[str]) -> None:
@@ -114,6 +147,12 @@ def remove_leftovers(root: Path, folders: Iterable[str]) -> None:
 def is_temporary(name: str) -> bool:
     """Tell whether a name is that of an unfinished file of ours."""
     return TEMPORARY.fullmatch(name) is not None
+
+
+def _digest(path: Path) -> str:
+    """Return the SHA-256 of the content of a file; "" if it is a link, empty or not a file."""
+    content = read(path) if path.is_file() and not path.is_symlink() else b""
+    return hashlib.sha256(content).hexdigest() if content else ""
 
 
 def _opened(root: Path, name: str) -> BinaryIO:

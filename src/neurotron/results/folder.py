@@ -19,7 +19,7 @@ import itertools
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -109,7 +109,7 @@ class Folder:
 
         If `steps` are given, it must have recorded these.
         """
-        data = self.shard_path(cohort, replicate).read_bytes()
+        data = files.read(self.shard_path(cohort, replicate))
         arms = [arm["arm"] for arm in self.manifest["arms"][cohort]]
         table = shard.decode(data, self.identity(cohort, replicate), arms)
         if steps is not None and not np.array_equal(table["steps"][0].to_numpy(), steps):
@@ -119,7 +119,7 @@ class Folder:
     def content_hashes(self) -> dict[tuple[str, int], str]:
         """Return the hash of the content of every unit."""
         return {
-            unit: shard.verify(self.shard_path(*unit).read_bytes(), self.identity(*unit))
+            unit: shard.verify(files.read(self.shard_path(*unit)), self.identity(*unit))
             for unit in self.units()
         }
 
@@ -153,6 +153,10 @@ class Folder:
         """Remove a file if it still has the SHA-256 that it was written with."""
         files.remove(self.path, name, digest)
 
+    def make_room(self, name: str, digests: Iterable[str]) -> Path | None:
+        """Rename a file that has none of these SHA-256; return where it is now."""
+        return files.make_room(self.path, name, digests)
+
     def record(self, event: str, **details: Any) -> None:
         """Append an event to runs.jsonl."""
         files.append(self.path, "runs.jsonl", events.line_of(event, **details))
@@ -160,7 +164,7 @@ class Folder:
     def events(self) -> list[dict[str, Any]]:
         """Return what happened so far, leaving out damaged lines."""
         path = self.path / "runs.jsonl"
-        return events.parse(path.read_text("utf-8", "replace")) if path.is_file() else []
+        return events.parse(files.read(path).decode("utf-8", "replace")) if path.is_file() else []
 
     def _require_same(self, manifest: dict[str, Any], mixed: bool) -> None:
         """Refuse another study, or another place to compute unless that is wanted."""
@@ -191,7 +195,13 @@ class Folder:
 
 
 def _require_ours(path: Path) -> None:
-    """Refuse a folder of somebody else's files."""
+    """Refuse a folder of somebody else's files, and a link that leads nowhere."""
+    for place in (path, *path.parents):
+        if place.is_symlink() and not place.exists():
+            raise _check.InputError(
+                f"{str(place)!r} is a link to {str(place.readlink())!r}, which does not exist: "
+                "make that folder, or take another one"
+            )
     if path.is_dir():
         names = {entry.name for entry in path.iterdir()}
         others = [name for name in names - {"lock", "shards"} if not files.is_temporary(name)]

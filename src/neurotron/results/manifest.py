@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from neurotron import _check
+from neurotron.results import files
 from neurotron.results.shard import Row
 
 __all__ = ["differences", "manifest_of", "read", "without_words"]
@@ -49,7 +50,7 @@ def read(file: Path) -> dict[str, Any]:
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        manifest = dict(json.loads(file.read_text("utf-8"), parse_constant=_refuse))
+        manifest = dict(json.loads(files.read(file), parse_constant=_refuse))
         missing = [name for name in KINDS if name not in manifest]
     except (ValueError, TypeError):
         missing = ["JSON"]

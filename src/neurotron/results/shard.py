@@ -127,9 +127,17 @@ def _require_sound(rows: list[Row], arms: list[str]) -> None:
             raise Damaged("lists in it differ in length")
         if not np.array_equal(row["steps"], rows[0]["steps"]):
             raise Damaged("its arms were recorded at different steps")
-        radii = [row[name] for name in ("radius", "theorem1_radius") if row[name] is not None]
-        if any(np.isnan(value).any() for value in (*radii, row["errors"], row["losses"])):
-            raise Damaged("a number in it is NaN")
+        _require_possible(row)
+
+
+def _require_possible(row: Row) -> None:
+    """Raise `Damaged` if no run ends like this; one that diverged has infinite errors."""
+    for name in ("radius", "theorem1_radius", "errors", "losses"):
+        if row[name] is not None and not (np.asarray(row[name]) >= 0.0).all():
+            raise Damaged(f"a number of `{name}` in it is negative or NaN")
+    for name in ("true_weights", OPTIONAL):
+        if row[name] is not None and not np.isfinite(row[name]).all():
+            raise Damaged(f"a number of `{name}` in it is not finite")
 
 
 def content_hash(rows: list[Row], identity: Identity) -> str:

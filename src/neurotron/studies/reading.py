@@ -233,7 +233,10 @@ def _sentence(error: ValidationError) -> str:
         return str(_check.unknown(f"key in {_place(table) or 'the study'}", key, _keys(table)))
     if first["type"] == "missing":
         return f"`{where}` is missing"
-    pattern = "must not have control characters, nor line breaks where one line is wanted"
+    pattern = (
+        "must not have control or other invisible characters, nor line breaks where one line is "
+        "wanted"
+    )
     words = {"string_pattern_mismatch": pattern} | WORDS
     text = words.get(first["type"], first["msg"]).format(**first.get("ctx", {}))
     if first["type"] == "tuple_type" and place[-1] in ("cohorts", "sweeps"):

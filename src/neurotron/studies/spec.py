@@ -29,8 +29,8 @@ Name = Annotated[
         description="Letters, digits, dots, dashes and underscores; names a folder.",
     ),
 ]
-UNSEEN = r"\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069"
-"""Controls, line separators, and what turns the direction of writing."""
+UNSEEN = r"\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff"
+"""Controls, line separators, spaces of no width, and what turns the direction of writing."""
 ONE_LINE = rf"^[^\x00-\x1f{UNSEEN}]*$"
 SOME_LINES = rf"^[^\x00-\x08\x0b-\x1f{UNSEEN}]*$"
 """Also line breaks and tabs."""

@@ -33,7 +33,7 @@ class Assumption:
     remedy: str = ""
     """What to change when it does not hold."""
     blocking: bool = True
-    """Whether the guarantee falls with it; a plug-in certificate bears nearly symmetric rows."""
+    """Whether nothing is guaranteed without it; nearly symmetric rows may have a certificate."""
 
     def __str__(self) -> str:
         measured = self.measured if isinstance(self.measured, str) else f"{self.measured:.4g}"
@@ -56,16 +56,16 @@ FEWEST_ROWS = 50
 CHANCE = 1e-3
 """With which rows of a symmetric law are refused, at most, from about 150 rows on."""
 MOST_LOPSIDED, NEGLIGIBLE = 0.5, 0.02
-"""What is borne at most of few rows, and always of many."""
+"""How lopsided few rows may be at most, and how lopsided many rows may always be."""
 
 
 def parity(problem: Problem) -> Assumption:
     """Return the paper's Assumption 1: x and −x have the same law.
 
-    Rows of data are never exactly symmetric. A plug-in certificate bears what chance does to N rows
-    of a symmetric law: both measures of a column exceed t with chance at most 2 exp(−Nt²/2), by
-    Hoeffding's inequality given the sizes |x|. Rows of one sign only measure 1, and are refused at
-    every N, because never more than `MOST_LOPSIDED` is borne and at least `FEWEST_ROWS` are needed.
+    Rows of data are never exactly symmetric. A plug-in certificate allows what chance does to N
+    rows of a symmetric law: both measures of a column exceed t with chance at most 2 exp(−Nt²/2),
+    by Hoeffding's inequality given the sizes |x|. Rows of one sign only measure 1, and are refused
+    at every N: `MOST_LOPSIDED` is the most that is allowed, and `FEWEST_ROWS` are needed.
     """
     law, statement = problem.law, "x and −x have the same law"
     if isinstance(law, Empirical) and law.symmetrized:
@@ -78,21 +78,21 @@ def parity(problem: Problem) -> Assumption:
     count, n = law.rows.shape
     by_chance = math.sqrt(2.0 * math.log(4.0 * n / CHANCE) / count)
     allowed = min(max(by_chance, NEGLIGIBLE), MOST_LOPSIDED)
-    lopsided, remedy = _lopsidedness(law.rows), "no guarantee is known without it"
+    lopsided, remedies = _lopsidedness(law.rows), []
+    if count < FEWEST_ROWS:
+        remedies.append(f"{count} rows are too few to tell: give at least {FEWEST_ROWS}")
     if problem.true_weights is not None:
-        remedy = (
+        remedies.append(
             "where labels can be made for −x as well, draw each row with either sign: "
             "Empirical(rows, symmetrized=True)"
         )
-    if count < FEWEST_ROWS:
-        remedy = f"{count} rows are too few to tell: give at least {FEWEST_ROWS}, or {remedy}"
     return Assumption(
         "parity",
         f"{statement} (for rows: no column's signs or mean lopsided by more than {allowed:.2g})",
         lopsided,
         f"≤ {allowed:.2g}; exactly 0 in the theorem",
         False,
-        remedy,
+        ", or ".join(remedies) or "no guarantee is known without it",
         blocking=lopsided > allowed or count < FEWEST_ROWS,
     )
 

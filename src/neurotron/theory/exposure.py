@@ -71,18 +71,23 @@ def budget_of(attack: Attack | Budget | None) -> Budget:
     return Budget(bound, attack.probability, attack.sees)
 
 
-def misstated(attack: Attack | Budget | None, method: str = "sharp") -> str:
-    """Return which formula of a user's attack looks at the batch though it must not, else "".
+def misstated(
+    attack: Attack | Budget | None, batch_size: int, method: str = "sharp"
+) -> tuple[str, str]:
+    """Return which formula of a user's attack depends on what it must not, and on what, or "", "".
 
-    No guarantee bears coins that depend on other samples. The sharp certificate must know whether ξ
+    No guarantee holds if coins depend on other samples. The sharp certificate must know whether ξ
     does; Theorem 1 holds either way.
     """
     if not isinstance(attack, Attack) or type(attack).__module__.startswith("neurotron."):
-        return ""
-    if looks_beyond(attack, "chance"):
-        return "chance"
-    alone = attack.sees == "query" and method == "sharp"
-    return "distort" if alone and looks_beyond(attack, "distort") else ""
+        return "", ""
+    formulas = ["chance"]
+    if attack.sees == "query" and method == "sharp":
+        formulas.append("distort")
+    for formula in formulas:
+        if found := looks_beyond(attack, formula, batch_size=batch_size):
+            return formula, found
+    return "", ""
 
 
 def attacked_rows(

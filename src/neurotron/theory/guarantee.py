@@ -9,6 +9,7 @@ import numpy as np
 
 from neurotron import _check
 from neurotron.attacks import Attack
+from neurotron.attacks.scope import OTHER_SAMPLES
 from neurotron.problem import Problem
 from neurotron.simulation import MOST_SAMPLES, MOST_STEPS, simulate
 from neurotron.theory.certificate import Certificate
@@ -81,7 +82,7 @@ def certify(
         None if steps is None else _check.integer("steps", steps, 0, MOST_STEPS),
         _check.number("failure", failure, "[1e-15, 1)"),
         problem.initial_error(initial_error),
-        _adversary(arm, budget),
+        _adversary(arm, budget, batch_size),
     )
     _check.choice("method", method, METHODS)
     _check.integer("seed", seed, 0)
@@ -91,7 +92,7 @@ def certify(
     return certify_by_theorem1(request) if method == "theorem1" else certify_sharply(request)
 
 
-def _adversary(arm: Arm, budget: Budget | None) -> Attack | Budget | None:
+def _adversary(arm: Arm, budget: Budget | None, batch_size: int) -> Attack | Budget | None:
     """Return whom to guarantee against: the arm's attack, or a budget at least as large."""
     if budget is None:
         return arm.attack
@@ -108,8 +109,14 @@ def _adversary(arm: Arm, budget: Budget | None) -> Attack | Budget | None:
             "step_size='scheduled' goes by the arm's own attack: for a budget take the arm of "
             "plan(…, step_size='scheduled')"
         )
-    if budget.sees == "query" and (own.sees == "batch" or misstated(arm.attack)):
-        raise _check.InputError(f"the arm's attack {arm.attack!r} sees the batch: sees='batch'")
+    if budget.sees == "query":
+        formula, found = misstated(arm.attack, batch_size)
+        if own.sees == "batch" or found == OTHER_SAMPLES:
+            raise _check.InputError(
+                f"the arm's attack {arm.attack!r} sees the batch: give a budget with sees='batch'"
+            )
+        if found:
+            raise _check.InputError(f"{formula} of the arm's attack {arm.attack!r} {found}")
     return budget
 
 

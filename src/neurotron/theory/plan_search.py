@@ -61,7 +61,7 @@ class Search:
             self.target = accuracy**2 * request.failure * (1.0 - MARGIN)
             if model.only_progress and self.target >= self.start:
                 raise NotAchievable(
-                    "not achievable, because Theorem 1 speaks of ε²δ < ‖w₁ − w*‖² only; the "
+                    "not achievable, because Theorem 1 needs ε²δ < ‖w₁ − w*‖²; the "
                     f"nearest achievable accuracy is below {self._radius(self.start):.4g}"
                 )
             self._require_resolved(Budget(0.0, 0.0))

@@ -10,6 +10,7 @@ import numpy as np
 
 from neurotron import _check
 from neurotron.attacks import Attack
+from neurotron.attacks.scope import OTHER_ANSWERS, OTHER_SAMPLES
 from neurotron.laws import Empirical
 from neurotron.problem import Problem
 from neurotron.theory.assumptions import Assumption
@@ -100,16 +101,20 @@ class Request:
         return "Empirical(rows), with rows drawn from the law, has a plug-in certificate"
 
     def covered(self, method: str) -> Assumption:
-        """Return the hypothesis that a method speaks of the attack at all."""
-        attack, remedy = self.attack, "only method='measured' can speak of it"
+        """Return the hypothesis that a method covers the attack."""
+        attack, remedy = self.attack, "use certify(…, method='measured'), which needs no theorem"
         known = not isinstance(attack, Attack) or method in attack.covered
         holds = known and budget_of(attack).bound is not None
         measured = "covered" if holds else f"not so for {attack!r}"
-        if holds and (formula := misstated(attack, method)):
+        formula, found = misstated(attack, self.batch_size, method) if holds else ("", "")
+        if found:
             holds = False
-            measured = f"not so for {attack!r}, whose {formula} looks at other samples of the batch"
-            if formula == "distort":
-                remedy = "say sees = 'batch' in its class, or let it look at one sample at a time"
+            measured = f"not so for {attack!r}, whose {formula} {found}"
+            remedy = f"let {formula} depend on its own sample only"
+            if formula == "distort" and found == OTHER_SAMPLES:
+                remedy = f"say sees = 'batch' in its class, or {remedy}"
+            elif found == OTHER_ANSWERS:
+                remedy += ": it must keep no state, and query.uniform is its only random number"
         return Assumption(
             "attack",
             "each label is changed by at most θ, by a coin of its own of chance at most β",

@@ -1,6 +1,6 @@
 """Searches that always end, and stay on the safe side.
 
-SciPy's bounded minimiser and root finders do not bear infinite values, and here "never" is one.
+SciPy's bounded minimiser and root finders do not accept infinite values, and here "never" is one.
 """
 
 from __future__ import annotations

@@ -1,0 +1,63 @@
+"""Where the command prints: the work is done also if nobody can read what it says."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+__all__ = ["Outlet", "outlets"]
+
+
+class Outlet:
+    """A stream of text: what cannot be written to it is left out, and the command goes on.
+
+    A reader that has seen enough (``| head -1``) is no error. Any other reason is kept in
+    `failure`, for the end of the command.
+    """
+
+    def __init__(self, stream: Any) -> None:
+        self.failure: OSError | None = None
+        self._stream = io.StringIO() if stream is None else stream  # None if it was closed (>&-)
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without θ shows ? and goes on
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """Write, if that is possible."""
+        self._attempt(self._stream.write, text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Write what was held back, if that is possible."""
+        self._attempt(self._stream.flush)
+
+    def _attempt(self, action: Callable[..., object], *given: str) -> None:
+        try:
+            action(*given)
+        except BrokenPipeError:
+            self._give_up()
+        except OSError as error:
+            self.failure = error
+            self._give_up()
+
+    def _give_up(self) -> None:
+        """Let nothing more reach the stream; Python writes what is left when it ends."""
+        with contextlib.suppress(OSError, ValueError):  # a stream of a test is no file
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self._stream.fileno())
+            os.close(nowhere)
+
+
+@contextlib.contextmanager
+def outlets() -> Iterator[Outlet]:
+    """Put outlets in the place of the standard streams; yield that of the output."""
+    output: Any = Outlet(sys.stdout)
+    errors: Any = Outlet(sys.stderr)
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
+        yield output
