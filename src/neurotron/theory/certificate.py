@@ -67,7 +67,7 @@ class Certificate:
     risk: float = math.inf
     """c with E(f_w(x) − f_{w*}(x))² ≤ c ‖w − w*‖²."""
     this_attack: bool = False
-    """Whether it speaks of the arm's own attack only, whose chance β(x) was used."""
+    """Whether it holds against the arm's own attack only, whose chance β(x) was used."""
     any_time: bool = False
     """Whether √(trajectory/failure) bounds the errors of all steps at once, not one at a time."""
     constants: dict[str, float] = field(default_factory=dict)

@@ -43,7 +43,7 @@ class Model(ABC):
     """Of the guarantee, in one call of `reach`."""
 
     only_progress: ClassVar[bool] = False
-    """Whether it speaks of targets below the start only."""
+    """Whether it only allows targets below the start."""
 
     obstacles: list[str]
     """Hypotheses that do not hold whatever the budget, each with what to change."""
