@@ -9,7 +9,7 @@ export OPENBLAS_NUM_THREADS ?= 1
 
 help:
 	@echo "make paper    recompute the paper's study; ends with the page to open (two minutes)"
-	@echo "make test     run all tests (about eight minutes on two cores)"
+	@echo "make test     run all tests (about five minutes on two cores)"
 	@echo "make check    format, lint, types"
 	@echo "make verify   compute the large evidence in docs/evidence and run the long tests (hours; evidence resumes)"
 	@echo "make bench    measure speed and memory on this machine (minutes; leave it idle)"
