@@ -136,7 +136,7 @@ class Certificate:
         if self.kind == "empirical":
             return (
                 f"{when.capitalize()} of {work} under {self.arm.attack!r}, a new run ends within "
-                f"‖w − w*‖ ≤ {up(self.radius)} with chance at least {self._chance}: the "
+                f"‖w − w*‖ ≤ {up(self.radius)} with probability at least {self._chance}: the "
                 "largest error of enough runs for that. It says nothing of other attacks."
             )
         mean = self.radius * math.sqrt(self.failure)
