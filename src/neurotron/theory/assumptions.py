@@ -63,9 +63,10 @@ def parity(problem: Problem) -> Assumption:
     """Return the paper's Assumption 1: x and −x have the same law.
 
     Rows of data are never exactly symmetric. A plug-in certificate allows what chance does to N
-    rows of a symmetric law: both measures of a column exceed t with probability at most 2 exp(−Nt²/2),
-    by Hoeffding's inequality given the sizes |x|. Rows of one sign only measure 1, and are refused
-    at every N: `MOST_LOPSIDED` is the most that is allowed, and `FEWEST_ROWS` are needed.
+    rows of a symmetric law: both measures of a column exceed t with probability at most
+    2 exp(−Nt²/2), by Hoeffding's inequality given the sizes |x|. Rows of one sign only measure 1,
+    and are refused at every N: `MOST_LOPSIDED` is the most that is allowed, and `FEWEST_ROWS` are
+    needed.
     """
     law, statement = problem.law, "x and −x have the same law"
     if isinstance(law, Empirical) and law.symmetrized:
