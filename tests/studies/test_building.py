@@ -143,6 +143,13 @@ def test_settings_that_are_paired_share_every_draw_that_their_sizes_allow():
     assert drawn(A)[:3] == drawn(C)[:3]
 
 
+def test_a_setting_like_a_paired_one_draws_its_own():
+    study = nt.studies.parse((TEXT + '[[cohorts]]\nname = "e"\nlike = "c"\n').encode(), "s")
+    like_c = study.cohorts[-1]
+    assert (like_c.law, like_c.paired_with) == ("laplace", None)
+    assert building.seed_of(study, like_c) != building.seed_of(study, C)
+
+
 @pytest.mark.parametrize("name", nt.studies.catalog())
 def test_no_two_settings_of_the_catalog_share_draws_but_those_it_pairs(name):
     study = nt.studies.read(name)
