@@ -32,7 +32,7 @@ FAMILIES = {
         "the paper's claims", "What the paper says, and what holds", paper.CLAIMS, paper.MEAN_MORE
     ),
     "mirror": Family(
-        "the claims on the mirror filter", "Who recovers the filter, and who its mirror image",
+        "the claims on the mirror filter", "Who recovers the filter, and who ends at its mirror",
         mirror.CLAIMS,
     ),
     "frontier": Family(

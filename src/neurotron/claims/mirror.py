@@ -80,7 +80,7 @@ def ends_at_mirror(results: Results) -> list[Finding]:
 
 CLAIMS: dict[str, tuple[str, str, Callable[[Results], list[Finding]]]] = {
     "neuro-tron-recovers": (
-        f"Neuro-Tron recovers the filter on more than {OFTEN:.0%} of the networks.",
+        f"Neuro-Tron recovers the filter on more than {100.0 * OFTEN:g} % of the networks.",
         "ours, not in the paper",
         recovers,
     ),
