@@ -58,15 +58,15 @@ def weak_attack() -> Row:
     same = nt.certify(problem(), paper.arm, batch_size=16, steps=paper.steps, budget=budget)
     ours = nt.plan(problem(), budget, accuracy=1.0, batch_size=16)
     return {
-        "Theorem 1": [paper.certificate.record.tolist(), _roots(paper.certificate)],
-        "sharp, same run": [same.record.tolist(), _roots(same)],
-        "sharp, own step size": [ours.certificate.record.tolist(), _roots(ours.certificate)],
+        "Theorem 1": [paper.certificate.at_steps.tolist(), _roots(paper.certificate)],
+        "sharp, same run": [same.at_steps.tolist(), _roots(same)],
+        "sharp, own step size": [ours.certificate.at_steps.tolist(), _roots(ours.certificate)],
         "steps to accuracy 1": {"Theorem 1": paper.steps, "sharp": ours.steps},
     }
 
 
 def _roots(certificate: nt.Certificate) -> list[float]:
-    return np.sqrt(certificate.trajectory).tolist()
+    return np.sqrt(certificate.mean_square_bounds).tolist()
 
 
 def draw(strong: Row, weak: Row) -> Any:

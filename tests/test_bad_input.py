@@ -91,7 +91,7 @@ CASES = [
     (lambda: plan(steps=5, problem=nt.Problem(gate(), nt.Normal(), np.ones(3))),
      "nothing to plan: the start is at the true weights"),
     (lambda: nt.Budget(bound=-1.0), "`bound` must be in [0, 1e70], got -1"),
-    (lambda: nt.Budget(sees="all"), "`sees` must be one of 'query', 'batch', got 'all'"),
+    (lambda: nt.Budget(scope="all"), "`scope` must be one of 'query', 'batch', got 'all'"),
     (lambda: plan(),
      "leave out exactly one of bound, probability, accuracy and steps: accuracy and steps are "
      "missing"),
@@ -234,7 +234,7 @@ CASES = [
      "has 3 weights"),
     (lambda: attacked(nt.attacks.Adaptive(1.0), problem=NO_TRUTH, source=nt.Rows(X, Y)),
      "attack Adaptive(bound=1, probability=1) uses `push`, which needs the problem's true_weights "
-     "(if it does not look at it, its `uses` should say so)"),
+     "(if it does not look at it, its `query_fields` should say so)"),
     # trainers
     (lambda: nt.NeuroTron(0.0), "`step_size` must be in (0, inf), got 0"),
     (lambda: nt.NeuroTron(0.1, sensing="best"),
@@ -374,9 +374,9 @@ CASES = [
     (lambda: nt.theory.gaussian_trade_off(8, -1.0, 0.5), "`scale` must be in (0, 1e70], got -1"),
     (lambda: nt.theory.sharp_constants(problem(), np.ones((3, 2))),
      "`sensing` must have shape (3, 3), got (3, 2)"),
-    (lambda: nt.theory.impersonated_mean(problem(), LIED_TO, steps=3, batch_size=None),
+    (lambda: nt.guarantees.impersonated_mean(problem(), LIED_TO, steps=3, batch_size=None),
      "`batch_size` must be a whole number from 1 to 1e+07, got None"),
-    (lambda: nt.theory.impersonated_mean(problem(), LIED_TO, steps=[0.5]),
+    (lambda: nt.guarantees.impersonated_mean(problem(), LIED_TO, steps=[0.5]),
      "`steps` must be whole numbers from 0 to 1e+15, got [0.5]"),
     (lambda: certify(seed=-1), "`seed` must be a whole number of at least 0, got -1"),
     # names and texts

@@ -12,10 +12,10 @@ import pytest
 from mpmath import mp
 
 import neurotron as nt
+from neurotron._streams import Stream
 from neurotron.engine.sources import draw_inputs
-from neurotron.engine.streams import Stream
 from neurotron.networks import sensing
-from neurotron.theory.sharp import Exposure, exposure, sharp_constants
+from neurotron.theory.sharp import AttackMoments, attack_moments, sharp_constants
 
 DRAWS = 400_000
 SIGMAS = 5.0
@@ -114,7 +114,7 @@ def test_tau_and_s2_bound_what_an_attacker_can_add(law):
     problem, trainer = setting("leaky", law)
     x, m = draws(problem), np.asarray(trainer.sensing)
     constants = sharp_constants(problem, m, trainer.weighting)
-    seen = exposure(constants, problem, trainer, nt.Budget(bound=2.0, probability=0.3))
+    seen = attack_moments(constants, problem, trainer, nt.Budget(bound=2.0, probability=0.3))
     weight = 0.3 * omega(trainer, x)
     for u in np.linalg.qr(np.random.default_rng(8).standard_normal((3, 3)))[0]:
         low, _ = interval(weight * np.abs(x @ m.T @ u))
@@ -137,7 +137,7 @@ def test_tau_is_exact_for_normal_inputs():
 class LargeNorms(nt.attacks.Constant):
     """Attacks only inputs with ‖x‖ > 3, every one of them with chance `probability`."""
 
-    uses = ("norm",)
+    query_fields = ("norm",)
 
     @staticmethod
     def chance(probability, query):
@@ -147,7 +147,7 @@ class LargeNorms(nt.attacks.Constant):
 class SmallNorms(nt.attacks.Constant):
     """Attacks small inputs more often than large ones."""
 
-    uses = ("norm",)
+    query_fields = ("norm",)
 
     @staticmethod
     def chance(probability, query):
@@ -173,7 +173,7 @@ def test_a_chance_that_depends_on_x_counts_where_it_strikes(attack):
     m, rows = np.asarray(trainer.sensing), problem.law.rows
     x = np.concatenate([rows, -rows])
     constants = sharp_constants(problem, m)
-    seen = exposure(constants, problem, trainer, attack)
+    seen = attack_moments(constants, problem, trainer, attack)
     if isinstance(attack, LargeNorms):
         beta = 0.8 * (np.linalg.norm(x, axis=1) > 3.0)
     elif isinstance(attack, SmallNorms):
@@ -191,7 +191,7 @@ def test_a_chance_that_depends_on_x_counts_where_it_strikes(attack):
     ]
     by_hand = min(math.sqrt(squares[0]), math.sqrt(beta.mean() * squares[1]))
     assert seen.tau == pytest.approx(by_hand, rel=1e-9)
-    ceiling = exposure(constants, problem, trainer, nt.Budget(1.0, 0.8))
+    ceiling = attack_moments(constants, problem, trainer, nt.Budget(1.0, 0.8))
     assert seen.tau < ceiling.tau
     assert seen.s2 < ceiling.s2
 
@@ -199,7 +199,7 @@ def test_a_chance_that_depends_on_x_counts_where_it_strikes(attack):
 def test_elsewhere_a_varying_chance_counts_as_its_largest():
     problem, trainer = setting("leaky", "normal")
     constants = sharp_constants(problem, np.asarray(trainer.sensing))
-    assert exposure(constants, problem, trainer, LargeNorms(1.0, 0.8)) == exposure(
+    assert attack_moments(constants, problem, trainer, LargeNorms(1.0, 0.8)) == attack_moments(
         constants, problem, trainer, nt.Budget(1.0, 0.8)
     )
 
@@ -253,7 +253,7 @@ def test_seeing_the_batch_is_never_less_for_an_attacker():
     constants = sharp_constants(problem, np.asarray(trainer.sensing))
     ones = {
         sees: constants.recursion(
-            exposure(constants, problem, trainer, nt.Budget(1.0, 0.5, sees)), 0.2, 8
+            attack_moments(constants, problem, trainer, nt.Budget(1.0, 0.5, sees)), 0.2, 8
         )
         for sees in ("query", "batch")
     }
@@ -282,7 +282,7 @@ def test_one_step_of_a_batch_aware_attacker_who_sees_the_noise_stays_below_its_b
     trainer = nt.NeuroTron(1.0, np.ones((1, 1)))
     query, batch = (
         constants.recursion(
-            exposure(constants, problem, trainer, nt.Budget(1.0, 1.0, sees)), 1.0, 64
+            attack_moments(constants, problem, trainer, nt.Budget(1.0, 1.0, sees)), 1.0, 64
         ).constant
         for sees in ("query", "batch")
     )
@@ -293,9 +293,9 @@ def test_one_step_of_a_batch_aware_attacker_who_sees_the_noise_stays_below_its_b
 
 
 def test_nobody_attacking_needs_no_moments():
-    assert exposure(
+    assert attack_moments(
         sharp_constants(*_heavy()), _heavy()[0], nt.NeuroTron(1.0, _heavy()[1]), None
-    ) == Exposure(0.0, 0.0, 0.0, 0.0, False)
+    ) == AttackMoments(0.0, 0.0, 0.0, 0.0, False)
 
 
 def _heavy() -> tuple[nt.Problem, np.ndarray]:

@@ -18,7 +18,7 @@ from neurotron.problem import Problem
 from neurotron.trainers import Arm
 
 if TYPE_CHECKING:
-    from neurotron.theory import Certificate
+    from neurotron.guarantees import Certificate
 
 __all__ = ["certify", "plan"]
 
@@ -75,7 +75,7 @@ def certify(
     arm = Arm(trainers.build(trainer, step_size="fastest"), adversary)
     if plot is not None:
         check_picture("--plot", plot)
-    from neurotron.theory import certify as make_certificate
+    from neurotron.guarantees import certify as make_certificate
 
     certificate = make_certificate(
         problem, arm, batch_size=batch_size, steps=steps, failure=failure,
@@ -125,10 +125,10 @@ def plan(
     problem = setting.build_problem(network, law, n_inputs, filter_size, noise, seed)
     if plot is not None:
         check_picture("--plot", plot)
-    from neurotron.theory import Budget
-    from neurotron.theory import plan as make_plan
+    from neurotron.attacks import Budget
+    from neurotron.guarantees import plan as make_plan
 
-    budget = Budget(bound, probability, _check.choice("sees", sees, ("query", "batch")))  # type: ignore[arg-type]
+    budget = Budget(bound, probability, _check.choice("scope", sees, ("query", "batch")))  # type: ignore[arg-type]
     found = make_plan(
         problem, budget, batch_size=batch_size, accuracy=accuracy, steps=steps, failure=failure,
         sensing=sensing, weighting=weighting, step_size=step_size, initial_error=initial_error,

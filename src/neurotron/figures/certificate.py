@@ -14,7 +14,7 @@ from neurotron.figures.styles import PLAIN, Style
 from neurotron.figures.trajectory import run_lines
 
 if TYPE_CHECKING:
-    from neurotron.theory import Certificate
+    from neurotron.guarantees import Certificate
     from neurotron.trajectories import Trajectories
 
 __all__ = ["certificate_chart", "certified_lines", "plot_certificate"]
@@ -25,8 +25,8 @@ SURE = Style("#000000", "diamond", "dash")
 
 def certified_lines(certificate: Certificate) -> list[Line]:
     """Return the lines of a certificate: root mean square, radius at its confidence, limit."""
-    steps = certificate.record
-    root = np.sqrt(certificate.trajectory)
+    steps = certificate.at_steps
+    root = np.sqrt(certificate.mean_square_bounds)
     if certificate.kind == "empirical":
         return [line_of("measured root mean square", steps, root, ROOT)]
     sure = f"certified with chance {certificate.confidence:g}"

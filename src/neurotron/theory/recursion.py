@@ -125,7 +125,7 @@ class Recursion:
 
     def course(self, start: float, steps: int, step_size: float | None) -> Array:
         """Return Δ after 0, 1, … `steps` steps, one by one."""
-        from neurotron.theory.course import SCHEDULED, follow
+        from neurotron.theory.iteration import SCHEDULED, follow
 
         course = np.full(steps + 1, float(start))
         follow(SCHEDULED if step_size is None else float(step_size), *self.numbers, course)

@@ -12,8 +12,8 @@ import numpy as np
 
 from neurotron._digits import up
 from neurotron._types import Array, Index
-from neurotron.theory.assumptions import Assumption
-from neurotron.theory.exposure import Budget
+from neurotron.attacks.budget import Budget
+from neurotron.guarantees.assumptions import Assumption
 from neurotron.trainers import Arm
 
 if TYPE_CHECKING:
@@ -54,22 +54,22 @@ class Certificate:
     assumptions: tuple[Assumption, ...]
     step_size: float | None = None
     """η; None for a schedule."""
-    record: Index = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
-    trajectory: Array = field(default_factory=lambda: np.full(1, np.inf))
-    """A bound on E‖w − w*‖² after each number of steps in `record` (measured, if empirical)."""
+    at_steps: Index = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+    mean_square_bounds: Array = field(default_factory=lambda: np.full(1, np.inf))
+    """A bound on E‖w − w*‖² after each number of steps in `at_steps` (measured, if empirical)."""
     floor: float = math.inf
     """Where √E‖w − w*‖² ends with this step size."""
     limit: float = math.inf
     """What no step size gets √E‖w − w*‖² below."""
     rounding: float = 0.0
     """The part of √E‖w − w*‖² that allows for rounding errors; the theorem's own number is the
-    rest. Radius, trajectory, floor and limit all include theirs."""
+    rest. Radius, bounds, floor and limit all include theirs."""
     risk: float = math.inf
     """c with E(f_w(x) − f_{w*}(x))² ≤ c ‖w − w*‖²."""
     this_attack: bool = False
     """Whether it holds against the arm's own attack only, whose chance β(x) was used."""
     any_time: bool = False
-    """Whether √(trajectory/failure) bounds the errors of all steps at once, not one at a time."""
+    """Whether √(mean_square_bounds/failure) bounds the errors of all steps at once."""
     constants: dict[str, float] = field(default_factory=dict)
 
     @staticmethod
@@ -178,7 +178,7 @@ class Certificate:
             return "With honest labels"
         if theta is None or self.this_attack:
             return f"Against {self.arm.attack!r}" + " alone" * self.this_attack
-        looks = "at its own sample and the past" if self.budget.sees == "query" else "at the batch"
+        looks = "at its own sample and the past" if self.budget.scope == "query" else "at the batch"
         return (
             f"Against any attacker who looks {looks} and changes each label by at most θ = "
             f"{theta!r}, by a coin of its own of chance at most β = {beta!r}"
@@ -211,13 +211,13 @@ class Certificate:
             "this_attack": self.this_attack,
             "budget": {
                 "bound": self.budget.bound, "probability": self.budget.probability,
-                "sees": self.budget.sees,
+                "scope": self.budget.scope,
             },
             "arm": self.arm.name,
             "assumptions": [assumption.to_dict() for assumption in self.assumptions],
             "constants": {name: finite(value) for name, value in self.constants.items()},
-            "record": self.record.tolist(),
-            "trajectory": [finite(float(value)) for value in self.trajectory],
+            "at_steps": self.at_steps.tolist(),
+            "mean_square_bounds": [finite(float(value)) for value in self.mean_square_bounds],
         }  # fmt: skip
 
     def plot(self, path: str | Path | None = None, *, run: Trajectories | None = None) -> Any:

@@ -9,13 +9,14 @@ import numpy as np
 from neurotron import _check
 from neurotron._types import Array, Index
 from neurotron.engine.recording import recorded_steps
-from neurotron.theory.assumptions import Assumption, finite_constant, parity, positive_pull
-from neurotron.theory.certificate import Certificate
+from neurotron.guarantees.assumptions import Assumption, finite_constant, parity, positive_pull
+from neurotron.guarantees.certificate import Certificate
+from neurotron.guarantees.request import Request
+from neurotron.theory.attack_moments import attack_moments
 from neurotron.theory.recursion import Recursion, best_step, bound_after
-from neurotron.theory.request import Request
 from neurotron.theory.rounding import Rounding, squared
 from neurotron.theory.search import least
-from neurotron.theory.sharp import SharpConstants, exposure, is_disturbed, sharp_constants
+from neurotron.theory.sharp import SharpConstants, is_disturbed, sharp_constants
 from neurotron.trainers import NeuroTron
 from neurotron.trainers.scheduled import ScheduledTron
 
@@ -32,8 +33,9 @@ def certify_sharply(request: Request) -> Certificate:
     assumptions = hypotheses(request, trainer, constants)
     if any(assumption.blocking and not assumption.holds for assumption in assumptions):
         return request.certificate("sharp", assumptions)
-    seen = exposure(constants, request.problem, trainer, request.attack)
-    recursion = constants.recursion(seen, request.problem.noise, request.batch_size)
+    sensing = np.asarray(trainer.sensing)
+    moments = attack_moments(constants, request.problem, sensing, trainer.weighting, request.attack)
+    recursion = constants.recursion(moments, request.problem.noise, request.batch_size)
     step_size = _step_size(trainer, recursion)
     if step_size is not None:
         assumptions.append(_settles(recursion, step_size, request.steps))
@@ -58,8 +60,8 @@ def certify_sharply(request: Request) -> Certificate:
         assumptions,
         step_size=step_size,
         radius=Certificate.radius_of(exact + rounded, request.failure),
-        record=record,
-        trajectory=squared(roots + added),
+        at_steps=record,
+        mean_square_bounds=squared(roots + added),
         floor=floor + in_the_end,
         limit=recursion.limit + rounding.least,
         rounding=rounded,
@@ -68,7 +70,7 @@ def certify_sharply(request: Request) -> Certificate:
         this_attack=request.against_this_attack(trainer),
         constants={
             "lambda1": constants.lambda1, "L1": constants.L1, "L2": constants.L2,
-            "tau": seen.tau, "s2": seen.s2, "s0": constants.s0, "fastest": recursion.fastest,
+            "tau": moments.tau, "s2": moments.s2, "s0": constants.s0, "fastest": recursion.fastest,
         },
     )  # fmt: skip
 
