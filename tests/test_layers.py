@@ -12,7 +12,7 @@ import neurotron
 ROOT = Path(neurotron.__file__).parent
 
 LAYERS = [
-    ["_announce", "_digits", "_types"],
+    ["_announce", "_digits", "_interrupts", "_types"],
     ["_check", "_formula", "_extras", "_environment", "_jit"],
     ["_seeds", "_registry", "_threads", "_pickling"],
     ["networks"],

@@ -11,6 +11,8 @@ import pytest
 
 import neurotron as nt
 from neurotron.attacks import AlternatingSign, Constant, Impersonation
+from neurotron.engine.recording import Records
+from neurotron.simulation import iterate
 
 
 def arms_of(*bounds: float) -> list[nt.Arm]:
@@ -225,3 +227,122 @@ def test_results_carry_settings_and_environment(small_problem):
     assert run.settings == {"batch_size": 4, "seed": 9, "replicate": 2, "record": "log"}
     assert {"neurotron", "numpy", "numba", "python", "processor"} <= set(run.environment)
     assert set(run.engines) == {("compiled", "built in all through")}
+
+
+# ---- watched step by step ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def short_slices(monkeypatch):
+    """Let a slice be one step long."""
+    monkeypatch.setattr("neurotron.simulation.SLICE_SECONDS", 1e-9)
+
+
+def assert_collected(parts, run):
+    """What was yielded is what the result of `simulate` holds, to the bit."""
+    assert all(records.steps.size for records in parts)
+    taken = Records.joined(parts)
+    np.testing.assert_array_equal(taken.steps, run.steps)
+    np.testing.assert_array_equal(taken.losses.T, run.losses)
+    assert (taken.errors is None) == (run.problem.true_weights is None)
+    if taken.errors is not None:
+        np.testing.assert_array_equal(taken.errors.T, run.errors)
+
+
+@pytest.mark.parametrize("engine", ["compiled", "numpy"])
+def test_what_iterate_yields_is_what_simulate_collects(small_problem, engine, short_slices):
+    """With stages, with an arm that diverges, and going on from an earlier run."""
+    staged = nt.Stages((nt.SGD(0.02), 0.5), (nt.HuberSGD(0.5), 0.5))
+    trainers = [nt.SGD(5.0), nt.NeuroTron(0.02), staged, nt.RefinedTron(20)]
+    arms = [nt.Arm(trainer, Constant(0.5, 0.3)) for trainer in trainers]
+    options = {"steps": 200, "batch_size": 4, "engine": engine}
+    whole = nt.simulate(small_problem, arms, **options)
+    run = iterate(small_problem, arms, **options)
+    parts = list(run)
+    assert len(parts) > 50
+    assert not any(array.flags.writeable for records in parts for array in records)
+    assert_collected(parts, whole)
+    np.testing.assert_array_equal(run.trajectories().weights, whole.weights)
+    assert run.trajectories().status == ("diverged", "finished", "finished", "finished")
+    assert run.trajectories().arms == tuple(arms)
+    earlier = iterate(small_problem, arms, **options)
+    for records in earlier:
+        if records.steps[-1] >= 30:
+            break
+    assert_collected(
+        list(iterate(small_problem, arms, resume=earlier.trajectories(), **options)), whole
+    )
+
+
+def test_iterate_fills_the_rest_with_infinities_once_all_arms_have_diverged(small_problem):
+    arms = [nt.Arm(nt.SGD(step_size)) for step_size in (5.0, 9.0)]
+    options = {"steps": 10**6, "batch_size": 4, "record": 1000}
+    parts = list(iterate(small_problem, arms, **options))
+    assert_collected(parts, nt.simulate(small_problem, arms, **options))
+    assert np.isinf(parts[-1].errors[-900:]).all()
+    assert parts[-1].steps[-1] == 10**6
+
+
+def test_a_run_that_was_broken_off_can_go_on(small_problem, short_slices):
+    """Ctrl-C does what it did before as soon as the loop is left."""
+    arms, options = arms_of(0.5), {"steps": 60, "batch_size": 4, "record": 10}
+    run = iterate(small_problem, arms, **options)
+    before = signal.getsignal(signal.SIGINT)
+    for records in run:
+        if records.steps[-1] >= 20:
+            break
+    assert signal.getsignal(signal.SIGINT) is before
+    part = run.trajectories()
+    assert part.status == ("interrupted",) * 3
+    assert part.steps[-1] == part.state.step < 60
+    whole = nt.simulate(small_problem, arms, **options)
+    np.testing.assert_array_equal(
+        nt.simulate(small_problem, arms, resume=part, **options).weights, whole.weights
+    )
+    assert_collected(list(run), whole)
+    np.testing.assert_array_equal(run.trajectories().weights, whole.weights)
+    assert run.trajectories().status == ("finished",) * 3
+
+
+def test_ctrl_c_ends_the_iteration_and_what_is_done_stays(small_problem, short_slices):
+    run, seen = iterate(small_problem, arms_of(0.5), steps=10**6, batch_size=4), []
+    before = signal.getsignal(signal.SIGINT)
+    for records in run:
+        seen.append(records)
+        if len(seen) == 5:
+            signal.raise_signal(signal.SIGINT)
+    assert len(seen) == 5
+    assert signal.getsignal(signal.SIGINT) is before
+    part = run.trajectories()
+    assert part.status == ("interrupted",) * 3
+    np.testing.assert_array_equal(part.steps[:5], Records.joined(seen).steps)
+    assert part.steps[-1] == part.state.step
+
+
+def test_a_second_ctrl_c_is_as_usual(small_problem):
+    def press(*_):
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        nt.simulate(small_problem, arms_of(0.5), steps=10**6, batch_size=4, progress=press)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_run_that_nobody_iterates_over_has_only_its_beginning(small_problem):
+    run = iterate(small_problem, arms_of(0.5), steps=100, batch_size=4).trajectories()
+    assert run.steps.tolist() == [0]
+    assert run.status == ("interrupted",) * 3
+
+
+def test_iterate_checks_its_arguments_at_once(small_problem):
+    with pytest.raises(nt.InputError, match=r"steps.*-1"):
+        iterate(small_problem, arms_of(0.5), steps=-1, batch_size=4)
+
+
+def test_iterate_yields_no_errors_where_the_true_weights_are_unknown():
+    X = np.random.default_rng(0).standard_normal((11, 3))
+    problem = nt.Problem(nt.networks.relu_gate(3), nt.Empirical(X))
+    options = {"steps": 40, "batch_size": 4, "source": nt.Rows(X, X @ [1.0, 2.0, 3.0])}
+    arms = [nt.Arm(nt.SGD(0.01)), nt.Arm(nt.SGD(50.0))]
+    assert_collected(list(iterate(problem, arms, **options)), nt.simulate(problem, arms, **options))

@@ -41,8 +41,8 @@ _HOME = {
 }  # fmt: skip
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 _SUBPACKAGES = (
-    "attacks", "claims", "figures", "guarantees", "laws", "networks", "results", "studies",
-    "theory", "trainers",
+    "attacks", "claims", "figures", "guarantees", "laws", "networks", "results", "simulation",
+    "studies", "theory", "trainers",
 )  # fmt: skip
 
 __all__ = sorted([*_MODULE_OF, *_SUBPACKAGES, "__version__"])

@@ -7,6 +7,7 @@ from neurotron import guarantees as guarantees
 from neurotron import laws as laws
 from neurotron import networks as networks
 from neurotron import results as results
+from neurotron import simulation as simulation
 from neurotron import studies as studies
 from neurotron import theory as theory
 from neurotron import trainers as trainers

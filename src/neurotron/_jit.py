@@ -20,6 +20,7 @@ from numba.core.caching import FunctionCache
 
 from neurotron._announce import announced
 from neurotron._check import InputError
+from neurotron._interrupts import on_ctrl_c
 
 __all__ = ["entry", "inline", "jit", "source_hash"]
 
@@ -128,11 +129,6 @@ def interruptible() -> Iterator[None]:
     LLVM calls back into Python, where an exception is printed and forgotten: there the signal is
     sent once more a little later.
     """
-    previous = signal.getsignal(signal.SIGINT)
-    in_main_thread = threading.current_thread() is threading.main_thread()
-    if not in_main_thread or previous is not signal.default_int_handler:
-        yield
-        return
     again: list[threading.Timer] = []
 
     def hear(number: int, frame: FrameType | None) -> None:
@@ -145,11 +141,10 @@ def interruptible() -> Iterator[None]:
         again[0].daemon = True
         again[0].start()
 
-    signal.signal(signal.SIGINT, hear)
     try:
-        yield
+        with on_ctrl_c(hear):
+            yield
     finally:
-        signal.signal(signal.SIGINT, previous)
         for timer in again:
             timer.cancel()
     if again:

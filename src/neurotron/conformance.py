@@ -22,7 +22,8 @@ from neurotron.laws import Law, Normal, ProductLaw
 from neurotron.networks import symmetric
 from neurotron.problem import Problem
 from neurotron.simulation import simulate
-from neurotron.trainers import SGD, Arm, Stages, Trainer
+from neurotron.trainers import SGD, Arm, Trainer
+from neurotron.trainers.stages import StagedTrainer
 
 __all__ = ["ConformanceError", "check_attack", "check_law", "check_trainer"]
 
@@ -125,7 +126,7 @@ def check_trainer(trainer: Trainer, *, seed: int = 0) -> None:
     """Check a trainer: elementwise formulas, a state of fixed size, the same run in two halves."""
     _check.instance("trainer", trainer, Trainer)
     _check.integer("seed", seed, 0)
-    if isinstance(trainer, Stages):
+    if isinstance(trainer, StagedTrainer):
         for part in trainer.parts:
             check_trainer(part, seed=seed)
         return

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from types import MappingProxyType
@@ -15,19 +12,21 @@ import numpy as np
 
 from neurotron import _check
 from neurotron._environment import environment
+from neurotron._interrupts import stop_requests
 from neurotron._streams import Stream
 from neurotron._types import Index
-from neurotron.attacks import Query
 from neurotron.engine.cohort import Cohort, Engine, choose
 from neurotron.engine.recording import Record, Records, recorded_steps
 from neurotron.engine.setup import Setup
 from neurotron.engine.sources import Rows, Simulated, Source
 from neurotron.engine.state import CohortState
 from neurotron.problem import Problem
-from neurotron.trainers import Arm, NeuroTron, Stages
+from neurotron.trainers import Arm
+from neurotron.trainers.arm import check_arms
+from neurotron.trainers.stages import StagedTrainer
 from neurotron.trajectories import Trajectories
 
-__all__ = ["simulate"]
+__all__ = ["Run", "iterate", "simulate"]
 
 SLICE_SECONDS = 0.05
 MOST_STEPS = 10**15
@@ -88,6 +87,44 @@ def simulate(
     >>> bool(run.errors[0, -1] < 1e-10 < run.errors[1, -1] < 0.1)
     True
     """
+    run = iterate(
+        problem, arms, steps=steps, batch_size=batch_size, seed=seed, replicate=replicate,
+        record=record, source=source, engine=engine, resume=resume, progress=progress,
+    )  # fmt: skip
+    for _ in run:
+        pass
+    return run.trajectories()
+
+
+def iterate(
+    problem: Problem,
+    arms: Sequence[Arm],
+    *,
+    steps: int,
+    batch_size: int,
+    seed: int = 0,
+    replicate: int = 0,
+    record: Record = "log",
+    source: Source | None = None,
+    engine: str = "auto",
+    resume: Trajectories | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Run:
+    """Return a run that trains while one iterates over it: `simulate`, to watch or to break off.
+
+    Parameters are those of `simulate`. They are checked, and what is needed is compiled, at once.
+
+    Examples
+    --------
+    >>> import neurotron as nt
+    >>> problem = nt.Problem.draw(nt.networks.relu_gate(3), nt.Normal(), seed=1)
+    >>> run = nt.simulation.iterate(problem, [nt.Arm(nt.SGD(0.1))], steps=10_000, batch_size=16)
+    >>> for records in run:
+    ...     if records.errors[-1, 0] < 1e-3:
+    ...         break
+    >>> run.trajectories().status
+    ('interrupted',)
+    """
     _check.instance("problem", problem, Problem)
     steps = _check.integer("steps", steps, 0, MOST_STEPS)
     batch_size = _check.integer("batch_size", batch_size, 1, MOST_SAMPLES)
@@ -98,13 +135,13 @@ def simulate(
     schedule = recorded_steps(record, steps)
     source = Simulated(problem) if source is None else source
     _check_source(source, problem)
-    arms = _check_arms(arms, problem)
+    arms = check_arms(arms, problem)
     if isinstance(source, Rows):
         source.require_fit(problem, arms)
     settings: dict[str, Any] = {
         "batch_size": batch_size, "seed": seed, "replicate": replicate, "record": record
     }  # fmt: skip
-    if any(isinstance(arm.trainer, Stages) for arm in arms):
+    if any(isinstance(arm.trainer, StagedTrainer) for arm in arms):
         settings["steps"] = steps  # stages are shares of them
     engines = choose(engine, problem, arms)
     resolved = [_resolve(arm, problem, batch_size, steps) for arm in arms]
@@ -116,104 +153,105 @@ def simulate(
         _check_same_engines(resume, engines)
         state, records = _continue(resume, steps, settings, schedule)
     setup = Setup(problem, resolved, batch_size, source, stream, state)
-    finished = _run(setup, engines, records, schedule, progress)
-    taken = Records.joined(records)
-    return Trajectories(
-        arms=tuple(arms),
-        steps=_check.freeze(taken.steps),
-        errors=None if taken.errors is None else _check.freeze(taken.errors.T.copy()),
-        losses=_check.freeze(taken.losses.T.copy()),
-        weights=_check.freeze(state.average.T.copy()),
-        status=tuple(_status(stopped, finished) for stopped in state.stopped_at),
-        stopped_at=tuple(None if stopped < 0 else int(stopped) for stopped in state.stopped_at),
-        engines=tuple(engines),
-        settings=MappingProxyType(settings),
-        environment=MappingProxyType(environment()),
-        problem=problem,
-        source=source,
-        state=state.kept(),
-    )
+    return Run(tuple(arms), setup, tuple(engines), settings, schedule, records, progress)
 
 
-def _run(
-    setup: Setup,
-    engines: Sequence[Engine],
-    records: list[Records],
-    schedule: Index,
-    progress: Callable[[int, int], None] | None,
-) -> bool:
-    """Advance slice by slice, recording as scheduled; return False if Ctrl-C cut the run short.
+class Run:
+    """A run that is under way.
 
-    A slice ends where an arm's stage does. What is recorded at a step between two stages is the
-    beginning of the second.
+    To iterate over it is to train: it yields `Records` (of the arms as they were given, those of a
+    `resume` first) about every 50 ms, as far as there is something to record. After a ``break`` one
+    can ask for the `trajectories` so far; to iterate again yields what there is once more, and goes
+    on. The first Ctrl-C ends the iteration as if there were nothing more to come.
     """
-    state, last = setup.state, int(schedule[-1])
-    cohort = _cohort(setup, engines)
-    slice_steps = 1
-    due = schedule[schedule >= state.step]
-    if records and records[-1].steps[-1:] == state.step:
-        due = due[1:]
-    with _interrupts() as interrupted:
-        while due.size and not interrupted():
-            began, start = time.perf_counter(), state.step
-            stop = min(last, start + slice_steps, state.until)
-            here = due[: np.searchsorted(due, stop, "right" if stop == last else "left")]
-            taken = cohort.advance(stop, here)
-            if here.size:
-                records.append(taken)
-            due = due[here.size :]
-            if due.size and state.until == state.step:
-                cohort = _cohort(setup, engines)
-            if due.size and not state.running.any():  # nothing will change any more
-                records.append(Records.of_diverged(due, len(state.memory), taken.errors is None))
-                state.step, due = last, due[:0]
-            seconds = max(time.perf_counter() - began, 1e-6)
-            if progress is not None:
-                progress(state.step, last)
-            if stop - start == slice_steps or seconds > SLICE_SECONDS:
-                slice_steps = max(1, int((stop - start) * min(SLICE_SECONDS / seconds, 10.0)))
-        if due.size and not (records and records[-1].steps[-1] == state.step):
-            records.append(cohort.advance(state.step, np.array([state.step])))
-    return due.size == 0
 
+    def __init__(
+        self,
+        arms: tuple[Arm, ...],
+        setup: Setup,
+        engines: tuple[Engine, ...],
+        settings: dict[str, Any],
+        schedule: Index,
+        records: list[Records],
+        progress: Callable[[int, int], None] | None,
+    ) -> None:
+        self.arms, self.setup, self.engines, self.settings = arms, setup, engines, settings
+        self.records, self.progress, self.last = records, progress, int(schedule[-1])
+        recorded = records[-1].steps[-1] if records else -1
+        self.due = schedule[(schedule >= setup.state.step) & (schedule > recorded)]
+        self.slice_steps = 1
+        self.cohort = self._begin_stages()
 
-def _cohort(setup: Setup, engines: Sequence[Engine]) -> Cohort:
-    """Return the cohort of the arms' present stages, after beginning those that are due."""
-    setup.state.turn_over(setup.arms)
-    cohort = Cohort(setup.in_turn(), engines)
-    cohort.compile()
-    return cohort
+    def __iter__(self) -> Iterator[Records]:
+        given = 0
+        with stop_requests() as stop_requested:
+            while True:
+                if given < len(self.records):
+                    yield self.records[given]
+                    given += 1
+                elif self.due.size and not stop_requested():
+                    self._make_slice()
+                else:
+                    return
 
+    def trajectories(self) -> Trajectories:
+        """Return what is done so far; arms that are not finished are "interrupted"."""
+        state, records = self.setup.state, self.records
+        if self.due.size and not (records and records[-1].steps[-1] == state.step):
+            records = [*records, self.cohort.advance(state.step, np.array([state.step]))]
+        taken = Records.joined(records)
+        ongoing = "interrupted" if self.due.size else "finished"
+        return Trajectories(
+            arms=self.arms,
+            steps=_check.freeze(taken.steps),
+            errors=None if taken.errors is None else _check.freeze(taken.errors.T.copy()),
+            losses=_check.freeze(taken.losses.T.copy()),
+            weights=_check.freeze(state.average.T.copy()),
+            status=tuple("diverged" if stopped >= 0 else ongoing for stopped in state.stopped_at),
+            stopped_at=tuple(None if stopped < 0 else int(stopped) for stopped in state.stopped_at),
+            engines=self.engines,
+            settings=MappingProxyType(self.settings),
+            environment=MappingProxyType(environment()),
+            problem=self.setup.problem,
+            source=self.setup.source,
+            state=state.kept(),
+        )
 
-@contextlib.contextmanager
-def _interrupts() -> Iterator[Callable[[], bool]]:
-    """Turn the first Ctrl-C into a request to stop between slices; a second one is as usual.
+    def _make_slice(self) -> None:
+        """Make the steps of about 50 ms, and keep what is to be recorded of them.
 
-    Only the main thread can receive it, and a handler that somebody else set is left alone: in
-    both cases the answer is always no.
-    """
-    previous = signal.getsignal(signal.SIGINT)
-    in_main_thread = threading.current_thread() is threading.main_thread()
-    if not in_main_thread or previous is not signal.default_int_handler:
-        yield lambda: False
-        return
-    asked = threading.Event()
+        A slice ends where an arm's stage does. What is recorded at a step between two stages is
+        the beginning of the second.
+        """
+        state = self.setup.state
+        taken = self._advance(min(self.last, state.step + self.slice_steps, state.next_stage_at))
+        if self.due.size and not state.running.any():  # nothing will change any more
+            rest = Records.of_diverged(self.due, len(self.arms), taken.errors is None)
+            taken, self.due, state.step = Records.joined([taken, rest]), self.due[:0], self.last
+        elif self.due.size and state.next_stage_at == state.step:
+            self.cohort = self._begin_stages()
+        if taken.steps.size:
+            self.records.append(taken.frozen())
+        if self.progress is not None:
+            self.progress(state.step, self.last)
 
-    def ask(*_: object) -> None:
-        asked.set()
-        signal.signal(signal.SIGINT, previous)
+    def _advance(self, stop: int) -> Records:
+        """Advance to `stop`, record what is due before it, and adapt the length of slices."""
+        began, start = time.perf_counter(), self.setup.state.step
+        count = np.searchsorted(self.due, stop, "right" if stop == self.last else "left")
+        taken = self.cohort.advance(stop, self.due[:count])
+        self.due = self.due[count:]
+        seconds = max(time.perf_counter() - began, 1e-6)
+        if stop - start == self.slice_steps or seconds > SLICE_SECONDS:
+            self.slice_steps = max(1, int((stop - start) * min(SLICE_SECONDS / seconds, 10.0)))
+        return taken
 
-    signal.signal(signal.SIGINT, ask)
-    try:
-        yield asked.is_set
-    finally:
-        signal.signal(signal.SIGINT, previous)
-
-
-def _status(stopped: int, finished: bool) -> str:
-    if stopped >= 0:
-        return "diverged"
-    return "finished" if finished else "interrupted"
+    def _begin_stages(self) -> Cohort:
+        """Return the cohort of the stages the arms are in, after beginning those that are due."""
+        self.setup.state.begin_due_stages(self.setup.arms)
+        cohort = Cohort(self.setup.with_current_trainers(), self.engines)
+        cohort.compile()
+        return cohort
 
 
 def _resolve(arm: Arm, problem: Problem, batch_size: int, steps: int) -> Arm:
@@ -226,57 +264,6 @@ def _check_source(source: Source, problem: Problem) -> None:
         raise _check.InputError(f"`source` must be Rows(X, y), got {_check.shown(source)}")
     if isinstance(source, Simulated) and source.problem is not problem:
         raise _check.InputError("`source` simulates another problem: leave it out")
-
-
-def _check_arms(arms: Sequence[Arm], problem: Problem) -> list[Arm]:
-    if not isinstance(arms, Sequence):
-        raise _check.InputError("`arms` must be a list of Arm: write [arm]")
-    checked = [_check.instance(f"arms[{i}]", arm, Arm) for i, arm in enumerate(arms)]
-    if not checked:
-        raise _check.InputError("`arms` must hold at least one Arm")
-    seen: set[str] = set()
-    for arm in checked:
-        if arm.name in seen:
-            raise _check.InputError(
-                f"two arms are called {_check.shown(arm.name)}: tell them apart with name=…"
-            )
-        seen.add(arm.name)
-    for arm in checked:
-        _check_fit(arm, problem)
-    return checked
-
-
-def _check_fit(arm: Arm, problem: Problem) -> None:
-    """Refuse pieces that do not fit together, naming both, before any work."""
-    size = problem.network.filter_size
-    for trainer in arm.trainer.parts:
-        if trainer.direction != "sensing" or isinstance(trainer, NeuroTron):
-            continue
-        raise _check.InputError(
-            f"trainer {trainer!r} has direction 'sensing' but no sensing matrix: derive it "
-            "from NeuroTron"
-        )
-    if arm.attack is None:
-        return
-    attack, vector = arm.attack, arm.attack.probe_vector
-    if vector is not None and np.shape(vector) != (size,):
-        raise _check.InputError(
-            f"attack {attack!r} has a vector of shape {np.shape(vector)}, but the network has "
-            f"{size} weights"
-        )
-    if (
-        vector is None
-        and attack.query_fields != Query._fields
-        and {"probe", "probe_output"} & {*attack.query_fields}
-    ):
-        raise _check.InputError(
-            f"attack {attack!r} uses a probe, but has no `vector` to probe with"
-        )
-    if problem.true_weights is None and "push" in attack.query_fields:
-        raise _check.InputError(
-            f"attack {attack!r} uses `push`, which needs the problem's true_weights (if it does "
-            "not look at it, its `query_fields` should say so)"
-        )
 
 
 def _check_same_run(
@@ -318,4 +305,4 @@ def _continue(
     kept = np.flatnonzero(np.isin(earlier.steps, schedule))
     errors = None if earlier.errors is None else earlier.errors.T
     records = Records(earlier.steps, errors, earlier.losses.T)
-    return earlier.state.resumed(), [records.at(kept)]
+    return earlier.state.resumed(), [records.at(kept).frozen()]

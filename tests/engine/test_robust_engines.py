@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
+import signal
+
 import numpy as np
 import pytest
 from tests.engine.comparison import assert_equal_runs
@@ -44,9 +47,14 @@ def arms_of(network):
 def on_both_engines(problem, arms, **options):
     runs = [nt.simulate(problem, arms, engine=engine, **options) for engine in ENGINES]
     assert_equal_runs(*runs, relative=1e-11)
-    assert [turn[:3] for turn in runs[0].state.turns] == [turn[:3] for turn in runs[1].state.turns]
+    assert stages_of(runs[0]) == stages_of(runs[1])
     np.testing.assert_allclose(runs[0].state.weights, runs[1].state.weights, rtol=1e-9, atol=1e-12)
     return runs[0]
+
+
+def stages_of(run):
+    """Which part of its trainer each arm is in, since when and until when."""
+    return [(stage.part, stage.since, stage.until) for stage in run.state.stages]
 
 
 @pytest.mark.parametrize("name", ["relu_gate", "symmetric", "convolution"])
@@ -85,7 +93,7 @@ def test_both_engines_agree_on_the_defence_through_restarts(monkeypatch):
     defences = [nt.RefinedTron(30), nt.RefinedTron(30, averaging=True)]
     arms = [nt.Arm(d, attack) for d in defences for attack in (None, Adaptive(1.0, 0.4))]
     run = on_both_engines(problem, arms, steps=1000, batch_size=5)
-    assert [turn.since for turn in run.state.turns] == [470] * 4
+    assert [stage.since for stage in run.state.stages] == [470] * 4
 
 
 def short_trials(monkeypatch):
@@ -147,7 +155,7 @@ def test_a_stage_that_diverges_stops_the_arm_and_the_next_never_begins(engine, m
     run = nt.simulate(problem, arms, **options)
     assert run.status == ("finished", "diverged")
     assert run.stopped_at[1] < 50
-    assert [turn.stage for turn in run.state.turns] == [1, 0]
+    assert [stage.part for stage in run.state.stages] == [1, 0]
     assert np.isinf(run.errors[1, -1])
     alone = nt.simulate(problem, arms[1:], **options)
     np.testing.assert_allclose(run.weights[1], alone.weights[0], rtol=1e-12)
@@ -172,21 +180,14 @@ def test_the_average_of_a_diverged_arm_stays_as_it_is(engine):
 
 def interrupted_at(place, monkeypatch, problem, arms, **options):
     """Run in slices of one step, and press Ctrl-C at step `place`."""
-    made = [0]
 
-    class Pressed:
-        def __enter__(self):
-            return lambda: made[0] >= place
-
-        def __exit__(self, *_):
-            return None
+    def press(step, _):
+        if step == place:
+            signal.raise_signal(signal.SIGINT)
 
     with monkeypatch.context() as patched:
         patched.setattr("neurotron.simulation.SLICE_SECONDS", 1e-9)
-        patched.setattr("neurotron.simulation._interrupts", Pressed)
-        return nt.simulate(
-            problem, arms, progress=lambda step, _: made.__setitem__(0, step), **options
-        )
+        return nt.simulate(problem, arms, progress=press, **options)
 
 
 @pytest.mark.parametrize("place", [1, 30, 140, 249, 250, 251, 470, 700])
@@ -202,7 +203,7 @@ def test_interrupted_and_resumed_is_the_same_as_run_through(place, monkeypatch):
     resumed = nt.simulate(problem, arms, record=125, resume=part, **options)
     assert_same_bits(resumed, whole)
     assert resumed.status == whole.status
-    assert [t[:3] for t in resumed.state.turns] == [t[:3] for t in whole.state.turns]
+    assert stages_of(resumed) == stages_of(whole)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -213,9 +214,12 @@ def test_where_a_new_try_begins_its_weights_are_the_ones_that_count(engine, monk
         interrupted_at(place, monkeypatch, problem, arms, engine=engine, **options)
         for place in (249, 250)
     )
-    assert mirror.state.turns[0][:3] == (1, 250, 360)
+    assert stages_of(mirror) == [(1, 250, 360)]
     np.testing.assert_array_equal(mirror.weights[0], mirror.state.weights[:, 0])
-    np.testing.assert_array_equal(mirror.weights[0], -mirror.state.turns[0].kept.weights)
+    for run in (mirror, pickle.loads(pickle.dumps(mirror))):
+        best = run.state.stages[0].notes.best.weights
+        np.testing.assert_array_equal(mirror.weights[0], -best)
+        assert not best.flags.writeable
     np.testing.assert_allclose(mirror.weights, -tried.weights, rtol=0.5)
     error = np.linalg.norm(mirror.weights[0] - problem.true_weights)
     assert mirror.errors[0, -1] == pytest.approx(error, rel=1e-13)

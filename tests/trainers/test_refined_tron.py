@@ -7,7 +7,8 @@ import pytest
 
 import neurotron as nt
 from neurotron.trainers import refined_tron
-from neurotron.trainers.stages import FOREVER, Standing, Turn
+from neurotron.trainers.refined_tron import Notes
+from neurotron.trainers.stages import Snapshot, Stage, first_stage
 from neurotron.trainers.tracking import Tracked
 
 EXACT = 1e-12
@@ -90,7 +91,7 @@ def test_a_second_try_finds_the_filter_where_the_first_does_not(monkeypatch):
     run = nt.simulate(problem, arms, **options)
     assert run.errors[0, -1] < EXACT
     warm_up = resolved(problem, 12_000).ends[0]
-    assert run.state.turns[0] == Turn(1, warm_up + 4 * max(warm_up // 2, 1000))
+    assert run.state.stages[0] == Stage(1, since=warm_up + 4 * max(warm_up // 2, 1000))
     monkeypatch.setattr(refined_tron, "FALLEN", np.inf)  # whatever it does, it converges
     assert nt.simulate(problem, arms, **options).errors[0, -1] > 0.1
 
@@ -118,17 +119,17 @@ def test_it_warms_up_for_as_long_as_the_certificate_says_without_an_attack(law):
 
 def test_it_warms_up_for_at_most_an_eighth_of_the_steps_and_at_least_one():
     problem = small()
-    assert resolved(problem, 80).ends == (10,)
-    assert resolved(problem, 80, warm_up=70).ends == (70,)
+    assert resolved(problem, 80).ends[0] == 10
+    assert resolved(problem, 80, warm_up=70).ends[0] == 70
     for steps in (0, 1, 7, 15):
-        assert resolved(problem, steps).ends == (1,)
+        assert resolved(problem, steps).ends[0] == 1
 
 
 def test_a_trial_is_as_long_as_the_warm_up_at_least_two_thousand_steps():
     problem = small()
-    assert resolved(problem, 10**5).trial == 1000
+    assert resolved(problem, 10**5).half_trial == 1000
     long = resolved(problem, 10**5, warm_up=5000)
-    assert (long.trial, long.latest) == (2500, 50_000)
+    assert (long.half_trial, long.latest) == (2500, 50_000)
 
 
 def test_inputs_without_moments_are_weighted_where_moments_are_needed():
@@ -139,12 +140,12 @@ def test_inputs_without_moments_are_weighted_where_moments_are_needed():
         assert (tron.weighting, clipped.weighting) == (first, second)
 
 
-# ---- its turns ----------------------------------------------------------------------------------
+# ---- what follows a stage that is over ----------------------------------------------------------
 
 
-def standing(weights=1.0, threshold=1.0, absolute=1.0, length=1.0):
+def snapshot(weights=1.0, threshold=1.0, absolute=1.0, length=1.0):
     memory = Tracked(3000.0, threshold, length, absolute, 0.2, 0.05, 1.0)
-    return Standing(np.full(5, weights), tuple(memory))
+    return Snapshot(np.full(5, weights), tuple(memory))
 
 
 @pytest.fixture(scope="module")
@@ -152,72 +153,75 @@ def defence():
     return resolved(small(), 20_000, warm_up=100)
 
 
-def test_its_first_turn_is_the_warm_up(defence):
-    assert defence.first_turn() == Turn(0, 0, 100)
+def judged(defence, here, *, at=2100, **notes):
+    """Return what follows a trial that ends at a step."""
+    return defence.next_stage(Stage(1, 100, at, Notes(**{"mark": 1.0} | notes)), here)
 
 
-def test_after_the_warm_up_comes_half_a_trial_and_what_was_kept_stays(defence):
-    kept = standing(2.0)
-    turn, begin = defence.next_turn(Turn(0, 300, 400, kept), standing())
-    assert turn == Turn(1, 400, 1400, kept, 0.0)
+def test_it_begins_with_the_warm_up(defence):
+    assert first_stage(defence) == Stage(0, since=0, until=100)
+
+
+def test_after_the_warm_up_comes_half_a_trial_and_what_was_best_stays(defence):
+    notes = Notes(snapshot(2.0), tries=2)
+    stage, begin = defence.next_stage(Stage(0, 300, 400, notes), snapshot())
+    assert stage == Stage(1, 400, 1400, notes)
     assert begin.memory == defence.parts[1].initial_state
     np.testing.assert_array_equal(begin.weights, np.ones(5))
 
 
 def test_half_way_it_marks_its_threshold_and_goes_on(defence):
-    kept, here = standing(2.0), standing(threshold=0.5)
-    turn, begin = defence.next_turn(Turn(1, 400, 1400, kept), here)
-    assert turn == Turn(1, 400, 2400, kept, 0.5)
+    notes, here = Notes(snapshot(2.0), tries=1), snapshot(threshold=0.5)
+    stage, begin = defence.next_stage(Stage(1, 400, 1400, notes), here)
+    assert stage == Stage(1, 400, 2400, notes._replace(mark=0.5))
     assert begin is here
 
 
 @pytest.mark.parametrize(("threshold", "goes_on"), [(0.69, True), (0.71, False), (1.3, False)])
 def test_it_goes_on_for_good_if_the_threshold_has_fallen(defence, threshold, goes_on):
-    here = standing(threshold=threshold)
-    turn, begin = defence.next_turn(Turn(1, 100, 2100, None, 1.0), here)
+    here = snapshot(threshold=threshold)
+    stage, begin = judged(defence, here)
     if goes_on:
-        assert turn == Turn(1, 2100, FOREVER)
+        assert stage == Stage(1, since=2100)
         assert begin is here
     else:
-        assert turn == Turn(1, 2100, 3100, here, tries=1)
+        assert stage == Stage(1, 2100, 3100, Notes(here, tries=1))
         np.testing.assert_array_equal(begin.weights, -np.ones(5))
         assert begin.memory == defence.parts[1].initial_state
 
 
 def test_every_other_try_begins_with_a_warm_up(defence):
-    here, stages = standing(), []
+    here, parts = snapshot(), []
     for tries in range(4):
-        turn, begin = defence.next_turn(Turn(1, 100, 2100, None, 1.0, tries), here)
-        assert turn.tries == tries + 1
-        assert turn.until == 2100 + (1000 if turn.stage else 100)
-        assert begin.memory == defence.parts[turn.stage].initial_state
+        stage, begin = judged(defence, here, tries=tries)
+        assert stage.notes == Notes(here, tries + 1)
+        assert stage.until == 2100 + (1000 if stage.part else 100)
+        assert begin.memory == defence.parts[stage.part].initial_state
         np.testing.assert_array_equal(begin.weights, -here.weights)
-        stages.append(turn.stage)
-    assert stages == [1, 0, 1, 0]
-    second, _ = defence.next_turn(Turn(0, 2100, 2200, here, tries=2), here)
-    assert second == Turn(1, 2200, 3200, here, tries=2)
+        parts.append(stage.part)
+    assert parts == [1, 0, 1, 0]
 
 
 @pytest.mark.parametrize(("threshold", "goes_on"), [(5.9e-12, True), (6.1e-12, False)])
 def test_a_threshold_at_rounding_of_outputs_has_arrived(defence, threshold, goes_on):
     """Outputs have the size √9 · ‖w‖ = 3 · 2 = 6 here."""
-    here = standing(2.0 / np.sqrt(5.0), threshold=threshold, length=9.0)
-    turn, _ = defence.next_turn(Turn(1, 100, 2100, None, threshold), here)
-    assert turn.tries == int(not goes_on)
+    here = snapshot(2.0 / np.sqrt(5.0), threshold=threshold, length=9.0)
+    stage, _ = judged(defence, here, mark=threshold)
+    assert (stage == Stage(1, since=2100)) == goes_on
 
 
 @pytest.mark.parametrize(("before", "better"), [(0.9, True), (1.1, False)])
 @pytest.mark.parametrize(("now", "again"), [(7900, True), (7901, False)])
 def test_it_keeps_the_place_with_the_smaller_mean_residual(defence, before, better, now, again):
     """And tries again as long as the next judgement is in the first half of the run."""
-    kept, here = standing(2.0, absolute=before), standing(3.0, absolute=1.0)
-    turn, begin = defence.next_turn(Turn(1, 100, now, kept, 1.0), here)
-    best = kept if better else here
+    earlier, here = snapshot(2.0, absolute=before), snapshot(3.0, absolute=1.0)
+    stage, begin = judged(defence, here, at=now, best=earlier)
+    best = earlier if better else here
     if again:
-        assert turn == Turn(1, now, now + 1000, best, tries=1)
+        assert stage == Stage(1, now, now + 1000, Notes(best, tries=1))
         np.testing.assert_array_equal(begin.weights, -here.weights)
     else:
-        assert turn == Turn(1, now, FOREVER)
+        assert stage == Stage(1, since=now)
         assert begin is best
 
 
@@ -230,7 +234,7 @@ def test_averaging_goes_on_through_the_middle_of_a_trial(monkeypatch):
         arms = [nt.Arm(nt.RefinedTron(10, averaging=True), attack)]
         courses.append(nt.simulate(problem, arms, steps=200, batch_size=16))
     one, other = courses
-    assert [run.state.turns[0].until for run in courses] == [220, 410]
+    assert [run.state.stages[0].until for run in courses] == [220, 410]
     np.testing.assert_array_equal(one.weights, other.weights)
     np.testing.assert_array_equal(one.state.weights, other.state.weights)
     assert np.abs(one.weights[0] - one.state.weights[:, 0]).max() > 1e-6

@@ -67,7 +67,7 @@ class NumpyCohort:
         self.by_gradient = columns_where(trainers, lambda t: t.direction != "sensing")
         self.by_first = columns_where(trainers, lambda t: t.direction == "first_gradient")
         self.averaging = np.array([trainer.averaging for trainer in trainers])
-        self.since = np.array([turn.since for turn in self.state.turns])
+        self.since = np.array([stage.since for stage in self.state.stages])
         self.by_weighting = columns_where(trainers, lambda t: t.weighting is not None)
         self.query_fields = {
             name for attack in attacks if attack is not None for name in attack.query_fields

@@ -41,6 +41,13 @@ class Records(NamedTuple):
         infinite = np.full((len(steps), arms), np.inf)
         return cls(steps, None if unknown else infinite, infinite)
 
+    def frozen(self) -> Records:
+        """Return itself, made read-only."""
+        for array in self:
+            if array is not None:
+                array.flags.writeable = False
+        return self
+
     def at(self, chosen: Index) -> Records:
         """Return the records at some places."""
         errors = None if self.errors is None else self.errors[chosen]

@@ -35,10 +35,10 @@ class Setup(NamedTuple):
         arms = [self.arms[int(column)] for column in columns]
         return self._replace(arms=arms, state=self.state.part(columns))
 
-    def in_turn(self) -> Setup:
-        """Return the setup with the trainer of each arm's present stage."""
+    def with_current_trainers(self) -> Setup:
+        """Return the setup with the trainer of the stage that each arm is in."""
         arms = [
-            dataclasses.replace(arm, trainer=arm.trainer.parts[turn.stage])
-            for arm, turn in zip(self.arms, self.state.turns, strict=True)
+            dataclasses.replace(arm, trainer=arm.trainer.parts[stage.part])
+            for arm, stage in zip(self.arms, self.state.stages, strict=True)
         ]
         return self._replace(arms=arms)

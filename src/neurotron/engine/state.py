@@ -12,8 +12,8 @@ from neurotron import _check
 from neurotron._pickling import Pickled
 from neurotron._types import Array, Index
 from neurotron.problem import Problem
-from neurotron.trainers import Arm, Stages
-from neurotron.trainers.stages import Standing, Turn
+from neurotron.trainers import Arm
+from neurotron.trainers.stages import Snapshot, Stage, current_stage, first_stage
 
 __all__ = ["CohortState", "KeptState", "divergence_limit"]
 
@@ -31,39 +31,36 @@ class CohortState:
     """The step at which an arm diverged, −1 while it runs; shape (arms,)."""
     average: Array
     """The weights that count, (r, arms): averages, for trainers that average."""
-    turns: list[Turn]
+    stages: list[Stage]
     """Which stage each arm is in."""
 
     @classmethod
     def initial(cls, problem: Problem, arms: list[Arm]) -> CohortState:
         """Return the state before the first update: every arm at the initial weights."""
         weights = np.repeat(problem.initial_weights[:, None], len(arms), axis=1)
-        trainers = [arm.trainer for arm in arms]
-        memory = [tuple(map(float, trainer.parts[0].initial_state)) for trainer in trainers]
-        turns = [t.first_turn() if isinstance(t, Stages) else Turn() for t in trainers]
-        return cls(0, weights, memory, np.full(len(arms), -1), weights.copy(), turns)
+        memory = [tuple(map(float, arm.trainer.parts[0].initial_state)) for arm in arms]
+        stages = [first_stage(arm.trainer) for arm in arms]
+        return cls(0, weights, memory, np.full(len(arms), -1), weights.copy(), stages)
 
     @property
-    def until(self) -> int:
+    def next_stage_at(self) -> int:
         """The step at which the next stage begins, of any arm that runs."""
-        ends = [turn.until for turn, runs in zip(self.turns, self.running, strict=True) if runs]
+        ends = [stage.until for stage, runs in zip(self.stages, self.running, strict=True) if runs]
         return min(ends, default=self.step)
 
-    def turn_over(self, arms: Sequence[Arm]) -> None:
+    def begin_due_stages(self, arms: Sequence[Arm]) -> None:
         """Begin the next stage of the arms that run and whose stage is over.
 
-        A stage begins at the weights that count; what goes on as it was keeps its average.
+        A stage begins at the weights that count. An arm whose stage goes on keeps its average.
         """
         for column in np.flatnonzero(self.running).tolist():
-            trainer, turn = arms[column].trainer, self.turns[column]
-            while turn.until <= self.step:
-                assert isinstance(trainer, Stages)
-                standing = Standing(self.average[:, column].copy(), self.memory[column])
-                after, begin = trainer.next_turn(turn, standing)
-                if (after.stage, after.since) != (turn.stage, turn.since):
-                    self.memory[column] = tuple(map(float, begin.memory))
-                    self.weights[:, column] = self.average[:, column] = begin.weights
-                self.turns[column] = turn = after
+            here = Snapshot(_check.freeze(self.average[:, column].copy()), self.memory[column])
+            self.stages[column], begin = current_stage(
+                arms[column].trainer, self.stages[column], here, self.step
+            )
+            if begin is not None:
+                self.memory[column] = tuple(map(float, begin.memory))
+                self.weights[:, column] = self.average[:, column] = begin.weights
 
     @property
     def running(self) -> npt.NDArray[np.bool_]:
@@ -82,16 +79,13 @@ class CohortState:
     def kept(self) -> KeptState:
         """Return a copy that nobody can change."""
         state = self.part(np.arange(len(self.memory)))
-        for turn in state.turns:
-            if turn.kept is not None:
-                _check.freeze(turn.kept.weights)
         return KeptState(
             state.step,
             _check.freeze(state.weights),
             tuple(state.memory),
             _check.freeze(state.stopped_at),
             _check.freeze(state.average),
-            tuple(state.turns),
+            tuple(state.stages),
         )
 
     def part(self, columns: Index) -> CohortState:
@@ -102,7 +96,7 @@ class CohortState:
             [self.memory[column] for column in columns],
             self.stopped_at[columns],
             self.average[:, columns],
-            [self.turns[column] for column in columns],
+            [self.stages[column] for column in columns],
         )
 
     def take(self, columns: Index, part: CohortState) -> None:
@@ -124,7 +118,7 @@ class KeptState(Pickled):
     memory: tuple[tuple[float, ...], ...]
     stopped_at: Index
     average: Array
-    turns: tuple[Turn, ...]
+    stages: tuple[Stage, ...]
 
     def resumed(self) -> CohortState:
         """Return the state to go on from: a copy, which the engine changes."""
@@ -134,7 +128,7 @@ class KeptState(Pickled):
             list(self.memory),
             self.stopped_at.copy(),
             self.average.copy(),
-            list(self.turns),
+            list(self.stages),
         )
 
 

@@ -106,7 +106,7 @@ class Trainer(Pickled):
 
     @property
     def parts(self) -> tuple[Trainer, ...]:
-        """The trainers that take turns: itself, unless it is made of `Stages`."""
+        """The trainers it is made of: itself, unless it has stages."""
         return (self,)
 
     @property

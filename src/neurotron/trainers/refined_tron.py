@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from neurotron import _check
+from neurotron._types import Array
+from neurotron.trainers.base import Trainer
 from neurotron.trainers.clipped_sgd import ClippedSGD
 from neurotron.trainers.neuro_tron import NeuroTron
-from neurotron.trainers.stages import Stages, Standing, Turn
+from neurotron.trainers.stages import FOREVER, ResolvedStages, Snapshot, Stage, StagedTrainer
 from neurotron.trainers.tracking import Tracked
 
 if TYPE_CHECKING:
@@ -23,17 +24,33 @@ if TYPE_CHECKING:
 __all__ = ["RefinedTron"]
 
 NEARER = 1e-3
-"""By which the first stage brings w nearer to w*, as certified without an attack."""
+"""By which the first stage brings w nearer to w*, as certified without an attack.
+
+The second stage only needs a start in the right basin, and an attack keeps the first one at a
+distance of the order of βθ in any case: warm-ups from 50 to 5000 steps recover w* as often
+(docs/defence.md, its constants).
+"""
 
 SHORTEST_TRIAL = 1000
+"""Steps of half a trial, at least.
+
+Twice the 500 steps that running means go back (`tracking.MEMORY`), and ten times those in which the
+second stage only listens: what is judged is where it stands, not where it came from.
+"""
+
 FALLEN = 0.7
-"""A threshold that falls to this part in half a trial is on its way to zero."""
+"""A threshold that falls to this part in half a trial is on its way to zero.
+
+One that has arrived at a level moves by a few per cent only: its logarithm varies by √(s (1 − p) /
+2b), 0.035 with batches of 16. One that falls more slowly would need 77 half trials for 12 digits.
+"""
+
 ROUNDING = 1e-12
 """Of the size of outputs: a threshold below has arrived."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RefinedTron(Stages):
+class RefinedTron(StagedTrainer):
     r"""The defence: Neuro-Tron, then clipped gradients to w*, with exceptions (docs/defence.md).
 
     1. `NeuroTron` with the optimal sensing matrix and the fastest certified step size comes near w*
@@ -78,18 +95,23 @@ class RefinedTron(Stages):
     (True, True)
     """
 
-    step_size: float | str = field(default="fastest", init=False)
     warm_up: int | None = None
     pace: float | None = field(default=None, kw_only=True)
     quantile: float = field(default=0.2, kw_only=True)
     speed: float = field(default=0.05, kw_only=True)
+    averaging: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.warm_up is not None:
             object.__setattr__(self, "warm_up", _check.integer("warm_up", self.warm_up, 1))
-        self._take(self._stages(None, None))
+        self._parts(None, None)  # the second stage checks its own settings
 
-    def _stages(self, first: str | None, second: str | None) -> tuple[NeuroTron, ClippedSGD]:
+    @property
+    def parts(self) -> tuple[Trainer, ...]:
+        """Both stages, before the run is known."""
+        return self._parts(None, None)
+
+    def _parts(self, first: str | None, second: str | None) -> tuple[Trainer, ...]:
         """Return both stages, with samples weighted as said."""
         return (
             NeuroTron("fastest", weighting=first),
@@ -101,7 +123,7 @@ class RefinedTron(Stages):
 
     def resolve(
         self, problem: Problem, *, batch_size: int, steps: int, attack: Attack | None
-    ) -> RefinedTron:
+    ) -> ResolvedRefinedTron:
         """Return the defence with samples weighted where moments need it, and stage lengths."""
         plain = problem.even_moments(None)
         first = "inverse-norm" if plain.quartic is None else None
@@ -112,49 +134,19 @@ class RefinedTron(Stages):
                 "take Empirical(rows), with rows drawn from it"
             )
         tron, clipped = (
-            stage.resolve(problem, batch_size=batch_size, steps=steps, attack=attack)
-            for stage in self._stages(first, second)
+            part.resolve(problem, batch_size=batch_size, steps=steps, attack=attack)
+            for part in self._parts(first, second)
         )
         warm_up = self.warm_up
         if warm_up is None:
             needed = _steps_nearer(float(tron.step_size), problem.network.leak)
             warm_up = max(min(needed, steps // 8), 1)
-        resolved = copy.copy(self)
-        resolved._take(
-            (tron, clipped),
-            ends=(warm_up,),
-            trial=max(warm_up // 2, SHORTEST_TRIAL),
+        return ResolvedRefinedTron(
+            trainers=(tron, clipped),
+            ends=(warm_up, FOREVER),
+            half_trial=max(warm_up // 2, SHORTEST_TRIAL),
             latest=steps // 2,
         )
-        return resolved
-
-    trial: ClassVar[int] = 0
-    """Half the steps after which the second stage is judged, once the run is known."""
-    latest: ClassVar[int] = 0
-    """The last step at which it may be judged."""
-
-    def next_turn(self, turn: Turn, standing: Standing) -> tuple[Turn, Standing]:
-        """Return the second stage after the first; then a mark, then the judgement."""
-        now, (tron, clipped) = turn.until, self.parts
-        if turn.stage == 0:
-            second = Turn(1, now, now + self.trial, turn.kept, tries=turn.tries)
-            return second, standing._replace(memory=clipped.initial_state)
-        if turn.mark == 0.0:
-            mark = Tracked(*standing.memory).threshold
-            return turn._replace(until=now + self.trial, mark=mark), standing
-        if _converges(turn, standing):
-            return Turn(1, now), standing
-        best = standing
-        if turn.kept is not None and _absolute(turn.kept) < _absolute(standing):
-            best = turn.kept
-        if now + self.ends[0] + 2 * self.trial > self.latest:
-            return Turn(1, now), best
-        tries, mirror = turn.tries + 1, -standing.weights
-        if tries % 2:
-            again = Turn(1, now, now + self.trial, best, tries=tries)
-            return again, Standing(mirror, clipped.initial_state)
-        again = Turn(0, now, now + self.ends[0], best, tries=tries)
-        return again, Standing(mirror, tron.initial_state)
 
     def __repr__(self) -> str:
         plain = (field for field in dataclasses.fields(self) if field.init)
@@ -166,16 +158,66 @@ class RefinedTron(Stages):
         return f"RefinedTron({', '.join(changed)})"
 
 
-def _converges(turn: Turn, standing: Standing) -> bool:
+class Notes(NamedTuple):
+    """What the defence remembers from stage to stage."""
+
+    best: Snapshot | None = None
+    """The place with the smallest mean absolute residual of all that were tried."""
+    tries: int = 0
+    """How often it has begun again."""
+    mark: float = 0.0
+    """The threshold in the middle of this trial, 0 before that."""
+
+
+@dataclass(frozen=True, eq=False)
+class ResolvedRefinedTron(ResolvedStages):
+    """The defence in a run that is known: a warm-up, then trials of the second stage."""
+
+    half_trial: int
+    """Half the steps after which the second stage is judged."""
+    latest: int
+    """The last step at which it may be judged."""
+
+    def next_stage(self, stage: Stage, snapshot: Snapshot) -> tuple[Stage, Snapshot]:
+        """Return a trial after the warm-up; in its middle a mark; at its end the judgement."""
+        now, notes = stage.until, Notes(*stage.notes)
+        if stage.part == 0:
+            return self._trial(now, snapshot.weights, notes)
+        if notes.mark == 0.0:
+            marked = notes._replace(mark=Tracked(*snapshot.memory).threshold)
+            return stage._replace(until=now + self.half_trial, notes=marked), snapshot
+        if _converges(snapshot, notes.mark):
+            return Stage(1, now), snapshot
+        best = snapshot
+        if notes.best is not None and _absolute(notes.best) < _absolute(snapshot):
+            best = notes.best
+        if now + self.ends[0] + 2 * self.half_trial > self.latest:
+            return Stage(1, now), best
+        return self._try_again(now, -snapshot.weights, Notes(best, notes.tries + 1))
+
+    def _try_again(self, now: int, weights: Array, notes: Notes) -> tuple[Stage, Snapshot]:
+        """Return a trial, every other time a warm-up before it."""
+        if notes.tries % 2:
+            return self._trial(now, weights, notes)
+        warm_up = Stage(0, now, now + self.ends[0], notes)
+        return warm_up, Snapshot(weights, self.parts[0].initial_state)
+
+    def _trial(self, now: int, weights: Array, notes: Notes) -> tuple[Stage, Snapshot]:
+        """Return the first half of a trial of the second stage."""
+        trial = Stage(1, now, now + self.half_trial, notes)
+        return trial, Snapshot(weights, self.parts[1].initial_state)
+
+
+def _converges(snapshot: Snapshot, mark: float) -> bool:
     """Return whether the threshold still falls, or is down at rounding."""
-    tracked = Tracked(*standing.memory)
-    output = math.sqrt(tracked.length) * float(np.linalg.norm(standing.weights))
-    return tracked.threshold <= max(FALLEN * turn.mark, ROUNDING * output)
+    tracked = Tracked(*snapshot.memory)
+    output = math.sqrt(tracked.length) * float(np.linalg.norm(snapshot.weights))
+    return tracked.threshold <= max(FALLEN * mark, ROUNDING * output)
 
 
-def _absolute(standing: Standing) -> float:
+def _absolute(snapshot: Snapshot) -> float:
     """Return the mean absolute residual at the end of a trial."""
-    return Tracked(*standing.memory).absolute
+    return Tracked(*snapshot.memory).absolute
 
 
 def _steps_nearer(step_size: float, leak: float) -> int:

@@ -1,10 +1,15 @@
-"""A trainer made of stages: one trainer after another."""
+"""Trainers made of stages, one trainer after another: all there is to know about staging.
+
+`Stages` and `RefinedTron` say what to do. Once the run is known, `resolve` makes `ResolvedStages`
+of them, which say where a stage ends and what begins then. The engine only carries the `Stage` of
+each arm: it asks `first_stage` and `current_stage`, and runs the part in use like any trainer.
+"""
 
 from __future__ import annotations
 
-import copy
 import math
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from neurotron import _check
 from neurotron._types import Array
@@ -14,33 +19,42 @@ if TYPE_CHECKING:
     from neurotron.attacks import Attack
     from neurotron.problem import Problem
 
-__all__ = ["FOREVER", "Stages", "Standing", "Turn"]
+__all__ = [
+    "FOREVER", "ResolvedStages", "Snapshot", "Stage", "StagedTrainer", "Stages", "current_stage",
+    "first_stage",
+]  # fmt: skip
 
 FOREVER = 2**62
 
 
-class Standing(NamedTuple):
+class Snapshot(NamedTuple):
     """Where an arm stands: its weights (r,), and the state of the trainer in use."""
 
     weights: Array
     memory: tuple[float, ...]
 
 
-class Turn(NamedTuple):
-    """Which stage an arm is in, from step `since` until step `until`."""
+class Stage(NamedTuple):
+    """The stage an arm is in, from step `since` until step `until`."""
 
-    stage: int = 0
+    part: int = 0
+    """Which of the trainer's parts is in use."""
     since: int = 0
     until: int = FOREVER
-    kept: Standing | None = None
-    """A place worth coming back to, if the trainer has left one."""
-    mark: float = 0.0
-    """A number to compare with later."""
-    tries: int = 0
-    """How often the trainer has begun again."""
+    notes: tuple[Any, ...] = ()
+    """What the trainer wants to remember in later stages; nobody else reads it."""
 
 
-class Stages(Trainer):
+@dataclass(frozen=True, eq=False, repr=False)
+class StagedTrainer(Trainer):
+    """Base of trainers made of others, its `parts`, which have step sizes of their own."""
+
+    step_size: float | str = field(default=1.0, init=False, repr=False)
+    averaging: bool = field(default=False, init=False, repr=False)
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Stages(StagedTrainer):
     """One trainer after another, each starting where the last one ended.
 
     Where a stage ends is a share of the steps a run is asked for: to go on with it later, ask for
@@ -58,60 +72,82 @@ class Stages(Trainer):
     Stages((NeuroTron(step_size=0.01, sensing='optimal'), 0.2), (SGD(step_size=0.001), 0.8))
     """
 
-    step_words: ClassVar[tuple[str, ...]] = ("fastest", "scheduled")
+    stages: tuple[tuple[Trainer, float], ...]
 
     def __init__(self, *stages: tuple[Trainer, float]) -> None:
-        for i, stage in enumerate(stages):
-            if not isinstance(stage, tuple) or len(stage) != 2:
-                raise _check.InputError(f"stages[{i}] must be a pair (trainer, share of the steps)")
-            _check.instance(f"trainer of stages[{i}]", stage[0], Trainer)
-            _check.number(f"share of stages[{i}]", stage[1], "(0, 1]")
-            if isinstance(stage[0], Stages):
-                raise _check.InputError(f"stages[{i}] has stages itself: write them in one row")
-        shares = tuple(float(share) for _, share in stages)
-        if abs(math.fsum(shares) - 1.0) > 1e-9:
-            raise _check.InputError(f"the shares must add up to 1, got {math.fsum(shares):g}")
-        object.__setattr__(self, "shares", shares)
-        self._take(tuple(trainer for trainer, _ in stages))
-
-    shares: tuple[float, ...]
-    stages: tuple[Trainer, ...]
-    ends: tuple[int, ...] = ()
-    """The step at which each stage ends, once the run is known."""
-
-    def _take(self, stages: tuple[Trainer, ...], **known: object) -> None:
-        known |= {"step_size": stages[0].step_size, "averaging": stages[-1].averaging}
-        for name, value in {"stages": stages, **known}.items():
-            object.__setattr__(self, name, value)
+        checked = tuple(_check_stage(f"stages[{i}]", stage) for i, stage in enumerate(stages))
+        total = math.fsum(share for _, share in checked)
+        if abs(total - 1.0) > 1e-9:
+            raise _check.InputError(f"the shares must add up to 1, got {total:g}")
+        object.__setattr__(self, "stages", checked)
 
     @property
     def parts(self) -> tuple[Trainer, ...]:
         """The trainer of each stage."""
-        return self.stages
+        return tuple(trainer for trainer, _ in self.stages)
 
     def resolve(
         self, problem: Problem, *, batch_size: int, steps: int, attack: Attack | None
-    ) -> Stages:
+    ) -> ResolvedStages:
         """Return the stages with everything filled in, and where they end."""
-        stages = tuple(
-            stage.resolve(problem, batch_size=batch_size, steps=steps, attack=attack)
-            for stage in self.stages
+        shares = [share for _, share in self.stages]
+        parts = tuple(
+            part.resolve(problem, batch_size=batch_size, steps=steps, attack=attack)
+            for part in self.parts
         )
-        shares = (math.fsum(self.shares[:count]) for count in range(1, len(self.shares)))
-        resolved = copy.copy(self)
-        resolved._take(stages, ends=(*(round(share * steps) for share in shares), FOREVER))
-        return resolved
-
-    def first_turn(self) -> Turn:
-        """Return the turn a run begins with."""
-        return Turn(until=self.ends[0])
-
-    def next_turn(self, turn: Turn, standing: Standing) -> tuple[Turn, Standing]:
-        """Return the turn after one that is over, and where it begins."""
-        stage = turn.stage + 1
-        after = Turn(stage, since=turn.until, until=self.ends[stage])
-        return after, standing._replace(memory=self.parts[stage].initial_state)
+        ends = (round(math.fsum(shares[:count]) * steps) for count in range(1, len(shares)))
+        return ResolvedStages(parts, (*ends, FOREVER))
 
     def __repr__(self) -> str:
-        stages = zip(self.parts, self.shares, strict=True)
-        return f"Stages({', '.join(f'({part!r}, {share:g})' for part, share in stages)})"
+        return f"Stages({', '.join(f'({part!r}, {share:g})' for part, share in self.stages)})"
+
+
+def _check_stage(name: str, stage: object) -> tuple[Trainer, float]:
+    if not isinstance(stage, tuple) or len(stage) != 2:
+        raise _check.InputError(f"{name} must be a pair (trainer, share of the steps)")
+    trainer = _check.instance(f"trainer of {name}", stage[0], Trainer)
+    share = _check.number(f"share of {name}", stage[1], "(0, 1]")
+    if isinstance(trainer, StagedTrainer):
+        raise _check.InputError(f"{name} has stages itself: write them in one row")
+    return trainer, share
+
+
+@dataclass(frozen=True, eq=False)
+class ResolvedStages(StagedTrainer):
+    """Stages whose run is known: what an arm with stages is trained by."""
+
+    trainers: tuple[Trainer, ...]
+    """The trainer of each stage."""
+    ends: tuple[int, ...]
+    """The step at which each stage ends."""
+
+    @property
+    def parts(self) -> tuple[Trainer, ...]:
+        """The trainer of each stage."""
+        return self.trainers
+
+    def next_stage(self, stage: Stage, snapshot: Snapshot) -> tuple[Stage, Snapshot]:
+        """Return what follows a stage that is over, where its arm stands then, and where it begins.
+
+        A stage that goes on keeps its `part` and its `since`, and then nothing else may change.
+        """
+        part = stage.part + 1
+        after = Stage(part, since=stage.until, until=self.ends[part])
+        return after, snapshot._replace(memory=self.parts[part].initial_state)
+
+
+def first_stage(trainer: Trainer) -> Stage:
+    """Return the stage a run begins with; a trainer without stages has one that never ends."""
+    return Stage(until=trainer.ends[0]) if isinstance(trainer, ResolvedStages) else Stage()
+
+
+def current_stage(
+    trainer: Trainer, stage: Stage, snapshot: Snapshot, step: int
+) -> tuple[Stage, Snapshot | None]:
+    """Return the stage of an arm at `step`, and where it begins; None if the last one goes on."""
+    current = stage
+    while current.until <= step:
+        assert isinstance(trainer, ResolvedStages)
+        current, snapshot = trainer.next_stage(current, snapshot)
+    goes_on = (current.part, current.since) == (stage.part, stage.since)
+    return current, None if goes_on else snapshot

@@ -148,7 +148,7 @@ def learners_of(setup: Setup, sensing: Sequence[int]) -> tuple[Learners, Index]:
     return Learners(
         weights=filters(state.weights),
         average=filters(state.average),
-        since=np.array([turn.since for turn in state.turns])[lanes],
+        since=np.array([stage.since for stage in state.stages])[lanes],
         averaging=averaging,
         stopped_at=state.stopped_at[lanes],
         memory=_rows(state.memory)[lanes],
