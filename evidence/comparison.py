@@ -65,7 +65,7 @@ def weak_attack() -> Row:
     }
 
 
-def _roots(certificate: nt.Certificate) -> list[float]:
+def _roots(certificate: nt.guarantees.TrainingCertificate) -> list[float]:
     return np.sqrt(certificate.mean_square_bounds).tolist()
 
 

@@ -115,8 +115,8 @@ CASES = [
      "arm of plan(…, step_size='scheduled', initial_error=…), or step_size='fastest'"),
     (lambda: simulate([nt.Arm(nt.NeuroTron("fastest"))],
                       problem=nt.Problem(gate(), nt.StudentT(3.0), np.zeros(3))),
-     "step_size='fastest' needs moments that StudentT(scale=1.0, dof=3.0) does not have or does "
-     "not say: give a number, or weighting='inverse-norm'"),
+     "finding a step size needs moments that StudentT(scale=1.0, dof=3.0) does not have or does "
+     "not say: give step_size a number, or weighting='inverse-norm'"),
     # networks
     (lambda: nt.networks.symmetric(9, 4, 5),
      "`width` must be even, got 5: symmetric gates come in pairs M ± jC"),
@@ -307,9 +307,9 @@ CASES = [
     (lambda: attacked(formula("distort", np.zeros(4))),
      "distort of Formula(bound=1, probability=1) must return a number or numbers of shape (4, 1), "
      "got ndarray of shape (4,)"),
-    (lambda: attacked(type("Prober", (nt.attacks.OddDirection,), {"vector": None})(
+    (lambda: attacked(type("Prober", (nt.attacks.OddDirection,), {"probe_vector": None})(
         1.0, direction=[1.0])),
-     "attack Prober(bound=1, probability=1) uses a probe, but has no `vector` to probe with"),
+     "attack Prober(bound=1, probability=1) uses a probe, but has no `probe_vector` to probe with"),
     (lambda: simulate([nt.Arm(adapting("adapt", (1.0, 2.0)))]),
      "adapt of Adapting(step_size=0.1) must return 1 numbers like initial_state, got 2"),
     (lambda: simulate([nt.Arm(adapting("influence", "all"))]),

@@ -52,7 +52,8 @@ def simulate(
     All arms see the same inputs, the same honest labels and the same attack coins (a label is
     attacked iff its coin ≤ β), so arms can be compared pair by pair, and adding or removing an arm
     changes nothing for the others. Ctrl-C returns what is done so far, with status "interrupted";
-    while the engine is being compiled, which happens once on a machine, it raises as usual.
+    while the engine is being compiled, which happens once on a machine, it raises as usual. To see
+    what is recorded while it runs, use `simulation.iterate`.
 
     Parameters
     ----------
@@ -110,9 +111,10 @@ def iterate(
     resume: Trajectories | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Run:
-    """Return a run that trains while one iterates over it: `simulate`, to watch or to break off.
+    """Return a `Run`, which trains while you iterate over it: `simulate` for watching.
 
-    Parameters are those of `simulate`. They are checked, and what is needed is compiled, at once.
+    The parameters are those of `simulate`. They are checked at once, and what the run needs is
+    compiled.
 
     Examples
     --------
@@ -157,12 +159,12 @@ def iterate(
 
 
 class Run:
-    """A run that is under way.
+    """A run that is under way: iterate over it to train and to see what is recorded.
 
-    To iterate over it is to train: it yields `Records` (of the arms as they were given, those of a
-    `resume` first) about every 50 ms, as far as there is something to record. After a ``break`` one
-    can ask for the `trajectories` so far; to iterate again yields what there is once more, and goes
-    on. The first Ctrl-C ends the iteration as if there were nothing more to come.
+    About every 50 ms it yields the `Records` since the last ones, unless there are none; those of
+    the run that it resumes come first. Leave the loop whenever you like: `trajectories` returns
+    what is done so far, and another loop yields the same records again and goes on after them.
+    The first Ctrl-C ends the loop as if the run were over, a second one raises as usual.
     """
 
     def __init__(
@@ -218,9 +220,9 @@ class Run:
         )
 
     def _make_slice(self) -> None:
-        """Make the steps of about 50 ms, and keep what is to be recorded of them.
+        """Train for about 50 ms, and keep what is recorded meanwhile.
 
-        A slice ends where an arm's stage does. What is recorded at a step between two stages is
+        A slice ends at the latest where an arm's stage does. What is recorded at a step between two stages is
         the beginning of the second.
         """
         state = self.setup.state

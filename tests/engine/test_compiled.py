@@ -358,7 +358,7 @@ def test_what_attackers_see_is_what_it_should_be(small_problem):
         "uniform": uniform,
         "norm": np.linalg.norm(batch.inputs, axis=1),
         "step": [2.0] * 6,
-        "setting": [2.5] * 6,
+        "parameter": [2.5] * 6,
     }
     for name, values in expected.items():
         row = cohort.scratch.queries[Query._fields.index(name)].reshape(6, 8)

@@ -18,7 +18,7 @@ from neurotron.problem import Problem
 from neurotron.trainers import Arm
 
 if TYPE_CHECKING:
-    from neurotron.guarantees import Certificate
+    from neurotron.guarantees import TrainingCertificate
 
 __all__ = ["certify", "plan"]
 
@@ -147,7 +147,7 @@ def plan(
 
 def _tell(
     problem: Problem,
-    certificate: Certificate,
+    certificate: TrainingCertificate,
     content: dict[str, Any],
     as_json: bool,
     headline: str = "",
@@ -178,7 +178,7 @@ def _tell(
 
 
 def _show(
-    certificate: Certificate,
+    certificate: TrainingCertificate,
     problem: Problem,
     arm: Arm,
     seed: int,

@@ -11,12 +11,14 @@ from neurotron.guarantees.certificate import Certificate
 from neurotron.guarantees.certify import certify
 from neurotron.guarantees.near_optimality import impersonated_mean
 from neurotron.guarantees.plan import NotAchievable, Plan, plan
+from neurotron.guarantees.training_certificate import TrainingCertificate
 
 __all__ = [
     "Assumption",
     "Certificate",
     "NotAchievable",
     "Plan",
+    "TrainingCertificate",
     "certify",
     "impersonated_mean",
     "plan",

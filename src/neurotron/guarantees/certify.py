@@ -11,10 +11,10 @@ from neurotron import _check
 from neurotron.attacks import Attack
 from neurotron.attacks.budget import Budget, budget_of
 from neurotron.attacks.scope import OTHER_SAMPLES, misstated
-from neurotron.guarantees.certificate import Certificate
 from neurotron.guarantees.paper_certificate import certify_by_theorem1
 from neurotron.guarantees.request import Request
 from neurotron.guarantees.sharp_certificate import certify_sharply
+from neurotron.guarantees.training_certificate import TrainingCertificate
 from neurotron.problem import Problem
 from neurotron.simulation import MOST_SAMPLES, MOST_STEPS, simulate
 from neurotron.theory.rounding import Rounding
@@ -41,7 +41,7 @@ def certify(
     method: str = "sharp",
     budget: Budget | None = None,
     seed: int = 0,
-) -> Certificate:
+) -> TrainingCertificate:
     """Return what is guaranteed about ‖w − w*‖ when `arm` is trained on `problem`.
 
     Parameters
@@ -120,7 +120,7 @@ def _adversary(arm: Arm, budget: Budget | None, batch_size: int) -> Attack | Bud
     return budget
 
 
-def _measure(request: Request, seed: int) -> Certificate:
+def _measure(request: Request, seed: int) -> TrainingCertificate:
     """Return the largest error of 1/δ − 1 runs.
 
     A new run is as likely as each of the others to be the largest of all N + 1, so it exceeds the

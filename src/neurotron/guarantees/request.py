@@ -13,7 +13,8 @@ from neurotron.attacks import Attack
 from neurotron.attacks.budget import Budget, budget_of
 from neurotron.attacks.scope import OTHER_ANSWERS, OTHER_SAMPLES, misstated
 from neurotron.guarantees.assumptions import Assumption
-from neurotron.guarantees.certificate import Certificate, Kind
+from neurotron.guarantees.certificate import Kind
+from neurotron.guarantees.training_certificate import TrainingCertificate
 from neurotron.laws import Empirical
 from neurotron.problem import Problem
 from neurotron.theory.attack_moments import attacked_rows
@@ -51,9 +52,11 @@ class Request:
         """Return what rounding errors add to a bound that contracts by η(p − ηd₂)."""
         return Rounding.of(self.problem, self.initial_error, spread, pull, square)
 
-    def certificate(self, method: str, assumptions: list[Assumption], **found: Any) -> Certificate:
+    def certificate(
+        self, method: str, assumptions: list[Assumption], **found: Any
+    ) -> TrainingCertificate:
         """Return the certificate; without a radius it says that nothing is guaranteed."""
-        return Certificate(
+        return TrainingCertificate(
             **{
                 "kind": self.kind,
                 "method": method,

@@ -1,6 +1,6 @@
-"""The recursion followed step by step, compiled: a study has thousands of certificates.
+"""The recursion iterated step by step, compiled: a study has thousands of certificates.
 
-Imported only when a course is asked for: it loads the compiler.
+Imported only when a sequence of bounds is asked for: it loads the compiler.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from neurotron._jit import entry, inline
 from neurotron._types import Array
 from neurotron.theory.recursion import best_step, bound_after
 
-__all__ = ["SCHEDULED", "follow"]
+__all__ = ["SCHEDULED", "fill"]
 
 SCHEDULED = -1.0
 """In place of a step size: the best step every time."""
@@ -22,17 +22,17 @@ _bound_after, _best_step = inline(bound_after), inline(best_step)
 
 
 @entry
-def follow(stamp: str) -> Callable[..., None]:
-    """Return the function that fills a course from its first number on."""
+def fill(stamp: str) -> Callable[..., None]:
+    """Return the function that fills an array from its first number on."""
 
-    def follow(
-        eta: float, p: float, q: float, d2: float, d1: float, d0: float, course: Array
+    def fill(
+        eta: float, p: float, q: float, d2: float, d1: float, d0: float, deltas: Array
     ) -> None:
         _ = stamp
-        for t in range(1, course.size):
-            delta = course[t - 1]
+        for t in range(1, deltas.size):
+            delta = deltas[t - 1]
             step = _best_step(delta, p, q, d2, d1, d0) if eta == SCHEDULED else eta
             after = _bound_after(delta, step, p, q, d2, d1, d0)
-            course[t] = after if after < np.inf else np.inf  # inf − inf is not a number
+            deltas[t] = after if after < np.inf else np.inf  # inf − inf is not a number
 
-    return follow
+    return fill

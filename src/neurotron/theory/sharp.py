@@ -132,12 +132,12 @@ def sharp_recursion(
     moments = attack_moments(constants, problem, sensing, weighting, attack)
     if not math.isfinite(constants.largest(disturbed=is_disturbed(problem, attack))):
         raise _check.InputError(
-            f"to find a step size needs moments that {problem.law!r} does not have or does not "
+            f"finding a step size needs moments that {problem.law!r} does not have or does not "
             f"say: give step_size a number{_weights_too(problem, weighting)}"
         )
     if constants.lambda1 <= 0.0:
         raise _check.InputError(
-            f"to find a step size needs λ1 > 0, and this sensing matrix has "
+            f"finding a step size needs λ1 > 0, and this sensing matrix has "
             f"{constants.lambda1:.3g}: use sensing='optimal', or give step_size a number"
         )
     return constants.recursion(moments, problem.noise, batch_size)

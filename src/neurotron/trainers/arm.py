@@ -93,7 +93,7 @@ def _check_fit(arm: Arm, problem: Problem) -> None:
         and {"probe", "probe_output"} & {*attack.query_fields}
     ):
         raise _check.InputError(
-            f"attack {attack!r} uses a probe, but has no `vector` to probe with"
+            f"attack {attack!r} uses a probe, but has no `probe_vector` to probe with"
         )
     if problem.true_weights is None and "push" in attack.query_fields:
         raise _check.InputError(

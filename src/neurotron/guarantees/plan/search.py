@@ -9,9 +9,9 @@ from typing import NamedTuple
 from neurotron import _check
 from neurotron._digits import up
 from neurotron.attacks.budget import Budget
-from neurotron.guarantees.certificate import ROUNDING
 from neurotron.guarantees.plan.models import Choice, Model
 from neurotron.guarantees.request import Request
+from neurotron.guarantees.training_certificate import ROUNDING
 from neurotron.simulation import MOST_STEPS
 from neurotron.theory.search import HALVINGS, halve
 
