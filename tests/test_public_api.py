@@ -11,7 +11,8 @@ import neurotron as nt
 from neurotron._names import STUB, stub
 
 SUBPACKAGES = [
-    nt.attacks, nt.claims, nt.laws, nt.networks, nt.results, nt.studies, nt.theory, nt.trainers
+    nt.attacks, nt.claims, nt.laws, nt.networks, nt.results, nt.simulation, nt.studies, nt.theory,
+    nt.trainers,
 ]  # fmt: skip
 
 

@@ -329,6 +329,19 @@ def test_a_second_ctrl_c_is_as_usual(small_problem):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+def test_a_handler_of_ctrl_c_that_somebody_set_is_left_alone(small_problem, short_slices):
+    pressed = []
+    before = signal.signal(signal.SIGINT, lambda *_: pressed.append(1))
+    try:
+        run = iterate(small_problem, arms_of(0.5), steps=20, batch_size=4, record=10)
+        for _ in run:
+            signal.raise_signal(signal.SIGINT)
+        assert len(pressed) == 3
+        assert run.trajectories().status == ("finished",) * 3
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def test_a_run_that_nobody_iterates_over_has_only_its_beginning(small_problem):
     run = iterate(small_problem, arms_of(0.5), steps=100, batch_size=4).trajectories()
     assert run.steps.tolist() == [0]

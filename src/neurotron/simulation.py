@@ -222,8 +222,8 @@ class Run:
     def _make_slice(self) -> None:
         """Train for about 50 ms, and keep what is recorded meanwhile.
 
-        A slice ends at the latest where an arm's stage does. What is recorded at a step between two stages is
-        the beginning of the second.
+        A slice ends at the latest where an arm's stage does. What is recorded at a step between
+        two stages is the beginning of the second.
         """
         state = self.setup.state
         taken = self._advance(min(self.last, state.step + self.slice_steps, state.next_stage_at))

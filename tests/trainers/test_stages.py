@@ -9,7 +9,7 @@ import pytest
 
 import neurotron as nt
 from neurotron.attacks import Adaptive, Constant
-from neurotron.trainers.stages import Stage
+from neurotron.trainers.stages import ResolvedStages, Stage
 
 ATTACK = Constant(1.0, 0.3)
 
@@ -93,6 +93,31 @@ def test_a_stage_of_ones_own_runs_on_the_numpy_engine(small_problem):
     mine, other = run(small_problem, staged), run(small_problem, halved)
     assert mine.engines[0] == ("numpy", "the trainer Own is not built in")
     np.testing.assert_allclose(mine.weights, other.weights, rtol=1e-11)
+
+
+def test_resolved_stages_train_as_those_they_were_made_of(small_problem):
+    staged = nt.Stages((nt.NeuroTron("fastest"), 0.4), (nt.HuberSGD(0.5), 0.6))
+    resolved = staged.resolve(small_problem, batch_size=4, steps=60, attack=ATTACK)
+    runs = [run(small_problem, trainer) for trainer in (staged, resolved)]
+    np.testing.assert_array_equal(runs[0].errors, runs[1].errors)
+    assert runs[0].arms[0].trainer is staged
+
+
+class Alternating(ResolvedStages):
+    """Its two trainers in turn, each for as long as the first."""
+
+    def next_stage(self, stage, snapshot):
+        part = 1 - stage.part
+        after = Stage(part, stage.until, stage.until + self.ends[0])
+        return after, snapshot._replace(memory=self.parts[part].initial_state)
+
+
+@pytest.mark.parametrize("engine", ["compiled", "numpy"])
+def test_a_staged_trainer_of_ones_own_says_what_comes_next(small_problem, engine):
+    one, other = nt.HuberSGD(0.5), nt.SGD(0.02)
+    mine = run(small_problem, Alternating((one, other), ends=(20,)), engine=engine)
+    listed = nt.Stages((one, 1 / 3), (other, 1 / 3), (one, 1 / 3))
+    np.testing.assert_array_equal(mine.errors, run(small_problem, listed, engine=engine).errors)
 
 
 def test_repr_shows_trainers_and_shares():

@@ -127,9 +127,10 @@ class ResolvedStages(StagedTrainer):
         return self.trainers
 
     def next_stage(self, stage: Stage, snapshot: Snapshot) -> tuple[Stage, Snapshot]:
-        """Return what follows a stage that is over, where its arm stands then, and where it begins.
+        """Return the stage after one that is over, and where it begins; `snapshot` is where it ended.
 
-        A stage that goes on keeps its `part` and its `since`, and then nothing else may change.
+        To let a stage go on, return it with its `part` and `since`, and another `until`: then
+        weights, state and average stay as they are.
         """
         part = stage.part + 1
         after = Stage(part, since=stage.until, until=self.ends[part])
