@@ -117,7 +117,7 @@ def plan_milliseconds() -> float:
     ]
 
     def ask(budget: nt.Budget, accuracy: float | None, steps: int | None, step_size: str) -> None:
-        fresh = nt.Problem(problem.network, problem.law, problem.true_weights)
+        fresh = nt.Problem.draw(problem.network, problem.law, true_weights=problem.true_weights)
         nt.plan(fresh, budget, accuracy=accuracy, steps=steps, batch_size=16, step_size=step_size)
 
     times = [

@@ -32,7 +32,7 @@ def strong_attack(steps: int = 40_000, runs: int = 4) -> Row:
     made = [
         nt.simulate(problem(), arms, steps=steps, batch_size=16, replicate=i) for i in range(runs)
     ]
-    errors = np.array([run.errors for run in made if run.errors is not None])
+    errors = np.array([run.errors for run in made])
     certificates = [nt.certify(problem(), arm, batch_size=16, steps=steps) for arm in arms]
     return {
         "steps": made[0].steps.tolist(),

@@ -74,7 +74,6 @@ def replicate(
         problem, arms, steps=steps, batch_size=setting.batch_size, replicate=number,
         record=steps or 1,
     )  # fmt: skip
-    assert run.errors is not None
     return {arm.name: float(error) for arm, error in zip(arms, run.errors[:, -1], strict=True)}
 
 
@@ -163,7 +162,6 @@ def network(name: str, batch_size: int, nets: int = NETS, steps: int = STEPS) ->
         run = nt.simulate(
             problem, arms, steps=steps, batch_size=batch_size, replicate=number, record=steps
         )
-        assert run.errors is not None
         for arm, error in zip(arms, run.errors[:, -1], strict=True):
             group = "adaptive" if "adaptive" in arm.name else "others"
             found.setdefault(f"{group}, β = {arm.name.split()[1]}", []).append(float(error))
@@ -219,7 +217,6 @@ def change(name: str, nets: int = 5, steps: int = STEPS) -> Row:
                 for beta, theta in ((0.4, 4.0), (0.45, 1.0))
             ]
             run = nt.simulate(problem, arms, steps=steps, batch_size=16, replicate=number)
-            assert run.errors is not None
             for arm, errors in zip(arms, run.errors, strict=True):
                 (edge if "0.45" in arm.name else below).append(float(errors[-1]))
                 if "0.45" not in arm.name:

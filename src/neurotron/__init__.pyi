@@ -2,6 +2,7 @@
 
 from neurotron import attacks as attacks
 from neurotron import claims as claims
+from neurotron import data as data
 from neurotron import figures as figures
 from neurotron import guarantees as guarantees
 from neurotron import laws as laws
@@ -18,8 +19,6 @@ from neurotron.attacks import Query as Query
 from neurotron.conformance import check_attack as check_attack
 from neurotron.conformance import check_law as check_law
 from neurotron.conformance import check_trainer as check_trainer
-from neurotron.engine.sources import Rows as Rows
-from neurotron.engine.sources import Simulated as Simulated
 from neurotron.figures import plot as plot
 from neurotron.guarantees import Certificate as Certificate
 from neurotron.guarantees import NotAchievable as NotAchievable

@@ -207,12 +207,15 @@ def good_calls(folder):
         "Normal": (nt.Normal, scaled),
         "Problem": (
             nt.Problem,
-            {"network": gate, "law": nt.Normal(), "true_weights": np.ones(3), "noise": 0.0,
-             "initial_weights": None}),
+            {"network": gate, "data": problem.data, "initial_weights": None}),
         "Problem.draw": (
             nt.Problem.draw,
-            {"network": gate, "law": nt.Normal(), "seed": 0, "noise": 0.0,
+            {"network": gate, "law": nt.Normal(), "true_weights": None, "seed": 0, "noise": 0.0,
              "initial_weights": None}),
+        "Problem.from_rows": (
+            nt.Problem.from_rows,
+            {"network": gate, "X": rows, "y": np.ones(6), "sample_weight": None,
+             "true_weights": np.ones(3), "intercept": False, "initial_weights": None}),
         "Problem.even_moments": (problem.even_moments, {"weighting": None}),
         "Problem.initial_error": (problem.initial_error, {"given": None}),
         "Problem.norm_moment": (problem.norm_moment, {"order": 1}),
@@ -220,10 +223,13 @@ def good_calls(folder):
         "RefinedTron": (
             nt.RefinedTron,
             {"warm_up": None, "averaging": False, "pace": None, "quantile": 0.2, "speed": 0.1}),
-        "Rows": (nt.Rows, {"X": rows, "y": np.ones(6), "sample_weight": None}),
+        "Rows": (
+            nt.data.Rows,
+            {"X": rows, "y": np.ones(6), "sample_weight": None, "true_weights": None}),
         "SGD": (nt.SGD, stepped),
         "ScipyLaw": (nt.ScipyLaw, {"distribution": stats.logistic()}),
-        "Simulated": (nt.Simulated, {"problem": problem}),
+        "Simulated": (
+            nt.data.Simulated, {"law": nt.Normal(), "true_weights": np.ones(3), "noise": 0.0}),
         "Stages": (lambda stage: nt.Stages(stage), {"stage": (nt.SGD(0.1), 1.0)}),
         "Stages.share": (
             lambda trainer, share: nt.Stages((trainer, share)),

@@ -194,7 +194,6 @@ def _show(
         run = setting.train(
             problem, [arm], quiet=as_json, steps=steps, batch_size=certificate.batch_size, seed=seed
         )
-        assert run.errors is not None
         setting.console(stderr=as_json).print(
             f"measured after {run.steps[-1]:,} steps under {arm.attack!r}: ‖w − w*‖ = "
             f"{run.errors[0, -1]:.4g}"

@@ -100,7 +100,6 @@ def _print(run: Trajectories, problem: Problem, attack: Attack | None, plot: Pat
     table.add_column("trainer", header_style="dim", overflow="fold")
     table.add_column("error ‖w − w*‖", header_style="dim", justify="right", min_width=14)
     table.add_column("its course", header_style="dim", no_wrap=True, overflow="crop")
-    assert run.errors is not None
     for i, arm in enumerate(run.arms):
         stopped = run.stopped_at[i]
         ending = f"{run.errors[i, -1]:.3e}" if stopped is None else f"diverged at {stopped:,}"
@@ -128,7 +127,6 @@ def _sparkline(errors: Any, arm: int, width: int = 12) -> str:
 
 
 def _summary(run: Trajectories, problem: Problem) -> dict[str, Any]:
-    assert run.errors is not None
     assert problem.true_weights is not None
     return {
         "arms": [

@@ -22,14 +22,14 @@ def run_chart(run: Trajectories) -> Chart:
     from neurotron.trajectories import Trajectories
 
     _check.instance("run", run, Trajectories)
-    label = "batch loss" if run.errors is None else ERROR
+    label = ERROR if run.has_errors else "batch loss"
     panel = Panel("", tuple(run_lines(run)))
     return Chart("run", "", "One run of every arm.", STEPS, label, (panel,))
 
 
 def run_lines(run: Trajectories) -> list[Line]:
     """Return one line per arm: error, or else loss; a diverged arm's ends where it diverged."""
-    values = run.losses if run.errors is None else run.errors
+    values = run.errors if run.has_errors else run.losses
     looks = _looks(run.arms)
     return [
         line_of(arm.name, run.steps, value, look)
