@@ -399,7 +399,7 @@ CASES = [
     (lambda: nt.studies.run(SMOKE, ""),
      "`folder` must be the name of a file or folder, got ''"),
     (lambda: nt.studies.run_unit(SMOKE.model_dump_json(), "nrmal", 0),
-     "unknown cohort 'nrmal': did you mean 'normal'? known: laplace, normal"),
+     "unknown setting 'nrmal': did you mean 'normal'? known: laplace, normal"),
     (lambda: nt.studies.run_unit("{", "normal", 0),
      "not JSON: Invalid JSON: EOF while parsing an object at line 1 column 1"),
     (lambda: nt.load(None), "`folder` must be the name of a file or folder, got None"),

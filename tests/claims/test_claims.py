@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from tests.results.made import INITIAL, course, made
 
 import neurotron as nt
-from neurotron.claims import VERDICTS, Claim, Finding, setups
+from neurotron.claims import VERDICTS, Claim, Finding, settings
 from neurotron.claims.model import above, at_least, at_most, below
-from neurotron.claims.setups import paired
+from neurotron.claims.settings import paired
 from neurotron.results.summary import Interval
 
 COMMAND = Path(sys.executable).parent / "neurotron"
@@ -31,16 +31,16 @@ name = "like-the-papers"
 Tron = "neuro-tron:sensing=center"
 First = "first-sample-sgd"
 SGD = "sgd"
-[[cohorts]]
+[[settings]]
 name = "normal"
 title = "N"
 network = "symmetric:width=10"
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 bound = [0, 0.125, 1, 4]
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 bound = 1
 probability = [0, 0.1, 0.5, 0.9]
-[[cohorts]]
+[[settings]]
 name = "heavy"
 title = "t"
 like = "normal"
@@ -52,19 +52,19 @@ name = "outer-weights"
 [trainers]
 fast = "neuro-tron:sensing=center,step_size=1e-4"
 slow = "neuro-tron:sensing=center,step_size=2e-5"
-[[cohorts]]
+[[settings]]
 name = "light"
 network = "symmetric:width=100,outer_weights=1"
 n_inputs = 50
 filter_size = 20
 batch_size = 64
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 bound = [0, 1]
-[[cohorts]]
+[[settings]]
 name = "heavy"
 like = "light"
 network = "symmetric:width=100,outer_weights=10"
-[[cohorts]]
+[[settings]]
 name = "of-other-sizes"
 like = "light"
 n_inputs = 5
@@ -75,13 +75,13 @@ name = "impersonation"
 [trainers]
 Tron = "neuro-tron:sensing=center"
 SGD = "sgd"
-[[cohorts]]
+[[settings]]
 name = "gate"
 law = "uniform"
 network = "relu-gate"
 n_inputs = 25
 step_size = 0.05
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 attack = "impersonation"
 bound = 100
 probability = [0.5, 1]
@@ -97,7 +97,7 @@ def evaluate(folder, outcome, text=LIKE_THE_PAPERS, replicates=9) -> dict[str, C
     return {claim.name: claim for claim in nt.claims.evaluate(results)}
 
 
-def as_claimed(cohort, replicate, arm):
+def as_claimed(setting, replicate, arm):
     """A world in which the paper is right, also about SGD."""
     size = 0.1 * arm["bound"] * arm["probability"]
     error = size * (1.0 + 0.02 * replicate) or 1e-15
@@ -111,8 +111,8 @@ def as_claimed(cohort, replicate, arm):
 def where(algorithm, change, **levels):
     """As claimed, but for an algorithm at some levels."""
 
-    def outcome(cohort, replicate, arm):
-        found = as_claimed(cohort, replicate, arm)
+    def outcome(setting, replicate, arm):
+        found = as_claimed(setting, replicate, arm)
         here = all(arm[key] == value for key, value in levels.items())
         if arm["algorithm"] == algorithm and here:
             found = found | change(found["errors"][-1])
@@ -125,10 +125,10 @@ def everywhere_at(error):
     return where("neuro-tron", lambda _: {"errors": course(error)})
 
 
-def in_cohort(name, change):
-    def outcome(cohort, replicate, arm):
-        found = as_claimed(cohort, replicate, arm)
-        return found | (change(found["errors"][-1]) if cohort == name else {})
+def in_setting(name, change):
+    def outcome(setting, replicate, arm):
+        found = as_claimed(setting, replicate, arm)
+        return found | (change(found["errors"][-1]) if setting == name else {})
 
     return outcome
 
@@ -136,8 +136,8 @@ def in_cohort(name, change):
 def in_four_of_nine(contradicts):
     """As claimed in most replicates, so that only the interval speaks against it."""
 
-    def outcome(cohort, replicate, arm):
-        return (contradicts if replicate < 4 else as_claimed)(cohort, replicate, arm)
+    def outcome(setting, replicate, arm):
+        return (contradicts if replicate < 4 else as_claimed)(setting, replicate, arm)
 
     return outcome
 
@@ -152,7 +152,7 @@ CASES = [
     ("grows-with-bound", DOES_NOT_HOLD,
      where("neuro-tron", lambda e: DIVERGED, bound=0.125)),
     ("grows-with-bound", DOES_NOT_HOLD, where("neuro-tron", lambda e: DIVERGED)),
-    ("grows-with-bound", DOES_NOT_HOLD, in_cohort("heavy", lambda e: {"errors": course(0.1)})),
+    ("grows-with-bound", DOES_NOT_HOLD, in_setting("heavy", lambda e: {"errors": course(0.1)})),
     ("grows-with-probability", HOLDS, as_claimed),
     ("grows-with-probability", DOES_NOT_HOLD, everywhere_at(0.1)),
     ("grows-with-probability", DOES_NOT_HOLD,
@@ -191,10 +191,10 @@ CASES = [
      where("neuro-tron", lambda e: {"errors": course(2.0)})),
     ("heavy-tails-alike", HOLDS, as_claimed),
     ("heavy-tails-alike", DOES_NOT_HOLD,
-     in_cohort("heavy", lambda e: {"errors": course(11.0 * e)})),
+     in_setting("heavy", lambda e: {"errors": course(11.0 * e)})),
     ("heavy-tails-alike", DOES_NOT_HOLD,
-     in_cohort("normal", lambda e: {"errors": course(11.0 * e)})),
-    ("heavy-tails-alike", DOES_NOT_HOLD, in_cohort("heavy", lambda e: DIVERGED)),
+     in_setting("normal", lambda e: {"errors": course(11.0 * e)})),
+    ("heavy-tails-alike", DOES_NOT_HOLD, in_setting("heavy", lambda e: DIVERGED)),
     ("theorem-1-is-silent", HOLDS, as_claimed),
     ("theorem-1-is-silent", DOES_NOT_HOLD,
      where("neuro-tron", lambda e: {"theorem1_radius": 1.0}, bound=4.0)),
@@ -217,9 +217,9 @@ CASES = [
     ("faster-than-sgd", UNDECIDED, in_four_of_nine(
         where("first-sample-sgd", lambda e: {"errors": course(e, 10)}))),
     ("heavy-tails-alike", UNDECIDED, in_four_of_nine(
-        in_cohort("heavy", lambda e: {"errors": course(11.0 * e)}))),
+        in_setting("heavy", lambda e: {"errors": course(11.0 * e)}))),
     ("heavy-tails-alike", UNDECIDED, in_four_of_nine(
-        in_cohort("normal", lambda e: {"errors": course(11.0 * e)}))),
+        in_setting("normal", lambda e: {"errors": course(11.0 * e)}))),
     ("certificate-holds", DOES_NOT_HOLD, in_four_of_nine(  # one run outside is one too many
         where("neuro-tron", lambda e: {"radius": 0.99 * e}, bound=4.0))),
     ("outer-weights-help", NOT_TESTED, as_claimed),
@@ -268,7 +268,7 @@ def test_what_too_few_runs_tell_of_sgd_itself_is_not_taken_as_told(tmp_path):
 
 
 def test_what_a_study_has_no_arms_for_is_not_tested(tmp_path):
-    text = LIKE_THE_PAPERS.partition('[[cohorts]]\nname = "heavy"')[0]
+    text = LIKE_THE_PAPERS.partition('[[settings]]\nname = "heavy"')[0]
     text = text.replace('First = "first-sample-sgd"\nSGD = "sgd"\n', "")
     claims = evaluate(tmp_path, as_claimed, text)
     not_tested = {name for name, claim in claims.items() if claim.verdict == NOT_TESTED}
@@ -287,7 +287,7 @@ def test_the_paper_is_judged_in_its_own_settings_only(tmp_path):
         'network = "symmetric:width=8"',
     )
     for i, change in enumerate((*changes, "steps")):
-        text = LIKE_THE_PAPERS.partition('[[cohorts]]\nname = "heavy"')[0]
+        text = LIKE_THE_PAPERS.partition('[[settings]]\nname = "heavy"')[0]
         if change == "steps":
             text = text.replace('"like-the-papers"', '"short"\nsteps = 39_999')
         else:
@@ -303,9 +303,9 @@ def test_a_trainer_of_ones_own_is_not_the_papers(tmp_path):
 
 
 def test_both_must_recover_to_be_compared_where_both_recover(tmp_path):
-    def outcome(cohort, replicate, arm):
+    def outcome(setting, replicate, arm):
         lost = arm["algorithm"] == "neuro-tron" and replicate < 2
-        return MIRROR if lost else as_claimed(cohort, replicate, arm)
+        return MIRROR if lost else as_claimed(setting, replicate, arm)
 
     findings = evaluate(tmp_path, outcome)["smaller-error-than-sgd"].findings
     both = [found for found in findings if found.case == "N against SGD, where both recover"]
@@ -313,8 +313,8 @@ def test_both_must_recover_to_be_compared_where_both_recover(tmp_path):
 
 
 def test_an_attack_is_compared_with_honest_labels_of_the_same_probability(tmp_path):
-    sweep = "[[cohorts.sweeps]]\nbound = [0]\nprobability = 0.1\n"
-    text = LIKE_THE_PAPERS.partition('[[cohorts]]\nname = "heavy"')[0] + sweep
+    sweep = "[[settings.sweeps]]\nbound = [0]\nprobability = 0.1\n"
+    text = LIKE_THE_PAPERS.partition('[[settings]]\nname = "heavy"')[0] + sweep
     worse = where("neuro-tron", lambda e: {"errors": course(9.0)}, bound=0.0, probability=0.1)
     assert evaluate(tmp_path, worse, text)["small-attack-degrades"].verdict == HOLDS
 
@@ -335,10 +335,10 @@ def test_a_rival_is_compared_where_it_was(tmp_path):
         assert claims[name].verdict == HOLDS
 
 
-def test_cohorts_are_compared_in_the_replicates_they_both_have(tmp_path):
+def test_settings_are_compared_in_the_replicates_they_both_have(tmp_path):
     """Replicate i is i + 1 times as hard in both: only pairs of the same number are alike."""
 
-    def outcome(cohort, replicate, arm):
+    def outcome(setting, replicate, arm):
         return {"errors": course(1e-6 * 100.0**replicate * (arm["bound"] * 2 or 1e-12))}
 
     numbers = {"normal": range(6), "heavy": [0, 2, 3, 4, 5, 6]}
@@ -348,7 +348,7 @@ def test_cohorts_are_compared_in_the_replicates_they_both_have(tmp_path):
 
 
 def test_heavy_tails_without_common_levels_are_not_compared(tmp_path):
-    sweeps = "[[cohorts.sweeps]]\nbound = [3, 5, 7]\n"
+    sweeps = "[[settings.sweeps]]\nbound = [3, 5, 7]\n"
     claims = evaluate(tmp_path, as_claimed, LIKE_THE_PAPERS + sweeps)
     assert claims["heavy-tails-alike"].verdict == NOT_TESTED
 
@@ -359,10 +359,10 @@ def test_two_heavy_laws_are_not_each_others_measure(tmp_path):
 
 
 def weighing(errors):
-    """Errors by (outer weight, step size); the cohort of other sizes is far off."""
+    """Errors by (outer weight, step size); the setting of other sizes is far off."""
 
-    def outcome(cohort, replicate, arm):
-        if cohort == "of-other-sizes":
+    def outcome(setting, replicate, arm):
+        if setting == "of-other-sizes":
             return {"errors": course(1e-9)}
         return {"errors": course(errors[arm["outer_weights"], float(arm["step_size"])])}
 
@@ -392,7 +392,7 @@ def test_outer_weights_are_judged_with_published_and_with_equal_steps(errors, ve
         assert late == [False] * 3 + [True] * 3  # θ = 1 does not show
 
 
-def test_outer_weights_are_compared_in_the_replicates_both_cohorts_have(tmp_path):
+def test_outer_weights_are_compared_in_the_replicates_both_settings_have(tmp_path):
     errors = {(1, 1e-4): 2.0, (1, 2e-5): 2.0, (10, 1e-4): 1.0, (10, 2e-5): 1.0}
     numbers = {"light": range(6), "heavy": range(1, 9)}
     claim = evaluate(tmp_path, weighing(errors), OUTER_WEIGHTS, numbers)["outer-weights-help"]
@@ -415,7 +415,7 @@ def test_one_outer_weight_alone_says_nothing(tmp_path):
     ],
 )
 def test_impersonation_wins_only_if_every_run_ends_at_its_filter(end, verdict, tmp_path):
-    def outcome(cohort, replicate, arm):
+    def outcome(setting, replicate, arm):
         ours = arm["algorithm"] == "neuro-tron" and arm["probability"] == 1.0 and replicate == 3
         return {"attack_vector": (7.0, 1.0), "weights": end if ours else (7.0, 1.0)}
 
@@ -485,8 +485,8 @@ def test_a_claim_is_judged_from_results_once(tmp_path, monkeypatch):
     """Which study results are of is asked by every check, and found out once."""
     results = made(tmp_path / "r", study(LIKE_THE_PAPERS.replace("papers", "once")), as_claimed, 5)
     asked = []
-    met = setups._met
-    monkeypatch.setattr(setups, "_met", lambda study: asked.append(study.name) or met(study))
+    met = settings._met
+    monkeypatch.setattr(settings, "_met", lambda study: asked.append(study.name) or met(study))
     nt.claims.evaluate(results)
     nt.claims.evaluate(results)
     assert asked.count("like-the-once") == 1

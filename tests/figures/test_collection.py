@@ -16,7 +16,7 @@ SGD_LOST = 4
 """Replicates in which SGD ends at the mirror, of 10."""
 
 
-def outcome(cohort, replicate, arm):
+def outcome(setting, replicate, arm):
     if arm["algorithm"] == "sgd" and replicate < SGD_LOST:
         return MIRROR
     factor, reached = {
@@ -71,7 +71,7 @@ def test_the_ends_of_lines_are_the_summarys_medians(paper, charts):
     summary = paper.summary()
     for number in charts["figure-2a"].numbers():
         (row,) = summary.filter(
-            cohort="normal", trainer=number.line, bound=float(number.panel[4:]), probability=0.5
+            setting="normal", trainer=number.line, bound=float(number.panel[4:]), probability=0.5
         ).iter_rows(named=True)
         assert number.value == row["median"]
 
@@ -147,18 +147,18 @@ GRID = """
 name = "grid"
 [trainers]
 "$mine_" = "neuro-tron"
-[[cohorts]]
+[[settings]]
 name = "a"
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 attack = "odd-direction"
 bound = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]
 probability = [0.1, 0.2]
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 attack = "none"
-[[cohorts]]
+[[settings]]
 name = "b"
 like = "a"
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 attack = "none"
 """
 
@@ -209,10 +209,10 @@ def test_a_certified_course_lies_over_the_measured_one(tmp_path):
 
 
 def test_a_study_of_many_settings_says_what_it_leaves_out_and_names_every_chart_once(tmp_path):
-    cohorts = "".join(
-        f'[[cohorts]]\nname = "c{i}"\n[[cohorts.sweeps]]\nbound = [0.1, 1]\n' for i in range(45)
+    settings = "".join(
+        f'[[settings]]\nname = "c{i}"\n[[settings.sweeps]]\nbound = [0.1, 1]\n' for i in range(45)
     )
-    text = f'name = "many"\n[trainers]\n"字" = "neuro-tron"\n"語" = "sgd"\n{cohorts}'
+    text = f'name = "many"\n[trainers]\n"字" = "neuro-tron"\n"語" = "sgd"\n{settings}'
     study = nt.studies.parse(text.encode(), "many")
     results = made(tmp_path / "many", study, lambda c, r, a: {"errors": course(0.1)}, 1)
     found = figures.charts(results)
@@ -226,7 +226,7 @@ def test_a_study_of_many_settings_says_what_it_leaves_out_and_names_every_chart_
 
 def test_charts_unfold_only_the_steps_they_draw(tmp_path, monkeypatch):
     study = nt.studies.parse(
-        b'name = "all"\n[trainers]\nt = "neuro-tron"\n[[cohorts]]\nname = "a"', "a"
+        b'name = "all"\n[trainers]\nt = "neuro-tron"\n[[settings]]\nname = "a"', "a"
     )
     steps = tuple(range(20_001))
     run = {"steps": steps, "errors": (0.5,) * len(steps), "losses": (1.0,) * len(steps)}
@@ -244,7 +244,7 @@ def charts_of(folder, text, outcome, replicates=5):
     return {chart.name: chart for chart in figures.charts(results)}
 
 
-def flat(cohort, replicate, arm):
+def flat(setting, replicate, arm):
     return {"errors": course(0.1)}
 
 
@@ -254,10 +254,10 @@ def test_levels_without_attack_never_make_a_sweep(tmp_path):
 name = "tie"
 [trainers]
 Tron = "neuro-tron:sensing=center"
-[[cohorts]]
+[[settings]]
 name = "normal"
 network = "symmetric:width=10"
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 bound = [0, 0.125, 0.25, 0.5]
 probability = [0.5, 0.9]
 """
@@ -272,10 +272,10 @@ def test_captions_of_the_papers_figures_say_what_is_there(tmp_path):
     text = (
         LIKE_THE_PAPERS.replace('SGD = "sgd"\n', 'mine = "neuro-tron:step_size=0.01"\n')
         + """
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 bound = [0, 0.125, 1, 4]
 probability = 0.9
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 attack = "adaptive"
 bound = [1, 2]
 """
@@ -298,9 +298,9 @@ def test_a_grid_says_which_levels_it_does_not_show(tmp_path):
 name = "grid"
 [trainers]
 t = "neuro-tron"
-[[cohorts]]
+[[settings]]
 name = "a"
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 bound = [0.1, 0.2, 0.4]
 probability = [0.1, 0.2, 0.3, 0.4]
 """
@@ -312,7 +312,7 @@ probability = [0.1, 0.2, 0.3, 0.4]
 
 def test_trainers_that_do_not_fit_are_told_of(tmp_path):
     trainers = "".join(f'"t{i}" = "neuro-tron:step_size=0.0{i + 1}"\n' for i in range(20))
-    sweep = '[[cohorts]]\nname = "a"\n[[cohorts.sweeps]]\nbound = [1, 2]'
+    sweep = '[[settings]]\nname = "a"\n[[settings.sweeps]]\nbound = [1, 2]'
     charts = charts_of(tmp_path, f'name = "a"\n[trainers]\n{trainers}{sweep}', flat)
     for name in ("final-errors-alternating-sign-bound", "mirror-filter"):
         assert len(charts[name].legend) == 8
@@ -326,12 +326,12 @@ name = "pairs"
 [trainers]
 ours = "neuro-tron"
 theirs = "sgd"
-[[cohorts]]
+[[settings]]
 name = "a"
 """
 
-    def mostly_lost(cohort, replicate, arm):
-        return DIVERGED if arm["trainer"] == "theirs" and replicate > 1 else flat(cohort, 0, arm)
+    def mostly_lost(setting, replicate, arm):
+        return DIVERGED if arm["trainer"] == "theirs" and replicate > 1 else flat(setting, 0, arm)
 
     chart = charts_of(tmp_path, text, mostly_lost)["paired-errors"]
     (dots,) = chart.panels[0].lines  # the median is zero: it has no place on the axis
@@ -344,21 +344,21 @@ def test_the_figure_of_section_3_5_tells_the_two_filters_apart(tmp_path):
 name = "impersonation"
 [trainers]
 Tron = "neuro-tron:sensing=center"
-[[cohorts]]
+[[settings]]
 name = "impersonation"
 law = "uniform"
 network = "relu-gate"
 n_inputs = 25
 filter_size = 25
 step_size = 0.05
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 attack = "impersonation"
 bound = 100
 probability = [0.5, 1]
 """
     weights = tuple(float(i) for i in range(25))
 
-    def won(cohort, replicate, arm):
+    def won(setting, replicate, arm):
         return {"weights": weights, "true_weights": tuple(reversed(weights)),
                 "attack_vector": weights, "errors": course(7.0)}  # fmt: skip
 
@@ -373,18 +373,18 @@ name = "certified"
 steps = 300
 [trainers]
 "Neuro-Tron" = "neuro-tron:step_size=fastest"
-[[cohorts]]
+[[settings]]
 name = "small"
 n_inputs = 8
 filter_size = 4
 network = "symmetric:width=2"
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 bound = [0, 0.1]
 """
 
 
 def test_the_certificate_of_an_attacked_run_is_shown_and_runs_outside_are_counted(tmp_path):
-    def outside(cohort, replicate, arm):  # only without attack
+    def outside(setting, replicate, arm):  # only without attack
         return {"errors": course(0.5), "radius": 0.6 if arm["bound"] else 0.1}
 
     chart = charts_of(tmp_path, CERTIFIED, outside, 3)["certificate"]

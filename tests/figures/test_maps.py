@@ -26,21 +26,21 @@ name = "phases"
 [trainers]
 Tron = "neuro-tron:step_size=fastest"
 SGD = "sgd"
-[[cohorts]]
+[[settings]]
 name = "normal"
 title = "N"
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 bound = [0, 0.25, 1, 4]
 probability = [0.1, 0.2, 0.4, 0.6]
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 attack = "constant"
 bound = [0.25, 1, 4]
 probability = [0.1, 0.2, 0.4, 0.6]
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 attack = "adaptive"
 bound = [1, 2]
 probability = [0.1, 0.2, 0.4]
-[[cohorts]]
+[[settings]]
 name = "heavy"
 title = "t"
 like = "normal"
@@ -48,7 +48,7 @@ law = "student-t:dof=5"
 """
 
 
-def outcome(cohort, replicate, arm):
+def outcome(setting, replicate, arm):
     """SGD is exact below β = ½, at once but for the constant attack; Neuro-Tron has a floor."""
     size = arm["bound"] * arm["probability"] * (1.0 + 0.01 * replicate)
     worse = 3.0 if arm["attack"] == "constant" else 1.0
@@ -135,8 +135,8 @@ def test_the_certified_region_is_that_of_neuro_tron_in_all_panels(maps):
 
 
 def test_a_cell_is_certified_only_if_it_is_so_in_every_replicate(tmp_path):
-    def once_not(cohort, replicate, arm):
-        found = outcome(cohort, replicate, arm)
+    def once_not(setting, replicate, arm):
+        found = outcome(setting, replicate, arm)
         return found | ({"radius": None} if replicate == 3 else {})
 
     chart = maps_of(tmp_path, result=once_not)["phase"]
@@ -150,8 +150,8 @@ def test_nothing_exact_has_no_maps_of_exact_recovery(tmp_path):
 
 
 def test_what_is_left_out_is_said_and_captions_tell_the_replicates(tmp_path, maps):
-    cohorts = "".join(f'[[cohorts]]\nname = "c{i}"\nlike = "normal"\n' for i in range(12))
-    text = PHASES + cohorts
+    settings = "".join(f'[[settings]]\nname = "c{i}"\nlike = "normal"\n' for i in range(12))
+    text = PHASES + settings
     chart = maps_of(tmp_path, text, lambda c, r, a: {"errors": course(0.1)}, 1)["phase-constant"]
     assert len(chart.panels) == 12
     assert "Shown are 6 of 14 settings." in chart.caption

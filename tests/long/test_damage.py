@@ -62,7 +62,7 @@ class Whole:
         self.folder, self.verdicts = folder, {}
         run(folder, replicates=2)
         held = Folder.read(folder)
-        held.record("failed", cohort="normal", replicate=1, error="bad luck")
+        held.record("failed", setting="normal", replicate=1, error="bad luck")
         self.study = nt.studies.parse(STUDY, "study")
         (folder / "study.toml").write_bytes(STUDY)
         pictures.write(held, [*SHOWN, SimpleNamespace(name="older")])
@@ -98,8 +98,8 @@ class Whole:
     def use(self) -> None:
         """Do what users do with a folder of results: nothing in it may be another number."""
         results = nt.load(self.folder)
-        there = results.runs.select("cohort", "replicate").unique()
-        wanted = self.results.runs.join(there, on=["cohort", "replicate"], maintain_order="left")
+        there = results.runs.select("setting", "replicate").unique()
+        wanted = self.results.runs.join(there, on=["setting", "replicate"], maintain_order="left")
         assert results.runs.equals(wanted)
         assert len(there) + len(results.damaged) == 4
         assert results.summary().columns == self.results.summary().columns

@@ -21,12 +21,12 @@ name = "small"
 steps = 100
 [trainers]
 "Neuro-Tron" = "neuro-tron"
-[[cohorts]]
+[[settings]]
 name = "a"
 n_inputs = 8
 filter_size = 2
 network = "symmetric:width=2"
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 bound = [0.1, 1]
 """
 

@@ -107,16 +107,16 @@ title = '''{HOSTILE}'''
 description = '''{HOSTILE}'''
 [trainers]
 '<b>{{{{1}}}}</script>' = "neuro-tron"
-[[cohorts]]
+[[settings]]
 name = "a"
 title = '''<img src=x onerror=alert(1)>'''
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 bound = [0.1, 1]
 """.encode(),
         "harmless",
     )
     results = made(tmp_path / "x", study, lambda c, r, a: {"errors": course(0.1)}, 2)
-    results.folder.record("failed", cohort="a", replicate=7, error=HOSTILE)
+    results.folder.record("failed", setting="a", replicate=7, error=HOSTILE)
     text = report.build(nt.load(results.folder.path), evaluate(results))
     ours = text.replace(page._plotly(), "")
     assert "<img" not in ours
@@ -159,7 +159,7 @@ def test_a_page_that_would_be_too_large_is_thinned_and_then_shortened(paper, mon
 def test_certificates_are_statements_with_what_was_measured(tmp_path):
     study = nt.studies.parse(LIKE_THE_PAPERS.encode(), "like")
 
-    def certified(cohort, replicate, arm):
+    def certified(setting, replicate, arm):
         if arm["trainer"] != "Tron" or arm["bound"] > 1.0:
             return {"errors": course(1.0)}  # nothing is certified
         ends = {"errors": course(2.0 if replicate == 3 else 0.5), "radius": 1.0 + 0.25 * replicate}
@@ -180,8 +180,8 @@ def test_certificates_are_statements_with_what_was_measured(tmp_path):
 
 
 def test_long_tables_are_cut_and_say_so(tmp_path):
-    cohorts = "".join(f'[[cohorts]]\nname = "c{i}"\n' for i in range(310))
-    text = f'name = "many"\n[trainers]\nt = "neuro-tron"\n{cohorts}'
+    settings = "".join(f'[[settings]]\nname = "c{i}"\n' for i in range(310))
+    text = f'name = "many"\n[trainers]\nt = "neuro-tron"\n{settings}'
     study = nt.studies.parse(text.encode(), "many")
     results = made(tmp_path / "many", study, lambda c, r, a: {"errors": course(0.1)}, 1)
     built = report.build(results, evaluate(results))
@@ -216,8 +216,8 @@ def test_page_and_pictures_are_written_beside_the_results(paper):
 def test_results_of_the_frontier_have_its_claims_their_figures_and_heat_maps(tmp_path):
     study = nt.studies.parse(FRONTIER.encode(), "like")
 
-    def uncertain(cohort, replicate, arm):
-        return as_hoped(cohort, replicate, arm) | {"radius": None}
+    def uncertain(setting, replicate, arm):
+        return as_hoped(setting, replicate, arm) | {"radius": None}
 
     results = made(tmp_path / "r", study, uncertain, 5)
     text = report.build(results, evaluate(results)).replace(page._plotly(), "")

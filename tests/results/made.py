@@ -31,16 +31,16 @@ def made(
     outcome: Callable[[str, int, dict[str, Any]], dict[str, Any]],
     replicates: int | dict[str, Iterable[int]],
 ) -> nt.Results:
-    """Return results whose runs are what `outcome(cohort, replicate, arm)` says of them."""
-    arms = {cohort.name: building.arm_rows(study, cohort) for cohort in study.cohorts}
+    """Return results whose runs are what `outcome(setting, replicate, arm)` says of them."""
+    arms = {setting.name: building.arm_rows(study, setting) for setting in study.settings}
     numbers = dict.fromkeys(arms, range(replicates)) if isinstance(replicates, int) else replicates
     with Folder.written(folder, manifest_of(study.identity(), arms, {}), False) as held:
-        for cohort, chosen in numbers.items():
+        for setting, chosen in numbers.items():
             for replicate in chosen:
-                rows = [_row(arm["arm"], outcome(cohort, replicate, arm)) for arm in arms[cohort]]
-                path = held.shard_path(cohort, replicate)
+                rows = [_row(arm["arm"], outcome(setting, replicate, arm)) for arm in arms[setting]]
+                path = held.shard_path(setting, replicate)
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(shard.encode(rows, held.identity(cohort, replicate)))
+                path.write_bytes(shard.encode(rows, held.identity(setting, replicate)))
     return nt.load(folder)
 
 

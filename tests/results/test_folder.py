@@ -19,8 +19,8 @@ from neurotron._check import InputError
 from neurotron.results.folder import Folder, StorageError, manifest_of
 from neurotron.results.shard import Damaged
 
-COHORT = {"name": "a", "title": None, "bound": [0.25, 1.0]}
-SPEC = {"name": "small", "steps": 10, "cohorts": [COHORT, {"name": "b", "title": None}]}
+SETTING = {"name": "a", "title": None, "bound": [0.25, 1.0]}
+SPEC = {"name": "small", "steps": 10, "settings": [SETTING, {"name": "b", "title": None}]}
 ARM = {
     "arm": "SGD", "trainer": "SGD", "algorithm": "sgd", "step_size": "0.1", "attack": "none",
     "bound": 0.0, "probability": 0.0, "law": "normal", "outer_weights": 1.0,
@@ -179,12 +179,12 @@ def test_a_folder_of_other_files_is_refused_untouched(tmp_path):
 
 
 def test_a_changed_study_is_refused_with_what_changed(folder):
-    cohorts = [COHORT | {"bound": [0.25, 2.0]}, SPEC["cohorts"][1]]
-    changed = manifest_of(SPEC | {"steps": 20, "cohorts": cohorts}, ARMS, HERE)
+    settings = [SETTING | {"bound": [0.25, 2.0]}, SPEC["settings"][1]]
+    changed = manifest_of(SPEC | {"steps": 20, "settings": settings}, ARMS, HERE)
     with (
         pytest.raises(
             InputError,
-            match=r"another study: steps was 10, is 20; cohorts\.a\.bound was \[0\.25, 1\.0\], is "
+            match=r"another study: steps was 10, is 20; settings\.a\.bound was \[0\.25, 1\.0\], is "
             r"\[0\.25, 2\.0\]; take another folder$",
         ),
         held(folder.path, changed),
@@ -192,11 +192,11 @@ def test_a_changed_study_is_refused_with_what_changed(folder):
         pass
 
 
-def test_cohorts_that_are_new_or_gone_are_named(folder):
-    changed = manifest_of(SPEC | {"cohorts": [COHORT | {"name": "c"}]}, ARMS, HERE)
+def test_settings_that_are_new_or_gone_are_named(folder):
+    changed = manifest_of(SPEC | {"settings": [SETTING | {"name": "c"}]}, ARMS, HERE)
     with (
         pytest.raises(
-            InputError, match=r"study: cohorts\.a is gone; cohorts\.b is gone; cohorts\.c"
+            InputError, match=r"study: settings\.a is gone; settings\.b is gone; settings\.c"
         ),
         held(folder.path, changed),
     ):
@@ -204,8 +204,8 @@ def test_cohorts_that_are_new_or_gone_are_named(folder):
 
 
 def test_other_words_are_not_another_study(folder):
-    cohorts = [COHORT | {"title": "A"}, SPEC["cohorts"][1]]
-    spelled = manifest_of(SPEC | {"title": "Better", "cohorts": cohorts}, ARMS, HERE)
+    settings = [SETTING | {"title": "A"}, SPEC["settings"][1]]
+    spelled = manifest_of(SPEC | {"title": "Better", "settings": settings}, ARMS, HERE)
     assert spelled["study"] == MANIFEST["study"]
     with held(folder.path, spelled) as again:
         assert list(again.units()) == [("a", 0)]
@@ -332,12 +332,12 @@ def test_a_damaged_shard_is_set_aside_beside_earlier_ones(folder):
     assert not folder.shard_path("a", 0).exists()
     events = [event for event in folder.events() if event["event"] == "set aside"]
     assert [event["reason"] for event in events] == ["first", "second", "third"]
-    assert (events[0]["cohort"], events[0]["replicate"]) == ("a", 0)
+    assert (events[0]["setting"], events[0]["replicate"]) == ("a", 0)
 
 
 def test_a_shard_in_the_place_of_another_is_not_loaded(folder):
     os.link(folder.shard_path("a", 0), folder.shard_path("a", 1))
-    with pytest.raises(Damaged, match="it belongs to cohort 'a', replicate 0"):
+    with pytest.raises(Damaged, match="it belongs to setting 'a', replicate 0"):
         folder.load("a", 1)
 
 

@@ -21,7 +21,7 @@ from neurotron.studies.origin import study_of
 
 @pytest.fixture
 def folder(tmp_path):
-    """Results of one cohort of one arm, three replicates."""
+    """Results of one setting of one arm, three replicates."""
     study = nt.studies.parse(STUDY, "small")
     made(tmp_path / "out", study, lambda *_: {"errors": course(0.1)}, 3)
     return nt.results.Folder.read(tmp_path / "out")
@@ -59,7 +59,7 @@ SHARDS = {
     "other content": lambda t, w: sealed(t, json.dumps(w | {"content": "0" * 64})),
     "content of another type": lambda t, w: sealed(t, json.dumps(w | {"content": [1]})),
     "more words": lambda t, w: sealed(t, json.dumps(w | {"more": 1})),
-    "words of other types": lambda t, w: sealed(t, json.dumps(w | {"cohort": ["a"] * 99})),
+    "words of other types": lambda t, w: sealed(t, json.dumps(w | {"setting": ["a"] * 99})),
     "a list of words": lambda t, w: sealed(t, "[]"),
     "no JSON": lambda t, w: sealed(t, "{"),
     "deep JSON": lambda t, w: sealed(t, "[" * 100_000),
@@ -137,7 +137,7 @@ def respecified(folder, change) -> None:
 
 PARTS = {
     "study": ["0" * 16, 3, None, ["x"]],
-    "spec": [None, [], {}, {"name": "x"}, {"name": "x", "cohorts": {}}, {"cohorts": [3]}],
+    "spec": [None, [], {}, {"name": "x"}, {"name": "x", "settings": {}}, {"settings": [3]}],
     "arms": [None, [], {}, {"a": []}, {"a": [{}]}, {"a": [3]}, {"b": []}, {"a": {"arm": 1}}],
     "environment": [None, [], {"numpy": 3}, "text"],
 }
@@ -161,8 +161,8 @@ def test_an_arm_of_other_types_is_one_sentence(folder, value):
 
 
 @pytest.mark.parametrize("name", ["../../x", "/etc", "a\0b", "", "x" * 300, 3, None])
-def test_a_cohort_that_names_no_folder_is_one_sentence(folder, name):
-    respecified(folder, lambda spec: spec["cohorts"][0].update(name=name))
+def test_a_setting_that_names_no_folder_is_one_sentence(folder, name):
+    respecified(folder, lambda spec: spec["settings"][0].update(name=name))
     with pytest.raises(InputError, match=r"manifest\.json: `spec` is not"):
         nt.load(folder.path)
 
@@ -179,13 +179,13 @@ def test_a_manifest_nested_deeply_is_one_sentence(folder):
 
 
 IMPOSSIBLE = {
-    "n_inputs": lambda spec: spec["cohorts"][0].update(n_inputs=10**400),
+    "n_inputs": lambda spec: spec["settings"][0].update(n_inputs=10**400),
     "no steps": lambda spec: spec.pop("steps"),
     "more keys": lambda spec: spec.update(more=1),
     "trainers": lambda spec: spec.update(trainers=["sgd"]),
-    "an unknown trainer": lambda spec: spec["cohorts"][0].update(trainers=["somebody"]),
-    "another arm": lambda spec: spec["cohorts"][0]["sweeps"][0].update(bound=[7.0]),
-    "a network": lambda spec: spec["cohorts"][0].update(network="symmetric:outer_weights=x"),
+    "an unknown trainer": lambda spec: spec["settings"][0].update(trainers=["somebody"]),
+    "another arm": lambda spec: spec["settings"][0]["sweeps"][0].update(bound=[7.0]),
+    "a network": lambda spec: spec["settings"][0].update(network="symmetric:outer_weights=x"),
 }
 
 

@@ -22,7 +22,7 @@ name = "s"
 [trainers]
 T = "neuro-tron"
 S = "sgd"
-[[cohorts]]
+[[settings]]
 name = "a"
 n_inputs = 4
 filter_size = 2
@@ -119,7 +119,7 @@ def test_outcomes_are_told_apart(tmp_path):
         (2.0 * true, "other"),
     ]
 
-    def outcome(cohort, replicate, arm):
+    def outcome(setting, replicate, arm):
         if arm["algorithm"] == "sgd":
             return {"status": "diverged", "stopped_at": 7, "errors": course(math.inf)}
         weights = ends[replicate][0]
@@ -134,14 +134,14 @@ def test_outcomes_are_told_apart(tmp_path):
 
 
 def test_runs_have_the_ends_of_their_courses_and_the_words_of_their_arms(tmp_path):
-    def outcome(cohort, replicate, arm):
+    def outcome(setting, replicate, arm):
         vector = (TRUE[0], TRUE[1] + 2.0) if arm["algorithm"] == "sgd" else None
         losses = (4.0, 3.0, 2.0, 1.5)
         return {"errors": course(replicate), "losses": losses, "attack_vector": vector}
 
     results = made(tmp_path / "r", STUDY, outcome, 3)
     run = results.runs.row(-1, named=True)
-    assert (run["cohort"], run["replicate"], run["trainer"], run["law"]) == ("a", 2, "S", "normal")
+    assert (run["setting"], run["replicate"], run["trainer"], run["law"]) == ("a", 2, "S", "normal")
     assert (run["initial_error"], run["error"], run["loss"]) == (INITIAL, 2.0, 1.5)
     assert (run["distance"], run["bound"], run["probability"]) == (2.0, 0.25, 0.5)
     assert results.runs["distance"].null_count() == 3
@@ -152,7 +152,7 @@ def test_runs_have_the_ends_of_their_courses_and_the_words_of_their_arms(tmp_pat
 def hand_made(folder):
     """Neuro-Tron ends at 1 … 5, SGD recovers twice, ends at the mirror twice, diverges once."""
 
-    def outcome(cohort, replicate, arm):
+    def outcome(setting, replicate, arm):
         if arm["algorithm"] == "neuro-tron":
             return {"errors": course(replicate + 1.0, 100)}
         if replicate == 4:
@@ -180,7 +180,7 @@ def test_steps_to_an_error_are_those_of_its_first_record(tmp_path):
 
     def reached(error):
         table = steps_to(results, error)
-        assert table.columns == ["cohort", "replicate", "arm", "steps"]
+        assert table.columns == ["setting", "replicate", "arm", "steps"]
         tron = pl.col("arm").str.starts_with("T")
         return table.filter(tron)["steps"].to_list(), table.filter(~tron)["steps"].to_list()
 
@@ -205,7 +205,7 @@ def test_a_folder_without_shards_gives_empty_tables_and_no_verdicts(tmp_path):
     assert steps_to(results, "0.1×").schema == steps_to(full, "0.1×").schema
     for table in (results.runs, results.courses, summarise(results), steps_to(results, 1.0)):
         assert len(table) == 0
-    assert repr(results) == "Results of 's': 1 cohorts, 2 arms, 0 units"
+    assert repr(results) == "Results of 's': 1 settings, 2 arms, 0 units"
     assert results.failures == []
     claims = nt.claims.evaluate(results)
     assert {claim.verdict for claim in claims} == {"not tested"}

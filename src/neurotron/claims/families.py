@@ -8,7 +8,7 @@ from typing import NamedTuple
 from neurotron import _check
 from neurotron.claims import frontier, mirror, paper
 from neurotron.claims.model import Claim, Finding
-from neurotron.claims.setups import origin
+from neurotron.claims.settings import origin
 from neurotron.results.frames import Results
 from neurotron.studies.origin import study_of
 

@@ -11,7 +11,7 @@ from neurotron._registry import parse
 from neurotron._types import Array
 from neurotron.claims.model import Finding, at_least, at_most, between
 from neurotron.claims.paper import certificate_holds
-from neurotron.claims.setups import divided, over_levels, published, slopes
+from neurotron.claims.settings import divided, over_levels, published, slopes
 from neurotron.results.frames import EXACT
 from neurotron.results.summary import bootstrap
 
@@ -71,11 +71,11 @@ def exact(only: Sequence[str] = (), but: Sequence[str] = ()) -> Check:
         if only:
             runs = runs.filter(pl.col("attack").is_in(list(only)))
         findings = []
-        for (cohort, attack), group in _by(runs, "cohort", "attack"):
+        for (setting, attack), group in _by(runs, "setting", "attack"):
             shares = group.group_by("replicate").agg((pl.col("error") < EXACT).mean())["error"]
             found = bootstrap(shares.to_numpy(), np.mean)
             findings.append(
-                Finding.of(f"{results.titles[str(cohort)]}, {attack}",
+                Finding.of(f"{results.titles[str(setting)]}, {attack}",
                            f"share of runs with β ≤ {MOST:g} and an error below {EXACT:g} "
                            f"(≥ {SHARE:g})", found, len(shares), holds=at_least(SHARE, found))
             )  # fmt: skip
@@ -89,17 +89,17 @@ def as_often_as_others(results: Results) -> list[Finding]:
     import polars as pl
 
     below = _runs(results).filter(pl.col("probability") <= MOST)
-    shares = below.group_by("cohort", "trainer", "algorithm", "replicate", maintain_order=True).agg(
-        (pl.col("error") < EXACT).mean().alias("share")
-    )
-    ours = shares.filter(algorithm="refined-tron").select("cohort", "replicate", "share")
+    shares = below.group_by(
+        "setting", "trainer", "algorithm", "replicate", maintain_order=True
+    ).agg((pl.col("error") < EXACT).mean().alias("share"))
+    ours = shares.filter(algorithm="refined-tron").select("setting", "replicate", "share")
     rivals = shares.filter(pl.col("algorithm") != "refined-tron")
-    pairs = rivals.join(ours, on=["cohort", "replicate"], suffix="_ours", maintain_order="left")
+    pairs = rivals.join(ours, on=["setting", "replicate"], suffix="_ours", maintain_order="left")
     findings = []
-    for (cohort, rival), group in _by(pairs, "cohort", "trainer"):
+    for (setting, rival), group in _by(pairs, "setting", "trainer"):
         found = bootstrap((group["share_ours"] - group["share"]).to_numpy(), np.mean)
         findings.append(
-            Finding.of(f"{results.titles[str(cohort)]} against {rival}",
+            Finding.of(f"{results.titles[str(setting)]} against {rival}",
                        f"share of runs below {EXACT:g} minus the other's, β ≤ {MOST:g} (≥ 0)",
                        found, len(group), holds=at_least(0.0, found))
         )  # fmt: skip
@@ -123,7 +123,7 @@ def floor_grows(axis: int, limits: Callable[[str], tuple[float, float]]) -> Chec
 
     def check(results: Results) -> list[Finding]:
         findings = []
-        for (cohort, attack), group in _by(_runs(results, "neuro-tron"), "cohort", "attack"):
+        for (setting, attack), group in _by(_runs(results, "neuro-tron"), "setting", "attack"):
             if str(attack) not in EXPONENTS or group[column].n_unique() < 3:
                 continue
             powers = [
@@ -132,7 +132,7 @@ def floor_grows(axis: int, limits: Callable[[str], tuple[float, float]]) -> Chec
             ]
             found, (low, high) = bootstrap(powers), limits(str(attack))
             findings.append(
-                Finding.of(f"{results.titles[str(cohort)]}, {attack}",
+                Finding.of(f"{results.titles[str(setting)]}, {attack}",
                            f"power of {letter} in the error ({low:g} to {high:g})", found,
                            len(powers), holds=between(low, high, found))
             )  # fmt: skip
@@ -155,10 +155,10 @@ def nobody_recovers(results: Results) -> list[Finding]:
         pl.col("bound") >= UNLIMITED, pl.col("probability") > 0.5, attack="impersonation"
     )
     findings = []
-    for (cohort, trainer), group in _by(runs, "cohort", "trainer"):
+    for (setting, trainer), group in _by(runs, "setting", "trainer"):
         parts = (group["error"] / group["true_length"]).to_numpy()
         findings.append(
-            Finding.of(f"{results.titles[str(cohort)]}, {trainer}",
+            Finding.of(f"{results.titles[str(setting)]}, {trainer}",
                        f"error over ‖w*‖ at β > 1/2 (> {CLOSE:g} in every run)", bootstrap(parts),
                        group["replicate"].n_unique(), holds=parts.min() > CLOSE)
         )  # fmt: skip
@@ -168,10 +168,10 @@ def nobody_recovers(results: Results) -> list[Finding]:
 def heavier_tails(results: Results) -> list[Finding]:
     """Divide Neuro-Tron's errors with heavier tails by those with ν = 5, in pairs."""
     runs, findings = _runs(results, "neuro-tron"), []
-    cohorts = {float(dof): cohort for cohort, dof in _degrees(results) if dof is not None}
-    for dof in sorted(cohorts, reverse=True):
-        if dof < 5.0 and 5.0 in cohorts:
-            one, other = (runs.filter(cohort=cohorts[value]) for value in (dof, 5.0))
+    settings = {float(dof): setting for setting, dof in _degrees(results) if dof is not None}
+    for dof in sorted(settings, reverse=True):
+        if dof < 5.0 and 5.0 in settings:
+            one, other = (runs.filter(setting=settings[value]) for value in (dof, 5.0))
             values = _ratios(one, other)
             if values.size:
                 found = bootstrap(values)
@@ -184,10 +184,10 @@ def heavier_tails(results: Results) -> list[Finding]:
 
 
 def _degrees(results: Results) -> list[tuple[str, Any]]:
-    """Return the degrees of freedom of the law of each cohort, None for other laws."""
-    laws = ((cohort["name"], *parse(cohort["law"])) for cohort in results.spec["cohorts"])
+    """Return the degrees of freedom of the law of each setting, None for other laws."""
+    laws = ((setting["name"], *parse(setting["law"])) for setting in results.spec["settings"])
     return [
-        (cohort, given.get("dof") if law == "student-t" else None) for cohort, law, given in laws
+        (setting, given.get("dof") if law == "student-t" else None) for setting, law, given in laws
     ]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from neurotron.claims.model import Finding, above
-from neurotron.claims.setups import published
+from neurotron.claims.settings import published
 from neurotron.results.summary import Interval, rate
 
 if TYPE_CHECKING:
@@ -26,14 +26,14 @@ def _ends(results: Results) -> list[tuple[str, polars.DataFrame]]:
 
     runs = published(results, "mirror").filter(pl.col("bound") * pl.col("probability") > 0.0)
     tables = []
-    for (cohort,), group in runs.group_by("cohort", maintain_order=True):
+    for (setting,), group in runs.group_by("setting", maintain_order=True):
         ours, theirs = (
             group.filter(algorithm=name).select("replicate", "outcome")
             for name in ("neuro-tron", "sgd")
         )
         both = ours.join(theirs, on="replicate", suffix="_sgd")
         if len(both):
-            tables.append((results.titles[str(cohort)], both))
+            tables.append((results.titles[str(setting)], both))
     return tables
 
 

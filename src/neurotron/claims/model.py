@@ -69,7 +69,7 @@ class Finding:
     """One measurement that speaks for or against a claim."""
 
     case: str
-    """Where: a cohort, or a comparison of two."""
+    """Where: a setting, or a comparison of two."""
     measure: str
     """What the number is, and what the claim asks of it."""
     estimate: float

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from neurotron.cli import setting
+from neurotron.cli import options
 from neurotron.results import StorageError
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def claims(
     details: Annotated[
         bool, typer.Option("--details", help="Also print every comparison with its interval.")
     ] = False,
-    as_json: setting.AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Say which claims hold in a folder of results, and why.
 
@@ -47,7 +47,7 @@ def claims(
             json.dumps([claim.to_dict() for claim in evaluated], ensure_ascii=False, indent=2)
         )
     else:
-        _print(setting.console(), evaluated, details)
+        _print(options.console(), evaluated, details)
 
 
 def print_verdicts(console: Console, results: Results, evaluated: list[Claim]) -> None:
@@ -66,7 +66,7 @@ def evaluate(results: Results) -> list[Claim]:
     """Return every claim with its verdict, and keep them in claims.json."""
     from neurotron import claims as judged
 
-    beside = setting.console(stderr=True)
+    beside = options.console(stderr=True)
     for line in results.damaged:
         beside.print(f"left out; run the study again, with enough replicates: {line}")
     evaluated = judged.evaluate(results)

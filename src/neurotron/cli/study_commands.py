@@ -16,7 +16,7 @@ from rich.progress import Progress as Bar
 from rich.table import Table
 
 from neurotron import _check
-from neurotron.cli import setting
+from neurotron.cli import options
 from neurotron.cli.claims_command import evaluate, print_verdicts
 from neurotron.cli.report_command import write_report
 from neurotron.results.summary import OUTCOMES, endings
@@ -85,7 +85,7 @@ def run(
         raise typer.Exit(130)
     from neurotron.results import load
 
-    results, console = load(folder), setting.console()
+    results, console = load(folder), options.console()
     more = len(list(results.folder.units())) - report.there
     if more > 0:
         console.print(f"the folder holds {more:,} units more, of earlier runs: they count below")
@@ -130,7 +130,7 @@ def init(
         raise _check.InputError(
             f"{str(file)!r} cannot be written: {error.strerror}; choose another place"
         ) from None
-    console = setting.console()
+    console = options.console()
     console.print(f"written: {file}\nedit it, then: neurotron run {file}")
 
 
@@ -188,12 +188,12 @@ def _progress() -> Iterator[Callable[[Progress], None]]:
 
 def _tell(study: Study, report: Report) -> None:
     """Say what a run did."""
-    console = setting.console()
+    console = options.console()
     for line in report.set_aside:
         console.print(f"damaged, set aside and computed again: {line}")
     for failure in report.failures:
-        cohort, replicate = failure.unit
-        console.print(f"failed: cohort {cohort}, replicate {replicate}: {failure.error}")
+        setting, replicate = failure.unit
+        console.print(f"failed: setting {setting}, replicate {replicate}: {failure.error}")
     before = f" ({report.kept:,} were there before)" if report.kept else ""
     state = "interrupted" if report.interrupted else "not whole" if report.removed else "finished"
     console.print(
@@ -207,16 +207,16 @@ def _tell(study: Study, report: Report) -> None:
 
 
 def _print_outcomes(console: Console, results: Results) -> None:
-    """Print where the runs of each trainer ended, cohort by cohort."""
+    """Print where the runs of each trainer ended, setting by setting."""
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("runs that", header_style="dim", overflow="fold")
     for column in ("recovered", "mirror", "other", "diverged", "of", "median error"):
         table.add_column(column, header_style="dim", justify="right", overflow="fold")
     last = None
     for row in endings(results):
-        if row["cohort"] != last:
-            table.add_row(results.titles[row["cohort"]])
-        last = row["cohort"]
+        if row["setting"] != last:
+            table.add_row(results.titles[row["setting"]])
+        last = row["setting"]
         shown = (f"{row[outcome]:,}" if row[outcome] else "–" for outcome in OUTCOMES)
         ends = sorted({f"{row['least']:.1e}", f"{row['largest']:.1e}"}, key=float)
         table.add_row(f"  {row['trainer']}", *shown, f"{row['runs']:,}", " … ".join(ends))

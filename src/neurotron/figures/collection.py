@@ -14,7 +14,7 @@ from neurotron.figures.courses import compare, levels_of
 from neurotron.figures.endings import final_errors, mirror, paired_errors, success_rates
 from neurotron.figures.maps import Maps
 from neurotron.figures.paper import paper_charts, shown_by_paper
-from neurotron.figures.view import Sweep, View
+from neurotron.figures.view import LevelSweep, View
 from neurotron.studies.origin import study_of
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def charts(results: Results) -> list[Chart]:
     """
     study_of(results)
     view = View(results)
-    if not view.cohorts:
+    if not view.settings:
         return []
     paper = list(paper_charts(view))
     maps = Maps(view)
@@ -62,11 +62,11 @@ def _distinct(found: list[Chart]) -> Iterator[Chart]:
         yield replace(chart, name=f"{chart.name}-{count[chart.name]}") if again else chart
 
 
-def _by_attack(view: View) -> dict[tuple[str, int | None], list[Sweep]]:
-    """Return the sweeps of all cohorts over the same number of the same attack."""
-    found: dict[tuple[str, int | None], list[Sweep]] = {}
-    for cohort in view.cohorts:
-        for sweep in view.sweeps(cohort):
+def _by_attack(view: View) -> dict[tuple[str, int | None], list[LevelSweep]]:
+    """Return the sweeps of all settings over the same number of the same attack."""
+    found: dict[tuple[str, int | None], list[LevelSweep]] = {}
+    for setting in view.settings:
+        for sweep in view.sweeps(setting):
             found.setdefault((sweep.attack, sweep.axis), []).append(sweep)
     return found
 
@@ -78,7 +78,7 @@ def _courses(view: View) -> Iterator[Chart]:
         sweeps = [
             sweep
             for sweep in every
-            if not {(sweep.cohort, attack, who) for who in sweep.trainers} <= shown
+            if not {(sweep.setting, attack, who) for who in sweep.trainers} <= shown
         ]
         for lead in dict.fromkeys(sweep.trainers[0] for sweep in sweeps):
             led = [sweep for sweep in sweeps if sweep.trainers[0] == lead]
@@ -90,10 +90,10 @@ def _courses(view: View) -> Iterator[Chart]:
                 )  # fmt: skip
         for sweep in sweeps:
             if len(sweep.trainers) > 1 or len(sweep.levels) == 1:
-                title = view.results.titles[sweep.cohort]
+                title = view.results.titles[sweep.setting]
                 under = "on honest labels" if attack == "none" else f"under {attack}"
                 yield compare(
-                    view, _name("trainers", sweep.cohort, attack, AXES[axis]),
+                    view, _name("trainers", sweep.setting, attack, AXES[axis]),
                     f"{title}: trainers {under}, by {AXES[axis]}", sweep,
                     f"Trainers {under} on the same data, setting {title}.",
                 )  # fmt: skip

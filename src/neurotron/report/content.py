@@ -10,7 +10,7 @@ import numpy as np
 
 from neurotron.claims.families import family_of
 from neurotron.claims.model import ONLY_AS_PUBLISHED, VERDICTS
-from neurotron.claims.setups import Setup, setups
+from neurotron.claims.settings import SettingRuns, table1_settings
 from neurotron.figures.chart import Chart
 from neurotron.figures.maps import FIGURES_OF_FRONTIER
 from neurotron.figures.paper import FIGURES_OF_CLAIMS
@@ -46,7 +46,7 @@ def page(results: Results, claims: list[Claim], charts: list[Chart]) -> dict[str
         "titles": results.titles,
         "outcome_names": OUTCOMES,
         "certificates": _certificates(results),
-        "cohorts": _first(spec["cohorts"]),
+        "settings": _first(spec["settings"]),
         "failures": _first(results.failures),
         "damaged": _first(results.damaged),
         "incomplete": _first(_incomplete(results)),
@@ -139,10 +139,10 @@ def _story(results: Results, claims: list[Claim]) -> dict[str, str] | None:
     told = ("smaller-error-than-sgd", "faster-than-sgd")
     if any(verdicts.get(name) != ONLY_AS_PUBLISHED for name in told):
         return None
-    found = [setup for setup in setups(results) if setup.shared("sgd")]
-    networks = sum(setup.replicates for setup in found)
+    found = [setting for setting in table1_settings(results) if setting.shared("sgd")]
+    networks = sum(setting.replicates for setting in found)
     mirrored, recovered = (
-        sum(_networks(setup, algorithm, outcome) for setup in found)
+        sum(_networks(setting, algorithm, outcome) for setting in found)
         for algorithm, outcome in (("sgd", "mirror"), ("neuro-tron", "recovered"))
     )
     if not mirrored:
@@ -154,10 +154,10 @@ def _story(results: Results, claims: list[Claim]) -> dict[str, str] | None:
     }  # fmt: skip
 
 
-def _networks(setup: Setup, algorithm: str, outcome: str) -> int:
+def _networks(setting: SettingRuns, algorithm: str, outcome: str) -> int:
     """Count the networks on which an algorithm had an outcome at most levels of the attack."""
-    levels = setup.shared("sgd")
-    ended = np.mean([setup.ended(outcome, algorithm, level) for level in levels], axis=0)
+    levels = setting.shared("sgd")
+    ended = np.mean([setting.ended(outcome, algorithm, level) for level in levels], axis=0)
     return int((ended > 0.5).sum())
 
 
@@ -166,7 +166,7 @@ def _certificates(results: Results) -> dict[str, Any]:
     import polars as pl
 
     runs, sure = distinct(results), certified(results)
-    arm = ["cohort", "trainer", "attack", "bound", "probability"]
+    arm = ["setting", "trainer", "attack", "bound", "probability"]
     statements = [
         dict(zip(arm, key, strict=True)) | {
             "runs": len(group), "of": len(runs.filter(**dict(zip(arm, key, strict=True)))),
@@ -176,10 +176,12 @@ def _certificates(results: Results) -> dict[str, Any]:
         for key, group in sure.group_by(arm, maintain_order=True)
     ]  # fmt: skip
     uncertain = runs.select(arm).unique(maintain_order=True).join(sure, on=arm, how="anti")
-    silent = uncertain.group_by("cohort", "trainer", maintain_order=True).len().iter_rows()
+    silent = uncertain.group_by("setting", "trainer", maintain_order=True).len().iter_rows()
     return {
         "statements": _first(statements),
-        "silent": [(results.titles[cohort], trainer, levels) for cohort, trainer, levels in silent],
+        "silent": [
+            (results.titles[setting], trainer, levels) for setting, trainer, levels in silent
+        ],
         "confidence": f"{100.0 * (1.0 - results.spec['failure']):g} %",
         "theorem1": len(runs.filter(pl.col("theorem1_radius") < pl.col("initial_error"))),
         "runs": len(runs.filter(algorithm="neuro-tron")),

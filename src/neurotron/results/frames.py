@@ -42,10 +42,10 @@ class Results:
     folder
         Where it is, and its manifest.
     arms
-        One row per cohort and arm: trainer, algorithm, step_size, attack, bound, probability, law,
+        One row per setting and arm: trainer, algorithm, step_size, attack, bound, probability, law,
         outer_weights.
     runs
-        One row per cohort, replicate and arm: status, stopped_at, initial_error, error, loss,
+        One row per setting, replicate and arm: status, stopped_at, initial_error, error, loss,
         outcome, cosine (with −w*), distance (to the attack's vector), true_length (‖w*‖), radius
         and theorem1_radius (what is guaranteed, null for nothing); with the columns of `arms`.
     damaged
@@ -66,17 +66,17 @@ class Results:
 
     @property
     def titles(self) -> dict[str, str]:
-        """What each cohort is called in tables and figures: its title, with its name if needed."""
-        cohorts = self.spec["cohorts"]
-        titles = [cohort["title"] or cohort["name"] for cohort in cohorts]
+        """What each setting is called in tables and figures: its title, with its name if needed."""
+        settings = self.spec["settings"]
+        titles = [setting["title"] or setting["name"] for setting in settings]
         return {
-            cohort["name"]: title if titles.count(title) == 1 else f"{title} ({cohort['name']})"
-            for cohort, title in zip(cohorts, titles, strict=True)
+            setting["name"]: title if titles.count(title) == 1 else f"{title} ({setting['name']})"
+            for setting, title in zip(settings, titles, strict=True)
         }
 
     @cached_property
     def courses(self) -> polars.DataFrame:
-        """One row per cohort, replicate, arm and recorded step: error and loss."""
+        """One row per setting, replicate, arm and recorded step: error and loss."""
         return self.courses_at(self.steps)
 
     @cached_property
@@ -92,7 +92,7 @@ class Results:
         import polars as pl
 
         places = np.flatnonzero(np.isin(self.steps, steps))
-        keys = ["cohort", "replicate", "arm"]
+        keys = ["setting", "replicate", "arm"]
         lists = (
             pl.col(old).list.gather(pl.lit(places).implode()).alias(new)
             for old, new in (("steps", "step"), ("errors", "error"), ("losses", "loss"))
@@ -107,9 +107,9 @@ class Results:
 
     @cached_property
     def replicates(self) -> dict[str, int]:
-        """How many whole replicates of each cohort there are."""
-        units = self.runs.select("cohort", "replicate").unique()
-        return {name: int((units["cohort"] == name).sum()) for name in self.titles}
+        """How many whole replicates of each setting there are."""
+        units = self.runs.select("setting", "replicate").unique()
+        return {name: int((units["setting"] == name).sum()) for name in self.titles}
 
     @property
     def wanted(self) -> int:
@@ -124,7 +124,7 @@ class Results:
         """The units that failed and are still missing, with their errors."""
         there = set(self.folder.units())
         last = {
-            (event["cohort"], event["replicate"]): event
+            (event["setting"], event["replicate"]): event
             for event in self.folder.events()
             if event.get("event") == "failed"
         }
@@ -139,9 +139,9 @@ class Results:
         return steps_to(self, error)
 
     def __repr__(self) -> str:
-        units = self.runs.select("cohort", "replicate").n_unique() if len(self.runs) else 0
+        units = self.runs.select("setting", "replicate").n_unique() if len(self.runs) else 0
         return (
-            f"Results of {self.spec['name']!r}: {len(self.spec['cohorts'])} cohorts, "
+            f"Results of {self.spec['name']!r}: {len(self.spec['settings'])} settings, "
             f"{len(self.arms)} arms, {units} units"
         )
 
@@ -156,19 +156,23 @@ def load(folder: str | Path) -> Results:
     ...     _ = nt.studies.run(nt.studies.read("smoke"), f"{place}/smoke", replicates=2)
     ...     results = nt.load(f"{place}/smoke")
     >>> results
-    Results of 'smoke': 2 cohorts, 12 arms, 4 units
+    Results of 'smoke': 2 settings, 12 arms, 4 units
     >>> results.runs["outcome"].unique().to_list()
     ['recovered']
     """
     polars = require("polars")
     held = Folder.read(_check.path("folder", folder))
     rows = [
-        {"cohort": cohort, **row} for cohort, arms in held.manifest["arms"].items() for row in arms
+        {"setting": setting, **row}
+        for setting, arms in held.manifest["arms"].items()
+        for row in arms
     ]
     arms = polars.DataFrame(rows)
     tables, damaged = _whole(held)
     shards = polars.concat(tables) if tables else _empty(polars)
-    runs = _runs(polars, shards).join(arms, on=["cohort", "arm"], how="left", maintain_order="left")
+    runs = _runs(polars, shards).join(
+        arms, on=["setting", "arm"], how="left", maintain_order="left"
+    )
     return Results(held, arms, runs, tuple(damaged), shards)
 
 
@@ -187,7 +191,7 @@ def _whole(held: Folder) -> tuple[list[Any], list[str]]:
         others = [unit for unit in tables if steps[unit] != common]
         damaged |= dict.fromkeys(others, "its steps are not those of the other shards")
     whole = [
-        table.select(polars.lit(unit[0]).alias("cohort"), polars.lit(unit[1]).alias("replicate"),
+        table.select(polars.lit(unit[0]).alias("setting"), polars.lit(unit[1]).alias("replicate"),
                      polars.all())
         for unit, table in tables.items() if unit not in damaged
     ]  # fmt: skip
@@ -220,7 +224,7 @@ def _runs(polars: Any, shards: Any) -> Any:
 
 
 RUN_COLUMNS = [
-    "cohort", "replicate", "arm", "status", "stopped_at", "initial_error", "error", "loss",
+    "setting", "replicate", "arm", "status", "stopped_at", "initial_error", "error", "loss",
     "outcome", "cosine", "distance", "true_length", "radius", "theorem1_radius",
 ]  # fmt: skip
 
@@ -233,5 +237,5 @@ def _empty(polars: Any) -> Any:
     """Return the table of shards when there are none yet."""
     nobody = shard.Identity("", "", 0)
     table = shard.decode(shard.encode([], nobody), nobody)
-    where = polars.lit("").alias("cohort"), polars.lit(0).alias("replicate")
+    where = polars.lit("").alias("setting"), polars.lit(0).alias("replicate")
     return table.select(*where, polars.all()).clear()

@@ -19,7 +19,7 @@ __all__ = ["differences", "manifest_of", "read", "without_words"]
 FORMAT = 1
 WORDS = ("title", "description")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-"""What a cohort may be called: it names a folder."""
+"""What a setting may be called: it names a folder."""
 CHANGED = (
     "it was changed after it was written, so what the results mean is not known: put it back, or "
     "take another folder"
@@ -64,8 +64,8 @@ def _read(file: Path) -> dict[str, Any]:
     for name, fits in KINDS.items():
         if not fits(manifest[name]):
             raise _check.InputError(f"{file}: `{name}` is not as this package writes it; {CHANGED}")
-    cohorts = [cohort["name"] for cohort in manifest["spec"]["cohorts"]]
-    if manifest["study"] != _study_hash(manifest["spec"]) or cohorts != [*manifest["arms"]]:
+    settings = [setting["name"] for setting in manifest["spec"]["settings"]]
+    if manifest["study"] != _study_hash(manifest["spec"]) or settings != [*manifest["arms"]]:
         raise _check.InputError(f"{file}: its parts do not belong together; {CHANGED}")
     return manifest
 
@@ -133,12 +133,12 @@ def _is_spec(value: Any) -> bool:
     return (
         isinstance(value, dict)
         and _is_text(value.get("name"))
-        and isinstance(value.get("cohorts"), list)
-        and all(map(_is_cohort, value["cohorts"]))
+        and isinstance(value.get("settings"), list)
+        and all(map(_is_setting, value["settings"]))
     )
 
 
-def _is_cohort(value: Any) -> bool:
+def _is_setting(value: Any) -> bool:
     return (
         isinstance(value, dict)
         and _is_text(value.get("name"))

@@ -43,7 +43,7 @@ class Identity(NamedTuple):
 
     study: str
     """The hash of the study it belongs to."""
-    cohort: str
+    setting: str
     replicate: int
 
 
@@ -103,7 +103,7 @@ def _open(data: bytes, identity: Identity) -> _Opened:
         raise Damaged("it is not a shard of ours") from None
     if whose != identity:
         raise Damaged(
-            f"it belongs to cohort {_check.shorten(repr(whose.cohort))}, replicate "
+            f"it belongs to setting {_check.shorten(repr(whose.setting))}, replicate "
             + _check.shorten(repr(whose.replicate))
             + (" of another study" if whose.study != identity.study else "")
         )

@@ -90,14 +90,14 @@ def rate(successes: int, trials: int) -> Interval:
 
 
 def summarise(results: Results) -> polars.DataFrame:
-    """Return one row per cohort and arm over its replicates.
+    """Return one row per setting and arm over its replicates.
 
     The final error as median with its interval (low, high) and quantiles q10 … q90; the shares of
     the outcomes, and the interval of the share that recovered.
     """
     polars = require("polars")
     rows = []
-    for (cohort, arm), runs in results.runs.group_by("cohort", "arm", maintain_order=True):
+    for (setting, arm), runs in results.runs.group_by("setting", "arm", maintain_order=True):
         errors = runs["error"].to_numpy()
         middle = bootstrap(errors)
         outcomes = runs["outcome"].to_list()
@@ -105,7 +105,7 @@ def summarise(results: Results) -> polars.DataFrame:
         quantiles = np.quantile(errors, (0.1, 0.25, 0.75, 0.9), method="inverted_cdf")
         rows.append(
             {
-                "cohort": cohort,
+                "setting": setting,
                 "arm": arm,
                 "replicates": len(errors),
                 "median": middle.estimate,
@@ -118,25 +118,27 @@ def summarise(results: Results) -> polars.DataFrame:
             }
         )
     numbers = dict.fromkeys(SUMMARY, polars.Float64) | {"replicates": polars.Int64}
-    kinds = {"cohort": polars.String, "arm": polars.String} | numbers
+    kinds = {"setting": polars.String, "arm": polars.String} | numbers
     return polars.DataFrame(rows, schema=kinds).join(
-        results.arms, on=["cohort", "arm"], how="left", maintain_order="left"
+        results.arms, on=["setting", "arm"], how="left", maintain_order="left"
     )
 
 
 def endings(results: Results) -> list[dict[str, Any]]:
-    """Return where the runs of each trainer ended, cohort by cohort.
+    """Return where the runs of each trainer ended, setting by setting.
 
-    Each row has cohort, trainer, the number of runs with each outcome, `runs`, and the least and
+    Each row has setting, trainer, the number of runs with each outcome, `runs`, and the least and
     the largest median error of an arm: that of the easiest and of the hardest attack.
     """
     rows = []
-    for (cohort, trainer), runs in results.runs.group_by("cohort", "trainer", maintain_order=True):
+    for (setting, trainer), runs in results.runs.group_by(
+        "setting", "trainer", maintain_order=True
+    ):
         medians = [float(median(arm["error"].to_numpy())) for _, arm in runs.group_by("arm")]
         counts = {outcome: int((runs["outcome"] == outcome).sum()) for outcome in OUTCOMES}
         rows.append(
             {
-                "cohort": cohort, "trainer": trainer, **counts, "runs": len(runs),
+                "setting": setting, "trainer": trainer, **counts, "runs": len(runs),
                 "least": min(medians), "largest": max(medians),
             }
         )  # fmt: skip
@@ -153,7 +155,7 @@ def distinct(results: Results) -> polars.DataFrame:
         for name, value in honest.items()
     }
     who = polars.when(is_honest).then(polars.col("trainer")).otherwise(polars.col("arm"))
-    keys = ["cohort", "replicate", "who"]
+    keys = ["setting", "replicate", "who"]
     once = results.runs.with_columns(who=who, **alike).unique(
         keys, maintain_order=True, keep="first"
     )
@@ -174,12 +176,12 @@ def certified(results: Results) -> polars.DataFrame:
 
 
 def steps_to(results: Results, error: float | str) -> polars.DataFrame:
-    """Return, per cohort, replicate and arm, the first recorded step with at most this error.
+    """Return, per setting, replicate and arm, the first recorded step with at most this error.
 
     `error` is a number, or a part of the initial error as in "0.1×"; null where it never was.
     """
     polars = require("polars")
-    runs, level = results.runs.select("cohort", "replicate", "arm"), _level(error)
+    runs, level = results.runs.select("setting", "replicate", "arm"), _level(error)
     if not len(runs):
         return runs.with_columns(steps=polars.lit(None, polars.Int64))
     levels = level * results.errors[:, :1] if isinstance(error, str) else level

@@ -24,7 +24,7 @@ def study_of(results: Results) -> Study:
     file = results.folder.path / "manifest.json"
     try:
         study = complete(json.dumps({**results.spec, "replicates": 1}))
-        arms = {cohort.name: arm_rows(study, cohort) for cohort in study.cohorts}
+        arms = {setting.name: arm_rows(study, setting) for setting in study.settings}
     except ValueError as error:
         raise _check.InputError(f"{file}: it holds no study that can be run: {error}") from None
     if study.identity() != results.spec or arms != results.folder.manifest["arms"]:

@@ -70,7 +70,7 @@ class Report:
 
 
 class Progress(NamedTuple):
-    """How far a run is; a step is one of all learners of a cohort."""
+    """How far a run is; a step is one of all learners of a setting."""
 
     units: int
     steps: int
@@ -137,7 +137,7 @@ def run(
     with one_blas_thread():
         with announced(f"neurotron: checking the study {study.name} ..."):
             check(study)
-            arms = {cohort.name: arm_rows(study, cohort) for cohort in study.cohorts}
+            arms = {setting.name: arm_rows(study, setting) for setting in study.settings}
         pool: Workers
         pool = Threads(workers) if executor is None else ExecutorWorkers(executor, workers)
         environment = pool.fingerprint()

@@ -1,4 +1,4 @@
-"""The runs that claims are about, and the cohorts that are like a column of Table 1."""
+"""The runs that claims are about, and the settings that are like a column of Table 1."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Level",
-    "Setup",
+    "SettingRuns",
     "attacked",
     "divided",
     "longest",
@@ -30,8 +30,8 @@ __all__ = [
     "over_levels",
     "paired",
     "published",
-    "setups",
     "slopes",
+    "table1_settings",
 ]
 
 Level = tuple[float, float]
@@ -42,10 +42,10 @@ WITH_CLAIMS = ("paper", "mirror", "frontier")
 
 
 @dataclass(frozen=True)
-class Setup:
-    """A cohort in which Neuro-Tron meets one attack at several bounds: a column of Table 1."""
+class SettingRuns:
+    """A setting in which Neuro-Tron meets one attack at several bounds: a column of Table 1."""
 
-    cohort: str
+    name: str
     title: str
     law: str
     runs: polars.DataFrame
@@ -65,8 +65,8 @@ class Setup:
     @property
     def is_heavy(self) -> bool:
         """Whether the inputs have no fourth moment."""
-        name, settings = parse(self.law)
-        return name == "student-t" and settings["dof"] <= 4.0
+        name, given = parse(self.law)
+        return name == "student-t" and given["dof"] <= 4.0
 
     @cached_property
     def _table(self) -> dict[Any, polars.DataFrame]:
@@ -170,18 +170,18 @@ def _origin(spec: str) -> str | None:
 
 
 def _shared(one: set[tuple[Any, ...]], other: set[tuple[Any, ...]]) -> tuple[int, int]:
-    """Return how many arms two studies share, and how many trainers in the same setting."""
+    """Return how many arms two studies share, and how many trainers in the same conditions."""
     trainers = ({arm[:3] for arm in arms} for arms in (one, other))
     return len(one & other), len(set.intersection(*trainers))
 
 
 def _met(study: studies.Study) -> set[tuple[Any, ...]]:
-    """Return who meets whom in a study: settings, trainer, attack and its level, without names."""
+    """Return who meets whom in a study: conditions, trainer, attack, its level; without names."""
     return {
-        (study.steps, setting, study.trainers[met.trainer], *met[1:])
-        for cohort in study.cohorts
-        for setting in [_setting(cohort.model_dump())]
-        for met in encounters(study, cohort)
+        (study.steps, conditions, study.trainers[met.trainer], *met[1:])
+        for setting in study.settings
+        for conditions in [_conditions(setting.model_dump())]
+        for met in encounters(study, setting)
     }
 
 
@@ -191,7 +191,7 @@ def _catalogued_arms(name: str) -> set[tuple[Any, ...]]:
 
 
 def published(results: Results, study: str = "paper") -> polars.DataFrame:
-    """Return the runs of the settings of a study of the catalog: its cohorts and its trainers.
+    """Return the runs that are in a setting, and of a trainer, of a study of the catalog.
 
     Other runs say nothing of what is claimed of these, however alike they are; nor do results that
     are of another study with claims.
@@ -203,35 +203,39 @@ def _alike(results: Results, name: str) -> polars.DataFrame:
     import polars as pl
 
     study = _catalogued(name)
-    settings = [_setting(cohort.model_dump()) for cohort in study.cohorts]
-    cohorts = [cohort["name"] for cohort in results.spec["cohorts"] if _setting(cohort) in settings]
+    catalogued = [_conditions(setting.model_dump()) for setting in study.settings]
+    every = results.spec["settings"]
+    settings = [setting["name"] for setting in every if _conditions(setting) in catalogued]
     texts = results.spec["trainers"].items()
     trainers = [label for label, text in texts if text in study.trainers.values()]
     if results.spec["steps"] != study.steps:
-        cohorts = []
-    return results.runs.filter(pl.col("cohort").is_in(cohorts) & pl.col("trainer").is_in(trainers))
+        settings = []
+    return results.runs.filter(
+        pl.col("setting").is_in(settings) & pl.col("trainer").is_in(trainers)
+    )
 
 
 _catalogued = cache(studies.read)
 
 
-def _setting(cohort: dict[str, Any]) -> tuple[Any, ...]:
+def _conditions(setting: dict[str, Any]) -> tuple[Any, ...]:
+    """Return what a setting is apart from its name, its trainers and their attacks."""
     names = ("law", "network", "n_inputs", "filter_size", "batch_size", "step_size", "noise")
-    return tuple(cohort[name] for name in names)
+    return tuple(setting[name] for name in names)
 
 
-def setups(results: Results) -> list[Setup]:
+def table1_settings(results: Results) -> list[SettingRuns]:
     """Return the columns of Table 1: Neuro-Tron under its attack at three bounds or more."""
     import polars as pl
 
     found = []
     runs = published(results).filter(pl.col("attack") == "alternating-sign")
-    for (cohort,), group in runs.group_by("cohort", maintain_order=True):
+    for (key,), group in runs.group_by("setting", maintain_order=True):
         pairs = group.select("algorithm", "trainer").unique(maintain_order=True)
         trainers = dict(pairs.reverse().iter_rows())  # the first of each algorithm
         if "neuro-tron" in trainers:
-            name, law = str(cohort), str(group["law"][0])
-            setup = Setup(name, results.titles[name], law, group, trainers)
-            if len(setup.sweep(0)) >= 3:
-                found.append(setup)
+            name, law = str(key), str(group["law"][0])
+            setting = SettingRuns(name, results.titles[name], law, group, trainers)
+            if len(setting.sweep(0)) >= 3:
+                found.append(setting)
     return found
