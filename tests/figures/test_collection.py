@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -11,6 +12,7 @@ from tests.results.made import STEPS, course, made
 
 import neurotron as nt
 from neurotron import figures
+from neurotron.figures.view import View
 
 SGD_LOST = 4
 """Replicates in which SGD ends at the mirror, of 10."""
@@ -174,6 +176,14 @@ def test_any_other_study_has_charts_too_and_says_what_it_leaves_out(tmp_path):
     assert "1 replicate," in levels.caption
     assert "paired-errors" not in charts
     assert [line.name for line in charts["trainers-a-none-levels"].panels[0].lines] == ["$mine_"]
+
+
+def test_the_attack_of_an_arm_is_not_read_from_its_label(tmp_path):
+    study = nt.studies.parse(GRID.encode(), "grid")
+    results = made(tmp_path / "grid", study, lambda c, r, a: {"errors": course(0.1)}, {"a": [0]})
+    relabelled = results.arms.with_columns(arm=results.arms["arm"].cum_count().cast(str))
+    view = View(dataclasses.replace(results, arms=relabelled))
+    assert {met.attack for met in view.arms["a"]} == {"odd-direction", "none"}
 
 
 def test_runs_that_diverge_have_no_point_and_no_chart_breaks(tmp_path):

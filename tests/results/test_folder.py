@@ -23,7 +23,7 @@ SETTING = {"name": "a", "title": None, "bound": [0.25, 1.0]}
 SPEC = {"name": "small", "steps": 10, "settings": [SETTING, {"name": "b", "title": None}]}
 ARM = {
     "arm": "SGD", "trainer": "SGD", "algorithm": "sgd", "step_size": "0.1", "attack": "none",
-    "bound": 0.0, "probability": 0.0, "law": "normal", "outer_weights": 1.0,
+    "attack_text": "none", "bound": 0.0, "probability": 0.0, "law": "normal", "outer_weights": 1.0,
 }  # fmt: skip
 ARMS = {"a": [ARM], "b": [ARM]}
 HERE = {"numpy": "2.0", "processor": "a fast one"}
@@ -260,7 +260,8 @@ def test_the_manifest_is_never_rewritten(folder):
         ("3", "JSON is missing"),
         ("[" * 100_000, "nested too deeply"),
         ("{}", "format is missing"),
-        (json.dumps(MANIFEST | {"format": 2}), "format 2 is not known here, only 1"),
+        (json.dumps(MANIFEST | {"format": True}), "format True is not known here, only 2"),
+        (json.dumps(MANIFEST | {"format": 3}), "format 3 is not known here, only 2"),
         (json.dumps(MANIFEST | {"study": "0" * 16}), "changed after it was written"),
         (json.dumps(MANIFEST | {"arms": {"a": [{"arm": "NeuroTron"}]}}), "changed after it was"),
     ],
@@ -270,6 +271,22 @@ def test_a_damaged_manifest_is_told(folder, text, sentence):
     for action in (lambda: Folder.read(folder.path), held(folder.path).__enter__):
         with pytest.raises(InputError, match=sentence):
             action()
+
+
+def test_a_folder_of_an_earlier_format_is_refused_and_nothing_in_it_is_touched(folder):
+    arm = {name: value for name, value in ARM.items() if name != "attack_text"}
+    spec = {"name": "small", "steps": 10, "cohorts": SPEC["settings"]}
+    old = manifest_of(spec, {"a": [arm], "b": [arm]}, HERE) | {"format": 1}
+    (folder.path / "manifest.json").write_text(json.dumps(old))
+
+    def content():
+        return {file: file.read_bytes() for file in folder.path.rglob("*") if file.is_file()}
+
+    before = content()
+    for action in (lambda: Folder.read(folder.path), held(folder.path, mixed=True).__enter__):
+        with pytest.raises(InputError, match=r"format 1.* run the study again"):
+            action()
+    assert content() == before
 
 
 def test_a_manifest_that_is_not_text_is_told(folder):

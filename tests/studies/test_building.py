@@ -107,6 +107,16 @@ def test_rows_say_what_the_arms_are():
             assert (arm.attack.bound, arm.attack.probability) == (row["bound"], row["probability"])
 
 
+def test_rows_keep_the_attack_as_the_study_has_it_beside_its_name():
+    attack = "multiplicative:factor=3"
+    text = TEXT.replace(
+        'attack = "impersonation"\nbound = 100', f'attack = "{attack}"\nbound = 100'
+    )
+    study = nt.studies.parse(text.encode(), "s")
+    row = building.arm_rows(study, study.setting("a"))[8]
+    assert (row["attack"], row["attack_text"]) == ("multiplicative", attack)
+
+
 def test_a_trainer_without_a_step_size_takes_the_settings():
     study = STUDY.model_copy(update={"trainers": STUDY.trainers | {"SGD": "sgd"}})
     arm = building.build_arms(study, A, problem(), 0)[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from neurotron.theory import Certificate
 
 __all__ = ["certify", "plan"]
+
+WIDTH = 96
+"""Characters of a line of a statement."""
 
 Failure = Annotated[float, typer.Option(help="δ, the chance that the guarantee may be wrong.")]
 InitialError = Annotated[
@@ -134,8 +138,7 @@ def plan(
         sensing=sensing, weighting=weighting, step_size=step_size, initial_error=initial_error,
         method=method,
     )  # fmt: skip
-    headline = str(found).partition("\n")[0]
-    _tell(problem, found.certificate, found.to_dict(), as_json, headline)
+    _tell(problem, found.certificate, found.to_dict(), as_json, found.statement)
     met = found.certificate.budget
     adversary = attacks.build(
         attack, problem, bound=met.bound or 0.0, probability=met.probability or 0.0, seed=seed
@@ -159,7 +162,7 @@ def _tell(
     out = options.console()
     options.describe(out, problem)
     out.print(f"\n{headline}" if headline else "")
-    out.print(str(certificate).partition("\nAssumptions:")[0])
+    out.print(textwrap.fill(certificate.statement, WIDTH))
     out.print()
     table = Table(box=None, padding=(0, 2, 0, 0))
     for column in ("", "assumption", "required", "it is", "what to change"):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
+from neurotron._registry import parse
 from neurotron.claims.settings import SettingRuns, attacked, published, table1_settings
 from neurotron.figures.chart import SMALLEST, Chart, Line, Panel
 from neurotron.figures.courses import compare, levels_of, over_steps, panel_of_levels, settings_said
@@ -57,7 +58,7 @@ def paper_charts(view: View) -> Iterator[Chart]:
 
 def shown_by_paper(view: View) -> set[tuple[str, str, str]]:
     """Return which settings, attacks and trainers the paper's figures show."""
-    columns = "setting", "attack", "trainer"
+    columns = "setting", "attack_text", "trainer"
     runs = [_outer_weight_runs(view), _impersonated_runs(view)]
     keys = {key for table in runs for key in table.select(columns).unique().iter_rows()}
     for setting in table1_settings(view.results):
@@ -139,7 +140,7 @@ def _no_attack(view: View, found: list[SettingRuns]) -> Iterator[Chart]:
 
 def _outer_weight_runs(view: View) -> pl.DataFrame:
     networks = {c["name"]: c["network"] for c in view.results.spec["settings"]}
-    weighted = [name for name, network in networks.items() if "outer_weights=" in network]
+    weighted = [name for name, network in networks.items() if "outer_weights" in parse(network)[1]]
     return published(view.results).filter(
         pl.col("setting").is_in(weighted),
         pl.col("step_size").is_in([step for _, step in OUTER_WEIGHTS]),

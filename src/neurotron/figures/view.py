@@ -25,7 +25,7 @@ class ArmKey(NamedTuple):
 
     trainer: str
     attack: str
-    """With its settings."""
+    """As the study has it, with its settings."""
     level: Level
 
 
@@ -82,7 +82,7 @@ class View:
         found: dict[str, dict[ArmKey, str]] = {}
         for row in self.results.arms.iter_rows(named=True):
             level = row["bound"], row["probability"]
-            met = ArmKey(row["trainer"], _attack(row), level)
+            met = ArmKey(row["trainer"], row["attack_text"], level)
             found.setdefault(row["setting"], {})[met] = row["arm"]
         return found
 
@@ -152,12 +152,6 @@ class View:
                 unseen = len(attacked(levels)) - len(attacked(seen)) if several else 0
                 found.append(LevelSweep(setting, attack, axis, tuple(listed), tuple(who), unseen))
         return found
-
-
-def _attack(row: dict[str, Any]) -> str:
-    """Return the attack of an arm with its settings, which only its name tells."""
-    text = row["arm"].removeprefix(f"{row['trainer']}, ")
-    return "none" if row["attack"] == "none" else text.rpartition(" θ=")[0]
 
 
 def with_honest(levels: Sequence[Level], listed: Sequence[Level], axis: int) -> list[Level]:

@@ -166,7 +166,7 @@ def _certificates(results: Results) -> dict[str, Any]:
     import polars as pl
 
     runs, sure = distinct(results), certified(results)
-    arm = ["setting", "trainer", "attack", "bound", "probability"]
+    arm = ["setting", "trainer", "attack_text", "bound", "probability"]
     statements = [
         dict(zip(arm, key, strict=True)) | {
             "runs": len(group), "of": len(runs.filter(**dict(zip(arm, key, strict=True)))),

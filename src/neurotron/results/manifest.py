@@ -16,7 +16,7 @@ from neurotron.results.shard import Row
 
 __all__ = ["differences", "manifest_of", "read", "without_words"]
 
-FORMAT = 1
+FORMAT = 2
 WORDS = ("title", "description")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 """What a setting may be called: it names a folder."""
@@ -56,9 +56,7 @@ def _read(file: Path) -> dict[str, Any]:
         missing = ["JSON"]
     if missing:
         raise _check.InputError(f"{file}: not a manifest of ours ({missing[0]} is missing)")
-    if manifest["format"] != FORMAT:
-        shown = _check.shorten(repr(manifest["format"]))
-        raise _check.InputError(f"{file}: format {shown} is not known here, only {FORMAT}")
+    _require_format(file, manifest["format"])
     if manifest["seal"] != _hash(manifest):
         raise _check.InputError(f"{file}: {CHANGED}")
     for name, fits in KINDS.items():
@@ -68,6 +66,18 @@ def _read(file: Path) -> dict[str, Any]:
     if manifest["study"] != _study_hash(manifest["spec"]) or settings != [*manifest["arms"]]:
         raise _check.InputError(f"{file}: its parts do not belong together; {CHANGED}")
     return manifest
+
+
+def _require_format(file: Path, found: Any) -> None:
+    """Refuse what other versions wrote, and say what to do about it."""
+    if type(found) is int and 0 < found < FORMAT:
+        raise _check.InputError(
+            f"{file}: these results were written by an earlier version (format {found}, here it is "
+            f"{FORMAT}): run the study again into another folder"
+        )
+    if type(found) is not int or found != FORMAT:
+        shown = _check.shorten(repr(found))
+        raise _check.InputError(f"{file}: format {shown} is not known here, only {FORMAT}")
 
 
 def differences(old: Any, new: Any, place: str = "") -> list[str]:
@@ -149,7 +159,7 @@ def _is_setting(value: Any) -> bool:
 
 
 ARM: dict[str, Callable[[Any], bool]] = dict.fromkeys(
-    ("arm", "trainer", "algorithm", "step_size", "attack", "law"), _is_text
+    ("arm", "trainer", "algorithm", "step_size", "attack", "attack_text", "law"), _is_text
 ) | dict.fromkeys(("bound", "probability", "outer_weights"), _is_number)
 """The columns of `Results.arms`."""
 

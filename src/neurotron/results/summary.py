@@ -149,7 +149,7 @@ def distinct(results: Results) -> polars.DataFrame:
     """Return the runs, each once: where nothing is changed, all levels of attacks are one run."""
     polars = require("polars")
     is_honest = polars.col("bound") * polars.col("probability") == 0.0
-    honest = {"attack": "none", "bound": 0.0, "probability": 0.0}
+    honest = {"attack": "none", "attack_text": "none", "bound": 0.0, "probability": 0.0}
     alike = {
         name: polars.when(is_honest).then(polars.lit(value)).otherwise(polars.col(name))
         for name, value in honest.items()

@@ -71,6 +71,7 @@ def arm_rows(study: Study, setting: Setting) -> list[dict[str, Any]]:
                 "algorithm": algorithm,
                 "step_size": step_size_of(study.trainers[encounter.trainer], setting.step_size),
                 "attack": parse(encounter.attack)[0],
+                "attack_text": encounter.attack,
                 "bound": encounter.bound,
                 "probability": encounter.probability,
                 "law": setting.law,

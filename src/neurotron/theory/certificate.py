@@ -98,7 +98,7 @@ class Certificate:
         return tuple(assumption for assumption in self.assumptions if not assumption.holds)
 
     def __str__(self) -> str:
-        head = textwrap.fill(f"{self._title} {self._claim}", 96)
+        head = textwrap.fill(self.statement, 96)
         lines = [textwrap.fill(str(a), 96, subsequent_indent="    ") for a in self.assumptions]
         return "\n".join([head, "Assumptions:", *(f"  {line}" for line in lines)])
 
@@ -107,6 +107,11 @@ class Certificate:
             f"Certificate({self.kind}, {self.method}, radius={up(self.radius)}, "
             f"confidence={self.confidence:g})"
         )
+
+    @property
+    def statement(self) -> str:
+        """What is guaranteed and what that rests on, in full sentences."""
+        return f"{self._title} {self._claim}"
 
     @property
     def _title(self) -> str:
@@ -193,7 +198,7 @@ class Certificate:
         return {
             "kind": self.kind,
             "method": self.method,
-            "statement": f"{self._title} {self._claim}",
+            "statement": self.statement,
             "holds": self.holds,
             "radius": finite(self.radius),
             "confidence": self.confidence,
