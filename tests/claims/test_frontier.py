@@ -14,7 +14,7 @@ from tests.claims.test_claims import (
     UNDECIDED,
     as_claimed,
 )  # fmt: skip
-from tests.results.made import TRUE, course, made
+from tests.results.made import TRUE, ending_at, made
 
 import neurotron as nt
 from neurotron.claims import FAMILIES, Claim
@@ -72,10 +72,10 @@ def as_hoped(setting, replicate, arm):
     """A world in which the defence works, and nothing works above one half."""
     lost = arm["attack"] == "impersonation" and arm["probability"] > 0.5
     if arm["algorithm"] == "refined-tron" and not lost:
-        return {"errors": course(EXACT if arm["probability"] <= 0.4 else 1e-7)}
+        return {"errors": ending_at(EXACT if arm["probability"] <= 0.4 else 1e-7)}
     power = POWERS.get(arm["attack"], 1.0)
     floor = 0.1 * min(arm["bound"], 10.0) * arm["probability"] ** power * (1.0 + 0.01 * replicate)
-    return {"errors": course(2.0 if lost else floor), "radius": 9.0}
+    return {"errors": ending_at(2.0 if lost else floor), "radius": 9.0}
 
 
 def where(change, **levels):
@@ -85,7 +85,7 @@ def where(change, **levels):
         found = as_hoped(setting, replicate, arm)
         about = arm | {"setting": setting, "replicate": replicate}
         if all(about[key] == value for key, value in levels.items()):
-            found = found | {"errors": course(change(found["errors"][-1], arm))}
+            found = found | {"errors": ending_at(change(found["errors"][-1], arm))}
         return found
 
     return outcome
@@ -130,7 +130,7 @@ def test_one_replicate_against_it_leaves_a_claim_undecided(tmp_path):
     worse = where(lambda e, a: 1.0, **REFINED, setting="five", replicate=2)
     claim = judge(tmp_path, "exact-below-half", worse)
     assert claim.verdict == UNDECIDED
-    assert "undecided in" in claim.because
+    assert "undecided in" in claim.reason
 
 
 @pytest.fixture(scope="module")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 from tests.claims.test_claims import DOES_NOT_HOLD, HOLDS, MIRROR, NOT_TESTED, UNDECIDED
-from tests.results.made import course, made
+from tests.results.made import ending_at, made
 
 import neurotron as nt
 
-ELSEWHERE = {"weights": (4.0, -3.0), "errors": course(7.0)}
+ELSEWHERE = {"weights": (4.0, -3.0), "errors": ending_at(7.0)}
 NETWORKS = 60
 
 
@@ -24,7 +24,7 @@ def lost(**networks):
 
     def outcome(setting, replicate, arm):
         count, how = networks.get(arm["algorithm"].replace("-", "_"), (0, MIRROR))
-        return how if replicate < count else {"errors": course(0.01)}
+        return how if replicate < count else {"errors": ending_at(0.01)}
 
     return outcome
 

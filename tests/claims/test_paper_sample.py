@@ -24,7 +24,7 @@ def claims(tmp_path_factory) -> dict[str, nt.claims.Claim]:
     settings = tuple(paper.setting(name) for name in ("normal-9", "impersonation"))
     folder = tmp_path_factory.mktemp("paper") / "out"
     nt.studies.run(paper.model_copy(update={"settings": settings}), folder, replicates=5)
-    return {claim.name: claim for claim in nt.claims.evaluate(nt.load(folder))}
+    return {claim.name: claim for claim in nt.claims.evaluate(nt.load_results(folder))}
 
 
 @pytest.mark.parametrize("name", sorted(TOLD))
@@ -37,7 +37,7 @@ def test_a_sample_of_the_mirror_study_recovers_as_it_says(tmp_path):
     mirror = nt.studies.read("mirror")
     few = mirror.model_copy(update={"settings": mirror.settings[2:3], "steps": 2000})
     nt.studies.run(few, tmp_path / "out", replicates=6)
-    runs = nt.load(tmp_path / "out").runs
+    runs = nt.load_results(tmp_path / "out").runs
     ends = {name: set(runs.filter(algorithm=name)["outcome"]) for name in ("neuro-tron", "sgd")}
     assert ends == {"neuro-tron": {"recovered"}, "sgd": {"recovered", "mirror"}}
 

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 from tests.claims.test_claims import DIVERGED, LIKE_THE_PAPERS, MIRROR, OUTER_WEIGHTS
-from tests.results.made import STEPS, course, made
+from tests.results.made import STEPS, ending_at, made
 
 import neurotron as nt
 from neurotron import figures
@@ -25,7 +25,7 @@ def outcome(setting, replicate, arm):
         "neuro-tron": (1.0, 100), "first-sample-sgd": (3.0, None), "sgd": (0.5, 10),
     }[arm["algorithm"]]  # fmt: skip
     level = arm["bound"] * arm["probability"] or 1e-14
-    return {"errors": course(factor * level * (1.0 + 0.01 * replicate), reached)}
+    return {"errors": ending_at(factor * level * (1.0 + 0.01 * replicate), reached)}
 
 
 def like_the_paper(folder):
@@ -137,7 +137,7 @@ def test_every_chart_says_what_is_on_its_axes_and_over_how_many_replicates(chart
 
 def test_outer_weights_show_the_published_pair_first(tmp_path):
     study = nt.studies.parse(OUTER_WEIGHTS.encode(), "outer")
-    results = made(tmp_path / "outer", study, lambda c, r, a: {"errors": course(0.1)}, 5)
+    results = made(tmp_path / "outer", study, lambda c, r, a: {"errors": ending_at(0.1)}, 5)
     chart = next(chart for chart in figures.charts(results) if chart.name == "figure-7")
     assert [panel.title for panel in chart.panels] == [
         "q = 1, η = 0.0001 (as published)", "q = 10, η = 2e-05 (as published)",
@@ -167,7 +167,7 @@ attack = "none"
 
 def test_any_other_study_has_charts_too_and_says_what_it_leaves_out(tmp_path):
     study = nt.studies.parse(GRID.encode(), "grid")
-    results = made(tmp_path / "grid", study, lambda c, r, a: {"errors": course(0.1)}, {"a": [0]})
+    results = made(tmp_path / "grid", study, lambda c, r, a: {"errors": ending_at(0.1)}, {"a": [0]})
     charts = {chart.name: chart for chart in figures.charts(results)}
     levels = charts["levels-mine-odd-direction-bound"]
     assert len(levels.panels) == 1  # "b" has no results
@@ -180,7 +180,7 @@ def test_any_other_study_has_charts_too_and_says_what_it_leaves_out(tmp_path):
 
 def test_the_attack_of_an_arm_is_not_read_from_its_label(tmp_path):
     study = nt.studies.parse(GRID.encode(), "grid")
-    results = made(tmp_path / "grid", study, lambda c, r, a: {"errors": course(0.1)}, {"a": [0]})
+    results = made(tmp_path / "grid", study, lambda c, r, a: {"errors": ending_at(0.1)}, {"a": [0]})
     relabelled = results.arms.with_columns(arm=results.arms["arm"].cum_count().cast(str))
     view = View(dataclasses.replace(results, arms=relabelled))
     assert {met.attack for met in view.arms["a"]} == {"odd-direction", "none"}
@@ -188,7 +188,7 @@ def test_the_attack_of_an_arm_is_not_read_from_its_label(tmp_path):
 
 def test_runs_that_diverge_have_no_point_and_no_chart_breaks(tmp_path):
     study = nt.studies.parse(LIKE_THE_PAPERS.encode(), "like")
-    late = DIVERGED | {"errors": course(math.inf, None)}
+    late = DIVERGED | {"errors": ending_at(math.inf, None)}
     results = made(tmp_path / "lost", study, lambda c, r, a: late, 5)
     charts = {chart.name: chart for chart in figures.charts(results)}
     assert "final-errors-alternating-sign-bound" not in charts
@@ -204,10 +204,10 @@ def test_results_without_a_unit_have_no_charts(tmp_path):
     assert figures.charts(made(tmp_path / "none", study, outcome, 0)) == []
 
 
-def test_a_certified_course_lies_over_the_measured_one(tmp_path):
+def test_a_certified_trajectory_lies_over_the_measured_one(tmp_path):
     study = nt.studies.parse(CERTIFIED.replace("[0, 0.1]", "0.1").encode(), "certified")
     nt.studies.run(study, tmp_path / "certified", replicates=3)
-    results = nt.load(tmp_path / "certified")
+    results = nt.load_results(tmp_path / "certified")
     chart = next(chart for chart in figures.charts(results) if chart.name == "certificate")
     root, sure, *_, measured = chart.panels[0].lines
     assert (sure.y > root.y).all()
@@ -224,7 +224,7 @@ def test_a_study_of_many_settings_says_what_it_leaves_out_and_names_every_chart_
     )
     text = f'name = "many"\n[trainers]\n"字" = "neuro-tron"\n"語" = "sgd"\n{settings}'
     study = nt.studies.parse(text.encode(), "many")
-    results = made(tmp_path / "many", study, lambda c, r, a: {"errors": course(0.1)}, 1)
+    results = made(tmp_path / "many", study, lambda c, r, a: {"errors": ending_at(0.1)}, 1)
     found = figures.charts(results)
     names = [chart.name for chart in found]
     assert len(found) == 40
@@ -241,7 +241,9 @@ def test_charts_unfold_only_the_steps_they_draw(tmp_path, monkeypatch):
     steps = tuple(range(20_001))
     run = {"steps": steps, "errors": (0.5,) * len(steps), "losses": (1.0,) * len(steps)}
     results = made(tmp_path / "all", study, lambda c, r, a: run, 3)
-    monkeypatch.setattr(type(results), "courses", property(lambda _: pytest.fail("all unfolded")))
+    monkeypatch.setattr(
+        type(results), "trajectories", property(lambda _: pytest.fail("all unfolded"))
+    )
     chart = figures.charts(results)[0]
     line = chart.panels[0].lines[0]
     assert line.x[-1] == 20_000
@@ -255,7 +257,7 @@ def charts_of(folder, text, outcome, replicates=5):
 
 
 def flat(setting, replicate, arm):
-    return {"errors": course(0.1)}
+    return {"errors": ending_at(0.1)}
 
 
 def test_levels_without_attack_never_make_a_sweep(tmp_path):
@@ -370,7 +372,7 @@ probability = [0.5, 1]
 
     def won(setting, replicate, arm):
         return {"weights": weights, "true_weights": tuple(reversed(weights)),
-                "attack_vector": weights, "errors": course(7.0)}  # fmt: skip
+                "attack_vector": weights, "errors": ending_at(7.0)}  # fmt: skip
 
     adversary, true = charts_of(tmp_path, text, won)["section-3-5"].panels[0].lines
     assert "w_adv" in adversary.name
@@ -395,7 +397,7 @@ bound = [0, 0.1]
 
 def test_the_certificate_of_an_attacked_run_is_shown_and_runs_outside_are_counted(tmp_path):
     def outside(setting, replicate, arm):  # only without attack
-        return {"errors": course(0.5), "radius": 0.6 if arm["bound"] else 0.1}
+        return {"errors": ending_at(0.5), "radius": 0.6 if arm["bound"] else 0.1}
 
     chart = charts_of(tmp_path, CERTIFIED, outside, 3)["certificate"]
     assert chart.panels[0].title == "small, alternating-sign θ = 0.1, β = 0.5"

@@ -161,7 +161,7 @@ def good_calls(folder):
     run = nt.simulate(problem, [arm], steps=3, batch_size=2)
     study = nt.studies.read("smoke").model_copy(update={"steps": 10})
     nt.studies.run(study, folder, replicates=1)
-    results = nt.load(folder)
+    results = nt.load_results(folder)
     chart = nt.figures.run_chart(run)
     budget = nt.Budget(0.1, 0.1)
     theorem = nt.theory.Theorem1.of(problem, np.eye(3), budget, 4)
@@ -237,7 +237,7 @@ def good_calls(folder):
         "check_attack": (nt.check_attack, {"attack": attack, "seed": 0}),
         "check_law": (nt.check_law, {"law": nt.Normal(), "n_inputs": 3, "seed": 0}),
         "check_trainer": (nt.check_trainer, {"trainer": nt.SGD(0.01), "seed": 0}),
-        "load": (nt.load, {"folder": folder}),
+        "load": (nt.load_results, {"folder": folder}),
         "plan": (nt.plan, planned),
         "plot": (nt.plot, {"run": run, "path": None}),
         "simulate": (nt.simulate, simulated),

@@ -14,7 +14,7 @@ from playwright.sync_api import sync_playwright
 from tests.claims.test_claims import LIKE_THE_PAPERS
 from tests.figures import test_maps as maps
 from tests.figures.test_collection import outcome
-from tests.results.made import course, made
+from tests.results.made import ending_at, made
 
 import neurotron as nt
 from neurotron import report
@@ -55,7 +55,7 @@ def written(folder, study, certified, replicates, error=None):
     results = made(folder, study, certified, replicates)
     if error is not None:
         results.folder.record("failed", setting=study.settings[0].name, replicate=99, error=error)
-        results = nt.load(folder)
+        results = nt.load_results(folder)
     claims = nt.claims.evaluate(results)
     nt.claims.write(results, claims)
     (folder / "report.html").write_text(report.build(results, claims), "utf-8")
@@ -454,7 +454,7 @@ def test_a_hostile_study_is_harmless_and_shown_as_it_is_written(visiting, tmp_pa
     )
 
     def ends(setting, replicate, arm):
-        return {"errors": course(10.0 ** -EVIL.index(arm["trainer"]) * (1 + replicate))}
+        return {"errors": ending_at(10.0 ** -EVIL.index(arm["trainer"]) * (1 + replicate))}
 
     visit = visiting(written(tmp_path / "evil", study, ends, 5, error=" ".join(EVIL)))
     page = visit.page

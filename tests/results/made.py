@@ -18,7 +18,7 @@ INITIAL = 10.0
 TRUE = (3.0, 4.0)
 
 
-def course(error: float, reached: int | None = 10) -> list[float]:
+def ending_at(error: float, reached: int | None = 10) -> list[float]:
     """Errors of a run that is at its last one from step `reached` on (None: at the last step)."""
     return [INITIAL if reached is None or step < reached else error for step in STEPS[:-1]] + [
         error
@@ -41,14 +41,14 @@ def made(
                 path = held.shard_path(setting, replicate)
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(shard.encode(rows, held.identity(setting, replicate)))
-    return nt.load(folder)
+    return nt.load_results(folder)
 
 
 def _row(arm: str, outcome: dict[str, Any]) -> dict[str, Any]:
     row: dict[str, Any] = {
         "arm": arm, "status": "finished", "stopped_at": None, "radius": None,
         "theorem1_radius": None, "weights": TRUE, "true_weights": TRUE, "attack_vector": None,
-        "steps": STEPS, "errors": course(0.0), "losses": (1.0,) * len(STEPS),
+        "steps": STEPS, "errors": ending_at(0.0), "losses": (1.0,) * len(STEPS),
     } | outcome  # fmt: skip
     return {
         key: np.asarray(value) if isinstance(value, (tuple, list)) else value

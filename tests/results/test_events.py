@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.results.made import course, made
+from tests.results.made import ending_at, made
 
 import neurotron as nt
 from neurotron import report
@@ -22,7 +22,7 @@ settings = [{ name = "a", n_inputs = 8, filter_size = 2, network = "symmetric:wi
 def folder(tmp_path_factory):
     study = nt.studies.parse(STUDY, "small")
     results = made(
-        tmp_path_factory.mktemp("made") / "small", study, lambda *_: {"errors": course(0.1)}, 1
+        tmp_path_factory.mktemp("made") / "small", study, lambda *_: {"errors": ending_at(0.1)}, 1
     )
     results.folder.record("failed", setting="a", replicate=7, error="bad luck")
     return results.folder
@@ -55,11 +55,11 @@ def test_a_damaged_line_is_left_out(line):
 
 
 def test_damaged_lines_change_neither_tables_nor_page(folder):
-    before = nt.load(folder.path)
+    before = nt.load_results(folder.path)
     page = report.build(before, [])
     with open(folder.path / "runs.jsonl", "a") as file:
         file.write("\n".join(DAMAGED) + "\n")
-    after = nt.load(folder.path)
+    after = nt.load_results(folder.path)
     assert [(event["setting"], event["replicate"]) for event in after.failures] == [("a", 7)]
     assert after.wanted == before.wanted
     assert report.build(after, []) == page
@@ -68,5 +68,5 @@ def test_damaged_lines_change_neither_tables_nor_page(folder):
 def test_an_error_with_half_a_character_can_be_written_to_the_page(folder, monkeypatch):
     folder.record("failed", setting="a", replicate=8, error="half a \ud83d character")
     monkeypatch.setattr("neurotron.report.pictures.write", lambda *_: None)
-    report.write(nt.load(folder.path), [])
+    report.write(nt.load_results(folder.path), [])
     assert "half a ? character" in (folder.path / "report.html").read_text("utf-8")

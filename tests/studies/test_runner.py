@@ -248,7 +248,7 @@ def test_a_study_made_in_python_is_filled_in_as_a_file_is(study, out):
     ]
     made = Study(name="made", steps=10, trainers={"SGD": "sgd"}, settings=settings)
     nt.studies.run(made, out, replicates=1)
-    assert set(nt.load(out).arms["law"]) == {"laplace"}
+    assert set(nt.load_results(out).arms["law"]) == {"laplace"}
 
 
 # --- damaged shards
@@ -394,7 +394,7 @@ def robbing(robbed: Callable[[], None]) -> Callable[[Progress], None]:
 def test_a_run_whose_shards_were_removed_says_how_many_are_missing(study, undisturbed, out):
     path = out / "shards/normal/0.parquet"
     report = nt.studies.run(study, out, workers=1, progress=robbing(path.unlink))
-    assert (report.there, report.removed) == (3, 1)
+    assert (report.present, report.removed) == (3, 1)
     again = nt.studies.run(study, out)
     assert (again.kept, again.computed, again.removed) == (3, 1, 0)
     assert hashes(out) == undisturbed

@@ -11,11 +11,12 @@ import numpy as np
 
 from neurotron._types import Array
 from neurotron.claims.model import Finding, below
-from neurotron.claims.settings import Level, SettingRuns, divided, over_levels, table1_settings
+from neurotron.claims.settings import SettingRuns, table1_settings
+from neurotron.results.levels import Level, divided, over_levels
 from neurotron.results.summary import bootstrap, steps_to
 
 if TYPE_CHECKING:
-    from neurotron.results.frames import Results
+    from neurotron.results.tables import Results
 
 __all__ = ["faster", "smaller_error"]
 

@@ -6,19 +6,19 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from neurotron._registry import parse
 from neurotron._types import Array
 from neurotron.claims.model import Finding, at_least, at_most, between
 from neurotron.claims.paper import certificate_holds
-from neurotron.claims.settings import divided, over_levels, published, slopes
-from neurotron.results.frames import EXACT
+from neurotron.claims.settings import published
+from neurotron.results.levels import divided, over_levels, slopes
 from neurotron.results.summary import bootstrap
+from neurotron.results.tables import EXACT
 
 if TYPE_CHECKING:
-    import polars
-
-    from neurotron.results.frames import Results
+    from neurotron.results.tables import Results
 
 __all__ = ["CLAIMS"]
 
@@ -47,15 +47,13 @@ Check = Callable[["Results"], list[Finding]]
 LEVELS = ["attack", "bound", "probability"]
 
 
-def _runs(results: Results, algorithm: str | None = None) -> polars.DataFrame:
+def _runs(results: Results, algorithm: str | None = None) -> pl.DataFrame:
     """Return the attacked runs of the study, of one algorithm or of all."""
-    import polars as pl
-
     runs = published(results, "frontier").filter(pl.col("bound") * pl.col("probability") > 0.0)
     return runs if algorithm is None else runs.filter(algorithm=algorithm)
 
 
-def _by(runs: polars.DataFrame, *keys: str) -> list[tuple[Any, polars.DataFrame]]:
+def _by(runs: pl.DataFrame, *keys: str) -> list[tuple[Any, pl.DataFrame]]:
     return list(runs.group_by(*keys, maintain_order=True))
 
 
@@ -63,8 +61,6 @@ def exact(only: Sequence[str] = (), but: Sequence[str] = ()) -> Check:
     """Return the check that RefinedTron recovers exactly below β = ½, under some attacks."""
 
     def check(results: Results) -> list[Finding]:
-        import polars as pl
-
         runs = _runs(results, "refined-tron").filter(
             pl.col("probability") <= MOST, ~pl.col("attack").is_in(list(but))
         )
@@ -86,8 +82,6 @@ def exact(only: Sequence[str] = (), but: Sequence[str] = ()) -> Check:
 
 def as_often_as_others(results: Results) -> list[Finding]:
     """Subtract the share of exact runs of every other trainer from RefinedTron's, below β = ½."""
-    import polars as pl
-
     below = _runs(results).filter(pl.col("probability") <= MOST)
     shares = below.group_by(
         "setting", "trainer", "algorithm", "replicate", maintain_order=True
@@ -106,7 +100,7 @@ def as_often_as_others(results: Results) -> list[Finding]:
     return findings
 
 
-def _ratios(ours: polars.DataFrame, theirs: polars.DataFrame) -> Array:
+def _ratios(ours: pl.DataFrame, theirs: pl.DataFrame) -> Array:
     """Return the ratio of errors by replicate: the median over all levels that both meet."""
     columns = ["replicate", *LEVELS, "error"]
     pairs = ours.select(columns).join(theirs.select(columns), on=columns[:-1])
@@ -141,7 +135,7 @@ def floor_grows(axis: int, limits: Callable[[str], tuple[float, float]]) -> Chec
     return check
 
 
-def _power(line: polars.DataFrame, column: str) -> float:
+def _power(line: pl.DataFrame, column: str) -> float:
     """Return the slope of the logarithm of the error over that of a level."""
     errors = np.clip(line["error"].to_numpy(), 1e-300, 1e300)
     return float(slopes(np.log(line[column].to_numpy()), np.log(errors)))
@@ -149,8 +143,6 @@ def _power(line: polars.DataFrame, column: str) -> float:
 
 def nobody_recovers(results: Results) -> list[Finding]:
     """Measure how far all trainers end from w* when most labels are those of another filter."""
-    import polars as pl
-
     runs = _runs(results).filter(
         pl.col("bound") >= UNLIMITED, pl.col("probability") > 0.5, attack="impersonation"
     )

@@ -7,27 +7,20 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from neurotron._registry import parse
 from neurotron._types import Array
 from neurotron.claims.against_sgd import faster, smaller_error
 from neurotron.claims.model import Finding, above, at_most, below, between, every
-from neurotron.claims.settings import (
-    divided,
-    over_levels,
-    paired,
-    published,
-    slopes,
-    table1_settings,
-)
+from neurotron.claims.settings import published, table1_settings
+from neurotron.results.levels import divided, over_levels, paired, slopes
 from neurotron.results.summary import bootstrap, certified, median, rate
 
 if TYPE_CHECKING:
-    import polars
+    from neurotron.results.tables import Results
 
-    from neurotron.results.frames import Results
-
-__all__ = ["CLAIMS", "MEAN_MORE", "certificate_holds"]
+__all__ = ["BROADER_THAN_PUBLISHED", "CLAIMS", "certificate_holds"]
 
 PUBLISHED_STEP_SIZES = {1.0: 1e-4, 10.0: 2e-5}
 """By outer weight (docs/errata.md)."""
@@ -133,8 +126,6 @@ def heavy_tails_alike(results: Results) -> list[Finding]:
 
 def outer_weights_help(results: Results) -> list[Finding]:
     """Divide errors with heavy outer weights by those with light ones, at the same attack."""
-    import polars as pl
-
     light, heavy = sorted(PUBLISHED_STEP_SIZES)
     runs = published(results).filter(pl.col("algorithm") == "neuro-tron")
     conditions = {
@@ -169,7 +160,7 @@ def outer_weights_help(results: Results) -> list[Finding]:
     return findings
 
 
-Errors = dict[tuple[float, str], "polars.DataFrame"]
+Errors = dict[tuple[float, str], "pl.DataFrame"]
 
 
 def _is_late(attacked: Errors, honest: Errors, who: tuple[float, str]) -> bool:
@@ -190,8 +181,6 @@ def _but_outer_weights(setting: dict[str, Any]) -> tuple[Any, ...]:
 
 def impersonation_wins(results: Results) -> list[Finding]:
     """Measure distances to the impersonated filter when every label is its own."""
-    import polars as pl
-
     runs = published(results).filter(
         (pl.col("attack") == "impersonation")
         & (pl.col("probability") == 1.0)
@@ -299,5 +288,5 @@ CLAIMS: dict[str, tuple[str, str, Callable[[Results], list[Finding]]]] = {
 }
 """Statement, place and check of every claim."""
 
-MEAN_MORE = ("smaller-error-than-sgd", "faster-than-sgd", "outer-weights-help")
+BROADER_THAN_PUBLISHED = ("smaller-error-than-sgd", "faster-than-sgd", "outer-weights-help")
 """Claims that the paper tested on something else: not on SGD, not with the same step size."""

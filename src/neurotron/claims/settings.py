@@ -3,39 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from neurotron import studies
 from neurotron._registry import parse
 from neurotron._types import Array
+from neurotron.results.levels import Level, attacked, longest
 from neurotron.studies.building import encounters
 
 if TYPE_CHECKING:
-    import polars
+    from neurotron.results.tables import Results
 
-    from neurotron.results.frames import Results
-
-__all__ = [
-    "Level",
-    "SettingRuns",
-    "attacked",
-    "divided",
-    "longest",
-    "origin",
-    "over_levels",
-    "paired",
-    "published",
-    "slopes",
-    "table1_settings",
-]
-
-Level = tuple[float, float]
-"""(θ, β)"""
+__all__ = ["SettingRuns", "origin", "published", "table1_settings"]
 
 WITH_CLAIMS = ("paper", "mirror", "frontier")
 """The studies of the catalog that claims are about."""
@@ -48,7 +32,7 @@ class SettingRuns:
     name: str
     title: str
     law: str
-    runs: polars.DataFrame
+    runs: pl.DataFrame
     trainers: dict[str, str]
     """The label of each algorithm."""
 
@@ -69,7 +53,7 @@ class SettingRuns:
         return name == "student-t" and given["dof"] <= 4.0
 
     @cached_property
-    def _table(self) -> dict[Any, polars.DataFrame]:
+    def _table(self) -> dict[Any, pl.DataFrame]:
         keys = ["trainer", "bound", "probability"]
         ordered = self.runs.sort("replicate")
         return ordered.partition_by(keys, as_dict=True)
@@ -103,53 +87,6 @@ class SettingRuns:
     def replicates(self) -> int:
         """How many there are."""
         return len(self.numbers)
-
-
-def attacked(levels: Iterable[Level]) -> list[Level]:
-    """Return the levels at which labels are changed."""
-    return [(bound, chance) for bound, chance in levels if bound * chance > 0.0]
-
-
-def longest(levels: Sequence[Level], axis: int) -> list[Level]:
-    """Return the longest list of attacked levels that differ only in θ (0) or only in β (1).
-
-    Of several, that with the largest other number: the hardest attack.
-
-    >>> longest([(0.0, 0.5), (1.0, 0.5), (2.0, 0.5), (1.0, 0.9), (2.0, 0.9)], 0)
-    [(1.0, 0.9), (2.0, 0.9)]
-    """
-    others = sorted({level[1 - axis] for level in attacked(levels)}, reverse=True)
-    lists = [[lv for lv in attacked(levels) if lv[1 - axis] == value] for value in others]
-    return max(lists, key=len, default=[])
-
-
-def over_levels(ratios: Sequence[Array] | Array) -> Array:
-    """Return the median over levels by replicate, leaving out what is not a number."""
-    table = np.asarray(ratios, np.float64)
-    told = ~np.isnan(table).all(axis=0)
-    return np.asarray(np.nanquantile(table[:, told], 0.5, axis=0, method="inverted_cdf"))
-
-
-def divided(one: Array, other: Array) -> Array:
-    """Return ratios: infinite over a zero, not a number where both are zero or infinite."""
-    with np.errstate(all="ignore"):
-        return np.asarray(one / other)
-
-
-def paired(one: Array, other: Array) -> Array:
-    """Return the ratios of pairs, leaving out those that are not numbers.
-
-    >>> paired(np.array([1.0, np.inf]), np.array([2.0, np.inf]))
-    array([0.5])
-    """
-    ratios = divided(one, other)
-    return ratios[~np.isnan(ratios)]
-
-
-def slopes(x: Array, y: Array) -> Array:
-    """Return the least-squares slope of y over x, or of each of its columns."""
-    centred = x - x.mean()
-    return np.asarray(centred @ y / (centred @ centred))
 
 
 def origin(results: Results) -> str | None:
@@ -190,7 +127,7 @@ def _catalogued_arms(name: str) -> set[tuple[Any, ...]]:
     return _met(_catalogued(name))
 
 
-def published(results: Results, study: str = "paper") -> polars.DataFrame:
+def published(results: Results, study: str = "paper") -> pl.DataFrame:
     """Return the runs that are in a setting, and of a trainer, of a study of the catalog.
 
     Other runs say nothing of what is claimed of these, however alike they are; nor do results that
@@ -199,9 +136,7 @@ def published(results: Results, study: str = "paper") -> polars.DataFrame:
     return _alike(results, study) if origin(results) == study else results.runs.clear()
 
 
-def _alike(results: Results, name: str) -> polars.DataFrame:
-    import polars as pl
-
+def _alike(results: Results, name: str) -> pl.DataFrame:
     study = _catalogued(name)
     catalogued = [_conditions(setting.model_dump()) for setting in study.settings]
     every = results.spec["settings"]
@@ -226,8 +161,6 @@ def _conditions(setting: dict[str, Any]) -> tuple[Any, ...]:
 
 def table1_settings(results: Results) -> list[SettingRuns]:
     """Return the columns of Table 1: Neuro-Tron under its attack at three bounds or more."""
-    import polars as pl
-
     found = []
     runs = published(results).filter(pl.col("attack") == "alternating-sign")
     for (key,), group in runs.group_by("setting", maintain_order=True):

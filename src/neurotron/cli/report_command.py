@@ -31,9 +31,9 @@ def report(
     The page needs nothing but a browser: verdicts, figures, certificates, settings and provenance
     in one file that can be sent. Beside it, the folder `figures` has every figure as PNG and PDF.
     """
-    from neurotron.results import load
+    from neurotron.results import load_results
 
-    results = load(folder)
+    results = load_results(folder)
     write_report(results, evaluate(results))
 
 

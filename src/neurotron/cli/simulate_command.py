@@ -99,7 +99,7 @@ def _print(run: Trajectories, problem: Problem, attack: Attack | None, plot: Pat
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("trainer", header_style="dim", overflow="fold")
     table.add_column("error ‖w − w*‖", header_style="dim", justify="right", min_width=14)
-    table.add_column("its course", header_style="dim", no_wrap=True, overflow="crop")
+    table.add_column("over steps", header_style="dim", no_wrap=True, overflow="crop")
     assert run.errors is not None
     for i, arm in enumerate(run.arms):
         stopped = run.stopped_at[i]
@@ -107,13 +107,16 @@ def _print(run: Trajectories, problem: Problem, attack: Attack | None, plot: Pat
         table.add_row(arm.name, ending, _sparkline(run.errors, i))
     console.print(table, soft_wrap=False)
     ended = "interrupted after" if "interrupted" in run.status else "after"
-    console.print(f"\n{ended} {made}; the course is log error over log steps, one scale for all")
+    console.print(
+        f"\n{ended} {made}; the last column is the log of the error over the log of the steps, on "
+        "one scale for all trainers"
+    )
     if plot is not None:
         console.print(f"picture: {plot}")
 
 
 def _sparkline(errors: Any, arm: int, width: int = 12) -> str:
-    """Return the course of one arm in block characters, on the scale of all arms."""
+    """Return the errors of one arm in block characters, on the scale of all arms."""
     finite = errors[np.isfinite(errors) & (errors > 0.0)]
     low, high = np.log10([finite.min(initial=1e300), finite.max(initial=1e-300)])
     places = np.linspace(0, errors.shape[1] - 1, min(width, errors.shape[1])).astype(int)

@@ -9,7 +9,7 @@ import polars as pl
 
 from neurotron.figures.certificate import certified_lines
 from neurotron.figures.chart import ERROR, STEPS, Chart, Panel, line_of
-from neurotron.figures.view import View, chosen
+from neurotron.figures.view import View, select_at_most
 from neurotron.results.summary import certified
 from neurotron.studies import building
 from neurotron.studies.origin import study_of
@@ -21,7 +21,7 @@ MOST_PANELS = 6
 
 
 def certified_runs(view: View) -> Iterator[Chart]:
-    """Yield the certified course over the measured one, where a study certifies something.
+    """Yield the certified trajectory over the measured one, where a study certifies something.
 
     Of each setting, the run that came closest to its radius: its problem is drawn and certified
     again.
@@ -36,7 +36,7 @@ def certified_runs(view: View) -> Iterator[Chart]:
     rows = sorted(
         closest.iter_rows(named=True), key=lambda row: view.settings.index(row["setting"])
     )
-    shown, left_out = chosen("settings", rows, MOST_PANELS)
+    shown, left_out = select_at_most("settings", rows, MOST_PANELS)
     if shown:
         outside = int((runs["part"] > 1.0).sum())
         yield Chart(
@@ -62,11 +62,11 @@ def _panel(view: View, row: dict[str, Any]) -> Panel:
     certificate = certify(
         problem, arm, batch_size=setting.batch_size, steps=study.steps, failure=study.failure
     )
-    course = view.courses.filter(
+    errors = view.trajectories.filter(
         setting=row["setting"], replicate=row["replicate"], arm=row["arm"]
     ).sort("step")
     name, style = f"measured: {row['trainer']}", view.styles[row["trainer"]]
-    measured = line_of(name, course["step"].to_numpy(), course["error"].to_numpy(), style)
+    measured = line_of(name, errors["step"].to_numpy(), errors["error"].to_numpy(), style)
     level = f"{row['attack']} θ = {row['bound']:g}, β = {row['probability']:g}"
     title = f"{view.results.titles[row['setting']]}, {level}"
     return Panel(title, (*certified_lines(certificate), measured))

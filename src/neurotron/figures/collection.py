@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 from neurotron.figures.certified_runs import certified_runs
 from neurotron.figures.chart import Chart
-from neurotron.figures.courses import compare, levels_of
-from neurotron.figures.endings import final_errors, mirror, paired_errors, success_rates
 from neurotron.figures.maps import Maps
+from neurotron.figures.outcomes import final_errors, mirror, paired_errors, success_rates
 from neurotron.figures.paper import paper_charts, shown_by_paper
+from neurotron.figures.trajectories import compare, levels_of
 from neurotron.figures.view import LevelSweep, View
 from neurotron.studies.origin import study_of
 
 if TYPE_CHECKING:
-    from neurotron.results.frames import Results
+    from neurotron.results.tables import Results
 
 __all__ = ["MOST_CHARTS", "charts"]
 
@@ -44,12 +44,14 @@ def charts(results: Results) -> list[Chart]:
     maps = Maps(view)
     first = [*paper, *maps.charts(_name)]
     ends = [*_over_levels(view, set(maps.grids)), *_by_trainer(view), *certified_runs(view)]
-    courses = list(_courses(view))
+    over_steps = list(_errors_over_steps(view))
     room = max(1, MOST_CHARTS - len(first) - len(ends))
-    if len(courses) > room:
-        more = f" {len(courses) - room} figures of this kind, of other settings, are left out."
-        courses[room - 1 :] = [replace(courses[room - 1], caption=courses[room - 1].caption + more)]
-    found = [chart for chart in (*first, *courses, *ends) if not chart.is_empty]
+    if len(over_steps) > room:
+        more = f" {len(over_steps) - room} figures of this kind, of other settings, are left out."
+        over_steps[room - 1 :] = [
+            replace(over_steps[room - 1], caption=over_steps[room - 1].caption + more)
+        ]
+    found = [chart for chart in (*first, *over_steps, *ends) if not chart.is_empty]
     return list(_distinct(found))
 
 
@@ -71,7 +73,7 @@ def _by_attack(view: View) -> dict[tuple[str, int | None], list[LevelSweep]]:
     return found
 
 
-def _courses(view: View) -> Iterator[Chart]:
+def _errors_over_steps(view: View) -> Iterator[Chart]:
     """Yield errors over steps: of the first trainer at every level, of all trainers at each."""
     shown = shown_by_paper(view)
     for (attack, axis), every in _by_attack(view).items():

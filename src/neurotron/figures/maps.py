@@ -11,13 +11,13 @@ import numpy as np
 import polars as pl
 
 from neurotron._types import Array
-from neurotron.claims.settings import Level, attacked
 from neurotron.figures.chart import ERROR, SMALLEST, Chart, Panel
-from neurotron.figures.courses import MOST_LINES
 from neurotron.figures.grid import Grid, Scale
-from neurotron.figures.view import ArmKey, View, chosen
-from neurotron.results.frames import EXACT, RECOVERED
+from neurotron.figures.trajectories import MOST_LINES
+from neurotron.figures.view import ArmKey, View, select_at_most
+from neurotron.results.levels import Level, attacked
 from neurotron.results.summary import Interval, bootstrap, median, rate
+from neurotron.results.tables import EXACT, RECOVERED
 
 __all__ = ["FIGURES_OF_FRONTIER", "Maps", "grid_of"]
 
@@ -146,9 +146,9 @@ class Maps:
             return
         order = list(self.view.styles)
         named = sorted({trainer for _, trainer in pairs}, key=order.index)
-        trainers, fewer = chosen("trainers", named, MOST_LINES)
+        trainers, fewer = select_at_most("trainers", named, MOST_LINES)
         every = list(dict.fromkeys(setting for setting, _ in pairs))
-        settings, left_out = chosen("settings", every, max(2, most // len(trainers)))
+        settings, left_out = select_at_most("settings", every, max(2, most // len(trainers)))
         shown = [(s, t) for s in settings for t in trainers if (s, t) in pairs]
         levels, coarser = self._levels(shared, shown)
         panels = tuple(self._panel(kind, pair, shared[pair], levels) for pair in shown)
@@ -189,8 +189,8 @@ class Maps:
             grids = [self.grids[attack][pair] for attack in shared[pair]]
             for axis, levels in zip(axes, zip(*grids, strict=True), strict=True):
                 axis |= set.intersection(*map(set, levels))
-        bounds, fewer = chosen("bounds", sorted(axes[0]), MOST_LEVELS)
-        chances, less = chosen("probabilities", sorted(axes[1]), MOST_LEVELS)
+        bounds, fewer = select_at_most("bounds", sorted(axes[0]), MOST_LEVELS)
+        chances, less = select_at_most("probabilities", sorted(axes[1]), MOST_LEVELS)
         return (bounds, chances), fewer + less
 
     def _panel(
@@ -204,9 +204,9 @@ class Maps:
             for j, chance in enumerate(levels[1]):
                 level = bound, chance
                 found = [self._measured(kind, setting, trainer, it, level) for it in attacks]
-                told = [values for values in found if values is not None]
-                if told and len(told) == len(found):
-                    table[:, i, j] = kind.interval(worst(told, key=kind.value))
+                measured = [values for values in found if values is not None]
+                if measured and len(measured) == len(found):
+                    table[:, i, j] = kind.interval(worst(measured, key=kind.value))
                     certified = ((setting, attack, level) in self._certified for attack in attacks)
                     marked[i, j] = all(certified)
         title = f"{trainer}, {self.view.results.titles[setting]}"

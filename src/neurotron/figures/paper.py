@@ -8,11 +8,18 @@ import numpy as np
 import polars as pl
 
 from neurotron._registry import parse
-from neurotron.claims.settings import SettingRuns, attacked, published, table1_settings
+from neurotron.claims.settings import SettingRuns, published, table1_settings
 from neurotron.figures.chart import SMALLEST, Chart, Line, Panel
-from neurotron.figures.courses import compare, levels_of, over_steps, panel_of_levels, settings_said
 from neurotron.figures.styles import OF_ALGORITHM, PLAIN, Style
+from neurotron.figures.trajectories import (
+    compare,
+    levels_of,
+    over_steps,
+    panel_of_levels,
+    settings_said,
+)
 from neurotron.figures.view import LevelSweep, View, with_honest
+from neurotron.results.levels import attacked
 from neurotron.results.summary import bootstrap
 
 __all__ = ["FIGURES_OF_CLAIMS", "paper_charts", "shown_by_paper"]

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from neurotron.claims.settings import Level, attacked, longest
+import polars as pl
+
 from neurotron.figures.chart import MOST_POINTS, Line, line_of, spread
 from neurotron.figures.styles import Style, styles
+from neurotron.results.levels import Level, attacked, longest
 
 if TYPE_CHECKING:
-    from neurotron.results.frames import Results
+    from neurotron.results.tables import Results
 
-__all__ = ["BANDS", "ArmKey", "LevelSweep", "View", "chosen", "evenly", "with_honest"]
+__all__ = ["BANDS", "ArmKey", "LevelSweep", "View", "evenly", "select_at_most", "with_honest"]
 
 BAND = 0.1, 0.9
 BANDS = "median and middle 80 %"
@@ -101,7 +103,7 @@ class View:
     def line(
         self, name: str, style: Style, setting: str, trainer: str, attack: str, level: Level
     ) -> Line | None:
-        """Return the course of an arm over its replicates, if there is one."""
+        """Return the trajectory of an arm over its replicates, if there is one."""
         arm = self.arms[setting].get(ArmKey(trainer, attack, level))
         band = self._bands.get((setting, arm))
         if band is None:
@@ -116,18 +118,16 @@ class View:
         return self.results.runs.sort("replicate").partition_by(keys, as_dict=True)
 
     @cached_property
-    def courses(self) -> Any:
+    def trajectories(self) -> Any:
         """Errors at as many steps as are drawn."""
         steps = self.results.steps
-        return self.results.courses_at(steps[spread(steps, MOST_POINTS)])
+        return self.results.trajectories_at(steps[spread(steps, MOST_POINTS)])
 
     @cached_property
     def _bands(self) -> dict[Any, Any]:
-        import polars as pl
-
         y, low, high = (pl.col("error").quantile(part, "equiprobable") for part in (0.5, *BAND))
         table = (
-            self.courses.group_by("setting", "arm", "step")
+            self.trajectories.group_by("setting", "arm", "step")
             .agg(y=y, low=low, high=high)
             .sort("step")
         )
@@ -160,10 +160,10 @@ def with_honest(levels: Sequence[Level], listed: Sequence[Level], axis: int) -> 
     return [level for level in levels if level[1 - axis] in others]
 
 
-def chosen(what: str, items: Sequence[Any], most: int) -> tuple[list[Any], str]:
+def select_at_most(what: str, items: Sequence[Any], most: int) -> tuple[list[Any], str]:
     """Return at most so many of a list, and a sentence for the caption if that is not all.
 
-    >>> chosen("levels", range(9), 3)
+    >>> select_at_most("levels", range(9), 3)
     ([0, 4, 8], ' Shown are 3 of 9 levels.')
     """
     shown = evenly(items, most)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from neurotron.claims.families import family_of
 from neurotron.claims.model import ONLY_AS_PUBLISHED, VERDICTS
@@ -14,12 +15,12 @@ from neurotron.claims.settings import SettingRuns, table1_settings
 from neurotron.figures.chart import Chart
 from neurotron.figures.maps import FIGURES_OF_FRONTIER
 from neurotron.figures.paper import FIGURES_OF_CLAIMS
-from neurotron.results.summary import OUTCOMES, certified, distinct, endings, rate
+from neurotron.results.summary import OUTCOMES, certified, distinct_runs, outcomes_by_trainer, rate
 from neurotron.studies.writing import to_toml
 
 if TYPE_CHECKING:
     from neurotron.claims import Claim
-    from neurotron.results.frames import Results
+    from neurotron.results.tables import Results
 
 __all__ = ["levels", "number", "page"]
 
@@ -40,9 +41,9 @@ def page(results: Results, claims: list[Claim], charts: list[Chart]) -> dict[str
         "replicates": _replicates(results),
         "heading": family_of(results).heading,
         "claims": _claims(claims, {chart.name: chart for chart in charts}),
-        "untested": sum(not claim.told for claim in claims),
+        "untested": sum(not claim.conclusive for claim in claims),
         "story": _story(results, claims),
-        "outcomes": _first(endings(results)),
+        "outcomes": _first(outcomes_by_trainer(results)),
         "titles": results.titles,
         "outcome_names": OUTCOMES,
         "certificates": _certificates(results),
@@ -126,7 +127,7 @@ def _claims(claims: list[Claim], charts: dict[str, Chart]) -> list[dict[str, Any
             "charts": [charts[n] for n in FIGURES.get(claim.name, ()) if n in charts],
         }
         for claim in claims
-        if claim.told
+        if claim.conclusive
     ]
 
 
@@ -136,8 +137,8 @@ def _story(results: Results, claims: list[Claim]) -> dict[str, str] | None:
     A network counts once, with what happened at most levels of the attack.
     """
     verdicts = {claim.name: claim.verdict for claim in claims}
-    told = ("smaller-error-than-sgd", "faster-than-sgd")
-    if any(verdicts.get(name) != ONLY_AS_PUBLISHED for name in told):
+    both = ("smaller-error-than-sgd", "faster-than-sgd")
+    if any(verdicts.get(name) != ONLY_AS_PUBLISHED for name in both):
         return None
     found = [setting for setting in table1_settings(results) if setting.shared("sgd")]
     networks = sum(setting.replicates for setting in found)
@@ -163,9 +164,7 @@ def _networks(setting: SettingRuns, algorithm: str, outcome: str) -> int:
 
 def _certificates(results: Results) -> dict[str, Any]:
     """Return what is certified, as one statement per arm, and of whom nothing is."""
-    import polars as pl
-
-    runs, sure = distinct(results), certified(results)
+    runs, sure = distinct_runs(results), certified(results)
     arm = ["setting", "trainer", "attack_text", "bound", "probability"]
     statements = [
         dict(zip(arm, key, strict=True)) | {

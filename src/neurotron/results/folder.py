@@ -25,9 +25,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from neurotron import _check
-from neurotron._extras import require
 from neurotron._types import Index
 from neurotron.results import events, files, shard
 from neurotron.results.files import StorageError, storing
@@ -65,7 +65,6 @@ class Folder:
         """
         path = Path(path)
         _require_ours(path)
-        require("polars")  # now, and not while Ctrl-C may cut its import short
         files.place(path, "shards/any")
         with storing(path):
             (path / "shards").mkdir(parents=True, exist_ok=True)
@@ -104,7 +103,7 @@ class Folder:
             text = json.dumps(self.manifest, indent=1, ensure_ascii=False) + "\n"
             self.write("manifest.json", text.encode())
 
-    def load(self, setting: str, replicate: int, steps: Index | None = None) -> Any:
+    def load(self, setting: str, replicate: int, steps: Index | None = None) -> pl.DataFrame:
         """Return the table of a shard that is whole and belongs here, or raise `Damaged`.
 
         If `steps` are given, it must have recorded these.

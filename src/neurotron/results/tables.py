@@ -1,4 +1,4 @@
-"""Results as tidy tables: `load`."""
+"""Results as tidy tables: `load_results`."""
 
 from __future__ import annotations
 
@@ -6,22 +6,19 @@ from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from neurotron import _check
-from neurotron._extras import require
 from neurotron._types import Array, Index
 from neurotron.results import shard
 from neurotron.results.folder import Folder
 from neurotron.results.shard import Damaged
 from neurotron.results.summary import steps_to, summarise
 
-if TYPE_CHECKING:
-    import polars
-
-__all__ = ["EXACT", "RECOVERED", "Results", "load"]
+__all__ = ["EXACT", "RECOVERED", "Results", "load_results"]
 
 RECOVERED = 0.5
 """A run has recovered w* if its error is below this part of ‖w*‖: halfway to the origin."""
@@ -53,10 +50,10 @@ class Results:
     """
 
     folder: Folder
-    arms: polars.DataFrame
-    runs: polars.DataFrame
+    arms: pl.DataFrame
+    runs: pl.DataFrame
     damaged: tuple[str, ...]
-    _shards: Any = field(repr=False)
+    _shards: pl.DataFrame = field(repr=False)
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -75,22 +72,20 @@ class Results:
         }
 
     @cached_property
-    def courses(self) -> polars.DataFrame:
+    def trajectories(self) -> pl.DataFrame:
         """One row per setting, replicate, arm and recorded step: error and loss."""
-        return self.courses_at(self.steps)
+        return self.trajectories_at(self.steps)
 
     @cached_property
     def steps(self) -> Index:
         """The steps that every run recorded."""
         return np.asarray(self._shards["steps"][0] if len(self._shards) else [], dtype=np.int64)
 
-    def courses_at(self, steps: Index) -> polars.DataFrame:
-        """Return the rows of `courses` at some of the recorded steps; the others are not unfolded.
+    def trajectories_at(self, steps: Index) -> pl.DataFrame:
+        """Return the rows of `trajectories` at some of the recorded steps, and make no others.
 
         A study that records every step has many more rows than memory holds.
         """
-        import polars as pl
-
         places = np.flatnonzero(np.isin(self.steps, steps))
         keys = ["setting", "replicate", "arm"]
         lists = (
@@ -130,11 +125,11 @@ class Results:
         }
         return [event for unit, event in last.items() if unit not in there]
 
-    def summary(self) -> polars.DataFrame:
+    def summary(self) -> pl.DataFrame:
         """Return medians, quantiles and success rates of every arm, with intervals."""
         return summarise(self)
 
-    def steps_to(self, error: float | str) -> polars.DataFrame:
+    def steps_to(self, error: float | str) -> pl.DataFrame:
         """Return when each run first came to an error, or to a part of its initial one ("0.1×")."""
         return steps_to(self, error)
 
@@ -146,7 +141,7 @@ class Results:
         )
 
 
-def load(folder: str | Path) -> Results:
+def load_results(folder: str | Path) -> Results:
     """Return the results in a folder as tables; shards that are damaged are left out and named.
 
     Examples
@@ -154,32 +149,28 @@ def load(folder: str | Path) -> Results:
     >>> import neurotron as nt, tempfile
     >>> with tempfile.TemporaryDirectory() as place:
     ...     _ = nt.studies.run(nt.studies.read("smoke"), f"{place}/smoke", replicates=2)
-    ...     results = nt.load(f"{place}/smoke")
+    ...     results = nt.load_results(f"{place}/smoke")
     >>> results
     Results of 'smoke': 2 settings, 12 arms, 4 units
     >>> results.runs["outcome"].unique().to_list()
     ['recovered']
     """
-    polars = require("polars")
     held = Folder.read(_check.path("folder", folder))
     rows = [
         {"setting": setting, **row}
         for setting, arms in held.manifest["arms"].items()
         for row in arms
     ]
-    arms = polars.DataFrame(rows)
+    arms = pl.DataFrame(rows)
     tables, damaged = _whole(held)
-    shards = polars.concat(tables) if tables else _empty(polars)
-    runs = _runs(polars, shards).join(
-        arms, on=["setting", "arm"], how="left", maintain_order="left"
-    )
+    shards = pl.concat(tables) if tables else _empty()
+    runs = _runs(shards).join(arms, on=["setting", "arm"], how="left", maintain_order="left")
     return Results(held, arms, runs, tuple(damaged), shards)
 
 
-def _whole(held: Folder) -> tuple[list[Any], list[str]]:
+def _whole(held: Folder) -> tuple[list[pl.DataFrame], list[str]]:
     """Return the tables of the shards that can be used together, and what is wrong with others."""
-    polars = require("polars")
-    tables: dict[tuple[str, int], Any] = {}
+    tables: dict[tuple[str, int], pl.DataFrame] = {}
     damaged: dict[tuple[str, int], str] = {}
     for unit in held.units():
         try:
@@ -191,26 +182,26 @@ def _whole(held: Folder) -> tuple[list[Any], list[str]]:
         others = [unit for unit in tables if steps[unit] != common]
         damaged |= dict.fromkeys(others, "its steps are not those of the other shards")
     whole = [
-        table.select(polars.lit(unit[0]).alias("setting"), polars.lit(unit[1]).alias("replicate"),
-                     polars.all())
+        table.select(pl.lit(unit[0]).alias("setting"), pl.lit(unit[1]).alias("replicate"),
+                     pl.all())
         for unit, table in tables.items() if unit not in damaged
     ]  # fmt: skip
     return whole, [f"{held.shard_path(*unit)}: {damaged[unit]}" for unit in sorted(damaged)]
 
 
-def _runs(polars: Any, shards: Any) -> Any:
+def _runs(shards: pl.DataFrame) -> pl.DataFrame:
     """Return what each run came to."""
-    column = polars.col
+    column = pl.col
     weights, true, vector = column("weights"), column("true_weights"), column("attack_vector")
     length = _length(true)
     outcome = (
-        polars.when(column("status") == "diverged")
-        .then(polars.lit("diverged"))
+        pl.when(column("status") == "diverged")
+        .then(pl.lit("diverged"))
         .when(column("error") < RECOVERED * length)
-        .then(polars.lit("recovered"))
+        .then(pl.lit("recovered"))
         .when(column("cosine").fill_nan(0.0) > MIRROR)  # zero weights look nowhere
-        .then(polars.lit("mirror"))
-        .otherwise(polars.lit("other"))
+        .then(pl.lit("mirror"))
+        .otherwise(pl.lit("other"))
     )
     ends = shards.with_columns(
         initial_error=column("errors").list.first(),
@@ -229,13 +220,13 @@ RUN_COLUMNS = [
 ]  # fmt: skip
 
 
-def _length(vector: Any) -> Any:
+def _length(vector: pl.Expr) -> pl.Expr:
     return (vector * vector).list.sum().sqrt()
 
 
-def _empty(polars: Any) -> Any:
+def _empty() -> pl.DataFrame:
     """Return the table of shards when there are none yet."""
     nobody = shard.Identity("", "", 0)
     table = shard.decode(shard.encode([], nobody), nobody)
-    where = polars.lit("").alias("setting"), polars.lit(0).alias("replicate")
-    return table.select(*where, polars.all()).clear()
+    where = pl.lit("").alias("setting"), pl.lit(0).alias("replicate")
+    return table.select(*where, pl.all()).clear()

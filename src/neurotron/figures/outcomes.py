@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from neurotron._types import Array
-from neurotron.claims.settings import Level, divided, over_levels
 from neurotron.figures.chart import ERROR, SMALLEST, Chart, Line, Panel
-from neurotron.figures.courses import MOST_LINES, MOST_PANELS, settings_said, there
-from neurotron.figures.view import ArmKey, LevelSweep, View, chosen, evenly
+from neurotron.figures.trajectories import MOST_LINES, MOST_PANELS, present, settings_said
+from neurotron.figures.view import ArmKey, LevelSweep, View, evenly, select_at_most
+from neurotron.results.levels import Level, divided, over_levels
 from neurotron.results.summary import Interval, bootstrap, rate
 
 __all__ = ["final_errors", "mirror", "paired_errors", "success_rates"]
@@ -70,12 +70,12 @@ def _over_levels(
 
     Also over how many replicates, and what the caption must say.
     """
-    shown, left_out = chosen("settings", sweeps, MOST_PANELS)
+    shown, left_out = select_at_most("settings", sweeps, MOST_PANELS)
     said, titles = settings_said(view, shown)
     panels = []
     for sweep, title in zip(shown, titles, strict=True):
-        levels, fewer_levels = chosen("levels", sweep.levels, 2 * MOST_LINES)
-        trainers, fewer_trainers = chosen("trainers", sweep.trainers, MOST_LINES)
+        levels, fewer_levels = select_at_most("levels", sweep.levels, 2 * MOST_LINES)
+        trainers, fewer_trainers = select_at_most("trainers", sweep.trainers, MOST_LINES)
         left_out += "".join(it for it in (fewer_levels, fewer_trainers) if it not in left_out)
         beside = 0.07 * (np.arange(len(trainers)) - 0.5 * (len(trainers) - 1))  # not on each other
         lines = [
@@ -84,7 +84,7 @@ def _over_levels(
         ]
         axis = sweep.axis
         ticks = [sweep.label(lv) if axis is None else f"{lv[axis]:g}" for lv in levels]
-        panels.append(Panel(title, there(lines), tuple(ticks)))
+        panels.append(Panel(title, present(lines), tuple(ticks)))
     return tuple(panels), view.replicates([sweep.setting for sweep in shown]), said + left_out
 
 
@@ -118,7 +118,7 @@ def paired_errors(view: View, name: str, title: str, about: str) -> Iterator[Cha
     panels, settings, undrawn, left_out = [], [], 0, ""
     for setting in view.settings:
         lead, *others = view.trainers(setting)
-        rivals, fewer = chosen("trainers", others, MOST_LINES)
+        rivals, fewer = select_at_most("trainers", others, MOST_LINES)
         ratios = {rival: _ratios(view, setting, lead, rival) for rival in rivals}
         ratios = {rival: values for rival, values in ratios.items() if _drawn(values).size}
         if ratios:
@@ -133,7 +133,7 @@ def paired_errors(view: View, name: str, title: str, about: str) -> Iterator[Cha
             panels.append(Panel(f"{view.results.titles[setting]}: {lead}", tuple(lines), ticks))
             settings.append(setting)
     if panels:
-        shown, fewer = chosen("settings", panels, MOST_PANELS)
+        shown, fewer = select_at_most("settings", panels, MOST_PANELS)
         over = view.replicates(settings)
         caption = (
             f"{about} Below 1 the first is better. Dots are replicates ({over}), each the median "
@@ -181,10 +181,10 @@ def _dots_and_middle(view: View, rival: str, place: int, values: Array) -> Itera
 
 def mirror(view: View, name: str, title: str, about: str) -> Iterator[Chart]:
     """Yield the cosine of the final weights of every run with −w*, trainer by trainer."""
-    settings, left_out = chosen("settings", view.settings, MOST_PANELS)
+    settings, left_out = select_at_most("settings", view.settings, MOST_PANELS)
     panels, most = [], 0
     for setting in settings:
-        trainers, fewer = chosen("trainers", view.trainers(setting), MOST_LINES)
+        trainers, fewer = select_at_most("trainers", view.trainers(setting), MOST_LINES)
         left_out += fewer if fewer not in left_out else ""
         dots = [_cosines(view, setting, trainer, i) for i, trainer in enumerate(trainers)]
         most = max(most, *(len(line.x) for line in dots))
