@@ -159,25 +159,25 @@ HOSTILE: dict[str, tuple[str | bytes, str]] = {
     # too much
     "a grid of a million": (
         but(bound=ROW, probability=str([i / 1000 for i in range(1000)])),
-        "setting 'a': more than 4,096 learners: make the sweeps smaller"),
+        "setting 'a': more than 4,096 arms: make the sweeps smaller"),
     "many sweeps": (
         also("SWEEP", "".join(f"[[settings.sweeps]]\nbound = {ROW}\nprobability = 0.{i}\n"
                               for i in range(1, 4))),
-        "setting 'a': more than 4,096 learners"),
+        "setting 'a': more than 4,096 arms"),
     "a thousand and one levels": (but(bound=str(list(range(1001)))), "at most 1,000 entries"),
     "a thousand settings more": (
         GOOD + "".join(setting(f"c{i}", "a") for i in range(1000)), "`settings` must have at most"),
-    "a million learners in all": (
+    "a million arms in all": (
         but(bound=ROW) + "".join(setting(f"c{i}", "a") for i in range(99)),
-        "more than 100,000 learners in all settings: make the sweeps smaller"),
+        "more than 100,000 arms in all settings: make the sweeps smaller"),
     "a million of everything": (
         but(replicates="1_000_000"), "settings × replicates must be at most 1,000,000, got 2,000"),
     "records of every step": (
         also("STUDY", 'record = "all"').replace("steps = 10", "steps = 1_000_000_000"),
         "record='all' would keep 1,000,000,000 records"),
-    "records of every learner": (
+    "records of every arm": (
         also("STUDY", "record = 1").replace("steps = 10", "steps = 9_000_000"),
-        "learners × records must be at most 10,000,000, got 36,000,004"),
+        "arms × records must be at most 10,000,000, got 36,000,004"),
     "levels that look the same": (
         but(bound="[1, 1.0000000000000002]"), "agree in their first 12 digits"),
     "a law of 5000 letters": (but(law=f'"{"x" * 5000}"'), "law` must have at most 200 characters"),

@@ -76,7 +76,7 @@ class Finding:
     low: float
     high: float
     replicates: int
-    """How many independent repetitions there are."""
+    """How many independent replicates there are."""
     holds: bool | None
     """None if the interval does not decide."""
     as_published: bool = True

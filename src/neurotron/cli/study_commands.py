@@ -32,7 +32,7 @@ Out = Annotated[
 ]
 Replicates = Annotated[
     int | None,
-    typer.Option(help="Repetitions in all, if not as the study says; more extend a finished one."),
+    typer.Option(help="Replicates in all, if not as the study says; more extend a finished one."),
 ]
 Threads = Annotated[int | None, typer.Option(help="Threads to use; one per processor if left out.")]
 Dask = Annotated[

@@ -56,7 +56,7 @@ def _most_arms(study: Study, setting: Setting) -> int:
 
 
 def _too_many() -> _check.InputError:
-    return _check.InputError(f"more than {MOST_ARMS:,} learners: make the sweeps smaller")
+    return _check.InputError(f"more than {MOST_ARMS:,} arms: make the sweeps smaller")
 
 
 def arm_rows(study: Study, setting: Setting) -> list[dict[str, Any]]:
@@ -117,7 +117,7 @@ def check(study: Study) -> None:
         )
     if sum(_most_arms(study, setting) for setting in study.settings) > MOST_ARMS_IN_ALL:
         raise _check.InputError(
-            f"more than {MOST_ARMS_IN_ALL:,} learners in all settings: make the sweeps smaller"
+            f"more than {MOST_ARMS_IN_ALL:,} arms in all settings: make the sweeps smaller"
         )
     for setting in study.settings:
         try:
@@ -133,7 +133,7 @@ def _check_setting(study: Study, setting: Setting) -> None:
     _require_few("batch_size × n_inputs", setting.batch_size * setting.n_inputs)
     problem = build_problem(study, setting, 0)
     arms = build_arms(study, setting, problem, 0)
-    _require_few("learners × records", len(arms) * len(recorded_steps(study.record, study.steps)))
+    _require_few("arms × records", len(arms) * len(recorded_steps(study.record, study.steps)))
     if len({arm.name for arm in arms}) < len(arms):
         raise _check.InputError("two bounds or two probabilities agree in their first 12 digits")
     kinds = {

@@ -70,7 +70,7 @@ class Report:
 
 
 class Progress(NamedTuple):
-    """How far a run is; a step is one of all learners of a setting."""
+    """How far a run is; a step is one of all arms of a setting."""
 
     units: int
     steps: int

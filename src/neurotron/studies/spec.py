@@ -18,9 +18,9 @@ from neurotron import _check
 __all__ = ["MOST_ARMS", "MOST_ARMS_IN_ALL", "Setting", "Study", "Sweep", "Unit"]
 
 MOST_ARMS = 4096
-"""Learners of one setting: more are asked for by mistake."""
+"""Arms of one setting: more are asked for by mistake."""
 MOST_ARMS_IN_ALL = 100_000
-"""Learners of a study."""
+"""Arms of a study."""
 
 Name = Annotated[
     str,
@@ -137,8 +137,8 @@ class Study(_Table):
     title: Text = Field("", pattern=ONE_LINE, description="One line.")
     description: Text = Field("", pattern=SOME_LINES, description="What it is for.")
     seed: int = Field(0, ge=0, lt=2**63, description="Of everything that is drawn.")
-    steps: int = Field(40_000, ge=0, le=10**12, description="Updates of every learner.")
-    replicates: int = Field(20, ge=1, le=1_000_000, description="Repetitions of every setting.")
+    steps: int = Field(40_000, ge=0, le=10**12, description="Updates of every arm.")
+    replicates: int = Field(20, ge=1, le=1_000_000, description="Replicates of every setting.")
     record: Literal["log", "all"] | Annotated[int, Field(ge=1, le=10**12)] = Field(
         "log", description="log (40 records a decade), all, or every so many steps."
     )
