@@ -22,7 +22,7 @@ def problem() -> nt.Problem:
 
 
 def strong_attack(steps: int = 40_000, runs: int = 4) -> Row:
-    """Return certified and measured courses at β = 0.5, θ = 1, where Theorem 1 says nothing."""
+    """Return certified and measured errors at β = 0.5, θ = 1, where Theorem 1 says nothing."""
     left, _, _ = np.linalg.svd(problem().network.mean_gate)
     attack = nt.attacks.OddDirection(1.0, 0.5, direction=left[:, -1])
     arms = [
@@ -46,7 +46,7 @@ def strong_attack(steps: int = 40_000, runs: int = 4) -> Row:
 
 
 def weak_attack() -> Row:
-    """Return the courses at β = 0.05, θ = 0.25, where Theorem 1 speaks as well.
+    """Return the trajectories at β = 0.05, θ = 0.25, where Theorem 1 speaks as well.
 
     Its own best step size for an accuracy of 1 with polar M; what the sharp certificate says of
     that very run, and of the one it would plan itself.
@@ -58,15 +58,15 @@ def weak_attack() -> Row:
     same = nt.certify(problem(), paper.arm, batch_size=16, steps=paper.steps, budget=budget)
     ours = nt.plan(problem(), budget, accuracy=1.0, batch_size=16)
     return {
-        "Theorem 1": [paper.certificate.record.tolist(), _roots(paper.certificate)],
-        "sharp, same run": [same.record.tolist(), _roots(same)],
-        "sharp, own step size": [ours.certificate.record.tolist(), _roots(ours.certificate)],
+        "Theorem 1": [paper.certificate.at_steps.tolist(), _roots(paper.certificate)],
+        "sharp, same run": [same.at_steps.tolist(), _roots(same)],
+        "sharp, own step size": [ours.certificate.at_steps.tolist(), _roots(ours.certificate)],
         "steps to accuracy 1": {"Theorem 1": paper.steps, "sharp": ours.steps},
     }
 
 
-def _roots(certificate: nt.Certificate) -> list[float]:
-    return np.sqrt(certificate.trajectory).tolist()
+def _roots(certificate: nt.guarantees.TrainingCertificate) -> list[float]:
+    return np.sqrt(certificate.mean_square_bounds).tolist()
 
 
 def draw(strong: Row, weak: Row) -> Any:

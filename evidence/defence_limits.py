@@ -11,8 +11,8 @@ from benchmarks.workloads import FOUR_LAWS
 import neurotron as nt
 from evidence.defence import CLOSE, EXACT, STEPS
 from evidence.store import Row, collect
+from neurotron._streams import Purpose, Stream
 from neurotron.engine.sources import Batch
-from neurotron.engine.streams import Purpose, Stream
 
 POSITIVE = np.random.default_rng(0).exponential(size=(20_000, 100))
 

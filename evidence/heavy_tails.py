@@ -44,8 +44,8 @@ def case(law: str, attack: str, steps: int = STEPS, runs: int = RUNS) -> Row:
     ]
     errors = np.array([run.errors for run in made if run.errors is not None])
     certificate = nt.certify(problem, arms[0], batch_size=16, steps=steps)
-    shown = np.unique(np.linspace(1, len(certificate.record) - 1, RECORDS).astype(int))
-    bound = certificate.trajectory[shown]
+    shown = np.unique(np.linspace(1, len(certificate.at_steps) - 1, RECORDS).astype(int))
+    bound = certificate.mean_square_bounds[shown]
     of_weighted = errors[None, :, 0, shown]
     ratio = np.sqrt((of_weighted[0] ** 2).mean(axis=0) / bound)
     plain = errors[:, 1, -1]

@@ -12,9 +12,10 @@ from mpmath import mp, mpf
 import neurotron as nt
 from evidence.safety import random_case
 from evidence.store import Row, collect
-from neurotron.theory.plan_search import MOST_EVALUATIONS
+from neurotron.guarantees.plan.search import MOST_EVALUATIONS
+from neurotron.theory.attack_moments import attack_moments
 from neurotron.theory.recursion import EXACT_STEPS, Recursion
-from neurotron.theory.sharp import exposure, sharp_constants
+from neurotron.theory.sharp import sharp_constants
 from neurotron.theory.theorem1 import Theorem1
 
 PLANS = 10_000
@@ -72,7 +73,7 @@ def random_plan(number: int) -> tuple[Promise | None, int]:
     else:
         constants = sharp_constants(problem, matrix, weighting)
         recursion = constants.recursion(
-            exposure(constants, problem, trainer, found), problem.noise, b
+            attack_moments(constants, problem, matrix, weighting, found), problem.noise, b
         )
     start, target = problem.initial_error() ** 2, wanted**2 * failure
     return Promise(recursion, theorem, start, target, plan.steps, step_size), plan.evaluations

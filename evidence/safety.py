@@ -17,7 +17,8 @@ import neurotron as nt
 from evidence.store import Row, collect
 from neurotron._types import Array, Index
 from neurotron.networks import sensing
-from neurotron.theory.sharp import SharpConstants, exposure, sharp_constants
+from neurotron.theory.attack_moments import attack_moments
+from neurotron.theory.sharp import SharpConstants, sharp_constants
 
 PROBLEMS = 240
 REPLICATES = 200
@@ -179,13 +180,15 @@ def _certified(case: Case, attack: nt.Attack, steps: Index, tau: float, l2: floa
         certificate = nt.certify(
             case.problem, arm, batch_size=case.batch_size, steps=int(steps[-1])
         )
-        return np.asarray(certificate.trajectory[np.searchsorted(certificate.record, steps)])
+        return np.asarray(
+            certificate.mean_square_bounds[np.searchsorted(certificate.at_steps, steps)]
+        )
     plain = dataclasses.replace(case.trainer, step_size=1.0)
     trainer = plain.resolve(case.problem, batch_size=case.batch_size, steps=0, attack=attack)
     matrix = np.asarray(trainer.sensing)
     right = sharp_constants(case.problem, matrix, trainer.weighting)
     wrong: SharpConstants = dataclasses.replace(right, tau=right.tau * tau, L2=right.L2 * l2)
-    seen = exposure(wrong, case.problem, trainer, attack)
+    seen = attack_moments(wrong, case.problem, matrix, trainer.weighting, attack)
     recursion = wrong.recursion(seen, case.problem.noise, case.batch_size)
     start = case.problem.initial_error() ** 2
     if case.trainer.step_size == "scheduled":

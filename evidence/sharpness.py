@@ -37,7 +37,7 @@ def net(seed: int, beta: float, theta: float, steps: int = STEPS, runs: int = RU
     row: Row = {"β": beta, "θ": theta, "net": seed}
     for i, arm in enumerate(arms):
         certificate = nt.certify(problem, arm, batch_size=16, steps=steps)
-        certified = float(np.sqrt(certificate.trajectory[-1]))
+        certified = float(np.sqrt(certificate.mean_square_bounds[-1]))
         row["limit"] = certificate.limit
         row[f"{arm.name}: certified"] = certified
         row[f"{arm.name}: measured"] = float(measured[i])
@@ -76,7 +76,7 @@ def other_law(name: str, nets: int = 3, runs: int = RUNS, steps: int = LAW_STEPS
         ]
         errors = np.array([run.errors[:, -1] for run in made if run.errors is not None])
         certificates = [nt.certify(problem, arm, batch_size=16, steps=steps) for arm in arms]
-        certified = np.sqrt([certificate.trajectory[-1] for certificate in certificates])
+        certified = np.sqrt([certificate.mean_square_bounds[-1] for certificate in certificates])
         ratios.append(certified / np.sqrt((errors**2).mean(axis=0)))
     row: Row = {"law": name, "nets": nets, "runs of each": runs}
     for way, found in zip(BARS, np.array(ratios).T, strict=True):

@@ -12,8 +12,8 @@ from scipy import stats
 
 import neurotron as nt
 from evidence.store import Row, collect
+from neurotron._streams import Purpose, Stream
 from neurotron._types import Array
-from neurotron.engine.streams import Purpose, Stream
 
 DRAWS = 12_000_000
 CELLS = 4096

@@ -91,7 +91,7 @@ CASES = [
     (lambda: plan(steps=5, problem=nt.Problem(gate(), nt.Normal(), np.ones(3))),
      "nothing to plan: the start is at the true weights"),
     (lambda: nt.Budget(bound=-1.0), "`bound` must be in [0, 1e70], got -1"),
-    (lambda: nt.Budget(sees="all"), "`sees` must be one of 'query', 'batch', got 'all'"),
+    (lambda: nt.Budget(scope="all"), "`scope` must be one of 'query', 'batch', got 'all'"),
     (lambda: plan(),
      "leave out exactly one of bound, probability, accuracy and steps: accuracy and steps are "
      "missing"),
@@ -115,8 +115,8 @@ CASES = [
      "arm of plan(…, step_size='scheduled', initial_error=…), or step_size='fastest'"),
     (lambda: simulate([nt.Arm(nt.NeuroTron("fastest"))],
                       problem=nt.Problem(gate(), nt.StudentT(3.0), np.zeros(3))),
-     "step_size='fastest' needs moments that StudentT(scale=1.0, dof=3.0) does not have or does "
-     "not say: give a number, or weighting='inverse-norm'"),
+     "finding a step size needs moments that StudentT(scale=1.0, dof=3.0) does not have or does "
+     "not say: give step_size a number, or weighting='inverse-norm'"),
     # networks
     (lambda: nt.networks.symmetric(9, 4, 5),
      "`width` must be even, got 5: symmetric gates come in pairs M ± jC"),
@@ -234,7 +234,7 @@ CASES = [
      "has 3 weights"),
     (lambda: attacked(nt.attacks.Adaptive(1.0), problem=NO_TRUTH, source=nt.Rows(X, Y)),
      "attack Adaptive(bound=1, probability=1) uses `push`, which needs the problem's true_weights "
-     "(if it does not look at it, its `uses` should say so)"),
+     "(if it does not look at it, its `query_fields` should say so)"),
     # trainers
     (lambda: nt.NeuroTron(0.0), "`step_size` must be in (0, inf), got 0"),
     (lambda: nt.NeuroTron(0.1, sensing="best"),
@@ -307,9 +307,9 @@ CASES = [
     (lambda: attacked(formula("distort", np.zeros(4))),
      "distort of Formula(bound=1, probability=1) must return a number or numbers of shape (4, 1), "
      "got ndarray of shape (4,)"),
-    (lambda: attacked(type("Prober", (nt.attacks.OddDirection,), {"vector": None})(
+    (lambda: attacked(type("Prober", (nt.attacks.OddDirection,), {"probe_vector": None})(
         1.0, direction=[1.0])),
-     "attack Prober(bound=1, probability=1) uses a probe, but has no `vector` to probe with"),
+     "attack Prober(bound=1, probability=1) uses a probe, but has no `probe_vector` to probe with"),
     (lambda: simulate([nt.Arm(adapting("adapt", (1.0, 2.0)))]),
      "adapt of Adapting(step_size=0.1) must return 1 numbers like initial_state, got 2"),
     (lambda: simulate([nt.Arm(adapting("influence", "all"))]),
@@ -374,9 +374,9 @@ CASES = [
     (lambda: nt.theory.gaussian_trade_off(8, -1.0, 0.5), "`scale` must be in (0, 1e70], got -1"),
     (lambda: nt.theory.sharp_constants(problem(), np.ones((3, 2))),
      "`sensing` must have shape (3, 3), got (3, 2)"),
-    (lambda: nt.theory.impersonated_mean(problem(), LIED_TO, steps=3, batch_size=None),
+    (lambda: nt.guarantees.impersonated_mean(problem(), LIED_TO, steps=3, batch_size=None),
      "`batch_size` must be a whole number from 1 to 1e+07, got None"),
-    (lambda: nt.theory.impersonated_mean(problem(), LIED_TO, steps=[0.5]),
+    (lambda: nt.guarantees.impersonated_mean(problem(), LIED_TO, steps=[0.5]),
      "`steps` must be whole numbers from 0 to 1e+15, got [0.5]"),
     (lambda: certify(seed=-1), "`seed` must be a whole number of at least 0, got -1"),
     # names and texts

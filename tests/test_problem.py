@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import neurotron as nt
-from neurotron.engine.streams import Purpose, Stream
+from neurotron._streams import Purpose, Stream
 
 SYMMETRIC_LAWS = [
     nt.Normal(scale=2.0),

@@ -83,4 +83,4 @@ def test_training_loads_the_compiler_but_no_plotting():
 
 def test_simulate_stays_the_function_whatever_is_imported_first():
     modules_after("import neurotron.simulation, neurotron as nt; assert callable(nt.simulate)")
-    modules_after("import neurotron.checks, neurotron as nt; assert callable(nt.simulate)")
+    modules_after("import neurotron.conformance, neurotron as nt; assert callable(nt.simulate)")

@@ -20,8 +20,8 @@ from typing import Any
 
 _HOME = {
     "neurotron._check": ["InputError"],
-    "neurotron.attacks": ["Attack", "Query"],
-    "neurotron.checks": ["check_attack", "check_law", "check_trainer"],
+    "neurotron.attacks": ["Attack", "Budget", "Query"],
+    "neurotron.conformance": ["check_attack", "check_law", "check_trainer"],
     "neurotron.engine.sources": ["Rows", "Simulated"],
     "neurotron.laws": [
         "Correlated", "Empirical", "Laplace", "Law", "Normal", "ProductLaw", "Rademacher",
@@ -32,7 +32,7 @@ _HOME = {
     "neurotron.problem": ["Problem"],
     "neurotron.simulation": ["simulate"],
     "neurotron.results": ["load_results"],
-    "neurotron.theory": ["Budget", "Certificate", "NotAchievable", "Plan", "certify", "plan"],
+    "neurotron.guarantees": ["Certificate", "NotAchievable", "Plan", "certify", "plan"],
     "neurotron.trainers": [
         "SGD", "Arm", "ClippedSGD", "ClippedTron", "FirstSampleSGD", "HuberSGD", "NeuroTron",
         "RefinedTron", "Stages", "Trainer", "TrimmedSGD",
@@ -41,7 +41,8 @@ _HOME = {
 }  # fmt: skip
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 _SUBPACKAGES = (
-    "attacks", "claims", "figures", "laws", "networks", "results", "studies", "theory", "trainers"
+    "attacks", "claims", "figures", "guarantees", "laws", "networks", "results", "studies",
+    "theory", "trainers",
 )  # fmt: skip
 
 __all__ = sorted([*_MODULE_OF, *_SUBPACKAGES, "__version__"])

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["cos_turn", "expm1", "family", "log", "select", "sin_turn"]
+__all__ = ["cos_turn", "expm1", "formula_group", "log", "select", "sin_turn"]
 
 
-def family(owner: object, *formulas: str) -> object:
+def formula_group(owner: object, *formulas: str) -> object:
     """Return what learners must share for one call of their `formulas` to serve them all.
 
     Static formulas depend on nothing but their arguments, so all of a class share them.

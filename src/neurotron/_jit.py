@@ -21,7 +21,7 @@ from numba.core.caching import FunctionCache
 from neurotron._announce import announced
 from neurotron._check import InputError
 
-__all__ = ["entry", "inline", "jit", "stamp"]
+__all__ = ["entry", "inline", "jit", "source_hash"]
 
 if config.DISABLE_JIT:
     raise InputError("training needs numba's compiler: unset NUMBA_DISABLE_JIT")
@@ -29,7 +29,7 @@ if config.DISABLE_JIT:
 F = TypeVar("F", bound=Callable[..., object])
 
 COMPILED = (
-    "_formula.py", "_jit.py", "attacks", "engine", "laws", "theory/course.py",
+    "_formula.py", "_jit.py", "_philox.py", "attacks", "engine", "laws", "theory/iteration.py",
     "theory/recursion.py", "trainers",
 )  # fmt: skip
 """Where the code of compiled functions lives, formulas included."""
@@ -59,7 +59,7 @@ def entry(build: Callable[[str], F]) -> F:
     code it may call: an edited formula is seen. It must not allocate: without reference counts
     (`_nrt`) views of arrays cost nothing.
     """
-    return cast(F, Entry(njit(**OPTIONS, _nrt=False)(build(stamp()))))
+    return cast(F, Entry(njit(**OPTIONS, _nrt=False)(build(source_hash()))))
 
 
 class Entry:
@@ -69,15 +69,15 @@ class Entry:
         self.function = function
         self.first = threading.Lock()
         self.message = "neurotron: compiling (once) ..."
-        self.kept: KeptCode | None = None
+        self.kept: ForgivingCache | None = None
         try:
-            self.kept = function._cache = KeptCode(function.py_func)
+            self.kept = function._cache = ForgivingCache(function.py_func)
         except RuntimeError:  # no folder can be written
             self.message = "neurotron: compiling (set NUMBA_CACHE_DIR to keep the result) ..."
 
     def __call__(self, *arguments: Any) -> Any:
         if not self.function.signatures:
-            with self.first, contextlib.ExitStack() as told, heard():
+            with self.first, contextlib.ExitStack() as told, interruptible():
                 if self.kept is None:
                     told.enter_context(announced(self.message))
                 else:  # to load kept code can take long, too
@@ -86,7 +86,7 @@ class Entry:
         return self.function(*arguments)
 
 
-class KeptCode(FunctionCache):
+class ForgivingCache(FunctionCache):
     """Compiled code on disk, which never stands in the way: what is damaged is made again."""
 
     missing: Callable[[], None] = staticmethod(lambda: None)
@@ -111,7 +111,7 @@ class KeptCode(FunctionCache):
 
 
 @cache
-def stamp(package: Path = Path(__file__).parent) -> str:
+def source_hash(package: Path = Path(__file__).parent) -> str:
     """Return a hash of all code that is compiled."""
     digest = hashlib.sha256()
     for name in COMPILED:
@@ -122,7 +122,7 @@ def stamp(package: Path = Path(__file__).parent) -> str:
 
 
 @contextlib.contextmanager
-def heard() -> Iterator[None]:
+def interruptible() -> Iterator[None]:
     """Let Ctrl-C be heard while something is compiled.
 
     LLVM calls back into Python, where an exception is printed and forgotten: there the signal is

@@ -15,6 +15,7 @@ import numpy as np
 
 from neurotron import _check
 from neurotron._environment import environment
+from neurotron._streams import Stream
 from neurotron._types import Index
 from neurotron.attacks import Query
 from neurotron.engine.cohort import Cohort, Engine, choose
@@ -22,7 +23,6 @@ from neurotron.engine.recording import Record, Records, recorded_steps
 from neurotron.engine.setup import Setup
 from neurotron.engine.sources import Rows, Simulated, Source
 from neurotron.engine.state import CohortState
-from neurotron.engine.streams import Stream
 from neurotron.problem import Problem
 from neurotron.trainers import Arm, NeuroTron, Stages
 from neurotron.trajectories import Trajectories
@@ -258,7 +258,7 @@ def _check_fit(arm: Arm, problem: Problem) -> None:
         )
     if arm.attack is None:
         return
-    attack, vector = arm.attack, arm.attack.vector
+    attack, vector = arm.attack, arm.attack.probe_vector
     if vector is not None and np.shape(vector) != (size,):
         raise _check.InputError(
             f"attack {attack!r} has a vector of shape {np.shape(vector)}, but the network has "
@@ -266,16 +266,16 @@ def _check_fit(arm: Arm, problem: Problem) -> None:
         )
     if (
         vector is None
-        and attack.uses != Query._fields
-        and {"probe", "probe_output"} & {*attack.uses}
+        and attack.query_fields != Query._fields
+        and {"probe", "probe_output"} & {*attack.query_fields}
     ):
         raise _check.InputError(
-            f"attack {attack!r} uses a probe, but has no `vector` to probe with"
+            f"attack {attack!r} uses a probe, but has no `probe_vector` to probe with"
         )
-    if problem.true_weights is None and "push" in attack.uses:
+    if problem.true_weights is None and "push" in attack.query_fields:
         raise _check.InputError(
             f"attack {attack!r} uses `push`, which needs the problem's true_weights (if it does "
-            "not look at it, its `uses` should say so)"
+            "not look at it, its `query_fields` should say so)"
         )
 
 

@@ -82,27 +82,29 @@ def test_all_that_have_a_name_are_here():
 @pytest.mark.parametrize("kind", NAMED, ids=lambda kind: kind.__name__)
 def test_every_attack_says_what_it_knows_what_it_spends_and_who_guarantees_against_it(kind):
     guarantees = ", ".join(kind.covered) or "none"
-    said = f"Knows: {kind.knows}. Budget: {kind.budget}. Guarantees: {guarantees}."
+    said = f"Knows: {kind.knowledge}. Budget: {kind.budget}. Guarantees: {guarantees}."
     assert said in " ".join(inspect.getdoc(kind).split())
-    assert ("w*" in kind.knows) == ("push" in kind.uses)
-    assert ("x" in kind.knows) == bool({"push", "norm", "probe", "probe_output"} & {*kind.uses})
+    assert ("w*" in kind.knowledge) == ("push" in kind.query_fields)
+    assert ("x" in kind.knowledge) == bool(
+        {"push", "norm", "probe", "probe_output"} & {*kind.query_fields}
+    )
     assert ("any change" in kind.budget) == (not kind.covered)
 
 
 def received(problem, attack, batch_size=8, steps=3):
     """Labels as an SGD learner that never moves receives them, and the honest ones."""
+    from neurotron._streams import Stream
     from neurotron.engine.numpy_cohort import NumpyCohort
     from neurotron.engine.setup import Setup
     from neurotron.engine.sources import Simulated
     from neurotron.engine.state import CohortState
-    from neurotron.engine.streams import Stream
 
     arms = [nt.Arm(nt.SGD(1e-300), attack)]
     state = CohortState.initial(problem, arms)
     stream = Stream.of(0, 0)
     cohort = NumpyCohort(Setup(problem, arms, batch_size, Simulated(problem), stream, state))
     for _ in range(steps):
-        seen = cohort._see()
+        seen = cohort._draw_and_project()
         yield cohort._received(seen)[:, 0], seen.batch
         cohort.advance(state.step + 1, np.arange(0))
 
@@ -168,7 +170,7 @@ def test_adaptive_pushes_away_from_the_true_weights(small_problem):
 def chances(attack, **seen):
     """β of an attack that sees the given fields and its own number."""
     unseen = Query(*([np.nan] * len(Query._fields)))
-    return attack.chance(attack.probability, unseen._replace(setting=attack.setting, **seen))
+    return attack.chance(attack.probability, unseen._replace(parameter=attack.parameter, **seen))
 
 
 @given(share=st.floats(0.0, 1.0), probability=st.floats(0.0, 1.0), period=st.integers(0, 10**9))
@@ -294,7 +296,11 @@ def test_by_name_a_share_beta_of_all_labels_is_attacked(small_problem, name, law
     x = law.inputs(u, v, 50_000, 12)
     for beta in (0.0, 0.05, 0.3, 1.0 if name != "half-space" else 0.5):
         attack = build(name, problem, bound=1.0, probability=beta, seed=0)
-        probe = 0.0 if attack.vector is None else x @ problem.network.mean_gate.T @ attack.vector
+        probe = (
+            0.0
+            if attack.probe_vector is None
+            else x @ problem.network.mean_gate.T @ attack.probe_vector
+        )
         norm = (1.0 - 1e-12) * np.linalg.norm(x, axis=1)  # as another order of sums may round it
         steps = np.arange(50_000.0)
         share = np.broadcast_to(chances(attack, norm=norm, step=steps, probe=probe), 50_000).mean()

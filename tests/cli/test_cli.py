@@ -173,7 +173,10 @@ def test_certify_says_what_holds_and_what_does_not(tmp_path):
         (["plan", "--bound", "1"], "leave out exactly one of bound, probability, accuracy"),
         (["plan", "--bound", "1", "--probability", "0.5", "--accuracy", "0.01"], "not achievable"),
         (["plan", "--bound", "-1", "--accuracy", "1", "--steps", "9"], "`bound` must be in"),
-        (["plan", "--sees", "all", "--bound", "1", "--probability", "1", "--steps", "9"], "`sees`"),
+        (
+            ["plan", "--scope", "all", "--bound", "1", "--probability", "1", "--steps", "9"],
+            "`scope`",
+        ),
         (["certify", "--method", "guess"], "`method` must be one of"),
         (["certify", "--trainer", "sgd:step_size=0.1"], "no theorem covers SGD"),
         (["certify", "--failure", "0"], "`failure` must be in [1e-15, 1)"),

@@ -111,7 +111,7 @@ def test_the_state_of_a_schedule_is_the_certified_bound(small_problem, engine):
     run = nt.simulate(small_problem, [nt.Arm(trainer)], steps=400, batch_size=6, engine=engine)
     assert run.status == ("finished",)
     bound, *numbers = run.state.memory[0]
-    assert bound == pytest.approx(trainer.recursion.course(50.0, 400, None)[-1], rel=1e-12)
+    assert bound == pytest.approx(trainer.recursion.iterate(50.0, 400, None)[-1], rel=1e-12)
     assert tuple(numbers) == trainer.recursion.numbers
 
 
@@ -156,7 +156,7 @@ def test_the_state_of_an_arm_stays_as_it_is_once_it_diverged(small_problem):
             small_problem, arms, steps=run.stopped_at[0], batch_size=6, engine=engine
         )
         np.testing.assert_allclose(until.state.memory[0], run.state.memory[0], rtol=1e-12)
-        bound = wild.recursion.course(50.0, run.stopped_at[0], None)[-1]
+        bound = wild.recursion.iterate(50.0, run.stopped_at[0], None)[-1]
         assert until.state.memory[0][0] == pytest.approx(bound, rel=1e-9)
     alone = nt.simulate(small_problem, arms[1:], steps=100, batch_size=6)
     np.testing.assert_array_equal(alone.weights[0], run.weights[1])

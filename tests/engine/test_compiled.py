@@ -17,6 +17,7 @@ import scipy.stats
 from tests.engine.comparison import assert_equal_runs
 
 import neurotron as nt
+from neurotron._streams import Purpose, Stream
 from neurotron.attacks import (
     Adaptive,
     AlternatingSign,
@@ -40,7 +41,6 @@ from neurotron.engine.compiled.step import advance
 from neurotron.engine.setup import Setup
 from neurotron.engine.sources import Simulated
 from neurotron.engine.state import CohortState
-from neurotron.engine.streams import Purpose, Stream
 from neurotron.trainers.scheduled import ScheduledTron
 
 STEPS = 300
@@ -130,7 +130,7 @@ def test_both_engines_agree_on_rows_of_data(network, weighted):
         problem = nt.Problem(network, nt.Empirical(X), truth, noise=0.3)  # not for rows
         arms = [
             arm for arm in all_arms(network.filter_size, chosen=half)
-            if truth is not None or arm.attack is None or "push" not in arm.attack.uses
+            if truth is not None or arm.attack is None or "push" not in arm.attack.query_fields
         ]  # fmt: skip
         runs = [
             nt.simulate(problem, arms, steps=STEPS, batch_size=4, source=source, engine=engine)
@@ -189,7 +189,7 @@ def test_a_diverging_arm_leaves_its_neighbours_alone(small_problem):
 
 
 class TowardsZero(nt.Attack):
-    uses = ("label",)
+    query_fields = ("label",)
 
     def distort(self, bound, query):
         return -np.clip(query.label, -bound, bound)
@@ -320,7 +320,7 @@ def test_how_much_is_fed_at_once_does_not_matter(small_problem, monkeypatch, at_
     problem = nt.Problem.draw(small_problem.network, law, seed=1, noise=0.1)
     arms = all_arms(4)
     whole = nt.simulate(problem, arms, steps=100, batch_size=6, record=7)
-    monkeypatch.setattr("neurotron.engine.compiled.cohort.FED_NUMBERS", at_once)
+    monkeypatch.setattr("neurotron.engine.compiled.cohort.EXTERNAL_NUMBERS", at_once)
     parts = nt.simulate(problem, arms, steps=100, batch_size=6, record=7)
     assert_equal_runs(parts, whole, relative=0.0)
 
@@ -348,7 +348,7 @@ def test_what_attackers_see_is_what_it_should_be(small_problem):
     state, stream = CohortState.initial(small_problem, arms), Stream.of(0, 0)
     source = Simulated(small_problem)
     cohort = CompiledCohort(Setup(small_problem, arms, 6, source, stream, state))
-    cohort.learners.uses[:] = True
+    cohort.learners.query_fields[:] = True
     cohort.advance(3, np.arange(0))
     batch = Simulated(small_problem).batch(stream, 2, 6)
     _, uniform = stream.pairs(Purpose.ATTACK, 2, 6)
@@ -358,7 +358,7 @@ def test_what_attackers_see_is_what_it_should_be(small_problem):
         "uniform": uniform,
         "norm": np.linalg.norm(batch.inputs, axis=1),
         "step": [2.0] * 6,
-        "setting": [2.5] * 6,
+        "parameter": [2.5] * 6,
     }
     for name, values in expected.items():
         row = cohort.scratch.queries[Query._fields.index(name)].reshape(6, 8)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import neurotron as nt
+from neurotron._streams import Stream
 from neurotron.engine.sources import Rows, Simulated
-from neurotron.engine.streams import Stream
 
 X = np.arange(21.0).reshape(7, 3)
 Y = np.arange(7.0)

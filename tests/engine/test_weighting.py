@@ -7,9 +7,9 @@ import pytest
 from tests.engine.comparison import assert_equal_runs
 
 import neurotron as nt
+from neurotron._streams import Stream
 from neurotron.attacks import Adaptive, AlternatingSign
 from neurotron.engine.sources import Simulated
-from neurotron.engine.streams import Stream
 from neurotron.networks.sensing import optimal
 
 ENGINES = ("compiled", "numpy")

@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 import neurotron as nt
+from neurotron._streams import Stream
 from neurotron.engine.sources import draw_inputs
-from neurotron.engine.streams import Stream
 from neurotron.laws.even_moments import EvenMoments, of_rows
 
 N = 5

@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 import neurotron as nt
+from neurotron._streams import Purpose, Stream
 from neurotron.engine.sources import Simulated
-from neurotron.engine.streams import Purpose, Stream
 from neurotron.laws import Corrupted
 
 ROOT = np.random.default_rng(0).standard_normal((3, 4))

@@ -24,7 +24,7 @@ import pytest
 from scipy import stats
 
 import neurotron as nt
-from neurotron.checks import ConformanceError
+from neurotron.conformance import ConformanceError
 from neurotron.studies import building, reading
 from neurotron.studies.writing import to_toml
 
@@ -188,7 +188,7 @@ def good_calls(folder):
     sized = {"filter_size": 2, "n_inputs": 3, "seed": 0}
     return {
         "Arm": (nt.Arm, {"trainer": nt.SGD(0.1), "attack": attack, "name": "a"}),
-        "Budget": (nt.Budget, asked | {"sees": "query"}),
+        "Budget": (nt.Budget, asked | {"scope": "query"}),
         "ClippedSGD": (nt.ClippedSGD, robust),
         "ClippedTron": (nt.ClippedTron, stepped | weighted | {"quantile": 0.5, "speed": 0.1}),
         "Correlated": (nt.Correlated, {"base": nt.Normal(), "matrix": np.eye(3)}),
@@ -323,7 +323,7 @@ def good_calls(folder):
         "theory.gaussian_trade_off": (
             nt.theory.gaussian_trade_off, scaled | {"n_inputs": 3, "probability": 0.1}),
         "theory.impersonated_mean": (
-            nt.theory.impersonated_mean,
+            nt.guarantees.impersonated_mean,
             {"problem": problem, "arm": liar, "steps": [1, 2], "batch_size": 1}),
         "theory.lambda1": (
             nt.theory.lambda1, {"problem": problem, "sensing": np.eye(3), "weighting": None}),

@@ -129,7 +129,12 @@ def drawn(setting, replicate=1) -> list[bytes]:
     built = problem(setting, replicate)
     arms = building.build_arms(STUDY, setting, built, replicate)
     rows = run_unit(STUDY.model_dump_json(), setting.name, replicate).rows
-    draws = (built.network.gates, built.true_weights, arms[8].attack.vector, rows[0]["losses"])
+    draws = (
+        built.network.gates,
+        built.true_weights,
+        arms[8].attack.probe_vector,
+        rows[0]["losses"],
+    )
     return [np.asarray(array).tobytes() for array in draws]
 
 
@@ -181,7 +186,7 @@ def test_the_four_laws_of_the_paper_have_true_weights_of_their_own():
 def test_replicates_differ_in_gates_true_weights_and_attack_vectors(numbers):
     problems = [problem(replicate=number) for number in numbers]
     vectors = [
-        building.build_arms(STUDY, A, p, number)[8].attack.vector
+        building.build_arms(STUDY, A, p, number)[8].attack.probe_vector
         for p, number in zip(problems, numbers, strict=True)
     ]
     for drawn in ([p.network.gates for p in problems], [p.true_weights for p in problems], vectors):

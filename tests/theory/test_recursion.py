@@ -93,7 +93,7 @@ def test_the_integral_never_promises_too_much(recursion, part, above, scheduled)
     start = 100.0 * target
     steps = 1 + math.floor(recursion.time(start, target, eta))
     if steps <= 5000:
-        assert recursion.course(start, steps, eta)[-1] <= target * (1.0 + 1e-12)
+        assert recursion.iterate(start, steps, eta)[-1] <= target * (1.0 + 1e-12)
 
 
 def test_many_steps_are_bounded_closely():
@@ -102,7 +102,7 @@ def test_many_steps_are_bounded_closely():
     for eta in (1e-4, 1e-5, None):
         wanted = np.array([30_000, 100_000, 300_000])
         bounds = recursion.after(40.0, wanted, eta)
-        exact = np.array(recursion.course(40.0, 300_000, eta))[wanted]
+        exact = np.array(recursion.iterate(40.0, 300_000, eta))[wanted]
         assert (bounds >= exact * (1.0 - 1e-12)).all()
         assert (bounds <= exact * 1.003).all()
 
@@ -162,5 +162,5 @@ def test_just_beyond_the_iterated_steps_the_bound_still_suffices():
     target = recursion.after(40.0, [EXACT_STEPS + 500], 1e-4)[0]
     steps = recursion.steps_to(40.0, float(target), 1e-4)
     assert steps > EXACT_STEPS
-    assert recursion.course(40.0, steps, 1e-4)[-1] <= target
+    assert recursion.iterate(40.0, steps, 1e-4)[-1] <= target
     assert steps <= 1.001 * (EXACT_STEPS + 500)

@@ -68,7 +68,7 @@ def test_no_radius_is_below_the_floor_however_many_steps(small_problem):
         radius = certificate.rounding / math.sqrt(0.05)
         assert 1e-16 < certificate.rounding < 1e-9
         assert radius <= certificate.radius <= 1.01 * radius
-        assert (np.sqrt(certificate.trajectory[1:]) >= 1e-15).all()
+        assert (np.sqrt(certificate.mean_square_bounds[1:]) >= 1e-15).all()
         assert 0.0 < certificate.limit <= certificate.floor
         assert certificate.to_dict()["rounding"] == certificate.rounding
         text = " ".join(str(certificate).split())

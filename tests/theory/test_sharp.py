@@ -12,10 +12,11 @@ import pytest
 from mpmath import mp
 
 import neurotron as nt
+from neurotron._streams import Stream
 from neurotron.engine.sources import draw_inputs
-from neurotron.engine.streams import Stream
 from neurotron.networks import sensing
-from neurotron.theory.sharp import Exposure, exposure, sharp_constants
+from neurotron.theory.attack_moments import AttackMoments, attack_moments
+from neurotron.theory.sharp import sharp_constants
 
 DRAWS = 400_000
 SIGMAS = 5.0
@@ -34,6 +35,13 @@ LAWS = {
     "empirical": nt.Empirical(np.random.default_rng(4).laplace(size=(60, 7)), symmetrized=True),
     "weighted t(2.5)": nt.StudentT(2.5),
 }
+
+
+def moments_of(constants, problem, trainer, attack) -> AttackMoments:
+    """Return what an attack on a trainer amounts to."""
+    return attack_moments(
+        constants, problem, np.asarray(trainer.sensing), trainer.weighting, attack
+    )
 
 
 def setting(network: str, law: str) -> tuple[nt.Problem, nt.NeuroTron]:
@@ -114,7 +122,7 @@ def test_tau_and_s2_bound_what_an_attacker_can_add(law):
     problem, trainer = setting("leaky", law)
     x, m = draws(problem), np.asarray(trainer.sensing)
     constants = sharp_constants(problem, m, trainer.weighting)
-    seen = exposure(constants, problem, trainer, nt.Budget(bound=2.0, probability=0.3))
+    seen = moments_of(constants, problem, trainer, nt.Budget(bound=2.0, probability=0.3))
     weight = 0.3 * omega(trainer, x)
     for u in np.linalg.qr(np.random.default_rng(8).standard_normal((3, 3)))[0]:
         low, _ = interval(weight * np.abs(x @ m.T @ u))
@@ -137,7 +145,7 @@ def test_tau_is_exact_for_normal_inputs():
 class LargeNorms(nt.attacks.Constant):
     """Attacks only inputs with ‖x‖ > 3, every one of them with chance `probability`."""
 
-    uses = ("norm",)
+    query_fields = ("norm",)
 
     @staticmethod
     def chance(probability, query):
@@ -147,7 +155,7 @@ class LargeNorms(nt.attacks.Constant):
 class SmallNorms(nt.attacks.Constant):
     """Attacks small inputs more often than large ones."""
 
-    uses = ("norm",)
+    query_fields = ("norm",)
 
     @staticmethod
     def chance(probability, query):
@@ -173,7 +181,7 @@ def test_a_chance_that_depends_on_x_counts_where_it_strikes(attack):
     m, rows = np.asarray(trainer.sensing), problem.law.rows
     x = np.concatenate([rows, -rows])
     constants = sharp_constants(problem, m)
-    seen = exposure(constants, problem, trainer, attack)
+    seen = moments_of(constants, problem, trainer, attack)
     if isinstance(attack, LargeNorms):
         beta = 0.8 * (np.linalg.norm(x, axis=1) > 3.0)
     elif isinstance(attack, SmallNorms):
@@ -191,7 +199,7 @@ def test_a_chance_that_depends_on_x_counts_where_it_strikes(attack):
     ]
     by_hand = min(math.sqrt(squares[0]), math.sqrt(beta.mean() * squares[1]))
     assert seen.tau == pytest.approx(by_hand, rel=1e-9)
-    ceiling = exposure(constants, problem, trainer, nt.Budget(1.0, 0.8))
+    ceiling = moments_of(constants, problem, trainer, nt.Budget(1.0, 0.8))
     assert seen.tau < ceiling.tau
     assert seen.s2 < ceiling.s2
 
@@ -199,7 +207,7 @@ def test_a_chance_that_depends_on_x_counts_where_it_strikes(attack):
 def test_elsewhere_a_varying_chance_counts_as_its_largest():
     problem, trainer = setting("leaky", "normal")
     constants = sharp_constants(problem, np.asarray(trainer.sensing))
-    assert exposure(constants, problem, trainer, LargeNorms(1.0, 0.8)) == exposure(
+    assert moments_of(constants, problem, trainer, LargeNorms(1.0, 0.8)) == moments_of(
         constants, problem, trainer, nt.Budget(1.0, 0.8)
     )
 
@@ -252,10 +260,10 @@ def test_seeing_the_batch_is_never_less_for_an_attacker():
     problem, trainer = setting("leaky", "normal")
     constants = sharp_constants(problem, np.asarray(trainer.sensing))
     ones = {
-        sees: constants.recursion(
-            exposure(constants, problem, trainer, nt.Budget(1.0, 0.5, sees)), 0.2, 8
+        scope: constants.recursion(
+            moments_of(constants, problem, trainer, nt.Budget(1.0, 0.5, scope)), 0.2, 8
         )
-        for sees in ("query", "batch")
+        for scope in ("query", "batch")
     }
     tau, s0, s1, s2 = 0.5 * constants.tau, constants.s0, 0.5 * constants.s0, 0.5**0.5 * constants.s0
     alone, cross = (s2 + 0.2 * s0) ** 2 / 8, 7 / 8  # θ = 1, ς = 0.2, b = 8, as in docs/theory.md
@@ -282,9 +290,9 @@ def test_one_step_of_a_batch_aware_attacker_who_sees_the_noise_stays_below_its_b
     trainer = nt.NeuroTron(1.0, np.ones((1, 1)))
     query, batch = (
         constants.recursion(
-            exposure(constants, problem, trainer, nt.Budget(1.0, 1.0, sees)), 1.0, 64
+            moments_of(constants, problem, trainer, nt.Budget(1.0, 1.0, scope)), 1.0, 64
         ).constant
-        for sees in ("query", "batch")
+        for scope in ("query", "batch")
     )
     assert query < low
     assert high < batch
@@ -293,9 +301,9 @@ def test_one_step_of_a_batch_aware_attacker_who_sees_the_noise_stays_below_its_b
 
 
 def test_nobody_attacking_needs_no_moments():
-    assert exposure(
+    assert moments_of(
         sharp_constants(*_heavy()), _heavy()[0], nt.NeuroTron(1.0, _heavy()[1]), None
-    ) == Exposure(0.0, 0.0, 0.0, 0.0, False)
+    ) == AttackMoments(0.0, 0.0, 0.0, 0.0, False)
 
 
 def _heavy() -> tuple[nt.Problem, np.ndarray]:

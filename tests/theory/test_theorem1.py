@@ -140,9 +140,9 @@ def test_certified_rates_are_those_of_docs_theory_section_f():
     assert rates[0] == pytest.approx(3.5e-8, rel=0.3)
     assert rates[1] == pytest.approx(2.7e-7, rel=0.3)
     certificate = nt.certify(problem, nt.Arm(nt.NeuroTron("fastest")), batch_size=16, steps=1)
-    assert 1.0 - certificate.trajectory[-1] / certificate.trajectory[0] == pytest.approx(
-        1.8e-2, rel=0.1
-    )
+    assert 1.0 - certificate.mean_square_bounds[-1] / certificate.mean_square_bounds[
+        0
+    ] == pytest.approx(1.8e-2, rel=0.1)
 
 
 def test_heavier_outer_weights_allow_a_better_accuracy():
@@ -191,7 +191,7 @@ def test_an_impersonator_leads_the_mean_where_theory_says():
     problem = nt.Problem.draw(network, nt.Uniform(), seed=1)
     liar = nt.attacks.Impersonation(weights=[2.0, -1.0], bound=100.0, probability=0.4)
     arm = nt.Arm(nt.NeuroTron(0.05, "mean"), liar)
-    mean = nt.theory.impersonated_mean(problem, arm, steps=[60])[0]
+    mean = nt.guarantees.impersonated_mean(problem, arm, steps=[60])[0]
     runs = np.array(
         [
             nt.simulate(problem, [arm], steps=60, batch_size=4, replicate=i).weights[0]
@@ -208,7 +208,7 @@ def test_at_probability_one_an_impersonator_wins():
     arm = nt.Arm(nt.NeuroTron(0.3), liar)
     run = nt.simulate(problem, [arm], steps=400, batch_size=4)
     np.testing.assert_allclose(run.weights[0], [3.0, 2.0], atol=1e-6)
-    mean = nt.theory.impersonated_mean(problem, arm, steps=10**6)
+    mean = nt.guarantees.impersonated_mean(problem, arm, steps=10**6)
     np.testing.assert_allclose(mean, [[3.0, 2.0]], atol=1e-9)
 
 

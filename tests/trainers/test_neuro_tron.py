@@ -46,8 +46,8 @@ def test_a_schedule_takes_the_certificates_best_step_at_every_step(small_problem
 
 def _one_step(problem: nt.Problem, eta: float, step: int) -> np.ndarray:
     """Return the weights after update number `step`, made by hand from the stream."""
+    from neurotron._streams import Purpose, Stream
     from neurotron.engine.sources import Simulated
-    from neurotron.engine.streams import Purpose, Stream
 
     stream = Stream.of(0, 0)
     batch = Simulated(problem).batch(stream, step, 8)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.trainers.test_transcription import output_and_gradient
 
 import neurotron as nt
+from neurotron._streams import Purpose, Stream
 from neurotron.engine.sources import Simulated
-from neurotron.engine.streams import Purpose, Stream
 from neurotron.trainers.robust_sgd import effective_size
 from neurotron.trainers.tracking import Tracked
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import neurotron as nt
+from neurotron._streams import Stream
 from neurotron.trainers import tracking
 from neurotron.trainers.tracking import LISTENING, Tracked
 
@@ -96,7 +97,7 @@ def test_one_gate_and_one_sample_a_step_finds_its_threshold():
 
 
 def _first_gate_opens(problem, seed):
-    return nt.Simulated(problem).batch(nt.engine.streams.Stream.of(seed, 0), 0, 1).inputs[0, 0] > 0
+    return nt.Simulated(problem).batch(Stream.of(seed, 0), 0, 1).inputs[0, 0] > 0
 
 
 def test_running_means_are_plain_means_until_they_forget():

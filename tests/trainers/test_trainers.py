@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import neurotron as nt
+from neurotron._streams import Stream
 from neurotron.engine.sources import Simulated
-from neurotron.engine.streams import Stream
 
 
 @pytest.mark.parametrize(

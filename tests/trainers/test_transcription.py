@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import neurotron as nt
+from neurotron._streams import Purpose, Stream
 from neurotron.engine.sources import Simulated
-from neurotron.engine.streams import Purpose, Stream
 
 ETA, THETA, BETA, BATCH, STEPS = 3e-3, 0.4, 0.6, 5, 30
 

@@ -8,6 +8,7 @@ AlternatingSign(bound=0.25, probability=0.5)
 from neurotron.attacks.adaptive import Adaptive
 from neurotron.attacks.alternating_sign import AlternatingSign
 from neurotron.attacks.base import Attack, Query
+from neurotron.attacks.budget import Budget
 from neurotron.attacks.burst import Burst
 from neurotron.attacks.constant import Constant
 from neurotron.attacks.half_space import HalfSpace
@@ -27,6 +28,7 @@ __all__ = [
     "Adaptive",
     "AlternatingSign",
     "Attack",
+    "Budget",
     "Burst",
     "Constant",
     "HalfSpace",

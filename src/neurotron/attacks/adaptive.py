@@ -28,8 +28,8 @@ class Adaptive(Attack):
         θ ≥ 0 and β in [0, 1].
     """
 
-    uses: ClassVar[tuple[str, ...]] = ("push",)
-    knows: ClassVar[str] = "x, w, w* and the trainer"
+    query_fields: ClassVar[tuple[str, ...]] = ("push",)
+    knowledge: ClassVar[str] = "x, w, w* and the trainer"
 
     @staticmethod
     def distort(bound: Any, query: Query) -> Any:

@@ -25,8 +25,8 @@ class AlternatingSign(Attack):
         θ ≥ 0 and β in [0, 1].
     """
 
-    uses: ClassVar[tuple[str, ...]] = ("sign",)
-    knows: ClassVar[str] = "nothing"
+    query_fields: ClassVar[tuple[str, ...]] = ("sign",)
+    knowledge: ClassVar[str] = "nothing"
 
     @staticmethod
     def distort(bound: Any, query: Query) -> Any:

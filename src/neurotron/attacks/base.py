@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from neurotron import _check
-from neurotron._formula import family
+from neurotron._formula import formula_group
 from neurotron._pickling import Pickled
 from neurotron._types import Array
 
@@ -40,7 +40,7 @@ class Query(NamedTuple):
     """‖x‖."""
     step: Any
     """Number of updates made so far."""
-    setting: Any
+    parameter: Any
     """The attack's own number."""
 
 
@@ -68,16 +68,16 @@ class Attack(Pickled, ABC):
     bound: float
     probability: float = 1.0
 
-    uses: ClassVar[tuple[str, ...]] = Query._fields
+    query_fields: ClassVar[tuple[str, ...]] = Query._fields
     """The fields of the query its formulas look at; the others are NaN."""
 
-    knows: ClassVar[str] = "not said"
+    knowledge: ClassVar[str] = "not said"
     """What the attacker must know."""
 
     budget: ClassVar[str] = "θ at a share β of the labels"
     """What the attack spends: how much, at which labels."""
 
-    sees: ClassVar[Literal["query", "batch"]] = "query"
+    scope: ClassVar[Literal["query", "batch"]] = "query"
     """Whether ξ depends on its own sample only, or on the whole batch."""
 
     covered: ClassVar[tuple[str, ...]] = ("theorem1", "sharp")
@@ -88,18 +88,20 @@ class Attack(Pickled, ABC):
         object.__setattr__(self, "bound", _check.number("bound", self.bound, bounds))
         chance = _check.number("probability", self.probability, "[0, 1]")
         object.__setattr__(self, "probability", chance)
-        for name in self.uses:
+        for name in self.query_fields:
             if name not in Query._fields:
-                raise _check.unknown(f"field in {type(self).__name__}.uses", name, Query._fields)
+                raise _check.unknown(
+                    f"field in {type(self).__name__}.query_fields", name, Query._fields
+                )
 
     @property
-    def vector(self) -> Array | None:
+    def probe_vector(self) -> Array | None:
         """The fixed vector u behind `probe` and `probe_output`, shape (r,), if it has one."""
         return None
 
     @property
-    def setting(self) -> float | None:
-        """The attack's own number behind `Query.setting`, if it has one."""
+    def parameter(self) -> float | None:
+        """The attack's own number behind `Query.parameter`, if it has one."""
         return None
 
     @abstractmethod
@@ -112,9 +114,9 @@ class Attack(Pickled, ABC):
         return probability
 
     @property
-    def family(self) -> object:
+    def formula_group(self) -> object:
         """What arms must share for one call of the formulas to serve them all."""
-        return family(self, "distort", "chance")
+        return formula_group(self, "distort", "chance")
 
     def __repr__(self) -> str:
         values = ((field.name, getattr(self, field.name)) for field in fields(self))

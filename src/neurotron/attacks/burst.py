@@ -40,7 +40,7 @@ class Burst(Adaptive):
 
     share: float = field(kw_only=True)
 
-    uses: ClassVar[tuple[str, ...]] = ("push", "step", "setting")
+    query_fields: ClassVar[tuple[str, ...]] = ("push", "step", "parameter")
     budget: ClassVar[str] = "θ at a share sβ of the labels, at once"
 
     def __post_init__(self) -> None:
@@ -48,7 +48,7 @@ class Burst(Adaptive):
         object.__setattr__(self, "share", _check.number("share", self.share, "[0, 1]"))
 
     @property
-    def setting(self) -> float:
+    def parameter(self) -> float:
         """The share of steps."""
         return self.share
 
@@ -56,4 +56,4 @@ class Burst(Adaptive):
     def chance(probability: Any, query: Query) -> Any:
         """Return β in a burst, else 0."""
         place = query.step - PERIOD * np.floor(query.step / PERIOD)
-        return probability * np.minimum(np.maximum(PERIOD * query.setting - place, 0.0), 1.0)
+        return probability * np.minimum(np.maximum(PERIOD * query.parameter - place, 0.0), 1.0)

@@ -24,8 +24,8 @@ class Constant(Attack):
         θ ≥ 0 and β in [0, 1].
     """
 
-    uses: ClassVar[tuple[str, ...]] = ()
-    knows: ClassVar[str] = "nothing"
+    query_fields: ClassVar[tuple[str, ...]] = ()
+    knowledge: ClassVar[str] = "nothing"
 
     @staticmethod
     def distort(bound: Any, query: Query) -> Any:

@@ -36,8 +36,8 @@ class Impersonation(Attack):
 
     weights: Array = field(kw_only=True)
 
-    uses: ClassVar[tuple[str, ...]] = ("label", "probe_output")
-    knows: ClassVar[str] = "x, y and the network"
+    query_fields: ClassVar[tuple[str, ...]] = ("label", "probe_output")
+    knowledge: ClassVar[str] = "x, y and the network"
     budget: ClassVar[str] = "up to θ at a share β of the labels"
 
     def __post_init__(self) -> None:
@@ -45,7 +45,7 @@ class Impersonation(Attack):
         object.__setattr__(self, "weights", _check.array("weights", self.weights, ("r",)))
 
     @property
-    def vector(self) -> Array:
+    def probe_vector(self) -> Array:
         """The filter w_adv."""
         return self.weights
 

@@ -35,7 +35,7 @@ class LargeNorm(Adaptive):
 
     cutoff: float = field(kw_only=True)
 
-    uses: ClassVar[tuple[str, ...]] = ("push", "norm", "setting")
+    query_fields: ClassVar[tuple[str, ...]] = ("push", "norm", "parameter")
     budget: ClassVar[str] = "θ at a share β of the labels with ‖x‖ ≥ c"
 
     def __post_init__(self) -> None:
@@ -43,11 +43,11 @@ class LargeNorm(Adaptive):
         object.__setattr__(self, "cutoff", _check.number("cutoff", self.cutoff, "[0, inf)"))
 
     @property
-    def setting(self) -> float:
+    def parameter(self) -> float:
         """The cutoff."""
         return self.cutoff
 
     @staticmethod
     def chance(probability: Any, query: Query) -> Any:
         """Return β where ‖x‖ ≥ c, else 0."""
-        return select(query.norm >= query.setting, probability, 0.0)
+        return select(query.norm >= query.parameter, probability, 0.0)

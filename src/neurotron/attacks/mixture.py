@@ -31,8 +31,8 @@ class Mixture(Attack):
         θ ≥ 0 and β in [0, 1].
     """
 
-    uses: ClassVar[tuple[str, ...]] = ("sign", "uniform", "push", "step")
-    knows: ClassVar[str] = "x, w, w* and the trainer"
+    query_fields: ClassVar[tuple[str, ...]] = ("sign", "uniform", "push", "step")
+    knowledge: ClassVar[str] = "x, w, w* and the trainer"
     budget: ClassVar[str] = "up to θ at a share β of the labels"
 
     @staticmethod

@@ -32,19 +32,19 @@ class Multiplicative(Unlimited):
 
     factor: float
 
-    uses: ClassVar[tuple[str, ...]] = ("label", "setting")
-    knows: ClassVar[str] = "y"
+    query_fields: ClassVar[tuple[str, ...]] = ("label", "parameter")
+    knowledge: ClassVar[str] = "y"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "factor", _check.number("factor", self.factor, "[-1e70, 1e70]"))
 
     @property
-    def setting(self) -> float:
+    def parameter(self) -> float:
         """The factor."""
         return self.factor
 
     @staticmethod
     def distort(bound: Any, query: Query) -> Any:
         """Return (c − 1)y, clipped to [−θ, θ]."""
-        return np.minimum(np.maximum((query.setting - 1.0) * query.label, -bound), bound)
+        return np.minimum(np.maximum((query.parameter - 1.0) * query.label, -bound), bound)

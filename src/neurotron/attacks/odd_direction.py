@@ -36,8 +36,8 @@ class OddDirection(Attack):
 
     direction: Array = field(kw_only=True)
 
-    uses: ClassVar[tuple[str, ...]] = ("probe",)
-    knows: ClassVar[str] = "x and M"
+    query_fields: ClassVar[tuple[str, ...]] = ("probe",)
+    knowledge: ClassVar[str] = "x and M"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -47,7 +47,7 @@ class OddDirection(Attack):
         object.__setattr__(self, "direction", direction)
 
     @property
-    def vector(self) -> Array:
+    def probe_vector(self) -> Array:
         """The direction u."""
         return self.direction
 

@@ -23,8 +23,8 @@ class RandomSign(Attack):
         θ ≥ 0 and β in [0, 1].
     """
 
-    uses: ClassVar[tuple[str, ...]] = ("uniform",)
-    knows: ClassVar[str] = "nothing"
+    query_fields: ClassVar[tuple[str, ...]] = ("uniform",)
+    knowledge: ClassVar[str] = "nothing"
 
     @staticmethod
     def distort(bound: Any, query: Query) -> Any:

@@ -34,20 +34,20 @@ class Replacement(Unlimited):
 
     scale: float
 
-    uses: ClassVar[tuple[str, ...]] = ("label", "uniform", "setting")
-    knows: ClassVar[str] = "nothing"
+    query_fields: ClassVar[tuple[str, ...]] = ("label", "uniform", "parameter")
+    knowledge: ClassVar[str] = "nothing"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "scale", _check.number("scale", self.scale, "[0, 1e70]"))
 
     @property
-    def setting(self) -> float:
+    def parameter(self) -> float:
         """The scale."""
         return self.scale
 
     @staticmethod
     def distort(bound: Any, query: Query) -> Any:
         """Return s(2U − 1) − y, clipped to [−θ, θ]."""
-        change = query.setting * (2.0 * query.uniform - 1.0) - query.label
+        change = query.parameter * (2.0 * query.uniform - 1.0) - query.label
         return np.minimum(np.maximum(change, -bound), bound)

@@ -9,8 +9,17 @@ import numpy as np
 from neurotron import _check
 from neurotron._types import Array
 from neurotron.attacks.base import Attack, Query
+from neurotron.attacks.budget import Budget
 
-__all__ = ["OTHER_ANSWERS", "OTHER_ARMS", "OTHER_SAMPLES", "ask", "looks_beyond", "sample_queries"]
+__all__ = [
+    "OTHER_ANSWERS",
+    "OTHER_ARMS",
+    "OTHER_SAMPLES",
+    "ask",
+    "looks_beyond",
+    "misstated",
+    "sample_queries",
+]
 
 ROWS, ARMS = 64, 3
 MOST_ROWS = 10_000
@@ -37,7 +46,7 @@ def sample_queries(attack: Attack, seed: int, rows: int = ROWS, arms: int = ARMS
         probe_output=draw.standard_normal((rows, arms)),
         norm=shared(np.abs(draw.standard_normal(rows)) + 0.1),
         step=np.full((1, 1), 3.0),
-        setting=np.full((1, arms), np.nan if attack.setting is None else attack.setting),
+        parameter=np.full((1, arms), np.nan if attack.parameter is None else attack.parameter),
     )
     return Query(*map(_check.freeze, query))
 
@@ -53,6 +62,25 @@ def looks_beyond(attack: Attack, formula: str, seed: int = 0, batch_size: int = 
         if found := _looks_beyond(attack, formula, sample_queries(attack, seed, rows), rows):
             return found
     return ""
+
+
+def misstated(
+    attack: Attack | Budget | None, batch_size: int, method: str = "sharp"
+) -> tuple[str, str]:
+    """Return which formula of a user's attack depends on what it must not, and on what, or "", "".
+
+    No guarantee holds if coins depend on other samples. The sharp certificate must know whether ξ
+    does; Theorem 1 holds either way.
+    """
+    if not isinstance(attack, Attack) or type(attack).__module__.startswith("neurotron."):
+        return "", ""
+    formulas = ["chance"]
+    if attack.scope == "query" and method == "sharp":
+        formulas.append("distort")
+    for formula in formulas:
+        if found := looks_beyond(attack, formula, batch_size=batch_size):
+            return formula, found
+    return "", ""
 
 
 def _looks_beyond(attack: Attack, formula: str, query: Query, rows: int) -> str:

@@ -32,8 +32,8 @@ class SignFlip(Unlimited):
     SignFlip(probability=0.2)
     """
 
-    uses: ClassVar[tuple[str, ...]] = ("label",)
-    knows: ClassVar[str] = "y"
+    query_fields: ClassVar[tuple[str, ...]] = ("label",)
+    knowledge: ClassVar[str] = "y"
 
     @staticmethod
     def distort(bound: Any, query: Query) -> Any:

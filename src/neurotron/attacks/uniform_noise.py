@@ -22,8 +22,8 @@ class UniformNoise(Attack):
         θ ≥ 0 and β in [0, 1].
     """
 
-    uses: ClassVar[tuple[str, ...]] = ("uniform",)
-    knows: ClassVar[str] = "nothing"
+    query_fields: ClassVar[tuple[str, ...]] = ("uniform",)
+    knowledge: ClassVar[str] = "nothing"
     budget: ClassVar[str] = "up to θ at a share β of the labels"
 
     @staticmethod

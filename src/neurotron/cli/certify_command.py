@@ -19,12 +19,9 @@ from neurotron.problem import Problem
 from neurotron.trainers import Arm
 
 if TYPE_CHECKING:
-    from neurotron.theory import Certificate
+    from neurotron.guarantees import TrainingCertificate
 
 __all__ = ["certify", "plan"]
-
-WIDTH = 96
-"""Characters of a line of a statement."""
 
 Failure = Annotated[float, typer.Option(help="δ, the chance that the guarantee may be wrong.")]
 InitialError = Annotated[
@@ -34,7 +31,7 @@ InitialError = Annotated[
 Simulate = Annotated[
     bool, typer.Option("--simulate", help="Also train, and show the measured error under it.")
 ]
-Sees = Annotated[str, typer.Option(help="What an attacker looks at: query or batch.")]
+Scope = Annotated[str, typer.Option(help="What an attacker looks at: query or batch.")]
 
 
 def certify(
@@ -79,7 +76,7 @@ def certify(
     arm = Arm(trainers.build(trainer, step_size="fastest"), adversary)
     if plot is not None:
         check_picture("--plot", plot)
-    from neurotron.theory import certify as make_certificate
+    from neurotron.guarantees import certify as make_certificate
 
     certificate = make_certificate(
         problem, arm, batch_size=batch_size, steps=steps, failure=failure,
@@ -108,7 +105,7 @@ def plan(
     sensing: Annotated[str, typer.Option(help="optimal, polar or mean.")] = "optimal",
     weighting: Annotated[str | None, typer.Option(help="inverse-norm, for heavy tails.")] = None,
     step_size: Annotated[str, typer.Option(help="constant or scheduled.")] = "constant",
-    sees: Sees = "query",
+    scope: Scope = "query",
     initial_error: InitialError = None,
     method: Annotated[str, typer.Option(help="sharp or theorem1.")] = "sharp",
     attack: Annotated[str, typer.Option(help="The attack that --simulate uses.")] = "adaptive",
@@ -129,10 +126,10 @@ def plan(
     problem = options.build_problem(network, law, n_inputs, filter_size, noise, seed)
     if plot is not None:
         check_picture("--plot", plot)
-    from neurotron.theory import Budget
-    from neurotron.theory import plan as make_plan
+    from neurotron.attacks import Budget
+    from neurotron.guarantees import plan as make_plan
 
-    budget = Budget(bound, probability, _check.choice("sees", sees, ("query", "batch")))  # type: ignore[arg-type]
+    budget = Budget(bound, probability, _check.choice("scope", scope, ("query", "batch")))  # type: ignore[arg-type]
     found = make_plan(
         problem, budget, batch_size=batch_size, accuracy=accuracy, steps=steps, failure=failure,
         sensing=sensing, weighting=weighting, step_size=step_size, initial_error=initial_error,
@@ -150,7 +147,7 @@ def plan(
 
 def _tell(
     problem: Problem,
-    certificate: Certificate,
+    certificate: TrainingCertificate,
     content: dict[str, Any],
     as_json: bool,
     headline: str = "",
@@ -159,6 +156,8 @@ def _tell(
     if as_json:
         typer.echo(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False))
         return
+    from neurotron.guarantees.certificate import WIDTH
+
     out = options.console()
     options.describe(out, problem)
     out.print(f"\n{headline}" if headline else "")
@@ -181,7 +180,7 @@ def _tell(
 
 
 def _show(
-    certificate: Certificate,
+    certificate: TrainingCertificate,
     problem: Problem,
     arm: Arm,
     seed: int,

@@ -58,7 +58,7 @@ def _table(title: str, registry: Registry[object]) -> Table:
 
 def _character(kind: type[attacks.Attack]) -> str:
     """Return what an attack knows, what it spends, and which guarantees hold against it."""
-    return f"knows {kind.knows}; {kind.budget}; guarantees: {', '.join(kind.covered) or 'none'}"
+    return f"knows {kind.knowledge}; {kind.budget}; guarantees: {', '.join(kind.covered) or 'none'}"
 
 
 def _studies() -> Table:

@@ -11,7 +11,7 @@ from neurotron._types import Array, Index
 from neurotron.attacks import Attack
 from neurotron.trainers import Trainer
 
-__all__ = ["columns_where", "groups", "sensing_groups", "settings_of", "vectors_of"]
+__all__ = ["columns_where", "groups", "parameters_of", "probe_vectors_of", "sensing_groups"]
 
 T = TypeVar("T", Attack, Trainer)
 
@@ -21,7 +21,7 @@ def groups(things: Sequence[T | None]) -> list[tuple[T, Index]]:
     members: dict[object, list[int]] = {}
     for column, thing in enumerate(things):
         if thing is not None:
-            members.setdefault(thing.family, []).append(column)
+            members.setdefault(thing.formula_group, []).append(column)
     return [(things[columns[0]], np.array(columns)) for columns in members.values()]  # type: ignore[misc]
 
 
@@ -46,16 +46,16 @@ def columns_where(trainers: Sequence[Trainer], wanted: Callable[[Trainer], bool]
     return np.flatnonzero([wanted(trainer) for trainer in trainers])
 
 
-def settings_of(attacks: Sequence[Attack | None]) -> Array:
+def parameters_of(attacks: Sequence[Attack | None]) -> Array:
     """Return each arm's attack's own number, NaN for those without one: (arms,)."""
-    numbers = [None if attack is None else attack.setting for attack in attacks]
+    numbers = [None if attack is None else attack.parameter for attack in attacks]
     return np.array([np.nan if number is None else number for number in numbers])
 
 
-def vectors_of(attacks: Sequence[Attack | None], filter_size: int) -> Array:
+def probe_vectors_of(attacks: Sequence[Attack | None], filter_size: int) -> Array:
     """Return each arm's attack vector as a column, NaN for those without one: (r, arms)."""
     vectors = np.full((filter_size, len(attacks)), np.nan)
     for column, attack in enumerate(attacks):
-        if attack is not None and attack.vector is not None:
-            vectors[:, column] = attack.vector
+        if attack is not None and attack.probe_vector is not None:
+            vectors[:, column] = attack.probe_vector
     return vectors

@@ -13,20 +13,20 @@ import numpy as np
 import numpy.typing as npt
 
 from neurotron import _check
+from neurotron._streams import Purpose
 from neurotron._types import Array, Index
 from neurotron.attacks import Attack, Query
 from neurotron.engine.grouping import (
     columns_where,
     groups,
+    parameters_of,
+    probe_vectors_of,
     sensing_groups,
-    settings_of,
-    vectors_of,
 )
 from neurotron.engine.recording import Records
 from neurotron.engine.setup import Setup
 from neurotron.engine.sources import Batch, draw_batch
 from neurotron.engine.state import CohortState, divergence_limit
-from neurotron.engine.streams import Purpose
 from neurotron.engine.weighting import inverse_square, newest_share
 from neurotron.trainers import Trainer
 
@@ -59,7 +59,7 @@ class NumpyCohort:
         self.step_size = np.array([float(trainer.step_size) for trainer in trainers])
         self.bound = np.array([0.0 if attack is None else attack.bound for attack in attacks])
         self.probability = np.array([0.0 if a is None else a.probability for a in attacks])
-        self.setting = settings_of(attacks)[None, :]
+        self.parameter = parameters_of(attacks)[None, :]
         self.sign = np.where(np.arange(self.batch_size) % 2, 1.0, -1.0)[:, None]
         self.by_attack = groups(attacks)
         self.by_trainer = groups(trainers)
@@ -69,8 +69,10 @@ class NumpyCohort:
         self.averaging = np.array([trainer.averaging for trainer in trainers])
         self.since = np.array([turn.since for turn in self.state.turns])
         self.by_weighting = columns_where(trainers, lambda t: t.weighting is not None)
-        self.uses = {name for attack in attacks if attack is not None for name in attack.uses}
-        self.vectors = vectors_of(attacks, self.problem.network.filter_size)
+        self.query_fields = {
+            name for attack in attacks if attack is not None for name in attack.query_fields
+        }
+        self.vectors = probe_vectors_of(attacks, self.problem.network.filter_size)
 
     def compile(self) -> None:
         """Compile now what the first step would otherwise wait for: only the streams are."""
@@ -82,7 +84,7 @@ class NumpyCohort:
         errors, losses = [], []
         with np.errstate(all="ignore"):  # an arm that overflows is found by `_keep_finite`
             while self.state.step < stop or self.state.step in recorded:
-                seen = self._see()
+                seen = self._draw_and_project()
                 residual = self._received(seen) - seen.output
                 if self.state.step in recorded:
                     loss = self._average(residual**2, seen.batch)
@@ -97,7 +99,7 @@ class NumpyCohort:
         kept = None if true_weights is None else np.reshape(errors, shape)
         return Records(due, kept, np.reshape(losses, shape))
 
-    def _see(self) -> Seen:
+    def _draw_and_project(self) -> Seen:
         step, network = self.state.step, self.problem.network
         batch = draw_batch(self.source, self.stream, step, self.batch_size, network.n_inputs)
         projected = network.project(batch.inputs)
@@ -157,19 +159,23 @@ class NumpyCohort:
     def _query(self, seen: Seen, uniform: Array) -> Query:
         missing = np.full((1, 1), np.nan)
         norm = (
-            np.linalg.norm(seen.batch.inputs, axis=1)[:, None] if "norm" in self.uses else missing
+            np.linalg.norm(seen.batch.inputs, axis=1)[:, None]
+            if "norm" in self.query_fields
+            else missing
         )
         return Query(
             label=seen.batch.labels[:, None],
             output=seen.output,
             sign=self.sign,
             uniform=uniform[:, None],
-            push=self._push(seen) if "push" in self.uses else missing,
-            probe=self._probe(seen) if "probe" in self.uses else missing,
-            probe_output=self._probe_output(seen) if "probe_output" in self.uses else missing,
+            push=self._push(seen) if "push" in self.query_fields else missing,
+            probe=self._probe(seen) if "probe" in self.query_fields else missing,
+            probe_output=self._probe_output(seen)
+            if "probe_output" in self.query_fields
+            else missing,
             norm=norm,
             step=np.full((1, 1), float(seen.step)),
-            setting=self.setting,
+            parameter=self.parameter,
         )
 
     def _push(self, seen: Seen) -> Array:
@@ -300,7 +306,7 @@ def _take(query: Query, attack: Attack, columns: Index) -> Query:
     """Return what an attack on some arms may see; fields shared by all arms have one column."""
     unseen = np.full((1, 1), np.nan)
     fields = zip(Query._fields, query, strict=True)
-    seen = (value if name in attack.uses else unseen for name, value in fields)
+    seen = (value if name in attack.query_fields else unseen for name, value in fields)
     return Query(*(value if value.shape[1] == 1 else value[:, columns] for value in seen))
 
 

@@ -6,10 +6,10 @@ import dataclasses
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from neurotron._streams import Stream
 from neurotron._types import Index
 from neurotron.engine.sources import Source
 from neurotron.engine.state import CohortState
-from neurotron.engine.streams import Stream
 from neurotron.problem import Problem
 from neurotron.trainers import Arm
 

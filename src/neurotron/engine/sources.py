@@ -11,8 +11,8 @@ import numpy as np
 
 from neurotron import _check
 from neurotron._pickling import Pickled
+from neurotron._streams import Purpose, Stream
 from neurotron._types import Array, Index
-from neurotron.engine.streams import Purpose, Stream
 from neurotron.laws import Empirical, Law, Normal
 from neurotron.problem import Problem
 from neurotron.trainers import Arm

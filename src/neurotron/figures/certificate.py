@@ -14,7 +14,7 @@ from neurotron.figures.one_run import run_lines
 from neurotron.figures.styles import PLAIN, Style
 
 if TYPE_CHECKING:
-    from neurotron.theory import Certificate
+    from neurotron.guarantees import TrainingCertificate
     from neurotron.trajectories import Trajectories
 
 __all__ = ["certificate_chart", "certified_lines", "plot_certificate"]
@@ -23,10 +23,10 @@ ROOT = Style("#4D4D4D", "square", "solid")
 SURE = Style("#000000", "diamond", "dash")
 
 
-def certified_lines(certificate: Certificate) -> list[Line]:
+def certified_lines(certificate: TrainingCertificate) -> list[Line]:
     """Return the lines of a certificate: root mean square, radius at its confidence, limit."""
-    steps = certificate.record
-    root = np.sqrt(certificate.trajectory)
+    steps = certificate.at_steps
+    root = np.sqrt(certificate.mean_square_bounds)
     if certificate.kind == "empirical":
         return [line_of("measured root mean square", steps, root, ROOT)]
     sure = f"certified with chance {certificate.confidence:g}"
@@ -40,7 +40,7 @@ def certified_lines(certificate: Certificate) -> list[Line]:
     return lines
 
 
-def certificate_chart(certificate: Certificate, run: Trajectories | None = None) -> Chart:
+def certificate_chart(certificate: TrainingCertificate, run: Trajectories | None = None) -> Chart:
     """Return the chart of a certificate, over the arms of a run if given."""
     lines = certified_lines(certificate)
     for line in [] if run is None else run_lines(run):
@@ -51,7 +51,10 @@ def certificate_chart(certificate: Certificate, run: Trajectories | None = None)
 
 
 def plot_certificate(
-    certificate: Certificate, path: str | Path | None = None, *, run: Trajectories | None = None
+    certificate: TrainingCertificate,
+    path: str | Path | None = None,
+    *,
+    run: Trajectories | None = None,
 ) -> Any:
     """Draw it on log axes; return the matplotlib figure, saved to `path` if given."""
     if path is not None:

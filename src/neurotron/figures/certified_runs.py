@@ -10,10 +10,10 @@ import polars as pl
 from neurotron.figures.certificate import certified_lines
 from neurotron.figures.chart import ERROR, STEPS, Chart, Panel, line_of
 from neurotron.figures.view import View, select_at_most
+from neurotron.guarantees.certify import certify
 from neurotron.results.summary import certified
 from neurotron.studies import building
 from neurotron.studies.origin import study_of
-from neurotron.theory import certify
 
 __all__ = ["certified_runs"]
 

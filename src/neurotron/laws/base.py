@@ -11,16 +11,15 @@ import math
 from abc import ABCMeta, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from neurotron import _check
 from neurotron._pickling import Pickled
 from neurotron._types import Array
-
-if TYPE_CHECKING:
-    from neurotron.laws.even_moments import EvenMoments
+from neurotron.laws.even_moments import EvenMoments, of_product
+from neurotron.laws.moments import laplace_transforms, masses_of_density, norm_moment
 
 __all__ = ["Law", "ProductLaw", "ScaledLaw"]
 
@@ -90,8 +89,6 @@ class Law(Pickled, metaclass=_Written):
 
     def even_moments(self, n_inputs: int, weighting: str | None = None) -> EvenMoments:
         """Return the moments the sharp certificate is made of; None where they are not known."""
-        from neurotron.laws.even_moments import EvenMoments
-
         covariance = self.covariance(n_inputs) if weighting is None else None
         return EvenMoments(covariance, covariance, covariance, None)
 
@@ -191,8 +188,6 @@ class ProductLaw(Law):
 
     def masses(self) -> tuple[Array, Array] | None:
         """Return points |x|/unit with the chance of each, for quadrature; None if unknown."""
-        from neurotron.laws.moments import masses_of_density
-
         return masses_of_density(self)
 
     @cached_property
@@ -222,8 +217,6 @@ class ProductLaw(Law):
 
     def even_moments(self, n_inputs: int, weighting: str | None = None) -> EvenMoments:
         """Return the moments the sharp certificate is made of: exact, if the law is symmetric."""
-        from neurotron.laws.even_moments import of_product
-
         if not self.symmetric:
             return super().even_moments(n_inputs, weighting)
         return of_product(self, n_inputs, weighting, normal=False)
@@ -231,13 +224,9 @@ class ProductLaw(Law):
     @cached_property
     def transforms(self) -> tuple[Array, Array, Array] | None:
         """ψ_p(s) = E[x^{2p} e^{−s x²}], p = 0, 1, 2, for x in `unit`, on the nodes of `moments`."""
-        from neurotron.laws.moments import laplace_transforms
-
         return laplace_transforms(self)
 
     def _norm_moment(self, order: int, n: int) -> float:
-        from neurotron.laws.moments import norm_moment
-
         return norm_moment(self, order, n)
 
 

@@ -15,11 +15,14 @@ the unit interval for quantiles. For analytic integrands the error falls exponen
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from neurotron._types import Array
-from neurotron.laws.base import ProductLaw
+
+if TYPE_CHECKING:
+    from neurotron.laws.base import ProductLaw
 
 __all__ = [
     "LOG_S",

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from neurotron._formula import cos_turn, log, sin_turn
+from neurotron._types import Array
 from neurotron.laws.base import ScaledLaw
-
-if TYPE_CHECKING:
-    from neurotron._types import Array
-    from neurotron.laws.even_moments import EvenMoments
+from neurotron.laws.even_moments import EvenMoments, of_product
 
 __all__ = ["Normal"]
 
@@ -48,8 +46,6 @@ class Normal(ScaledLaw):
 
     def even_moments(self, n_inputs: int, weighting: str | None = None) -> EvenMoments:
         """Return the moments the sharp certificate is made of, with E|aᵀx| = √(2/π) √(aᵀΣa)."""
-        from neurotron.laws.even_moments import of_product
-
         return of_product(self, n_inputs, weighting, normal=True)
 
     def _norm_moment(self, order: int, n: int) -> float:

@@ -33,9 +33,9 @@ class Computed(NamedTuple):
 
 def fingerprint() -> dict[str, str]:
     """Return what decides the bits of a result: versions, processor, and the formulas' code."""
-    from neurotron._jit import stamp  # loads the compiler
+    from neurotron._jit import source_hash  # loads the compiler
 
-    return environment() | {"formulas": stamp()[:16]}
+    return environment() | {"formulas": source_hash()[:16]}
 
 
 def run_unit(
@@ -74,7 +74,7 @@ def run_unit(
             "theorem1_radius": radii[i]["theorem1"],
             "weights": run.weights[i],
             "true_weights": problem.true_weights,
-            "attack_vector": None if arm.attack is None else arm.attack.vector,
+            "attack_vector": None if arm.attack is None else arm.attack.probe_vector,
             "steps": run.steps,
             "errors": run.errors[i],
             "losses": run.losses[i],
@@ -88,7 +88,7 @@ def run_unit(
 
 def _radii(study: Study, batch_size: int, problem: Problem, arm: Arm) -> dict[str, float | None]:
     """Return what each theorem guarantees of the error after the last step, None for nothing."""
-    from neurotron.theory import certify
+    from neurotron.guarantees import certify
 
     found: dict[str, float | None] = {"sharp": None, "theorem1": None}
     if problem.law.corrupted:

@@ -53,11 +53,11 @@ class Threads:
 
     def prepare(self) -> None:
         """Compile in the main thread, where Ctrl-C is heard, what units need."""
+        from neurotron.guarantees import certify
         from neurotron.laws import Normal
         from neurotron.networks import relu_gate
         from neurotron.problem import Problem
         from neurotron.simulation import simulate
-        from neurotron.theory import certify
         from neurotron.trainers import Arm, NeuroTron
 
         problem, arm = Problem.draw(relu_gate(1), Normal()), Arm(NeuroTron(1.0))

@@ -117,19 +117,19 @@ class Recursion:
         """
         wanted: Index = np.asarray(steps, dtype=np.int64)
         exact = min(int(wanted[-1]), EXACT_STEPS) if wanted.size else 0
-        course = self.course(start, exact, step_size)
-        bounds = course[np.minimum(wanted, exact)]
+        deltas = self.iterate(start, exact, step_size)
+        bounds = deltas[np.minimum(wanted, exact)]
         later = wanted > exact
-        bounds[later] = self._much_later(float(course[-1]), wanted[later] - exact, step_size)
+        bounds[later] = self._much_later(float(deltas[-1]), wanted[later] - exact, step_size)
         return bounds
 
-    def course(self, start: float, steps: int, step_size: float | None) -> Array:
+    def iterate(self, start: float, steps: int, step_size: float | None) -> Array:
         """Return Δ after 0, 1, … `steps` steps, one by one."""
-        from neurotron.theory.course import SCHEDULED, follow
+        from neurotron.theory.iteration import SCHEDULED, fill  # loads the compiler
 
-        course = np.full(steps + 1, float(start))
-        follow(SCHEDULED if step_size is None else float(step_size), *self.numbers, course)
-        return course
+        deltas = np.full(steps + 1, float(start))
+        fill(SCHEDULED if step_size is None else float(step_size), *self.numbers, deltas)
+        return deltas
 
     def steps_to(self, start: float, target: float, step_size: float | None) -> int | None:
         """Return after how many steps Δ ≤ `target` is certain, None if it never is.
@@ -146,7 +146,7 @@ class Recursion:
         if most > EXACT_STEPS:
             return most
         # that F(Δ) ≤ Δ falls below the target within `most` steps is a theorem; rounding is not
-        reached = self.course(start, most + 1, step_size) <= target
+        reached = self.iterate(start, most + 1, step_size) <= target
         return int(reached.argmax()) if reached.any() else None
 
     # ---- a bound without iterating ---------------------------------------------------------------

@@ -18,34 +18,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from neurotron import _check
 from neurotron._types import Array
 from neurotron.attacks import Attack
-from neurotron.laws.even_moments import weights_of_rows
+from neurotron.attacks.budget import Budget, budget_of
 from neurotron.networks import FilterNetwork
 from neurotron.problem import Problem
+from neurotron.theory.attack_moments import SLACK, AttackMoments, attack_moments, largest_root
 from neurotron.theory.constants import sensing_of
-from neurotron.theory.exposure import Budget, attacked_rows, budget_of
 from neurotron.theory.recursion import Recursion
 
-if TYPE_CHECKING:
-    from neurotron.trainers import NeuroTron
-
 __all__ = [
-    "Exposure",
     "SharpConstants",
-    "exposure",
     "is_disturbed",
     "sharp_constants",
     "sharp_recursion",
 ]
-
-SLACK = 1e-11
-"""By which constants are rounded to the safe side, relative to what they are computed from."""
 
 
 @dataclass(frozen=True)
@@ -71,19 +62,19 @@ class SharpConstants:
         """
         return max(self.lambda1, self.L1, self.L2, *((self.tau, self.s0) if disturbed else ()))
 
-    def recursion(self, exposure: Exposure, noise: float, batch_size: int) -> Recursion:
+    def recursion(self, moments: AttackMoments, noise: float, batch_size: int) -> Recursion:
         """Return F, for batches of b = `batch_size` and honest label noise of deviation ς.
 
         A batch-aware attacker correlates what it does to one sample with the others of
         the batch, and with their noise.
         """
-        theta, b = exposure.bound, batch_size
+        theta, b = moments.bound, batch_size
         noisy = noise * self.s0 if noise > 0.0 else 0.0  # 0 · ∞ = 0: there is none
-        alone = theta * exposure.s2 + noisy
-        pushed, cross = theta * exposure.tau, 1.0 - 1.0 / b
-        if exposure.batch_aware:
+        alone = theta * moments.s2 + noisy
+        pushed, cross = theta * moments.tau, 1.0 - 1.0 / b
+        if moments.batch_aware:
             linear = 2.0 * pushed * self.L2
-            constant = pushed * (theta * exposure.s1 + 2.0 * noisy)
+            constant = pushed * (theta * moments.s1 + 2.0 * noisy)
         else:
             linear, constant = 2.0 * pushed * self.L1, pushed**2
         return Recursion(
@@ -93,17 +84,6 @@ class SharpConstants:
             linear=2.0 * self.L2 * alone / b + cross * linear,
             constant=alone**2 / b + cross * constant,
         )
-
-
-@dataclass(frozen=True)
-class Exposure:
-    """What an attacker gives: θ, τ = sup E[βω|uᵀMx|], s₂ = √E[βω²‖Mx‖²], s₁ = E[βω‖Mx‖]."""
-
-    bound: float
-    tau: float
-    s2: float
-    s1: float
-    batch_aware: bool
 
 
 def sharp_constants(
@@ -131,7 +111,7 @@ def sharp_constants(
         lambda1=lambda1,
         L1=l1,
         L2=l2,
-        tau=math.inf if moments.absolute is None else _root(m @ moments.absolute @ m.T),
+        tau=math.inf if moments.absolute is None else largest_root(m @ moments.absolute @ m.T),
         s0=math.inf
         if moments.squared is None
         else math.sqrt(float(np.trace(m @ moments.squared @ m.T)) * (1.0 + SLACK)),
@@ -140,68 +120,32 @@ def sharp_constants(
     )
 
 
-def exposure(
-    constants: SharpConstants,
-    problem: Problem,
-    trainer: NeuroTron,
-    attack: Attack | Budget | None,
-) -> Exposure:
-    """Return what an attack amounts to; a chance that varies counts as its largest where it must.
-
-    With rows of data and a chance β(x), τ is bounded by Cauchy–Schwarz in two ways.
-    """
-    budget = budget_of(attack)
-    theta, beta = budget.bound, budget.probability
-    if theta is None or beta is None:
-        raise _check.InputError(f"the attack has no finite bound: {attack!r}")
-    batch_aware = budget.sees == "batch"
-    m = np.asarray(trainer.sensing)
-    rows = attacked_rows(problem, m, attack)
-    if rows is None:
-        s0 = constants.s0
-        # 0 · ∞ = 0: nobody attacks
-        if theta * beta == 0.0:
-            return Exposure(theta, 0.0, 0.0, 0.0, batch_aware)
-        return Exposure(theta, beta * constants.tau, math.sqrt(beta) * s0, beta * s0, batch_aware)
-    x, chance = rows
-    weights = weights_of_rows(x, trainer.weighting)
-    sensed = x @ m.T
-    lengths = weights * np.linalg.norm(sensed, axis=1)
-
-    def second(factor: Array) -> Array:
-        return (sensed.T * factor) @ sensed / len(x)
-
-    tau = min(
-        _root(second((chance * weights) ** 2)),
-        math.sqrt(float(chance.mean())) * _root(second(chance * weights**2)),
-    )
-    s2 = math.sqrt(float((chance * lengths**2).mean()) * (1.0 + SLACK))
-    s1 = float((chance * lengths).mean()) * (1.0 + SLACK)
-    return Exposure(theta, tau, s2, s1, batch_aware)
-
-
 def sharp_recursion(
-    problem: Problem, trainer: NeuroTron, attack: Attack | Budget | None, batch_size: int
+    problem: Problem,
+    sensing: Array,
+    weighting: str | None,
+    attack: Attack | Budget | None,
+    batch_size: int,
 ) -> Recursion:
-    """Return the recursion F of a resolved trainer, or say why there is none."""
-    constants = sharp_constants(problem, np.asarray(trainer.sensing), trainer.weighting)
-    seen = exposure(constants, problem, trainer, attack)
+    """Return the recursion F by which step sizes are found, or say why there is none."""
+    constants = sharp_constants(problem, sensing, weighting)
+    moments = attack_moments(constants, problem, sensing, weighting, attack)
     if not math.isfinite(constants.largest(disturbed=is_disturbed(problem, attack))):
         raise _check.InputError(
-            f"step_size={trainer.step_size!r} needs moments that {problem.law!r} does not have or "
-            f"does not say: give a number{_weights_too(problem, trainer)}"
+            f"finding a step size needs moments that {problem.law!r} does not have or does not "
+            f"say: give step_size a number{_weights_too(problem, weighting)}"
         )
     if constants.lambda1 <= 0.0:
         raise _check.InputError(
-            f"step_size={trainer.step_size!r} needs λ1 > 0, and this sensing matrix has "
-            f"{constants.lambda1:.3g}: use sensing='optimal'"
+            f"finding a step size needs λ1 > 0, and this sensing matrix has "
+            f"{constants.lambda1:.3g}: use sensing='optimal', or give step_size a number"
         )
-    return constants.recursion(seen, problem.noise, batch_size)
+    return constants.recursion(moments, problem.noise, batch_size)
 
 
-def _weights_too(problem: Problem, trainer: NeuroTron) -> str:
+def _weights_too(problem: Problem, weighting: str | None) -> str:
     """Return the advice to use weights, where they help."""
-    helps = trainer.weighting is None and problem.even_moments("inverse-norm").quartic is not None
+    helps = weighting is None and problem.even_moments("inverse-norm").quartic is not None
     return ", or weighting='inverse-norm'" if helps else ""
 
 
@@ -221,17 +165,10 @@ def _split(network: FilterNetwork, quartic: Array) -> float:
     odd = gate @ quartic @ gate.T
     even = network.mean_congruence(quartic)
     both = ((1.0 + alpha) / 2.0) ** 2 * odd + ((1.0 - alpha) / 2.0) ** 2 * even
-    return _root(both) ** 2
+    return largest_root(both) ** 2
 
 
 def _risk(problem: Problem) -> float:
     """Return the same with Σ in place of Q: the mean squared error of predictions."""
     covariance = problem.covariance
     return math.inf if covariance is None else _split(problem.network, covariance)
-
-
-def _root(matrix: Array) -> float:
-    """Return √λ_max of a positive semidefinite matrix, rounded up; inf if it overflowed."""
-    if not np.isfinite(matrix).all():
-        return math.inf
-    return math.sqrt(max(float(np.linalg.eigvalsh(matrix)[-1]), 0.0) * (1.0 + SLACK))

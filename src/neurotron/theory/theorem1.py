@@ -25,9 +25,10 @@ from scipy.special import gammaln
 from neurotron import _check
 from neurotron._types import Array, Index
 from neurotron.attacks import Attack
+from neurotron.attacks.budget import Budget, budget_of
 from neurotron.problem import Problem
+from neurotron.theory.attack_moments import attacked_rows
 from neurotron.theory.constants import lambda1, lambda2, lambda3, sensing_of
-from neurotron.theory.exposure import Budget, attacked_rows, budget_of
 from neurotron.theory.search import least
 
 __all__ = [

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from neurotron import _check
-from neurotron._formula import family
+from neurotron._formula import formula_group
 from neurotron._pickling import Pickled
 
 if TYPE_CHECKING:
@@ -115,9 +115,9 @@ class Trainer(Pickled):
         return len(self.initial_state) > 0
 
     @property
-    def family(self) -> object:
+    def formula_group(self) -> object:
         """What arms must share for one call of the formulas to serve them all."""
-        return family(self, "influence", "observe", "adapt")
+        return formula_group(self, "influence", "observe", "adapt")
 
     def __repr__(self) -> str:
         settings = [f"step_size={self._step_text}", *self._averaging_text]

@@ -91,10 +91,10 @@ class NeuroTron(Trainer):
                     "`true_weights`: take the arm of plan(…, step_size='scheduled', "
                     "initial_error=…), or step_size='fastest'"
                 )
-            recursion = sharp_recursion(problem, resolved, attack, batch_size)
+            recursion = sharp_recursion(problem, matrix, self.weighting, attack, batch_size)
             return ScheduledTron.of(resolved, recursion, problem.initial_error(None) ** 2)
         if self.step_size == "fastest":  # the same whoever attacks, even without a bound
-            recursion = sharp_recursion(problem, resolved, None, batch_size)
+            recursion = sharp_recursion(problem, matrix, self.weighting, None, batch_size)
             object.__setattr__(resolved, "step_size", recursion.fastest)
         return resolved
 

@@ -10,13 +10,20 @@ from neurotron._types import Array, Index
 from neurotron.engine.compiled.respond import Gates
 
 __all__ = [
-    "DIRECTIONS", "FED", "FIRST_GRADIENT", "SENSING", "Batches", "Feed", "Learners", "Scratch",
-    "Sight",
+    "DIRECTIONS",
+    "EXTERNAL",
+    "FIRST_GRADIENT",
+    "SENSING",
+    "Batches",
+    "ExternalBatches",
+    "Learners",
+    "Projections",
+    "Scratch",
 ]  # fmt: skip
 
 DIRECTIONS = ("sensing", "gradient", "first_gradient")
 SENSING, FIRST_GRADIENT = DIRECTIONS.index("sensing"), DIRECTIONS.index("first_gradient")
-FED = -1
+EXTERNAL = -1
 """The code of a law whose inputs come from outside."""
 
 
@@ -25,7 +32,7 @@ class Batches(NamedTuple):
 
     key: np.uint64
     law: int
-    """Code of the law's formula, FED if inputs come from outside."""
+    """Code of the law's formula, EXTERNAL if inputs come from outside."""
     scale: float
     shape: float
     correlation: Array
@@ -35,7 +42,7 @@ class Batches(NamedTuple):
     noise: float
 
 
-class Feed(NamedTuple):
+class ExternalBatches(NamedTuple):
     """Batches from outside, from step `first` on; parts that are drawn here have no rows."""
 
     first: int
@@ -47,7 +54,7 @@ class Feed(NamedTuple):
     """(steps, b)."""
 
 
-class Sight(NamedTuple):
+class Projections(NamedTuple):
     """How a batch is seen: all dense matrices as one, and which columns of it each one is."""
 
     matrix: Array
@@ -88,12 +95,12 @@ class Learners(NamedTuple):
     """Whether they look at the batch before the next step."""
     weighting: Index
     """Which row of `Scratch.counts` a block learns by."""
-    uses: Index
+    query_fields: Index
     """Whether a block's attack looks at a field of the query, (blocks, 10)."""
     bound: Array
     """θ, flat: (blocks, 8 b); so are the next three."""
     probability: Array
-    setting: Array
+    parameter: Array
     """The attack's own number."""
     rate: Array
     """η/b."""
@@ -123,7 +130,7 @@ class Scratch(NamedTuple):
     """Inputs through the matrix, (b, columns); `flat_seen` is the same memory."""
     flat_seen: Array
     basis_seen: Array
-    """Where `Sight.basis` looks: `inputs` for gathered windows, else `seen`."""
+    """Where `Projections.basis` looks: `inputs` for gathered windows, else `seen`."""
     coin: Array
     """(b,), and the uniform that comes with it."""
     chosen: Array

@@ -6,7 +6,7 @@ import numpy as np
 
 from neurotron._types import Array, Index
 from neurotron.engine.compiled import formulas, layout
-from neurotron.engine.compiled.arrays import FED, Feed
+from neurotron.engine.compiled.arrays import EXTERNAL, ExternalBatches
 from neurotron.engine.compiled.lanes import LANES
 from neurotron.engine.compiled.step import advance
 from neurotron.engine.recording import Records
@@ -19,7 +19,7 @@ from neurotron.trainers import Arm
 
 __all__ = ["CompiledCohort", "obstacle"]
 
-FED_NUMBERS = 2**20
+EXTERNAL_NUMBERS = 2**20
 """About how many input numbers are fed to the loop at once."""
 
 
@@ -43,12 +43,12 @@ class CompiledCohort:
     def __init__(self, setup: Setup) -> None:
         self.problem, arms, _, self.source, self.stream, self.state = setup
         self.batches = layout.batches_of(setup)
-        self.sight, sensing = layout.sight_of(setup)
+        self.projections, sensing = layout.projections_of(setup)
         self.learners, lanes = layout.learners_of(setup, sensing)
-        self.scratch = layout.scratch_of(setup, self.batches, self.sight, self.learners)
+        self.scratch = layout.scratch_of(setup, self.batches, self.projections, self.learners)
         self.places = np.empty(len(arms), dtype=np.intp)
         self.places[lanes] = np.arange(lanes.size).reshape(lanes.shape)
-        self.fed_steps = max(1, FED_NUMBERS // self.scratch.latent.size)
+        self.fed_steps = max(1, EXTERNAL_NUMBERS // self.scratch.latent.size)
 
     def compile(self) -> None:
         """Compile now what the first step would otherwise wait for, or find it on disk."""
@@ -59,7 +59,7 @@ class CompiledCohort:
         records = []
         while True:
             start = self.state.step
-            end = stop if self.batches.law != FED else min(stop, start + self.fed_steps)
+            end = stop if self.batches.law != EXTERNAL else min(stop, start + self.fed_steps)
             here = due[(due >= start) & ((due < end) | (due == stop) & (end == stop))]
             records.append(self._advance(start, end, here))
             if end == stop:
@@ -70,7 +70,7 @@ class CompiledCohort:
         errors, losses = np.empty(shape), np.empty(shape)
         feed = self._feed(start, stop + (stop in due))
         advance(
-            start, stop, due, self.batches, feed, self.sight, self.learners, self.scratch,
+            start, stop, due, self.batches, feed, self.projections, self.learners, self.scratch,
             errors, losses,
         )  # fmt: skip
         self.state.step = stop
@@ -93,21 +93,21 @@ class CompiledCohort:
     def _by_arm(self, records: Array) -> Array:
         return records.reshape(len(records), self.learners.stopped_at.size)[:, self.places]
 
-    def _feed(self, start: int, stop: int) -> Feed:
+    def _feed(self, start: int, stop: int) -> ExternalBatches:
         """Return what the loop cannot draw itself of the batches `start` … `stop` − 1."""
         b, width = self.scratch.latent.shape
-        fed = range(start, stop) if self.batches.law == FED else range(0)
+        fed = range(start, stop) if self.batches.law == EXTERNAL else range(0)
         inputs = np.empty((len(fed), b * width))
-        if layout.is_simulated(self.source):
+        if layout.draws_itself(self.source):
             law = self.problem.law
             base = law.base if type(law) is Correlated else law
             for i, step in enumerate(fed):
                 inputs[i] = draw_inputs(base, self.stream, step, b, width).ravel()
-            return Feed(start, inputs, np.empty((0, b)), np.empty((0, b)))
+            return ExternalBatches(start, inputs, np.empty((0, b)), np.empty((0, b)))
         labels, counts = np.empty((len(fed), b)), np.ones((len(fed), b))
         for i, step in enumerate(fed):
             batch = draw_batch(self.source, self.stream, step, b, width)
             inputs[i], labels[i] = batch.inputs.ravel(), batch.labels
             if batch.counts is not None:
                 counts[i] = batch.counts
-        return Feed(start, inputs, labels, counts)
+        return ExternalBatches(start, inputs, labels, counts)

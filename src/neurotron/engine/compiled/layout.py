@@ -10,11 +10,18 @@ import numpy as np
 from neurotron._types import Array, Index
 from neurotron.attacks import Attack, Constant, Query
 from neurotron.engine.compiled import formulas
-from neurotron.engine.compiled.arrays import DIRECTIONS, FED, Batches, Learners, Scratch, Sight
+from neurotron.engine.compiled.arrays import (
+    DIRECTIONS,
+    EXTERNAL,
+    Batches,
+    Learners,
+    Projections,
+    Scratch,
+)
 from neurotron.engine.compiled.lanes import LANES
 from neurotron.engine.compiled.respond import gates_of
 from neurotron.engine.compiled.rules import RULES, rule_of
-from neurotron.engine.grouping import settings_of
+from neurotron.engine.grouping import parameters_of
 from neurotron.engine.setup import Setup
 from neurotron.engine.sources import Simulated, Source
 from neurotron.engine.state import divergence_limit
@@ -25,7 +32,7 @@ from neurotron.networks.basis import Windows
 from neurotron.problem import Problem
 from neurotron.trainers import Arm, NeuroTron
 
-__all__ = ["batches_of", "is_simulated", "learners_of", "scratch_of", "sight_of"]
+__all__ = ["batches_of", "draws_itself", "learners_of", "projections_of", "scratch_of"]
 
 HONEST = Constant(bound=0.0, probability=0.0)
 
@@ -36,17 +43,17 @@ def batches_of(setup: Setup) -> Batches:
     base, mixing = law, np.empty((0, 0))
     if type(law) is Correlated:
         base, mixing = law.base, law.matrix.T
-    if not is_simulated(setup.source):
-        return Batches(key, FED, 1.0, 0.0, np.empty((0, 0)), np.arange(0), 0.0)
+    if not draws_itself(setup.source):
+        return Batches(key, EXTERNAL, 1.0, 0.0, np.empty((0, 0)), np.arange(0), 0.0)
     noise, latent = float(setup.problem.noise), np.arange(len(mixing))
-    code, scale, shape = FED, 1.0, 0.0
+    code, scale, shape = EXTERNAL, 1.0, 0.0
     if type(base) in formulas.LAWS:
         assert isinstance(base, ScaledLaw)
         code, scale, shape = formulas.LAW_FORMULAS.index(base.formula), base.scale, base.shape
     return Batches(key, code, scale, shape, _in_blocks(mixing), latent, noise)
 
 
-def is_simulated(source: Source) -> TypeGuard[Simulated]:
+def draws_itself(source: Source) -> TypeGuard[Simulated]:
     """Return whether labels are those of the inputs seen, and no subclass changes them."""
     return type(source) is Simulated and not source.problem.law.corrupted
 
@@ -54,7 +61,7 @@ def is_simulated(source: Source) -> TypeGuard[Simulated]:
 # ---- matrices ------------------------------------------------------------------------------------
 
 
-def sight_of(setup: Setup) -> tuple[Sight, list[int]]:
+def projections_of(setup: Setup) -> tuple[Projections, list[int]]:
     """Return how a batch is seen, and which of its sensing matrices each arm goes by."""
     network, true_weights, dense = setup.problem.network, setup.problem.true_weights, Stack()
     basis = network.basis
@@ -65,7 +72,7 @@ def sight_of(setup: Setup) -> tuple[Sight, list[int]]:
     r, n = network.filter_size, network.n_inputs
     stacked = np.concatenate([np.empty((0, n)), *dense.matrices])
     columns = np.arange(len(stacked)).reshape(-1, r)
-    sight = Sight(
+    projections = Projections(
         matrix=_in_blocks(stacked.T),
         inputs=np.arange(n),
         basis=basis.index.copy() if isinstance(basis, Windows) else columns[of_basis],
@@ -73,7 +80,7 @@ def sight_of(setup: Setup) -> tuple[Sight, list[int]]:
         gates=gates_of(network),
         true_weights=np.array([] if true_weights is None else true_weights),
     )
-    return sight, of_arm
+    return projections, of_arm
 
 
 class Stack:
@@ -97,7 +104,7 @@ def _sensing(arm: Arm, network: FilterNetwork) -> Array | None:
     """Return the matrix an arm moves along, or is probed through, if there is one."""
     if isinstance(arm.trainer, NeuroTron):
         return np.asarray(arm.trainer.sensing)
-    probed = arm.attack is not None and "probe" in arm.attack.uses
+    probed = arm.attack is not None and "probe" in arm.attack.query_fields
     return network.mean_gate if probed else None
 
 
@@ -129,7 +136,7 @@ def learners_of(setup: Setup, sensing: Sequence[int]) -> tuple[Learners, Index]:
     ]
     lanes = _blocks(keys)
     direction, row, attack_code, rule, weighting, averaging = np.array(keys)[lanes[:, 0]].T.copy()
-    references, impersonated = _references(problem, attacks, is_simulated(source))
+    references, impersonated = _references(problem, attacks, draws_itself(source))
     rate = [float(arm.trainer.step_size) / batch_size for arm in arms]
 
     def flat(values: Sequence[float] | Array) -> Array:
@@ -151,12 +158,12 @@ def learners_of(setup: Setup, sensing: Sequence[int]) -> tuple[Learners, Index]:
         rule=rule,
         observes=np.array([RULES[code].observes for code in rule]),
         weighting=weighting,
-        uses=np.array(
-            [[name in attacks[arm].uses for name in Query._fields] for arm in lanes[:, 0]]
+        query_fields=np.array(
+            [[name in attacks[arm].query_fields for name in Query._fields] for arm in lanes[:, 0]]
         ),
         bound=flat([attack.bound for attack in attacks]),
         probability=flat([attack.probability for attack in attacks]),
-        setting=flat(settings_of(attacks)),
+        parameter=flat(parameters_of(attacks)),
         rate=flat(rate),
         vectors=filters(_vectors(attacks, problem.network.filter_size)),
         references=references,
@@ -189,7 +196,7 @@ def _rows(memory: Sequence[tuple[float, ...]]) -> Array:
 def _vectors(attacks: Sequence[Attack], filter_size: int) -> Array:
     """Return the fixed vector of each attack as a column, zero for those without: (r, arms)."""
     zero = np.zeros(filter_size)
-    return np.stack([zero if a.vector is None else a.vector for a in attacks], axis=1)
+    return np.stack([zero if a.probe_vector is None else a.probe_vector for a in attacks], axis=1)
 
 
 def _references(
@@ -199,9 +206,9 @@ def _references(
     filters = [problem.true_weights] if simulated else []
     lane = np.zeros(len(attacks), dtype=np.intp)
     for arm, attack in enumerate(attacks):
-        if "probe_output" in attack.uses:
+        if "probe_output" in attack.query_fields:
             lane[arm] = len(filters)
-            filters.append(attack.vector)
+            filters.append(attack.probe_vector)
     columns = np.array(filters).reshape(-1, problem.network.filter_size).T
     return _in_blocks(columns), lane
 
@@ -209,20 +216,22 @@ def _references(
 # ---- room to work in -----------------------------------------------------------------------------
 
 
-def scratch_of(setup: Setup, batches: Batches, sight: Sight, learners: Learners) -> Scratch:
+def scratch_of(
+    setup: Setup, batches: Batches, projections: Projections, learners: Learners
+) -> Scratch:
     """Return room to work in."""
     network, b = setup.problem.network, setup.batch_size
     n = network.n_inputs
     noise_pairs = -(-b // 2)
     width = n if batches.latent.size == 0 else batches.latent.size
-    if batches.law == FED:
+    if batches.law == EXTERNAL:
         pairs, drawn = noise_pairs, np.empty(b * width)
     else:
         pairs = setup.problem.law.pairs(b, n)
         drawn = np.empty(2 * pairs)
     latent = drawn[: b * width].reshape(b, width)
     inputs = np.empty((b, len(batches.correlation) * LANES)) if batches.latent.size else latent
-    seen = np.empty((b, len(sight.matrix) * LANES))
+    seen = np.empty((b, len(projections.matrix) * LANES))
     queries = np.full((len(Query._fields), b * LANES), np.nan)
     queries[Query._fields.index("sign")] = np.repeat(np.where(np.arange(b) % 2, 1.0, -1.0), LANES)
 

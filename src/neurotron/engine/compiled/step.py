@@ -12,29 +12,30 @@ from collections.abc import Callable
 import numpy as np
 
 from neurotron._jit import entry, inline
+from neurotron._philox import fill_pairs
+from neurotron._streams import Purpose
 from neurotron._types import Array, Index
 from neurotron.attacks import Query
 from neurotron.engine.compiled import loops
 from neurotron.engine.compiled.arrays import (
-    FED,
+    EXTERNAL,
     FIRST_GRADIENT,
     SENSING,
     Batches,
-    Feed,
+    ExternalBatches,
     Learners,
+    Projections,
     Scratch,
-    Sight,
 )
 from neurotron.engine.compiled.formulas import attack, draw, draw_normal
 from neurotron.engine.compiled.lanes import LANES
 from neurotron.engine.compiled.products import add_transposed_product, product
 from neurotron.engine.compiled.respond import respond
 from neurotron.engine.compiled.rules import Samples, adapt, weigh
-from neurotron.engine.streams import Purpose, fill_pairs
 
 __all__ = ["advance"]
 
-LABEL, OUTPUT, SIGN, UNIFORM, PUSH, PROBE, PROBE_OUTPUT, NORM, STEP, SETTING = range(
+LABEL, OUTPUT, SIGN, UNIFORM, PUSH, PROBE, PROBE_OUTPUT, NORM, STEP, PARAMETER = range(
     len(Query._fields)
 )
 INPUTS, ATTACK, NOISE = (
@@ -46,9 +47,11 @@ INPUTS, ATTACK, NOISE = (
 
 
 @inline
-def _see(step: int, batches: Batches, feed: Feed, sight: Sight, scratch: Scratch) -> None:
+def _draw_and_project(
+    step: int, batches: Batches, feed: ExternalBatches, projections: Projections, scratch: Scratch
+) -> None:
     """Draw the inputs of batch `step`, and see them through all matrices."""
-    if batches.law == FED:
+    if batches.law == EXTERNAL:
         loops.copy(feed.inputs[step - feed.first], scratch.drawn)
     else:
         fill_pairs(batches.key, INPUTS, np.uint64(step), scratch.u, scratch.v)
@@ -56,33 +59,42 @@ def _see(step: int, batches: Batches, feed: Feed, sight: Sight, scratch: Scratch
     for block in range(len(batches.correlation)):
         matrix, width = batches.correlation[block], scratch.inputs.shape[1]
         product(scratch.latent, batches.latent, matrix, scratch.flat_inputs, width, block * LANES)
-    for block in range(len(sight.matrix)):
-        matrix, width = sight.matrix[block], scratch.seen.shape[1]
-        product(scratch.inputs, sight.inputs, matrix, scratch.flat_seen, width, block * LANES)
+    for block in range(len(projections.matrix)):
+        matrix, width = projections.matrix[block], scratch.seen.shape[1]
+        product(scratch.inputs, projections.inputs, matrix, scratch.flat_seen, width, block * LANES)
 
 
 @inline
-def _answer(weights: Array, slopes: bool, sight: Sight, scratch: Scratch, output: Array) -> None:
+def _respond(
+    weights: Array, slopes: bool, projections: Projections, scratch: Scratch, output: Array
+) -> None:
     """Set the outputs of eight filters, and with `slopes` their gradient coefficients.
 
     Works in `residual` and `weight`, which are set later in the step.
     """
-    for matrix in range(len(sight.basis)):
-        columns, responses = sight.basis[matrix], scratch.responses[matrix]
+    for matrix in range(len(projections.basis)):
+        columns, responses = projections.basis[matrix], scratch.responses[matrix]
         product(scratch.basis_seen, columns, weights, responses, LANES, 0)
     respond(
-        sight.gates, scratch.responses, output, slopes, scratch.coefficients, scratch.residual,
-        scratch.weight,
+        projections.gates, scratch.responses, output, slopes, scratch.coefficients,
+        scratch.residual, scratch.weight,
     )  # fmt: skip
 
 
 @inline
 def _label(
-    step: int, batches: Batches, feed: Feed, learners: Learners, sight: Sight, scratch: Scratch
+    step: int,
+    batches: Batches,
+    feed: ExternalBatches,
+    learners: Learners,
+    projections: Projections,
+    scratch: Scratch,
 ) -> None:
     """Find the honest labels, how much samples count, and the coins of the attack."""
     for block in range(len(learners.references)):
-        _answer(learners.references[block], False, sight, scratch, scratch.reference_output[block])
+        _respond(
+            learners.references[block], False, projections, scratch, scratch.reference_output[block]
+        )
     label = scratch.queries[LABEL]
     if len(feed.labels):
         loops.spread(feed.labels[step - feed.first], 1, label)
@@ -98,7 +110,7 @@ def _label(
         loops.spread(feed.counts[step - feed.first], 1, scratch.counts[0])
     if len(scratch.counts) > 1:
         inputs, counts = scratch.inputs, scratch.counts
-        loops.times_inverse_square(inputs, sight.inputs.size, counts[0], counts[1])
+        loops.times_inverse_square(inputs, projections.inputs.size, counts[0], counts[1])
     fill_pairs(batches.key, ATTACK, np.uint64(step), scratch.coin, scratch.chosen)
     loops.spread(scratch.coin, 1, scratch.flat_coin)
     loops.spread(scratch.chosen, 1, scratch.queries[UNIFORM])
@@ -109,37 +121,39 @@ def _label(
 
 
 @inline
-def _look(block: int, learners: Learners, sight: Sight, scratch: Scratch) -> None:
+def _fill_query(block: int, learners: Learners, projections: Projections, scratch: Scratch) -> None:
     """Fill in what the attack of a block looks at besides labels and outputs."""
-    if learners.uses[block, PUSH]:
-        _push(block, learners, sight, scratch, scratch.queries[PUSH])
-    if learners.uses[block, PROBE]:
-        columns, vectors = sight.sensing[learners.sensing[block]], learners.vectors[block]
+    if learners.query_fields[block, PUSH]:
+        _push(block, learners, projections, scratch, scratch.queries[PUSH])
+    if learners.query_fields[block, PROBE]:
+        columns, vectors = projections.sensing[learners.sensing[block]], learners.vectors[block]
         product(scratch.seen, columns, vectors, scratch.queries[PROBE], LANES, 0)
-    if learners.uses[block, PROBE_OUTPUT]:
+    if learners.query_fields[block, PROBE_OUTPUT]:
         which = learners.impersonated[block]
         loops.gather_lanes(scratch.reference_output, which, scratch.queries[PROBE_OUTPUT])
-    if learners.uses[block, NORM]:
-        loops.norms(scratch.inputs, sight.inputs.size, scratch.queries[NORM])
-    if learners.uses[block, SETTING]:
-        loops.copy(learners.setting[block], scratch.queries[SETTING])
+    if learners.query_fields[block, NORM]:
+        loops.norms(scratch.inputs, projections.inputs.size, scratch.queries[NORM])
+    if learners.query_fields[block, PARAMETER]:
+        loops.copy(learners.parameter[block], scratch.queries[PARAMETER])
 
 
 @inline
-def _push(block: int, learners: Learners, sight: Sight, scratch: Scratch, push: Array) -> None:
+def _push(
+    block: int, learners: Learners, projections: Projections, scratch: Scratch, push: Array
+) -> None:
     """Set (w − w*)ᵀ(direction of each sample).
 
     Works in `weight` and `move`, which are set later in the step.
     """
     away, along, direction = scratch.move, scratch.weight, learners.direction[block]
-    loops.subtract_each(learners.weights[block], sight.true_weights, away)
+    loops.subtract_each(learners.weights[block], projections.true_weights, away)
     if direction == SENSING:
-        columns = sight.sensing[learners.sensing[block]]
+        columns = projections.sensing[learners.sensing[block]]
         product(scratch.seen, columns, away, push, LANES, 0)
     else:
         loops.fill(push, 0.0)
-        for matrix in range(len(sight.basis)):
-            product(scratch.basis_seen, sight.basis[matrix], away, along, LANES, 0)
+        for matrix in range(len(projections.basis)):
+            product(scratch.basis_seen, projections.basis[matrix], away, along, LANES, 0)
             loops.add_products(scratch.coefficients[matrix], along, push)
     if direction == FIRST_GRADIENT:
         loops.repeat_first(push)
@@ -149,7 +163,9 @@ def _push(block: int, learners: Learners, sight: Sight, scratch: Scratch, push: 
 
 
 @inline
-def _update(step: int, block: int, learners: Learners, sight: Sight, scratch: Scratch) -> None:
+def _update(
+    step: int, block: int, learners: Learners, projections: Projections, scratch: Scratch
+) -> None:
     """Move the eight learners of a block."""
     weight, move, direction = scratch.weight, scratch.move, learners.direction[block]
     weights, rate = learners.weights[block], learners.rate[block]
@@ -157,20 +173,22 @@ def _update(step: int, block: int, learners: Learners, sight: Sight, scratch: Sc
     counts = scratch.counts[learners.weighting[block]]
     weigh(rule, memory, residual, counts, rate, weight)
     if learners.observes[block]:
-        _measure(block, learners, sight, scratch)
+        _measure(block, learners, projections, scratch)
     samples = Samples(residual, scratch.length)
     adapt(rule, step, memory, learners.stopped_at[block], samples, counts)
     if direction == FIRST_GRADIENT:
         loops.sum_into_first(weight)
     loops.fill(move, 0.0)
     if direction == SENSING:
-        columns = sight.sensing[learners.sensing[block]]
+        columns = projections.sensing[learners.sensing[block]]
         add_transposed_product(scratch.seen, columns, weight, move)
     else:
-        for matrix in range(len(sight.basis)):
+        for matrix in range(len(projections.basis)):
             coefficients = scratch.coefficients[matrix]
             loops.multiply(weight, coefficients)
-            add_transposed_product(scratch.basis_seen, sight.basis[matrix], coefficients, move)
+            add_transposed_product(
+                scratch.basis_seen, projections.basis[matrix], coefficients, move
+            )
     stopped_at, average = learners.stopped_at[block], learners.average[block]
     loops.take_move(weights, move, stopped_at, step, learners.limit)
     if learners.averaging[block]:
@@ -178,7 +196,7 @@ def _update(step: int, block: int, learners: Learners, sight: Sight, scratch: Sc
 
 
 @inline
-def _measure(block: int, learners: Learners, sight: Sight, scratch: Scratch) -> None:
+def _measure(block: int, learners: Learners, projections: Projections, scratch: Scratch) -> None:
     """Set the squared length of each sample's direction.
 
     Works in `move`, and in the coefficients of a block that does not move along gradients.
@@ -187,10 +205,12 @@ def _measure(block: int, learners: Learners, sight: Sight, scratch: Scratch) -> 
     length, work = scratch.length, scratch.move
     if direction == SENSING:
         loops.fill(scratch.coefficients[0], 1.0)
-        columns = sight.sensing[row : row + 1]
+        columns = projections.sensing[row : row + 1]
         loops.squared_lengths(scratch.seen, columns, scratch.coefficients, work, length)
     else:
-        loops.squared_lengths(scratch.basis_seen, sight.basis, scratch.coefficients, work, length)
+        loops.squared_lengths(
+            scratch.basis_seen, projections.basis, scratch.coefficients, work, length
+        )
     if direction == FIRST_GRADIENT:
         loops.repeat_first(length)
 
@@ -200,12 +220,17 @@ def _measure(block: int, learners: Learners, sight: Sight, scratch: Scratch) -> 
 
 @inline
 def _record(
-    block: int, learners: Learners, sight: Sight, scratch: Scratch, errors: Array, losses: Array
+    block: int,
+    learners: Learners,
+    projections: Projections,
+    scratch: Scratch,
+    errors: Array,
+    losses: Array,
 ) -> None:
     """Set error ‖w − w*‖ and mean squared residual of each lane; infinite once it diverged."""
     averaging = learners.averaging[block]
     shown = learners.average[block] if averaging else learners.weights[block]
-    loops.distances(shown, sight.true_weights, errors)
+    loops.distances(shown, projections.true_weights, errors)
     loops.mean_squares(scratch.residual, scratch.counts[0], losses)
     for lane in range(LANES):
         stopped = learners.stopped_at[block, lane] >= 0
@@ -222,8 +247,8 @@ def advance(stamp: str) -> Callable[..., None]:
         stop: int,
         due: Index,
         batches: Batches,
-        feed: Feed,
-        sight: Sight,
+        feed: ExternalBatches,
+        projections: Projections,
         learners: Learners,
         scratch: Scratch,
         errors: Array,
@@ -239,8 +264,8 @@ def advance(stamp: str) -> Callable[..., None]:
             recording = recorded < due.size and due[recorded] == step
             if step == stop and not recording:
                 break
-            _see(step, batches, feed, sight, scratch)
-            _label(step, batches, feed, learners, sight, scratch)
+            _draw_and_project(step, batches, feed, projections, scratch)
+            _label(step, batches, feed, learners, projections, scratch)
             for block in range(len(learners.weights)):
                 if loops.smallest(learners.stopped_at[block]) >= 0:  # nobody runs
                     if recording:
@@ -249,8 +274,8 @@ def advance(stamp: str) -> Callable[..., None]:
                     continue
                 slopes = learners.direction[block] != SENSING
                 output = scratch.queries[OUTPUT]
-                _answer(learners.weights[block], slopes, sight, scratch, output)
-                _look(block, learners, sight, scratch)
+                _respond(learners.weights[block], slopes, projections, scratch, output)
+                _fill_query(block, learners, projections, scratch)
                 attack(
                     learners.attack[block],
                     scratch.queries,
@@ -261,11 +286,11 @@ def advance(stamp: str) -> Callable[..., None]:
                 )
                 if recording:
                     _record(
-                        block, learners, sight, scratch, errors[recorded, block],
+                        block, learners, projections, scratch, errors[recorded, block],
                         losses[recorded, block],
                     )  # fmt: skip
                 if step < stop:
-                    _update(step, block, learners, sight, scratch)
+                    _update(step, block, learners, projections, scratch)
             recorded += recording
 
     return advance

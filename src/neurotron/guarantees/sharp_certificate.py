@@ -9,31 +9,33 @@ import numpy as np
 from neurotron import _check
 from neurotron._types import Array, Index
 from neurotron.engine.recording import recorded_steps
-from neurotron.theory.assumptions import Assumption, finite_constant, parity, positive_pull
-from neurotron.theory.certificate import Certificate
+from neurotron.guarantees.assumptions import Assumption, finite_constant, parity, positive_pull
+from neurotron.guarantees.request import Request
+from neurotron.guarantees.training_certificate import TrainingCertificate
+from neurotron.theory.attack_moments import attack_moments
 from neurotron.theory.recursion import Recursion, best_step, bound_after
-from neurotron.theory.request import Request
 from neurotron.theory.rounding import Rounding, squared
 from neurotron.theory.search import least
-from neurotron.theory.sharp import SharpConstants, exposure, is_disturbed, sharp_constants
+from neurotron.theory.sharp import SharpConstants, is_disturbed, sharp_constants
 from neurotron.trainers import NeuroTron
 from neurotron.trainers.scheduled import ScheduledTron
 
 __all__ = ["certify_sharply", "hypotheses"]
 
 MOST_FOLLOWED = MOST_SHOWN = 10**7
-"""Steps for which a schedule is followed one by one, and a course is shown in the long run."""
+"""Steps for which a schedule is followed one by one, and bounds are shown in the long run."""
 
 
-def certify_sharply(request: Request) -> Certificate:
+def certify_sharply(request: Request) -> TrainingCertificate:
     """Return the certificate for the step size, or schedule, in use."""
     trainer = request.trainer()
     constants = sharp_constants(request.problem, np.asarray(trainer.sensing), trainer.weighting)
     assumptions = hypotheses(request, trainer, constants)
     if any(assumption.blocking and not assumption.holds for assumption in assumptions):
         return request.certificate("sharp", assumptions)
-    seen = exposure(constants, request.problem, trainer, request.attack)
-    recursion = constants.recursion(seen, request.problem.noise, request.batch_size)
+    sensing = np.asarray(trainer.sensing)
+    moments = attack_moments(constants, request.problem, sensing, trainer.weighting, request.attack)
+    recursion = constants.recursion(moments, request.problem.noise, request.batch_size)
     step_size = _step_size(trainer, recursion)
     if step_size is not None:
         assumptions.append(_settles(recursion, step_size, request.steps))
@@ -49,7 +51,7 @@ def certify_sharply(request: Request) -> Certificate:
     rounding = request.rounding(constants.spread, recursion.pull, recursion.square)
     in_the_end = _in_the_end(recursion, rounding, step_size)
     record = _record(request, recursion, step_size, floor, in_the_end)
-    roots, added = _course(trainer, recursion, rounding, request.start, record, step_size)
+    roots, added = _bounds(trainer, recursion, rounding, request.start, record, step_size)
     exact, rounded = floor, in_the_end
     if request.steps is not None:
         exact, rounded = float(roots[-1]), float(added[-1])
@@ -57,9 +59,9 @@ def certify_sharply(request: Request) -> Certificate:
         "sharp",
         assumptions,
         step_size=step_size,
-        radius=Certificate.radius_of(exact + rounded, request.failure),
-        record=record,
-        trajectory=squared(roots + added),
+        radius=TrainingCertificate.radius_of(exact + rounded, request.failure),
+        at_steps=record,
+        mean_square_bounds=squared(roots + added),
         floor=floor + in_the_end,
         limit=recursion.limit + rounding.least,
         rounding=rounded,
@@ -68,7 +70,7 @@ def certify_sharply(request: Request) -> Certificate:
         this_attack=request.against_this_attack(trainer),
         constants={
             "lambda1": constants.lambda1, "L1": constants.L1, "L2": constants.L2,
-            "tau": seen.tau, "s2": seen.s2, "s0": constants.s0, "fastest": recursion.fastest,
+            "tau": moments.tau, "s2": moments.s2, "s0": constants.s0, "fastest": recursion.fastest,
         },
     )  # fmt: skip
 
@@ -138,7 +140,7 @@ def _is_clean(recursion: Recursion) -> bool:
 def _record(
     request: Request, recursion: Recursion, step_size: float | None, floor: float, rounded: float
 ) -> Index:
-    """Return the steps of the certified course; in the long run, until it is near its floor."""
+    """Return the steps at which bounds are given; in the long run, near the floor."""
     steps, start = request.steps, request.start
     if steps is None:
         target = max(1.01 * floor, 0.01 * rounded) ** 2 if math.isfinite(floor) else start
@@ -146,7 +148,7 @@ def _record(
     return recorded_steps("log", steps)
 
 
-def _course(
+def _bounds(
     trainer: NeuroTron,
     recursion: Recursion,
     rounding: Rounding,
@@ -157,7 +159,7 @@ def _course(
     """Return bounds on the root mean squared error of exact numbers, and what rounding adds."""
     if isinstance(trainer, ScheduledTron):
         if not _fits(trainer, recursion) or start > trainer.start:
-            return _follow(trainer, recursion, rounding, start, record)
+            return _iterated(trainer, recursion, rounding, start, record)
         start = trainer.start
     bounds = recursion.after(start, record, step_size)
     smallest: Array | float
@@ -177,7 +179,7 @@ def _fits(trainer: ScheduledTron, recursion: Recursion) -> bool:
     return trainer.recursion == recursion
 
 
-def _follow(
+def _iterated(
     trainer: ScheduledTron, recursion: Recursion, rounding: Rounding, start: float, record: Index
 ) -> tuple[Array, Array]:
     """Return the same when a schedule is followed that was made for another start or attack."""

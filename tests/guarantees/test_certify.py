@@ -11,8 +11,8 @@ from benchmarks.workloads import FOUR_LAWS
 from scipy import stats
 
 import neurotron as nt
+from neurotron._streams import Stream
 from neurotron.engine.sources import draw_inputs
-from neurotron.engine.streams import Stream
 
 ATTACK = nt.attacks.Adaptive(bound=0.5, probability=0.3)
 
@@ -47,16 +47,16 @@ def test_it_becomes_json_and_back(small_problem):
 
 def test_radius_is_markovs(small_problem):
     certificate = certify(small_problem, failure=0.1)
-    assert certificate.radius == pytest.approx(math.sqrt(certificate.trajectory[-1] / 0.1))
+    assert certificate.radius == pytest.approx(math.sqrt(certificate.mean_square_bounds[-1] / 0.1))
     assert certificate.confidence == 0.9
-    assert certificate.trajectory[0] == pytest.approx(small_problem.initial_error() ** 2)
-    assert certificate.record[-1] == 2000
+    assert certificate.mean_square_bounds[0] == pytest.approx(small_problem.initial_error() ** 2)
+    assert certificate.at_steps[-1] == 2000
 
 
 def test_in_the_long_run_it_is_the_floor(small_problem):
     certificate = certify(small_problem, steps=None)
     assert certificate.radius == pytest.approx(certificate.floor / math.sqrt(0.05))
-    assert math.sqrt(certificate.trajectory[-1]) <= 1.011 * certificate.floor
+    assert math.sqrt(certificate.mean_square_bounds[-1]) <= 1.011 * certificate.floor
     later = certify(small_problem, steps=10**9)
     assert later.radius == pytest.approx(certificate.radius, rel=1e-6)
 
@@ -101,7 +101,7 @@ def test_the_any_time_bound_holds_along_whole_paths(small_problem):
     broken = 0
     for i in range(60):
         run = nt.simulate(small_problem, [arm], steps=200, batch_size=2, replicate=i)
-        broken += bool((run.errors[0] ** 2 > certificate.trajectory / 0.2).any())
+        broken += bool((run.errors[0] ** 2 > certificate.mean_square_bounds / 0.2).any())
     assert broken <= stats.binom.ppf(0.999, 60, 0.2)
 
 
@@ -233,7 +233,7 @@ def test_a_budget_stands_for_every_attacker_within_it(small_problem):
 class SeesBatch(nt.attacks.Constant):
     """Looks at the whole batch."""
 
-    sees = "batch"
+    scope = "batch"
 
 
 class Unbounded(nt.attacks.Constant):
@@ -359,7 +359,7 @@ def test_the_text_claims_no_more_than_is_proved(small_problem):
 class NearOnly(nt.attacks.Adaptive):
     """Attacks small inputs only."""
 
-    uses = ("push", "norm")
+    query_fields = ("push", "norm")
 
     @staticmethod
     def chance(probability, query):
@@ -369,7 +369,7 @@ class NearOnly(nt.attacks.Adaptive):
 class NearOdd(nt.attacks.OddDirection):
     """The same, along a direction: its chance is a function of x."""
 
-    uses = ("probe", "norm")
+    query_fields = ("probe", "norm")
 
     @staticmethod
     def chance(probability, query):

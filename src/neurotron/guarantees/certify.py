@@ -9,15 +9,15 @@ import numpy as np
 
 from neurotron import _check
 from neurotron.attacks import Attack
-from neurotron.attacks.scope import OTHER_SAMPLES
+from neurotron.attacks.budget import Budget, budget_of
+from neurotron.attacks.scope import OTHER_SAMPLES, misstated
+from neurotron.guarantees.paper_certificate import certify_by_theorem1
+from neurotron.guarantees.request import Request
+from neurotron.guarantees.sharp_certificate import certify_sharply
+from neurotron.guarantees.training_certificate import TrainingCertificate
 from neurotron.problem import Problem
 from neurotron.simulation import MOST_SAMPLES, MOST_STEPS, simulate
-from neurotron.theory.certificate import Certificate
-from neurotron.theory.exposure import Budget, budget_of, misstated
-from neurotron.theory.paper_certificate import certify_by_theorem1
-from neurotron.theory.request import Request
 from neurotron.theory.rounding import Rounding
-from neurotron.theory.sharp_certificate import certify_sharply
 from neurotron.trainers import Arm
 from neurotron.trainers.scheduled import ScheduledTron
 from neurotron.trajectories import Trajectories
@@ -41,7 +41,7 @@ def certify(
     method: str = "sharp",
     budget: Budget | None = None,
     seed: int = 0,
-) -> Certificate:
+) -> TrainingCertificate:
     """Return what is guaranteed about ‖w − w*‖ when `arm` is trained on `problem`.
 
     Parameters
@@ -109,18 +109,18 @@ def _adversary(arm: Arm, budget: Budget | None, batch_size: int) -> Attack | Bud
             "step_size='scheduled' goes by the arm's own attack: for a budget take the arm of "
             "plan(…, step_size='scheduled')"
         )
-    if budget.sees == "query":
+    if budget.scope == "query":
         formula, found = misstated(arm.attack, batch_size)
-        if own.sees == "batch" or found == OTHER_SAMPLES:
+        if own.scope == "batch" or found == OTHER_SAMPLES:
             raise _check.InputError(
-                f"the arm's attack {arm.attack!r} sees the batch: give a budget with sees='batch'"
+                f"the arm's attack {arm.attack!r} sees the batch: give a budget with scope='batch'"
             )
         if found:
             raise _check.InputError(f"{formula} of the arm's attack {arm.attack!r} {found}")
     return budget
 
 
-def _measure(request: Request, seed: int) -> Certificate:
+def _measure(request: Request, seed: int) -> TrainingCertificate:
     """Return the largest error of 1/δ − 1 runs.
 
     A new run is as likely as each of the others to be the largest of all N + 1, so it exceeds the
@@ -143,8 +143,8 @@ def _measure(request: Request, seed: int) -> Certificate:
         request.certificate("measured", []),
         kind="empirical",
         radius=float(errors[:, -1].max()),
-        record=runs[0].steps,
-        trajectory=np.asarray((errors**2).mean(axis=0)),
+        at_steps=runs[0].steps,
+        mean_square_bounds=np.asarray((errors**2).mean(axis=0)),
     )
 
 

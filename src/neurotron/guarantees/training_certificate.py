@@ -1,30 +1,28 @@
-"""A certificate: what is guaranteed, how surely, and under which hypotheses."""
+"""What is guaranteed before training: the error of an arm after so many steps."""
 
 from __future__ import annotations
 
 import math
-import textwrap
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from neurotron._digits import up
 from neurotron._types import Array, Index
-from neurotron.theory.assumptions import Assumption
-from neurotron.theory.exposure import Budget
+from neurotron.attacks.budget import Budget
+from neurotron.guarantees.certificate import Certificate, finite
 from neurotron.trainers import Arm
 
 if TYPE_CHECKING:
     from neurotron.trajectories import Trajectories
 
-__all__ = ["ROUNDING", "Certificate"]
+__all__ = ["ROUNDING", "TrainingCertificate"]
 
 ROUNDING = 1e-9
 """A radius is rounded up by this part: more than the rounding errors of a million steps."""
 
-Kind = Literal["theorem", "plug-in", "empirical"]
 METHOD_NAMES = {
     "sharp": "the sharp certificate",
     "theorem1": "Theorem 1 of the paper",
@@ -33,43 +31,34 @@ METHOD_NAMES = {
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Certificate:
-    """A statement about ‖w − w*‖ after training, which prints as a paragraph.
+class TrainingCertificate(Certificate):
+    """A statement about ‖w − w*‖ after an arm has been trained."""
 
-    `kind` says what it rests on: "theorem" (the law is known, all constants are exact or on the
-    safe side), "plug-in" (constants taken from rows of data), "empirical" (only measured).
-    """
-
-    kind: Kind
     method: str
     arm: Arm
     budget: Budget
     batch_size: int
     steps: int | None
     """After how many steps; None for ever more of them."""
-    failure: float
     initial_error: float
-    radius: float
-    """‖w − w*‖ is at most this with chance 1 − failure; inf if nothing is guaranteed."""
-    assumptions: tuple[Assumption, ...]
     step_size: float | None = None
     """η; None for a schedule."""
-    record: Index = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
-    trajectory: Array = field(default_factory=lambda: np.full(1, np.inf))
-    """A bound on E‖w − w*‖² after each number of steps in `record` (measured, if empirical)."""
+    at_steps: Index = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+    mean_square_bounds: Array = field(default_factory=lambda: np.full(1, np.inf))
+    """A bound on E‖w − w*‖² after each number of steps in `at_steps` (measured, if empirical)."""
     floor: float = math.inf
     """Where √E‖w − w*‖² ends with this step size."""
     limit: float = math.inf
     """What no step size gets √E‖w − w*‖² below."""
     rounding: float = 0.0
     """The part of √E‖w − w*‖² that allows for rounding errors; the theorem's own number is the
-    rest. Radius, trajectory, floor and limit all include theirs."""
+    rest. Radius, bounds, floor and limit all include theirs."""
     risk: float = math.inf
     """c with E(f_w(x) − f_{w*}(x))² ≤ c ‖w − w*‖²."""
     this_attack: bool = False
     """Whether it holds against the arm's own attack only, whose chance β(x) was used."""
     any_time: bool = False
-    """Whether √(trajectory/failure) bounds the errors of all steps at once, not one at a time."""
+    """Whether √(mean_square_bounds/failure) bounds the errors of all steps at once."""
     constants: dict[str, float] = field(default_factory=dict)
 
     @staticmethod
@@ -78,40 +67,20 @@ class Certificate:
         return root / math.sqrt(failure) * (1.0 + ROUNDING)
 
     @property
-    def holds(self) -> bool:
-        """Whether anything is guaranteed."""
-        return math.isfinite(self.radius)
-
-    @property
     def is_rounding(self) -> bool:
         """Whether rounding errors are at least half of the radius."""
         return self.holds and 2.0 * self.rounding >= self.radius * math.sqrt(self.failure)
 
     @property
-    def confidence(self) -> float:
-        """The chance with which the radius is right, at least."""
-        return 1.0 - self.failure
-
-    @property
-    def failed(self) -> tuple[Assumption, ...]:
-        """The assumptions that do not hold."""
-        return tuple(assumption for assumption in self.assumptions if not assumption.holds)
-
-    def __str__(self) -> str:
-        head = textwrap.fill(self.statement, 96)
-        lines = [textwrap.fill(str(a), 96, subsequent_indent="    ") for a in self.assumptions]
-        return "\n".join([head, "Assumptions:", *(f"  {line}" for line in lines)])
+    def statement(self) -> str:
+        """What is guaranteed, in one paragraph."""
+        return f"{self._title} {self._claim}"
 
     def __repr__(self) -> str:
         return (
-            f"Certificate({self.kind}, {self.method}, radius={up(self.radius)}, "
+            f"{type(self).__name__}({self.kind}, {self.method}, radius={up(self.radius)}, "
             f"confidence={self.confidence:g})"
         )
-
-    @property
-    def statement(self) -> str:
-        """What is guaranteed and what that rests on, in full sentences."""
-        return f"{self._title} {self._claim}"
 
     @property
     def _title(self) -> str:
@@ -141,7 +110,7 @@ class Certificate:
         if self.kind == "empirical":
             return (
                 f"{when.capitalize()} of {work} under {self.arm.attack!r}, a new run ends within "
-                f"‖w − w*‖ ≤ {up(self.radius)} with probability at least {self._chance}: the "
+                f"‖w − w*‖ ≤ {up(self.radius)} with probability at least {self.chance}: the "
                 "largest error of enough runs for that. It says nothing of other attacks."
             )
         mean = self.radius * math.sqrt(self.failure)
@@ -149,12 +118,12 @@ class Certificate:
         start = f"from a start at distance of about {self.initial_error:.6g}"
         text = (
             f"{self._against}, {when} of {work}, {start}, it holds with probability at least "
-            f"{self._chance} that {bound}."
+            f"{self.chance} that {bound}."
         )
         if self.steps is None:
             text = (
                 f"{self._against}, {work}, {start}, comes with probability at least "
-                f"{self._chance} as near as one likes to {bound}, if there are enough steps."
+                f"{self.chance} as near as one likes to {bound}, if there are enough steps."
             )
         if self.is_rounding:
             text += (
@@ -163,18 +132,12 @@ class Certificate:
             )
         if self.any_time:
             text += (
-                " Up to rounding errors, the same course bounds all steps at once, not only the "
+                " Up to rounding errors, the same bounds hold for all steps at once, not only the "
                 "last."
             )
         if mean >= self.initial_error:
             text += " That is no better than the start."
         return text
-
-    @property
-    def _chance(self) -> str:
-        """The confidence as text that is not above it."""
-        text = f"{self.confidence:g}"
-        return text if float(text) <= 1.0 - self.failure < 1.0 else f"1 − {self.failure:g}"
 
     @property
     def _against(self) -> str:
@@ -183,7 +146,7 @@ class Certificate:
             return "With honest labels"
         if theta is None or self.this_attack:
             return f"Against {self.arm.attack!r}" + " alone" * self.this_attack
-        looks = "at its own sample and the past" if self.budget.sees == "query" else "at the batch"
+        looks = "at its own sample and the past" if self.budget.scope == "query" else "at the batch"
         return (
             f"Against any attacker who looks {looks} and changes each label by at most θ = "
             f"{theta!r}, by a coin of its own of chance at most β = {beta!r}"
@@ -191,18 +154,9 @@ class Certificate:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON; what is infinite is None."""
-
-        def finite(value: float | None) -> float | None:
-            return value if value is not None and math.isfinite(value) else None
-
         return {
-            "kind": self.kind,
+            **super().to_dict(),
             "method": self.method,
-            "statement": self.statement,
-            "holds": self.holds,
-            "radius": finite(self.radius),
-            "confidence": self.confidence,
-            "failure": self.failure,
             "steps": self.steps,
             "trainer": repr(self.arm.trainer),
             "step_size": self.step_size,
@@ -216,17 +170,16 @@ class Certificate:
             "this_attack": self.this_attack,
             "budget": {
                 "bound": self.budget.bound, "probability": self.budget.probability,
-                "sees": self.budget.sees,
+                "scope": self.budget.scope,
             },
             "arm": self.arm.name,
-            "assumptions": [assumption.to_dict() for assumption in self.assumptions],
             "constants": {name: finite(value) for name, value in self.constants.items()},
-            "record": self.record.tolist(),
-            "trajectory": [finite(float(value)) for value in self.trajectory],
+            "at_steps": self.at_steps.tolist(),
+            "mean_square_bounds": [finite(float(value)) for value in self.mean_square_bounds],
         }  # fmt: skip
 
     def plot(self, path: str | Path | None = None, *, run: Trajectories | None = None) -> Any:
-        """Draw the certified course, over the measured one of a `run` if given."""
+        """Draw the certified error over the steps, with the measured one of a `run` if given."""
         from neurotron.figures.certificate import plot_certificate
 
         return plot_certificate(self, path, run=run)

@@ -1,23 +1,19 @@
-"""Counter-based random streams: any batch can be drawn again, in any order.
+"""Philox4x32-10, compiled: the numbers behind `Stream`.
 
-Philox4x32-10 (Salmon et al., *Parallel random numbers: as easy as 1, 2, 3*, 2011) maps a key and a
-counter to 128 random bits. The key comes from (seed, axis, replicate); the counter is
-(block, purpose, step low, step high). Each block gives one pair (u, v) of uniforms on (0, 1).
+Salmon et al., *Parallel random numbers: as easy as 1, 2, 3*, 2011. Imported on the first draw: it
+loads the compiler.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from enum import IntEnum
 
 import numpy as np
 
-from neurotron import _check, _seeds
 from neurotron._jit import entry, inline, jit
 from neurotron._types import Array
 
-__all__ = ["Purpose", "Stream", "fill_pairs", "philox"]
+__all__ = ["fill_from_python", "fill_pairs", "philox"]
 
 LOW = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
@@ -25,15 +21,6 @@ MULTIPLIER_0, MULTIPLIER_1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 WEYL_0, WEYL_1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
 DROP = np.uint64(12)
 ONE = np.uint64(0x3FF0000000000000)
-
-
-class Purpose(IntEnum):
-    """What a pair of uniforms is for. The numbers are part of every result: never reuse one."""
-
-    INPUTS = 0
-    ATTACK = 1
-    NOISE = 2
-    ROWS = 3
 
 
 Words = tuple[np.uint64, np.uint64, np.uint64, np.uint64]
@@ -83,33 +70,9 @@ def fill_pairs(key: np.uint64, purpose: np.uint64, step: np.uint64, u: Array, v:
 
 
 @entry
-def _fill_pairs(stamp: str) -> Callable[..., None]:
+def fill_from_python(stamp: str) -> Callable[..., None]:
     def fill(key: np.uint64, purpose: np.uint64, step: np.uint64, u: Array, v: Array) -> None:
         _ = stamp
         fill_pairs(key, purpose, step, u, v)
 
     return fill
-
-
-@dataclass(frozen=True)
-class Stream:
-    """The random numbers of one replicate, addressed by purpose and step.
-
-    >>> stream = Stream.of(seed=0, replicate=0)
-    >>> u, v = stream.pairs(Purpose.INPUTS, step=7, count=3)
-    >>> bool((u == stream.pairs(Purpose.INPUTS, step=7, count=2)[0][0]).any())
-    True
-    """
-
-    key: int
-
-    @classmethod
-    def of(cls, seed: int, replicate: int) -> Stream:
-        """Return the stream of a replicate of the study with this seed."""
-        return cls(_seeds.key(seed, "stream", _check.integer("replicate", replicate, 0)))
-
-    def pairs(self, purpose: Purpose, step: int, count: int) -> tuple[Array, Array]:
-        """Return `count` pairs (u, v) of independent uniforms on (0, 1)."""
-        u, v = np.empty(count), np.empty(count)
-        _fill_pairs(np.uint64(self.key), np.uint64(purpose), np.uint64(step), u, v)
-        return u, v

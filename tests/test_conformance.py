@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import neurotron as nt
-from neurotron.checks import ConformanceError
+from neurotron.conformance import ConformanceError
 
 
 class Triangular(nt.ProductLaw):
@@ -23,7 +23,7 @@ class Towards(nt.Attack):
     """Moves a label towards a target, by a method with a setting of its own."""
 
     target: float = 0.0
-    uses = ("label",)
+    query_fields = ("label",)
 
     def distort(self, bound, query):
         return np.clip(self.target - query.label, -bound, bound)
@@ -32,7 +32,7 @@ class Towards(nt.Attack):
 class LargeInputs(nt.Attack):
     """Attacks only inputs of large norm: β is a formula of the query."""
 
-    uses = ("norm",)
+    query_fields = ("norm",)
 
     def distort(self, bound, query):
         return bound
@@ -98,7 +98,7 @@ def test_an_attack_of_the_users_sees_the_norm_of_every_input():
 
 def test_an_attack_that_breaks_its_bound_is_named():
     class Liar(nt.Attack):
-        uses = ("sign",)
+        query_fields = ("sign",)
 
         def distort(self, bound, query):
             return 1.5 * bound * query.sign
@@ -166,7 +166,7 @@ def test_check_attack_catches_a_formula_that_looks_at_the_whole_batch():
         nt.check_attack(Peeking(bound=0.5))
 
     class Honest(Peeking):
-        sees = "batch"
+        scope = "batch"
 
     nt.check_attack(Honest(bound=0.5))
 
@@ -183,18 +183,18 @@ def test_formulas_that_answer_nonsense_are_named_not_traced(value):
 
 def test_check_attack_catches_a_field_that_is_not_declared():
     class Forgetful(nt.Attack):
-        uses = ("label",)
+        query_fields = ("label",)
 
         def distort(self, bound, query):
             return np.where(query.norm > 1.0, bound, 0.0)
 
-    with pytest.raises(ConformanceError, match="not in `uses`"):
+    with pytest.raises(ConformanceError, match="not in `query_fields`"):
         nt.check_attack(Forgetful(bound=0.5))
 
 
 def test_what_an_attack_does_not_declare_it_never_sees_whatever_the_other_arms_use(small_problem):
     class Forgetful(nt.Attack):
-        uses = ("label",)
+        query_fields = ("label",)
 
         def distort(self, bound, query):
             return np.where(query.norm > 1.0, bound, 0.0)

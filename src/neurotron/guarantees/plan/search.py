@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from neurotron import _check
 from neurotron._digits import up
+from neurotron.attacks.budget import Budget
+from neurotron.guarantees.plan.models import Choice, Model
+from neurotron.guarantees.request import Request
+from neurotron.guarantees.training_certificate import ROUNDING
 from neurotron.simulation import MOST_STEPS
-from neurotron.theory.certificate import ROUNDING
-from neurotron.theory.exposure import Budget
-from neurotron.theory.plan_models import Choice, Model
-from neurotron.theory.request import Request
 from neurotron.theory.search import HALVINGS, halve
 
 __all__ = ["MOST_EVALUATIONS", "Found", "NotAchievable", "Search"]

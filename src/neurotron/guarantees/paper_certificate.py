@@ -8,9 +8,9 @@ import numpy as np
 
 from neurotron import _check
 from neurotron.engine.recording import recorded_steps
-from neurotron.theory.assumptions import Assumption, finite_constant, parity, positive_pull
-from neurotron.theory.certificate import Certificate
-from neurotron.theory.request import Request
+from neurotron.guarantees.assumptions import Assumption, finite_constant, parity, positive_pull
+from neurotron.guarantees.request import Request
+from neurotron.guarantees.training_certificate import TrainingCertificate
 from neurotron.theory.rounding import Rounding, squared
 from neurotron.theory.sharp import sharp_recursion
 from neurotron.theory.theorem1 import Theorem1
@@ -20,7 +20,7 @@ from neurotron.trainers.scheduled import ScheduledTron
 __all__ = ["certify_by_theorem1", "rounding_of", "theorem_and_hypotheses"]
 
 
-def certify_by_theorem1(request: Request) -> Certificate:
+def certify_by_theorem1(request: Request) -> TrainingCertificate:
     """Return the certificate for the step size in use, whose γ is b*/(η c1 λ2)."""
     trainer = request.trainer()
     if isinstance(trainer, ScheduledTron) or trainer.step_size == "scheduled":
@@ -34,10 +34,10 @@ def certify_by_theorem1(request: Request) -> Certificate:
     }  # fmt: skip
     if not all(assumption.holds for assumption in assumptions):
         return request.certificate("theorem1", assumptions, constants=constants)
-    step_size = trainer.step_size
+    step_size, sensing = trainer.step_size, np.asarray(trainer.sensing)
     if isinstance(step_size, str):
         step_size = sharp_recursion(
-            request.problem, trainer, request.attack, request.batch_size
+            request.problem, sensing, trainer.weighting, request.attack, request.batch_size
         ).fastest
     assumptions.append(_gamma(theorem, step_size))
     if not assumptions[-1].holds:
@@ -57,9 +57,9 @@ def certify_by_theorem1(request: Request) -> Certificate:
         "theorem1",
         assumptions,
         step_size=step_size,
-        radius=Certificate.radius_of(root, request.failure) if holds else math.inf,
-        record=record,
-        trajectory=squared(roots + added),
+        radius=TrainingCertificate.radius_of(root, request.failure) if holds else math.inf,
+        at_steps=record,
+        mean_square_bounds=squared(roots + added),
         floor=floor + rounding.floor(step_size),
         limit=math.sqrt(theorem.c3 / theorem.margin) + rounding.least,
         rounding=rounded,

@@ -11,14 +11,15 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from neurotron.attacks import Attack
-from neurotron.theory.exposure import NO_ATTACK, Budget
-from neurotron.theory.paper_certificate import rounding_of, theorem_and_hypotheses
+from neurotron.attacks.budget import NO_ATTACK, Budget
+from neurotron.guarantees.paper_certificate import rounding_of, theorem_and_hypotheses
+from neurotron.guarantees.request import Request
+from neurotron.guarantees.sharp_certificate import hypotheses
+from neurotron.theory.attack_moments import attack_moments
 from neurotron.theory.recursion import Recursion
-from neurotron.theory.request import Request
 from neurotron.theory.rounding import Rounding
 from neurotron.theory.search import EVALUATIONS, least
-from neurotron.theory.sharp import exposure, sharp_constants
-from neurotron.theory.sharp_certificate import hypotheses
+from neurotron.theory.sharp import sharp_constants
 from neurotron.theory.theorem1 import Theorem1
 from neurotron.trainers import NeuroTron
 from neurotron.trainers.scheduled import ScheduledTron
@@ -80,14 +81,19 @@ class SharpModel(Model):
         sensing = np.asarray(self.resolved.sensing)
         self.constants = sharp_constants(request.problem, sensing, self.resolved.weighting)
         found = hypotheses(request, self.resolved, self.constants)
-        self.obstacles = [str(a)[2:] for a in found if a.blocking and not a.holds]
+        self.obstacles = [a.explanation for a in found if a.blocking and not a.holds]
 
     def recursion(self, budget: Budget) -> Recursion:
         """Return F against a budget; a given attack's own chance β(x) is used where known."""
         attack = self.request.attack
         against = attack if isinstance(attack, Attack) else budget
-        seen = exposure(self.constants, self.request.problem, self.resolved, against)
-        return self.constants.recursion(seen, self.request.problem.noise, self.request.batch_size)
+        moments = attack_moments(
+            self.constants, self.request.problem, np.asarray(self.resolved.sensing),
+            self.resolved.weighting, against,
+        )  # fmt: skip
+        return self.constants.recursion(
+            moments, self.request.problem.noise, self.request.batch_size
+        )
 
     def limit(self, budget: Budget) -> float:
         """Return 2θτ/((1+α)λ1)."""
@@ -194,7 +200,7 @@ class PaperModel(Model):
         self.asked = trainer
         resolved = request.trainer()
         _, found = theorem_and_hypotheses(request, resolved)
-        self.obstacles = [str(a)[2:] for a in found if not a.holds]
+        self.obstacles = [a.explanation for a in found if not a.holds]
         self.sensing = np.asarray(resolved.sensing)
 
     def theorem(self, budget: Budget) -> Theorem1:

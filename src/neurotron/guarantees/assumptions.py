@@ -36,8 +36,13 @@ class Assumption:
     """Whether nothing is guaranteed without it; nearly symmetric rows may have a certificate."""
 
     def __str__(self) -> str:
+        return f"{'✓' if self.holds else '✗'} {self.explanation}"
+
+    @property
+    def explanation(self) -> str:
+        """What is required, what is the case and, if it does not hold, what to change."""
         measured = self.measured if isinstance(self.measured, str) else f"{self.measured:.4g}"
-        text = f"{'✓' if self.holds else '✗'} {self.name}: {self.statement}; it is {measured}"
+        text = f"{self.name}: {self.statement}; it is {measured}"
         return text if self.holds or not self.remedy else f"{text}; {self.remedy}"
 
     def to_dict(self) -> dict[str, Any]:

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from evidence.streams import independence, uniformity
 
-from neurotron.engine.streams import Purpose, Stream, philox
+from neurotron._philox import philox
+from neurotron._streams import Purpose, Stream
 
 
 def words(counter, key):

@@ -10,7 +10,7 @@ import pytest
 from evidence.plans import chunk
 
 import neurotron as nt
-from neurotron.theory.plan_search import MOST_EVALUATIONS
+from neurotron.guarantees.plan.search import MOST_EVALUATIONS
 
 BUDGET = nt.Budget(bound=0.5, probability=0.3)
 

@@ -10,14 +10,14 @@ from neurotron import _check
 from neurotron._digits import up
 from neurotron._types import Array
 from neurotron.attacks import Attack
+from neurotron.attacks.budget import Budget, budget_of
+from neurotron.guarantees.certify import certify
+from neurotron.guarantees.plan.models import Model, PaperModel, SharpModel
+from neurotron.guarantees.plan.search import Found, NotAchievable, Search
+from neurotron.guarantees.request import Request
+from neurotron.guarantees.training_certificate import TrainingCertificate
 from neurotron.problem import Problem
 from neurotron.simulation import MOST_SAMPLES, MOST_STEPS
-from neurotron.theory.certificate import Certificate
-from neurotron.theory.exposure import Budget, budget_of
-from neurotron.theory.guarantee import certify
-from neurotron.theory.plan_models import Model, PaperModel, SharpModel
-from neurotron.theory.plan_search import Found, NotAchievable, Search
-from neurotron.theory.request import Request
 from neurotron.trainers import Arm, NeuroTron
 
 __all__ = ["Plan", "plan"]
@@ -29,7 +29,7 @@ class Plan:
 
     arm: Arm
     steps: int
-    certificate: Certificate
+    certificate: TrainingCertificate
     asked: str
     """Which of bound, probability, accuracy and steps was the question."""
     answer: float

@@ -35,7 +35,7 @@ def impersonated_mean(
     >>> problem = nt.Problem(nt.networks.relu_gate(2), nt.Rademacher(), [1.0, 2.0])
     >>> liar = nt.attacks.Impersonation(weights=[3.0, 2.0], bound=2.0, probability=0.5)
     >>> arm = nt.Arm(nt.NeuroTron(0.5), liar)
-    >>> nt.theory.impersonated_mean(problem, arm, steps=[0, 100]).round(6)
+    >>> nt.guarantees.impersonated_mean(problem, arm, steps=[0, 100]).round(6)
     array([[1., 1.],
            [2., 2.]])
     """

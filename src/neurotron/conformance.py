@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from neurotron import _check
+from neurotron._streams import Purpose, Stream
 from neurotron._types import Array
 from neurotron.attacks import Attack, Query
 from neurotron.attacks.scope import OTHER_SAMPLES, ask, looks_beyond, sample_queries
 from neurotron.engine.numpy_cohort import answer
-from neurotron.engine.streams import Purpose, Stream
 from neurotron.laws import Law, Normal, ProductLaw
 from neurotron.networks import symmetric
 from neurotron.problem import Problem
@@ -102,20 +102,21 @@ def check_attack(attack: Attack, *, seed: int = 0) -> None:
     chances = _asked(attack, "chance", chance, query)
     inside = (chances >= 0.0) & (chances <= attack.probability * (1.0 + 1e-12))
     _expect(inside.all(), "chance must return probabilities of at most `probability`")
-    for formula in ("chance", "distort") if attack.sees == "query" else ("chance",):
+    for formula in ("chance", "distort") if attack.scope == "query" else ("chance",):
         found = looks_beyond(attack, formula, seed)
-        said = ", or say sees = 'batch'" if (formula, found) == ("distort", OTHER_SAMPLES) else ""
+        said = ", or say scope = 'batch'" if (formula, found) == ("distort", OTHER_SAMPLES) else ""
         _expect(not found, f"{formula} {found}: it must look at one sample at a time{said}")
     declared = Query(
         *(
-            value if name in attack.uses else np.full((1, 1), np.nan)
+            value if name in attack.query_fields else np.full((1, 1), np.nan)
             for name, value in zip(Query._fields, query, strict=True)
         )
     )
     for formula, most, whole in (("distort", bound, distortion), ("chance", chance, chances)):
         masked = _asked(attack, formula, most, declared)
         _expect(
-            np.array_equal(masked, whole), f"{formula} looks at a field of the query not in `uses`"
+            np.array_equal(masked, whole),
+            f"{formula} looks at a field of the query not in `query_fields`",
         )
     _check_run(Arm(SGD(1e-3), attack, name="checked"), seed)
 
@@ -171,7 +172,7 @@ def _dimensions(arm: Arm) -> tuple[int, int]:
     sensing = getattr(arm.trainer, "sensing", None)
     if isinstance(sensing, np.ndarray):
         return sensing.shape[0], sensing.shape[1]
-    vector = None if arm.attack is None else arm.attack.vector
+    vector = None if arm.attack is None else arm.attack.probe_vector
     r = 4 if vector is None else len(vector)
     return r, r + 3
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import re
 import signal
@@ -10,9 +11,8 @@ import numpy as np
 import pytest
 
 import neurotron as nt
-from neurotron.checks import ConformanceError
-from neurotron.theory import guarantee
-from neurotron.theory.assumptions import parity
+from neurotron.conformance import ConformanceError
+from neurotron.guarantees.assumptions import parity
 
 
 def rows_problem(rows, truth=True, **law):
@@ -102,7 +102,7 @@ def test_stored_rows_are_not_trained_on_as_if_they_were_flipped():
 class Majority(nt.Attack):
     """Pushes as most samples of the batch do, and does not say that it looks at them."""
 
-    uses = ("push",)
+    query_fields = ("push",)
 
     def distort(self, bound, query):
         return (
@@ -111,13 +111,13 @@ class Majority(nt.Attack):
 
 
 class DeclaredMajority(Majority):
-    sees = "batch"
+    scope = "batch"
 
 
 class JointCoins(nt.attacks.Constant):
     """Attacks the whole batch or nothing."""
 
-    uses = ("label",)
+    query_fields = ("label",)
 
     @staticmethod
     def chance(probability, query):
@@ -127,7 +127,7 @@ class JointCoins(nt.attacks.Constant):
 class Stateful(nt.Attack):
     """Changes its answer whenever it is asked."""
 
-    uses = ("label",)
+    query_fields = ("label",)
     asked = itertools.count()
 
     def distort(self, bound, query):
@@ -137,7 +137,7 @@ class Stateful(nt.Attack):
 class Comparing(nt.Attack):
     """Looks at how the other arms answer."""
 
-    uses = ("output",)
+    query_fields = ("output",)
 
     def distort(self, bound, query):
         return bound * np.tanh(query.output - query.output.mean(axis=1, keepdims=True))
@@ -172,7 +172,7 @@ def test_an_attack_is_told_what_it_depends_on(small_problem, attack, told):
     assert not certificate.holds
     text = " ".join(str(certificate).split())
     assert re.search(told, text)
-    assert "sees" not in text
+    assert "scope" not in text
     with pytest.raises(ConformanceError, match=told.partition(".*")[0]):
         nt.check_attack(attack(0.5, 0.3))
     with pytest.raises(nt.InputError, match=told.split()[1]):
@@ -190,16 +190,16 @@ def test_an_attack_that_writes_into_the_query_is_told_so(small_problem):
 def test_what_an_attack_looks_at_is_tried_with_the_batch_size_that_is_certified(small_problem):
     certificate = certify(small_problem, Evading(0.5, 0.3))
     assert not certificate.holds
-    assert "sees = 'batch'" in " ".join(str(certificate).split())
+    assert "scope = 'batch'" in " ".join(str(certificate).split())
 
 
 def test_an_attack_that_looks_at_the_batch_must_say_so(small_problem):
-    with pytest.raises(ConformanceError, match="sees = 'batch'"):
+    with pytest.raises(ConformanceError, match="scope = 'batch'"):
         nt.check_attack(Majority(0.5, 0.3))
     certificate = certify(small_problem, Majority(0.5, 0.3))
     assert not certificate.holds
-    assert "sees = 'batch'" in " ".join(str(certificate).split())
-    with pytest.raises(nt.NotAchievable, match="sees = 'batch'"):
+    assert "scope = 'batch'" in " ".join(str(certificate).split())
+    with pytest.raises(nt.NotAchievable, match="scope = 'batch'"):
         nt.plan(small_problem, Majority(0.5, 0.3), accuracy=2.0, batch_size=8)
     with pytest.raises(nt.InputError, match="sees the batch"):
         certify(small_problem, Majority(0.5, 0.3), budget=nt.Budget(0.5, 0.3))
@@ -237,7 +237,8 @@ def test_every_text_of_a_radius_is_at_least_the_radius(small_problem):
 
 
 def test_ctrl_c_ends_a_measurement_at_once(small_problem, monkeypatch):
-    made, simulate = [], guarantee.simulate
+    certifying = importlib.import_module("neurotron.guarantees.certify")
+    made, simulate = [], certifying.simulate
 
     def interrupted(*arguments, **options):
         made.append(options["replicate"])
@@ -245,7 +246,7 @@ def test_ctrl_c_ends_a_measurement_at_once(small_problem, monkeypatch):
             *arguments, **options, progress=lambda *_: signal.raise_signal(signal.SIGINT)
         )
 
-    monkeypatch.setattr(guarantee, "simulate", interrupted)
+    monkeypatch.setattr(certifying, "simulate", interrupted)
     with pytest.raises(KeyboardInterrupt):
         certify(small_problem, method="measured", steps=10**7)
     assert made == [0]

@@ -10,12 +10,14 @@ import numpy as np
 
 from neurotron import _check
 from neurotron.attacks import Attack
-from neurotron.attacks.scope import OTHER_ANSWERS, OTHER_SAMPLES
+from neurotron.attacks.budget import Budget, budget_of
+from neurotron.attacks.scope import OTHER_ANSWERS, OTHER_SAMPLES, misstated
+from neurotron.guarantees.assumptions import Assumption
+from neurotron.guarantees.certificate import Kind
+from neurotron.guarantees.training_certificate import TrainingCertificate
 from neurotron.laws import Empirical
 from neurotron.problem import Problem
-from neurotron.theory.assumptions import Assumption
-from neurotron.theory.certificate import Certificate, Kind
-from neurotron.theory.exposure import Budget, attacked_rows, budget_of, misstated
+from neurotron.theory.attack_moments import attacked_rows
 from neurotron.theory.rounding import Rounding
 from neurotron.trainers import Arm, NeuroTron
 from neurotron.trainers.scheduled import ScheduledTron
@@ -50,9 +52,11 @@ class Request:
         """Return what rounding errors add to a bound that contracts by η(p − ηd₂)."""
         return Rounding.of(self.problem, self.initial_error, spread, pull, square)
 
-    def certificate(self, method: str, assumptions: list[Assumption], **found: Any) -> Certificate:
+    def certificate(
+        self, method: str, assumptions: list[Assumption], **found: Any
+    ) -> TrainingCertificate:
         """Return the certificate; without a radius it says that nothing is guaranteed."""
-        return Certificate(
+        return TrainingCertificate(
             **{
                 "kind": self.kind,
                 "method": method,
@@ -112,7 +116,7 @@ class Request:
             measured = f"not so for {attack!r}, whose {formula} {found}"
             remedy = f"let {formula} depend on its own sample only"
             if formula == "distort" and found == OTHER_SAMPLES:
-                remedy = f"say sees = 'batch' in its class, or {remedy}"
+                remedy = f"say scope = 'batch' in its class, or {remedy}"
             elif found == OTHER_ANSWERS:
                 remedy += ": it must keep no state, and query.uniform is its only random number"
         return Assumption(

@@ -1,0 +1,63 @@
+"""A budget: how much an attacker may change, how often, and what it may look at."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from neurotron import _check
+from neurotron.attacks.base import Attack
+
+__all__ = ["NO_ATTACK", "Budget", "budget_of"]
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What an attacker may do, whoever it is.
+
+    Parameters
+    ----------
+    bound
+        θ ≥ 0, the largest change of a label; None if that is what `plan` is asked for.
+    probability
+        β in [0, 1], the largest chance that a label is attacked; None likewise.
+    scope
+        "query" if the change of a label depends on its own sample (and on the past) only, "batch"
+        if on the whole batch.
+
+    Examples
+    --------
+    >>> Budget(bound=1.0, probability=0.5)
+    Budget(bound=1, probability=0.5)
+    """
+
+    bound: float | None = None
+    probability: float | None = None
+    scope: Literal["query", "batch"] = "query"
+
+    def __post_init__(self) -> None:
+        for name, interval in (("bound", "[0, 1e70]"), ("probability", "[0, 1]")):
+            if getattr(self, name) is not None:
+                number = _check.number(name, getattr(self, name), interval)
+                object.__setattr__(self, name, number)
+        _check.choice("scope", self.scope, ("query", "batch"))
+
+    def __repr__(self) -> str:
+        numbers = (("bound", self.bound), ("probability", self.probability))
+        parts = [f"{name}={value:g}" for name, value in numbers if value is not None]
+        return f"Budget({', '.join(parts + ['scope=batch'] * (self.scope == 'batch'))})"
+
+
+NO_ATTACK = Budget(bound=0.0, probability=0.0)
+
+
+def budget_of(attack: Attack | Budget | None) -> Budget:
+    """Return the budget of an attack; its `probability` is the largest chance it may have."""
+    if attack is None:
+        return NO_ATTACK
+    if isinstance(attack, Budget):
+        return attack
+    _check.instance("attack", attack, Attack)
+    bound = attack.bound if math.isfinite(attack.bound) else None
+    return Budget(bound, attack.probability, attack.scope)

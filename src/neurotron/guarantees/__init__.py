@@ -1,0 +1,25 @@
+"""What is promised: certificates before training, and plans that meet one.
+
+>>> import neurotron as nt
+>>> problem = nt.Problem.draw(nt.networks.relu_gate(4), nt.Normal(), seed=1)
+>>> nt.certify(problem, nt.Arm(nt.NeuroTron("fastest")), batch_size=16, steps=5000).kind
+'theorem'
+"""
+
+from neurotron.guarantees.assumptions import Assumption
+from neurotron.guarantees.certificate import Certificate
+from neurotron.guarantees.certify import certify
+from neurotron.guarantees.near_optimality import impersonated_mean
+from neurotron.guarantees.plan import NotAchievable, Plan, plan
+from neurotron.guarantees.training_certificate import TrainingCertificate
+
+__all__ = [
+    "Assumption",
+    "Certificate",
+    "NotAchievable",
+    "Plan",
+    "TrainingCertificate",
+    "certify",
+    "impersonated_mean",
+    "plan",
+]

@@ -1,0 +1,123 @@
+"""What an attack amounts to for the theory: the moments of its chance β(x)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from neurotron import _check
+from neurotron._types import Array
+from neurotron.attacks import Attack, Query
+from neurotron.attacks.budget import Budget, budget_of
+from neurotron.laws import Empirical
+from neurotron.laws.even_moments import weights_of_rows
+from neurotron.problem import Problem
+
+if TYPE_CHECKING:
+    from neurotron.theory.sharp import SharpConstants
+
+__all__ = ["SLACK", "AttackMoments", "attack_moments", "attacked_rows", "largest_root"]
+
+SLACK = 1e-11
+"""By which constants are rounded to the safe side, relative to what they are computed from."""
+
+SEEN_IN_X = {"label", "probe", "probe_output", "norm", "parameter"}
+
+
+@dataclass(frozen=True)
+class AttackMoments:
+    """What an attacker gives: θ, τ = sup E[βω|uᵀMx|], s₂ = √E[βω²‖Mx‖²], s₁ = E[βω‖Mx‖]."""
+
+    bound: float
+    tau: float
+    s2: float
+    s1: float
+    batch_aware: bool
+
+
+def attack_moments(
+    constants: SharpConstants,
+    problem: Problem,
+    sensing: Array,
+    weighting: str | None,
+    attack: Attack | Budget | None,
+) -> AttackMoments:
+    """Return what an attack amounts to for a trainer with matrix M and weight ω.
+
+    A chance that varies counts as its largest where the law is not that of rows. With rows of data
+    and a chance β(x), τ is bounded by Cauchy–Schwarz in two ways.
+    """
+    budget = budget_of(attack)
+    theta, beta = budget.bound, budget.probability
+    if theta is None or beta is None:
+        raise _check.InputError(f"the attack has no finite bound: {attack!r}")
+    batch_aware = budget.scope == "batch"
+    rows = attacked_rows(problem, sensing, attack)
+    if rows is None:
+        s0 = constants.s0
+        # 0 · ∞ = 0: nobody attacks
+        if theta * beta == 0.0:
+            return AttackMoments(theta, 0.0, 0.0, 0.0, batch_aware)
+        return AttackMoments(
+            theta, beta * constants.tau, math.sqrt(beta) * s0, beta * s0, batch_aware
+        )
+    x, chance = rows
+    weights = weights_of_rows(x, weighting)
+    sensed = x @ sensing.T
+    lengths = weights * np.linalg.norm(sensed, axis=1)
+
+    def second(factor: Array) -> Array:
+        return (sensed.T * factor) @ sensed / len(x)
+
+    tau = min(
+        largest_root(second((chance * weights) ** 2)),
+        math.sqrt(float(chance.mean())) * largest_root(second(chance * weights**2)),
+    )
+    s2 = math.sqrt(float((chance * lengths**2).mean()) * (1.0 + SLACK))
+    s1 = float((chance * lengths).mean()) * (1.0 + SLACK)
+    return AttackMoments(theta, tau, s2, s1, batch_aware)
+
+
+def attacked_rows(
+    problem: Problem, sensing: Array, attack: Attack | Budget | None
+) -> tuple[Array, Array] | None:
+    """Return the points x an empirical law has, (N, n), and the attack's chance β(x) there, (N,).
+
+    None if the chance is constant, or the law not empirical, or the attack looks at more than x:
+    then its largest chance stands for it.
+    """
+    law = problem.law
+    if not isinstance(attack, Attack) or not isinstance(law, Empirical):
+        return None
+    if type(attack).chance is Attack.chance or not {*attack.query_fields} <= SEEN_IN_X:
+        return None
+    if "label" in attack.query_fields and (problem.true_weights is None or problem.noise > 0.0):
+        return None
+    x = np.concatenate([law.rows, -law.rows]) if law.symmetrized else law.rows
+    unseen = np.full((1, 1), np.nan)
+    query = Query(*([unseen] * len(Query._fields)))._replace(
+        norm=np.linalg.norm(x, axis=1)[:, None]
+    )
+    if problem.true_weights is not None:
+        query = query._replace(label=problem.network(problem.true_weights, x)[:, None])
+    if attack.parameter is not None:
+        query = query._replace(parameter=np.full((1, 1), attack.parameter))
+    if attack.probe_vector is not None:
+        query = query._replace(
+            probe=(x @ (sensing.T @ attack.probe_vector))[:, None],
+            probe_output=problem.network(attack.probe_vector, x)[:, None],
+        )
+    chance = np.asarray(attack.chance(attack.probability, query), np.float64)
+    if not ((chance >= 0.0) & (chance <= attack.probability * (1.0 + 1e-12))).all():
+        raise _check.InputError(f"attack {attack!r} gave a chance outside [0, probability]")
+    return x, np.broadcast_to(chance, (len(x), 1))[:, 0]
+
+
+def largest_root(matrix: Array) -> float:
+    """Return √λ_max of a positive semidefinite matrix, rounded up; inf if it overflowed."""
+    if not np.isfinite(matrix).all():
+        return math.inf
+    return math.sqrt(max(float(np.linalg.eigvalsh(matrix)[-1]), 0.0) * (1.0 + SLACK))

@@ -1,0 +1,38 @@
+"""The recursion iterated step by step, compiled: a study has thousands of certificates.
+
+Imported only when a sequence of bounds is asked for: it loads the compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from neurotron._jit import entry, inline
+from neurotron._types import Array
+from neurotron.theory.recursion import best_step, bound_after
+
+__all__ = ["SCHEDULED", "fill"]
+
+SCHEDULED = -1.0
+"""In place of a step size: the best step every time."""
+
+_bound_after, _best_step = inline(bound_after), inline(best_step)
+
+
+@entry
+def fill(stamp: str) -> Callable[..., None]:
+    """Return the function that fills an array from its first number on."""
+
+    def fill(
+        eta: float, p: float, q: float, d2: float, d1: float, d0: float, deltas: Array
+    ) -> None:
+        _ = stamp
+        for t in range(1, deltas.size):
+            delta = deltas[t - 1]
+            step = _best_step(delta, p, q, d2, d1, d0) if eta == SCHEDULED else eta
+            after = _bound_after(delta, step, p, q, d2, d1, d0)
+            deltas[t] = after if after < np.inf else np.inf  # inf − inf is not a number
+
+    return fill
