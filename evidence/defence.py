@@ -150,21 +150,23 @@ def network(name: str, batch_size: int, nets: int = NETS, steps: int = STEPS) ->
     found: dict[str, list[float]] = {}
     for number in range(nets):
         problem = nt.Problem.draw(NETWORKS[name](number), nt.Normal(), seed=number)
+        levels = ((0.2, 1.0), (0.4, 4.0))
+        names = ("constant", "odd-direction", "impersonation", "adaptive")
+        met = [(attack, beta, theta) for attack in names for beta, theta in levels]
         arms = [
             nt.Arm(
                 nt.RefinedTron(),
                 nt.attacks.build(attack, problem, bound=theta, probability=beta, seed=number),
                 name=f"{attack} {beta:g} {theta:g}",
             )
-            for attack in ("constant", "odd-direction", "impersonation", "adaptive")
-            for beta, theta in ((0.2, 1.0), (0.4, 4.0))
+            for attack, beta, theta in met
         ]
         run = nt.simulate(
             problem, arms, steps=steps, batch_size=batch_size, replicate=number, record=steps
         )
-        for arm, error in zip(arms, run.errors[:, -1], strict=True):
-            group = "adaptive" if "adaptive" in arm.name else "others"
-            found.setdefault(f"{group}, β = {arm.name.split()[1]}", []).append(float(error))
+        for (attack, beta, _), error in zip(met, run.errors[:, -1], strict=True):
+            group = "adaptive" if attack == "adaptive" else "others"
+            found.setdefault(f"{group}, β = {beta:g}", []).append(float(error))
     row: Row = {"network": name, "batch": batch_size, "nets": nets}
     for key, errors in sorted(found.items()):
         row[f"{key}: below 1e-12"] = float((np.array(errors) < EXACT).mean())

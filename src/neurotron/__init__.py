@@ -30,7 +30,7 @@ _HOME = {
     "neurotron.networks": ["FilterNetwork"],
     "neurotron.problem": ["Problem"],
     "neurotron.simulation": ["simulate"],
-    "neurotron.results": ["load"],
+    "neurotron.results": ["load_results"],
     "neurotron.guarantees": ["Certificate", "NotAchievable", "Plan", "certify", "plan"],
     "neurotron.trainers": [
         "SGD", "Arm", "ClippedSGD", "ClippedTron", "FirstSampleSGD", "HuberSGD", "NeuroTron",

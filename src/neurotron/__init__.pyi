@@ -37,7 +37,7 @@ from neurotron.laws import StudentT as StudentT
 from neurotron.laws import Uniform as Uniform
 from neurotron.networks import FilterNetwork as FilterNetwork
 from neurotron.problem import Problem as Problem
-from neurotron.results import load as load
+from neurotron.results import load_results as load_results
 from neurotron.simulation import simulate as simulate
 from neurotron.trainers import SGD as SGD
 from neurotron.trainers import Arm as Arm
