@@ -117,7 +117,7 @@ def plan_milliseconds() -> float:
     ]
 
     def ask(budget: nt.Budget, accuracy: float | None, steps: int | None, step_size: str) -> None:
-        fresh = nt.Problem(problem.network, problem.law, problem.true_weights)
+        fresh = nt.Problem.draw(problem.network, problem.law, true_weights=problem.true_weights)
         nt.plan(fresh, budget, accuracy=accuracy, steps=steps, batch_size=16, step_size=step_size)
 
     times = [
@@ -158,7 +158,7 @@ from neurotron import studies
 paper = studies.read("paper")
 peaks = []
 for steps in (4_000, 40_000, 400_000):
-    study = paper.model_copy(update={"cohorts": paper.cohorts[:1], "steps": steps})
+    study = paper.model_copy(update={"settings": paper.settings[:1], "steps": steps})
     with tempfile.TemporaryDirectory() as place:
         studies.run(study, f"{place}/one", replicates=4, workers=2)
     peaks.append(peak())
@@ -237,7 +237,7 @@ def measure_all() -> list[tuple[str, Measured, str, str, bool | None]]:
     row("memory, MB of the process in all", Measured((memory["process"],)), None, 0, high=False)
     row("memory of a study, MB more for ten times the steps",
         Measured((study_memory["growth"],)), 10, 1, high=False)  # fmt: skip
-    row("the paper's study: 20 replicates of 7 cohorts, two threads, s", rounds(study_seconds, 3),
+    row("the paper's study: 20 replicates of 7 settings, two threads, s", rounds(study_seconds, 3),
         90, 60, high=False)  # fmt: skip
     return rows
 

@@ -17,7 +17,7 @@ TRAINERS: dict[str, Callable[[float], nt.Trainer]] = {
 
 @dataclass(frozen=True)
 class Setting:
-    """One cohort of the study: dimensions, law, step size and the levels of its attack."""
+    """One setting of the study: dimensions, law, step size and the levels of its attack."""
 
     name: str
     law: nt.Law
@@ -53,7 +53,7 @@ class Setting:
     def run(
         self, steps: int, arms: list[nt.Arm] | None = None, replicate: int = 0
     ) -> nt.Trajectories:
-        """Simulate the cohort, or some other arms on its stream."""
+        """Simulate the setting, or some other arms on its stream."""
         return nt.simulate(
             self.problem(),
             self.arms() if arms is None else arms,

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import neurotron as nt
 from evidence import verdicts
 from evidence.store import SHOWING, Row, code_hash, collect, origins, rows_of, write_table
-from neurotron.figures.printed import draw, encode
-from neurotron.results.summary import endings
+from neurotron.figures.render_matplotlib import draw, encode
+from neurotron.results.summary import outcomes_by_trainer
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "out" / "evidence"
@@ -59,7 +59,7 @@ def evaluated(kept: Catalogued) -> Row:
         "environment": results.folder.manifest["environment"],
         "verdicts": [
             {"claim": claim.statement, "source": claim.source, "verdict": claim.verdict,
-             "why": claim.because, "name": claim.name}
+             "why": claim.reason, "name": claim.name}
             for claim in claims
         ],
         "comparisons": [
@@ -68,7 +68,8 @@ def evaluated(kept: Catalogued) -> Row:
             for found in claim.findings
         ],
         "outcomes": [
-            {name: _plain(value) for name, value in row.items()} for row in endings(results)
+            {name: _plain(value) for name, value in row.items()}
+            for row in outcomes_by_trainer(results)
         ],
     }  # fmt: skip
 
@@ -81,7 +82,7 @@ def study(kept: Catalogued, seed: int = 0) -> nt.results.Results:
     if report.interrupted:
         raise KeyboardInterrupt
     assert not report.failures
-    return nt.load(folder)
+    return nt.load_results(folder)
 
 
 def figures(kept: Catalogued) -> Row:
@@ -127,12 +128,13 @@ def judged(kept: Catalogued, seed: int) -> Row:
     results = study(kept, seed)
     claims = nt.claims.evaluate(results)
     recovered: dict[str, list[int]] = {}
-    for row in endings(results):
+    for row in outcomes_by_trainer(results):
         recovered.setdefault(row["trainer"], []).append(row["recovered"])
     return {
         "verdicts": {claim.name: claim.verdict for claim in claims},
         "estimates": {
-            claim.name: [_plain(found.estimate) for found in claim.told[:4]] for claim in claims
+            claim.name: [_plain(found.estimate) for found in claim.conclusive[:4]]
+            for claim in claims
         },
         "recovered": recovered,
     }

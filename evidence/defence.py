@@ -74,7 +74,6 @@ def replicate(
         problem, arms, steps=steps, batch_size=setting.batch_size, replicate=number,
         record=steps or 1,
     )  # fmt: skip
-    assert run.errors is not None
     return {arm.name: float(error) for arm, error in zip(arms, run.errors[:, -1], strict=True)}
 
 
@@ -151,22 +150,23 @@ def network(name: str, batch_size: int, nets: int = NETS, steps: int = STEPS) ->
     found: dict[str, list[float]] = {}
     for number in range(nets):
         problem = nt.Problem.draw(NETWORKS[name](number), nt.Normal(), seed=number)
+        levels = ((0.2, 1.0), (0.4, 4.0))
+        names = ("constant", "odd-direction", "impersonation", "adaptive")
+        met = [(attack, beta, theta) for attack in names for beta, theta in levels]
         arms = [
             nt.Arm(
                 nt.RefinedTron(),
                 nt.attacks.build(attack, problem, bound=theta, probability=beta, seed=number),
                 name=f"{attack} {beta:g} {theta:g}",
             )
-            for attack in ("constant", "odd-direction", "impersonation", "adaptive")
-            for beta, theta in ((0.2, 1.0), (0.4, 4.0))
+            for attack, beta, theta in met
         ]
         run = nt.simulate(
             problem, arms, steps=steps, batch_size=batch_size, replicate=number, record=steps
         )
-        assert run.errors is not None
-        for arm, error in zip(arms, run.errors[:, -1], strict=True):
-            group = "adaptive" if "adaptive" in arm.name else "others"
-            found.setdefault(f"{group}, β = {arm.name.split()[1]}", []).append(float(error))
+        for (attack, beta, _), error in zip(met, run.errors[:, -1], strict=True):
+            group = "adaptive" if attack == "adaptive" else "others"
+            found.setdefault(f"{group}, β = {beta:g}", []).append(float(error))
     row: Row = {"network": name, "batch": batch_size, "nets": nets}
     for key, errors in sorted(found.items()):
         row[f"{key}: below 1e-12"] = float((np.array(errors) < EXACT).mean())
@@ -219,7 +219,6 @@ def change(name: str, nets: int = 5, steps: int = STEPS) -> Row:
                 for beta, theta in ((0.4, 4.0), (0.45, 1.0))
             ]
             run = nt.simulate(problem, arms, steps=steps, batch_size=16, replicate=number)
-            assert run.errors is not None
             for arm, errors in zip(arms, run.errors, strict=True):
                 (edge if "0.45" in arm.name else below).append(float(errors[-1]))
                 if "0.45" not in arm.name:

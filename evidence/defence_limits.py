@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache, partial
 
 import numpy as np
@@ -12,7 +11,6 @@ import neurotron as nt
 from evidence.defence import CLOSE, EXACT, STEPS
 from evidence.store import Row, collect
 from neurotron._streams import Purpose, Stream
-from neurotron.engine.sources import Batch
 
 POSITIVE = np.random.default_rng(0).exponential(size=(20_000, 100))
 
@@ -35,7 +33,6 @@ def noise(level: float, attack: str, nets: int = 3, steps: int = STEPS) -> Row:
             nt.Arm(nt.NeuroTron("fastest", averaging=True), adversary, name="tron"),
         ]
         run = nt.simulate(problem, arms, steps=steps, batch_size=16, replicate=number, record=steps)
-        assert run.errors is not None
         errors.append(run.errors[:, -1])
         beta = 0.0 if adversary is None else adversary.probability
         squares.append(_least_squares(level, beta, number, steps))
@@ -55,12 +52,12 @@ def noise(level: float, attack: str, nets: int = 3, steps: int = STEPS) -> Row:
 def _least_squares(level: float, beta: float, number: int, steps: int) -> float:
     """Return the error of least squares on the samples of a run that were not attacked."""
     problem = _noisy(level, number)
-    stream, source = Stream.of(0, number), nt.Simulated(problem)
+    stream = Stream.of(0, number)
     w, network = problem.true_weights, problem.network
     assert w is not None
     gram, moment = np.zeros((w.size, w.size)), np.zeros(w.size)
     for step in range(steps):
-        batch = source.batch(stream, step, 16)
+        batch = problem.data.batch(network, stream, step, 16)
         honest = stream.pairs(Purpose.ATTACK, step, 16)[0] > beta
         x, y = batch.inputs[honest], batch.labels[honest]
         slope = network.gradient(w, x)
@@ -126,18 +123,23 @@ LIMITS: dict[str, tuple[nt.Law, float, str, float, float]] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class OtherNetwork:
-    """Batches of a problem whose labels another network made, with the same true weights."""
+class OtherNetwork(nt.data.Simulated):
+    """Simulated data whose labels another network makes, with the same true weights."""
 
-    problem: nt.Problem
-    network: nt.FilterNetwork
+    maker: nt.FilterNetwork
 
-    def batch(self, stream: Stream, step: int, batch_size: int) -> Batch:
+    @classmethod
+    def of(cls, problem: nt.Problem, maker: nt.FilterNetwork) -> OtherNetwork:
+        """Return the data of a problem with labels of `maker`."""
+        data = cls(problem.law, problem.true_weights)
+        object.__setattr__(data, "maker", maker)
+        return data
+
+    def batch(
+        self, network: nt.FilterNetwork, stream: Stream, step: int, batch_size: int
+    ) -> nt.data.Batch:
         """Return batch number `step`."""
-        inputs = nt.Simulated(self.problem).batch(stream, step, batch_size).inputs
-        assert self.problem.true_weights is not None
-        return Batch(inputs, self.network(self.problem.true_weights, inputs))
+        return super().batch(self.maker, stream, step, batch_size)
 
 
 def limit(name: str, nets: int = 5, steps: int = STEPS) -> Row:
@@ -151,12 +153,11 @@ def limit(name: str, nets: int = 5, steps: int = STEPS) -> Row:
             nt.Arm(nt.RefinedTron(), adversary, name="refined"),
             nt.Arm(nt.NeuroTron("fastest"), adversary, name="tron"),
         ]
-        source = OtherNetwork(problem, _paper_network(number, off)) if off else None
-        run = nt.simulate(
-            problem, arms, steps=steps, batch_size=16, replicate=number, source=source,
-            record=steps,
-        )  # fmt: skip
-        assert run.errors is not None
+        learned = problem
+        if off:
+            data = OtherNetwork.of(problem, _paper_network(number, off))
+            learned = nt.Problem(problem.network, data)
+        run = nt.simulate(learned, arms, steps=steps, batch_size=16, replicate=number, record=steps)
         assert problem.true_weights is not None
         parts.append(run.errors[:, -1] / np.linalg.norm(problem.true_weights))
     refined, tron = np.array(parts).T
@@ -220,7 +221,6 @@ def correlated(
 def _final(problem: nt.Problem, arms: list[nt.Arm], replicate: int, steps: int) -> list[float]:
     """Return the final error of every arm; every replicate has data and coins of its own."""
     run = nt.simulate(problem, arms, steps=steps, batch_size=16, replicate=replicate, record=steps)
-    assert run.errors is not None
     return [float(error) for error in run.errors[:, -1]]
 
 

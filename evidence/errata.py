@@ -101,7 +101,7 @@ def wrong_lambda(batches: int = 400_000) -> Row:
 def printed_condition() -> Row:
     """Return where the recursion of errata 2 ends for a γ that the printed C₂ allows."""
     network = nt.networks.from_gates(np.array([[[0.1]]]))
-    problem = nt.Problem(network, nt.Normal(), np.array([1.0]))
+    problem = nt.Problem.draw(network, nt.Normal(), true_weights=np.array([1.0]))
     theorem = Theorem1.of(problem, np.eye(1), nt.Budget(1.0, 0.02), 1)
     return number(theorem.floor(4.80))
 

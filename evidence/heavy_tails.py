@@ -42,7 +42,7 @@ def case(law: str, attack: str, steps: int = STEPS, runs: int = RUNS) -> Row:
         nt.simulate(problem, arms, steps=steps, batch_size=16, replicate=number)
         for number in range(runs)
     ]
-    errors = np.array([run.errors for run in made if run.errors is not None])
+    errors = np.array([run.errors for run in made])
     certificate = nt.certify(problem, arms[0], batch_size=16, steps=steps)
     shown = np.unique(np.linspace(1, len(certificate.at_steps) - 1, RECORDS).astype(int))
     bound = certificate.mean_square_bounds[shown]

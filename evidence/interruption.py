@@ -34,14 +34,14 @@ Hashes = dict[tuple[str, int], str]
 
 
 def study_text(*, steps: int, replicates: int) -> str:
-    """Return a study of two cohorts, whose units take as long as its steps."""
+    """Return a study of two settings, whose units take as long as its steps."""
     return f"""
         name = "interrupted"
         steps = {steps}
         replicates = {replicates}
         trainers = {{ tron = "neuro-tron:step_size=fastest", sgd = "sgd" }}
 
-        [[cohorts]]
+        [[settings]]
         name = "normal"
         n_inputs = 12
         filter_size = 4
@@ -49,7 +49,7 @@ def study_text(*, steps: int, replicates: int) -> str:
         network = "symmetric:width=4"
         sweeps = [{{ bound = [0, 0.25, 1] }}]
 
-        [[cohorts]]
+        [[settings]]
         name = "laplace"
         like = "normal"
         law = "laplace"
@@ -170,7 +170,7 @@ def _size(path: Path) -> int:
 def leftovers(folder: Path) -> list[str]:
     """Return the files of a folder of results that a finished run does not leave."""
     files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
-    units = {f"shards/{cohort}/{number}.parquet" for cohort, number in Folder.read(folder).units()}
+    units = {f"shards/{name}/{number}.parquet" for name, number in Folder.read(folder).units()}
     others = files - units - {"manifest.json", "runs.jsonl", "claims.json", "report.html", "lock"}
     figures = r"figures/([^.]+\.(png|pdf)|written\.json)"
     return sorted(name for name in others if not re.fullmatch(figures, name))

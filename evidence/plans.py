@@ -46,7 +46,9 @@ def random_plan(number: int) -> tuple[Promise | None, int]:
     theta, beta = float(10.0 ** draw.uniform(-3.0, 0.5)), float(draw.uniform(0.01, 1.0))
     accuracy = float(10.0 ** draw.uniform(-3.0, 1.0))
     steps, failure = int(10.0 ** draw.uniform(1.0, 5.0)), float(10.0 ** draw.uniform(-3.0, -0.5))
-    problem = nt.Problem(case.problem.network, case.problem.law, case.problem.true_weights)
+    problem = nt.Problem.draw(
+        case.problem.network, case.problem.law, true_weights=case.problem.true_weights
+    )
     budget = nt.Budget(
         None if asked == "bound" else theta,
         None if asked == "probability" else beta,

@@ -57,7 +57,9 @@ def random_case(number: int) -> Case:
     weights = draw.standard_normal(r)
     noise = float(draw.choice([0.0, 0.0, 0.1, 0.5]))
     start = weights * 3.0 if tight else np.ones(r)
-    problem = nt.Problem(network, law, weights, noise, start)
+    problem = nt.Problem.draw(
+        network, law, true_weights=weights, noise=noise, initial_weights=start
+    )
     covariance = problem.weighted_covariance(weighting)
     assert covariance is not None
     matrix: str | Array = str(draw.choice(["optimal", "polar", "mean"]))
@@ -83,7 +85,7 @@ def _case_at_its_floor(draw: np.random.Generator) -> Case:
         nt.Normal(scale=float(draw.uniform(0.5, 3.0))),
         draw.standard_normal(network.filter_size),
     )
-    problem = nt.Problem(network, law, weights)
+    problem = nt.Problem.draw(network, law, true_weights=weights)
     theta, beta, b = float(10.0 ** draw.uniform(-2.0, 1.0)), float(draw.uniform(0.2, 1.0)), 16
     optimal = nt.NeuroTron("fastest")
     arm = nt.Arm(optimal, nt.attacks.Adaptive(theta, beta))
@@ -165,7 +167,7 @@ def measure(case: Case, replicates: int) -> tuple[Index, Array]:
     ]
     steps = runs[0].steps
     chosen = np.unique(np.linspace(1, len(steps) - 1, RECORDS).astype(int))
-    errors = np.stack([run.errors[:, chosen] for run in runs if run.errors is not None], axis=1)
+    errors = np.stack([run.errors[:, chosen] for run in runs], axis=1)
     return steps[chosen], errors
 
 

@@ -32,7 +32,7 @@ def net(seed: int, beta: float, theta: float, steps: int = STEPS, runs: int = RU
         nt.simulate(problem, arms, steps=steps, batch_size=16, seed=seed, replicate=number)
         for number in range(runs)
     ]
-    errors = np.array([run.errors[:, -1] for run in made if run.errors is not None])
+    errors = np.array([run.errors[:, -1] for run in made])
     measured = np.sqrt((errors**2).mean(axis=0))
     row: Row = {"β": beta, "θ": theta, "net": seed}
     for i, arm in enumerate(arms):
@@ -74,7 +74,7 @@ def other_law(name: str, nets: int = 3, runs: int = RUNS, steps: int = LAW_STEPS
             nt.simulate(problem, arms, steps=steps, batch_size=16, seed=seed, replicate=number)
             for number in range(runs)
         ]
-        errors = np.array([run.errors[:, -1] for run in made if run.errors is not None])
+        errors = np.array([run.errors[:, -1] for run in made])
         certificates = [nt.certify(problem, arm, batch_size=16, steps=steps) for arm in arms]
         certified = np.sqrt([certificate.mean_square_bounds[-1] for certificate in certificates])
         ratios.append(certified / np.sqrt((errors**2).mean(axis=0)))

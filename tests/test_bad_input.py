@@ -17,7 +17,7 @@ def gate(n: int = 3) -> nt.FilterNetwork:
 
 
 def problem(**changes) -> nt.Problem:
-    return nt.Problem(gate(), nt.Normal(), np.ones(3), **changes)
+    return nt.Problem.draw(gate(), nt.Normal(), true_weights=np.ones(3), **changes)
 
 
 def simulate(arms=None, **changes):
@@ -45,11 +45,12 @@ def adapting(name, value) -> nt.Trainer:
 
 
 X, Y = np.ones((4, 3)), np.ones(4)
-NO_TRUTH = nt.Problem(gate(), nt.Empirical(X))
+NO_TRUTH = nt.Problem.from_rows(gate(), X, Y)
 EXPONENTIAL = nt.Problem.draw(gate(), nt.ScipyLaw(stats.expon()))
 RUN = simulate()
 
-TRUTHLESS = nt.Problem(gate(), nt.Normal())
+AT_ZERO = nt.Problem.draw(gate(), nt.Normal(), true_weights=np.zeros(3))
+TRUTHLESS = nt.Problem(gate(), nt.data.Simulated(nt.Normal()))
 TRON = nt.Arm(nt.NeuroTron(0.1))
 BUDGET = nt.Budget(1.0, 0.5)
 LIED_TO = nt.Arm(nt.NeuroTron(0.1), nt.attacks.Impersonation(1.0, weights=np.zeros(3)))
@@ -72,7 +73,7 @@ CASES = [
      "no theorem covers SGD: certify NeuroTron, or use method='measured'"),
     (lambda: certify(problem=TRUTHLESS),
      "the problem has no `true_weights`: give a bound on ‖w_1 − w*‖ as `initial_error`"),
-    (lambda: certify(problem=nt.Problem(gate(), nt.Normal(), np.zeros(3)), initial_error=1.0),
+    (lambda: certify(problem=AT_ZERO, initial_error=1.0),
      "`initial_error` must be at least ‖w_1 − w*‖ = 1.73205, got 1"),
     (lambda: certify(failure=1.0), "`failure` must be in [1e-15, 1), got 1"),
     (lambda: certify(method="best"),
@@ -88,7 +89,7 @@ CASES = [
      "plan(…, step_size='scheduled')"),
     (lambda: certify(steps=5, method="measured", failure=1e-6),
      "method='measured' would need 999,999 runs: `failure` at least 0.001"),
-    (lambda: plan(steps=5, problem=nt.Problem(gate(), nt.Normal(), np.ones(3))),
+    (lambda: plan(steps=5, problem=problem()),
      "nothing to plan: the start is at the true weights"),
     (lambda: nt.Budget(bound=-1.0), "`bound` must be in [0, 1e70], got -1"),
     (lambda: nt.Budget(scope="all"), "`scope` must be one of 'query', 'batch', got 'all'"),
@@ -103,18 +104,18 @@ CASES = [
     (lambda: plan(steps=5, step_size=0.1),
      "`step_size` must be one of 'constant', 'scheduled', got 0.1"),
     (lambda: plan(nt.Budget(probability=0.0), accuracy=0.5, steps=10**6,
-                  problem=nt.Problem(gate(), nt.Normal(), np.zeros(3))),
+                  problem=AT_ZERO),
      "nobody attacks with probability 0: every bound is tolerated"),
     (lambda: nt.NeuroTron("slow"), "`step_size` must be one of 'fastest', 'scheduled', got 'slow'"),
     (lambda: nt.NeuroTron(0.1, weighting="norm"),
      "`weighting` must be one of 'inverse-norm', got 'norm'"),
     (lambda: nt.SGD("fastest"), "`step_size` must be a number in (0, inf), got 'fastest'"),
-    (lambda: simulate([nt.Arm(nt.NeuroTron("scheduled"))], problem=TRUTHLESS,
-                      source=nt.Rows(X, Y)),
+    (lambda: simulate([nt.Arm(nt.NeuroTron("scheduled"))], problem=nt.Problem.from_rows(
+        gate(), np.eye(3), np.ones(3))),
      "step_size='scheduled' goes by ‖w_1 − w*‖, and the problem has no `true_weights`: take the "
      "arm of plan(…, step_size='scheduled', initial_error=…), or step_size='fastest'"),
     (lambda: simulate([nt.Arm(nt.NeuroTron("fastest"))],
-                      problem=nt.Problem(gate(), nt.StudentT(3.0), np.zeros(3))),
+                      problem=nt.Problem.draw(gate(), nt.StudentT(3.0), true_weights=np.zeros(3))),
      "finding a step size needs moments that StudentT(scale=1.0, dof=3.0) does not have or does "
      "not say: give step_size a number, or weighting='inverse-norm'"),
     # networks
@@ -207,14 +208,26 @@ CASES = [
      "`rows` must be finite, got nan at row 1, column 1"),
     (lambda: nt.Normal().norm_moment(5, 3), "`order` must be a whole number from 1 to 4, got 5"),
     # problems
-    (lambda: nt.Problem(gate(), nt.Normal(), np.ones(4)),
+    (lambda: nt.Problem.draw(gate(), nt.Normal(), true_weights=np.ones(4)),
      "`true_weights` must have shape (3,), got (4,)"),
     (lambda: problem(noise=-1.0), "`noise` must be in [0, 1e70], got -1"),
     (lambda: problem(initial_weights=[1.0, 2.0, np.inf]),
      "`initial_weights` must be finite, got inf at position 2"),
-    (lambda: nt.Problem(gate(), "normal"), "`law` must be a Law, got 'normal'"),
-    (lambda: nt.Problem(gate(), nt.Empirical(np.ones((2, 5)))),
+    (lambda: nt.Problem.draw(gate(), "normal"), "`law` must be a Law, got 'normal'"),
+    (lambda: nt.Problem(gate(), "normal"), "`data` must be a Data, got 'normal'"),
+    (lambda: nt.Problem(gate(), nt.Normal()),
+     "`data` must be Data, got the law Normal(scale=1.0): write Problem.draw(network, law, "
+     "true_weights=…)"),
+    (lambda: nt.Problem.draw(gate(), nt.Empirical(np.ones((2, 5)))),
      "the network takes 3 inputs, but Empirical(2 rows of 5 inputs) has 5"),
+    (lambda: nt.Problem.draw(gate(), nt.Empirical(X, sample_weight=Y)),
+     "inputs cannot be drawn from Empirical(4 rows of 3 inputs, weighted), whose `sample_weight` "
+     "belong to rows with labels: give them to Problem.from_rows(network, X, y, sample_weight=…)"),
+    (lambda: nt.Problem.from_rows(gate(), X, Y, intercept=True),
+     "an intercept needs a network that is linear in x, and this one has leak=0: use leak=1 or "
+     "networks.linear(n_inputs), or subtract a constant from y and leave out `intercept`"),
+    (lambda: nt.Problem.from_rows(nt.networks.linear(2), X, Y, intercept=True),
+     "`X` must have shape (N, 2), got (4, 3)"),
     # attacks
     (lambda: nt.attacks.AlternatingSign(bound=-0.1), "`bound` must be in [0, inf), got -0.1"),
     (lambda: nt.attacks.Constant(bound=1.0, probability=1.5),
@@ -232,7 +245,7 @@ CASES = [
     (lambda: attacked(nt.attacks.Impersonation(1.0, weights=np.ones(4))),
      "attack Impersonation(bound=1, probability=1) has a vector of shape (4,), but the network "
      "has 3 weights"),
-    (lambda: attacked(nt.attacks.Adaptive(1.0), problem=NO_TRUTH, source=nt.Rows(X, Y)),
+    (lambda: attacked(nt.attacks.Adaptive(1.0), problem=NO_TRUTH),
      "attack Adaptive(bound=1, probability=1) uses `push`, which needs the problem's true_weights "
      "(if it does not look at it, its `query_fields` should say so)"),
     # trainers
@@ -260,7 +273,8 @@ CASES = [
     (lambda: nt.StudentT(),
      "write StudentT(dof=…, scale=1.0), each argument by name; got StudentT()"),
     (lambda: nt.Empirical(),
-     "write Empirical(rows=…, symmetrized=False), each argument by name; got Empirical()"),
+     "write Empirical(rows=…, symmetrized=False, sample_weight=None), each argument by name; got "
+     "Empirical()"),
     (lambda: nt.ScipyLaw(),
      "write ScipyLaw(distribution=…), each argument by name; got ScipyLaw()"),
     (lambda: nt.Normal(sigma=1), "unknown argument of Normal 'sigma': known: scale"),
@@ -320,16 +334,11 @@ CASES = [
      "NeuroTron"),
     # simulate
     (lambda: simulate(3), "`arms` must be a list of Arm: write [arm]"),
-    (lambda: simulate(source=(X, Y)),
-     "`source` must be Rows(X, y), got (array([[1., 1., 1.], [1., 1., 1.], [1., 1., 1.], "
-     "[1., 1...."),
-    (lambda: simulate(source=nt.Simulated(EXPONENTIAL)),
-     "`source` simulates another problem: leave it out"),
     (lambda: simulate(progress=3), "`progress` must be a function of (step, steps), got 3"),
     (lambda: simulate(steps=10**9, record="all"),
      "record='all' would keep 1,000,000,000 records: record every 100 steps or fewer times"),
-    (lambda: simulate(resume=RUN, source=nt.Rows(X, Y)),
-     "`resume` was run with a different `source`"),
+    (lambda: simulate(resume=RUN, problem=NO_TRUTH),
+     "`resume` was run with a different `problem`"),
     (lambda: simulate([]), "`arms` must hold at least one Arm"),
     (lambda: simulate(nt.Arm(nt.SGD(0.1))), "`arms` must be a list of Arm: write [arm]"),
     (lambda: simulate([nt.SGD(0.1)]), "`arms[0]` must be an Arm, got SGD(step_size=0.1)"),
@@ -348,24 +357,23 @@ CASES = [
      "`resume` was run with arm 'SGD(step_size=0.1)' on the compiled engine, not on numpy: the two "
      "round differently"),
     (lambda: simulate(replicate=-1), "`replicate` must be a whole number of at least 0, got -1"),
-    (lambda: simulate(problem=NO_TRUTH),
-     "the problem has no `true_weights`, so it cannot make labels: give them, or data with "
-     "source=Rows(X, y)"),
-    (lambda: simulate(source=nt.Rows(np.ones((4, 5)), Y)),
-     "the network takes 3 inputs, but X has 5 columns"),
-    (lambda: nt.Rows(X, np.ones(3)), "`y` must have shape (4,), got (3,)"),
-    (lambda: nt.Rows(X, Y, -Y), "`sample_weight` must be nonnegative and not all zero"),
+    (lambda: simulate(problem=TRUTHLESS),
+     "there are no labels to train on, since the data are drawn from Normal(scale=1.0) without "
+     "`true_weights`: give them to Problem.draw(network, law, true_weights=…), or give rows with "
+     "labels to Problem.from_rows(network, X, y)"),
+    (lambda: simulate(problem=NO_TRUTH).errors,
+     "there are no errors ‖w − w*‖, because the labels come from data whose true weights w* are "
+     "unknown: look at `losses`, or give `true_weights` with the data"),
+    (lambda: nt.Problem.from_rows(gate(), np.ones((4, 5)), Y),
+     "the network takes 3 inputs, but Empirical(4 rows of 5 inputs) has 5"),
+    (lambda: nt.data.Rows(X, np.ones(3)), "`y` must have shape (4,), got (3,)"),
+    (lambda: nt.data.Rows(X, Y, sample_weight=-Y),
+     "`sample_weight` must be nonnegative and not all zero"),
     (lambda: simulate(resume=RUN, seed=1), "`resume` was run with seed=0, not 1"),
     (lambda: simulate(resume=RUN, steps=2),
      "`steps` counts from the start: must be at least the 5 made, got 2"),
     (lambda: simulate([nt.Arm(nt.SGD(0.2))], resume=RUN),
      "`resume` was run with a different `arms`"),
-    (lambda: simulate(problem=NO_TRUTH, source=nt.Rows(2.0 * X, Y)),
-     "`source` has other rows than the problem's law Empirical(4 rows of 3 inputs): give Rows(X, "
-     "y) the X of Empirical(X)"),
-    (lambda: simulate([nt.Arm(nt.NeuroTron("fastest"))], source=nt.Rows(X, Y, Y)),
-     "NeuroTron(step_size='fastest', sensing='optimal') finds its step size from moments of the "
-     "rows without their `sample_weight`: give a number as step_size, or rows without weights"),
     (lambda: simulate(batch_size=10**7, problem=nt.Problem.draw(gate(100), nt.Normal())),
      "a batch must have at most 100,000,000 entries, got 10000000 × 100"),
     # theory
@@ -399,11 +407,11 @@ CASES = [
     (lambda: nt.studies.run(SMOKE, ""),
      "`folder` must be the name of a file or folder, got ''"),
     (lambda: nt.studies.run_unit(SMOKE.model_dump_json(), "nrmal", 0),
-     "unknown cohort 'nrmal': did you mean 'normal'? known: laplace, normal"),
+     "unknown setting 'nrmal': did you mean 'normal'? known: laplace, normal"),
     (lambda: nt.studies.run_unit("{", "normal", 0),
      "not JSON: Invalid JSON: EOF while parsing an object at line 1 column 1"),
-    (lambda: nt.load(None), "`folder` must be the name of a file or folder, got None"),
-    (lambda: nt.load("x" * 100_000),
+    (lambda: nt.load_results(None), "`folder` must be the name of a file or folder, got None"),
+    (lambda: nt.load_results("x" * 100_000),
      f"`folder` must be the name of a file or folder, got '{'x' * 56}... (File name too long)"),
     (lambda: nt.results.rate(7, 3), "`successes` must be a whole number from 0 to 3, got 7"),
     (lambda: nt.results.rate(-1, 3), "`successes` must be a whole number from 0 to 3, got -1"),

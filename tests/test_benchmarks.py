@@ -24,17 +24,17 @@ def test_the_study_is_that_of_the_paper():
 
 def test_its_settings_are_those_of_the_catalog():
     paper = studies.read("paper")
-    cohorts = [cohort for cohort in paper.cohorts if cohort.name != "impersonation"]
-    for setting, cohort in zip(STUDY, cohorts, strict=True):
-        problem, ours = build_problem(paper, cohort, 0), setting.problem()
+    settings = [setting for setting in paper.settings if setting.name != "impersonation"]
+    for workload, setting in zip(STUDY, settings, strict=True):
+        problem, ours = build_problem(paper, setting, 0), workload.problem()
         assert repr(problem.law) == repr(ours.law)
         assert problem.network.gates.shape == ours.network.gates.shape
         np.testing.assert_array_equal(problem.network.outer_weights, ours.network.outer_weights)
-        assert cohort.batch_size == setting.batch_size
-        levels = {(b, p) for sweep in cohort.sweeps for b, p in sweep.levels
+        assert setting.batch_size == workload.batch_size
+        levels = {(b, p) for sweep in setting.sweeps for b, p in sweep.levels
                   if sweep.attack == "alternating-sign"}  # fmt: skip
-        assert levels == set(setting.levels)
-        assert str(setting.step_size) in {row["step_size"] for row in arm_rows(paper, cohort)}
+        assert levels == set(workload.levels)
+        assert str(workload.step_size) in {row["step_size"] for row in arm_rows(paper, setting)}
 
 
 @pytest.mark.parametrize("trainer", ["tron", "sgd"])

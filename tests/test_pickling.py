@@ -24,7 +24,8 @@ def used():
     plan = nt.plan(problem, nt.Budget(0.01, 0.1), accuracy=1.0, batch_size=4)
     found = {
         "problem": problem, "run": run, "arm": arm, "plan": plan, "certificate": certificate,
-        "source": nt.Simulated(problem), "rows": nt.Rows(rows, rows[:, 0]), "law": problem.law,
+        "data": problem.data, "rows": nt.data.Rows(rows, rows[:, 0], sample_weight=rows[:, 1] ** 2),
+        "law": problem.law,
         "network": network, "attack": attack,
         "sensing": nt.NeuroTron(0.1, sensing=np.eye(2, 6)),
     }  # fmt: skip
@@ -33,7 +34,7 @@ def used():
 
 
 NAMES = [
-    "problem", "run", "arm", "plan", "certificate", "source", "rows", "law", "network", "attack",
+    "problem", "run", "arm", "plan", "certificate", "data", "rows", "law", "network", "attack",
     "sensing",
 ]  # fmt: skip
 

@@ -59,3 +59,50 @@ def test_training_starts_at_ones_unless_told():
     start = [1.0, 2.0, 3.0]
     problem = nt.Problem.draw(network, nt.Normal(), initial_weights=start)
     np.testing.assert_array_equal(problem.initial_weights, start)
+
+
+# ---- data ----------------------------------------------------------------------------------------
+
+
+def test_a_problem_is_what_its_data_say():
+    data = nt.data.Simulated(nt.Laplace(), [1.0, 2.0], 0.3)
+    problem = nt.Problem(nt.networks.relu_gate(2), data)
+    assert problem.law is data.law
+    assert problem.true_weights is data.true_weights
+    assert problem.noise == 0.3
+
+
+def test_given_true_weights_are_not_drawn():
+    problem = nt.Problem.draw(nt.networks.relu_gate(2), nt.Normal(), true_weights=[1, 2], seed=5)
+    np.testing.assert_array_equal(problem.true_weights, [1.0, 2.0])
+
+
+def test_rows_bring_their_law_and_maybe_their_true_weights():
+    X, y = np.eye(3), np.ones(3)
+    problem = nt.Problem.from_rows(nt.networks.relu_gate(3), X, y, initial_weights=[0, 0, 1])
+    assert problem.true_weights is None
+    assert problem.noise == 0.0
+    np.testing.assert_allclose(problem.covariance, np.eye(3) / 3.0)
+    np.testing.assert_array_equal(problem.initial_weights, [0.0, 0.0, 1.0])
+
+
+@pytest.mark.parametrize("trainer", [nt.NeuroTron("fastest"), nt.SGD(0.1), nt.RefinedTron()])
+def test_an_intercept_is_learned_from_rows_that_are_not_centred(trainer):
+    draw = np.random.default_rng(4)
+    X = draw.normal([0.0, 1.0, -1.0], size=(200, 3))
+    y = X @ [1.0, -2.0, 0.5] + 4.0
+    problem = nt.Problem.from_rows(nt.networks.linear(3), X, y, intercept=True)
+    assert problem.network.n_inputs == problem.network.filter_size == 4
+    run = nt.simulate(problem, [nt.Arm(trainer)], steps=6000, batch_size=20)
+    np.testing.assert_allclose(run.weights[0], [1.0, -2.0, 0.5, 4.0], atol=1e-8)
+    predicted = problem.network(run.weights[0], problem.data.X)
+    np.testing.assert_allclose(predicted, y, atol=1e-7)
+
+
+def test_data_must_fit_the_network():
+    with pytest.raises(nt.InputError, match=r"takes 3 inputs, but .* has 2"):
+        nt.Problem.from_rows(nt.networks.linear(3), np.eye(2), np.ones(2))
+    with pytest.raises(nt.InputError, match="`true_weights` must have shape"):
+        nt.Problem.from_rows(nt.networks.linear(2), np.eye(2), np.ones(2), true_weights=[1.0])
+    with pytest.raises(nt.InputError, match=r"got the law Normal.*: write Problem.draw"):
+        nt.Problem(nt.networks.linear(2), nt.Normal())

@@ -77,11 +77,11 @@ def test_steps_and_more_steps_are_the_same_as_all_at_once(small_problem, record)
 
 def test_rows_resume_as_if_they_had_run_through():
     X = np.random.default_rng(0).standard_normal((11, 3))
-    problem = nt.Problem(nt.networks.relu_gate(3), nt.Empirical(X))
-    source, arms = nt.Rows(X, X @ [1.0, 2.0, 3.0]), [nt.Arm(nt.SGD(0.01))]
+    problem = nt.Problem.from_rows(nt.networks.relu_gate(3), X, X @ [1.0, 2.0, 3.0])
+    arms = [nt.Arm(nt.SGD(0.01))]
 
     def run(steps, resume=None):
-        return nt.simulate(problem, arms, steps=steps, batch_size=4, source=source, resume=resume)
+        return nt.simulate(problem, arms, steps=steps, batch_size=4, resume=resume)
 
     np.testing.assert_array_equal(run(40, run(17)).weights, run(40).weights)
 

@@ -22,7 +22,6 @@ _HOME = {
     "neurotron._check": ["InputError"],
     "neurotron.attacks": ["Attack", "Budget", "Query"],
     "neurotron.conformance": ["check_attack", "check_law", "check_trainer"],
-    "neurotron.engine.sources": ["Rows", "Simulated"],
     "neurotron.laws": [
         "Correlated", "Empirical", "Laplace", "Law", "Normal", "ProductLaw", "Rademacher",
         "ScipyLaw", "StudentT", "Uniform",
@@ -31,7 +30,7 @@ _HOME = {
     "neurotron.networks": ["FilterNetwork"],
     "neurotron.problem": ["Problem"],
     "neurotron.simulation": ["simulate"],
-    "neurotron.results": ["load"],
+    "neurotron.results": ["load_results"],
     "neurotron.guarantees": ["Certificate", "NotAchievable", "Plan", "certify", "plan"],
     "neurotron.trainers": [
         "SGD", "Arm", "ClippedSGD", "ClippedTron", "FirstSampleSGD", "HuberSGD", "NeuroTron",
@@ -41,8 +40,8 @@ _HOME = {
 }  # fmt: skip
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 _SUBPACKAGES = (
-    "attacks", "claims", "figures", "guarantees", "laws", "networks", "results", "simulation",
-    "studies", "theory", "trainers",
+    "attacks", "claims", "data", "figures", "guarantees", "laws", "networks", "results",
+    "simulation", "studies", "theory", "trainers",
 )  # fmt: skip
 
 __all__ = sorted([*_MODULE_OF, *_SUBPACKAGES, "__version__"])

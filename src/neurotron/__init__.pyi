@@ -2,6 +2,7 @@
 
 from neurotron import attacks as attacks
 from neurotron import claims as claims
+from neurotron import data as data
 from neurotron import figures as figures
 from neurotron import guarantees as guarantees
 from neurotron import laws as laws
@@ -18,8 +19,6 @@ from neurotron.attacks import Query as Query
 from neurotron.conformance import check_attack as check_attack
 from neurotron.conformance import check_law as check_law
 from neurotron.conformance import check_trainer as check_trainer
-from neurotron.engine.sources import Rows as Rows
-from neurotron.engine.sources import Simulated as Simulated
 from neurotron.figures import plot as plot
 from neurotron.guarantees import Certificate as Certificate
 from neurotron.guarantees import NotAchievable as NotAchievable
@@ -38,7 +37,7 @@ from neurotron.laws import StudentT as StudentT
 from neurotron.laws import Uniform as Uniform
 from neurotron.networks import FilterNetwork as FilterNetwork
 from neurotron.problem import Problem as Problem
-from neurotron.results import load as load
+from neurotron.results import load_results as load_results
 from neurotron.simulation import simulate as simulate
 from neurotron.trainers import SGD as SGD
 from neurotron.trainers import Arm as Arm

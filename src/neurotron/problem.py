@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -11,26 +12,25 @@ import numpy.typing as npt
 from neurotron import _check, _seeds
 from neurotron._pickling import Pickled
 from neurotron._types import Array
+from neurotron.data import Data, Rows, Simulated
 from neurotron.laws import WEIGHTINGS, EvenMoments, Law
-from neurotron.networks import FilterNetwork
+from neurotron.networks import FilterNetwork, with_intercept
 
 __all__ = ["Problem"]
 
 
 @dataclass(frozen=True, eq=False)
 class Problem(Pickled):
-    """A network, the law of its inputs, and the weights that make the honest labels.
+    """A network, and the data it learns from.
 
-    The honest label of x is y = f_{w*}(x) + noise · ζ with ζ ~ N(0, 1).
+    Users make one with `Problem.draw`, which simulates data, or `Problem.from_rows`.
 
     Parameters
     ----------
-    network, law
-        What is learned, and where x comes from.
-    true_weights
-        w*, shape (r,); None if they are not known, when labels come from data (`Rows`).
-    noise
-        Standard deviation of honest label noise (0 in the paper).
+    network
+        What is learned.
+    data
+        Where inputs and honest labels come from.
     initial_weights
         Where every trainer starts, shape (r,); default all ones, as in the paper.
 
@@ -44,25 +44,26 @@ class Problem(Pickled):
     """
 
     network: FilterNetwork
-    law: Law
-    true_weights: Array | None = None
-    noise: float = 0.0
+    data: Data
     initial_weights: Array = None  # type: ignore[assignment]  # becomes ones in __post_init__
 
     def __post_init__(self) -> None:
         network = _check.instance("network", self.network, FilterNetwork)
-        law = _check.instance("law", self.law, Law)
+        if isinstance(self.data, Law):
+            raise _check.InputError(
+                f"`data` must be Data, got the law {self.data!r}: write Problem.draw(network, law, "
+                "true_weights=…)"
+            )
+        law = _check.instance("data", self.data, Data).law
         if law.n_inputs not in (None, network.n_inputs):
             raise _check.InputError(
                 f"the network takes {network.n_inputs} inputs, but {law!r} has {law.n_inputs}"
             )
         size = (network.filter_size,)
         if self.true_weights is not None:
-            weights = _check.array("true_weights", self.true_weights, size)
-            object.__setattr__(self, "true_weights", weights)
+            _check.array("true_weights", self.true_weights, size)
         start = np.ones(size) if self.initial_weights is None else self.initial_weights
         object.__setattr__(self, "initial_weights", _check.array("initial_weights", start, size))
-        object.__setattr__(self, "noise", _check.number("noise", self.noise, "[0, 1e70]"))
 
     @classmethod
     def draw(
@@ -70,14 +71,78 @@ class Problem(Pickled):
         network: FilterNetwork,
         law: Law,
         *,
+        true_weights: npt.ArrayLike | None = None,
         seed: int = 0,
         noise: float = 0.0,
         initial_weights: npt.ArrayLike | None = None,
     ) -> Problem:
-        """Return a problem whose true weights are drawn from N(0, I_r), as in the paper."""
+        """Return a problem with simulated data: y = f_{w*}(x) + noise · ζ with ζ ~ N(0, 1).
+
+        The true weights w* are drawn from N(0, I_r) by `seed`, as in the paper, unless given.
+
+        >>> import neurotron as nt
+        >>> problem = nt.Problem.draw(nt.networks.relu_gate(2), nt.Normal(), true_weights=[1, -2])
+        >>> problem.true_weights
+        array([ 1., -2.])
+        """
         _check.instance("network", network, FilterNetwork)
-        weights = _seeds.generator(seed, "true_weights").standard_normal(network.filter_size)
-        return cls(network, law, weights, noise, initial_weights)  # type: ignore[arg-type]
+        if true_weights is None:
+            draw = _seeds.generator(seed, "true_weights")
+            true_weights = draw.standard_normal(network.filter_size)
+        data = Simulated(law, cast(Array, true_weights), noise)
+        return cls(network, data, cast(Array, initial_weights))
+
+    @classmethod
+    def from_rows(
+        cls,
+        network: FilterNetwork,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        *,
+        sample_weight: npt.ArrayLike | None = None,
+        true_weights: npt.ArrayLike | None = None,
+        intercept: bool = False,
+        initial_weights: npt.ArrayLike | None = None,
+    ) -> Problem:
+        """Return a problem with rows of data, whose moments are those of the rows.
+
+        With an `intercept` one more input is always 1, and the last entry of the filter, also of
+        `true_weights` and `initial_weights`, is its weight: see `networks.with_intercept`.
+
+        >>> import neurotron as nt
+        >>> problem = nt.Problem.from_rows(
+        ...     nt.networks.linear(1), [[0.0], [1.0], [2.0]], [5.0, 7.0, 9.0], intercept=True)
+        >>> run = nt.simulate(problem, [nt.Arm(nt.NeuroTron("fastest"))], steps=500, batch_size=3)
+        >>> run.weights.round(6)
+        array([[2., 5.]])
+        """
+        _check.instance("network", network, FilterNetwork)
+        if _check.instance("intercept", intercept, bool):
+            network = with_intercept(network)
+            X = _check.array("X", X, ("N", network.n_inputs - 1))
+            X = np.column_stack([X, np.ones(len(X))])
+        data = Rows(
+            cast(Array, X),
+            cast(Array, y),
+            sample_weight=cast(Array, sample_weight),
+            true_weights=cast(Array, true_weights),
+        )
+        return cls(network, data, cast(Array, initial_weights))
+
+    @property
+    def law(self) -> Law:
+        """The law of the inputs."""
+        return self.data.law
+
+    @property
+    def true_weights(self) -> Array | None:
+        """The true weights w*, shape (r,); None if they are not known."""
+        return self.data.true_weights
+
+    @property
+    def noise(self) -> float:
+        """Standard deviation of the honest noise that labels carry, as far as it is known."""
+        return self.data.noise
 
     @cached_property
     def covariance(self) -> Array | None:

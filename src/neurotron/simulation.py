@@ -18,7 +18,6 @@ from neurotron._types import Index
 from neurotron.engine.cohort import Cohort, Engine, choose
 from neurotron.engine.recording import Record, Records, recorded_steps
 from neurotron.engine.setup import Setup
-from neurotron.engine.sources import Rows, Simulated, Source
 from neurotron.engine.state import CohortState
 from neurotron.problem import Problem
 from neurotron.trainers import Arm
@@ -42,7 +41,6 @@ def simulate(
     seed: int = 0,
     replicate: int = 0,
     record: Record = "log",
-    source: Source | None = None,
     engine: str = "auto",
     resume: Trajectories | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -58,7 +56,7 @@ def simulate(
     Parameters
     ----------
     problem
-        Network, law and true weights.
+        What is learned, and from which data.
     arms
         Trainers under attack, with distinct names.
     steps, batch_size
@@ -67,8 +65,6 @@ def simulate(
         Which stream: every pair is a different, independent one.
     record
         "log" (40 records a decade), "all", or every so many steps; step 0 and the last always.
-    source
-        Where batches come from: None for the problem itself, or `Rows` of data.
     engine
         "auto" runs what is built in on the compiled engine, your own attacks and trainers on the
         NumPy engine, over the same streams; "compiled" or "numpy" asks for one of them.
@@ -90,7 +86,7 @@ def simulate(
     """
     run = iterate(
         problem, arms, steps=steps, batch_size=batch_size, seed=seed, replicate=replicate,
-        record=record, source=source, engine=engine, resume=resume, progress=progress,
+        record=record, engine=engine, resume=resume, progress=progress,
     )  # fmt: skip
     for _ in run:
         pass
@@ -106,7 +102,6 @@ def iterate(
     seed: int = 0,
     replicate: int = 0,
     record: Record = "log",
-    source: Source | None = None,
     engine: str = "auto",
     resume: Trajectories | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -127,7 +122,7 @@ def iterate(
     >>> run.trajectories().status
     ('interrupted',)
     """
-    _check.instance("problem", problem, Problem)
+    _check.instance("problem", problem, Problem).data.require_labels()
     steps = _check.integer("steps", steps, 0, MOST_STEPS)
     batch_size = _check.integer("batch_size", batch_size, 1, MOST_SAMPLES)
     _check.entries("a batch", batch_size, problem.network.n_inputs)
@@ -135,11 +130,7 @@ def iterate(
         _check.function("progress", progress, "(step, steps)")
     stream = Stream.of(_check.integer("seed", seed, 0), replicate)
     schedule = recorded_steps(record, steps)
-    source = Simulated(problem) if source is None else source
-    _check_source(source, problem)
     arms = check_arms(arms, problem)
-    if isinstance(source, Rows):
-        source.require_fit(problem, arms)
     settings: dict[str, Any] = {
         "batch_size": batch_size, "seed": seed, "replicate": replicate, "record": record
     }  # fmt: skip
@@ -151,10 +142,10 @@ def iterate(
     if resume is None:
         state = CohortState.initial(problem, resolved)
     else:
-        _check_same_run(_check.instance("resume", resume, Trajectories), arms, problem, source)
+        _check_same_run(_check.instance("resume", resume, Trajectories), arms, problem)
         _check_same_engines(resume, engines)
         state, records = _continue(resume, steps, settings, schedule)
-    setup = Setup(problem, resolved, batch_size, source, stream, state)
+    setup = Setup(problem, resolved, batch_size, stream, state)
     return Run(tuple(arms), setup, tuple(engines), settings, schedule, records, progress)
 
 
@@ -206,7 +197,7 @@ class Run:
         return Trajectories(
             arms=self.arms,
             steps=_check.freeze(taken.steps),
-            errors=None if taken.errors is None else _check.freeze(taken.errors.T.copy()),
+            _errors=None if taken.errors is None else _check.freeze(taken.errors.T.copy()),
             losses=_check.freeze(taken.losses.T.copy()),
             weights=_check.freeze(state.average.T.copy()),
             status=tuple("diverged" if stopped >= 0 else ongoing for stopped in state.stopped_at),
@@ -215,7 +206,6 @@ class Run:
             settings=MappingProxyType(self.settings),
             environment=MappingProxyType(environment()),
             problem=self.setup.problem,
-            source=self.setup.source,
             state=state.kept(),
         )
 
@@ -261,21 +251,8 @@ def _resolve(arm: Arm, problem: Problem, batch_size: int, steps: int) -> Arm:
     return dataclasses.replace(arm, trainer=trainer)
 
 
-def _check_source(source: Source, problem: Problem) -> None:
-    if not callable(getattr(source, "batch", None)):
-        raise _check.InputError(f"`source` must be Rows(X, y), got {_check.shown(source)}")
-    if isinstance(source, Simulated) and source.problem is not problem:
-        raise _check.InputError("`source` simulates another problem: leave it out")
-
-
-def _check_same_run(
-    earlier: Trajectories, arms: list[Arm], problem: Problem, source: Source
-) -> None:
-    pairs = {
-        "problem": (earlier.problem, problem),
-        "arms": (list(earlier.arms), arms),
-        "source": (earlier.source, source),
-    }
+def _check_same_run(earlier: Trajectories, arms: list[Arm], problem: Problem) -> None:
+    pairs = {"problem": (earlier.problem, problem), "arms": (list(earlier.arms), arms)}
     for name, (before, now) in pairs.items():
         if not _check.equal(before, now):
             raise _check.InputError(f"`resume` was run with a different `{name}`")
@@ -305,6 +282,6 @@ def _continue(
             f"{steps}"
         )
     kept = np.flatnonzero(np.isin(earlier.steps, schedule))
-    errors = None if earlier.errors is None else earlier.errors.T
+    errors = earlier.errors.T if earlier.has_errors else None
     records = Records(earlier.steps, errors, earlier.losses.T)
     return earlier.state.resumed(), [records.at(kept).frozen()]

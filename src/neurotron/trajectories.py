@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neurotron import _check
 from neurotron._pickling import Pickled
 from neurotron._types import Array, Index
 from neurotron.problem import Problem
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     import polars
 
     from neurotron.engine.cohort import Engine
-    from neurotron.engine.sources import Source
     from neurotron.engine.state import KeptState
 
 __all__ = ["Trajectories"]
@@ -33,7 +33,8 @@ class Trajectories(Pickled):
     steps
         The recorded numbers of updates, 0 included; shape (records,).
     errors
-        ‖w − w*‖, shape (arms, records); +inf after divergence, never NaN; None without w*.
+        ‖w − w*‖, shape (arms, records); +inf after divergence, never NaN. Only where w* is known:
+        `has_errors` tells.
     losses
         Mean squared residual on the batch faced next, labels as received; shape (arms, records).
     weights
@@ -48,13 +49,13 @@ class Trajectories(Pickled):
         What else decided the numbers: batch_size, seed, replicate, record.
     environment
         Versions and machine.
-    problem, source, state
-        What was learned, from which batches, and where the arms stand: what `resume` needs.
+    problem, state
+        What was learned, and where the arms stand: what `resume` needs.
     """
 
     arms: tuple[Arm, ...]
     steps: Index
-    errors: Array | None
+    _errors: Array | None
     losses: Array
     weights: Array
     status: tuple[str, ...]
@@ -63,8 +64,22 @@ class Trajectories(Pickled):
     settings: Mapping[str, Any]
     environment: Mapping[str, str]
     problem: Problem
-    source: Source
     state: KeptState
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether w* is known, so that there are errors."""
+        return self._errors is not None
+
+    @property
+    def errors(self) -> Array:
+        """‖w − w*‖, shape (arms, records); +inf after divergence, never NaN."""
+        if self._errors is None:
+            raise _check.InputError(
+                "there are no errors ‖w − w*‖, because the labels come from data whose true "
+                "weights w* are unknown: look at `losses`, or give `true_weights` with the data"
+            )
+        return self._errors
 
     def __repr__(self) -> str:
         arms = f"{len(self.arms)} arm{'s' if len(self.arms) > 1 else ''}"
@@ -76,7 +91,7 @@ class Trajectories(Pickled):
     def _ending(self, arm: int) -> str:
         if self.stopped_at[arm] is not None:
             return f"diverged at step {self.stopped_at[arm]}"
-        if self.errors is not None:
+        if self.has_errors:
             value = f"error {self.errors[arm, -1]:.3g}"
         else:
             value = f"loss {self.losses[arm, -1]:.3g}"
@@ -99,7 +114,7 @@ class Trajectories(Pickled):
             "loss": self.losses.ravel(),
             "status": [word for word in self.status for _ in range(count)],
         }
-        if self.errors is not None:
+        if self.has_errors:
             columns["error"] = self.errors.ravel()
         order = [name for name in ("arm", "step", "error", "loss", "status") if name in columns]
         return polars.DataFrame(columns).select(order)

@@ -96,13 +96,12 @@ def received(problem, attack, batch_size=8, steps=3):
     from neurotron._streams import Stream
     from neurotron.engine.numpy_cohort import NumpyCohort
     from neurotron.engine.setup import Setup
-    from neurotron.engine.sources import Simulated
     from neurotron.engine.state import CohortState
 
     arms = [nt.Arm(nt.SGD(1e-300), attack)]
     state = CohortState.initial(problem, arms)
     stream = Stream.of(0, 0)
-    cohort = NumpyCohort(Setup(problem, arms, batch_size, Simulated(problem), stream, state))
+    cohort = NumpyCohort(Setup(problem, arms, batch_size, stream, state))
     for _ in range(steps):
         seen = cohort._draw_and_project()
         yield cohort._received(seen)[:, 0], seen.batch

@@ -12,18 +12,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.results.made import INITIAL, course, made
+from tests.results.made import INITIAL, ending_at, made
 
 import neurotron as nt
-from neurotron.claims import VERDICTS, Claim, Finding, setups
+from neurotron.claims import VERDICTS, Claim, Finding, settings
 from neurotron.claims.model import above, at_least, at_most, below
-from neurotron.claims.setups import paired
+from neurotron.results.levels import paired
 from neurotron.results.summary import Interval
 
 COMMAND = Path(sys.executable).parent / "neurotron"
 HOLDS, ONLY_AS_PUBLISHED, DOES_NOT_HOLD, UNDECIDED, NOT_TESTED = VERDICTS
-MIRROR = {"weights": (-3.0, -4.0), "errors": course(10.0)}
-DIVERGED = {"status": "diverged", "stopped_at": 3, "errors": course(math.inf)}
+MIRROR = {"weights": (-3.0, -4.0), "errors": ending_at(10.0)}
+DIVERGED = {"status": "diverged", "stopped_at": 3, "errors": ending_at(math.inf)}
 
 LIKE_THE_PAPERS = """
 name = "like-the-papers"
@@ -31,16 +31,16 @@ name = "like-the-papers"
 Tron = "neuro-tron:sensing=center"
 First = "first-sample-sgd"
 SGD = "sgd"
-[[cohorts]]
+[[settings]]
 name = "normal"
 title = "N"
 network = "symmetric:width=10"
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 bound = [0, 0.125, 1, 4]
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 bound = 1
 probability = [0, 0.1, 0.5, 0.9]
-[[cohorts]]
+[[settings]]
 name = "heavy"
 title = "t"
 like = "normal"
@@ -52,19 +52,19 @@ name = "outer-weights"
 [trainers]
 fast = "neuro-tron:sensing=center,step_size=1e-4"
 slow = "neuro-tron:sensing=center,step_size=2e-5"
-[[cohorts]]
+[[settings]]
 name = "light"
 network = "symmetric:width=100,outer_weights=1"
 n_inputs = 50
 filter_size = 20
 batch_size = 64
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 bound = [0, 1]
-[[cohorts]]
+[[settings]]
 name = "heavy"
 like = "light"
 network = "symmetric:width=100,outer_weights=10"
-[[cohorts]]
+[[settings]]
 name = "of-other-sizes"
 like = "light"
 n_inputs = 5
@@ -75,13 +75,13 @@ name = "impersonation"
 [trainers]
 Tron = "neuro-tron:sensing=center"
 SGD = "sgd"
-[[cohorts]]
+[[settings]]
 name = "gate"
 law = "uniform"
 network = "relu-gate"
 n_inputs = 25
 step_size = 0.05
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 attack = "impersonation"
 bound = 100
 probability = [0.5, 1]
@@ -97,22 +97,22 @@ def evaluate(folder, outcome, text=LIKE_THE_PAPERS, replicates=9) -> dict[str, C
     return {claim.name: claim for claim in nt.claims.evaluate(results)}
 
 
-def as_claimed(cohort, replicate, arm):
+def as_claimed(setting, replicate, arm):
     """A world in which the paper is right, also about SGD."""
     size = 0.1 * arm["bound"] * arm["probability"]
     error = size * (1.0 + 0.02 * replicate) or 1e-15
     if arm["algorithm"] == "neuro-tron":
-        return {"errors": course(error, 10), "radius": 9.0}
+        return {"errors": ending_at(error, 10), "radius": 9.0}
     if arm["algorithm"] == "sgd" and replicate % 3 == 1:
         return MIRROR
-    return {"errors": course(2.0 * error, 100)}
+    return {"errors": ending_at(2.0 * error, 100)}
 
 
 def where(algorithm, change, **levels):
     """As claimed, but for an algorithm at some levels."""
 
-    def outcome(cohort, replicate, arm):
-        found = as_claimed(cohort, replicate, arm)
+    def outcome(setting, replicate, arm):
+        found = as_claimed(setting, replicate, arm)
         here = all(arm[key] == value for key, value in levels.items())
         if arm["algorithm"] == algorithm and here:
             found = found | change(found["errors"][-1])
@@ -122,13 +122,13 @@ def where(algorithm, change, **levels):
 
 
 def everywhere_at(error):
-    return where("neuro-tron", lambda _: {"errors": course(error)})
+    return where("neuro-tron", lambda _: {"errors": ending_at(error)})
 
 
-def in_cohort(name, change):
-    def outcome(cohort, replicate, arm):
-        found = as_claimed(cohort, replicate, arm)
-        return found | (change(found["errors"][-1]) if cohort == name else {})
+def in_setting(name, change):
+    def outcome(setting, replicate, arm):
+        found = as_claimed(setting, replicate, arm)
+        return found | (change(found["errors"][-1]) if setting == name else {})
 
     return outcome
 
@@ -136,8 +136,8 @@ def in_cohort(name, change):
 def in_four_of_nine(contradicts):
     """As claimed in most replicates, so that only the interval speaks against it."""
 
-    def outcome(cohort, replicate, arm):
-        return (contradicts if replicate < 4 else as_claimed)(cohort, replicate, arm)
+    def outcome(setting, replicate, arm):
+        return (contradicts if replicate < 4 else as_claimed)(setting, replicate, arm)
 
     return outcome
 
@@ -146,55 +146,55 @@ CASES = [
     ("grows-with-bound", HOLDS, as_claimed),
     ("grows-with-bound", DOES_NOT_HOLD, everywhere_at(0.1)),
     ("grows-with-bound", DOES_NOT_HOLD,  # it dips once
-     where("neuro-tron", lambda e: {"errors": course(0.001)}, bound=1.0)),
+     where("neuro-tron", lambda e: {"errors": ending_at(0.001)}, bound=1.0)),
     ("grows-with-bound", HOLDS,  # a diverged run is the largest error
      where("neuro-tron", lambda e: DIVERGED, bound=4.0)),
     ("grows-with-bound", DOES_NOT_HOLD,
      where("neuro-tron", lambda e: DIVERGED, bound=0.125)),
     ("grows-with-bound", DOES_NOT_HOLD, where("neuro-tron", lambda e: DIVERGED)),
-    ("grows-with-bound", DOES_NOT_HOLD, in_cohort("heavy", lambda e: {"errors": course(0.1)})),
+    ("grows-with-bound", DOES_NOT_HOLD, in_setting("heavy", lambda e: {"errors": ending_at(0.1)})),
     ("grows-with-probability", HOLDS, as_claimed),
     ("grows-with-probability", DOES_NOT_HOLD, everywhere_at(0.1)),
     ("grows-with-probability", DOES_NOT_HOLD,
-     where("neuro-tron", lambda e: {"errors": course(0.01)}, probability=0.9)),
+     where("neuro-tron", lambda e: {"errors": ending_at(0.01)}, probability=0.9)),
     ("recovers-without-attack", HOLDS, as_claimed),
     ("recovers-without-attack", DOES_NOT_HOLD,
-     where("neuro-tron", lambda e: {"errors": course(1e-12)}, bound=0.0)),
+     where("neuro-tron", lambda e: {"errors": ending_at(1e-12)}, bound=0.0)),
     ("recovers-without-attack", DOES_NOT_HOLD,
      where("neuro-tron", lambda e: DIVERGED, bound=0.0)),
     ("recovers-without-attack", DOES_NOT_HOLD,
-     where("neuro-tron", lambda e: {"errors": course(1.1e-13)}, bound=0.0)),
+     where("neuro-tron", lambda e: {"errors": ending_at(1.1e-13)}, bound=0.0)),
     ("recovers-without-attack", HOLDS,
-     where("neuro-tron", lambda e: {"errors": course(0.9e-13)}, bound=0.0)),
+     where("neuro-tron", lambda e: {"errors": ending_at(0.9e-13)}, bound=0.0)),
     ("small-attack-degrades", HOLDS, as_claimed),
     ("small-attack-degrades", DOES_NOT_HOLD,
-     where("neuro-tron", lambda e: {"errors": course(0.00125 if e < 1e-9 else e)})),
+     where("neuro-tron", lambda e: {"errors": ending_at(0.00125 if e < 1e-9 else e)})),
     ("theorem-1-is-silent", HOLDS,  # of honest labels it may promise something
      where("neuro-tron", lambda e: {"theorem1_radius": 1.0}, bound=0.0)),
     ("small-attack-degrades", DOES_NOT_HOLD, everywhere_at(0.1)),
     ("small-attack-degrades", NOT_TESTED, where("neuro-tron", lambda e: DIVERGED)),
     ("smaller-error-than-sgd", HOLDS, as_claimed),
     ("smaller-error-than-sgd", ONLY_AS_PUBLISHED,
-     where("sgd", lambda e: {"errors": course(e / 4)})),
+     where("sgd", lambda e: {"errors": ending_at(e / 4)})),
     ("smaller-error-than-sgd", DOES_NOT_HOLD,
-     where("first-sample-sgd", lambda e: {"errors": course(e / 4)})),
+     where("first-sample-sgd", lambda e: {"errors": ending_at(e / 4)})),
     ("smaller-error-than-sgd", HOLDS, where("first-sample-sgd", lambda e: DIVERGED)),
     ("smaller-error-than-sgd", DOES_NOT_HOLD, where("neuro-tron", lambda e: DIVERGED)),
     ("smaller-error-than-sgd", HOLDS,  # where SGD never recovers it has no floor
      where("sgd", lambda e: MIRROR)),
     ("faster-than-sgd", HOLDS, as_claimed),
-    ("faster-than-sgd", ONLY_AS_PUBLISHED, where("sgd", lambda e: {"errors": course(e, 10)})),
+    ("faster-than-sgd", ONLY_AS_PUBLISHED, where("sgd", lambda e: {"errors": ending_at(e, 10)})),
     ("faster-than-sgd", DOES_NOT_HOLD,
-     where("first-sample-sgd", lambda e: {"errors": course(e, 10)})),
+     where("first-sample-sgd", lambda e: {"errors": ending_at(e, 10)})),
     ("faster-than-sgd", HOLDS, where("first-sample-sgd", lambda e: DIVERGED)),
     ("faster-than-sgd", DOES_NOT_HOLD,  # never there, where the rival is
-     where("neuro-tron", lambda e: {"errors": course(2.0)})),
+     where("neuro-tron", lambda e: {"errors": ending_at(2.0)})),
     ("heavy-tails-alike", HOLDS, as_claimed),
     ("heavy-tails-alike", DOES_NOT_HOLD,
-     in_cohort("heavy", lambda e: {"errors": course(11.0 * e)})),
+     in_setting("heavy", lambda e: {"errors": ending_at(11.0 * e)})),
     ("heavy-tails-alike", DOES_NOT_HOLD,
-     in_cohort("normal", lambda e: {"errors": course(11.0 * e)})),
-    ("heavy-tails-alike", DOES_NOT_HOLD, in_cohort("heavy", lambda e: DIVERGED)),
+     in_setting("normal", lambda e: {"errors": ending_at(11.0 * e)})),
+    ("heavy-tails-alike", DOES_NOT_HOLD, in_setting("heavy", lambda e: DIVERGED)),
     ("theorem-1-is-silent", HOLDS, as_claimed),
     ("theorem-1-is-silent", DOES_NOT_HOLD,
      where("neuro-tron", lambda e: {"theorem1_radius": 1.0}, bound=4.0)),
@@ -206,20 +206,20 @@ CASES = [
     ("certificate-holds", DOES_NOT_HOLD, where("neuro-tron", lambda e: DIVERGED, bound=4.0)),
     ("certificate-holds", NOT_TESTED, where("neuro-tron", lambda e: {"radius": None})),
     ("certificate-holds", NOT_TESTED,  # what promises less than the start promises nothing
-     where("neuro-tron", lambda e: {"radius": INITIAL + 1.0, "errors": course(99.0)})),
+     where("neuro-tron", lambda e: {"radius": INITIAL + 1.0, "errors": ending_at(99.0)})),
     ("certificate-holds", DOES_NOT_HOLD,  # a radius allows for rounding errors: 1e-20 does not
      where("neuro-tron", lambda e: {"radius": 1e-20}, bound=0.0)),
     ("recovers-without-attack", UNDECIDED, in_four_of_nine(
-        where("neuro-tron", lambda e: {"errors": course(1e-12)}, bound=0.0))),
+        where("neuro-tron", lambda e: {"errors": ending_at(1e-12)}, bound=0.0))),
     ("small-attack-degrades", UNDECIDED, in_four_of_nine(everywhere_at(0.1))),
     ("smaller-error-than-sgd", UNDECIDED, in_four_of_nine(
-        where("first-sample-sgd", lambda e: {"errors": course(e / 4)}))),
+        where("first-sample-sgd", lambda e: {"errors": ending_at(e / 4)}))),
     ("faster-than-sgd", UNDECIDED, in_four_of_nine(
-        where("first-sample-sgd", lambda e: {"errors": course(e, 10)}))),
+        where("first-sample-sgd", lambda e: {"errors": ending_at(e, 10)}))),
     ("heavy-tails-alike", UNDECIDED, in_four_of_nine(
-        in_cohort("heavy", lambda e: {"errors": course(11.0 * e)}))),
+        in_setting("heavy", lambda e: {"errors": ending_at(11.0 * e)}))),
     ("heavy-tails-alike", UNDECIDED, in_four_of_nine(
-        in_cohort("normal", lambda e: {"errors": course(11.0 * e)}))),
+        in_setting("normal", lambda e: {"errors": ending_at(11.0 * e)}))),
     ("certificate-holds", DOES_NOT_HOLD, in_four_of_nine(  # one run outside is one too many
         where("neuro-tron", lambda e: {"radius": 0.99 * e}, bound=4.0))),
     ("outer-weights-help", NOT_TESTED, as_claimed),
@@ -248,27 +248,27 @@ def test_findings_measure_what_was_made(tmp_path):
         assert found.estimate == pytest.approx(0.1)
     alike = claims["heavy-tails-alike"].findings
     assert [(found.case, found.estimate) for found in alike] == [("t against N", 1.0)]
-    assert claims["certificate-holds"].because == "it holds in 2 of 2 comparisons"
+    assert claims["certificate-holds"].reason == "it holds in 2 of 2 comparisons"
 
 
 def test_four_replicates_are_too_few_to_tell(tmp_path):
     claims = evaluate(tmp_path, as_claimed, replicates=4)
     assert {claim.verdict for claim in claims.values()} == {NOT_TESTED}
-    assert "fewer than 5 replicates" in claims["grows-with-bound"].because
+    assert "fewer than 5 replicates" in claims["grows-with-bound"].reason
     assert claims["grows-with-bound"].findings
 
 
 def test_what_too_few_runs_tell_of_sgd_itself_is_not_taken_as_told(tmp_path):
     claim = evaluate(tmp_path, as_claimed, replicates=6)["smaller-error-than-sgd"]  # 4 recover
     assert claim.verdict == ONLY_AS_PUBLISHED
-    assert claim.because == (
+    assert claim.reason == (
         "it holds in 6 of 6 comparisons; there are too few replicates for some (N against SGD, "
         "where both recover; t against SGD, where both recover)"
     )
 
 
 def test_what_a_study_has_no_arms_for_is_not_tested(tmp_path):
-    text = LIKE_THE_PAPERS.partition('[[cohorts]]\nname = "heavy"')[0]
+    text = LIKE_THE_PAPERS.partition('[[settings]]\nname = "heavy"')[0]
     text = text.replace('First = "first-sample-sgd"\nSGD = "sgd"\n', "")
     claims = evaluate(tmp_path, as_claimed, text)
     not_tested = {name for name, claim in claims.items() if claim.verdict == NOT_TESTED}
@@ -276,7 +276,7 @@ def test_what_a_study_has_no_arms_for_is_not_tested(tmp_path):
         "smaller-error-than-sgd", "faster-than-sgd", "heavy-tails-alike",
         "outer-weights-help", "impersonation-wins",
     }  # fmt: skip
-    assert "does not test this claim" in claims["heavy-tails-alike"].because
+    assert "does not test this claim" in claims["heavy-tails-alike"].reason
 
 
 def test_the_paper_is_judged_in_its_own_settings_only(tmp_path):
@@ -287,7 +287,7 @@ def test_the_paper_is_judged_in_its_own_settings_only(tmp_path):
         'network = "symmetric:width=8"',
     )
     for i, change in enumerate((*changes, "steps")):
-        text = LIKE_THE_PAPERS.partition('[[cohorts]]\nname = "heavy"')[0]
+        text = LIKE_THE_PAPERS.partition('[[settings]]\nname = "heavy"')[0]
         if change == "steps":
             text = text.replace('"like-the-papers"', '"short"\nsteps = 39_999')
         else:
@@ -303,9 +303,9 @@ def test_a_trainer_of_ones_own_is_not_the_papers(tmp_path):
 
 
 def test_both_must_recover_to_be_compared_where_both_recover(tmp_path):
-    def outcome(cohort, replicate, arm):
+    def outcome(setting, replicate, arm):
         lost = arm["algorithm"] == "neuro-tron" and replicate < 2
-        return MIRROR if lost else as_claimed(cohort, replicate, arm)
+        return MIRROR if lost else as_claimed(setting, replicate, arm)
 
     findings = evaluate(tmp_path, outcome)["smaller-error-than-sgd"].findings
     both = [found for found in findings if found.case == "N against SGD, where both recover"]
@@ -313,16 +313,16 @@ def test_both_must_recover_to_be_compared_where_both_recover(tmp_path):
 
 
 def test_an_attack_is_compared_with_honest_labels_of_the_same_probability(tmp_path):
-    sweep = "[[cohorts.sweeps]]\nbound = [0]\nprobability = 0.1\n"
-    text = LIKE_THE_PAPERS.partition('[[cohorts]]\nname = "heavy"')[0] + sweep
-    worse = where("neuro-tron", lambda e: {"errors": course(9.0)}, bound=0.0, probability=0.1)
+    sweep = "[[settings.sweeps]]\nbound = [0]\nprobability = 0.1\n"
+    text = LIKE_THE_PAPERS.partition('[[settings]]\nname = "heavy"')[0] + sweep
+    worse = where("neuro-tron", lambda e: {"errors": ending_at(9.0)}, bound=0.0, probability=0.1)
     assert evaluate(tmp_path, worse, text)["small-attack-degrades"].verdict == HOLDS
 
 
 def test_without_the_published_rival_only_what_is_meant_is_judged(tmp_path):
     text = LIKE_THE_PAPERS.replace('First = "first-sample-sgd"\n', "")
     assert evaluate(tmp_path, as_claimed, text)["faster-than-sgd"].verdict == HOLDS
-    worse = where("sgd", lambda e: {"errors": course(e, 10)})
+    worse = where("sgd", lambda e: {"errors": ending_at(e, 10)})
     assert evaluate(tmp_path / "2", worse, text)["faster-than-sgd"].verdict == DOES_NOT_HOLD
 
 
@@ -335,11 +335,11 @@ def test_a_rival_is_compared_where_it_was(tmp_path):
         assert claims[name].verdict == HOLDS
 
 
-def test_cohorts_are_compared_in_the_replicates_they_both_have(tmp_path):
+def test_settings_are_compared_in_the_replicates_they_both_have(tmp_path):
     """Replicate i is i + 1 times as hard in both: only pairs of the same number are alike."""
 
-    def outcome(cohort, replicate, arm):
-        return {"errors": course(1e-6 * 100.0**replicate * (arm["bound"] * 2 or 1e-12))}
+    def outcome(setting, replicate, arm):
+        return {"errors": ending_at(1e-6 * 100.0**replicate * (arm["bound"] * 2 or 1e-12))}
 
     numbers = {"normal": range(6), "heavy": [0, 2, 3, 4, 5, 6]}
     alike = evaluate(tmp_path, outcome, replicates=numbers)["heavy-tails-alike"]
@@ -348,7 +348,7 @@ def test_cohorts_are_compared_in_the_replicates_they_both_have(tmp_path):
 
 
 def test_heavy_tails_without_common_levels_are_not_compared(tmp_path):
-    sweeps = "[[cohorts.sweeps]]\nbound = [3, 5, 7]\n"
+    sweeps = "[[settings.sweeps]]\nbound = [3, 5, 7]\n"
     claims = evaluate(tmp_path, as_claimed, LIKE_THE_PAPERS + sweeps)
     assert claims["heavy-tails-alike"].verdict == NOT_TESTED
 
@@ -359,12 +359,12 @@ def test_two_heavy_laws_are_not_each_others_measure(tmp_path):
 
 
 def weighing(errors):
-    """Errors by (outer weight, step size); the cohort of other sizes is far off."""
+    """Errors by (outer weight, step size); the setting of other sizes is far off."""
 
-    def outcome(cohort, replicate, arm):
-        if cohort == "of-other-sizes":
-            return {"errors": course(1e-9)}
-        return {"errors": course(errors[arm["outer_weights"], float(arm["step_size"])])}
+    def outcome(setting, replicate, arm):
+        if setting == "of-other-sizes":
+            return {"errors": ending_at(1e-9)}
+        return {"errors": ending_at(errors[arm["outer_weights"], float(arm["step_size"])])}
 
     return outcome
 
@@ -392,7 +392,7 @@ def test_outer_weights_are_judged_with_published_and_with_equal_steps(errors, ve
         assert late == [False] * 3 + [True] * 3  # θ = 1 does not show
 
 
-def test_outer_weights_are_compared_in_the_replicates_both_cohorts_have(tmp_path):
+def test_outer_weights_are_compared_in_the_replicates_both_settings_have(tmp_path):
     errors = {(1, 1e-4): 2.0, (1, 2e-5): 2.0, (10, 1e-4): 1.0, (10, 2e-5): 1.0}
     numbers = {"light": range(6), "heavy": range(1, 9)}
     claim = evaluate(tmp_path, weighing(errors), OUTER_WEIGHTS, numbers)["outer-weights-help"]
@@ -415,7 +415,7 @@ def test_one_outer_weight_alone_says_nothing(tmp_path):
     ],
 )
 def test_impersonation_wins_only_if_every_run_ends_at_its_filter(end, verdict, tmp_path):
-    def outcome(cohort, replicate, arm):
+    def outcome(setting, replicate, arm):
         ours = arm["algorithm"] == "neuro-tron" and arm["probability"] == 1.0 and replicate == 3
         return {"attack_vector": (7.0, 1.0), "weights": end if ours else (7.0, 1.0)}
 
@@ -440,13 +440,13 @@ BETTER_TO_WORSE = [HOLDS, ONLY_AS_PUBLISHED, UNDECIDED, DOES_NOT_HOLD, NOT_TESTE
 
 
 @given(FINDINGS, st.booleans())
-def test_a_verdict_is_what_its_definition_says(findings, means_more):
-    claim = Claim("name", "statement", "source", tuple(findings), means_more)
+def test_a_verdict_is_what_its_definition_says(findings, broader_than_published):
+    claim = Claim("name", "statement", "source", tuple(findings), broader_than_published)
     told = [found for found in findings if found.replicates >= 5]
     published = {found.holds for found in told if found.as_published}
     meant = {found.holds for found in told if not found.as_published}
     few = any(not found.as_published and found.replicates < 5 for found in findings)
-    if means_more and published and (few or not meant):
+    if broader_than_published and published and (few or not meant):
         meant.add(False)
     wanted = {
         NOT_TESTED: not told,
@@ -456,7 +456,7 @@ def test_a_verdict_is_what_its_definition_says(findings, means_more):
     }
     holding = [verdict for verdict, holds in wanted.items() if holds] or [UNDECIDED]
     assert holding == [claim.verdict]
-    assert claim.because.isprintable()
+    assert claim.reason.isprintable()
 
 
 @given(FINDINGS.filter(bool), st.data())
@@ -485,8 +485,8 @@ def test_a_claim_is_judged_from_results_once(tmp_path, monkeypatch):
     """Which study results are of is asked by every check, and found out once."""
     results = made(tmp_path / "r", study(LIKE_THE_PAPERS.replace("papers", "once")), as_claimed, 5)
     asked = []
-    met = setups._met
-    monkeypatch.setattr(setups, "_met", lambda study: asked.append(study.name) or met(study))
+    met = settings._met
+    monkeypatch.setattr(settings, "_met", lambda study: asked.append(study.name) or met(study))
     nt.claims.evaluate(results)
     nt.claims.evaluate(results)
     assert asked.count("like-the-once") == 1
@@ -525,14 +525,14 @@ def command(*arguments) -> str:
 
 def test_the_command_prints_the_verdicts_as_json(smoke):
     printed = json.loads(command(smoke, "--json"))
-    assert printed == [claim.to_dict() for claim in nt.claims.evaluate(nt.load(smoke))]
+    assert printed == [claim.to_dict() for claim in nt.claims.evaluate(nt.load_results(smoke))]
     assert printed == json.loads((smoke / "claims.json").read_text())["claims"]
     verdicts = {claim["name"]: claim["verdict"] for claim in printed}
     assert verdicts == {"certificate-holds": HOLDS}
 
 
 def test_the_command_prints_every_comparison_if_asked(smoke):
-    claims = nt.claims.evaluate(nt.load(smoke))
+    claims = nt.claims.evaluate(nt.load_results(smoke))
     short, long = command(smoke), command(smoke, "--details")
     lines = [line for line in long.splitlines() if line.startswith(("  ✓ ", "  ✗ ", "  ? "))]
     assert len(lines) == sum(len(claim.findings) for claim in claims) > 0

@@ -14,11 +14,11 @@ from tests.claims.test_claims import (
     UNDECIDED,
     as_claimed,
 )  # fmt: skip
-from tests.results.made import TRUE, course, made
+from tests.results.made import TRUE, ending_at, made
 
 import neurotron as nt
 from neurotron.claims import FAMILIES, Claim
-from neurotron.claims.setups import origin
+from neurotron.claims.settings import origin
 
 EXACT = 1e-15
 POWERS = {"alternating-sign": 0.5, "constant": 0.5}
@@ -29,38 +29,38 @@ name = "like-the-frontier"
 Refined = "refined-tron"
 Tron = "neuro-tron:step_size=fastest,weighting=inverse-norm"
 SGD = "sgd"
-[[cohorts]]
+[[settings]]
 name = "normal"
 title = "N"
 network = "symmetric:width=10"
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 bound = [0.25, 1, 4]
 probability = [0.1, 0.2, 0.4, 0.45]
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 attack = "odd-direction"
 bound = [0.25, 1, 4]
 probability = [0.1, 0.2, 0.4, 0.45]
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 attack = "impersonation"
 bound = 1e6
 probability = [0.4, 0.6]
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 attack = "burst"
 bound = 1
 probability = [0.2, 0.4]
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 attack = "sign-flip"
 bound = 1e6
 probability = [0.2, 0.4]
-[[cohorts]]
+[[settings]]
 name = "five"
 title = "t(5)"
 like = "normal"
 law = "student-t:dof=5"
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 bound = [1, 4]
 probability = 0.4
-[[cohorts]]
+[[settings]]
 name = "heavier"
 title = "t(2.5)"
 like = "five"
@@ -68,33 +68,33 @@ law = "student-t:dof=2.5"
 """
 
 
-def as_hoped(cohort, replicate, arm):
+def as_hoped(setting, replicate, arm):
     """A world in which the defence works, and nothing works above one half."""
     lost = arm["attack"] == "impersonation" and arm["probability"] > 0.5
     if arm["algorithm"] == "refined-tron" and not lost:
-        return {"errors": course(EXACT if arm["probability"] <= 0.4 else 1e-7)}
+        return {"errors": ending_at(EXACT if arm["probability"] <= 0.4 else 1e-7)}
     power = POWERS.get(arm["attack"], 1.0)
     floor = 0.1 * min(arm["bound"], 10.0) * arm["probability"] ** power * (1.0 + 0.01 * replicate)
-    return {"errors": course(2.0 if lost else floor), "radius": 9.0}
+    return {"errors": ending_at(2.0 if lost else floor), "radius": 9.0}
 
 
 def where(change, **levels):
     """As hoped, but for a change of the errors at some levels."""
 
-    def outcome(cohort, replicate, arm):
-        found = as_hoped(cohort, replicate, arm)
-        about = arm | {"cohort": cohort, "replicate": replicate}
+    def outcome(setting, replicate, arm):
+        found = as_hoped(setting, replicate, arm)
+        about = arm | {"setting": setting, "replicate": replicate}
         if all(about[key] == value for key, value in levels.items()):
-            found = found | {"errors": course(change(found["errors"][-1], arm))}
+            found = found | {"errors": ending_at(change(found["errors"][-1], arm))}
         return found
 
     return outcome
 
 
-def exchanged(cohort, replicate, arm):
+def exchanged(setting, replicate, arm):
     """The defence does what SGD did, and SGD what the defence did."""
     other = {"refined-tron": "sgd", "sgd": "refined-tron"}.get(arm["algorithm"], arm["algorithm"])
-    return as_hoped(cohort, replicate, arm | {"algorithm": other})
+    return as_hoped(setting, replicate, arm | {"algorithm": other})
 
 
 def judge(folder, name, outcome, replicates=6):
@@ -116,7 +116,7 @@ CASES = [
     ("floor-grows-with-probability", where(lambda e, a: 0.1, **TRON, attack="odd-direction")),
     ("floor-grows-with-probability",
      where(lambda e, a: e * a["probability"], **TRON, attack="alternating-sign")),
-    ("heavier-tails", where(lambda e, a: 2.1 * e, **TRON, cohort="heavier")),
+    ("heavier-tails", where(lambda e, a: 2.1 * e, **TRON, setting="heavier")),
     ("certificate-holds", where(lambda e, a: 9.5, **TRON, attack="burst")),
 ]  # fmt: skip
 
@@ -127,10 +127,10 @@ def test_a_claim_does_not_hold_where_it_is_contradicted(tmp_path, name, outcome)
 
 
 def test_one_replicate_against_it_leaves_a_claim_undecided(tmp_path):
-    worse = where(lambda e, a: 1.0, **REFINED, cohort="five", replicate=2)
+    worse = where(lambda e, a: 1.0, **REFINED, setting="five", replicate=2)
     claim = judge(tmp_path, "exact-below-half", worse)
     assert claim.verdict == UNDECIDED
-    assert "undecided in" in claim.because
+    assert "undecided in" in claim.reason
 
 
 @pytest.fixture(scope="module")
@@ -161,7 +161,7 @@ def test_findings_tell_their_numbers(hoped):
 
 
 def test_what_is_not_in_the_results_is_not_tested(tmp_path):
-    text = FRONTIER[: FRONTIER.index("[[cohorts.sweeps]]\nattack")]
+    text = FRONTIER[: FRONTIER.index("[[settings.sweeps]]\nattack")]
     results = made(tmp_path / "r", nt.studies.parse(text.encode(), "like"), as_hoped, 6)
     verdicts = {claim.name: claim.verdict for claim in nt.claims.evaluate(results)}
     silent = {name for name, verdict in verdicts.items() if verdict == NOT_TESTED}
@@ -181,22 +181,22 @@ def test_claims_are_those_of_the_study_that_results_are_of(tmp_path, hoped):
 
 
 def test_figures_of_the_paper_are_not_made_of_another_study(hoped):
-    from neurotron.claims.setups import published, setups
+    from neurotron.claims.settings import published, table1_settings
 
     assert len(published(hoped)) == 0
-    assert setups(hoped) == []
+    assert table1_settings(hoped) == []
     assert len(published(hoped, "frontier")) == len(hoped.runs)
 
 
 def test_further_arms_do_not_make_the_papers_study_another():
     paper = nt.studies.read("paper")
     more = {"RefinedTron": "refined-tron", "HuberSGD": "huber-sgd", "TrimmedSGD": "trimmed-sgd"}
-    cohorts = tuple(
-        cohort.model_copy(update={"trainers": (*cohort.trainers, *more)})
-        for cohort in paper.cohorts
+    settings = tuple(
+        setting.model_copy(update={"trainers": (*setting.trainers, *more)})
+        for setting in paper.settings
     )
-    changed = paper.model_copy(update={"trainers": paper.trainers | more, "cohorts": cohorts})
+    changed = paper.model_copy(update={"trainers": paper.trainers | more, "settings": settings})
     assert origin(SimpleNamespace(spec=changed.model_dump())) == "paper"
     frontier = nt.studies.read("frontier")
-    one = frontier.model_copy(update={"cohorts": frontier.cohorts[:1]})
+    one = frontier.model_copy(update={"settings": frontier.settings[:1]})
     assert origin(SimpleNamespace(spec=one.model_dump())) == "frontier"

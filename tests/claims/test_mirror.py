@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 from tests.claims.test_claims import DOES_NOT_HOLD, HOLDS, MIRROR, NOT_TESTED, UNDECIDED
-from tests.results.made import course, made
+from tests.results.made import ending_at, made
 
 import neurotron as nt
 
-ELSEWHERE = {"weights": (4.0, -3.0), "errors": course(7.0)}
+ELSEWHERE = {"weights": (4.0, -3.0), "errors": ending_at(7.0)}
 NETWORKS = 60
 
 
 def verdicts(folder, outcome) -> dict[str, nt.claims.Claim]:
     study = nt.studies.read("mirror")
-    short = study.model_copy(update={"cohorts": study.cohorts[:2]})
+    short = study.model_copy(update={"settings": study.settings[:2]})
     results = made(folder / "r", short, outcome, NETWORKS)
     return {claim.name: claim for claim in nt.claims.evaluate(results)}
 
@@ -22,16 +22,16 @@ def verdicts(folder, outcome) -> dict[str, nt.claims.Claim]:
 def lost(**networks):
     """Return a world in which algorithms are lost on so many networks, and how."""
 
-    def outcome(cohort, replicate, arm):
+    def outcome(setting, replicate, arm):
         count, how = networks.get(arm["algorithm"].replace("-", "_"), (0, MIRROR))
-        return how if replicate < count else {"errors": course(0.01)}
+        return how if replicate < count else {"errors": ending_at(0.01)}
 
     return outcome
 
 
-def lost_for_one_law(cohort, replicate, arm):
+def lost_for_one_law(setting, replicate, arm):
     """On the networks of the first law both recover everything."""
-    return (lost() if cohort == "normal-1" else lost(sgd=(6, MIRROR)))(cohort, replicate, arm)
+    return (lost() if setting == "normal-1" else lost(sgd=(6, MIRROR)))(setting, replicate, arm)
 
 
 @pytest.mark.parametrize(

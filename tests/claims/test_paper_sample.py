@@ -21,10 +21,10 @@ TOLD = {
 @pytest.fixture(scope="module")
 def claims(tmp_path_factory) -> dict[str, nt.claims.Claim]:
     paper = nt.studies.read("paper")
-    cohorts = tuple(paper.cohort(name) for name in ("normal-9", "impersonation"))
+    settings = tuple(paper.setting(name) for name in ("normal-9", "impersonation"))
     folder = tmp_path_factory.mktemp("paper") / "out"
-    nt.studies.run(paper.model_copy(update={"cohorts": cohorts}), folder, replicates=5)
-    return {claim.name: claim for claim in nt.claims.evaluate(nt.load(folder))}
+    nt.studies.run(paper.model_copy(update={"settings": settings}), folder, replicates=5)
+    return {claim.name: claim for claim in nt.claims.evaluate(nt.load_results(folder))}
 
 
 @pytest.mark.parametrize("name", sorted(TOLD))
@@ -35,9 +35,9 @@ def test_a_claim_of_the_paper_comes_out_as_the_docs_say(claims, name):
 def test_a_sample_of_the_mirror_study_recovers_as_it_says(tmp_path):
     """Six networks: Neuro-Tron recovers all, SGD ends at the mirror of those it does not."""
     mirror = nt.studies.read("mirror")
-    few = mirror.model_copy(update={"cohorts": mirror.cohorts[2:3], "steps": 2000})
+    few = mirror.model_copy(update={"settings": mirror.settings[2:3], "steps": 2000})
     nt.studies.run(few, tmp_path / "out", replicates=6)
-    runs = nt.load(tmp_path / "out").runs
+    runs = nt.load_results(tmp_path / "out").runs
     ends = {name: set(runs.filter(algorithm=name)["outcome"]) for name in ("neuro-tron", "sgd")}
     assert ends == {"neuro-tron": {"recovered"}, "sgd": {"recovered", "mirror"}}
 

@@ -56,7 +56,7 @@ def run(command, study, **streams: int) -> tuple[object, str]:
     ended = command("run", study, "--out", out, "--replicates", 1, **streams)
     assert (out / "claims.json").exists()
     assert (out / "report.html").read_text().rstrip().endswith("</html>")
-    assert nt.load(out).replicates == {"a": 1}
+    assert nt.load_results(out).replicates == {"a": 1}
     return ended
 
 

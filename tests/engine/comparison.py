@@ -12,13 +12,13 @@ def assert_equal_runs(one: nt.Trajectories, other: nt.Trajectories, relative: fl
     assert one.status == other.status
     assert one.stopped_at == other.stopped_at
     np.testing.assert_array_equal(one.steps, other.steps)
-    for name in ("weights", "errors", "losses"):
+    assert one.has_errors == other.has_errors
+    for name in ("weights", "losses", "errors")[: 2 + one.has_errors]:
         a, b = getattr(one, name), getattr(other, name)
-        if a is not None:
-            scale = np.abs(b).max(axis=1, initial=0.0, where=np.isfinite(b))[:, None]
-            finite = np.isfinite(b)
-            np.testing.assert_array_equal(finite, np.isfinite(a))
-            gap = np.abs(np.where(finite, a, 0.0) - np.where(finite, b, 0.0))
-            assert (gap <= relative * scale).all(), f"{name}: {(gap / scale).max():.1e}"
+        scale = np.abs(b).max(axis=1, initial=0.0, where=np.isfinite(b))[:, None]
+        finite = np.isfinite(b)
+        np.testing.assert_array_equal(finite, np.isfinite(a))
+        gap = np.abs(np.where(finite, a, 0.0) - np.where(finite, b, 0.0))
+        assert (gap <= relative * scale).all(), f"{name}: {(gap / scale).max():.1e}"
     for a, b in zip(one.state.memory, other.state.memory, strict=True):
         np.testing.assert_allclose(a, b, rtol=relative, atol=0.0)

@@ -44,9 +44,9 @@ class ClippedTron(Clipping, nt.NeuroTron):
     pass
 
 
-def compare(network, law, steps=200, size=0.05, **options):
+def compare(problem, steps=200, size=0.05):
     """Return the run of all directions, one also weighted, if it is the same on both engines."""
-    problem = nt.Problem.draw(network, law, seed=2)
+    network = problem.network
     matrix = gaussian(network.filter_size, network.n_inputs, seed=3)
     trainers = [
         ClippedSGD(size),
@@ -58,7 +58,7 @@ def compare(network, law, steps=200, size=0.05, **options):
     arms = [nt.Arm(trainer, attack) for trainer in trainers for attack in attacks]
     arms.insert(4, nt.Arm(nt.SGD(0.001)))
     runs = [
-        nt.simulate(problem, arms, steps=steps, batch_size=5, engine=engine, **options)
+        nt.simulate(problem, arms, steps=steps, batch_size=5, engine=engine)
         for engine in ("auto", "numpy")
     ]
     assert_equal_runs(*runs, relative=1e-11)
@@ -71,12 +71,15 @@ def main():
     build, draw = nt.networks, np.random.default_rng(0)
     gates = build.from_gates(draw.standard_normal((3, 4, 7)), leak=0.05)
     for network in (build.symmetric(9, 4, 6, seed=3), build.convolution(9, 4, 2, leak=0.1), gates):
-        run = compare(network, nt.Laplace())
+        run = compare(nt.Problem.draw(network, nt.Laplace(), seed=2))
         print(*{engine.name for engine in run.engines})  # noqa: T201
         X = draw.standard_normal((23, network.n_inputs))
         truth = draw.standard_normal(network.filter_size)
-        compare(network, nt.Empirical(X), source=nt.Rows(X, network(truth, X), draw.random(23)))
-    wild = compare(gates, nt.Normal(), size=1e7)
+        rows = nt.Problem.from_rows(
+            network, X, network(truth, X), sample_weight=draw.random(23), true_weights=truth
+        )
+        compare(rows)
+    wild = compare(nt.Problem.draw(gates, nt.Normal(), seed=2), size=1e7)
     assert run.state.memory[0][0] != 1.0 != run.state.memory[0][1]
     print(run.status[0], wild.status[0])  # noqa: T201
 

@@ -90,9 +90,11 @@ def test_both_engines_agree_on_schedules_for_rows_of_data(network, counted):
     draw = np.random.default_rng(1)
     X = draw.standard_normal((23, network.n_inputs))
     truth = draw.standard_normal(network.filter_size)
-    source = nt.Rows(X, network(truth, X), draw.random(23) if counted else None)
-    problem = nt.Problem(network, nt.Empirical(X), truth)
-    on_both_engines(problem, mixed_arms(network), steps=300, batch_size=4, source=source)
+    weight = draw.random(23) if counted else None
+    problem = nt.Problem.from_rows(
+        network, X, network(truth, X), sample_weight=weight, true_weights=truth
+    )
+    on_both_engines(problem, mixed_arms(network), steps=300, batch_size=4)
 
 
 def test_a_schedule_asked_for_by_name_runs_compiled(small_problem):

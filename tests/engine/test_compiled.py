@@ -39,7 +39,6 @@ from neurotron.engine.compiled import formulas
 from neurotron.engine.compiled.cohort import CompiledCohort
 from neurotron.engine.compiled.step import advance
 from neurotron.engine.setup import Setup
-from neurotron.engine.sources import Simulated
 from neurotron.engine.state import CohortState
 from neurotron.trainers.scheduled import ScheduledTron
 
@@ -124,19 +123,19 @@ def test_both_engines_agree_on_rows_of_data(network, weighted):
     draw = np.random.default_rng(1)
     X = draw.standard_normal((23, network.n_inputs))
     weights = draw.random(23) if weighted else None
-    source = nt.Rows(X, network(draw.standard_normal(network.filter_size), X), weights)
+    y = network(draw.standard_normal(network.filter_size), X)
     for start, truth in enumerate((None, draw.standard_normal(network.filter_size))):
         half = slice((start + weighted) % 2, None, 2)
-        problem = nt.Problem(network, nt.Empirical(X), truth, noise=0.3)  # not for rows
+        problem = nt.Problem.from_rows(network, X, y, sample_weight=weights, true_weights=truth)
         arms = [
             arm for arm in all_arms(network.filter_size, chosen=half)
             if truth is not None or arm.attack is None or "push" not in arm.attack.query_fields
         ]  # fmt: skip
         runs = [
-            nt.simulate(problem, arms, steps=STEPS, batch_size=4, source=source, engine=engine)
+            nt.simulate(problem, arms, steps=STEPS, batch_size=4, engine=engine)
             for engine in ("compiled", "numpy")
         ]
-        assert (runs[0].errors is None) == (truth is None)
+        assert runs[0].has_errors == (truth is not None)
         assert_equal_runs(*runs, relative=1e-11)
 
 
@@ -217,9 +216,9 @@ class Doubled(nt.FilterNetwork):
         return 2.0 * output, 2.0 * coefficients
 
 
-class Reversed(Simulated):
-    def batch(self, stream, step, batch_size):
-        batch = super().batch(stream, step, batch_size)
+class Reversed(nt.data.Simulated):
+    def batch(self, network, stream, step, batch_size):
+        batch = super().batch(network, stream, step, batch_size)
         return batch._replace(labels=-batch.labels)
 
 
@@ -279,8 +278,11 @@ def test_corrupted_inputs_are_fed_to_the_compiled_loop_with_labels_of_the_clean_
     assert (np.abs(runs[0].weights - clean.weights).max(axis=1) > 1e-3).all()
 
 
-def test_a_source_of_ones_own_is_fed_to_the_compiled_loop(small_problem):
-    assert_equal_runs(*both_engines(small_problem, source=Reversed(small_problem)), relative=1e-11)
+def test_data_of_ones_own_are_fed_to_the_compiled_loop(small_problem):
+    data = Reversed(small_problem.law, small_problem.true_weights)
+    runs = both_engines(nt.Problem(small_problem.network, data))
+    assert_equal_runs(*runs, relative=1e-11)
+    assert not np.array_equal(runs[0].weights, both_engines(small_problem)[0].weights)
 
 
 def test_a_network_of_ones_own_runs_on_the_numpy_engine(small_problem):
@@ -296,9 +298,9 @@ class Transposed(nt.Normal):
         return super().inputs(u, v, batch_size, n_inputs).T
 
 
-class OneLabel(Simulated):
-    def batch(self, stream, step, batch_size):
-        return super().batch(stream, step, batch_size)._replace(labels=np.ones(1))
+class OneLabel(nt.data.Simulated):
+    def batch(self, *asked):
+        return super().batch(*asked)._replace(labels=np.ones(1))
 
 
 @pytest.mark.parametrize("engine", ["compiled", "numpy"])
@@ -307,11 +309,10 @@ def test_inputs_and_labels_of_a_wrong_shape_are_refused(small_problem, engine):
     arms = [nt.Arm(nt.SGD(0.1))]
     with pytest.raises(nt.InputError, match=r"must have shape \(5, 12\), got \(12, 5\)"):
         nt.simulate(wrong, arms, steps=5, batch_size=5, engine=engine)
+    data = OneLabel(nt.Normal(), small_problem.true_weights)
+    wrong = nt.Problem(small_problem.network, data)
     with pytest.raises(nt.InputError, match=r"the labels of .* must have shape \(5,\), got \(1,\)"):
-        nt.simulate(
-            small_problem, arms, steps=5, batch_size=5, engine=engine,
-            source=OneLabel(small_problem),
-        )  # fmt: skip
+        nt.simulate(wrong, arms, steps=5, batch_size=5, engine=engine)
 
 
 @pytest.mark.parametrize("at_once", [1, 100, 1000])
@@ -346,11 +347,10 @@ def test_what_attackers_see_is_what_it_should_be(small_problem):
     """The rows of the query that all arms share, and an attack's own number."""
     arms = [nt.Arm(nt.SGD(0.02), LargeNorm(0.5, 0.5, cutoff=2.5))]
     state, stream = CohortState.initial(small_problem, arms), Stream.of(0, 0)
-    source = Simulated(small_problem)
-    cohort = CompiledCohort(Setup(small_problem, arms, 6, source, stream, state))
+    cohort = CompiledCohort(Setup(small_problem, arms, 6, stream, state))
     cohort.learners.query_fields[:] = True
     cohort.advance(3, np.arange(0))
-    batch = Simulated(small_problem).batch(stream, 2, 6)
+    batch = small_problem.data.batch(small_problem.network, stream, 2, 6)
     _, uniform = stream.pairs(Purpose.ATTACK, 2, 6)
     expected = {
         "label": batch.labels,

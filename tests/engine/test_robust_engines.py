@@ -79,9 +79,8 @@ def test_both_engines_agree_on_robust_trainers_for_rows_of_data(counted):
     X, truth = draw.standard_normal((23, 9)), draw.standard_normal(4)
     y = network(truth, X) + NOISE * draw.standard_normal(23)
     weight = draw.random(23) * (draw.random(23) < 0.8) if counted else None
-    problem = nt.Problem(network, nt.Empirical(X), truth)
-    source = nt.Rows(X, y, weight)
-    on_both_engines(problem, arms_of(network), steps=150, batch_size=4, source=source)
+    problem = nt.Problem.from_rows(network, X, y, sample_weight=weight, true_weights=truth)
+    on_both_engines(problem, arms_of(network), steps=150, batch_size=4)
 
 
 def test_both_engines_agree_on_the_defence_through_restarts(monkeypatch):

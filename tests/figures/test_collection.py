@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
 import pytest
 from tests.claims.test_claims import DIVERGED, LIKE_THE_PAPERS, MIRROR, OUTER_WEIGHTS
-from tests.results.made import STEPS, course, made
+from tests.results.made import STEPS, ending_at, made
 
 import neurotron as nt
 from neurotron import figures
+from neurotron.figures.view import View
 
 SGD_LOST = 4
 """Replicates in which SGD ends at the mirror, of 10."""
 
 
-def outcome(cohort, replicate, arm):
+def outcome(setting, replicate, arm):
     if arm["algorithm"] == "sgd" and replicate < SGD_LOST:
         return MIRROR
     factor, reached = {
         "neuro-tron": (1.0, 100), "first-sample-sgd": (3.0, None), "sgd": (0.5, 10),
     }[arm["algorithm"]]  # fmt: skip
     level = arm["bound"] * arm["probability"] or 1e-14
-    return {"errors": course(factor * level * (1.0 + 0.01 * replicate), reached)}
+    return {"errors": ending_at(factor * level * (1.0 + 0.01 * replicate), reached)}
 
 
 def like_the_paper(folder):
@@ -71,7 +73,7 @@ def test_the_ends_of_lines_are_the_summarys_medians(paper, charts):
     summary = paper.summary()
     for number in charts["figure-2a"].numbers():
         (row,) = summary.filter(
-            cohort="normal", trainer=number.line, bound=float(number.panel[4:]), probability=0.5
+            setting="normal", trainer=number.line, bound=float(number.panel[4:]), probability=0.5
         ).iter_rows(named=True)
         assert number.value == row["median"]
 
@@ -135,7 +137,7 @@ def test_every_chart_says_what_is_on_its_axes_and_over_how_many_replicates(chart
 
 def test_outer_weights_show_the_published_pair_first(tmp_path):
     study = nt.studies.parse(OUTER_WEIGHTS.encode(), "outer")
-    results = made(tmp_path / "outer", study, lambda c, r, a: {"errors": course(0.1)}, 5)
+    results = made(tmp_path / "outer", study, lambda c, r, a: {"errors": ending_at(0.1)}, 5)
     chart = next(chart for chart in figures.charts(results) if chart.name == "figure-7")
     assert [panel.title for panel in chart.panels] == [
         "q = 1, η = 0.0001 (as published)", "q = 10, η = 2e-05 (as published)",
@@ -147,25 +149,25 @@ GRID = """
 name = "grid"
 [trainers]
 "$mine_" = "neuro-tron"
-[[cohorts]]
+[[settings]]
 name = "a"
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 attack = "odd-direction"
 bound = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]
 probability = [0.1, 0.2]
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 attack = "none"
-[[cohorts]]
+[[settings]]
 name = "b"
 like = "a"
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 attack = "none"
 """
 
 
 def test_any_other_study_has_charts_too_and_says_what_it_leaves_out(tmp_path):
     study = nt.studies.parse(GRID.encode(), "grid")
-    results = made(tmp_path / "grid", study, lambda c, r, a: {"errors": course(0.1)}, {"a": [0]})
+    results = made(tmp_path / "grid", study, lambda c, r, a: {"errors": ending_at(0.1)}, {"a": [0]})
     charts = {chart.name: chart for chart in figures.charts(results)}
     levels = charts["levels-mine-odd-direction-bound"]
     assert len(levels.panels) == 1  # "b" has no results
@@ -176,9 +178,17 @@ def test_any_other_study_has_charts_too_and_says_what_it_leaves_out(tmp_path):
     assert [line.name for line in charts["trainers-a-none-levels"].panels[0].lines] == ["$mine_"]
 
 
+def test_the_attack_of_an_arm_is_not_read_from_its_label(tmp_path):
+    study = nt.studies.parse(GRID.encode(), "grid")
+    results = made(tmp_path / "grid", study, lambda c, r, a: {"errors": ending_at(0.1)}, {"a": [0]})
+    relabelled = results.arms.with_columns(arm=results.arms["arm"].cum_count().cast(str))
+    view = View(dataclasses.replace(results, arms=relabelled))
+    assert {met.attack for met in view.arms["a"]} == {"odd-direction", "none"}
+
+
 def test_runs_that_diverge_have_no_point_and_no_chart_breaks(tmp_path):
     study = nt.studies.parse(LIKE_THE_PAPERS.encode(), "like")
-    late = DIVERGED | {"errors": course(math.inf, None)}
+    late = DIVERGED | {"errors": ending_at(math.inf, None)}
     results = made(tmp_path / "lost", study, lambda c, r, a: late, 5)
     charts = {chart.name: chart for chart in figures.charts(results)}
     assert "final-errors-alternating-sign-bound" not in charts
@@ -194,10 +204,10 @@ def test_results_without_a_unit_have_no_charts(tmp_path):
     assert figures.charts(made(tmp_path / "none", study, outcome, 0)) == []
 
 
-def test_a_certified_course_lies_over_the_measured_one(tmp_path):
+def test_a_certified_trajectory_lies_over_the_measured_one(tmp_path):
     study = nt.studies.parse(CERTIFIED.replace("[0, 0.1]", "0.1").encode(), "certified")
     nt.studies.run(study, tmp_path / "certified", replicates=3)
-    results = nt.load(tmp_path / "certified")
+    results = nt.load_results(tmp_path / "certified")
     chart = next(chart for chart in figures.charts(results) if chart.name == "certificate")
     root, sure, *_, measured = chart.panels[0].lines
     assert (sure.y > root.y).all()
@@ -209,12 +219,12 @@ def test_a_certified_course_lies_over_the_measured_one(tmp_path):
 
 
 def test_a_study_of_many_settings_says_what_it_leaves_out_and_names_every_chart_once(tmp_path):
-    cohorts = "".join(
-        f'[[cohorts]]\nname = "c{i}"\n[[cohorts.sweeps]]\nbound = [0.1, 1]\n' for i in range(45)
+    settings = "".join(
+        f'[[settings]]\nname = "c{i}"\n[[settings.sweeps]]\nbound = [0.1, 1]\n' for i in range(45)
     )
-    text = f'name = "many"\n[trainers]\n"字" = "neuro-tron"\n"語" = "sgd"\n{cohorts}'
+    text = f'name = "many"\n[trainers]\n"字" = "neuro-tron"\n"語" = "sgd"\n{settings}'
     study = nt.studies.parse(text.encode(), "many")
-    results = made(tmp_path / "many", study, lambda c, r, a: {"errors": course(0.1)}, 1)
+    results = made(tmp_path / "many", study, lambda c, r, a: {"errors": ending_at(0.1)}, 1)
     found = figures.charts(results)
     names = [chart.name for chart in found]
     assert len(found) == 40
@@ -226,12 +236,14 @@ def test_a_study_of_many_settings_says_what_it_leaves_out_and_names_every_chart_
 
 def test_charts_unfold_only_the_steps_they_draw(tmp_path, monkeypatch):
     study = nt.studies.parse(
-        b'name = "all"\n[trainers]\nt = "neuro-tron"\n[[cohorts]]\nname = "a"', "a"
+        b'name = "all"\n[trainers]\nt = "neuro-tron"\n[[settings]]\nname = "a"', "a"
     )
     steps = tuple(range(20_001))
     run = {"steps": steps, "errors": (0.5,) * len(steps), "losses": (1.0,) * len(steps)}
     results = made(tmp_path / "all", study, lambda c, r, a: run, 3)
-    monkeypatch.setattr(type(results), "courses", property(lambda _: pytest.fail("all unfolded")))
+    monkeypatch.setattr(
+        type(results), "trajectories", property(lambda _: pytest.fail("all unfolded"))
+    )
     chart = figures.charts(results)[0]
     line = chart.panels[0].lines[0]
     assert line.x[-1] == 20_000
@@ -244,8 +256,8 @@ def charts_of(folder, text, outcome, replicates=5):
     return {chart.name: chart for chart in figures.charts(results)}
 
 
-def flat(cohort, replicate, arm):
-    return {"errors": course(0.1)}
+def flat(setting, replicate, arm):
+    return {"errors": ending_at(0.1)}
 
 
 def test_levels_without_attack_never_make_a_sweep(tmp_path):
@@ -254,10 +266,10 @@ def test_levels_without_attack_never_make_a_sweep(tmp_path):
 name = "tie"
 [trainers]
 Tron = "neuro-tron:sensing=center"
-[[cohorts]]
+[[settings]]
 name = "normal"
 network = "symmetric:width=10"
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 bound = [0, 0.125, 0.25, 0.5]
 probability = [0.5, 0.9]
 """
@@ -272,10 +284,10 @@ def test_captions_of_the_papers_figures_say_what_is_there(tmp_path):
     text = (
         LIKE_THE_PAPERS.replace('SGD = "sgd"\n', 'mine = "neuro-tron:step_size=0.01"\n')
         + """
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 bound = [0, 0.125, 1, 4]
 probability = 0.9
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 attack = "adaptive"
 bound = [1, 2]
 """
@@ -298,9 +310,9 @@ def test_a_grid_says_which_levels_it_does_not_show(tmp_path):
 name = "grid"
 [trainers]
 t = "neuro-tron"
-[[cohorts]]
+[[settings]]
 name = "a"
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 bound = [0.1, 0.2, 0.4]
 probability = [0.1, 0.2, 0.3, 0.4]
 """
@@ -312,7 +324,7 @@ probability = [0.1, 0.2, 0.3, 0.4]
 
 def test_trainers_that_do_not_fit_are_told_of(tmp_path):
     trainers = "".join(f'"t{i}" = "neuro-tron:step_size=0.0{i + 1}"\n' for i in range(20))
-    sweep = '[[cohorts]]\nname = "a"\n[[cohorts.sweeps]]\nbound = [1, 2]'
+    sweep = '[[settings]]\nname = "a"\n[[settings.sweeps]]\nbound = [1, 2]'
     charts = charts_of(tmp_path, f'name = "a"\n[trainers]\n{trainers}{sweep}', flat)
     for name in ("final-errors-alternating-sign-bound", "mirror-filter"):
         assert len(charts[name].legend) == 8
@@ -326,12 +338,12 @@ name = "pairs"
 [trainers]
 ours = "neuro-tron"
 theirs = "sgd"
-[[cohorts]]
+[[settings]]
 name = "a"
 """
 
-    def mostly_lost(cohort, replicate, arm):
-        return DIVERGED if arm["trainer"] == "theirs" and replicate > 1 else flat(cohort, 0, arm)
+    def mostly_lost(setting, replicate, arm):
+        return DIVERGED if arm["trainer"] == "theirs" and replicate > 1 else flat(setting, 0, arm)
 
     chart = charts_of(tmp_path, text, mostly_lost)["paired-errors"]
     (dots,) = chart.panels[0].lines  # the median is zero: it has no place on the axis
@@ -344,23 +356,23 @@ def test_the_figure_of_section_3_5_tells_the_two_filters_apart(tmp_path):
 name = "impersonation"
 [trainers]
 Tron = "neuro-tron:sensing=center"
-[[cohorts]]
+[[settings]]
 name = "impersonation"
 law = "uniform"
 network = "relu-gate"
 n_inputs = 25
 filter_size = 25
 step_size = 0.05
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 attack = "impersonation"
 bound = 100
 probability = [0.5, 1]
 """
     weights = tuple(float(i) for i in range(25))
 
-    def won(cohort, replicate, arm):
+    def won(setting, replicate, arm):
         return {"weights": weights, "true_weights": tuple(reversed(weights)),
-                "attack_vector": weights, "errors": course(7.0)}  # fmt: skip
+                "attack_vector": weights, "errors": ending_at(7.0)}  # fmt: skip
 
     adversary, true = charts_of(tmp_path, text, won)["section-3-5"].panels[0].lines
     assert "w_adv" in adversary.name
@@ -373,19 +385,19 @@ name = "certified"
 steps = 300
 [trainers]
 "Neuro-Tron" = "neuro-tron:step_size=fastest"
-[[cohorts]]
+[[settings]]
 name = "small"
 n_inputs = 8
 filter_size = 4
 network = "symmetric:width=2"
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 bound = [0, 0.1]
 """
 
 
 def test_the_certificate_of_an_attacked_run_is_shown_and_runs_outside_are_counted(tmp_path):
-    def outside(cohort, replicate, arm):  # only without attack
-        return {"errors": course(0.5), "radius": 0.6 if arm["bound"] else 0.1}
+    def outside(setting, replicate, arm):  # only without attack
+        return {"errors": ending_at(0.5), "radius": 0.6 if arm["bound"] else 0.1}
 
     chart = charts_of(tmp_path, CERTIFIED, outside, 3)["certificate"]
     assert chart.panels[0].title == "small, alternating-sign θ = 0.1, β = 0.5"

@@ -9,14 +9,14 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 from tests.claims.test_claims import DIVERGED, LIKE_THE_PAPERS
-from tests.results.made import TRUE, course, made
+from tests.results.made import TRUE, ending_at, made
 
 import neurotron as nt
 from neurotron import figures
 from neurotron.figures.collection import _name
-from neurotron.figures.interactive import panel_figure
 from neurotron.figures.maps import Maps, grid_of
-from neurotron.figures.printed import encode
+from neurotron.figures.render_matplotlib import encode
+from neurotron.figures.render_plotly import panel_figure
 from neurotron.figures.view import View
 
 BOUNDS, CHANCES = (0.25, 1.0, 4.0), (0.1, 0.2, 0.4, 0.6)
@@ -26,21 +26,21 @@ name = "phases"
 [trainers]
 Tron = "neuro-tron:step_size=fastest"
 SGD = "sgd"
-[[cohorts]]
+[[settings]]
 name = "normal"
 title = "N"
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 bound = [0, 0.25, 1, 4]
 probability = [0.1, 0.2, 0.4, 0.6]
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 attack = "constant"
 bound = [0.25, 1, 4]
 probability = [0.1, 0.2, 0.4, 0.6]
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 attack = "adaptive"
 bound = [1, 2]
 probability = [0.1, 0.2, 0.4]
-[[cohorts]]
+[[settings]]
 name = "heavy"
 title = "t"
 like = "normal"
@@ -48,16 +48,16 @@ law = "student-t:dof=5"
 """
 
 
-def outcome(cohort, replicate, arm):
+def outcome(setting, replicate, arm):
     """SGD is exact below β = ½, at once but for the constant attack; Neuro-Tron has a floor."""
     size = arm["bound"] * arm["probability"] * (1.0 + 0.01 * replicate)
     worse = 3.0 if arm["attack"] == "constant" else 1.0
     if arm["algorithm"] == "sgd":
         if arm["probability"] < 0.5:
-            return {"errors": course(1e-14, 100 if worse > 1.0 else 10)}
+            return {"errors": ending_at(1e-14, 100 if worse > 1.0 else 10)}
         return DIVERGED
     sure = arm["bound"] * arm["probability"] <= 0.4
-    return {"errors": course(size * worse), "radius": (0.49 if sure else 0.51) * LENGTH}
+    return {"errors": ending_at(size * worse), "radius": (0.49 if sure else 0.51) * LENGTH}
 
 
 def maps_of(folder, text=PHASES, result=outcome, replicates=5):
@@ -135,8 +135,8 @@ def test_the_certified_region_is_that_of_neuro_tron_in_all_panels(maps):
 
 
 def test_a_cell_is_certified_only_if_it_is_so_in_every_replicate(tmp_path):
-    def once_not(cohort, replicate, arm):
-        found = outcome(cohort, replicate, arm)
+    def once_not(setting, replicate, arm):
+        found = outcome(setting, replicate, arm)
         return found | ({"radius": None} if replicate == 3 else {})
 
     chart = maps_of(tmp_path, result=once_not)["phase"]
@@ -146,13 +146,13 @@ def test_a_cell_is_certified_only_if_it_is_so_in_every_replicate(tmp_path):
 
 
 def test_nothing_exact_has_no_maps_of_exact_recovery(tmp_path):
-    assert "exact" not in maps_of(tmp_path, result=lambda c, r, a: {"errors": course(0.1)})
+    assert "exact" not in maps_of(tmp_path, result=lambda c, r, a: {"errors": ending_at(0.1)})
 
 
 def test_what_is_left_out_is_said_and_captions_tell_the_replicates(tmp_path, maps):
-    cohorts = "".join(f'[[cohorts]]\nname = "c{i}"\nlike = "normal"\n' for i in range(12))
-    text = PHASES + cohorts
-    chart = maps_of(tmp_path, text, lambda c, r, a: {"errors": course(0.1)}, 1)["phase-constant"]
+    settings = "".join(f'[[settings]]\nname = "c{i}"\nlike = "normal"\n' for i in range(12))
+    text = PHASES + settings
+    chart = maps_of(tmp_path, text, lambda c, r, a: {"errors": ending_at(0.1)}, 1)["phase-constant"]
     assert len(chart.panels) == 12
     assert "Shown are 6 of 14 settings." in chart.caption
     assert "over 1 replicate," in chart.caption
@@ -170,7 +170,7 @@ def test_numbers_are_those_of_all_cells(maps):
 
 def test_maps_are_among_the_charts_of_a_study_and_replace_success_rates(tmp_path):
     study = nt.studies.parse(PHASES.encode(), "made")
-    results = made(tmp_path / "made", study, lambda c, r, a: {"errors": course(0.1)}, 1)
+    results = made(tmp_path / "made", study, lambda c, r, a: {"errors": ending_at(0.1)}, 1)
     names = [chart.name for chart in figures.charts(results)]
     assert names[:3] == ["phase", "phase-alternating-sign", "phase-constant"]
     assert "final-errors-constant-bound" in names

@@ -11,8 +11,8 @@ import pytest
 
 import neurotron as nt
 from neurotron.figures import Chart, Line, Panel, draw, save
-from neurotron.figures.interactive import panel_figure
-from neurotron.figures.printed import encode
+from neurotron.figures.render_matplotlib import encode
+from neurotron.figures.render_plotly import panel_figure
 from neurotron.figures.styles import DASHES, OF_ALGORITHM, OTHERS, Style
 
 BLUE = Style("#0072B2", "circle")

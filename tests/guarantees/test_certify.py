@@ -12,7 +12,7 @@ from scipy import stats
 
 import neurotron as nt
 from neurotron._streams import Stream
-from neurotron.engine.sources import draw_inputs
+from neurotron.data.base import draw_inputs
 
 ATTACK = nt.attacks.Adaptive(bound=0.5, probability=0.3)
 
@@ -90,7 +90,9 @@ def test_with_honest_labels_the_course_holds_for_all_steps_at_once(small_problem
     assert certificate.any_time
     assert "all steps at once" in str(certificate).replace("\n", " ")
     assert not certify(small_problem).any_time
-    noisy = nt.Problem(small_problem.network, nt.Normal(), np.ones(4) * 2, noise=0.1)
+    noisy = nt.Problem.draw(
+        small_problem.network, nt.Normal(), true_weights=np.ones(4) * 2, noise=0.1
+    )
     assert not certify(noisy, attack=None).any_time
 
 
@@ -195,8 +197,8 @@ def test_rows_have_a_plug_in_certificate_near_that_of_their_law():
     network = nt.networks.symmetric(6, 2, 4, seed=1)
     truth = np.array([1.0, -2.0])
     rows = draw_inputs(nt.Laplace(), Stream.of(1, 0), 0, 200_000, 6)
-    known = certify(nt.Problem(network, nt.Laplace(), truth))
-    data = certify(nt.Problem(network, nt.Empirical(rows), truth))
+    known = certify(nt.Problem.draw(network, nt.Laplace(), true_weights=truth))
+    data = certify(nt.Problem.draw(network, nt.Empirical(rows), true_weights=truth))
     assert data.kind == "plug-in"
     assert str(data).startswith("Plug-in estimate")
     assert data.radius == pytest.approx(known.radius, rel=0.02)
@@ -206,15 +208,19 @@ def test_rows_have_a_plug_in_certificate_near_that_of_their_law():
 
 def test_lopsided_rows_have_none():
     rows = np.random.default_rng(1).standard_normal((500, 3)) + 1.0
-    problem = nt.Problem(nt.networks.relu_gate(3), nt.Empirical(rows), np.ones(3) * 2)
+    problem = nt.Problem.draw(
+        nt.networks.relu_gate(3), nt.Empirical(rows), true_weights=np.ones(3) * 2
+    )
     certificate = certify(problem)
     assert not certificate.holds
     assert "symmetrized=True" in str(certificate)
-    assert certify(nt.Problem(problem.network, nt.Empirical(rows, True), np.ones(3) * 2)).holds
+    assert certify(
+        nt.Problem.draw(problem.network, nt.Empirical(rows, True), true_weights=np.ones(3) * 2)
+    ).holds
 
 
 def test_who_does_not_know_the_truth_gives_a_bound(small_problem):
-    unknown = nt.Problem(small_problem.network, small_problem.law)
+    unknown = nt.Problem(small_problem.network, nt.data.Simulated(small_problem.law))
     same = certify(unknown, initial_error=small_problem.initial_error())
     assert same.radius == pytest.approx(certify(small_problem).radius)
     larger = certify(small_problem, initial_error=10.0, steps=20)
@@ -291,7 +297,9 @@ def test_a_schedule_made_for_another_attack_is_followed(small_problem):
 @pytest.mark.parametrize("n", [1, 2])
 def test_in_few_dimensions_inverse_norm_weights_serve_honest_labels_only(n):
     """E‖x‖⁻² is infinite for n ≤ 2, and only an attack or noise needs it."""
-    problem = nt.Problem(nt.networks.relu_gate(n), nt.StudentT(1.0), np.full(n, 3.0))
+    problem = nt.Problem.draw(
+        nt.networks.relu_gate(n), nt.StudentT(1.0), true_weights=np.full(n, 3.0)
+    )
     trainer = nt.NeuroTron("fastest", weighting="inverse-norm")
     assert certify(problem, trainer, attack=None).holds
     assert names(certify(problem, trainer).failed) == ["moments"]
@@ -379,7 +387,9 @@ class NearOdd(nt.attacks.OddDirection):
 def test_constants_of_one_attack_speak_of_that_attack_alone():
     rows = np.random.default_rng(1).standard_normal((300, 6))
     network = nt.networks.symmetric(6, 2, 4, seed=1)
-    problem = nt.Problem(network, nt.Empirical(rows, symmetrized=True), [1.0, -2.0])
+    problem = nt.Problem.draw(
+        network, nt.Empirical(rows, symmetrized=True), true_weights=[1.0, -2.0]
+    )
     own = certify(problem, attack=NearOdd(0.5, 0.3, direction=[1.0, 0.0]))
     assert own.this_attack
     assert "Against NearOdd(bound=0.5, probability=0.3) alone" in words(own)
@@ -392,7 +402,7 @@ def test_skewed_rows_are_not_taken_for_symmetric_ones():
     """Standardised lognormal rows have mean 0, and are not symmetric."""
     rows = np.random.default_rng(1).lognormal(0.0, 1.2, size=(2000, 1))
     rows = (rows - rows.mean()) / rows.std()
-    problem = nt.Problem(nt.networks.relu_gate(1), nt.Empirical(rows), [-3.0])
+    problem = nt.Problem.draw(nt.networks.relu_gate(1), nt.Empirical(rows), true_weights=[-3.0])
     certificate = certify(problem, nt.NeuroTron("fastest"), attack=None)
     assert not certificate.holds
     assert names(certificate.failed) == ["parity"]
@@ -400,7 +410,7 @@ def test_skewed_rows_are_not_taken_for_symmetric_ones():
 
 def test_rows_that_are_not_symmetric_hold_at_no_two_times_at_once():
     rows = np.random.default_rng(1).standard_normal((2000, 2))
-    problem = nt.Problem(nt.networks.relu_gate(2), nt.Empirical(rows), [2.0, 3.0])
+    problem = nt.Problem.draw(nt.networks.relu_gate(2), nt.Empirical(rows), true_weights=[2.0, 3.0])
     certificate = certify(problem, nt.NeuroTron("fastest"), attack=None)
     assert certificate.holds
     assert not certificate.any_time

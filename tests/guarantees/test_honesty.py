@@ -17,9 +17,10 @@ from neurotron.guarantees.assumptions import parity
 
 def rows_problem(rows, truth=True, **law):
     n = np.shape(rows)[1]
-    return nt.Problem(
-        nt.networks.relu_gate(n), nt.Empirical(rows, **law), np.full(n, -2.0) if truth else None
-    )
+    gate = nt.networks.relu_gate(n)
+    if not truth:
+        return nt.Problem.from_rows(gate, rows, np.ones(len(rows)))
+    return nt.Problem.draw(gate, nt.Empirical(rows, **law), true_weights=np.full(n, -2.0))
 
 
 def certify(problem, attack=None, **options):
@@ -61,14 +62,13 @@ def test_mostly_positive_rows_are_refused():
 # ---- labels that are stored --------------------------------------------------------------------
 
 
-def test_flipped_signs_are_no_parity_for_stored_labels():
+def test_flipped_signs_make_parity_where_labels_are_made_and_stored_rows_are_never_flipped():
     rows = np.random.default_rng(3).exponential(size=(100, 3))
-    stored = rows_problem(rows, truth=False, symmetrized=True)
-    certificate = certify(stored, initial_error=10.0)
-    assert not certificate.holds
-    assert "stored labels" in " ".join(str(certificate).split())
+    stored = rows_problem(rows, truth=False)
+    assert not stored.law.symmetric
+    assert not certify(stored, initial_error=10.0).holds
     assert certify(rows_problem(rows, symmetrized=True)).holds
-    with pytest.raises(nt.NotAchievable, match="stored labels"):
+    with pytest.raises(nt.NotAchievable, match="parity"):
         nt.plan(stored, None, accuracy=1.0, batch_size=8, initial_error=10.0)
 
 
@@ -86,14 +86,6 @@ def test_too_few_rows_are_told_how_many_to_give(known):
     assert "20 rows are too few to tell: give at least 50" in text
     assert "no guarantee is known" not in text
     assert ("50, or where labels can be made" in text) is known
-
-
-def test_stored_rows_are_not_trained_on_as_if_they_were_flipped():
-    rows = np.random.default_rng(3).exponential(size=(100, 3))
-    problem = rows_problem(rows, truth=False, symmetrized=True)
-    source = nt.Rows(rows, np.ones(100))
-    with pytest.raises(nt.InputError, match="without symmetrized=True"):
-        nt.simulate(problem, [nt.Arm(nt.SGD(0.01))], steps=1, batch_size=2, source=source)
 
 
 # ---- what attackers look at --------------------------------------------------------------------

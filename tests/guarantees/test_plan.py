@@ -148,8 +148,8 @@ def test_a_plan_prints_and_becomes_json(small_problem):
 
 
 def test_honest_noise_has_a_price(small_problem):
-    noisy = nt.Problem(
-        small_problem.network, small_problem.law, small_problem.true_weights, noise=0.5
+    noisy = nt.Problem.draw(
+        small_problem.network, small_problem.law, true_weights=small_problem.true_weights, noise=0.5
     )
     assert plan(noisy, accuracy=2.0).steps > plan(small_problem, accuracy=2.0).steps
     assert math.isfinite(plan(noisy, None, accuracy=0.5).certificate.radius)

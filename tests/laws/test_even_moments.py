@@ -10,8 +10,8 @@ from scipy import stats
 
 import neurotron as nt
 from neurotron._streams import Stream
-from neurotron.engine.sources import draw_inputs
-from neurotron.laws.even_moments import EvenMoments, of_rows
+from neurotron.data.base import draw_inputs
+from neurotron.laws.even_moments import EvenMoments
 
 N = 5
 DRAWS = 400_000
@@ -123,7 +123,7 @@ def test_equal_variances_make_a_correlated_law_a_product_law():
 
 def test_rows_are_summed():
     rows = np.array([[1.0, 2.0], [0.0, 0.0], [3.0, -1.0]])
-    moments: EvenMoments = of_rows(rows, "inverse-norm")
+    moments: EvenMoments = nt.Empirical(rows).even_moments(2, "inverse-norm")
     kept = rows[[0, 2]] / np.linalg.norm(rows[[0, 2]], axis=1)[:, None]
     np.testing.assert_allclose(moments.covariance, kept.T @ kept / 3.0)
     np.testing.assert_allclose(np.trace(moments.quartic(np.eye(2))), 2.0 / 3.0)

@@ -8,7 +8,6 @@ from scipy import stats
 
 import neurotron as nt
 from neurotron._streams import Purpose, Stream
-from neurotron.engine.sources import Simulated
 from neurotron.laws import Corrupted
 
 ROOT = np.random.default_rng(0).standard_normal((3, 4))
@@ -122,7 +121,7 @@ def test_labels_are_made_of_the_clean_inputs_and_the_trainer_sees_others():
     network, law = nt.networks.relu_gate(3), nt.Laplace()
     clean = nt.Problem.draw(network, law, seed=2)
     corrupted = nt.Problem.draw(network, Corrupted(law, 0.5, probability=0.3), seed=2)
-    one, other = (Simulated(p).batch(Stream.of(1, 0), 4, 2000) for p in (clean, corrupted))
+    one, other = (p.data.batch(network, Stream.of(1, 0), 4, 2000) for p in (clean, corrupted))
     np.testing.assert_array_equal(one.labels, other.labels)
     noise = other.inputs - one.inputs
     hit = noise.any(axis=1)

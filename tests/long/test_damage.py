@@ -23,7 +23,7 @@ from tests.long.warm import STUDY, run
 import neurotron as nt
 from neurotron import report
 from neurotron._check import InputError
-from neurotron.figures import printed
+from neurotron.figures import render_matplotlib
 from neurotron.report import pictures
 from neurotron.results.folder import Folder, StorageError
 
@@ -51,8 +51,10 @@ KINDS = [
 
 @pytest.fixture
 def quick_pictures(monkeypatch):
-    monkeypatch.setattr(printed, "draw", lambda chart: chart.name)
-    monkeypatch.setattr(printed, "encode", lambda picture, suffix: f"{picture}{suffix}".encode())
+    monkeypatch.setattr(render_matplotlib, "draw", lambda chart: chart.name)
+    monkeypatch.setattr(
+        render_matplotlib, "encode", lambda picture, suffix: f"{picture}{suffix}".encode()
+    )
 
 
 class Whole:
@@ -62,14 +64,14 @@ class Whole:
         self.folder, self.verdicts = folder, {}
         run(folder, replicates=2)
         held = Folder.read(folder)
-        held.record("failed", cohort="normal", replicate=1, error="bad luck")
+        held.record("failed", setting="normal", replicate=1, error="bad luck")
         self.study = nt.studies.parse(STUDY, "study")
         (folder / "study.toml").write_bytes(STUDY)
         pictures.write(held, [*SHOWN, SimpleNamespace(name="older")])
         for name, data in USERS.items():
             (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_bytes(data)
-        self.results = nt.load(folder)
+        self.results = nt.load_results(folder)
         self.judge(self.results)
         report.write(self.results, [])
         pictures.write(held, SHOWN)
@@ -97,9 +99,9 @@ class Whole:
 
     def use(self) -> None:
         """Do what users do with a folder of results: nothing in it may be another number."""
-        results = nt.load(self.folder)
-        there = results.runs.select("cohort", "replicate").unique()
-        wanted = self.results.runs.join(there, on=["cohort", "replicate"], maintain_order="left")
+        results = nt.load_results(self.folder)
+        there = results.runs.select("setting", "replicate").unique()
+        wanted = self.results.runs.join(there, on=["setting", "replicate"], maintain_order="left")
         assert results.runs.equals(wanted)
         assert len(there) + len(results.damaged) == 4
         assert results.summary().columns == self.results.summary().columns
@@ -181,7 +183,7 @@ def test_a_study_that_is_killed_at_any_moment_resumes_to_the_same_content(tmp_pa
             with killed_after(draw.uniform(0.0, duration), folder, replicates) as process:
                 met += process.exitcode != 0
             if (folder / "manifest.json").exists():
-                assert nt.load(folder).damaged == ()
+                assert nt.load_results(folder).damaged == ()
                 found = hashes(folder)
                 assert found == {unit: wanted[unit] for unit in found}
         run(folder, replicates)

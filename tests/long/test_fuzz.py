@@ -161,7 +161,7 @@ def good_calls(folder):
     run = nt.simulate(problem, [arm], steps=3, batch_size=2)
     study = nt.studies.read("smoke").model_copy(update={"steps": 10})
     nt.studies.run(study, folder, replicates=1)
-    results = nt.load(folder)
+    results = nt.load_results(folder)
     chart = nt.figures.run_chart(run)
     budget = nt.Budget(0.1, 0.1)
     theorem = nt.theory.Theorem1.of(problem, np.eye(3), budget, 4)
@@ -207,12 +207,15 @@ def good_calls(folder):
         "Normal": (nt.Normal, scaled),
         "Problem": (
             nt.Problem,
-            {"network": gate, "law": nt.Normal(), "true_weights": np.ones(3), "noise": 0.0,
-             "initial_weights": None}),
+            {"network": gate, "data": problem.data, "initial_weights": None}),
         "Problem.draw": (
             nt.Problem.draw,
-            {"network": gate, "law": nt.Normal(), "seed": 0, "noise": 0.0,
+            {"network": gate, "law": nt.Normal(), "true_weights": None, "seed": 0, "noise": 0.0,
              "initial_weights": None}),
+        "Problem.from_rows": (
+            nt.Problem.from_rows,
+            {"network": gate, "X": rows, "y": np.ones(6), "sample_weight": None,
+             "true_weights": np.ones(3), "intercept": False, "initial_weights": None}),
         "Problem.even_moments": (problem.even_moments, {"weighting": None}),
         "Problem.initial_error": (problem.initial_error, {"given": None}),
         "Problem.norm_moment": (problem.norm_moment, {"order": 1}),
@@ -220,10 +223,13 @@ def good_calls(folder):
         "RefinedTron": (
             nt.RefinedTron,
             {"warm_up": None, "averaging": False, "pace": None, "quantile": 0.2, "speed": 0.1}),
-        "Rows": (nt.Rows, {"X": rows, "y": np.ones(6), "sample_weight": None}),
+        "Rows": (
+            nt.data.Rows,
+            {"X": rows, "y": np.ones(6), "sample_weight": None, "true_weights": None}),
         "SGD": (nt.SGD, stepped),
         "ScipyLaw": (nt.ScipyLaw, {"distribution": stats.logistic()}),
-        "Simulated": (nt.Simulated, {"problem": problem}),
+        "Simulated": (
+            nt.data.Simulated, {"law": nt.Normal(), "true_weights": np.ones(3), "noise": 0.0}),
         "Stages": (lambda stage: nt.Stages(stage), {"stage": (nt.SGD(0.1), 1.0)}),
         "Stages.share": (
             lambda trainer, share: nt.Stages((trainer, share)),
@@ -237,7 +243,7 @@ def good_calls(folder):
         "check_attack": (nt.check_attack, {"attack": attack, "seed": 0}),
         "check_law": (nt.check_law, {"law": nt.Normal(), "n_inputs": 3, "seed": 0}),
         "check_trainer": (nt.check_trainer, {"trainer": nt.SGD(0.01), "seed": 0}),
-        "load": (nt.load, {"folder": folder}),
+        "load": (nt.load_results, {"folder": folder}),
         "plan": (nt.plan, planned),
         "plot": (nt.plot, {"run": run, "path": None}),
         "simulate": (nt.simulate, simulated),
@@ -310,7 +316,7 @@ def good_calls(folder):
              "mixed": False, "progress": stop}),
         "studies.run_unit": (
             nt.studies.run_unit,
-            {"spec_json": study.model_dump_json(), "cohort": "normal", "replicate": 0,
+            {"spec_json": study.model_dump_json(), "setting": "normal", "replicate": 0,
              "progress": stop}),
         "studies.template": (nt.studies.template, {}),
         "theory.Theorem1.of": (
@@ -345,7 +351,7 @@ NOT_CALLED = {
     "Assumption", "Certificate", "Chart", "Claim", "Computed", "EvenMoments", "Failure", "Finding",
     "Folder", "Interval", "Line", "Panel", "Plan", "Progress", "Query", "Recursion", "Report",
     "Results", "SharpConstants", "Theorem1", "Trajectories", "Unit",
-    "Cohort", "Study", "Sweep",  # pydantic's: `complete` checks them, with our words
+    "Setting", "Study", "Sweep",  # pydantic's: `complete` checks them, with our words
 }  # fmt: skip
 
 
@@ -416,7 +422,7 @@ VALUES = [
 PIECES = [
     b"[", b"]", b"{", b"}", b'"', b"'", b'"""', b"'''", b"\\", b"\n", b"=", b".", b",", b"#", b"\0",
     b"\xff", b"\xef\xbb\xbf", b"1e400", b"-", b"9" * 50, b"nan", b"inf", b"true", b"1979-05-27",
-    b"[[cohorts]]\n", b"[cohorts]\n", b"like = ", b"\\u0000", b"\xe2\x80\xae", b"a.b.c = 1\n",
+    b"[[settings]]\n", b"[settings]\n", b"like = ", b"\\u0000", b"\xe2\x80\xae", b"a.b.c = 1\n",
 ]  # fmt: skip
 
 
@@ -469,10 +475,10 @@ def mutated_tree(rng, tree):
 
 def is_small(study):
     """Tell whether a study is checked in no time."""
-    sizes = max(cohort.n_inputs * cohort.filter_size for cohort in study.cohorts)
-    samples = max(cohort.batch_size for cohort in study.cohorts)
-    arms = sum(building._most_arms(study, cohort) for cohort in study.cohorts)
-    return sizes <= 10**4 and samples <= 10**4 and arms <= 500 and len(study.cohorts) < 10
+    sizes = max(setting.n_inputs * setting.filter_size for setting in study.settings)
+    samples = max(setting.batch_size for setting in study.settings)
+    arms = sum(building._most_arms(study, setting) for setting in study.settings)
+    return sizes <= 10**4 and samples <= 10**4 and arms <= 500 and len(study.settings) < 10
 
 
 def read_back(study):

@@ -91,3 +91,47 @@ def test_a_convolution_never_forms_a_dense_matrix_to_answer():
     x = np.random.default_rng(0).standard_normal((2, 20_000))
     assert np.isfinite(network(np.ones(50), x)).all()
     assert "gates" not in network.__dict__
+
+
+# ---- linear networks and intercepts --------------------------------------------------------------
+
+
+def test_the_linear_network_is_the_product_with_its_filter():
+    draw = np.random.default_rng(7)
+    w, x = draw.standard_normal(4), draw.standard_normal((9, 4))
+    network = nt.networks.linear(4)
+    np.testing.assert_allclose(network(w, x), x @ w, rtol=1e-13)
+    np.testing.assert_allclose(network.gradient(w, x), x, rtol=1e-13)
+    np.testing.assert_array_equal(nt.networks.BY_NAME.build("linear", n_inputs=4)(w, x), x @ w)
+
+
+OPPOSITE = np.random.default_rng(0).standard_normal((3, 4, 7))
+LINEAR_NETWORKS = {
+    "linear": nt.networks.linear(6),
+    "weighted gate": nt.networks.relu_gate(6, outer_weights=3.0, leak=1.0),
+    "symmetric": nt.networks.symmetric(9, 4, 4, seed=3, outer_weights=[1, 2, 0.5, -3], leak=1.0),
+    "convolution": nt.networks.convolution(9, 4, 2, leak=1.0),
+    "opposite": nt.networks.from_gates(OPPOSITE, outer_weights=[1.0, -2.0, 1.0], leak=1.0),
+}
+
+
+@pytest.mark.parametrize("name", LINEAR_NETWORKS)
+def test_an_intercept_is_added_to_what_a_network_of_leak_one_predicts(name):
+    network, draw = LINEAR_NETWORKS[name], np.random.default_rng(8)
+    longer = nt.networks.with_intercept(network)
+    assert (longer.n_inputs, longer.filter_size) == (network.n_inputs + 1, network.filter_size + 1)
+    w, x = draw.standard_normal(network.filter_size), draw.standard_normal((5, network.n_inputs))
+    ones = np.column_stack([x, np.ones(5)])
+    found = longer(np.append(w, 2.5), ones)
+    np.testing.assert_allclose(found, x @ network.mean_gate.T @ w + 2.5, rtol=1e-12)
+    np.testing.assert_allclose(found, network(w, x) + 2.5, rtol=1e-12)
+
+
+def test_the_linear_network_with_an_intercept_is_never_formed_as_a_matrix():
+    assert isinstance(nt.networks.with_intercept(nt.networks.linear(3)).basis, nt.networks.Windows)
+
+
+@pytest.mark.parametrize("leak", [0.0, 0.5])
+def test_an_intercept_of_another_network_is_refused_with_what_to_do(leak):
+    with pytest.raises(nt.InputError, match=rf"leak={leak:g}: .*networks\.linear\(n_inputs\)"):
+        nt.networks.with_intercept(nt.networks.relu_gate(3, leak=leak))

@@ -14,7 +14,7 @@ from playwright.sync_api import sync_playwright
 from tests.claims.test_claims import LIKE_THE_PAPERS
 from tests.figures import test_maps as maps
 from tests.figures.test_collection import outcome
-from tests.results.made import course, made
+from tests.results.made import ending_at, made
 
 import neurotron as nt
 from neurotron import report
@@ -42,9 +42,9 @@ if BROWSER is None and not os.environ.get("NEUROTRON_NEEDS_BROWSER"):
 def folder(tmp_path_factory):
     """A folder in the paper's settings: verdicts, the story of SGD, certificates."""
 
-    def certified(cohort, replicate, arm):
+    def certified(setting, replicate, arm):
         is_ours = arm["algorithm"] == "neuro-tron"
-        return outcome(cohort, replicate, arm) | ({"radius": 9.0} if is_ours else {})
+        return outcome(setting, replicate, arm) | ({"radius": 9.0} if is_ours else {})
 
     study = nt.studies.parse(LIKE_THE_PAPERS.encode(), "like")
     return written(tmp_path_factory.mktemp("browser") / "paper", study, certified, 10)
@@ -54,8 +54,8 @@ def written(folder, study, certified, replicates, error=None):
     """Make results, claims.json and the page; return where they are."""
     results = made(folder, study, certified, replicates)
     if error is not None:
-        results.folder.record("failed", cohort=study.cohorts[0].name, replicate=99, error=error)
-        results = nt.load(folder)
+        results.folder.record("failed", setting=study.settings[0].name, replicate=99, error=error)
+        results = nt.load_results(folder)
     claims = nt.claims.evaluate(results)
     nt.claims.write(results, claims)
     (folder / "report.html").write_text(report.build(results, claims), "utf-8")
@@ -402,8 +402,8 @@ def test_without_javascript_the_numbers_are_readable(visiting, folder):
 def phases(tmp_path_factory):
     """A folder with heat maps, and nothing certified that would have to be computed again."""
 
-    def uncertain(cohort, replicate, arm):
-        return maps.outcome(cohort, replicate, arm) | {"radius": None}
+    def uncertain(setting, replicate, arm):
+        return maps.outcome(setting, replicate, arm) | {"radius": None}
 
     study = nt.studies.parse(maps.PHASES.encode(), "phases")
     return written(tmp_path_factory.mktemp("browser") / "phases", study, uncertain, 5)
@@ -444,17 +444,17 @@ EVIL = [
 def test_a_hostile_study_is_harmless_and_shown_as_it_is_written(visiting, tmp_path):
     trainers = dict(zip(EVIL, ["neuro-tron", *["sgd"] * 5], strict=True))
     sweep = {"bound": [0.1, 1.0]}
-    cohorts = [
+    settings = [
         {"name": f"c{i}", "title": title, "network": "symmetric:width=4", "sweeps": [sweep]}
         for i, title in enumerate(EVIL[:3])
     ]
     words = {"title": "".join(EVIL), "description": "\n".join(EVIL)}
     study = nt.studies.Study.model_validate(
-        {"name": "evil", "trainers": trainers, "cohorts": cohorts} | words
+        {"name": "evil", "trainers": trainers, "settings": settings} | words
     )
 
-    def ends(cohort, replicate, arm):
-        return {"errors": course(10.0 ** -EVIL.index(arm["trainer"]) * (1 + replicate))}
+    def ends(setting, replicate, arm):
+        return {"errors": ending_at(10.0 ** -EVIL.index(arm["trainer"]) * (1 + replicate))}
 
     visit = visiting(written(tmp_path / "evil", study, ends, 5, error=" ".join(EVIL)))
     page = visit.page

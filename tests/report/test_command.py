@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.results.made import course, made
+from tests.results.made import ending_at, made
 
 import neurotron as nt
 
@@ -21,12 +21,12 @@ name = "small"
 steps = 100
 [trainers]
 "Neuro-Tron" = "neuro-tron"
-[[cohorts]]
+[[settings]]
 name = "a"
 n_inputs = 8
 filter_size = 2
 network = "symmetric:width=2"
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 bound = [0.1, 1]
 """
 
@@ -39,7 +39,7 @@ def command(*words, **settings):
 @pytest.fixture
 def folder(tmp_path):
     study = nt.studies.parse(SMALL, "small")
-    results = made(tmp_path / "results", study, lambda c, r, a: {"errors": course(0.1)}, 2)
+    results = made(tmp_path / "results", study, lambda c, r, a: {"errors": ending_at(0.1)}, 2)
     return results.folder.path
 
 
@@ -104,4 +104,4 @@ def test_a_report_that_is_killed_is_made_again(folder):
     assert (folder / "report.html").read_text().rstrip().endswith("</html>")
     assert command("report", folder).returncode == 0
     names = {file.stem for file in (folder / "figures").iterdir() if file.suffix == ".pdf"}
-    assert names == {chart.name for chart in nt.figures.charts(nt.load(folder))}
+    assert names == {chart.name for chart in nt.figures.charts(nt.load_results(folder))}

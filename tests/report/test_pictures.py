@@ -13,7 +13,7 @@ import pytest
 from tests.results.test_folder import held
 
 import neurotron as nt
-from neurotron.figures import printed
+from neurotron.figures import render_matplotlib
 from neurotron.report import pictures
 from neurotron.results.folder import StorageError
 
@@ -21,8 +21,10 @@ from neurotron.results.folder import StorageError
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A folder of results whose charts are drawn by writing their names."""
-    monkeypatch.setattr(printed, "draw", lambda chart: chart.name)
-    monkeypatch.setattr(printed, "encode", lambda picture, suffix: f"{picture}{suffix}".encode())
+    monkeypatch.setattr(render_matplotlib, "draw", lambda chart: chart.name)
+    monkeypatch.setattr(
+        render_matplotlib, "encode", lambda picture, suffix: f"{picture}{suffix}".encode()
+    )
     with held(tmp_path / "out") as folder:
         return folder
 
@@ -116,7 +118,7 @@ def test_what_is_no_file_of_ours_is_not_waited_for(folder, place, kind):
         os.truncate(path, 10**13)
     assert draw(folder, "two") >= both("two")
     assert folder.events() == []
-    assert nt.load(folder.path).replicates == {"a": 0, "b": 0}
+    assert nt.load_results(folder.path).replicates == {"a": 0, "b": 0}
 
 
 def test_a_picture_of_somebody_else_by_the_name_of_ours_is_renamed(folder, capsys):
@@ -149,7 +151,9 @@ def test_a_report_that_was_killed_does_not_take_its_pictures_for_somebody_else_s
     left = itertools.count(written, -1)
     write = type(folder).write
     with monkeypatch.context() as killed:
-        killed.setattr(printed, "encode", lambda picture, end: f"new {picture}{end}".encode())
+        killed.setattr(
+            render_matplotlib, "encode", lambda picture, end: f"new {picture}{end}".encode()
+        )
         killed.setattr(
             type(folder), "write", lambda *given: write(*given) if next(left) > 0 else 1 / 0
         )

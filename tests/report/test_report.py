@@ -13,7 +13,7 @@ from tests.claims.test_claims import LIKE_THE_PAPERS
 from tests.claims.test_frontier import FRONTIER, as_hoped
 from tests.figures.test_collection import SGD_LOST, flat, like_the_paper, outcome
 from tests.figures.test_maps import PHASES
-from tests.results.made import course, made
+from tests.results.made import ending_at, made
 
 import neurotron as nt
 from neurotron import report
@@ -57,14 +57,14 @@ def test_the_page_allows_its_own_scripts_and_styles_and_no_others(text):
 
 
 def test_the_same_results_make_the_same_page(paper, text):
-    assert report.build(nt.load(paper.folder.path), evaluate(paper)) == text
+    assert report.build(nt.load_results(paper.folder.path), evaluate(paper)) == text
 
 
 def test_verdicts_come_first_in_the_order_and_words_of_the_claims(paper, text):
     found = re.findall(
         r'<tr id="verdict-([a-z0-9-]+)">.*?<span class="word">(.*?)</span>', text, re.S
     )
-    assert found == [(claim.name, claim.verdict) for claim in evaluate(paper) if claim.told]
+    assert found == [(claim.name, claim.verdict) for claim in evaluate(paper) if claim.conclusive]
     assert text.index('id="verdicts"') < text.index('id="outcomes"') < text.index('id="figures"')
 
 
@@ -83,7 +83,7 @@ def test_the_story_of_sgd_has_the_numbers_of_these_runs(text):
 
 def test_the_story_is_not_told_when_the_runs_do_not_tell_it(tmp_path):
     study = nt.studies.parse(LIKE_THE_PAPERS.encode(), "like")
-    good = made(tmp_path / "good", study, lambda c, r, a: {"errors": course(0.1)}, 5)
+    good = made(tmp_path / "good", study, lambda c, r, a: {"errors": ending_at(0.1)}, 5)
     assert 'class="story"' not in report.build(good, evaluate(good))
 
 
@@ -107,17 +107,17 @@ title = '''{HOSTILE}'''
 description = '''{HOSTILE}'''
 [trainers]
 '<b>{{{{1}}}}</script>' = "neuro-tron"
-[[cohorts]]
+[[settings]]
 name = "a"
 title = '''<img src=x onerror=alert(1)>'''
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 bound = [0.1, 1]
 """.encode(),
         "harmless",
     )
-    results = made(tmp_path / "x", study, lambda c, r, a: {"errors": course(0.1)}, 2)
-    results.folder.record("failed", cohort="a", replicate=7, error=HOSTILE)
-    text = report.build(nt.load(results.folder.path), evaluate(results))
+    results = made(tmp_path / "x", study, lambda c, r, a: {"errors": ending_at(0.1)}, 2)
+    results.folder.record("failed", setting="a", replicate=7, error=HOSTILE)
+    text = report.build(nt.load_results(results.folder.path), evaluate(results))
     ours = text.replace(page._plotly(), "")
     assert "<img" not in ours
     assert "<script>hacked" not in ours
@@ -159,10 +159,13 @@ def test_a_page_that_would_be_too_large_is_thinned_and_then_shortened(paper, mon
 def test_certificates_are_statements_with_what_was_measured(tmp_path):
     study = nt.studies.parse(LIKE_THE_PAPERS.encode(), "like")
 
-    def certified(cohort, replicate, arm):
+    def certified(setting, replicate, arm):
         if arm["trainer"] != "Tron" or arm["bound"] > 1.0:
-            return {"errors": course(1.0)}  # nothing is certified
-        ends = {"errors": course(2.0 if replicate == 3 else 0.5), "radius": 1.0 + 0.25 * replicate}
+            return {"errors": ending_at(1.0)}  # nothing is certified
+        ends = {
+            "errors": ending_at(2.0 if replicate == 3 else 0.5),
+            "radius": 1.0 + 0.25 * replicate,
+        }
         return ends | ({"theorem1_radius": 5.0} if replicate == 4 and arm["bound"] else {})
 
     results = made(tmp_path / "certified", study, certified, 5)
@@ -180,10 +183,10 @@ def test_certificates_are_statements_with_what_was_measured(tmp_path):
 
 
 def test_long_tables_are_cut_and_say_so(tmp_path):
-    cohorts = "".join(f'[[cohorts]]\nname = "c{i}"\n' for i in range(310))
-    text = f'name = "many"\n[trainers]\nt = "neuro-tron"\n{cohorts}'
+    settings = "".join(f'[[settings]]\nname = "c{i}"\n' for i in range(310))
+    text = f'name = "many"\n[trainers]\nt = "neuro-tron"\n{settings}'
     study = nt.studies.parse(text.encode(), "many")
-    results = made(tmp_path / "many", study, lambda c, r, a: {"errors": course(0.1)}, 1)
+    results = made(tmp_path / "many", study, lambda c, r, a: {"errors": ending_at(0.1)}, 1)
     built = report.build(results, evaluate(results))
     assert built.count("and 10 more, in the folder of the results") == 2  # outcomes, settings
     assert len(built.encode()) < 8e6
@@ -210,14 +213,14 @@ def test_page_and_pictures_are_written_beside_the_results(paper):
         *(f"{name}.{end}" for name in names for end in ("png", "pdf")),
     }
     assert drawn[-1] == (len(names) - 1, len(names))
-    assert nt.load(paper.folder.path).damaged == ()
+    assert nt.load_results(paper.folder.path).damaged == ()
 
 
 def test_results_of_the_frontier_have_its_claims_their_figures_and_heat_maps(tmp_path):
     study = nt.studies.parse(FRONTIER.encode(), "like")
 
-    def uncertain(cohort, replicate, arm):
-        return as_hoped(cohort, replicate, arm) | {"radius": None}
+    def uncertain(setting, replicate, arm):
+        return as_hoped(setting, replicate, arm) | {"radius": None}
 
     results = made(tmp_path / "r", study, uncertain, 5)
     text = report.build(results, evaluate(results)).replace(page._plotly(), "")

@@ -18,7 +18,7 @@ INITIAL = 10.0
 TRUE = (3.0, 4.0)
 
 
-def course(error: float, reached: int | None = 10) -> list[float]:
+def ending_at(error: float, reached: int | None = 10) -> list[float]:
     """Errors of a run that is at its last one from step `reached` on (None: at the last step)."""
     return [INITIAL if reached is None or step < reached else error for step in STEPS[:-1]] + [
         error
@@ -31,24 +31,24 @@ def made(
     outcome: Callable[[str, int, dict[str, Any]], dict[str, Any]],
     replicates: int | dict[str, Iterable[int]],
 ) -> nt.Results:
-    """Return results whose runs are what `outcome(cohort, replicate, arm)` says of them."""
-    arms = {cohort.name: building.arm_rows(study, cohort) for cohort in study.cohorts}
+    """Return results whose runs are what `outcome(setting, replicate, arm)` says of them."""
+    arms = {setting.name: building.arm_rows(study, setting) for setting in study.settings}
     numbers = dict.fromkeys(arms, range(replicates)) if isinstance(replicates, int) else replicates
     with Folder.written(folder, manifest_of(study.identity(), arms, {}), False) as held:
-        for cohort, chosen in numbers.items():
+        for setting, chosen in numbers.items():
             for replicate in chosen:
-                rows = [_row(arm["arm"], outcome(cohort, replicate, arm)) for arm in arms[cohort]]
-                path = held.shard_path(cohort, replicate)
+                rows = [_row(arm["arm"], outcome(setting, replicate, arm)) for arm in arms[setting]]
+                path = held.shard_path(setting, replicate)
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(shard.encode(rows, held.identity(cohort, replicate)))
-    return nt.load(folder)
+                path.write_bytes(shard.encode(rows, held.identity(setting, replicate)))
+    return nt.load_results(folder)
 
 
 def _row(arm: str, outcome: dict[str, Any]) -> dict[str, Any]:
     row: dict[str, Any] = {
         "arm": arm, "status": "finished", "stopped_at": None, "radius": None,
         "theorem1_radius": None, "weights": TRUE, "true_weights": TRUE, "attack_vector": None,
-        "steps": STEPS, "errors": course(0.0), "losses": (1.0,) * len(STEPS),
+        "steps": STEPS, "errors": ending_at(0.0), "losses": (1.0,) * len(STEPS),
     } | outcome  # fmt: skip
     return {
         key: np.asarray(value) if isinstance(value, (tuple, list)) else value

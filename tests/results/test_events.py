@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.results.made import course, made
+from tests.results.made import ending_at, made
 
 import neurotron as nt
 from neurotron import report
@@ -14,7 +14,7 @@ from neurotron.results import events
 STUDY = b"""
 name = "small"
 trainers = { "Neuro-Tron" = "neuro-tron" }
-cohorts = [{ name = "a", n_inputs = 8, filter_size = 2, network = "symmetric:width=2" }]
+settings = [{ name = "a", n_inputs = 8, filter_size = 2, network = "symmetric:width=2" }]
 """
 
 
@@ -22,21 +22,21 @@ cohorts = [{ name = "a", n_inputs = 8, filter_size = 2, network = "symmetric:wid
 def folder(tmp_path_factory):
     study = nt.studies.parse(STUDY, "small")
     results = made(
-        tmp_path_factory.mktemp("made") / "small", study, lambda *_: {"errors": course(0.1)}, 1
+        tmp_path_factory.mktemp("made") / "small", study, lambda *_: {"errors": ending_at(0.1)}, 1
     )
-    results.folder.record("failed", cohort="a", replicate=7, error="bad luck")
+    results.folder.record("failed", setting="a", replicate=7, error="bad luck")
     return results.folder
 
 
 def failed(**changes: object) -> str:
-    event = {"time": "2026", "event": "failed", "cohort": "a", "replicate": 5, "error": "no"}
+    event = {"time": "2026", "event": "failed", "setting": "a", "replicate": 5, "error": "no"}
     return json.dumps({name: value for name, value in (event | changes).items() if value != ...})
 
 
 DAMAGED = [
     '{"event":"failed"}',
-    *(failed(**{name: ...}) for name in ("time", "event", "cohort", "replicate", "error")),
-    failed(cohort=["a"]), failed(cohort={"a": 1}), failed(cohort=None), failed(cohort=3),
+    *(failed(**{name: ...}) for name in ("time", "event", "setting", "replicate", "error")),
+    failed(setting=["a"]), failed(setting={"a": 1}), failed(setting=None), failed(setting=3),
     failed(replicate="5"), failed(replicate=[5]), failed(replicate=True), failed(replicate=-1),
     failed(replicate=10**400), failed(replicate=5.0), failed(error={"a": "b"}), failed(time=1),
     '{"time": "2026", "event": "start", "kept": 1e400, "missing": 2}',
@@ -55,18 +55,18 @@ def test_a_damaged_line_is_left_out(line):
 
 
 def test_damaged_lines_change_neither_tables_nor_page(folder):
-    before = nt.load(folder.path)
+    before = nt.load_results(folder.path)
     page = report.build(before, [])
     with open(folder.path / "runs.jsonl", "a") as file:
         file.write("\n".join(DAMAGED) + "\n")
-    after = nt.load(folder.path)
-    assert [(event["cohort"], event["replicate"]) for event in after.failures] == [("a", 7)]
+    after = nt.load_results(folder.path)
+    assert [(event["setting"], event["replicate"]) for event in after.failures] == [("a", 7)]
     assert after.wanted == before.wanted
     assert report.build(after, []) == page
 
 
 def test_an_error_with_half_a_character_can_be_written_to_the_page(folder, monkeypatch):
-    folder.record("failed", cohort="a", replicate=8, error="half a \ud83d character")
+    folder.record("failed", setting="a", replicate=8, error="half a \ud83d character")
     monkeypatch.setattr("neurotron.report.pictures.write", lambda *_: None)
-    report.write(nt.load(folder.path), [])
+    report.write(nt.load_results(folder.path), [])
     assert "half a ? character" in (folder.path / "report.html").read_text("utf-8")

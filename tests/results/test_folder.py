@@ -19,11 +19,11 @@ from neurotron._check import InputError
 from neurotron.results.folder import Folder, StorageError, manifest_of
 from neurotron.results.shard import Damaged
 
-COHORT = {"name": "a", "title": None, "bound": [0.25, 1.0]}
-SPEC = {"name": "small", "steps": 10, "cohorts": [COHORT, {"name": "b", "title": None}]}
+SETTING = {"name": "a", "title": None, "bound": [0.25, 1.0]}
+SPEC = {"name": "small", "steps": 10, "settings": [SETTING, {"name": "b", "title": None}]}
 ARM = {
     "arm": "SGD", "trainer": "SGD", "algorithm": "sgd", "step_size": "0.1", "attack": "none",
-    "bound": 0.0, "probability": 0.0, "law": "normal", "outer_weights": 1.0,
+    "attack_text": "none", "bound": 0.0, "probability": 0.0, "law": "normal", "outer_weights": 1.0,
 }  # fmt: skip
 ARMS = {"a": [ARM], "b": [ARM]}
 HERE = {"numpy": "2.0", "processor": "a fast one"}
@@ -179,12 +179,12 @@ def test_a_folder_of_other_files_is_refused_untouched(tmp_path):
 
 
 def test_a_changed_study_is_refused_with_what_changed(folder):
-    cohorts = [COHORT | {"bound": [0.25, 2.0]}, SPEC["cohorts"][1]]
-    changed = manifest_of(SPEC | {"steps": 20, "cohorts": cohorts}, ARMS, HERE)
+    settings = [SETTING | {"bound": [0.25, 2.0]}, SPEC["settings"][1]]
+    changed = manifest_of(SPEC | {"steps": 20, "settings": settings}, ARMS, HERE)
     with (
         pytest.raises(
             InputError,
-            match=r"another study: steps was 10, is 20; cohorts\.a\.bound was \[0\.25, 1\.0\], is "
+            match=r"another study: steps was 10, is 20; settings\.a\.bound was \[0\.25, 1\.0\], is "
             r"\[0\.25, 2\.0\]; take another folder$",
         ),
         held(folder.path, changed),
@@ -192,11 +192,11 @@ def test_a_changed_study_is_refused_with_what_changed(folder):
         pass
 
 
-def test_cohorts_that_are_new_or_gone_are_named(folder):
-    changed = manifest_of(SPEC | {"cohorts": [COHORT | {"name": "c"}]}, ARMS, HERE)
+def test_settings_that_are_new_or_gone_are_named(folder):
+    changed = manifest_of(SPEC | {"settings": [SETTING | {"name": "c"}]}, ARMS, HERE)
     with (
         pytest.raises(
-            InputError, match=r"study: cohorts\.a is gone; cohorts\.b is gone; cohorts\.c"
+            InputError, match=r"study: settings\.a is gone; settings\.b is gone; settings\.c"
         ),
         held(folder.path, changed),
     ):
@@ -204,8 +204,8 @@ def test_cohorts_that_are_new_or_gone_are_named(folder):
 
 
 def test_other_words_are_not_another_study(folder):
-    cohorts = [COHORT | {"title": "A"}, SPEC["cohorts"][1]]
-    spelled = manifest_of(SPEC | {"title": "Better", "cohorts": cohorts}, ARMS, HERE)
+    settings = [SETTING | {"title": "A"}, SPEC["settings"][1]]
+    spelled = manifest_of(SPEC | {"title": "Better", "settings": settings}, ARMS, HERE)
     assert spelled["study"] == MANIFEST["study"]
     with held(folder.path, spelled) as again:
         assert list(again.units()) == [("a", 0)]
@@ -260,7 +260,8 @@ def test_the_manifest_is_never_rewritten(folder):
         ("3", "JSON is missing"),
         ("[" * 100_000, "nested too deeply"),
         ("{}", "format is missing"),
-        (json.dumps(MANIFEST | {"format": 2}), "format 2 is not known here, only 1"),
+        (json.dumps(MANIFEST | {"format": True}), "format True is not known here, only 2"),
+        (json.dumps(MANIFEST | {"format": 3}), "format 3 is not known here, only 2"),
         (json.dumps(MANIFEST | {"study": "0" * 16}), "changed after it was written"),
         (json.dumps(MANIFEST | {"arms": {"a": [{"arm": "NeuroTron"}]}}), "changed after it was"),
     ],
@@ -270,6 +271,22 @@ def test_a_damaged_manifest_is_told(folder, text, sentence):
     for action in (lambda: Folder.read(folder.path), held(folder.path).__enter__):
         with pytest.raises(InputError, match=sentence):
             action()
+
+
+def test_a_folder_of_an_earlier_format_is_refused_and_nothing_in_it_is_touched(folder):
+    arm = {name: value for name, value in ARM.items() if name != "attack_text"}
+    spec = {"name": "small", "steps": 10, "cohorts": SPEC["settings"]}
+    old = manifest_of(spec, {"a": [arm], "b": [arm]}, HERE) | {"format": 1}
+    (folder.path / "manifest.json").write_text(json.dumps(old))
+
+    def content():
+        return {file: file.read_bytes() for file in folder.path.rglob("*") if file.is_file()}
+
+    before = content()
+    for action in (lambda: Folder.read(folder.path), held(folder.path, mixed=True).__enter__):
+        with pytest.raises(InputError, match=r"format 1.* run the study again"):
+            action()
+    assert content() == before
 
 
 def test_a_manifest_that_is_not_text_is_told(folder):
@@ -332,12 +349,12 @@ def test_a_damaged_shard_is_set_aside_beside_earlier_ones(folder):
     assert not folder.shard_path("a", 0).exists()
     events = [event for event in folder.events() if event["event"] == "set aside"]
     assert [event["reason"] for event in events] == ["first", "second", "third"]
-    assert (events[0]["cohort"], events[0]["replicate"]) == ("a", 0)
+    assert (events[0]["setting"], events[0]["replicate"]) == ("a", 0)
 
 
 def test_a_shard_in_the_place_of_another_is_not_loaded(folder):
     os.link(folder.shard_path("a", 0), folder.shard_path("a", 1))
-    with pytest.raises(Damaged, match="it belongs to cohort 'a', replicate 0"):
+    with pytest.raises(Damaged, match="it belongs to setting 'a', replicate 0"):
         folder.load("a", 1)
 
 

@@ -10,7 +10,7 @@ import math
 import numpy as np
 import polars
 import pytest
-from tests.results.made import course, made
+from tests.results.made import ending_at, made
 from tests.results.test_events import STUDY
 
 import neurotron as nt
@@ -21,9 +21,9 @@ from neurotron.studies.origin import study_of
 
 @pytest.fixture
 def folder(tmp_path):
-    """Results of one cohort of one arm, three replicates."""
+    """Results of one setting of one arm, three replicates."""
     study = nt.studies.parse(STUDY, "small")
-    made(tmp_path / "out", study, lambda *_: {"errors": course(0.1)}, 3)
+    made(tmp_path / "out", study, lambda *_: {"errors": ending_at(0.1)}, 3)
     return nt.results.Folder.read(tmp_path / "out")
 
 
@@ -59,7 +59,7 @@ SHARDS = {
     "other content": lambda t, w: sealed(t, json.dumps(w | {"content": "0" * 64})),
     "content of another type": lambda t, w: sealed(t, json.dumps(w | {"content": [1]})),
     "more words": lambda t, w: sealed(t, json.dumps(w | {"more": 1})),
-    "words of other types": lambda t, w: sealed(t, json.dumps(w | {"cohort": ["a"] * 99})),
+    "words of other types": lambda t, w: sealed(t, json.dumps(w | {"setting": ["a"] * 99})),
     "a list of words": lambda t, w: sealed(t, "[]"),
     "no JSON": lambda t, w: sealed(t, "{"),
     "deep JSON": lambda t, w: sealed(t, "[" * 100_000),
@@ -76,7 +76,7 @@ SHARDS = {
 @pytest.mark.parametrize("change", SHARDS.values(), ids=SHARDS)
 def test_a_forged_shard_is_left_out_and_named(folder, change):
     forge(folder, change)
-    results = nt.load(folder.path)
+    results = nt.load_results(folder.path)
     assert results.replicates == {"a": 2}
     (line,) = results.damaged
     assert line.startswith(f"{folder.shard_path('a', 1)}: ")
@@ -94,7 +94,7 @@ ROWS = {
     "an infinite attack vector": {"attack_vector": np.array([3.0, math.inf])},
     "shorter errors": {"errors": np.ones(3)},
     "no errors": {"errors": None},
-    "shorter courses": {"steps": np.arange(2), "errors": np.ones(2), "losses": np.ones(2)},
+    "shorter trajectories": {"steps": np.arange(2), "errors": np.ones(2), "losses": np.ones(2)},
     "nothing recorded": {"steps": np.arange(0), "errors": np.ones(0), "losses": np.ones(0)},
     "shorter weights": {"weights": np.ones(1)},
     "a longer attack vector": {"attack_vector": np.ones(3)},
@@ -107,7 +107,7 @@ ROWS = {
 def test_a_shard_with_right_hashes_and_impossible_values_is_left_out(folder, change):
     (row,) = shard._rows(folder.load("a", 1))
     folder.save("a", 1, [row | change])
-    results = nt.load(folder.path)
+    results = nt.load_results(folder.path)
     assert results.replicates == {"a": 2}
     assert len(results.damaged) == 1
     assert results.errors.shape == (2, 4)
@@ -118,7 +118,7 @@ def test_a_run_that_diverged_has_infinite_errors(folder):
     lost = np.array([1.0, 1.0, math.inf, math.inf])
     change = {"status": "diverged", "stopped_at": 50, "errors": lost, "losses": lost}
     folder.save("a", 1, [row | change | {"weights": np.array([3.0, math.inf])}])
-    assert nt.load(folder.path).damaged == ()
+    assert nt.load_results(folder.path).damaged == ()
 
 
 def rewrite(folder, **parts: object) -> None:
@@ -137,7 +137,7 @@ def respecified(folder, change) -> None:
 
 PARTS = {
     "study": ["0" * 16, 3, None, ["x"]],
-    "spec": [None, [], {}, {"name": "x"}, {"name": "x", "cohorts": {}}, {"cohorts": [3]}],
+    "spec": [None, [], {}, {"name": "x"}, {"name": "x", "settings": {}}, {"settings": [3]}],
     "arms": [None, [], {}, {"a": []}, {"a": [{}]}, {"a": [3]}, {"b": []}, {"a": {"arm": 1}}],
     "environment": [None, [], {"numpy": 3}, "text"],
 }
@@ -149,7 +149,7 @@ PARTS = {
 def test_a_forged_part_of_a_manifest_is_one_sentence(folder, name, value):
     rewrite(folder, **{name: value})
     with pytest.raises(InputError, match=r"manifest\.json: .*put it back"):
-        nt.load(folder.path)
+        nt.load_results(folder.path)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, "1.0", 10**400, None, [1.0]])
@@ -157,14 +157,14 @@ def test_an_arm_of_other_types_is_one_sentence(folder, value):
     (arm,) = folder.manifest["arms"]["a"]
     rewrite(folder, arms={"a": [arm | {"bound": value}]})
     with pytest.raises(InputError, match=r"manifest\.json: "):
-        nt.load(folder.path)
+        nt.load_results(folder.path)
 
 
 @pytest.mark.parametrize("name", ["../../x", "/etc", "a\0b", "", "x" * 300, 3, None])
-def test_a_cohort_that_names_no_folder_is_one_sentence(folder, name):
-    respecified(folder, lambda spec: spec["cohorts"][0].update(name=name))
+def test_a_setting_that_names_no_folder_is_one_sentence(folder, name):
+    respecified(folder, lambda spec: spec["settings"][0].update(name=name))
     with pytest.raises(InputError, match=r"manifest\.json: `spec` is not"):
-        nt.load(folder.path)
+        nt.load_results(folder.path)
 
 
 def test_a_manifest_nested_deeply_is_one_sentence(folder):
@@ -175,24 +175,24 @@ def test_a_manifest_nested_deeply_is_one_sentence(folder):
     text = json.dumps(folder.manifest | {"spec": spec})
     (folder.path / "manifest.json").write_text(text)
     with pytest.raises(InputError, match=r"manifest\.json: "):
-        nt.load(folder.path)
+        nt.load_results(folder.path)
 
 
 IMPOSSIBLE = {
-    "n_inputs": lambda spec: spec["cohorts"][0].update(n_inputs=10**400),
+    "n_inputs": lambda spec: spec["settings"][0].update(n_inputs=10**400),
     "no steps": lambda spec: spec.pop("steps"),
     "more keys": lambda spec: spec.update(more=1),
     "trainers": lambda spec: spec.update(trainers=["sgd"]),
-    "an unknown trainer": lambda spec: spec["cohorts"][0].update(trainers=["somebody"]),
-    "another arm": lambda spec: spec["cohorts"][0]["sweeps"][0].update(bound=[7.0]),
-    "a network": lambda spec: spec["cohorts"][0].update(network="symmetric:outer_weights=x"),
+    "an unknown trainer": lambda spec: spec["settings"][0].update(trainers=["somebody"]),
+    "another arm": lambda spec: spec["settings"][0]["sweeps"][0].update(bound=[7.0]),
+    "a network": lambda spec: spec["settings"][0].update(network="symmetric:outer_weights=x"),
 }
 
 
 @pytest.mark.parametrize("change", IMPOSSIBLE.values(), ids=IMPOSSIBLE)
 def test_a_study_that_cannot_be_is_one_sentence_before_anything_is_drawn(folder, change):
     respecified(folder, change)
-    results = nt.load(folder.path)
+    results = nt.load_results(folder.path)
     for use in (study_of, nt.figures.charts):
         with pytest.raises(InputError, match=r"manifest\.json: it"):
             use(results)

@@ -109,9 +109,9 @@ def test_somebody_elses_parquet_is_no_shard(no_parser):
 @pytest.mark.parametrize(
     ("identity", "sentence"),
     [
-        (Identity("f" * 16, "normal", 7), "cohort 'normal', replicate 7 of another study"),
-        (Identity("0123456789abcdef", "laplace", 7), "cohort 'normal', replicate 7$"),
-        (Identity("0123456789abcdef", "normal", 8), "cohort 'normal', replicate 7$"),
+        (Identity("f" * 16, "normal", 7), "setting 'normal', replicate 7 of another study"),
+        (Identity("0123456789abcdef", "laplace", 7), "setting 'normal', replicate 7$"),
+        (Identity("0123456789abcdef", "normal", 8), "setting 'normal', replicate 7$"),
     ],
 )
 def test_a_shard_of_somebody_else_is_named_as_such(identity, sentence):

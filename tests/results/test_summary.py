@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from tests.results.made import INITIAL, TRUE, course, made
+from tests.results.made import INITIAL, TRUE, ending_at, made
 
 import neurotron as nt
 from neurotron.results.summary import OUTCOMES, bootstrap, rate, steps_to, summarise
@@ -22,7 +22,7 @@ name = "s"
 [trainers]
 T = "neuro-tron"
 S = "sgd"
-[[cohorts]]
+[[settings]]
 name = "a"
 n_inputs = 4
 filter_size = 2
@@ -119,11 +119,11 @@ def test_outcomes_are_told_apart(tmp_path):
         (2.0 * true, "other"),
     ]
 
-    def outcome(cohort, replicate, arm):
+    def outcome(setting, replicate, arm):
         if arm["algorithm"] == "sgd":
-            return {"status": "diverged", "stopped_at": 7, "errors": course(math.inf)}
+            return {"status": "diverged", "stopped_at": 7, "errors": ending_at(math.inf)}
         weights = ends[replicate][0]
-        return {"weights": weights, "errors": course(float(np.linalg.norm(weights - true)))}
+        return {"weights": weights, "errors": ending_at(float(np.linalg.norm(weights - true)))}
 
     runs = made(tmp_path / "r", STUDY, outcome, len(ends)).runs
     tron = runs.filter(algorithm="neuro-tron").sort("replicate")
@@ -134,32 +134,34 @@ def test_outcomes_are_told_apart(tmp_path):
 
 
 def test_runs_have_the_ends_of_their_courses_and_the_words_of_their_arms(tmp_path):
-    def outcome(cohort, replicate, arm):
+    def outcome(setting, replicate, arm):
         vector = (TRUE[0], TRUE[1] + 2.0) if arm["algorithm"] == "sgd" else None
         losses = (4.0, 3.0, 2.0, 1.5)
-        return {"errors": course(replicate), "losses": losses, "attack_vector": vector}
+        return {"errors": ending_at(replicate), "losses": losses, "attack_vector": vector}
 
     results = made(tmp_path / "r", STUDY, outcome, 3)
     run = results.runs.row(-1, named=True)
-    assert (run["cohort"], run["replicate"], run["trainer"], run["law"]) == ("a", 2, "S", "normal")
+    assert (run["setting"], run["replicate"], run["trainer"], run["law"]) == ("a", 2, "S", "normal")
     assert (run["initial_error"], run["error"], run["loss"]) == (INITIAL, 2.0, 1.5)
     assert (run["distance"], run["bound"], run["probability"]) == (2.0, 0.25, 0.5)
     assert results.runs["distance"].null_count() == 3
-    assert results.courses.filter(replicate=2, arm=run["arm"])["error"].to_list() == course(2)
-    assert len(results.courses) == 2 * 3 * 4
+    assert results.trajectories.filter(replicate=2, arm=run["arm"])["error"].to_list() == ending_at(
+        2
+    )
+    assert len(results.trajectories) == 2 * 3 * 4
 
 
 def hand_made(folder):
     """Neuro-Tron ends at 1 … 5, SGD recovers twice, ends at the mirror twice, diverges once."""
 
-    def outcome(cohort, replicate, arm):
+    def outcome(setting, replicate, arm):
         if arm["algorithm"] == "neuro-tron":
-            return {"errors": course(replicate + 1.0, 100)}
+            return {"errors": ending_at(replicate + 1.0, 100)}
         if replicate == 4:
-            return {"status": "diverged", "stopped_at": 5, "errors": course(math.inf)}
+            return {"status": "diverged", "stopped_at": 5, "errors": ending_at(math.inf)}
         if replicate >= 2:
-            return {"weights": (-3.0, -4.0), "errors": course(10.0)}
-        return {"errors": course(0.5, 10)}
+            return {"weights": (-3.0, -4.0), "errors": ending_at(10.0)}
+        return {"errors": ending_at(0.5, 10)}
 
     return made(folder, STUDY, outcome, 5)
 
@@ -180,7 +182,7 @@ def test_steps_to_an_error_are_those_of_its_first_record(tmp_path):
 
     def reached(error):
         table = steps_to(results, error)
-        assert table.columns == ["cohort", "replicate", "arm", "steps"]
+        assert table.columns == ["setting", "replicate", "arm", "steps"]
         tron = pl.col("arm").str.starts_with("T")
         return table.filter(tron)["steps"].to_list(), table.filter(~tron)["steps"].to_list()
 
@@ -200,12 +202,12 @@ def test_a_folder_without_shards_gives_empty_tables_and_no_verdicts(tmp_path):
     results = made(tmp_path / "r", STUDY, lambda *_: {}, 0)
     full = made(tmp_path / "full", STUDY, lambda *_: {}, 1)
     assert results.runs.schema == full.runs.schema
-    assert results.courses.schema == full.courses.schema
+    assert results.trajectories.schema == full.trajectories.schema
     assert summarise(results).schema == summarise(full).schema
     assert steps_to(results, "0.1×").schema == steps_to(full, "0.1×").schema
-    for table in (results.runs, results.courses, summarise(results), steps_to(results, 1.0)):
+    for table in (results.runs, results.trajectories, summarise(results), steps_to(results, 1.0)):
         assert len(table) == 0
-    assert repr(results) == "Results of 's': 1 cohorts, 2 arms, 0 units"
+    assert repr(results) == "Results of 's': 1 settings, 2 arms, 0 units"
     assert results.failures == []
     claims = nt.claims.evaluate(results)
     assert {claim.verdict for claim in claims} == {"not tested"}

@@ -1,4 +1,4 @@
-"""From a cohort to the problem and the arms of a replicate, and to the rows of a unit."""
+"""From a setting to the problem and the arms of a replicate, and to the rows of a unit."""
 
 from __future__ import annotations
 
@@ -21,52 +21,52 @@ replicates = 4
 "Scheduled" = "neuro-tron:step_size=scheduled"
 "SGD" = "sgd:step_size=0.03"
 "Slow" = "neuro-tron:step_size=1e-6"
-[[cohorts]]
+[[settings]]
 name = "a"
 network = "symmetric:width=4,outer_weights=2"
 n_inputs = 12
 filter_size = 4
 batch_size = 5
 step_size = 0.01
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 attack = "constant"
 bound = [0, 1]
 probability = 0.5
 trainers = ["SGD", "Tron"]
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 attack = "none"
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 attack = "impersonation"
 bound = 100
 probability = 1
 trainers = ["Tron"]
-[[cohorts.sweeps]]
+[[settings.sweeps]]
 attack = "constant"
 bound = 1
 probability = [0.5, 1]
 trainers = ["Tron"]
-[[cohorts]]
+[[settings]]
 name = "b"
 like = "a"
 law = "laplace"
-[[cohorts]]
+[[settings]]
 name = "c"
 like = "a"
 paired_with = "a"
 law = "laplace"
-[[cohorts]]
+[[settings]]
 name = "d"
 like = "c"
 paired_with = "a"
 n_inputs = 13
 """
 STUDY = nt.studies.parse(TEXT.encode(), "s")
-A, B, C, D = STUDY.cohorts
+A, B, C, D = STUDY.settings
 UNIT = ("a", 1)
 
 
-def problem(cohort=A, replicate=0, study=STUDY) -> nt.Problem:
-    return building.build_problem(study, cohort, replicate)
+def problem(setting=A, replicate=0, study=STUDY) -> nt.Problem:
+    return building.build_problem(study, setting, replicate)
 
 
 @pytest.fixture(scope="module")
@@ -107,18 +107,28 @@ def test_rows_say_what_the_arms_are():
             assert (arm.attack.bound, arm.attack.probability) == (row["bound"], row["probability"])
 
 
-def test_a_trainer_without_a_step_size_takes_the_cohorts():
+def test_rows_keep_the_attack_as_the_study_has_it_beside_its_name():
+    attack = "multiplicative:factor=3"
+    text = TEXT.replace(
+        'attack = "impersonation"\nbound = 100', f'attack = "{attack}"\nbound = 100'
+    )
+    study = nt.studies.parse(text.encode(), "s")
+    row = building.arm_rows(study, study.setting("a"))[8]
+    assert (row["attack"], row["attack_text"]) == ("multiplicative", attack)
+
+
+def test_a_trainer_without_a_step_size_takes_the_settings():
     study = STUDY.model_copy(update={"trainers": STUDY.trainers | {"SGD": "sgd"}})
     arm = building.build_arms(study, A, problem(), 0)[0]
     assert arm.trainer.step_size == 0.01
     assert building.arm_rows(study, A)[0]["step_size"] == "0.01"
 
 
-def drawn(cohort, replicate=1) -> list[bytes]:
-    """What a cohort draws: gates, true weights, an attack's vector, and data."""
-    built = problem(cohort, replicate)
-    arms = building.build_arms(STUDY, cohort, built, replicate)
-    rows = run_unit(STUDY.model_dump_json(), cohort.name, replicate).rows
+def drawn(setting, replicate=1) -> list[bytes]:
+    """What a setting draws: gates, true weights, an attack's vector, and data."""
+    built = problem(setting, replicate)
+    arms = building.build_arms(STUDY, setting, built, replicate)
+    rows = run_unit(STUDY.model_dump_json(), setting.name, replicate).rows
     draws = (
         built.network.gates,
         built.true_weights,
@@ -130,7 +140,7 @@ def drawn(cohort, replicate=1) -> list[bytes]:
 
 def test_settings_that_differ_in_their_name_alone_share_no_draw():
     twin = STUDY.model_copy(
-        update={"cohorts": (A, A.model_copy(update={"name": "twin"}), *STUDY.cohorts[1:])}
+        update={"settings": (A, A.model_copy(update={"name": "twin"}), *STUDY.settings[1:])}
     )
     one, other = (run_unit(twin.model_dump_json(), name, 1).rows[0] for name in ("a", "twin"))
     for key in ("true_weights", "losses", "errors"):
@@ -139,7 +149,7 @@ def test_settings_that_differ_in_their_name_alone_share_no_draw():
 
 
 def test_settings_that_are_paired_share_every_draw_that_their_sizes_allow():
-    one, same, wider = (problem(cohort, 2) for cohort in (A, C, D))
+    one, same, wider = (problem(setting, 2) for setting in (A, C, D))
     assert np.array_equal(one.network.gates, same.network.gates)
     assert np.array_equal(one.true_weights, same.true_weights)
     assert np.array_equal(one.true_weights, wider.true_weights)
@@ -149,8 +159,8 @@ def test_settings_that_are_paired_share_every_draw_that_their_sizes_allow():
 
 
 def test_a_setting_like_a_paired_one_draws_its_own():
-    study = nt.studies.parse((TEXT + '[[cohorts]]\nname = "e"\nlike = "c"\n').encode(), "s")
-    like_c = study.cohorts[-1]
+    study = nt.studies.parse((TEXT + '[[settings]]\nname = "e"\nlike = "c"\n').encode(), "s")
+    like_c = study.settings[-1]
     assert (like_c.law, like_c.paired_with) == ("laplace", None)
     assert building.seed_of(study, like_c) != building.seed_of(study, C)
 
@@ -158,15 +168,15 @@ def test_a_setting_like_a_paired_one_draws_its_own():
 @pytest.mark.parametrize("name", nt.studies.catalog())
 def test_no_two_settings_of_the_catalog_share_draws_but_those_it_pairs(name):
     study = nt.studies.read(name)
-    alone = [cohort for cohort in study.cohorts if cohort.paired_with is None]
-    assert len({building.seed_of(study, cohort) for cohort in study.cohorts}) == len(alone)
+    alone = [setting for setting in study.settings if setting.paired_with is None]
+    assert len({building.seed_of(study, setting) for setting in study.settings}) == len(alone)
 
 
 def test_the_four_laws_of_the_paper_have_true_weights_of_their_own():
     paper = nt.studies.read("paper")
     drawn = [
-        building.build_problem(paper, cohort, replicate).true_weights.tobytes()
-        for cohort in paper.cohorts[:4]
+        building.build_problem(paper, setting, replicate).true_weights.tobytes()
+        for setting in paper.settings[:4]
         for replicate in range(20)
     ]
     assert len(set(drawn)) == 80
@@ -188,7 +198,7 @@ def test_a_replicate_does_not_depend_on_how_many_there_are(computed):
     assert rows_equal(run_unit(more.model_dump_json(), *UNIT).rows, computed.rows)
 
 
-def test_every_cohort_of_a_replicate_comes_before_the_next_replicate():
+def test_every_setting_of_a_replicate_comes_before_the_next_replicate():
     units = list(STUDY.model_copy(update={"replicates": 2}).units())
     assert units == [(name, number) for number in (0, 1) for name in "abcd"]
 

@@ -8,33 +8,35 @@ from neurotron.figures.maps import grid_of
 from neurotron.studies import building
 
 STUDY = nt.studies.read("frontier")
-ATTACKS = {_registry.parse(sweep.attack)[0] for cohort in STUDY.cohorts for sweep in cohort.sweeps}
+ATTACKS = {
+    _registry.parse(sweep.attack)[0] for setting in STUDY.settings for sweep in setting.sweeps
+}
 
 
 def test_its_size_is_as_it_says():
-    arms = sum(len(building.encounters(STUDY, cohort)) for cohort in STUDY.cohorts)
+    arms = sum(len(building.encounters(STUDY, setting)) for setting in STUDY.settings)
     assert "About 28,000 runs of 40,000 steps" in STUDY.description
     assert STUDY.steps == 40_000
     assert 27_500 < arms * STUDY.replicates < 29_000
 
 
 def test_its_grids_are_grids_and_its_open_questions_are_asked():
-    for cohort in STUDY.cohorts[:4]:
-        for sweep in cohort.sweeps:
+    for setting in STUDY.settings[:4]:
+        for sweep in setting.sweeps:
             if sweep.bound != (1e6,):
                 assert grid_of(sweep.levels) == (list(sweep.bound), list(sweep.probability))
-    laws = {cohort.law for cohort in STUDY.cohorts}
+    laws = {setting.law for setting in STUDY.settings}
     assert {f"student-t:dof={dof}" for dof in ("5", "4", "3", "2.5")} <= laws
     assert {"multiplicative", "replacement", "sign-flip"} <= ATTACKS
 
 
 def test_its_settings_are_the_papers():
-    paper = {cohort.name: cohort for cohort in nt.studies.read("paper").cohorts}
-    for cohort in STUDY.cohorts[:4]:
+    paper = {setting.name: setting for setting in nt.studies.read("paper").settings}
+    for setting in STUDY.settings[:4]:
         own, theirs = (
             {key: getattr(it, key) for key in ("law", "network", "n_inputs", "filter_size",
                                                "batch_size", "step_size", "noise", "title")}
-            for it in (cohort, paper[cohort.name])
+            for it in (setting, paper[setting.name])
         )  # fmt: skip
         assert own == theirs
 

@@ -24,7 +24,7 @@ replicates = 2
 Tron = "neuro-tron:step_size=0.01"
 SGD = "sgd"
 #TRAINERS
-[[cohorts]]
+[[settings]]
 name = "a"
 law = "normal"
 network = "symmetric:width=4"
@@ -32,13 +32,13 @@ n_inputs = 6
 filter_size = 2
 batch_size = 4
 step_size = 0.02
-#COHORT
-[[cohorts.sweeps]]
+#SETTING
+[[settings.sweeps]]
 attack = "alternating-sign"
 bound = [0, 1]
 probability = 0.5
 #SWEEP
-[[cohorts]]
+[[settings]]
 name = "b"
 like = "a"
 """
@@ -58,12 +58,12 @@ def but(**values: str) -> str:
     return text
 
 
-def cohort(name: str, like: str) -> str:
-    return f'[[cohorts]]\nname = "{name}"\nlike = "{like}"\n'
+def setting(name: str, like: str) -> str:
+    return f'[[settings]]\nname = "{name}"\nlike = "{like}"\n'
 
 
 def named(name: str) -> str:
-    """The good study with another name of its first cohort."""
+    """The good study with another name of its first setting."""
     return GOOD.replace('name = "a"', f'name = "{name}"')
 
 
@@ -73,17 +73,17 @@ ROW = str(list(range(1000)))
 HOSTILE: dict[str, tuple[str | bytes, str]] = {
     # typing mistakes, at every level
     "key of the study": (also("STUDY", "step = 3"), "in the study 'step': did you mean 'steps'"),
-    "key of a cohort": (
-        also("COHORT", "n_input = 3"), "key in cohorts[0] 'n_input': did you mean 'n_inputs'?"),
-    "key of a later cohort": (
-        GOOD + "lawe = 3", "key in cohorts[1] 'lawe': did you mean 'law'?"),
+    "key of a setting": (
+        also("SETTING", "n_input = 3"), "key in settings[0] 'n_input': did you mean 'n_inputs'?"),
+    "key of a later setting": (
+        GOOD + "lawe = 3", "key in settings[1] 'lawe': did you mean 'law'?"),
     "key of a sweep": (
         also("SWEEP", "bounds = 3"),
-        "key in cohorts[0].sweeps[0] 'bounds': did you mean 'bound'? known: attack, bound,"),
-    "key like nothing": (also("STUDY", "zzz = 3"), "key in the study 'zzz': known: cohorts"),
+        "key in settings[0].sweeps[0] 'bounds': did you mean 'bound'? known: attack, bound,"),
+    "key like nothing": (also("STUDY", "zzz = 3"), "key in the study 'zzz': known: description"),
     "key of 5000 letters": (also("STUDY", "x" * 5000 + " = 1"), "unknown key in the study 'xxx"),
     "key with a line break": (also("STUDY", '"a\\nb" = 1'), r"key in the study 'a\nb'"),
-    "law": (but(law='"norml"'), "cohort 'a': unknown law 'norml': did you mean 'normal'?"),
+    "law": (but(law='"norml"'), "setting 'a': unknown law 'norml': did you mean 'normal'?"),
     "setting of a law": (but(law='"normal:scal=2"'), "setting of normal 'scal': did you mean"),
     "needed setting": (but(law='"student-t"'), "'student-t' needs dof: write student-t:dof=…"),
     "network": (but(network='"symetric"'), "network 'symetric': did you mean 'symmetric'?"),
@@ -95,10 +95,10 @@ HOSTILE: dict[str, tuple[str | bytes, str]] = {
         but(attack='"constant:size=2"'), "unknown setting of constant 'size'"),
     "trainer": (but(SGD='"sdg"'), "unknown trainer 'sdg': did you mean 'sgd'?"),
     "setting of a trainer": (but(SGD='"sgd:lr=1"'), "unknown setting of sgd 'lr'"),
-    "label in a cohort": (
-        also("COHORT", 'trainers = ["SDG"]'), "cohort 'a' 'SDG': did you mean 'SGD'?"),
+    "label in a setting": (
+        also("SETTING", 'trainers = ["SDG"]'), "setting 'a' 'SDG': did you mean 'SGD'?"),
     "label in a sweep": (
-        also("SWEEP", 'trainers = ["Trom"]'), "cohort 'a' 'Trom': did you mean 'Tron'?"),
+        also("SWEEP", 'trainers = ["Trom"]'), "setting 'a' 'Trom': did you mean 'Tron'?"),
     # wrong types
     "text for a number": (but(steps='"10"'), "`steps` must be a whole number, got '10'"),
     "a fraction of a step": (but(steps="10.5"), "`steps` must be a whole number, got 10.5"),
@@ -108,19 +108,19 @@ HOSTILE: dict[str, tuple[str | bytes, str]] = {
     "a list of lists": (but(bound="[[0, 1]]"), "bound[0]` must be a number, got [0, 1]"),
     "a table for a level": (but(bound="{from = 1}"), "bound[0]` must be a number"),
     "a date for a number": (but(steps="1979-05-27"), "`steps` must be a whole number"),
-    "a date for text": (but(law="1979-05-27"), "`cohorts[0].law` must be text"),
+    "a date for text": (but(law="1979-05-27"), "`settings[0].law` must be text"),
     "a time for a title": (also("STUDY", "title = 07:32:00"), "`title` must be text"),
     "a number for a trainer": (but(SGD="3"), "`trainers.SGD` must be text, got 3"),
     "a number for a name": (but(name="3"), f"`name` {NAME}"),
     "text for a list": (
         also("SWEEP", 'trainers = "SGD"'), "sweeps[0].trainers` must be a list, got 'SGD'"),
     "a list for a table": (
-        'name = "s"\ntrainers = ["sgd"]\n[[cohorts]]\nname = "a"\n', "`trainers` must be a table"),
-    "a table for cohorts": (
-        'name = "s"\n[trainers]\nS = "sgd"\n[cohorts]\nname = "a"\n', "write [[cohorts]]"),
-    "a table for sweeps": (GOOD + "[cohorts.sweeps]\nbound = 1", "write [[cohorts.sweeps]]"),
-    "numbers for cohorts": (
-        'cohorts = [1]\nname = "s"\n[trainers]\nS = "sgd"', "`cohorts[0]` must be a table, got 1"),
+        'name = "s"\ntrainers = ["sgd"]\n[[settings]]\nname = "a"\n', "`trainers` must be a table"),
+    "a table for settings": (
+        'name = "s"\n[trainers]\nS = "sgd"\n[settings]\nname = "a"\n', "write [[settings]]"),
+    "a table for sweeps": (GOOD + "[settings.sweeps]\nbound = 1", "write [[settings.sweeps]]"),
+    "numbers for settings": (
+        'settings = [1]\nname = "s"\n[trainers]\nS = "sgd"', "`settings[0]` must be a table, got"),
     "record": (also("STUDY", 'record = "often"'), '`record` must be "log", "all" or a whole'),
     "record of nothing": (also("STUDY", "record = 0"), '`record` must be "log", "all" or a whole'),
     # out of range
@@ -133,18 +133,18 @@ HOSTILE: dict[str, tuple[str | bytes, str]] = {
     "seed of 5000 digits": (also("STUDY", "seed = " + "1" * 5000), "has thousands of digits"),
     "seed of 9000 hexits": (also("STUDY", "seed = 0x" + "f" * 9000), "has thousands of digits"),
     "failure": (also("STUDY", "failure = 1"), "`failure` must be below 1, got 1"),
-    "no inputs": (but(n_inputs="0"), "`cohorts[0].n_inputs` must be at least 1, got 0"),
+    "no inputs": (but(n_inputs="0"), "`settings[0].n_inputs` must be at least 1, got 0"),
     "too many inputs": (but(n_inputs="100_000"), "n_inputs` must be at most 3,000, got 100000"),
     "a filter larger than its input": (
-        but(filter_size="7"), "cohort 'a': `filter_size` must be at most the input's 6, got 7"),
+        but(filter_size="7"), "setting 'a': `filter_size` must be at most the input's 6, got 7"),
     "no samples": (but(batch_size="0"), "batch_size` must be at least 1, got 0"),
     "a batch that does not fit": (
         but(batch_size="1_000_000", n_inputs="100"),
         "batch_size × n_inputs must be at most 10,000,000, got 100,000,000"),
-    "no step size": (but(step_size="0"), "`cohorts[0].step_size` must be above 0, got 0"),
+    "no step size": (but(step_size="0"), "`settings[0].step_size` must be above 0, got 0"),
     "step size without end": (but(step_size="inf"), "step_size` must be a finite number, got inf"),
-    "noise": (also("COHORT", "noise = -0.5"), "noise` must be at least 0, got -0.5"),
-    "noise that is none": (also("COHORT", "noise = nan"), "noise` must be a finite number"),
+    "noise": (also("SETTING", "noise = -0.5"), "noise` must be at least 0, got -0.5"),
+    "noise that is none": (also("SETTING", "noise = nan"), "noise` must be a finite number"),
     "negative bound": (but(bound="[1, -1]"), "bound[1]` must be at least 0, got -1"),
     "bound that is none": (but(bound="nan"), "bound[0]` must be a finite number, got nan"),
     "bound beyond numbers": (but(bound="1e400"), "bound[0]` must be a finite number, got inf"),
@@ -152,70 +152,71 @@ HOSTILE: dict[str, tuple[str | bytes, str]] = {
     "probability": (but(probability="1.5"), "probability[0]` must be at most 1, got 1.5"),
     "odd width": (but(network='"symmetric:width=5"'), "`width` must be even, got 5"),
     "width": (but(network='"symmetric:width=1e9"'), "`width` must be a whole number from 2 to"),
-    "scale": (but(law='"normal:scale=nan"'), "cohort 'a': `scale` must be in [1e-70, 1e70]"),
+    "scale": (but(law='"normal:scale=nan"'), "setting 'a': `scale` must be in [1e-70, 1e70]"),
     "step size of SGD": (but(SGD='"sgd:step_size=fastest"'), "`step_size` must be a number in"),
     "a law without variance": (
         but(law='"student-t:dof=1"'), "sensing='optimal' needs a law of finite variance"),
     # too much
     "a grid of a million": (
         but(bound=ROW, probability=str([i / 1000 for i in range(1000)])),
-        "cohort 'a': more than 4,096 learners: make the sweeps smaller"),
+        "setting 'a': more than 4,096 arms: make the sweeps smaller"),
     "many sweeps": (
-        also("SWEEP", "".join(f"[[cohorts.sweeps]]\nbound = {ROW}\nprobability = 0.{i}\n"
+        also("SWEEP", "".join(f"[[settings.sweeps]]\nbound = {ROW}\nprobability = 0.{i}\n"
                               for i in range(1, 4))),
-        "cohort 'a': more than 4,096 learners"),
+        "setting 'a': more than 4,096 arms"),
     "a thousand and one levels": (but(bound=str(list(range(1001)))), "at most 1,000 entries"),
-    "a thousand cohorts more": (
-        GOOD + "".join(cohort(f"c{i}", "a") for i in range(1000)), "`cohorts` must have at most"),
-    "a million learners in all": (
-        but(bound=ROW) + "".join(cohort(f"c{i}", "a") for i in range(99)),
-        "more than 100,000 learners in all cohorts: make the sweeps smaller"),
+    "a thousand settings more": (
+        GOOD + "".join(setting(f"c{i}", "a") for i in range(1000)), "`settings` must have at most"),
+    "a million arms in all": (
+        but(bound=ROW) + "".join(setting(f"c{i}", "a") for i in range(99)),
+        "more than 100,000 arms in all settings: make the sweeps smaller"),
     "a million of everything": (
-        but(replicates="1_000_000"), "cohorts × replicates must be at most 1,000,000, got 2,000,0"),
+        but(replicates="1_000_000"), "settings × replicates must be at most 1,000,000, got 2,000"),
     "records of every step": (
         also("STUDY", 'record = "all"').replace("steps = 10", "steps = 1_000_000_000"),
         "record='all' would keep 1,000,000,000 records"),
-    "records of every learner": (
+    "records of every arm": (
         also("STUDY", "record = 1").replace("steps = 10", "steps = 9_000_000"),
-        "learners × records must be at most 10,000,000, got 36,000,004"),
+        "arms × records must be at most 10,000,000, got 36,000,004"),
     "levels that look the same": (
         but(bound="[1, 1.0000000000000002]"), "agree in their first 12 digits"),
     "a law of 5000 letters": (but(law=f'"{"x" * 5000}"'), "law` must have at most 200 characters"),
     # who is who
-    "two of one name": (named("b"), "two cohorts are called 'b'"),
-    "like nobody": (GOOD + cohort("c", "bb"), "`like` of 'c' 'bb': did you mean 'b'?"),
-    "like itself": (GOOD + cohort("c", "c"), "`like` goes in a circle: c → c"),
+    "two of one name": (named("b"), "two settings are called 'b'"),
+    "like nobody": (GOOD + setting("c", "bb"), "`like` of 'c' 'bb': did you mean 'b'?"),
+    "like itself": (GOOD + setting("c", "c"), "`like` goes in a circle: c → c"),
     "like in a circle": (
-        GOOD + cohort("c", "d") + cohort("d", "e") + cohort("e", "c"),
+        GOOD + setting("c", "d") + setting("d", "e") + setting("e", "c"),
         "`like` goes in a circle: c → d → e → c"),
     "like in a large circle": (
-        GOOD + "".join(cohort(f"{'c' * 50}{i}", f"{'c' * 50}{(i + 1) % 99}") for i in range(99)),
+        GOOD + "".join(setting(f"{'c' * 50}{i}", f"{'c' * 50}{(i + 1) % 99}") for i in range(99)),
         "`like` goes in a circle: ccc"),
     "like nobody of many": (
-        GOOD + "".join(cohort(f"{'c' * 50}{i}", "nobody") for i in range(400)), "'nobody': known:"),
+        GOOD + "".join(setting(f"{'c' * 50}{i}", "nobody") for i in range(400)), "'nobody': known"),
     "paired with nobody": (
-        GOOD + cohort("c", "b") + 'paired_with = "bb"\n', "`paired_with` of 'c' 'bb': did you"),
-    "paired with itself": (GOOD + cohort("c", "b") + 'paired_with = "c"\n', "not paired itself"),
+        GOOD + setting("c", "b") + 'paired_with = "bb"\n', "`paired_with` of 'c' 'bb': did you"),
+    "paired with itself": (GOOD + setting("c", "b") + 'paired_with = "c"\n', "not paired itself"),
     "paired with a pair": (
-        GOOD + cohort("c", "b") + 'paired_with = "b"\n' + cohort("d", "b") + 'paired_with = "c"\n',
-        "`paired_with` of 'd' must name a cohort that is not paired itself, got 'c'"),
+        GOOD + setting("c", "b") + 'paired_with = "b"\n'
+        + setting("d", "b") + 'paired_with = "c"\n',
+        "`paired_with` of 'd' must name a setting that is not paired itself, got 'c'"),
     "bound in the attack": (
         but(attack='"constant:bound=2"'),
-        "cohort 'a': give `bound` as a key of the sweep, not in 'constant:bound=2'"),
+        "setting 'a': give `bound` as a key of the sweep, not in 'constant:bound=2'"),
     "size in the network": (
         but(network='"symmetric:n_inputs=1000000,filter_size=100000"'),
-        "cohort 'a': give `n_inputs` as a key of the cohort, not in 'symmetric:"),
+        "setting 'a': give `n_inputs` as a key of the setting, not in 'symmetric:"),
     # names of folders
-    "name with a slash": (named("a/b"), f"`cohorts[0].name` {NAME}"),
-    "name of a parent": (named(".."), f"`cohorts[0].name` {NAME}"),
-    "no name": (named(""), f"`cohorts[0].name` {NAME}"),
-    "name of 100 letters": (named("a" * 100), f"`cohorts[0].name` {NAME}"),
-    "name with a NUL": (named("a\\u0000"), f"`cohorts[0].name` {NAME}"),
-    "name with a line break": (named("a\\n"), f"`cohorts[0].name` {NAME}"),
+    "name with a slash": (named("a/b"), f"`settings[0].name` {NAME}"),
+    "name of a parent": (named(".."), f"`settings[0].name` {NAME}"),
+    "no name": (named(""), f"`settings[0].name` {NAME}"),
+    "name of 100 letters": (named("a" * 100), f"`settings[0].name` {NAME}"),
+    "name with a NUL": (named("a\\u0000"), f"`settings[0].name` {NAME}"),
+    "name with a line break": (named("a\\n"), f"`settings[0].name` {NAME}"),
     "name of the study": (but(name='"../s"'), f"`name` {NAME}, the first a letter or digit, got"),
     "label with a line break": (also("TRAINERS", '"a\\nb" = "sgd"'), "must not have control"),
     "label of 61 letters": (also("TRAINERS", f'{"x" * 61} = "sgd"'), "at most 60 characters"),
-    "title with a line break": (also("COHORT", 'title = "a\\nb"'), "must not have control"),
+    "title with a line break": (also("SETTING", 'title = "a\\nb"'), "must not have control"),
     "label with a C1 control": (also("TRAINERS", '"a\\u009bb" = "sgd"'), "must not have control"),
     "label that turns": (also("TRAINERS", '"a\\u202eb" = "sgd"'), "must not have control"),
     "title that turns": (also("STUDY", 'title = "a\\u2066b"'), "must not have control"),
@@ -224,18 +225,18 @@ HOSTILE: dict[str, tuple[str | bytes, str]] = {
             also(where, text.format(f"a\\u{code}b")), "must not have control or other invisible")
         for code in ("061c", "200b", "200e", "200f", "feff")
         for place, where, text in (
-            ("label", "TRAINERS", '"{}" = "sgd"'), ("title", "COHORT", 'title = "{}"'))
+            ("label", "TRAINERS", '"{}" = "sgd"'), ("title", "SETTING", 'title = "{}"'))
     },
     "law with a C1 control": (but(law='"\\u0085normal"'), "must not have control"),
     "description with ESC": (also("STUDY", 'description = "\\u001b[2J"'), "must not have control"),
     # something is missing
     "nothing": ("", "`name` is missing"),
-    "no trainers": ('name = "s"\n[[cohorts]]\nname = "a"\n', "`trainers` is missing"),
-    "an empty table": ('name = "s"\n[trainers]\n[[cohorts]]\nname="a"', "`trainers` must not be e"),
-    "no cohorts": ('name = "s"\n[trainers]\nS = "sgd"\n', "`cohorts` is missing"),
-    "a cohort without a name": (GOOD + "[[cohorts]]\n", "`cohorts[2].name` is missing"),
-    "no levels": (but(bound="[]"), "`cohorts[0].sweeps[0].bound` must not be empty"),
-    "no sweeps": (GOOD + "sweeps = []", "`cohorts[1].sweeps` must not be empty"),
+    "no trainers": ('name = "s"\n[[settings]]\nname = "a"\n', "`trainers` is missing"),
+    "an empty table": ('name = "s"\n[trainers]\n[[settings]]\nname="a"', "`trainers` must not be"),
+    "no settings": ('name = "s"\n[trainers]\nS = "sgd"\n', "`settings` is missing"),
+    "a setting without a name": (GOOD + "[[settings]]\n", "`settings[2].name` is missing"),
+    "no levels": (but(bound="[]"), "`settings[0].sweeps[0].bound` must not be empty"),
+    "no sweeps": (GOOD + "sweeps = []", "`settings[1].sweeps` must not be empty"),
     # not a study at all
     "prose": ("hello world", "not TOML: Expected '=' after a key"),
     "YAML": ("name: paper\n", "not TOML: Expected '=' after a key"),
@@ -304,7 +305,7 @@ def test_a_hostile_study_gets_one_clear_sentence_at_once(name, tmp_path):
     file, began = written(tmp_path, name), time.perf_counter()
     text = complaint(file)
     assert HOSTILE[name][1] in text
-    assert text.startswith((f"{file}: ", "cohort 'a': ", "cohorts × replicates", "more than"))
+    assert text.startswith((f"{file}: ", "setting 'a': ", "settings × replicates", "more than"))
     assert_one_sentence(text.removeprefix(f"{file}: "))
     assert time.perf_counter() - began < 5.0
 

@@ -14,6 +14,6 @@ def test_a_killed_study_resumes_to_the_same_content(tmp_path):
     assert len(hashes(tmp_path / "killed")) == 16
     assert hashes(tmp_path / "killed") == hashes(tmp_path / "undisturbed")
     assert leftovers(tmp_path / "killed") == []
-    events = nt.load(tmp_path / "killed").folder.events()
+    events = nt.load_results(tmp_path / "killed").folder.events()
     assert events[-1]["event"] == "end"
     assert sum(event["event"] == "start" for event in events) > 2

@@ -1,4 +1,4 @@
-"""From TOML to a study: what is read, taken from another cohort, and told of itself."""
+"""From TOML to a study: what is read, taken from another setting, and told of itself."""
 
 from __future__ import annotations
 
@@ -19,59 +19,61 @@ def parse(text: str) -> nt.studies.Study:
     return nt.studies.parse((HEAD + text).encode(), "s.toml")
 
 
-def cohort(**values) -> str:
+def setting(**values) -> str:
     lines = (f"{name} = {json.dumps(value)}" for name, value in values.items())
-    return "\n".join(["[[cohorts]]", *lines, ""])
+    return "\n".join(["[[settings]]", *lines, ""])
 
 
 def test_what_is_left_out_is_the_papers_first_column():
-    only = parse(cohort(name="a")).cohorts[0]
+    only = parse(setting(name="a")).settings[0]
     assert (only.n_inputs, only.filter_size, only.batch_size) == (100, 25, 16)
     assert (only.law, only.step_size, only.noise, only.title) == ("normal", 1e-4, 0.0, None)
     assert only.sweeps == (nt.studies.Sweep(),)
 
 
-def test_a_cohort_takes_from_another_what_it_leaves_out():
-    sweeps = '[[cohorts.sweeps]]\nattack = "constant"\nbound = [1, 2]\n'
-    model = cohort(name="a", title="A", law="laplace", n_inputs=7, trainers=["S"]) + sweeps
-    one, other = parse(model + cohort(name="b", like="a", n_inputs=9)).cohorts
+def test_a_setting_takes_from_another_what_it_leaves_out():
+    sweeps = '[[settings.sweeps]]\nattack = "constant"\nbound = [1, 2]\n'
+    model = setting(name="a", title="A", law="laplace", n_inputs=7, trainers=["S"]) + sweeps
+    one, other = parse(model + setting(name="b", like="a", n_inputs=9)).settings
     assert (other.name, other.n_inputs, other.law, other.trainers) == ("b", 9, "laplace", ("S",))
     assert other.sweeps == one.sweeps
     assert other.sweeps[0].bound == (1.0, 2.0)
 
 
 def test_a_title_and_the_model_are_not_taken():
-    other = parse(cohort(name="a", title="A") + cohort(name="b", like="a")).cohorts[1]
+    other = parse(setting(name="a", title="A") + setting(name="b", like="a")).settings[1]
     assert (other.title, other.heading, other.like) == (None, "b", None)
-    own = parse(cohort(name="a", title="A") + cohort(name="b", like="a", title="B")).cohorts[1]
+    own = parse(setting(name="a", title="A") + setting(name="b", like="a", title="B")).settings[1]
     assert own.heading == "B"
 
 
 def test_a_value_that_equals_the_default_still_wins_over_the_model():
-    other = parse(cohort(name="a", n_inputs=7) + cohort(name="b", like="a", n_inputs=100)).cohorts
+    other = parse(
+        setting(name="a", n_inputs=7) + setting(name="b", like="a", n_inputs=100)
+    ).settings
     assert other[1].n_inputs == 100
 
 
 @given(st.permutations(range(5)))
 def test_a_chain_of_models_may_stand_in_any_order(order):
     chain = [
-        cohort(name=f"c{i}", noise=i, **({"like": f"c{i - 1}"} if i else {"n_inputs": 31}))
+        setting(name=f"c{i}", noise=i, **({"like": f"c{i - 1}"} if i else {"n_inputs": 31}))
         for i in range(5)
     ]
-    found = parse("".join(chain[i] for i in order)).cohorts
+    found = parse("".join(chain[i] for i in order)).settings
     assert [c.name for c in found] == [f"c{i}" for i in order]
     assert {c.n_inputs for c in found} == {31}
     assert [c.noise for c in found] == list(order)
 
 
 def test_a_long_chain_is_filled_in_once():
-    links = [cohort(name=f"c{i}", like=f"c{i + 1}") for i in range(400)]
-    assert parse("".join(links) + cohort(name="c400", n_inputs=31)).cohorts[0].n_inputs == 31
+    links = [setting(name=f"c{i}", like=f"c{i + 1}") for i in range(400)]
+    assert parse("".join(links) + setting(name="c400", n_inputs=31)).settings[0].n_inputs == 31
 
 
 def test_one_level_is_a_list_of_one():
-    text = "[[cohorts.sweeps]]\nbound = 3\nprobability = 1\n"
-    assert parse(cohort(name="a") + text).cohorts[0].sweeps[0].levels == [(3.0, 1.0)]
+    text = "[[settings.sweeps]]\nbound = 3\nprobability = 1\n"
+    assert parse(setting(name="a") + text).settings[0].sweeps[0].levels == [(3.0, 1.0)]
 
 
 def test_the_catalog_names_every_study_with_its_title():
@@ -91,7 +93,7 @@ def test_a_file_is_read_wherever_it_is(tmp_path):
 def test_the_template_is_a_study_that_can_be_built():
     study = nt.studies.parse(nt.studies.template().encode(), "template")
     building.check(study)
-    arms = [len(building.arm_rows(study, cohort)) for cohort in study.cohorts]
+    arms = [len(building.arm_rows(study, setting)) for setting in study.settings]
     assert arms == [2 * 4 + 3] * 2
 
 
@@ -108,7 +110,7 @@ TABLE_1 = [
 @pytest.mark.parametrize(("name", "law", "step_size", "n_inputs"), TABLE_1)
 def test_the_paper_study_has_the_columns_of_table_1(name, law, step_size, n_inputs):
     study = nt.studies.read("paper")
-    column = study.cohort(name)
+    column = study.setting(name)
     assert (column.law, column.step_size, column.n_inputs) == (law, step_size, n_inputs)
     assert (column.filter_size, column.batch_size) == (25, 16)
     assert column.network == "symmetric:width=10"
@@ -127,14 +129,14 @@ def test_the_paper_study_has_nothing_beside_but_outer_weights_and_impersonation(
     study = nt.studies.read("paper")
     table = [name for name, *_ in TABLE_1]
     others = ["outer-weights-1", "outer-weights-10", "impersonation"]
-    assert [cohort.name for cohort in study.cohorts] == table + others
+    assert [setting.name for setting in study.settings] == table + others
     assert (study.steps, study.replicates) == (40_000, 20)
 
 
 def test_the_paper_study_has_the_outer_weights_as_they_were_published():
     study = nt.studies.read("paper")
     for weight in (1, 10):
-        chosen = study.cohort(f"outer-weights-{weight}")
+        chosen = study.setting(f"outer-weights-{weight}")
         assert (chosen.n_inputs, chosen.filter_size, chosen.batch_size) == (50, 20, 64)
         assert chosen.network == f"symmetric:width=100,outer_weights={weight}"
         assert chosen.law == "normal"
@@ -162,7 +164,7 @@ def test_a_study_survives_being_sent_as_json(name):
 
 CHANGES = {
     "name": "other", "title": "other", "description": "other", "seed": 9, "steps": 9,
-    "record": "all", "failure": 0.5, "trainers": {"SGD": "sgd"}, "cohorts": (),
+    "record": "all", "failure": 0.5, "trainers": {"SGD": "sgd"}, "settings": (),
 }  # fmt: skip
 
 

@@ -24,13 +24,13 @@ import neurotron as nt
 from neurotron._check import InputError
 from neurotron.cli.app import app
 from neurotron.results.folder import Folder, StorageError
-from neurotron.studies import Cohort, Failure, Progress, Study, Unit, workers
+from neurotron.studies import Failure, Progress, Setting, Study, Unit, workers
 from neurotron.studies.unit import run_unit
 
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory) -> Path:
-    """A study of two cohorts and two replicates."""
+    """A study of two settings and two replicates."""
     return write_study(tmp_path_factory.mktemp("study"), steps=300, replicates=2)
 
 
@@ -52,13 +52,13 @@ def out(tmp_path) -> Path:
     return tmp_path / "out"
 
 
-def fail(monkeypatch, cohort: str | None, times: float) -> list[tuple[str, int]]:
-    """Let the first attempts at replicate 0 of a cohort, or at anything, fail; return them all."""
+def fail(monkeypatch, setting: str | None, times: float) -> list[tuple[str, int]]:
+    """Let the first attempts at replicate 0 of a setting, or at anything, fail; return them all."""
     attempts: list[tuple[str, int]] = []
 
     def run(spec, name, replicate, progress=None):
         attempts.append((name, replicate))
-        wanted = cohort is None or (name, replicate) == (cohort, 0)
+        wanted = setting is None or (name, replicate) == (setting, 0)
         if wanted and attempts.count((name, replicate)) <= times:
             raise ArithmeticError("bad\nluck")
         return run_unit(spec, name, replicate, progress)
@@ -128,17 +128,17 @@ def test_a_unit_that_fails_twice_is_recorded_and_the_others_go_on(
     assert len(attempts) == 5
     assert report.failures == [Failure(Unit("laplace", 0), "ArithmeticError: bad luck")]
     assert (report.computed, report.interrupted) == (3, False)
-    assert [event["cohort"] for event in events(out, "failed")] == ["laplace"]
+    assert [event["setting"] for event in events(out, "failed")] == ["laplace"]
     again = nt.studies.run(study, out)
     assert (again.kept, again.computed, again.failures) == (3, 1, [])
     assert hashes(out) == undisturbed
 
 
-@pytest.mark.parametrize(("cohort", "done"), [("laplace", 3), (None, 0)])
-def test_the_command_says_what_failed_with_exit_code_1(file, out, monkeypatch, cohort, done):
-    fail(monkeypatch, cohort, times=2)
+@pytest.mark.parametrize(("setting", "done"), [("laplace", 3), (None, 0)])
+def test_the_command_says_what_failed_with_exit_code_1(file, out, monkeypatch, setting, done):
+    fail(monkeypatch, setting, times=2)
     result = CliRunner().invoke(app, ["run", str(file), "--out", str(out)])
-    assert "failed: cohort laplace, replicate 0: ArithmeticError: bad luck" in result.output
+    assert "failed: setting laplace, replicate 0: ArithmeticError: bad luck" in result.output
     assert f"finished with {done} of 4 units" in result.output
     assert result.exit_code == 1
 
@@ -226,9 +226,12 @@ def test_what_is_finished_is_kept_before_what_failed_ends_the_run(study, out):
     ("changes", "complaint"),
     [
         ({"steps": -5}, "`steps` must be at least 0, got -5"),
-        ({"cohorts": (Cohort(name="a"), Cohort(name="a"))}, "two cohorts are called 'a'"),
-        ({"cohorts": (Cohort(name="a", trainers=["no"]),)}, "unknown trainer of cohort 'a' 'no'"),
-        ({"cohorts": (Cohort(name="a", like="b"),)}, "unknown cohort in `like` of 'a' 'b'"),
+        ({"settings": (Setting(name="a"), Setting(name="a"))}, "two settings are called 'a'"),
+        (
+            {"settings": (Setting(name="a", trainers=["no"]),)},
+            "unknown trainer of setting 'a' 'no'",
+        ),
+        ({"settings": (Setting(name="a", like="b"),)}, "unknown setting in `like` of 'a' 'b'"),
     ],
 )
 def test_a_study_made_in_python_is_checked_as_a_file_is(study, out, changes, complaint):
@@ -239,13 +242,13 @@ def test_a_study_made_in_python_is_checked_as_a_file_is(study, out, changes, com
 
 
 def test_a_study_made_in_python_is_filled_in_as_a_file_is(study, out):
-    cohorts = [
-        Cohort(name="a", law="laplace", n_inputs=3, filter_size=2),
-        Cohort(name="b", like="a"),
+    settings = [
+        Setting(name="a", law="laplace", n_inputs=3, filter_size=2),
+        Setting(name="b", like="a"),
     ]
-    made = Study(name="made", steps=10, trainers={"SGD": "sgd"}, cohorts=cohorts)
+    made = Study(name="made", steps=10, trainers={"SGD": "sgd"}, settings=settings)
     nt.studies.run(made, out, replicates=1)
-    assert set(nt.load(out).arms["law"]) == {"laplace"}
+    assert set(nt.load_results(out).arms["law"]) == {"laplace"}
 
 
 # --- damaged shards
@@ -391,7 +394,7 @@ def robbing(robbed: Callable[[], None]) -> Callable[[Progress], None]:
 def test_a_run_whose_shards_were_removed_says_how_many_are_missing(study, undisturbed, out):
     path = out / "shards/normal/0.parquet"
     report = nt.studies.run(study, out, workers=1, progress=robbing(path.unlink))
-    assert (report.there, report.removed) == (3, 1)
+    assert (report.present, report.removed) == (3, 1)
     again = nt.studies.run(study, out)
     assert (again.kept, again.computed, again.removed) == (3, 1, 0)
     assert hashes(out) == undisturbed

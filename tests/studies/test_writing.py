@@ -26,8 +26,8 @@ def test_the_catalog_reads_back(name):
 def test_any_words_read_back(title, description, label):
     smoke = read("smoke").model_dump(mode="json")
     words = {"title": title, "description": description, "trainers": {label: "neuro-tron"}}
-    cohorts = [cohort | {"trainers": None, "title": label} for cohort in smoke["cohorts"]]
-    for cohort in cohorts:
-        cohort["sweeps"] = [sweep | {"trainers": None} for sweep in cohort["sweeps"]]
-    spec = smoke | words | {"cohorts": cohorts}
+    settings = [setting | {"trainers": None, "title": label} for setting in smoke["settings"]]
+    for setting in settings:
+        setting["sweeps"] = [sweep | {"trainers": None} for sweep in setting["sweeps"]]
+    spec = smoke | words | {"settings": settings}
     assert parse(to_toml(spec).encode(), "x") == Study.model_validate(spec, strict=False)

@@ -78,12 +78,17 @@ def test_no_radius_is_below_the_floor_however_many_steps(small_problem):
 
 
 def test_a_bound_that_underflows_is_not_zero():
-    problem = nt.Problem(nt.networks.relu_gate(1), nt.Normal(), [-2.0])
+    problem = nt.Problem.draw(nt.networks.relu_gate(1), nt.Normal(), true_weights=[-2.0])
     for steps in (1000, 10**6, None):
         assert 1e-17 < certify(problem, steps=steps).radius < 1e-12
-    nothing = nt.Problem(nt.networks.relu_gate(1), nt.Normal(), [0.0])
+    nothing = nt.Problem.draw(nt.networks.relu_gate(1), nt.Normal(), true_weights=[0.0])
     assert certify(nothing, steps=10**6).radius >= LEAST
-    assert certify(nt.Problem(nt.networks.relu_gate(1), nt.Normal(), [1.0]), steps=0).radius > 0.0
+    assert (
+        certify(
+            nt.Problem.draw(nt.networks.relu_gate(1), nt.Normal(), true_weights=[1.0]), steps=0
+        ).radius
+        > 0.0
+    )
 
 
 def test_the_floor_of_theorem_1_is_that_of_its_own_slow_rate():
@@ -112,8 +117,8 @@ def test_steps_too_small_to_undo_rounding_have_a_large_floor(small_problem):
 
 def test_weights_are_stored_as_exactly_as_they_are_large_and_not_as_the_true_ones_are():
     """With w* = 0 and steps of 1e-17 nothing moves from the start: no radius is below it."""
-    problem = nt.Problem(
-        nt.networks.relu_gate(2), nt.Normal(), np.zeros(2), initial_weights=[10.0, 5.0]
+    problem = nt.Problem.draw(
+        nt.networks.relu_gate(2), nt.Normal(), true_weights=np.zeros(2), initial_weights=[10.0, 5.0]
     )
     certificate = certify(problem, 1e-17, steps=None)
     run = nt.simulate(problem, [certificate.arm], steps=1000, batch_size=certificate.batch_size)
@@ -121,7 +126,9 @@ def test_weights_are_stored_as_exactly_as_they_are_large_and_not_as_the_true_one
 
 
 def test_large_true_weights_are_reached_and_not_taken_for_divergence():
-    problem = nt.Problem(nt.networks.relu_gate(4), nt.Normal(), [3e6, -3e6, 3e6, 3e6])
+    problem = nt.Problem.draw(
+        nt.networks.relu_gate(4), nt.Normal(), true_weights=[3e6, -3e6, 3e6, 3e6]
+    )
     certificate = certify(problem, "fastest", steps=1000)
     run = nt.simulate(problem, [certificate.arm], steps=1000, batch_size=certificate.batch_size)
     assert run.status == ("finished",)
@@ -129,7 +136,7 @@ def test_large_true_weights_are_reached_and_not_taken_for_divergence():
 
 
 def test_before_the_first_step_the_start_is_what_it_is(small_problem):
-    at_the_truth = nt.Problem(small_problem.network, nt.Normal(), np.ones(4))
+    at_the_truth = nt.Problem.draw(small_problem.network, nt.Normal(), true_weights=np.ones(4))
     assert certify(at_the_truth, 5.0, steps=0).radius < 1e-12
 
 
@@ -137,12 +144,12 @@ def test_a_step_too_large_amplifies_rounding_with_the_error(small_problem):
     certificate = certify(small_problem, 5.0, steps=30)
     assert certificate.holds
     assert certificate.rounding < 1e-9 * certificate.radius
-    at_the_truth = nt.Problem(small_problem.network, nt.Normal(), np.ones(4))
+    at_the_truth = nt.Problem.draw(small_problem.network, nt.Normal(), true_weights=np.ones(4))
     assert not certify(at_the_truth, 5.0, steps=30).holds
 
 
 def test_who_does_not_know_the_true_weights_gets_a_floor_for_all_that_are_near(small_problem):
-    unknown = nt.Problem(small_problem.network, small_problem.law)
+    unknown = nt.Problem(small_problem.network, nt.data.Simulated(small_problem.law))
     error = small_problem.initial_error()
     near, far = (certify(unknown, initial_error=times * error) for times in (1.0, 10.0))
     assert certify(small_problem).rounding < near.rounding < far.rounding
@@ -192,7 +199,7 @@ def test_a_schedule_made_for_another_attack_has_its_rounding_followed(small_prob
 
 def test_a_measured_error_is_never_zero():
     """A run that finds the true weights to the last digit has not measured an error of 0."""
-    problem = nt.Problem(nt.networks.relu_gate(1), nt.Normal(), [1.0])
+    problem = nt.Problem.draw(nt.networks.relu_gate(1), nt.Normal(), true_weights=[1.0])
     certificate = certify(problem, method="measured", steps=3, failure=0.3)
     assert 4.0 * UNIT <= certificate.radius < 1e-14
     assert "≤ 0 " not in str(certificate)

@@ -13,7 +13,7 @@ from mpmath import mp
 
 import neurotron as nt
 from neurotron._streams import Stream
-from neurotron.engine.sources import draw_inputs
+from neurotron.data.base import draw_inputs
 from neurotron.networks import sensing
 from neurotron.theory.attack_moments import AttackMoments, attack_moments
 from neurotron.theory.sharp import sharp_constants
@@ -108,7 +108,7 @@ def test_no_error_is_spread_more_than_L2_says(network, law):
 @pytest.mark.parametrize("leak", [0.0, 0.4, 1.0])
 def test_L2_is_met_with_equality_by_one_weight(leak):
     """One ReLU gate in one dimension: e = d·x left or right of zero, so the bound is exact."""
-    problem = nt.Problem(nt.networks.relu_gate(1, leak=leak), nt.Laplace(), [1.0])
+    problem = nt.Problem.draw(nt.networks.relu_gate(1, leak=leak), nt.Laplace(), true_weights=[1.0])
     constants = sharp_constants(problem, np.ones((1, 1)))
     fourth = nt.Laplace().kurtosis * nt.Laplace().variance ** 2
     spread = (1.0 + leak**2) / 2.0 * fourth
@@ -285,7 +285,9 @@ def test_one_step_of_a_batch_aware_attacker_who_sees_the_noise_stays_below_its_b
     xi = np.sign(x * (noise * x).sum(axis=1, keepdims=True))
     moves = ((noise + xi) * x).mean(axis=1) ** 2
     low, high = interval(moves)
-    problem = nt.Problem(nt.networks.relu_gate(1, leak=1.0), nt.Normal(), [1.0], noise=1.0)
+    problem = nt.Problem.draw(
+        nt.networks.relu_gate(1, leak=1.0), nt.Normal(), true_weights=[1.0], noise=1.0
+    )
     constants = sharp_constants(problem, np.ones((1, 1)))
     trainer = nt.NeuroTron(1.0, np.ones((1, 1)))
     query, batch = (

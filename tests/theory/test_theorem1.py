@@ -173,7 +173,7 @@ def test_its_constants_are_the_public_ones():
 def test_one_step_of_the_worst_attacker_stays_below_the_recursion():
     """The paper's bound on one step, against 4000 batches of the adaptive attack."""
     network = nt.networks.relu_gate(3)
-    problem = nt.Problem(network, nt.Normal(scale=4.0), [1.0, -1.0, 0.5])
+    problem = nt.Problem.draw(network, nt.Normal(scale=4.0), true_weights=[1.0, -1.0, 0.5])
     attack = nt.attacks.Adaptive(0.5, 0.3)
     theorem = Theorem1.of(problem, np.eye(3), attack, 4)
     gamma = 3.0
@@ -203,7 +203,7 @@ def test_an_impersonator_leads_the_mean_where_theory_says():
 
 
 def test_at_probability_one_an_impersonator_wins():
-    problem = nt.Problem(nt.networks.relu_gate(2), nt.Rademacher(), [1.0, 2.0])
+    problem = nt.Problem.draw(nt.networks.relu_gate(2), nt.Rademacher(), true_weights=[1.0, 2.0])
     liar = nt.attacks.Impersonation(weights=[3.0, 2.0], bound=10.0)
     arm = nt.Arm(nt.NeuroTron(0.3), liar)
     run = nt.simulate(problem, [arm], steps=400, batch_size=4)

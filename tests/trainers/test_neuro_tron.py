@@ -35,8 +35,8 @@ def test_a_schedule_takes_the_certificates_best_step_at_every_step(small_problem
     run = nt.simulate(small_problem, arms, steps=50, batch_size=8, record="all")
     weights = small_problem.initial_weights
     for t, eta in enumerate(steps[:5]):
-        problem = nt.Problem(
-            small_problem.network, small_problem.law, small_problem.true_weights,
+        problem = nt.Problem.draw(
+            small_problem.network, small_problem.law, true_weights=small_problem.true_weights,
             initial_weights=weights,
         )  # fmt: skip
         assert run.errors[0, t] == pytest.approx(problem.initial_error(), rel=1e-9)
@@ -47,10 +47,9 @@ def test_a_schedule_takes_the_certificates_best_step_at_every_step(small_problem
 def _one_step(problem: nt.Problem, eta: float, step: int) -> np.ndarray:
     """Return the weights after update number `step`, made by hand from the stream."""
     from neurotron._streams import Purpose, Stream
-    from neurotron.engine.sources import Simulated
 
     stream = Stream.of(0, 0)
-    batch = Simulated(problem).batch(stream, step, 8)
+    batch = problem.data.batch(problem.network, stream, step, 8)
     coin, _ = stream.pairs(Purpose.ATTACK, step, 8)
     m = np.asarray(resolve(nt.NeuroTron(1.0), problem).sensing)
     sensed = batch.inputs @ m.T

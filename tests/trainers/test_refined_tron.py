@@ -242,7 +242,7 @@ def test_averaging_goes_on_through_the_middle_of_a_trial(monkeypatch):
 
 def test_averaging_is_worth_it_where_honest_labels_are_noisy():
     exact = small()
-    noisy = nt.Problem(exact.network, exact.law, exact.true_weights, noise=0.3)
+    noisy = nt.Problem.draw(exact.network, exact.law, true_weights=exact.true_weights, noise=0.3)
     attack = nt.attacks.RandomSign(1.0, 0.2)
     arms = [nt.Arm(nt.RefinedTron(averaging=a), attack) for a in (True, False)]
     runs = [nt.simulate(noisy, arms, steps=6000, batch_size=16, replicate=i) for i in range(4)]
@@ -293,12 +293,10 @@ def test_one_gate_of_one_input_and_batches_of_one_recover_the_filter():
 def test_it_learns_from_rows_without_true_weights():
     draw, network = np.random.default_rng(0), nt.networks.symmetric(20, 5, 4, seed=1)
     X, truth = draw.standard_normal((500, 20)), draw.standard_normal(5)
-    problem = nt.Problem(network, nt.Empirical(X))
+    problem = nt.Problem.from_rows(network, X, network(truth, X))
     arm = nt.Arm(nt.RefinedTron(), nt.attacks.Constant(3.0, 0.4))
-    run = nt.simulate(
-        problem, [arm], steps=6000, batch_size=16, source=nt.Rows(X, network(truth, X))
-    )
-    assert run.errors is None
+    run = nt.simulate(problem, [arm], steps=6000, batch_size=16)
+    assert not run.has_errors
     np.testing.assert_allclose(run.weights[0], truth, atol=EXACT)
 
 

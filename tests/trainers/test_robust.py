@@ -13,7 +13,6 @@ from tests.trainers.test_transcription import output_and_gradient
 
 import neurotron as nt
 from neurotron._streams import Purpose, Stream
-from neurotron.engine.sources import Simulated
 from neurotron.trainers.robust_sgd import effective_size
 from neurotron.trainers.tracking import Tracked
 
@@ -55,11 +54,11 @@ def test_clipped_tron_clips_and_has_no_pace(rho, tau):
 def transcription(problem, trainer, attack, steps, batch):
     """The trainer, written sample by sample; the attack adds its bound."""
     network, w = problem.network, problem.initial_weights.copy()
-    stream, source = Stream.of(0, 0), Simulated(problem)
+    stream = Stream.of(0, 0)
     tau = None
     length = 0.0
     for t in range(steps):
-        xs, ys, _ = source.batch(stream, t, batch)
+        xs, ys, _ = problem.data.batch(network, stream, t, batch)
         coins, _ = stream.pairs(Purpose.ATTACK, t, batch)
         move = np.zeros(len(w))
         total = within = squares = sizes = 0.0
@@ -137,8 +136,8 @@ def scaled_run(labels=1.0, inputs=1.0):
     network = nt.networks.symmetric(20, 5, 4, seed=1)
     one = nt.Problem.draw(network, nt.Normal(), seed=1)
     unit = labels / inputs
-    problem = nt.Problem(
-        network, nt.Normal(scale=inputs), one.true_weights * unit,
+    problem = nt.Problem.draw(
+        network, nt.Normal(scale=inputs), true_weights=one.true_weights * unit,
         initial_weights=one.initial_weights * unit,
     )  # fmt: skip
     attack = nt.attacks.Adaptive(labels, 0.3)

@@ -22,8 +22,11 @@ def run(problem, trainer, steps=60, **options):
 def from_there(problem, trainer, earlier, steps):
     """Run a trainer from where an earlier run ended, on the batches that come next."""
     end = earlier.state.step
-    second = nt.Problem(
-        problem.network, problem.law, problem.true_weights, initial_weights=earlier.weights[0]
+    second = nt.Problem.draw(
+        problem.network,
+        problem.law,
+        true_weights=problem.true_weights,
+        initial_weights=earlier.weights[0],
     )
     begin = run(second, trainer, 0)
     state = dataclasses.replace(begin.state, step=end, stages=(Stage(since=end),))

@@ -83,7 +83,9 @@ def test_the_first_batch_that_counts_sets_the_threshold():
 
 def test_one_gate_and_one_sample_a_step_finds_its_threshold():
     """Every second batch has no gradient, on this seed the first one too."""
-    problem = nt.Problem(nt.networks.relu_gate(1), nt.Normal(), [3.0], initial_weights=[1.0])
+    problem = nt.Problem.draw(
+        nt.networks.relu_gate(1), nt.Normal(), true_weights=[3.0], initial_weights=[1.0]
+    )
     arms = [nt.Arm(nt.ClippedSGD(1e-30, quantile=p, speed=0.01)) for p in (0.2, 0.5)]
     seeds = [s for s in range(6) if not _first_gate_opens(problem, s)]
     assert seeds
@@ -97,7 +99,7 @@ def test_one_gate_and_one_sample_a_step_finds_its_threshold():
 
 
 def _first_gate_opens(problem, seed):
-    return nt.Simulated(problem).batch(Stream.of(seed, 0), 0, 1).inputs[0, 0] > 0
+    return problem.data.batch(problem.network, Stream.of(seed, 0), 0, 1).inputs[0, 0] > 0
 
 
 def test_running_means_are_plain_means_until_they_forget():

@@ -7,7 +7,6 @@ import pytest
 
 import neurotron as nt
 from neurotron._streams import Stream
-from neurotron.engine.sources import Simulated
 
 
 @pytest.mark.parametrize(
@@ -20,7 +19,7 @@ def test_every_trainer_conforms(trainer):
 def test_sgd_moves_along_the_negative_gradient_of_the_squared_loss(small_problem):
     """Finite differences of the batch loss ½ mean (v − f_w(x))²."""
     run = nt.simulate(small_problem, [nt.Arm(nt.SGD(1e-3))], steps=1, batch_size=6)
-    x, y, _ = Simulated(small_problem).batch(Stream.of(0, 0), 0, 6)
+    x, y, _ = small_problem.data.batch(small_problem.network, Stream.of(0, 0), 0, 6)
 
     def loss(w):
         return 0.5 * ((y - small_problem.network(w, x)) ** 2).mean()

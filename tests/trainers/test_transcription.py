@@ -9,7 +9,6 @@ import pytest
 
 import neurotron as nt
 from neurotron._streams import Purpose, Stream
-from neurotron.engine.sources import Simulated
 
 ETA, THETA, BETA, BATCH, STEPS = 3e-3, 0.4, 0.6, 5, 30
 
@@ -89,9 +88,9 @@ def transcription(problem, trainer, attack):
     network, w = problem.network, problem.initial_weights.copy()
     kind, level = trainer.direction, 1.0
     matrix = trainer.sensing if kind == "sensing" else network.mean_gate
-    stream, source = Stream.of(0, 0), Simulated(problem)
+    stream = Stream.of(0, 0)
     for t in range(STEPS):
-        xs, ys, _ = source.batch(stream, t, BATCH)
+        xs, ys, _ = problem.data.batch(network, stream, t, BATCH)
         coins, uniforms = stream.pairs(Purpose.ATTACK, t, BATCH)
         outputs, gradients = zip(*(output_and_gradient(network, w, x) for x in xs), strict=True)
         move, lengths = np.zeros(len(w)), []
@@ -139,13 +138,13 @@ def test_every_attack_and_direction_in_one_cohort_equals_its_transcription(netwo
 def test_an_arm_diverges_exactly_at_a_million_times_one_plus_its_start(factor, status, engine):
     """One gate, x = ±1, w* = 0, start 3: the first update of SGD moves w to 3 (1 − η) or not."""
     network = nt.networks.relu_gate(1)
-    problem = nt.Problem(network, nt.Rademacher(), [0.0], initial_weights=[3.0])
+    problem = nt.Problem.draw(network, nt.Rademacher(), true_weights=[0.0], initial_weights=[3.0])
     limit = 1e6 * (1.0 + 3.0)
     arm = nt.Arm(nt.SGD(step_size=(factor * limit + 3.0) / 3.0))
     seeds = [
         seed
         for seed in range(20)
-        if Simulated(problem).batch(Stream.of(seed, 0), 0, 1).inputs[0, 0] > 0
+        if problem.data.batch(network, Stream.of(seed, 0), 0, 1).inputs[0, 0] > 0
     ]
     run = nt.simulate(problem, [arm], steps=1, batch_size=1, seed=seeds[0], engine=engine)
     assert run.status == (status,)

@@ -5,10 +5,9 @@
 ('holds', 'holds only as published', 'does not hold', 'undecided', 'not tested')
 """
 
-from neurotron.claims.families import FAMILIES, evaluate, family_of
+from neurotron.claims.families import FAMILIES, evaluate, family_of, write
 from neurotron.claims.model import VERDICTS, Claim, Finding
 from neurotron.claims.paper import CLAIMS
-from neurotron.claims.record import write
 
 __all__ = [
     "CLAIMS", "FAMILIES", "VERDICTS", "Claim", "Finding", "evaluate", "family_of", "write",

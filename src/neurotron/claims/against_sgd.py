@@ -11,37 +11,40 @@ import numpy as np
 
 from neurotron._types import Array
 from neurotron.claims.model import Finding, below
-from neurotron.claims.setups import Level, Setup, divided, over_levels, setups
+from neurotron.claims.settings import SettingRuns, table1_settings
+from neurotron.results.levels import Level, divided, over_levels
 from neurotron.results.summary import bootstrap, steps_to
 
 if TYPE_CHECKING:
-    from neurotron.results.frames import Results
+    from neurotron.results.tables import Results
 
 __all__ = ["faster", "smaller_error"]
 
 PUBLISHED, TRUE = "first-sample-sgd", "sgd"
 ALL, BOTH = "in all runs", "where both recover"
-Ratio = Callable[[Setup, str, Level], Array]
+Ratio = Callable[[SettingRuns, str, Level], Array]
 
 
-def compare(setup_list: list[Setup], measure: str, ratio: Ratio) -> list[Finding]:
+def compare(settings: list[SettingRuns], measure: str, ratio: Ratio) -> list[Finding]:
     """Compare with what the paper called SGD and with SGD: in all runs, and where both recover.
 
     A replicate counts with the median over the levels of the attack.
     """
     findings = []
-    for setup, rival, runs in itertools.product(setup_list, (PUBLISHED, TRUE), (ALL, BOTH)):
+    for setting, rival, runs in itertools.product(settings, (PUBLISHED, TRUE), (ALL, BOTH)):
         table = []
-        for level in setup.shared(rival):
-            values = ratio(setup, rival, level)
+        for level in setting.shared(rival):
+            values = ratio(setting, rival, level)
             if runs == BOTH:
-                ours, theirs = (setup.ended("recovered", it, level) for it in ("neuro-tron", rival))
+                ours, theirs = (
+                    setting.ended("recovered", it, level) for it in ("neuro-tron", rival)
+                )
                 values = np.where(ours & theirs, values, np.nan)
             table.append(values)
         values = over_levels(table) if table else np.empty(0)
         if values.size:
             found = bootstrap(values)
-            case = f"{setup.title} against {setup.trainers[rival]}, {runs}"
+            case = f"{setting.title} against {setting.trainers[rival]}, {runs}"
             findings.append(
                 Finding.of(case, measure, found, len(values), holds=below(1.0, found),
                            as_published=rival == PUBLISHED)
@@ -52,26 +55,26 @@ def compare(setup_list: list[Setup], measure: str, ratio: Ratio) -> list[Finding
 def smaller_error(results: Results) -> list[Finding]:
     """Divide final errors of Neuro-Tron by those of the rival."""
 
-    def ratio(setup: Setup, rival: str, level: Level) -> Array:
-        ours, theirs = (setup.values("error", who, level) for who in ("neuro-tron", rival))
+    def ratio(setting: SettingRuns, rival: str, level: Level) -> Array:
+        ours, theirs = (setting.values("error", who, level) for who in ("neuro-tron", rival))
         return divided(ours, theirs)
 
-    return compare(setups(results), "error over that of the rival (< 1)", ratio)
+    return compare(table1_settings(results), "error over that of the rival (< 1)", ratio)
 
 
 def faster(results: Results) -> list[Finding]:
     """Divide the steps of Neuro-Tron to a tenth of the initial error by those of the rival."""
-    every, keys = setups(results), ["cohort", "replicate", "arm"]
+    every, keys = table1_settings(results), ["setting", "replicate", "arm"]
     if not every:
         return []
     reached = steps_to(results, "0.1×").rename({"steps": "reached"})
     timed = [
-        dataclasses.replace(setup, runs=setup.runs.join(reached, on=keys, how="left"))
-        for setup in every
+        dataclasses.replace(setting, runs=setting.runs.join(reached, on=keys, how="left"))
+        for setting in every
     ]
 
-    def ratio(setup: Setup, rival: str, level: Level) -> Array:
-        ours, theirs = (setup.values("reached", who, level) for who in ("neuro-tron", rival))
+    def ratio(setting: SettingRuns, rival: str, level: Level) -> Array:
+        ours, theirs = (setting.values("reached", who, level) for who in ("neuro-tron", rival))
         ours, theirs = (np.where(np.isnan(it), np.inf, it) for it in (ours, theirs))  # never
         return divided(ours, theirs)
 

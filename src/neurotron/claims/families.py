@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import NamedTuple
 
 from neurotron import _check
 from neurotron.claims import frontier, mirror, paper
 from neurotron.claims.model import Claim, Finding
-from neurotron.claims.setups import origin
-from neurotron.results.frames import Results
+from neurotron.claims.settings import origin
+from neurotron.results.tables import Results
 from neurotron.studies.origin import study_of
 
-__all__ = ["FAMILIES", "OF_ANY_STUDY", "Family", "evaluate", "family_of"]
+__all__ = ["FAMILIES", "OF_ANY_STUDY", "Family", "evaluate", "family_of", "write"]
 
 
 class Family(NamedTuple):
@@ -23,13 +24,14 @@ class Family(NamedTuple):
     heading: str
     """On the page."""
     claims: dict[str, tuple[str, str, Callable[[Results], list[Finding]]]]
-    mean_more: tuple[str, ...] = ()
+    broader_than_published: tuple[str, ...] = ()
     """Claims whose words mean more than the paper's own comparison."""
 
 
 FAMILIES = {
     "paper": Family(
-        "the paper's claims", "What the paper says, and what holds", paper.CLAIMS, paper.MEAN_MORE
+        "the paper's claims", "What the paper says, and what holds", paper.CLAIMS,
+        paper.BROADER_THAN_PUBLISHED,
     ),
     "mirror": Family(
         "the claims on the mirror filter", "Who recovers the filter, and who ends at its mirror",
@@ -59,6 +61,20 @@ def evaluate(results: Results) -> list[Claim]:
     study_of(_check.instance("results", results, Results))  # refuses a manifest that is of no study
     family = family_of(results)
     return [
-        Claim(name, statement, source, tuple(check(results)), name in family.mean_more)
+        Claim(name, statement, source, tuple(check(results)), name in family.broader_than_published)
         for name, (statement, source, check) in family.claims.items()
     ]
+
+
+def write(results: Results, claims: list[Claim]) -> None:
+    """Keep the verdicts in claims.json, beside the results: they depend on nothing but these."""
+    _check.instance("results", results, Results)
+    for i, claim in enumerate(_check.instance("claims", claims, list)):
+        _check.instance(f"claims[{i}]", claim, Claim)
+    content = {
+        "study": results.spec["name"],
+        "units": len(list(results.folder.units())),
+        "claims": [claim.to_dict() for claim in claims],
+    }
+    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    results.folder.write("claims.json", text.encode())

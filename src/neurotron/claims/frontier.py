@@ -6,19 +6,19 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from neurotron._registry import parse
 from neurotron._types import Array
 from neurotron.claims.model import Finding, at_least, at_most, between
 from neurotron.claims.paper import certificate_holds
-from neurotron.claims.setups import divided, over_levels, published, slopes
-from neurotron.results.frames import EXACT
+from neurotron.claims.settings import published
+from neurotron.results.levels import divided, over_levels, slopes
 from neurotron.results.summary import bootstrap
+from neurotron.results.tables import EXACT
 
 if TYPE_CHECKING:
-    import polars
-
-    from neurotron.results.frames import Results
+    from neurotron.results.tables import Results
 
 __all__ = ["CLAIMS"]
 
@@ -47,15 +47,13 @@ Check = Callable[["Results"], list[Finding]]
 LEVELS = ["attack", "bound", "probability"]
 
 
-def _runs(results: Results, algorithm: str | None = None) -> polars.DataFrame:
+def _runs(results: Results, algorithm: str | None = None) -> pl.DataFrame:
     """Return the attacked runs of the study, of one algorithm or of all."""
-    import polars as pl
-
     runs = published(results, "frontier").filter(pl.col("bound") * pl.col("probability") > 0.0)
     return runs if algorithm is None else runs.filter(algorithm=algorithm)
 
 
-def _by(runs: polars.DataFrame, *keys: str) -> list[tuple[Any, polars.DataFrame]]:
+def _by(runs: pl.DataFrame, *keys: str) -> list[tuple[Any, pl.DataFrame]]:
     return list(runs.group_by(*keys, maintain_order=True))
 
 
@@ -63,19 +61,17 @@ def exact(only: Sequence[str] = (), but: Sequence[str] = ()) -> Check:
     """Return the check that RefinedTron recovers exactly below β = ½, under some attacks."""
 
     def check(results: Results) -> list[Finding]:
-        import polars as pl
-
         runs = _runs(results, "refined-tron").filter(
             pl.col("probability") <= MOST, ~pl.col("attack").is_in(list(but))
         )
         if only:
             runs = runs.filter(pl.col("attack").is_in(list(only)))
         findings = []
-        for (cohort, attack), group in _by(runs, "cohort", "attack"):
+        for (setting, attack), group in _by(runs, "setting", "attack"):
             shares = group.group_by("replicate").agg((pl.col("error") < EXACT).mean())["error"]
             found = bootstrap(shares.to_numpy(), np.mean)
             findings.append(
-                Finding.of(f"{results.titles[str(cohort)]}, {attack}",
+                Finding.of(f"{results.titles[str(setting)]}, {attack}",
                            f"share of runs with β ≤ {MOST:g} and an error below {EXACT:g} "
                            f"(≥ {SHARE:g})", found, len(shares), holds=at_least(SHARE, found))
             )  # fmt: skip
@@ -86,27 +82,25 @@ def exact(only: Sequence[str] = (), but: Sequence[str] = ()) -> Check:
 
 def as_often_as_others(results: Results) -> list[Finding]:
     """Subtract the share of exact runs of every other trainer from RefinedTron's, below β = ½."""
-    import polars as pl
-
     below = _runs(results).filter(pl.col("probability") <= MOST)
-    shares = below.group_by("cohort", "trainer", "algorithm", "replicate", maintain_order=True).agg(
-        (pl.col("error") < EXACT).mean().alias("share")
-    )
-    ours = shares.filter(algorithm="refined-tron").select("cohort", "replicate", "share")
+    shares = below.group_by(
+        "setting", "trainer", "algorithm", "replicate", maintain_order=True
+    ).agg((pl.col("error") < EXACT).mean().alias("share"))
+    ours = shares.filter(algorithm="refined-tron").select("setting", "replicate", "share")
     rivals = shares.filter(pl.col("algorithm") != "refined-tron")
-    pairs = rivals.join(ours, on=["cohort", "replicate"], suffix="_ours", maintain_order="left")
+    pairs = rivals.join(ours, on=["setting", "replicate"], suffix="_ours", maintain_order="left")
     findings = []
-    for (cohort, rival), group in _by(pairs, "cohort", "trainer"):
+    for (setting, rival), group in _by(pairs, "setting", "trainer"):
         found = bootstrap((group["share_ours"] - group["share"]).to_numpy(), np.mean)
         findings.append(
-            Finding.of(f"{results.titles[str(cohort)]} against {rival}",
+            Finding.of(f"{results.titles[str(setting)]} against {rival}",
                        f"share of runs below {EXACT:g} minus the other's, β ≤ {MOST:g} (≥ 0)",
                        found, len(group), holds=at_least(0.0, found))
         )  # fmt: skip
     return findings
 
 
-def _ratios(ours: polars.DataFrame, theirs: polars.DataFrame) -> Array:
+def _ratios(ours: pl.DataFrame, theirs: pl.DataFrame) -> Array:
     """Return the ratio of errors by replicate: the median over all levels that both meet."""
     columns = ["replicate", *LEVELS, "error"]
     pairs = ours.select(columns).join(theirs.select(columns), on=columns[:-1])
@@ -123,7 +117,7 @@ def floor_grows(axis: int, limits: Callable[[str], tuple[float, float]]) -> Chec
 
     def check(results: Results) -> list[Finding]:
         findings = []
-        for (cohort, attack), group in _by(_runs(results, "neuro-tron"), "cohort", "attack"):
+        for (setting, attack), group in _by(_runs(results, "neuro-tron"), "setting", "attack"):
             if str(attack) not in EXPONENTS or group[column].n_unique() < 3:
                 continue
             powers = [
@@ -132,7 +126,7 @@ def floor_grows(axis: int, limits: Callable[[str], tuple[float, float]]) -> Chec
             ]
             found, (low, high) = bootstrap(powers), limits(str(attack))
             findings.append(
-                Finding.of(f"{results.titles[str(cohort)]}, {attack}",
+                Finding.of(f"{results.titles[str(setting)]}, {attack}",
                            f"power of {letter} in the error ({low:g} to {high:g})", found,
                            len(powers), holds=between(low, high, found))
             )  # fmt: skip
@@ -141,7 +135,7 @@ def floor_grows(axis: int, limits: Callable[[str], tuple[float, float]]) -> Chec
     return check
 
 
-def _power(line: polars.DataFrame, column: str) -> float:
+def _power(line: pl.DataFrame, column: str) -> float:
     """Return the slope of the logarithm of the error over that of a level."""
     errors = np.clip(line["error"].to_numpy(), 1e-300, 1e300)
     return float(slopes(np.log(line[column].to_numpy()), np.log(errors)))
@@ -149,16 +143,14 @@ def _power(line: polars.DataFrame, column: str) -> float:
 
 def nobody_recovers(results: Results) -> list[Finding]:
     """Measure how far all trainers end from w* when most labels are those of another filter."""
-    import polars as pl
-
     runs = _runs(results).filter(
         pl.col("bound") >= UNLIMITED, pl.col("probability") > 0.5, attack="impersonation"
     )
     findings = []
-    for (cohort, trainer), group in _by(runs, "cohort", "trainer"):
+    for (setting, trainer), group in _by(runs, "setting", "trainer"):
         parts = (group["error"] / group["true_length"]).to_numpy()
         findings.append(
-            Finding.of(f"{results.titles[str(cohort)]}, {trainer}",
+            Finding.of(f"{results.titles[str(setting)]}, {trainer}",
                        f"error over ‖w*‖ at β > 1/2 (> {CLOSE:g} in every run)", bootstrap(parts),
                        group["replicate"].n_unique(), holds=parts.min() > CLOSE)
         )  # fmt: skip
@@ -168,10 +160,10 @@ def nobody_recovers(results: Results) -> list[Finding]:
 def heavier_tails(results: Results) -> list[Finding]:
     """Divide Neuro-Tron's errors with heavier tails by those with ν = 5, in pairs."""
     runs, findings = _runs(results, "neuro-tron"), []
-    cohorts = {float(dof): cohort for cohort, dof in _degrees(results) if dof is not None}
-    for dof in sorted(cohorts, reverse=True):
-        if dof < 5.0 and 5.0 in cohorts:
-            one, other = (runs.filter(cohort=cohorts[value]) for value in (dof, 5.0))
+    settings = {float(dof): setting for setting, dof in _degrees(results) if dof is not None}
+    for dof in sorted(settings, reverse=True):
+        if dof < 5.0 and 5.0 in settings:
+            one, other = (runs.filter(setting=settings[value]) for value in (dof, 5.0))
             values = _ratios(one, other)
             if values.size:
                 found = bootstrap(values)
@@ -184,10 +176,10 @@ def heavier_tails(results: Results) -> list[Finding]:
 
 
 def _degrees(results: Results) -> list[tuple[str, Any]]:
-    """Return the degrees of freedom of the law of each cohort, None for other laws."""
-    laws = ((cohort["name"], *parse(cohort["law"])) for cohort in results.spec["cohorts"])
+    """Return the degrees of freedom of the law of each setting, None for other laws."""
+    laws = ((setting["name"], *parse(setting["law"])) for setting in results.spec["settings"])
     return [
-        (cohort, given.get("dof") if law == "student-t" else None) for cohort, law, given in laws
+        (setting, given.get("dof") if law == "student-t" else None) for setting, law, given in laws
     ]
 
 

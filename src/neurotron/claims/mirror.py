@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from neurotron.claims.model import Finding, above
-from neurotron.claims.setups import published
+from neurotron.claims.settings import published
 from neurotron.results.summary import Interval, rate
 
 if TYPE_CHECKING:
-    import polars
-
-    from neurotron.results.frames import Results
+    from neurotron.results.tables import Results
 
 __all__ = ["CLAIMS"]
 
@@ -20,20 +20,18 @@ OFTEN = 0.9
 """The share of networks that a trainer must recover to do so as a rule."""
 
 
-def _ends(results: Results) -> list[tuple[str, polars.DataFrame]]:
+def _ends(results: Results) -> list[tuple[str, pl.DataFrame]]:
     """Return, for every law, where Neuro-Tron and SGD ended on each network, side by side."""
-    import polars as pl
-
     runs = published(results, "mirror").filter(pl.col("bound") * pl.col("probability") > 0.0)
     tables = []
-    for (cohort,), group in runs.group_by("cohort", maintain_order=True):
+    for (setting,), group in runs.group_by("setting", maintain_order=True):
         ours, theirs = (
             group.filter(algorithm=name).select("replicate", "outcome")
             for name in ("neuro-tron", "sgd")
         )
         both = ours.join(theirs, on="replicate", suffix="_sgd")
         if len(both):
-            tables.append((results.titles[str(cohort)], both))
+            tables.append((results.titles[str(setting)], both))
     return tables
 
 

@@ -69,14 +69,14 @@ class Finding:
     """One measurement that speaks for or against a claim."""
 
     case: str
-    """Where: a cohort, or a comparison of two."""
+    """Where: a setting, or a comparison of two."""
     measure: str
     """What the number is, and what the claim asks of it."""
     estimate: float
     low: float
     high: float
     replicates: int
-    """How many independent repetitions there are."""
+    """How many independent replicates there are."""
     holds: bool | None
     """None if the interval does not decide."""
     as_published: bool = True
@@ -100,16 +100,16 @@ class Claim:
     statement: str
     source: str
     findings: tuple[Finding, ...]
-    means_more: bool = False
+    broader_than_published: bool = False
     """Whether its words mean more than the paper's own comparison."""
 
     @property
-    def told(self) -> tuple[Finding, ...]:
+    def conclusive(self) -> tuple[Finding, ...]:
         """The findings with enough replicates."""
         return tuple(found for found in self.findings if found.replicates >= FEWEST)
 
     @property
-    def untold(self) -> tuple[Finding, ...]:
+    def inconclusive(self) -> tuple[Finding, ...]:
         """The findings with too few."""
         return tuple(found for found in self.findings if found.replicates < FEWEST)
 
@@ -120,12 +120,12 @@ class Claim:
         Beside the paper's own comparison, the one that is meant does not count as holding if no
         runs, or too few, tell of it.
         """
-        published = [found.holds for found in self.told if found.as_published]
-        meant = [found.holds for found in self.told if not found.as_published]
+        published = [found.holds for found in self.conclusive if found.as_published]
+        meant = [found.holds for found in self.conclusive if not found.as_published]
         if not published and not meant:
             return NOT_TESTED
-        silent = not meant or any(not found.as_published for found in self.untold)
-        if published and self.means_more and silent:
+        silent = not meant or any(not found.as_published for found in self.inconclusive)
+        if published and self.broader_than_published and silent:
             meant.append(False)
         if published and every(published) is True and every(meant) is False:
             return ONLY_AS_PUBLISHED
@@ -134,23 +134,23 @@ class Claim:
         return HOLDS if every([*published, *meant]) is True else UNDECIDED
 
     @property
-    def because(self) -> str:
+    def reason(self) -> str:
         """Why, in a sentence."""
         if self.verdict == NOT_TESTED:
             if self.findings:
                 return f"fewer than {FEWEST} replicates are not enough to tell"
             return "the study does not test this claim"
-        count = f"of {len(self.told)} comparison{'s' if len(self.told) > 1 else ''}"
+        count = f"of {len(self.conclusive)} comparison{'s' if len(self.conclusive) > 1 else ''}"
         parts = []
         for outcome, words in ((False, "it does not hold in"), (None, "it is undecided in")):
-            found = [one for one in self.told if one.holds is outcome]
+            found = [one for one in self.conclusive if one.holds is outcome]
             if found:
                 parts.append(f"{words} {len(found)} {count} ({_cases(found)})")
-        parts = parts or [f"it holds in {len(self.told)} {count}"]
-        if self.means_more and all(found.as_published for found in self.findings):
+        parts = parts or [f"it holds in {len(self.conclusive)} {count}"]
+        if self.broader_than_published and all(found.as_published for found in self.findings):
             parts.append("no runs compare with what its words mean")
-        elif self.untold:
-            parts.append(f"there are too few replicates for some ({_cases(self.untold)})")
+        elif self.inconclusive:
+            parts.append(f"there are too few replicates for some ({_cases(self.inconclusive)})")
         return "; ".join(parts)
 
     def to_dict(self) -> dict[str, Any]:
@@ -167,7 +167,7 @@ class Claim:
             "statement": self.statement,
             "source": self.source,
             "verdict": self.verdict,
-            "because": self.because,
+            "reason": self.reason,
             "findings": findings,
         }
 

@@ -7,20 +7,20 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from neurotron._registry import parse
 from neurotron._types import Array
 from neurotron.claims.against_sgd import faster, smaller_error
 from neurotron.claims.model import Finding, above, at_most, below, between, every
-from neurotron.claims.setups import divided, over_levels, paired, published, setups, slopes
+from neurotron.claims.settings import published, table1_settings
+from neurotron.results.levels import divided, over_levels, paired, slopes
 from neurotron.results.summary import bootstrap, certified, median, rate
 
 if TYPE_CHECKING:
-    import polars
+    from neurotron.results.tables import Results
 
-    from neurotron.results.frames import Results
-
-__all__ = ["CLAIMS", "MEAN_MORE", "certificate_holds"]
+__all__ = ["BROADER_THAN_PUBLISHED", "CLAIMS", "certificate_holds"]
 
 PUBLISHED_STEP_SIZES = {1.0: 1e-4, 10.0: 2e-5}
 """By outer weight (docs/errata.md)."""
@@ -38,19 +38,19 @@ def grows_with(axis: int) -> Callable[[Results], list[Finding]]:
 
     def check(results: Results) -> list[Finding]:
         findings = []
-        for setup in setups(results):
-            levels = setup.sweep(axis)
+        for setting in table1_settings(results):
+            levels = setting.sweep(axis)
             if len(levels) < 3:
                 continue
-            errors = np.stack([setup.values("error", "neuro-tron", level) for level in levels])
+            errors = np.stack([setting.values("error", "neuro-tron", level) for level in levels])
             x = np.log([level[axis] for level in levels])
             slope = bootstrap(slopes(x, np.log(np.clip(errors, *RESOLVED))))
             findings.append(
                 Finding.of(
-                    setup.title,
+                    setting.title,
                     f"slope of log error over log {letter} (> 0, and rising throughout)",
                     slope,
-                    setup.replicates,
+                    setting.replicates,
                     holds=every((above(0.0, slope), *_rises(errors))),
                 )
             )
@@ -69,12 +69,12 @@ def _rises(errors: Array) -> Iterator[bool | None]:
 def recovers_without_attack(results: Results) -> list[Finding]:
     """Compare errors of honest runs with 1e-13, ten times the paper's 1e-14."""
     findings = []
-    for setup in setups(results):
-        for level in [level for level in setup.levels if level[0] == 0.0]:
-            error = bootstrap(setup.values("error", "neuro-tron", level))
+    for setting in table1_settings(results):
+        for level in [level for level in setting.levels if level[0] == 0.0]:
+            error = bootstrap(setting.values("error", "neuro-tron", level))
             findings.append(
-                Finding.of(setup.title, "error without attack (≤ 1e-13)", error, setup.replicates,
-                           holds=at_most(1e-13, error))
+                Finding.of(setting.title, "error without attack (≤ 1e-13)", error,
+                           setting.replicates, holds=at_most(1e-13, error))
             )  # fmt: skip
     return findings
 
@@ -82,30 +82,30 @@ def recovers_without_attack(results: Results) -> list[Finding]:
 def small_attack_degrades(results: Results) -> list[Finding]:
     """Divide errors under the smallest attack by those without one, in pairs."""
     findings = []
-    for setup in setups(results):
-        chances = [chance for bound, chance in setup.levels if bound == SMALL]
+    for setting in table1_settings(results):
+        chances = [chance for bound, chance in setting.levels if bound == SMALL]
         for chance in chances:
-            if (0.0, chance) not in setup.levels:
+            if (0.0, chance) not in setting.levels:
                 continue
             small, honest = (
-                setup.values("error", "neuro-tron", (bound, chance)) for bound in (SMALL, 0.0)
+                setting.values("error", "neuro-tron", (bound, chance)) for bound in (SMALL, 0.0)
             )
             values = paired(small, honest)
             if values.size:
                 ratio = bootstrap(values)
                 measure = f"error at θ = {SMALL} over error at θ = 0 (> 10)"
                 findings.append(
-                    Finding.of(setup.title, measure, ratio, len(values), holds=above(10.0, ratio))
+                    Finding.of(setting.title, measure, ratio, len(values), holds=above(10.0, ratio))
                 )
     return findings
 
 
 def heavy_tails_alike(results: Results) -> list[Finding]:
     """Divide errors without a fourth moment by those of every other law, at the same levels."""
-    every = setups(results)
+    every = table1_settings(results)
     findings = []
-    for heavy in [setup for setup in every if setup.is_heavy]:
-        for other in [setup for setup in every if not setup.is_heavy]:
+    for heavy in [setting for setting in every if setting.is_heavy]:
+        for other in [setting for setting in every if not setting.is_heavy]:
             levels = [level for level in heavy.attacked if level in other.attacked]
             _, mine, theirs = np.intersect1d(heavy.numbers, other.numbers, return_indices=True)
             ratios = [
@@ -126,21 +126,21 @@ def heavy_tails_alike(results: Results) -> list[Finding]:
 
 def outer_weights_help(results: Results) -> list[Finding]:
     """Divide errors with heavy outer weights by those with light ones, at the same attack."""
-    import polars as pl
-
     light, heavy = sorted(PUBLISHED_STEP_SIZES)
     runs = published(results).filter(pl.col("algorithm") == "neuro-tron")
-    settings = {cohort["name"]: _but_outer_weights(cohort) for cohort in results.spec["cohorts"]}
+    conditions = {
+        setting["name"]: _but_outer_weights(setting) for setting in results.spec["settings"]
+    }
     cases: dict[Any, Errors] = {}
-    keys = ["cohort", "attack", "bound", "probability", "outer_weights", "step_size", "trainer"]
+    keys = ["setting", "attack", "bound", "probability", "outer_weights", "step_size", "trainer"]
     for key, group in runs.group_by(keys, maintain_order=True):
-        cohort, *attack, weight, step, _ = key
-        case = cases.setdefault((settings[str(cohort)], *attack), {})
+        setting, *attack, weight, step, _ = key
+        case = cases.setdefault((conditions[str(setting)], *attack), {})
         case.setdefault((weight, str(step)), group.select("replicate", "error"))
     own_steps = tuple(str(PUBLISHED_STEP_SIZES[weight]) for weight in (light, heavy))
     findings = []
-    for (setting, attack, bound, chance), by in cases.items():
-        honest = cases.get((setting, attack, 0.0, chance), {})
+    for (shared, attack, bound, chance), by in cases.items():
+        honest = cases.get((shared, attack, 0.0, chance), {})
         steps = sorted({step for _, step in by})
         for of_light, of_heavy in [own_steps, *((step, step) for step in steps)]:
             if (light, of_light) not in by or (heavy, of_heavy) not in by:
@@ -160,7 +160,7 @@ def outer_weights_help(results: Results) -> list[Finding]:
     return findings
 
 
-Errors = dict[tuple[float, str], "polars.DataFrame"]
+Errors = dict[tuple[float, str], "pl.DataFrame"]
 
 
 def _is_late(attacked: Errors, honest: Errors, who: tuple[float, str]) -> bool:
@@ -171,28 +171,26 @@ def _is_late(attacked: Errors, honest: Errors, who: tuple[float, str]) -> bool:
     return bool(ours < 2.0 * clean)
 
 
-def _but_outer_weights(cohort: dict[str, Any]) -> tuple[Any, ...]:
-    """Return what a cohort must share with another to differ in nothing but outer weights."""
-    name, settings = parse(cohort["network"])
-    settings.pop("outer_weights", None)
-    sizes = (cohort[key] for key in ("law", "n_inputs", "filter_size", "batch_size", "noise"))
-    return (name, *sorted(settings.items()), *sizes)
+def _but_outer_weights(setting: dict[str, Any]) -> tuple[Any, ...]:
+    """Return what a setting must share with another to differ in nothing but outer weights."""
+    name, given = parse(setting["network"])
+    given.pop("outer_weights", None)
+    sizes = (setting[key] for key in ("law", "n_inputs", "filter_size", "batch_size", "noise"))
+    return (name, *sorted(given.items()), *sizes)
 
 
 def impersonation_wins(results: Results) -> list[Finding]:
     """Measure distances to the impersonated filter when every label is its own."""
-    import polars as pl
-
     runs = published(results).filter(
         (pl.col("attack") == "impersonation")
         & (pl.col("probability") == 1.0)
         & (pl.col("algorithm") == "neuro-tron")
     )
     findings = []
-    for (cohort, trainer), group in runs.group_by("cohort", "trainer", maintain_order=True):
+    for (setting, trainer), group in runs.group_by("setting", "trainer", maintain_order=True):
         distances = group["distance"].fill_nan(np.inf).to_numpy()  # of a run that diverged
         findings.append(
-            Finding.of(f"{cohort}, {trainer}", "‖w − w_adv‖ at β = 1 (≤ 1e-9 in every run)",
+            Finding.of(f"{setting}, {trainer}", "‖w − w_adv‖ at β = 1 (≤ 1e-9 in every run)",
                        bootstrap(distances), len(group), holds=distances.max() <= 1e-9)
         )  # fmt: skip
     return findings
@@ -201,10 +199,10 @@ def impersonation_wins(results: Results) -> list[Finding]:
 def certificate_holds(results: Results) -> list[Finding]:
     """Count runs that end outside of their radius, where one is below the initial error."""
     findings, runs = [], certified(results)
-    for (cohort, trainer), group in runs.group_by("cohort", "trainer", maintain_order=True):
+    for (setting, trainer), group in runs.group_by("setting", "trainer", maintain_order=True):
         worst = group.select("replicate", "part").group_by("replicate").max()["part"].to_numpy()
         findings.append(
-            Finding.of(f"{results.titles[str(cohort)]}, {trainer}",
+            Finding.of(f"{results.titles[str(setting)]}, {trainer}",
                        "share of replicates with a run outside its radius (0; the worst of "
                        f"{len(group)} runs is at {worst.max():.2g} of it)",
                        rate(int((worst > 1.0).sum()), len(worst)), len(worst),
@@ -216,15 +214,16 @@ def certificate_holds(results: Results) -> list[Finding]:
 def theorem_is_silent(results: Results) -> list[Finding]:
     """Count replicates of which Theorem 1 promises less than the initial error at any level."""
     findings = []
-    for setup in setups(results):
+    for setting in table1_settings(results):
         promised = [
-            setup.values("theorem1_radius", "neuro-tron", level)
-            < setup.values("initial_error", "neuro-tron", level)
-            for level in setup.attacked
+            setting.values("theorem1_radius", "neuro-tron", level)
+            < setting.values("initial_error", "neuro-tron", level)
+            for level in setting.attacked
         ]
         some = np.any(promised, axis=0)
         findings.append(
-            Finding.of(setup.title, "share of replicates of which Theorem 1 promises anything (0)",
+            Finding.of(setting.title,
+                       "share of replicates of which Theorem 1 promises anything (0)",
                        rate(int(some.sum()), len(some)), len(some), holds=not some.any())
         )  # fmt: skip
     return findings
@@ -289,5 +288,5 @@ CLAIMS: dict[str, tuple[str, str, Callable[[Results], list[Finding]]]] = {
 }
 """Statement, place and check of every claim."""
 
-MEAN_MORE = ("smaller-error-than-sgd", "faster-than-sgd", "outer-weights-help")
+BROADER_THAN_PUBLISHED = ("smaller-error-than-sgd", "faster-than-sgd", "outer-weights-help")
 """Claims that the paper tested on something else: not on SGD, not with the same step size."""

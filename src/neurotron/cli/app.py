@@ -14,8 +14,8 @@ from neurotron.cli import (
     certify_command,
     claims_command,
     list_command,
+    options,
     report_command,
-    setting,
     simulate_command,
     study_commands,
 )
@@ -71,5 +71,5 @@ def run() -> None:
 
 
 def _complain(text: str) -> None:
-    setting.console(stderr=True).print(f"error: {text}")
+    options.console(stderr=True).print(f"error: {text}")
     sys.exit(2)

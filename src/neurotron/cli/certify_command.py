@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +13,7 @@ from rich.table import Table
 
 from neurotron import _check, attacks, trainers
 from neurotron._digits import up
-from neurotron.cli import setting
+from neurotron.cli import options
 from neurotron.figures import check_picture
 from neurotron.problem import Problem
 from neurotron.trainers import Arm
@@ -30,30 +31,30 @@ InitialError = Annotated[
 Simulate = Annotated[
     bool, typer.Option("--simulate", help="Also train, and show the measured error under it.")
 ]
-Sees = Annotated[str, typer.Option(help="What an attacker looks at: query or batch.")]
+Scope = Annotated[str, typer.Option(help="What an attacker looks at: query or batch.")]
 
 
 def certify(
-    law: setting.LawName = "normal",
-    network: setting.NetworkName = "symmetric",
-    attack: setting.AttackName = "adaptive",
+    law: options.LawName = "normal",
+    network: options.NetworkName = "symmetric",
+    attack: options.AttackName = "adaptive",
     trainer: Annotated[str, typer.Option(help="The trainer to certify.")] = "neuro-tron",
     bound: Annotated[float, typer.Option(help="θ, the largest change of a label.")] = 0.25,
     probability: Annotated[float, typer.Option(help="β, the chance of an attack.")] = 0.5,
-    n_inputs: setting.InputCount = 100,
-    filter_size: setting.FilterSize = 25,
+    n_inputs: options.InputCount = 100,
+    filter_size: options.FilterSize = 25,
     steps: Annotated[
         int | None, typer.Option(help="Number of updates; the long run if left out.")
     ] = None,
-    batch_size: setting.BatchSize = 16,
-    noise: setting.Noise = 0.0,
+    batch_size: options.BatchSize = 16,
+    noise: options.Noise = 0.0,
     failure: Failure = 0.05,
     initial_error: InitialError = None,
     method: Annotated[str, typer.Option(help="sharp, theorem1 or measured.")] = "sharp",
-    seed: setting.Seed = 0,
+    seed: options.Seed = 0,
     simulate: Simulate = False,
-    plot: setting.Picture = None,
-    as_json: setting.AsJson = False,
+    plot: options.Picture = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Say what is guaranteed about the error of a trainer, and under which assumptions.
 
@@ -70,7 +71,7 @@ def certify(
     """
     if simulate and steps is None:
         raise _check.InputError("`--simulate` needs --steps")
-    problem = setting.build_problem(network, law, n_inputs, filter_size, noise, seed)
+    problem = options.build_problem(network, law, n_inputs, filter_size, noise, seed)
     adversary = attacks.build(attack, problem, bound=bound, probability=probability, seed=seed)
     arm = Arm(trainers.build(trainer, step_size="fastest"), adversary)
     if plot is not None:
@@ -88,30 +89,30 @@ def certify(
 
 
 def plan(
-    law: setting.LawName = "normal",
-    network: setting.NetworkName = "symmetric",
+    law: options.LawName = "normal",
+    network: options.NetworkName = "symmetric",
     bound: Annotated[float | None, typer.Option(help="θ, the largest change of a label.")] = None,
     probability: Annotated[float | None, typer.Option(help="β, the chance of an attack.")] = None,
     accuracy: Annotated[
         float | None, typer.Option(help="ε, the largest distance from the true weights.")
     ] = None,
     steps: Annotated[int | None, typer.Option(help="Number of updates.")] = None,
-    n_inputs: setting.InputCount = 100,
-    filter_size: setting.FilterSize = 25,
-    batch_size: setting.BatchSize = 16,
-    noise: setting.Noise = 0.0,
+    n_inputs: options.InputCount = 100,
+    filter_size: options.FilterSize = 25,
+    batch_size: options.BatchSize = 16,
+    noise: options.Noise = 0.0,
     failure: Failure = 0.05,
     sensing: Annotated[str, typer.Option(help="optimal, polar or mean.")] = "optimal",
     weighting: Annotated[str | None, typer.Option(help="inverse-norm, for heavy tails.")] = None,
     step_size: Annotated[str, typer.Option(help="constant or scheduled.")] = "constant",
-    sees: Sees = "query",
+    scope: Scope = "query",
     initial_error: InitialError = None,
     method: Annotated[str, typer.Option(help="sharp or theorem1.")] = "sharp",
     attack: Annotated[str, typer.Option(help="The attack that --simulate uses.")] = "adaptive",
-    seed: setting.Seed = 0,
+    seed: options.Seed = 0,
     simulate: Simulate = False,
-    plot: setting.Picture = None,
-    as_json: setting.AsJson = False,
+    plot: options.Picture = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Find step size and steps, or accuracy, or the largest attack, for a guarantee.
 
@@ -122,20 +123,19 @@ def plan(
 
     neurotron plan --probability 0.5 --accuracy 1 --steps 5000
     """
-    problem = setting.build_problem(network, law, n_inputs, filter_size, noise, seed)
+    problem = options.build_problem(network, law, n_inputs, filter_size, noise, seed)
     if plot is not None:
         check_picture("--plot", plot)
     from neurotron.attacks import Budget
     from neurotron.guarantees import plan as make_plan
 
-    budget = Budget(bound, probability, _check.choice("scope", sees, ("query", "batch")))  # type: ignore[arg-type]
+    budget = Budget(bound, probability, _check.choice("scope", scope, ("query", "batch")))  # type: ignore[arg-type]
     found = make_plan(
         problem, budget, batch_size=batch_size, accuracy=accuracy, steps=steps, failure=failure,
         sensing=sensing, weighting=weighting, step_size=step_size, initial_error=initial_error,
         method=method,
     )  # fmt: skip
-    headline = str(found).partition("\n")[0]
-    _tell(problem, found.certificate, found.to_dict(), as_json, headline)
+    _tell(problem, found.certificate, found.to_dict(), as_json, found.statement)
     met = found.certificate.budget
     adversary = attacks.build(
         attack, problem, bound=met.bound or 0.0, probability=met.probability or 0.0, seed=seed
@@ -156,10 +156,12 @@ def _tell(
     if as_json:
         typer.echo(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False))
         return
-    out = setting.console()
-    setting.describe(out, problem)
+    from neurotron.guarantees.certificate import WIDTH
+
+    out = options.console()
+    options.describe(out, problem)
     out.print(f"\n{headline}" if headline else "")
-    out.print(str(certificate).partition("\nAssumptions:")[0])
+    out.print(textwrap.fill(certificate.statement, WIDTH))
     out.print()
     table = Table(box=None, padding=(0, 2, 0, 0))
     for column in ("", "assumption", "required", "it is", "what to change"):
@@ -191,15 +193,14 @@ def _show(
     if simulate:
         steps = certificate.steps
         assert steps is not None
-        run = setting.train(
+        run = options.train(
             problem, [arm], quiet=as_json, steps=steps, batch_size=certificate.batch_size, seed=seed
         )
-        assert run.errors is not None
-        setting.console(stderr=as_json).print(
+        options.console(stderr=as_json).print(
             f"measured after {run.steps[-1]:,} steps under {arm.attack!r}: ‖w − w*‖ = "
             f"{run.errors[0, -1]:.4g}"
         )
     if plot is not None:
         certificate.plot(str(plot), run=run)
         if not as_json:
-            setting.console().print(f"picture: {plot}")
+            options.console().print(f"picture: {plot}")

@@ -10,8 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from neurotron.cli import setting
-from neurotron.results import StorageError
+from neurotron.cli import options
 
 if TYPE_CHECKING:
     from neurotron.claims import Claim, Finding
@@ -27,7 +26,7 @@ def claims(
     details: Annotated[
         bool, typer.Option("--details", help="Also print every comparison with its interval.")
     ] = False,
-    as_json: setting.AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Say which claims hold in a folder of results, and why.
 
@@ -39,34 +38,35 @@ def claims(
     "undecided" because an interval has values on both sides, or it is "not tested" by these
     results. The verdicts are also kept in claims.json.
     """
-    from neurotron.results import load
+    from neurotron.results import load_results
 
-    evaluated = evaluate(load(folder))
+    evaluated = evaluate(load_results(folder))
     if as_json:
         typer.echo(
             json.dumps([claim.to_dict() for claim in evaluated], ensure_ascii=False, indent=2)
         )
     else:
-        _print(setting.console(), evaluated, details)
+        _print(options.console(), evaluated, details)
 
 
 def print_verdicts(console: Console, results: Results, evaluated: list[Claim]) -> None:
     """Print what the results say of the claims of their study, if they do."""
     from neurotron.claims import family_of
 
-    told = [claim for claim in evaluated if claim.told]
-    if told:
+    tested = [claim for claim in evaluated if claim.conclusive]
+    if tested:
         name = family_of(results).name
         console.print(f"\n{name}, as far as these results test them:\n")
-        _print(console, told, details=False)
+        _print(console, tested, details=False)
         console.print(f"\nevery comparison: neurotron claims {results.folder.path} --details")
 
 
 def evaluate(results: Results) -> list[Claim]:
     """Return every claim with its verdict, and keep them in claims.json."""
     from neurotron import claims as judged
+    from neurotron.results import StorageError
 
-    beside = setting.console(stderr=True)
+    beside = options.console(stderr=True)
     for line in results.damaged:
         beside.print(f"left out; run the study again, with enough replicates: {line}")
     evaluated = judged.evaluate(results)
@@ -82,7 +82,7 @@ def _print(console: Console, evaluated: list[Claim], details: bool) -> None:
     for column in ("claim", "verdict", "why"):
         table.add_column(column, header_style="dim", overflow="fold")
     for claim in evaluated:
-        table.add_row(claim.statement, claim.verdict, claim.because)
+        table.add_row(claim.statement, claim.verdict, claim.reason)
     console.print(table, soft_wrap=False)
     for claim in evaluated if details else ():
         console.print(f"\n{claim.name}: {claim.statement} ({claim.source})")

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from neurotron.cli import setting
+from neurotron.cli import options
 from neurotron.cli.claims_command import evaluate
 
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ def report(
     The page needs nothing but a browser: verdicts, figures, certificates, settings and provenance
     in one file that can be sent. Beside it, the folder `figures` has every figure as PNG and PDF.
     """
-    from neurotron.results import load
+    from neurotron.results import load_results
 
-    results = load(folder)
+    results = load_results(folder)
     write_report(results, evaluate(results))
 
 
@@ -43,7 +43,7 @@ def write_report(results: Results, claims: list[Claim]) -> None:
 
     with _progress() as progress:
         path = write(results, claims, progress)
-    setting.console().print(f"report: {path}")
+    options.console().print(f"report: {path}")
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ from rich.table import Table
 from neurotron import _check, attacks, trainers
 from neurotron._registry import parse
 from neurotron.attacks import Attack
-from neurotron.cli import setting
+from neurotron.cli import options
 from neurotron.figures import check_picture
 from neurotron.problem import Problem
 from neurotron.trainers import Arm
@@ -29,9 +29,9 @@ BLOCKS = "▁▂▃▄▅▆▇█"
 
 
 def simulate(
-    law: setting.LawName = "normal",
-    network: setting.NetworkName = "symmetric",
-    attack: setting.AttackName = "alternating-sign",
+    law: options.LawName = "normal",
+    network: options.NetworkName = "symmetric",
+    attack: options.AttackName = "alternating-sign",
     trainer: Annotated[
         list[str] | None,
         typer.Option(help="A trainer; repeat to compare. Default: the three of the paper."),
@@ -44,16 +44,16 @@ def simulate(
         ),
     ] = None,
     probability: Annotated[float, typer.Option(help="β, the chance of an attack.")] = 0.5,
-    n_inputs: setting.InputCount = 100,
-    filter_size: setting.FilterSize = 25,
+    n_inputs: options.InputCount = 100,
+    filter_size: options.FilterSize = 25,
     step_size: Annotated[float, typer.Option(help="η of trainers that do not say theirs.")] = 1e-4,
     steps: Annotated[int, typer.Option(help="Number of updates.")] = 40_000,
-    batch_size: setting.BatchSize = 16,
-    noise: setting.Noise = 0.0,
-    seed: setting.Seed = 0,
-    engine: setting.Engine = "auto",
-    plot: setting.Picture = None,
-    as_json: setting.AsJson = False,
+    batch_size: options.BatchSize = 16,
+    noise: options.Noise = 0.0,
+    seed: options.Seed = 0,
+    engine: options.Engine = "auto",
+    plot: options.Picture = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Train on poisoned labels and print how close each trainer comes to the true weights.
 
@@ -63,7 +63,7 @@ def simulate(
 
     neurotron simulate --law student-t:dof=4 --attack adaptive --trainer neuro-tron:step_size=1e-3
     """
-    problem = setting.build_problem(network, law, n_inputs, filter_size, noise, seed)
+    problem = options.build_problem(network, law, n_inputs, filter_size, noise, seed)
     bound = _usual_bound(attack) if bound is None else bound
     adversary = attacks.build(attack, problem, bound=bound, probability=probability, seed=seed)
     chosen = trainer or PAPER_TRAINERS
@@ -73,7 +73,7 @@ def simulate(
         raise _check.InputError("`--trainer`: the same trainer is given twice")
     if plot is not None:
         check_picture("--plot", plot)
-    run = setting.train(
+    run = options.train(
         problem, arms, quiet=as_json, steps=steps, batch_size=batch_size, seed=seed, engine=engine
     )
     if plot is not None:
@@ -93,27 +93,29 @@ def _usual_bound(attack: str) -> float:
 
 
 def _print(run: Trajectories, problem: Problem, attack: Attack | None, plot: Path | None) -> None:
-    console, made = setting.console(), f"{run.steps[-1]:,} steps"
-    setting.describe(console, problem)
+    console, made = options.console(), f"{run.steps[-1]:,} steps"
+    options.describe(console, problem)
     console.print(f"labels    {'honest' if attack is None else f'under {attack!r}'}\n")
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("trainer", header_style="dim", overflow="fold")
     table.add_column("error ‖w − w*‖", header_style="dim", justify="right", min_width=14)
-    table.add_column("its course", header_style="dim", no_wrap=True, overflow="crop")
-    assert run.errors is not None
+    table.add_column("over steps", header_style="dim", no_wrap=True, overflow="crop")
     for i, arm in enumerate(run.arms):
         stopped = run.stopped_at[i]
         ending = f"{run.errors[i, -1]:.3e}" if stopped is None else f"diverged at {stopped:,}"
         table.add_row(arm.name, ending, _sparkline(run.errors, i))
     console.print(table, soft_wrap=False)
     ended = "interrupted after" if "interrupted" in run.status else "after"
-    console.print(f"\n{ended} {made}; the course is log error over log steps, one scale for all")
+    console.print(
+        f"\n{ended} {made}; the last column is the log of the error over the log of the steps, on "
+        "one scale for all trainers"
+    )
     if plot is not None:
         console.print(f"picture: {plot}")
 
 
 def _sparkline(errors: Any, arm: int, width: int = 12) -> str:
-    """Return the course of one arm in block characters, on the scale of all arms."""
+    """Return the errors of one arm in block characters, on the scale of all arms."""
     finite = errors[np.isfinite(errors) & (errors > 0.0)]
     low, high = np.log10([finite.min(initial=1e300), finite.max(initial=1e-300)])
     places = np.linspace(0, errors.shape[1] - 1, min(width, errors.shape[1])).astype(int)
@@ -128,7 +130,6 @@ def _sparkline(errors: Any, arm: int, width: int = 12) -> str:
 
 
 def _summary(run: Trajectories, problem: Problem) -> dict[str, Any]:
-    assert run.errors is not None
     assert problem.true_weights is not None
     return {
         "arms": [
@@ -137,9 +138,9 @@ def _summary(run: Trajectories, problem: Problem) -> dict[str, Any]:
                 "status": run.status[i],
                 "stopped_at": run.stopped_at[i],
                 "engine": run.engines[i].name,
-                "error": setting.json_number(run.errors[i, -1]),
+                "error": options.json_number(run.errors[i, -1]),
                 "weights": run.weights[i].tolist(),
-                "errors": [setting.json_number(value) for value in run.errors[i]],
+                "errors": [options.json_number(value) for value in run.errors[i]],
             }
             for i, arm in enumerate(run.arms)
         ],

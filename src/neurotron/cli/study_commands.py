@@ -16,10 +16,9 @@ from rich.progress import Progress as Bar
 from rich.table import Table
 
 from neurotron import _check
-from neurotron.cli import setting
+from neurotron.cli import options
 from neurotron.cli.claims_command import evaluate, print_verdicts
 from neurotron.cli.report_command import write_report
-from neurotron.results.summary import OUTCOMES, endings
 
 if TYPE_CHECKING:
     from neurotron.results import Results
@@ -33,7 +32,7 @@ Out = Annotated[
 ]
 Replicates = Annotated[
     int | None,
-    typer.Option(help="Repetitions in all, if not as the study says; more extend a finished one."),
+    typer.Option(help="Replicates in all, if not as the study says; more extend a finished one."),
 ]
 Threads = Annotated[int | None, typer.Option(help="Threads to use; one per processor if left out.")]
 Dask = Annotated[
@@ -83,10 +82,10 @@ def run(
     _tell(chosen, report)
     if report.interrupted:
         raise typer.Exit(130)
-    from neurotron.results import load
+    from neurotron.results import load_results
 
-    results, console = load(folder), setting.console()
-    more = len(list(results.folder.units())) - report.there
+    results, console = load_results(folder), options.console()
+    more = len(list(results.folder.units())) - report.present
     if more > 0:
         console.print(f"the folder holds {more:,} units more, of earlier runs: they count below")
     _print_outcomes(console, results)
@@ -130,7 +129,7 @@ def init(
         raise _check.InputError(
             f"{str(file)!r} cannot be written: {error.strerror}; choose another place"
         ) from None
-    console = setting.console()
+    console = options.console()
     console.print(f"written: {file}\nedit it, then: neurotron run {file}")
 
 
@@ -163,14 +162,14 @@ def _progress() -> Iterator[Callable[[Progress], None]]:
     console = Console(stderr=True)
     with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         steps = bar.add_task("steps", total=None, units="", speed="")
-        told = 0
+        shown = 0
 
         def tell_tenths(state: Progress) -> None:
-            nonlocal told
+            nonlocal shown
             tenths = 10 * state.units_done // state.units
-            if tenths > told:
+            if tenths > shown:
                 console.print(f"{state.units_done:,} of {state.units:,} units")
-            told = max(told, tenths)
+            shown = max(shown, tenths)
 
         def show(state: Progress) -> None:
             if bar.disable:
@@ -188,16 +187,16 @@ def _progress() -> Iterator[Callable[[Progress], None]]:
 
 def _tell(study: Study, report: Report) -> None:
     """Say what a run did."""
-    console = setting.console()
+    console = options.console()
     for line in report.set_aside:
         console.print(f"damaged, set aside and computed again: {line}")
     for failure in report.failures:
-        cohort, replicate = failure.unit
-        console.print(f"failed: cohort {cohort}, replicate {replicate}: {failure.error}")
+        setting, replicate = failure.unit
+        console.print(f"failed: setting {setting}, replicate {replicate}: {failure.error}")
     before = f" ({report.kept:,} were there before)" if report.kept else ""
     state = "interrupted" if report.interrupted else "not whole" if report.removed else "finished"
     console.print(
-        f"{study.name}: {state} with {report.there:,} of {report.wanted:,} units{before}\n"
+        f"{study.name}: {state} with {report.present:,} of {report.wanted:,} units{before}\n"
         f"results: {report.folder}"
     )
     if report.removed:
@@ -207,16 +206,18 @@ def _tell(study: Study, report: Report) -> None:
 
 
 def _print_outcomes(console: Console, results: Results) -> None:
-    """Print where the runs of each trainer ended, cohort by cohort."""
+    """Print where the runs of each trainer ended, setting by setting."""
+    from neurotron.results.summary import OUTCOMES, outcomes_by_trainer
+
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("runs that", header_style="dim", overflow="fold")
     for column in ("recovered", "mirror", "other", "diverged", "of", "median error"):
         table.add_column(column, header_style="dim", justify="right", overflow="fold")
     last = None
-    for row in endings(results):
-        if row["cohort"] != last:
-            table.add_row(results.titles[row["cohort"]])
-        last = row["cohort"]
+    for row in outcomes_by_trainer(results):
+        if row["setting"] != last:
+            table.add_row(results.titles[row["setting"]])
+        last = row["setting"]
         shown = (f"{row[outcome]:,}" if row[outcome] else "–" for outcome in OUTCOMES)
         ends = sorted({f"{row['least']:.1e}", f"{row['largest']:.1e}"}, key=float)
         table.add_row(f"  {row['trainer']}", *shown, f"{row['runs']:,}", " … ".join(ends))

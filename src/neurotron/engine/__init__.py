@@ -1,1 +1,1 @@
-"""Speed only: streams, sources of batches, and the loop over steps. Holds no formula."""
+"""Speed only: the loop over steps, compiled or in NumPy. Holds no formula."""

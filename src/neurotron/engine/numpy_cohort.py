@@ -16,6 +16,7 @@ from neurotron import _check
 from neurotron._streams import Purpose
 from neurotron._types import Array, Index
 from neurotron.attacks import Attack, Query
+from neurotron.data.base import Batch, draw_batch
 from neurotron.engine.grouping import (
     columns_where,
     groups,
@@ -25,7 +26,6 @@ from neurotron.engine.grouping import (
 )
 from neurotron.engine.recording import Records
 from neurotron.engine.setup import Setup
-from neurotron.engine.sources import Batch, draw_batch
 from neurotron.engine.state import CohortState, divergence_limit
 from neurotron.engine.weighting import inverse_square, newest_share
 from neurotron.trainers import Trainer
@@ -52,7 +52,7 @@ class NumpyCohort:
     """Arms that learn from one stream of batches."""
 
     def __init__(self, setup: Setup) -> None:
-        self.problem, self.arms, self.batch_size, self.source, self.stream, self.state = setup
+        self.problem, self.arms, self.batch_size, self.stream, self.state = setup
         self.limit = divergence_limit(self.problem)
         trainers = [arm.trainer for arm in self.arms]
         attacks = [arm.attack for arm in self.arms]
@@ -101,7 +101,7 @@ class NumpyCohort:
 
     def _draw_and_project(self) -> Seen:
         step, network = self.state.step, self.problem.network
-        batch = draw_batch(self.source, self.stream, step, self.batch_size, network.n_inputs)
+        batch = draw_batch(self.problem.data, network, self.stream, step, self.batch_size)
         projected = network.project(batch.inputs)
         responses = projected @ self.state.weights
         output, coefficients = network.respond(responses)

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from neurotron._streams import Stream
 from neurotron._types import Index
-from neurotron.engine.sources import Source
 from neurotron.engine.state import CohortState
 from neurotron.problem import Problem
 from neurotron.trainers import Arm
@@ -23,8 +22,6 @@ class Setup(NamedTuple):
     arms: Sequence[Arm]
     """With their trainers resolved."""
     batch_size: int
-    source: Source
-    """Where batches come from."""
     stream: Stream
     """The random numbers of this replicate."""
     state: CohortState

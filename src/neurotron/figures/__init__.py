@@ -6,11 +6,15 @@ page draws it with Plotly.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from neurotron import _check
 from neurotron.figures.chart import Chart, Line, Panel
-from neurotron.figures.printed import check_picture, draw, save
-from neurotron.figures.trajectory import plot, run_chart
-from neurotron.results import Results
+from neurotron.figures.one_run import plot, run_chart
+from neurotron.figures.render_matplotlib import check_picture, draw, save
+
+if TYPE_CHECKING:
+    from neurotron.results import Results
 
 __all__ = [
     "Chart", "Line", "Panel", "charts", "check_picture", "draw", "plot", "run_chart", "save",
@@ -23,12 +27,13 @@ def charts(results: Results) -> list[Chart]:
     >>> import neurotron as nt, tempfile
     >>> with tempfile.TemporaryDirectory() as place:
     ...     _ = nt.studies.run(nt.studies.read("smoke"), f"{place}/smoke", replicates=2)
-    ...     drawn = nt.figures.charts(nt.load(f"{place}/smoke"))
+    ...     drawn = nt.figures.charts(nt.load_results(f"{place}/smoke"))
     >>> drawn[0].title
     'Neuro-Tron under alternating-sign: different bounds θ'
     >>> [panel.title for panel in drawn[0].panels]
     ['N(0, 1)', 'Laplace(1)']
     """
-    from neurotron.figures.collection import charts as every  # studies need more packages
+    from neurotron.figures.collection import charts as every  # these need more packages
+    from neurotron.results import Results
 
     return every(_check.instance("results", results, Results))

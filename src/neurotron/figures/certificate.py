@@ -1,4 +1,4 @@
-"""The certified course of an arm, over the measured one."""
+"""The certified trajectory of an arm, over the measured one."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neurotron.figures import printed
+from neurotron.figures import render_matplotlib
 from neurotron.figures.chart import ERROR, STEPS, Chart, Line, Panel, line_of
+from neurotron.figures.one_run import run_lines
 from neurotron.figures.styles import PLAIN, Style
-from neurotron.figures.trajectory import run_lines
 
 if TYPE_CHECKING:
     from neurotron.guarantees import TrainingCertificate
@@ -58,8 +58,8 @@ def plot_certificate(
 ) -> Any:
     """Draw it on log axes; return the matplotlib figure, saved to `path` if given."""
     if path is not None:
-        printed.check_picture("path", path)
-    figure = printed.draw(certificate_chart(certificate, run))
+        render_matplotlib.check_picture("path", path)
+    figure = render_matplotlib.draw(certificate_chart(certificate, run))
     if path is not None:
-        printed.save(figure, path)
+        render_matplotlib.save(figure, path)
     return figure

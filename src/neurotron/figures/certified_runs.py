@@ -9,7 +9,7 @@ import polars as pl
 
 from neurotron.figures.certificate import certified_lines
 from neurotron.figures.chart import ERROR, STEPS, Chart, Panel, line_of
-from neurotron.figures.view import View, chosen
+from neurotron.figures.view import View, select_at_most
 from neurotron.guarantees.certify import certify
 from neurotron.results.summary import certified
 from neurotron.studies import building
@@ -21,9 +21,9 @@ MOST_PANELS = 6
 
 
 def certified_runs(view: View) -> Iterator[Chart]:
-    """Yield the certified course over the measured one, where a study certifies something.
+    """Yield the certified trajectory over the measured one, where a study certifies something.
 
-    Of each cohort, the run that came closest to its radius: its problem is drawn and certified
+    Of each setting, the run that came closest to its radius: its problem is drawn and certified
     again.
     """
     runs = certified(view.results)
@@ -31,10 +31,12 @@ def certified_runs(view: View) -> Iterator[Chart]:
     closest = (
         runs.with_columns(attacked=attacked)
         .sort("attacked", "part", descending=True, nulls_last=True)
-        .unique("cohort", keep="first", maintain_order=True)
+        .unique("setting", keep="first", maintain_order=True)
     )
-    rows = sorted(closest.iter_rows(named=True), key=lambda row: view.cohorts.index(row["cohort"]))
-    shown, left_out = chosen("settings", rows, MOST_PANELS)
+    rows = sorted(
+        closest.iter_rows(named=True), key=lambda row: view.settings.index(row["setting"])
+    )
+    shown, left_out = select_at_most("settings", rows, MOST_PANELS)
     if shown:
         outside = int((runs["part"] > 1.0).sum())
         yield Chart(
@@ -53,18 +55,18 @@ def certified_runs(view: View) -> Iterator[Chart]:
 
 def _panel(view: View, row: dict[str, Any]) -> Panel:
     study = study_of(view.results)
-    cohort = study.cohort(row["cohort"])
-    problem = building.build_problem(study, cohort, row["replicate"])
-    arms = building.build_arms(study, cohort, problem, row["replicate"])
+    setting = study.setting(row["setting"])
+    problem = building.build_problem(study, setting, row["replicate"])
+    arms = building.build_arms(study, setting, problem, row["replicate"])
     arm = next(arm for arm in arms if arm.name == row["arm"])
     certificate = certify(
-        problem, arm, batch_size=cohort.batch_size, steps=study.steps, failure=study.failure
+        problem, arm, batch_size=setting.batch_size, steps=study.steps, failure=study.failure
     )
-    course = view.courses.filter(
-        cohort=row["cohort"], replicate=row["replicate"], arm=row["arm"]
+    errors = view.trajectories.filter(
+        setting=row["setting"], replicate=row["replicate"], arm=row["arm"]
     ).sort("step")
     name, style = f"measured: {row['trainer']}", view.styles[row["trainer"]]
-    measured = line_of(name, course["step"].to_numpy(), course["error"].to_numpy(), style)
+    measured = line_of(name, errors["step"].to_numpy(), errors["error"].to_numpy(), style)
     level = f"{row['attack']} θ = {row['bound']:g}, β = {row['probability']:g}"
-    title = f"{view.results.titles[row['cohort']]}, {level}"
+    title = f"{view.results.titles[row['setting']]}, {level}"
     return Panel(title, (*certified_lines(certificate), measured))

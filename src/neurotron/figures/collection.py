@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 from neurotron.figures.certified_runs import certified_runs
 from neurotron.figures.chart import Chart
-from neurotron.figures.courses import compare, levels_of
-from neurotron.figures.endings import final_errors, mirror, paired_errors, success_rates
 from neurotron.figures.maps import Maps
+from neurotron.figures.outcomes import final_errors, mirror, paired_errors, success_rates
 from neurotron.figures.paper import paper_charts, shown_by_paper
-from neurotron.figures.view import Sweep, View
+from neurotron.figures.trajectories import compare, levels_of
+from neurotron.figures.view import LevelSweep, View
 from neurotron.studies.origin import study_of
 
 if TYPE_CHECKING:
-    from neurotron.results.frames import Results
+    from neurotron.results.tables import Results
 
 __all__ = ["MOST_CHARTS", "charts"]
 
@@ -38,18 +38,20 @@ def charts(results: Results) -> list[Chart]:
     """
     study_of(results)
     view = View(results)
-    if not view.cohorts:
+    if not view.settings:
         return []
     paper = list(paper_charts(view))
     maps = Maps(view)
     first = [*paper, *maps.charts(_name)]
     ends = [*_over_levels(view, set(maps.grids)), *_by_trainer(view), *certified_runs(view)]
-    courses = list(_courses(view))
+    over_steps = list(_errors_over_steps(view))
     room = max(1, MOST_CHARTS - len(first) - len(ends))
-    if len(courses) > room:
-        more = f" {len(courses) - room} figures of this kind, of other settings, are left out."
-        courses[room - 1 :] = [replace(courses[room - 1], caption=courses[room - 1].caption + more)]
-    found = [chart for chart in (*first, *courses, *ends) if not chart.is_empty]
+    if len(over_steps) > room:
+        more = f" {len(over_steps) - room} figures of this kind, of other settings, are left out."
+        over_steps[room - 1 :] = [
+            replace(over_steps[room - 1], caption=over_steps[room - 1].caption + more)
+        ]
+    found = [chart for chart in (*first, *over_steps, *ends) if not chart.is_empty]
     return list(_distinct(found))
 
 
@@ -62,23 +64,23 @@ def _distinct(found: list[Chart]) -> Iterator[Chart]:
         yield replace(chart, name=f"{chart.name}-{count[chart.name]}") if again else chart
 
 
-def _by_attack(view: View) -> dict[tuple[str, int | None], list[Sweep]]:
-    """Return the sweeps of all cohorts over the same number of the same attack."""
-    found: dict[tuple[str, int | None], list[Sweep]] = {}
-    for cohort in view.cohorts:
-        for sweep in view.sweeps(cohort):
+def _by_attack(view: View) -> dict[tuple[str, int | None], list[LevelSweep]]:
+    """Return the sweeps of all settings over the same number of the same attack."""
+    found: dict[tuple[str, int | None], list[LevelSweep]] = {}
+    for setting in view.settings:
+        for sweep in view.sweeps(setting):
             found.setdefault((sweep.attack, sweep.axis), []).append(sweep)
     return found
 
 
-def _courses(view: View) -> Iterator[Chart]:
+def _errors_over_steps(view: View) -> Iterator[Chart]:
     """Yield errors over steps: of the first trainer at every level, of all trainers at each."""
     shown = shown_by_paper(view)
     for (attack, axis), every in _by_attack(view).items():
         sweeps = [
             sweep
             for sweep in every
-            if not {(sweep.cohort, attack, who) for who in sweep.trainers} <= shown
+            if not {(sweep.setting, attack, who) for who in sweep.trainers} <= shown
         ]
         for lead in dict.fromkeys(sweep.trainers[0] for sweep in sweeps):
             led = [sweep for sweep in sweeps if sweep.trainers[0] == lead]
@@ -90,10 +92,10 @@ def _courses(view: View) -> Iterator[Chart]:
                 )  # fmt: skip
         for sweep in sweeps:
             if len(sweep.trainers) > 1 or len(sweep.levels) == 1:
-                title = view.results.titles[sweep.cohort]
+                title = view.results.titles[sweep.setting]
                 under = "on honest labels" if attack == "none" else f"under {attack}"
                 yield compare(
-                    view, _name("trainers", sweep.cohort, attack, AXES[axis]),
+                    view, _name("trainers", sweep.setting, attack, AXES[axis]),
                     f"{title}: trainers {under}, by {AXES[axis]}", sweep,
                     f"Trainers {under} on the same data, setting {title}.",
                 )  # fmt: skip

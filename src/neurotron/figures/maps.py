@@ -11,13 +11,13 @@ import numpy as np
 import polars as pl
 
 from neurotron._types import Array
-from neurotron.claims.setups import Level, attacked
 from neurotron.figures.chart import ERROR, SMALLEST, Chart, Panel
-from neurotron.figures.courses import MOST_LINES
 from neurotron.figures.grid import Grid, Scale
-from neurotron.figures.view import Encounter, View, chosen
-from neurotron.results.frames import EXACT, RECOVERED
+from neurotron.figures.trajectories import MOST_LINES
+from neurotron.figures.view import ArmKey, View, select_at_most
+from neurotron.results.levels import Level, attacked
 from neurotron.results.summary import Interval, bootstrap, median, rate
+from neurotron.results.tables import EXACT, RECOVERED
 
 __all__ = ["FIGURES_OF_FRONTIER", "Maps", "grid_of"]
 
@@ -114,16 +114,16 @@ class Maps:
 
     @cached_property
     def grids(self) -> dict[str, dict[tuple[str, str], Levels]]:
-        """The grids of each attack, by cohort and trainer."""
+        """The grids of each attack, by setting and trainer."""
         found: dict[str, dict[tuple[str, str], Levels]] = {}
-        for cohort in self.view.cohorts:
+        for setting in self.view.settings:
             levels: dict[tuple[str, str], list[Level]] = {}
-            for met in self.view.arms[cohort]:
+            for met in self.view.arms[setting]:
                 levels.setdefault((met.attack, met.trainer), []).append(met.level)
             for (attack, trainer), listed in levels.items():
                 grid = grid_of(listed)
                 if grid is not None:
-                    found.setdefault(attack, {})[cohort, trainer] = grid
+                    found.setdefault(attack, {})[setting, trainer] = grid
         return found
 
     def charts(self, name: Callable[..., str]) -> Iterator[Chart]:
@@ -146,16 +146,16 @@ class Maps:
             return
         order = list(self.view.styles)
         named = sorted({trainer for _, trainer in pairs}, key=order.index)
-        trainers, fewer = chosen("trainers", named, MOST_LINES)
-        settings = list(dict.fromkeys(cohort for cohort, _ in pairs))
-        cohorts, left_out = chosen("settings", settings, max(2, most // len(trainers)))
-        shown = [(c, t) for c in cohorts for t in trainers if (c, t) in pairs]
+        trainers, fewer = select_at_most("trainers", named, MOST_LINES)
+        every = list(dict.fromkeys(setting for setting, _ in pairs))
+        settings, left_out = select_at_most("settings", every, max(2, most // len(trainers)))
+        shown = [(s, t) for s in settings for t in trainers if (s, t) in pairs]
         levels, coarser = self._levels(shared, shown)
         panels = tuple(self._panel(kind, pair, shared[pair], levels) for pair in shown)
         if kind is not ERRORS and not any(_says_something(panel) for panel in panels):
             return
         met = list(dict.fromkeys(attack for pair in shown for attack in shared[pair]))
-        over = self.view.replicates(cohorts)
+        over = self.view.replicates(settings)
         caption = (
             f"{_about(met)} at every pair of a probability β and a bound θ. {kind.said} over "
             f"{over}, each with its own network, true weights and data; bright is good."
@@ -170,12 +170,12 @@ class Maps:
         )  # fmt: skip
 
     def _shared(self, attacks: list[str]) -> dict[tuple[str, str], list[str]]:
-        """Return, by cohort and trainer, the attacks that all trainers of the cohort meet."""
+        """Return, by setting and trainer, the attacks that all trainers of the setting meet."""
         pairs = dict.fromkeys(pair for attack in attacks for pair in self.grids[attack])
         found = {}
-        for cohort, trainer in pairs:
-            beside = [other for other in pairs if other[0] == cohort]
-            found[cohort, trainer] = [
+        for setting, trainer in pairs:
+            beside = [other for other in pairs if other[0] == setting]
+            found[setting, trainer] = [
                 attack for attack in attacks if all(it in self.grids[attack] for it in beside)
             ]
         return found
@@ -189,47 +189,47 @@ class Maps:
             grids = [self.grids[attack][pair] for attack in shared[pair]]
             for axis, levels in zip(axes, zip(*grids, strict=True), strict=True):
                 axis |= set.intersection(*map(set, levels))
-        bounds, fewer = chosen("bounds", sorted(axes[0]), MOST_LEVELS)
-        chances, less = chosen("probabilities", sorted(axes[1]), MOST_LEVELS)
+        bounds, fewer = select_at_most("bounds", sorted(axes[0]), MOST_LEVELS)
+        chances, less = select_at_most("probabilities", sorted(axes[1]), MOST_LEVELS)
         return (bounds, chances), fewer + less
 
     def _panel(
         self, kind: Kind, pair: tuple[str, str], attacks: list[str], levels: Levels
     ) -> Panel:
-        cohort, trainer = pair
+        setting, trainer = pair
         table = np.full((3, len(levels[0]), len(levels[1])), np.nan)
         marked = np.zeros(table.shape[1:], dtype=bool)
         worst = max if kind.small_is_good else min
         for i, bound in enumerate(levels[0]):
             for j, chance in enumerate(levels[1]):
                 level = bound, chance
-                found = [self._measured(kind, cohort, trainer, it, level) for it in attacks]
-                told = [values for values in found if values is not None]
-                if told and len(told) == len(found):
-                    table[:, i, j] = kind.interval(worst(told, key=kind.value))
-                    certified = ((cohort, attack, level) in self._certified for attack in attacks)
+                found = [self._measured(kind, setting, trainer, it, level) for it in attacks]
+                measured = [values for values in found if values is not None]
+                if measured and len(measured) == len(found):
+                    table[:, i, j] = kind.interval(worst(measured, key=kind.value))
+                    certified = ((setting, attack, level) in self._certified for attack in attacks)
                     marked[i, j] = all(certified)
-        title = f"{trainer}, {self.view.results.titles[cohort]}"
+        title = f"{trainer}, {self.view.results.titles[setting]}"
         ticks = tuple(f"{chance:g}" for chance in levels[1])
         rows = tuple(f"{bound:g}" for bound in levels[0])
         return Panel(title, (), ticks, Grid(rows, table[0], table[1], table[2], marked))
 
     def _measured(
-        self, kind: Kind, cohort: str, trainer: str, attack: str, level: Level
+        self, kind: Kind, setting: str, trainer: str, attack: str, level: Level
     ) -> Array | None:
-        arm = self.view.arms[cohort].get(Encounter(trainer, attack, level))
-        return self._values.get((kind.column, cohort, arm))
+        arm = self.view.arms[setting].get(ArmKey(trainer, attack, level))
+        return self._values.get((kind.column, setting, arm))
 
     @cached_property
     def _values(self) -> dict[tuple[str, str, str | None], Array]:
-        """The errors of each cohort and arm, and the steps to exact recovery; infinite if never."""
+        """The errors of each setting and arm, and steps to exact recovery; infinite if never."""
         results = self.view.results
         steps = results.steps_to(EXACT)["steps"].cast(float).fill_null(np.inf)
-        runs = results.runs.select("cohort", "arm", "error").with_columns(steps)
-        rows = runs.group_by("cohort", "arm").agg("error", "steps").iter_rows()
+        runs = results.runs.select("setting", "arm", "error").with_columns(steps)
+        rows = runs.group_by("setting", "arm").agg("error", "steps").iter_rows()
         return {
-            (column, cohort, arm): np.array(values)
-            for cohort, arm, *both in rows
+            (column, setting, arm): np.array(values)
+            for setting, arm, *both in rows
             for column, values in zip(("error", "steps"), both, strict=True)
         }
 
@@ -238,17 +238,17 @@ class Maps:
         """Where a Neuro-Tron is guaranteed in every replicate to recover the filter."""
         runs = self.view.results.runs.filter(algorithm="neuro-tron")
         is_sure = (runs["radius"] < RECOVERED * runs["true_length"]).fill_null(False)
-        arms = runs.select("cohort", "arm", sure=is_sure).group_by("cohort", "arm")
+        arms = runs.select("setting", "arm", sure=is_sure).group_by("setting", "arm")
         sure = {
-            (cohort, arm)
-            for cohort, arm, every in arms.agg(pl.col("sure").all()).iter_rows()
+            (setting, arm)
+            for setting, arm, every in arms.agg(pl.col("sure").all()).iter_rows()
             if every
         }
         return {
-            (cohort, met.attack, met.level)
-            for cohort in self.view.cohorts
-            for met, arm in self.view.arms[cohort].items()
-            if (cohort, arm) in sure
+            (setting, met.attack, met.level)
+            for setting in self.view.settings
+            for met, arm in self.view.arms[setting].items()
+            if (setting, arm) in sure
         }
 
     def _region_said(self, panels: Sequence[Panel]) -> str:

@@ -7,11 +7,19 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from neurotron.claims.setups import Setup, attacked, published, setups
+from neurotron._registry import parse
+from neurotron.claims.settings import SettingRuns, published, table1_settings
 from neurotron.figures.chart import SMALLEST, Chart, Line, Panel
-from neurotron.figures.courses import compare, levels_of, over_steps, panel_of_levels, settings_said
 from neurotron.figures.styles import OF_ALGORITHM, PLAIN, Style
-from neurotron.figures.view import Sweep, View, with_honest
+from neurotron.figures.trajectories import (
+    compare,
+    levels_of,
+    over_steps,
+    panel_of_levels,
+    settings_said,
+)
+from neurotron.figures.view import LevelSweep, View, with_honest
+from neurotron.results.levels import attacked
 from neurotron.results.summary import bootstrap
 
 __all__ = ["FIGURES_OF_CLAIMS", "paper_charts", "shown_by_paper"]
@@ -46,87 +54,90 @@ FIGURES_OF_CLAIMS = {
 
 def paper_charts(view: View) -> Iterator[Chart]:
     """Yield the figures of section 4 and the appendices, as far as there are such runs."""
-    found = setups(view.results)
+    found = table1_settings(view.results)
     yield from _neuro_tron_alone(view, found)
-    for setup in sorted(found, key=lambda setup: COMPARISONS[setup.law]):
-        yield from _against_sgd(view, setup)
+    for setting in sorted(found, key=lambda setting: COMPARISONS[setting.law]):
+        yield from _against_sgd(view, setting)
     yield from _no_attack(view, found)
     yield from _outer_weights(view)
     yield from _impersonation(view)
 
 
 def shown_by_paper(view: View) -> set[tuple[str, str, str]]:
-    """Return which cohorts, attacks and trainers the paper's figures show."""
-    columns = "cohort", "attack", "trainer"
+    """Return which settings, attacks and trainers the paper's figures show."""
+    columns = "setting", "attack_text", "trainer"
     runs = [_outer_weight_runs(view), _impersonated_runs(view)]
     keys = {key for table in runs for key in table.select(columns).unique().iter_rows()}
-    for setup in setups(view.results):
-        keys |= {(setup.cohort, ATTACK, trainer) for trainer in setup.trainers.values()}
+    for setting in table1_settings(view.results):
+        keys |= {(setting.name, ATTACK, trainer) for trainer in setting.trainers.values()}
     return keys
 
 
-def _sweep(view: View, setup: Setup, axis: int) -> Sweep | None:
+def _sweep(view: View, setting: SettingRuns, axis: int) -> LevelSweep | None:
     """Return the paper's sweep of a law over θ or β, else the longest there is."""
-    own = [level for level in attacked(setup.levels) if level[1 - axis] == OTHER[axis]]
-    chosen = own if len(own) > 1 else setup.sweep(axis)
+    own = [level for level in attacked(setting.levels) if level[1 - axis] == OTHER[axis]]
+    chosen = own if len(own) > 1 else setting.sweep(axis)
     if len(chosen) < 2:
         return None
-    levels = with_honest(setup.levels, chosen, axis)
-    named = setup.trainers.values()
-    trainers = tuple(who for who in view.trainers(setup.cohort) if who in named)
-    return Sweep(setup.cohort, ATTACK, axis, tuple(levels), trainers)
+    levels = with_honest(setting.levels, chosen, axis)
+    named = setting.trainers.values()
+    trainers = tuple(who for who in view.trainers(setting.name) if who in named)
+    return LevelSweep(setting.name, ATTACK, axis, tuple(levels), trainers)
 
 
-def _attacked(sweep: Sweep) -> Sweep:
+def _attacked(sweep: LevelSweep) -> LevelSweep:
     """Return the sweep without honest labels, which figure 6 is about."""
     return sweep._replace(levels=tuple(attacked(sweep.levels)))
 
 
-def _alone(sweep: Sweep, setup: Setup) -> Sweep:
-    return sweep._replace(trainers=(setup.trainers["neuro-tron"],))
+def _alone(sweep: LevelSweep, setting: SettingRuns) -> LevelSweep:
+    return sweep._replace(trainers=(setting.trainers["neuro-tron"],))
 
 
-def _neuro_tron_alone(view: View, found: list[Setup]) -> Iterator[Chart]:
+def _neuro_tron_alone(view: View, found: list[SettingRuns]) -> Iterator[Chart]:
     words = (
         ("figure-1a", "Figure 1a: Neuro-Tron for different bounds θ of the attack", "bound θ"),
         ("figure-1b", "Figure 1b: Neuro-Tron for different probabilities β", "probability β"),
     )
     for axis, (name, title, number) in enumerate(words):
-        pairs = [(_sweep(view, setup, axis), setup) for setup in found]
-        sweeps = [_alone(_attacked(sweep), setup) for sweep, setup in pairs if sweep is not None]
+        pairs = [(_sweep(view, setting, axis), setting) for setting in found]
+        sweeps = [
+            _alone(_attacked(sweep), setting) for sweep, setting in pairs if sweep is not None
+        ]
         if sweeps:
             about = f"Neuro-Tron with the paper's laws of the inputs; the {number} varies."
             yield levels_of(view, name, title, sweeps, about)
 
 
-def _against_sgd(view: View, setup: Setup) -> Iterator[Chart]:
-    number = COMPARISONS[setup.law]
+def _against_sgd(view: View, setting: SettingRuns) -> Iterator[Chart]:
+    number = COMPARISONS[setting.law]
     rivals = ""
-    if "first-sample-sgd" in setup.trainers:
-        rivals += f" The paper's SGD is '{setup.trainers['first-sample-sgd']}'."
-    if "sgd" in setup.trainers:
+    if "first-sample-sgd" in setting.trainers:
+        rivals += f" The paper's SGD is '{setting.trainers['first-sample-sgd']}'."
+    if "sgd" in setting.trainers:
         rivals += (
-            f" '{setup.trainers['sgd']}' is stochastic gradient descent, which the paper did not "
+            f" '{setting.trainers['sgd']}' is stochastic gradient descent, which the paper did not "
             "run; where its band is wide, some of its runs end at the mirror filter −w*."
         )
     for axis, letter in enumerate("ab"):
-        sweep = _sweep(view, setup, axis)
+        sweep = _sweep(view, setting, axis)
         if sweep is not None and len(sweep.trainers) > 1:
             what = ("bound θ", "probability β")[axis]
             yield compare(
                 view, f"figure-{number}{letter}",
-                f"Figure {number}{letter}: Neuro-Tron against SGD, {setup.title} inputs, by {what}",
+                f"Figure {number}{letter}: Neuro-Tron against SGD, {setting.title} inputs, "
+                f"by {what}",
                 _attacked(sweep),
-                f"Trainers on the same data with {setup.title} inputs; a panel per {what} of the "
+                f"Trainers on the same data with {setting.title} inputs; a panel per {what} of the "
                 f"attack.{rivals}",
             )  # fmt: skip
 
 
-def _no_attack(view: View, found: list[Setup]) -> Iterator[Chart]:
-    pairs = [(_sweep(view, setup, 0), setup) for setup in found]
+def _no_attack(view: View, found: list[SettingRuns]) -> Iterator[Chart]:
+    pairs = [(_sweep(view, setting, 0), setting) for setting in found]
     sweeps = [
-        _alone(sweep._replace(levels=sweep.levels[:2]), setup)
-        for sweep, setup in pairs
+        _alone(sweep._replace(levels=sweep.levels[:2]), setting)
+        for sweep, setting in pairs
         if sweep is not None and [bound for bound, _ in sweep.levels[:2]] == [0.0, 0.125]
     ]
     if sweeps:
@@ -135,22 +146,22 @@ def _no_attack(view: View, found: list[Setup]) -> Iterator[Chart]:
 
 
 def _outer_weight_runs(view: View) -> pl.DataFrame:
-    networks = {c["name"]: c["network"] for c in view.results.spec["cohorts"]}
-    weighted = [name for name, network in networks.items() if "outer_weights=" in network]
+    networks = {c["name"]: c["network"] for c in view.results.spec["settings"]}
+    weighted = [name for name, network in networks.items() if "outer_weights" in parse(network)[1]]
     return published(view.results).filter(
-        pl.col("cohort").is_in(weighted),
+        pl.col("setting").is_in(weighted),
         pl.col("step_size").is_in([step for _, step in OUTER_WEIGHTS]),
         attack=ATTACK, algorithm="neuro-tron",
     )  # fmt: skip
 
 
 def _outer_weights(view: View) -> Iterator[Chart]:
-    keys = ["cohort", "trainer", "outer_weights", "step_size"]
+    keys = ["setting", "trainer", "outer_weights", "step_size"]
     arms = _outer_weight_runs(view).select(keys).unique(maintain_order=True).iter_rows()
     ordered = sorted(arms, key=lambda arm: (OUTER_WEIGHTS.get(arm[2:], 2), arm[2]))
     panels, sweeps = [], []
-    for cohort, trainer, weight, step in ordered:
-        sweep = next(sweep for sweep in view.sweeps(cohort) if sweep.attack == ATTACK)
+    for setting, trainer, weight, step in ordered:
+        sweep = next(sweep for sweep in view.sweeps(setting) if sweep.attack == ATTACK)
         as_run = "as published" if (weight, step) in OUTER_WEIGHTS else "not in the paper"
         title = f"q = {weight:g}, η = {float(step):g} ({as_run})"
         sweeps.append(sweep._replace(trainers=(trainer,)))
@@ -161,9 +172,9 @@ def _outer_weights(view: View) -> Iterator[Chart]:
             f"η = 1e-4 with q = 10 and η = 2e-5.{settings_said(view, sweeps)[0]} A line that ends "
             "early diverged."
         )
-        cohorts = [sweep.cohort for sweep in sweeps]
+        settings = [sweep.setting for sweep in sweeps]
         title = "Figure 7: heavier outer weights"
-        yield over_steps(view, "figure-7", title, about, panels, cohorts)
+        yield over_steps(view, "figure-7", title, about, panels, settings)
 
 
 def _impersonated_runs(view: View) -> pl.DataFrame:
@@ -172,9 +183,9 @@ def _impersonated_runs(view: View) -> pl.DataFrame:
 
 def _impersonation(view: View) -> Iterator[Chart]:
     """Yield the distances to both filters, when labels are those of another one."""
-    panels, cohorts = [], []
+    panels, settings = [], []
     runs = _impersonated_runs(view)
-    for (cohort, trainer), group in runs.group_by("cohort", "trainer", maintain_order=True):
+    for (setting, trainer), group in runs.group_by("setting", "trainer", maintain_order=True):
         chances = sorted(group["probability"].unique())
         look = view.styles[str(trainer)]
         lines = [
@@ -183,9 +194,9 @@ def _impersonation(view: View) -> Iterator[Chart]:
         ]
         ticks = tuple(f"β = {chance:g}" for chance in chances)
         panels.append(Panel(str(trainer), tuple(lines), ticks))
-        cohorts.append(str(cohort))
+        settings.append(str(setting))
     if panels:
-        over = view.replicates(cohorts)
+        over = view.replicates(settings)
         yield Chart(
             "section-3-5", "Section 3.5: labels of another filter",
             "The attacker replaces a label, with probability β, by that of another filter w_adv. "

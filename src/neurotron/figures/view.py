@@ -7,32 +7,34 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from neurotron.claims.setups import Level, attacked, longest
+import polars as pl
+
 from neurotron.figures.chart import MOST_POINTS, Line, line_of, spread
 from neurotron.figures.styles import Style, styles
+from neurotron.results.levels import Level, attacked, longest
 
 if TYPE_CHECKING:
-    from neurotron.results.frames import Results
+    from neurotron.results.tables import Results
 
-__all__ = ["BANDS", "Encounter", "Sweep", "View", "chosen", "evenly", "with_honest"]
+__all__ = ["BANDS", "ArmKey", "LevelSweep", "View", "evenly", "select_at_most", "with_honest"]
 
 BAND = 0.1, 0.9
 BANDS = "median and middle 80 %"
 
 
-class Encounter(NamedTuple):
+class ArmKey(NamedTuple):
     """A trainer that meets an attack."""
 
     trainer: str
     attack: str
-    """With its settings."""
+    """As the study has it, with its settings."""
     level: Level
 
 
-class Sweep(NamedTuple):
-    """The levels of one attack in a cohort that differ in one number."""
+class LevelSweep(NamedTuple):
+    """The levels of one attack in a setting that differ in one number."""
 
-    cohort: str
+    setting: str
     attack: str
     axis: int | None
     """0 if θ varies, 1 if β does, None if both do or neither."""
@@ -71,39 +73,39 @@ class View:
         return styles(sorted(pairs.iter_rows(), key=lambda pair: order.index(pair[0])))
 
     @cached_property
-    def cohorts(self) -> list[str]:
-        """The cohorts with results."""
-        there = set(self.results.runs["cohort"].unique())
+    def settings(self) -> list[str]:
+        """The settings with results."""
+        there = set(self.results.runs["setting"].unique())
         return [name for name in self.results.titles if name in there]
 
     @cached_property
-    def arms(self) -> dict[str, dict[Encounter, str]]:
-        """The names of the arms of each cohort, by who meets what."""
-        found: dict[str, dict[Encounter, str]] = {}
+    def arms(self) -> dict[str, dict[ArmKey, str]]:
+        """The names of the arms of each setting, by who meets what."""
+        found: dict[str, dict[ArmKey, str]] = {}
         for row in self.results.arms.iter_rows(named=True):
             level = row["bound"], row["probability"]
-            met = Encounter(row["trainer"], _attack(row), level)
-            found.setdefault(row["cohort"], {})[met] = row["arm"]
+            met = ArmKey(row["trainer"], row["attack_text"], level)
+            found.setdefault(row["setting"], {})[met] = row["arm"]
         return found
 
-    def trainers(self, cohort: str) -> list[str]:
-        """Return the trainers of a cohort, in the order of its arms."""
-        return list(dict.fromkeys(met.trainer for met in self.arms[cohort]))
+    def trainers(self, setting: str) -> list[str]:
+        """Return the trainers of a setting, in the order of its arms."""
+        return list(dict.fromkeys(met.trainer for met in self.arms[setting]))
 
-    def replicates(self, cohorts: Sequence[str]) -> str:
+    def replicates(self, settings: Sequence[str]) -> str:
         """Return over how many replicates something is, in words."""
-        counts = {self.results.replicates[cohort] for cohort in cohorts}
+        counts = {self.results.replicates[setting] for setting in settings}
         if len(counts) > 1:
             return f"{min(counts)} to {max(counts)} replicates"
         (count,) = counts
         return f"{count} replicate{'s' if count != 1 else ''}"
 
     def line(
-        self, name: str, style: Style, cohort: str, trainer: str, attack: str, level: Level
+        self, name: str, style: Style, setting: str, trainer: str, attack: str, level: Level
     ) -> Line | None:
-        """Return the course of an arm over its replicates, if there is one."""
-        arm = self.arms[cohort].get(Encounter(trainer, attack, level))
-        band = self._bands.get((cohort, arm))
+        """Return the trajectory of an arm over its replicates, if there is one."""
+        arm = self.arms[setting].get(ArmKey(trainer, attack, level))
+        band = self._bands.get((setting, arm))
         if band is None:
             return None
         step, middle, low, high = (band[key].to_numpy() for key in ("step", "y", "low", "high"))
@@ -111,34 +113,34 @@ class View:
 
     @cached_property
     def runs(self) -> dict[Any, Any]:
-        """The runs of each cohort and arm."""
-        keys = ["cohort", "arm"]
+        """The runs of each setting and arm."""
+        keys = ["setting", "arm"]
         return self.results.runs.sort("replicate").partition_by(keys, as_dict=True)
 
     @cached_property
-    def courses(self) -> Any:
+    def trajectories(self) -> Any:
         """Errors at as many steps as are drawn."""
         steps = self.results.steps
-        return self.results.courses_at(steps[spread(steps, MOST_POINTS)])
+        return self.results.trajectories_at(steps[spread(steps, MOST_POINTS)])
 
     @cached_property
     def _bands(self) -> dict[Any, Any]:
-        import polars as pl
-
         y, low, high = (pl.col("error").quantile(part, "equiprobable") for part in (0.5, *BAND))
         table = (
-            self.courses.group_by("cohort", "arm", "step").agg(y=y, low=low, high=high).sort("step")
+            self.trajectories.group_by("setting", "arm", "step")
+            .agg(y=y, low=low, high=high)
+            .sort("step")
         )
-        return table.partition_by("cohort", "arm", as_dict=True, include_key=False)
+        return table.partition_by("setting", "arm", as_dict=True, include_key=False)
 
-    def sweeps(self, cohort: str) -> list[Sweep]:
-        """Return the sweeps of a cohort: by attack, the longest over θ and the longest over β.
+    def sweeps(self, setting: str) -> list[LevelSweep]:
+        """Return the sweeps of a setting: by attack, the longest over θ and the longest over β.
 
         Honest levels are with those they share the other number with.
         """
         found = []
-        for attack in dict.fromkeys(met.attack for met in self.arms[cohort]):
-            here = [met for met in self.arms[cohort] if met.attack == attack]
+        for attack in dict.fromkeys(met.attack for met in self.arms[setting]):
+            here = [met for met in self.arms[setting] if met.attack == attack]
             levels = sorted({met.level for met in here})
             lists: list[tuple[int | None, list[Level]]] = [
                 (axis, with_honest(levels, longest(levels, axis), axis)) for axis in (0, 1)
@@ -148,14 +150,8 @@ class View:
             for axis, listed in several or [(None, levels)]:
                 who = dict.fromkeys(met.trainer for met in here if met.level in listed)
                 unseen = len(attacked(levels)) - len(attacked(seen)) if several else 0
-                found.append(Sweep(cohort, attack, axis, tuple(listed), tuple(who), unseen))
+                found.append(LevelSweep(setting, attack, axis, tuple(listed), tuple(who), unseen))
         return found
-
-
-def _attack(row: dict[str, Any]) -> str:
-    """Return the attack of an arm with its settings, which only its name tells."""
-    text = row["arm"].removeprefix(f"{row['trainer']}, ")
-    return "none" if row["attack"] == "none" else text.rpartition(" θ=")[0]
 
 
 def with_honest(levels: Sequence[Level], listed: Sequence[Level], axis: int) -> list[Level]:
@@ -164,10 +160,10 @@ def with_honest(levels: Sequence[Level], listed: Sequence[Level], axis: int) -> 
     return [level for level in levels if level[1 - axis] in others]
 
 
-def chosen(what: str, items: Sequence[Any], most: int) -> tuple[list[Any], str]:
+def select_at_most(what: str, items: Sequence[Any], most: int) -> tuple[list[Any], str]:
     """Return at most so many of a list, and a sentence for the caption if that is not all.
 
-    >>> chosen("levels", range(9), 3)
+    >>> select_at_most("levels", range(9), 3)
     ([0, 4, 8], ' Shown are 3 of 9 levels.')
     """
     shown = evenly(items, most)

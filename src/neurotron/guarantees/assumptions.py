@@ -71,26 +71,26 @@ def parity(problem: Problem) -> Assumption:
     rows of a symmetric law: both measures of a column exceed t with probability at most
     2 exp(−Nt²/2), by Hoeffding's inequality given the sizes |x|. Rows of one sign only measure 1,
     and are refused at every N: `MOST_LOPSIDED` is the most that is allowed, and `FEWEST_ROWS` are
-    needed.
+    needed. Rows that count c times are worth N/E[c²] rows.
     """
     law, statement = problem.law, "x and −x have the same law"
-    if isinstance(law, Empirical) and law.symmetrized:
-        return _flipped(problem, statement)
     if law.symmetric:
         return Assumption("parity", statement, "symmetric", "symmetric", True)
     if not isinstance(law, Empirical):
         measured, remedy = f"not known of {law!r}", "no guarantee is known without it"
         return Assumption("parity", statement, measured, "symmetric", False, remedy)
-    count, n = law.rows.shape
+    n, counts = law.rows.shape[1], law.counts
+    count = len(counts) / float((counts**2).mean())
     by_chance = math.sqrt(2.0 * math.log(4.0 * n / CHANCE) / count)
     allowed = min(max(by_chance, NEGLIGIBLE), MOST_LOPSIDED)
-    lopsided, remedies = _lopsidedness(law.rows), []
+    lopsided, remedies = _lopsidedness(law.rows, counts), []
     if count < FEWEST_ROWS:
-        remedies.append(f"{count} rows are too few to tell: give at least {FEWEST_ROWS}")
+        worth = ", which is what the weighted ones are worth," if law.weighted else ""
+        remedies.append(f"{count:.3g} rows{worth} are too few to tell: give at least {FEWEST_ROWS}")
     if problem.true_weights is not None:
         remedies.append(
             "where labels can be made for −x as well, draw each row with either sign: "
-            "Empirical(rows, symmetrized=True)"
+            "Problem.draw(network, Empirical(rows, symmetrized=True), true_weights=…)"
         )
     return Assumption(
         "parity",
@@ -103,26 +103,16 @@ def parity(problem: Problem) -> Assumption:
     )
 
 
-def _flipped(problem: Problem, statement: str) -> Assumption:
-    """Return parity for rows that are drawn with either sign: it needs labels for both."""
-    known = problem.true_weights is not None
-    return Assumption(
-        "parity",
-        f"{statement}: each row is drawn with either sign, and its label is made for that sign",
-        "symmetric" if known else "not so for stored labels (the problem has no `true_weights`)",
-        "symmetric",
-        known,
-        "certify Empirical(rows) without symmetrized=True, which is what stored rows are",
-    )
-
-
-def _lopsidedness(rows: Array) -> float:
+def _lopsidedness(rows: Array, counts: Array) -> float:
     """Return the largest |share of positive − share of negative| or |mean|/deviation of a column.
 
-    A sample of N rows of a symmetric law has about 1/√N.
+    A sample of N rows of a symmetric law has about 1/√N. A row counts as often as it says; with c²
+    in the deviation both measures of weighted rows obey Hoeffding's inequality of N/E[c²] rows.
     """
-    signs = np.abs(np.sign(rows).mean(axis=0))
-    means = np.abs(rows.mean(axis=0)) / np.sqrt((rows**2).mean(axis=0)).clip(min=1e-300)
+    signs = np.abs((counts[:, None] * np.sign(rows)).mean(axis=0))
+    counted = counts[:, None] * rows
+    deviations = np.sqrt((counted**2).mean(axis=0) / (counts**2).mean())
+    means = np.abs(counted.mean(axis=0)) / deviations.clip(min=1e-300)
     return float(max(signs.max(), means.max()))
 
 

@@ -136,7 +136,7 @@ def _measure(request: Request, seed: int) -> TrainingCertificate:
     if request.problem.true_weights is None:
         raise _check.InputError("method='measured' needs the problem's `true_weights`")
     runs = [_run(request, seed, number) for number in range(count)]
-    errors = np.array([run.errors[0] for run in runs if run.errors is not None])
+    errors = np.array([run.errors[0] for run in runs])
     resolved = Rounding.of(request.problem, request.initial_error, 0.0, 1.0, 1.0).storage
     errors = np.maximum(errors, ULPS * resolved)
     return dataclasses.replace(

@@ -32,7 +32,8 @@ def impersonated_mean(
     Examples
     --------
     >>> import numpy as np, neurotron as nt
-    >>> problem = nt.Problem(nt.networks.relu_gate(2), nt.Rademacher(), [1.0, 2.0])
+    >>> problem = nt.Problem.draw(
+    ...     nt.networks.relu_gate(2), nt.Rademacher(), true_weights=[1.0, 2.0])
     >>> liar = nt.attacks.Impersonation(weights=[3.0, 2.0], bound=2.0, probability=0.5)
     >>> arm = nt.Arm(nt.NeuroTron(0.5), liar)
     >>> nt.guarantees.impersonated_mean(problem, arm, steps=[0, 100]).round(6)

@@ -93,12 +93,13 @@ def theorem_and_hypotheses(
 
 def _paper(request: Request, trainer: NeuroTron) -> Assumption:
     noise, weighting = request.problem.noise, trainer.weighting
+    rows = "weighted" if request.problem.law.weighted else "not weighted"
     return Assumption(
         "as in the paper",
         "labels carry no honest noise, samples no weights",
-        f"noise {noise:g}, weighting {weighting}",
-        "noise 0, weighting None",
-        noise == 0.0 and weighting is None,
+        f"noise {noise:g}, weighting {weighting}, rows {rows}",
+        "noise 0, weighting None, rows not weighted",
+        noise == 0.0 and weighting is None and not request.problem.law.weighted,
         "use method='sharp'",
     )
 

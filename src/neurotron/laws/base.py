@@ -48,6 +48,11 @@ class Law(Pickled, metaclass=_Written):
     """Whether labels are made of other inputs than the trainer sees, those of `clean`."""
 
     @property
+    def weighted(self) -> bool:
+        """Whether some inputs count more than others, as rows with sample weights do."""
+        return False
+
+    @property
     def symmetric(self) -> bool:
         """Whether x and −x have the same law (the paper's Assumption 1): stated, not guessed."""
         return False

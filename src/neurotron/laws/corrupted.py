@@ -61,6 +61,11 @@ class Corrupted(Law):
         return f"Corrupted({self.law!r}, scale={self.scale:g}, probability={self.probability:g})"
 
     @property
+    def weighted(self) -> bool:
+        """Whether the clean inputs are."""
+        return self.law.weighted
+
+    @property
     def symmetric(self) -> bool:
         """The corruption is symmetric, so x' is if x is."""
         return self.law.symmetric

@@ -140,9 +140,9 @@ def of_weighted_normal_image(matrix: Array, scale: float) -> EvenMoments:
     return EvenMoments(covariance, squared, squared, independent.quartic)
 
 
-def of_rows(rows: Array, weighting: str | None) -> EvenMoments:
-    """Return the moments of a row drawn at random: sums over all rows."""
-    weights = weights_of_rows(rows, weighting)
+def of_rows(rows: Array, weighting: str | None, counts: Array) -> EvenMoments:
+    """Return the moments of a row drawn at random: sums over all rows, with cω in place of ω."""
+    weights = counts * weights_of_rows(rows, weighting)
     count = len(rows)
     covariance = (rows.T * weights) @ rows / count
     squared = (rows.T * weights**2) @ rows / count

@@ -13,8 +13,10 @@ from neurotron.networks.builders import (
     convolution,
     convolution2d,
     from_gates,
+    linear,
     relu_gate,
     symmetric,
+    with_intercept,
 )
 from neurotron.networks.network import FilterNetwork
 
@@ -26,12 +28,19 @@ __all__ = [
     "convolution",
     "convolution2d",
     "from_gates",
+    "linear",
     "relu_gate",
     "sensing",
     "symmetric",
+    "with_intercept",
 ]
 
 BY_NAME: Registry[FilterNetwork] = Registry(
     "network",
-    {"relu-gate": relu_gate, "symmetric": symmetric, "convolution": convolution},
+    {
+        "linear": linear,
+        "relu-gate": relu_gate,
+        "symmetric": symmetric,
+        "convolution": convolution,
+    },
 )

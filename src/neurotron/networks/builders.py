@@ -1,4 +1,4 @@
-"""The networks of the paper, each by its name."""
+"""The networks of the paper and the linear one, each by its name."""
 
 from __future__ import annotations
 
@@ -12,9 +12,26 @@ from neurotron._types import Array
 from neurotron.networks.basis import Basis, Matrices, Windows
 from neurotron.networks.network import FilterNetwork
 
-__all__ = ["convolution", "convolution2d", "from_gates", "relu_gate", "symmetric"]
+__all__ = [
+    "convolution",
+    "convolution2d",
+    "from_gates",
+    "linear",
+    "relu_gate",
+    "symmetric",
+    "with_intercept",
+]
 
 MOST_GATES = 10**7
+
+
+def linear(n_inputs: int) -> FilterNetwork:
+    """Return the linear network f_w(x) = wᵀx: a single gate whose leak is 1.
+
+    >>> linear(3)([1.0, 2.0, 3.0], [1.0, 1.0, -1.0])
+    array(0.)
+    """
+    return relu_gate(n_inputs, leak=1.0)
 
 
 def relu_gate(
@@ -146,6 +163,30 @@ def from_gates(
     matrices = _check.array("gates", gates, ("k", "r", "n"))
     _filter_length("filter_size", matrices.shape[1], matrices.shape[2])
     return _network(Matrices(matrices), None, outer_weights, leak)
+
+
+def with_intercept(network: FilterNetwork) -> FilterNetwork:
+    """Return a network of leak 1 with an intercept: one more input, always 1, and its weight.
+
+    The output of such a network is wᵀĀx whatever its gates, so the one gate of the result is Ā
+    with a 1 in a row and a column of their own: f_(w, c)(x, 1) = wᵀĀx + c.
+
+    >>> with_intercept(linear(2))([3.0, 4.0, 5.0], [[1.0, 1.0, 1.0], [0.0, 0.0, 1.0]])
+    array([12.,  5.])
+    """
+    if _check.instance("network", network, FilterNetwork).leak < 1.0:
+        raise _check.InputError(
+            f"an intercept needs a network that is linear in x, and this one has leak="
+            f"{network.leak:g}: use leak=1 or networks.linear(n_inputs), or subtract a constant "
+            "from y and leave out `intercept`"
+        )
+    r, n = network.filter_size, network.n_inputs
+    gate = network.mean_gate
+    if np.array_equal(gate, np.eye(r, n)) and r == n:
+        return linear(n + 1)
+    extended = np.zeros((1, r + 1, n + 1))
+    extended[0, :r, :n], extended[0, r, n] = gate, 1.0
+    return from_gates(extended, leak=1.0)
 
 
 def _network(

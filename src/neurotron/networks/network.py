@@ -28,7 +28,8 @@ __all__ = ["FilterNetwork"]
 class FilterNetwork(Pickled):
     r"""A depth-2 network with one filter w shared by k gates.
 
-    Users build one with `relu_gate`, `symmetric`, `convolution`, `convolution2d` or `from_gates`.
+    Users build one with `linear`, `relu_gate`, `symmetric`, `convolution`, `convolution2d` or
+    `from_gates`.
 
     Parameters
     ----------

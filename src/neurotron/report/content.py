@@ -7,19 +7,20 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from neurotron.claims.families import family_of
 from neurotron.claims.model import ONLY_AS_PUBLISHED, VERDICTS
-from neurotron.claims.setups import Setup, setups
+from neurotron.claims.settings import SettingRuns, table1_settings
 from neurotron.figures.chart import Chart
 from neurotron.figures.maps import FIGURES_OF_FRONTIER
 from neurotron.figures.paper import FIGURES_OF_CLAIMS
-from neurotron.results.summary import OUTCOMES, certified, distinct, endings, rate
+from neurotron.results.summary import OUTCOMES, certified, distinct_runs, outcomes_by_trainer, rate
 from neurotron.studies.writing import to_toml
 
 if TYPE_CHECKING:
     from neurotron.claims import Claim
-    from neurotron.results.frames import Results
+    from neurotron.results.tables import Results
 
 __all__ = ["levels", "number", "page"]
 
@@ -40,13 +41,13 @@ def page(results: Results, claims: list[Claim], charts: list[Chart]) -> dict[str
         "replicates": _replicates(results),
         "heading": family_of(results).heading,
         "claims": _claims(claims, {chart.name: chart for chart in charts}),
-        "untested": sum(not claim.told for claim in claims),
+        "untested": sum(not claim.conclusive for claim in claims),
         "story": _story(results, claims),
-        "outcomes": _first(endings(results)),
+        "outcomes": _first(outcomes_by_trainer(results)),
         "titles": results.titles,
         "outcome_names": OUTCOMES,
         "certificates": _certificates(results),
-        "cohorts": _first(spec["cohorts"]),
+        "settings": _first(spec["settings"]),
         "failures": _first(results.failures),
         "damaged": _first(results.damaged),
         "incomplete": _first(_incomplete(results)),
@@ -126,7 +127,7 @@ def _claims(claims: list[Claim], charts: dict[str, Chart]) -> list[dict[str, Any
             "charts": [charts[n] for n in FIGURES.get(claim.name, ()) if n in charts],
         }
         for claim in claims
-        if claim.told
+        if claim.conclusive
     ]
 
 
@@ -136,13 +137,13 @@ def _story(results: Results, claims: list[Claim]) -> dict[str, str] | None:
     A network counts once, with what happened at most levels of the attack.
     """
     verdicts = {claim.name: claim.verdict for claim in claims}
-    told = ("smaller-error-than-sgd", "faster-than-sgd")
-    if any(verdicts.get(name) != ONLY_AS_PUBLISHED for name in told):
+    both = ("smaller-error-than-sgd", "faster-than-sgd")
+    if any(verdicts.get(name) != ONLY_AS_PUBLISHED for name in both):
         return None
-    found = [setup for setup in setups(results) if setup.shared("sgd")]
-    networks = sum(setup.replicates for setup in found)
+    found = [setting for setting in table1_settings(results) if setting.shared("sgd")]
+    networks = sum(setting.replicates for setting in found)
     mirrored, recovered = (
-        sum(_networks(setup, algorithm, outcome) for setup in found)
+        sum(_networks(setting, algorithm, outcome) for setting in found)
         for algorithm, outcome in (("sgd", "mirror"), ("neuro-tron", "recovered"))
     )
     if not mirrored:
@@ -154,19 +155,17 @@ def _story(results: Results, claims: list[Claim]) -> dict[str, str] | None:
     }  # fmt: skip
 
 
-def _networks(setup: Setup, algorithm: str, outcome: str) -> int:
+def _networks(setting: SettingRuns, algorithm: str, outcome: str) -> int:
     """Count the networks on which an algorithm had an outcome at most levels of the attack."""
-    levels = setup.shared("sgd")
-    ended = np.mean([setup.ended(outcome, algorithm, level) for level in levels], axis=0)
+    levels = setting.shared("sgd")
+    ended = np.mean([setting.ended(outcome, algorithm, level) for level in levels], axis=0)
     return int((ended > 0.5).sum())
 
 
 def _certificates(results: Results) -> dict[str, Any]:
     """Return what is certified, as one statement per arm, and of whom nothing is."""
-    import polars as pl
-
-    runs, sure = distinct(results), certified(results)
-    arm = ["cohort", "trainer", "attack", "bound", "probability"]
+    runs, sure = distinct_runs(results), certified(results)
+    arm = ["setting", "trainer", "attack_text", "bound", "probability"]
     statements = [
         dict(zip(arm, key, strict=True)) | {
             "runs": len(group), "of": len(runs.filter(**dict(zip(arm, key, strict=True)))),
@@ -176,10 +175,12 @@ def _certificates(results: Results) -> dict[str, Any]:
         for key, group in sure.group_by(arm, maintain_order=True)
     ]  # fmt: skip
     uncertain = runs.select(arm).unique(maintain_order=True).join(sure, on=arm, how="anti")
-    silent = uncertain.group_by("cohort", "trainer", maintain_order=True).len().iter_rows()
+    silent = uncertain.group_by("setting", "trainer", maintain_order=True).len().iter_rows()
     return {
         "statements": _first(statements),
-        "silent": [(results.titles[cohort], trainer, levels) for cohort, trainer, levels in silent],
+        "silent": [
+            (results.titles[setting], trainer, levels) for setting, trainer, levels in silent
+        ],
         "confidence": f"{100.0 * (1.0 - results.spec['failure']):g} %",
         "theorem1": len(runs.filter(pl.col("theorem1_radius") < pl.col("initial_error"))),
         "runs": len(runs.filter(algorithm="neuro-tron")),

@@ -18,12 +18,12 @@ from neurotron._extras import require
 from neurotron.figures.chart import MOST_POINTS, Chart
 from neurotron.figures.collection import charts
 from neurotron.figures.grid import COLOURS
-from neurotron.figures.interactive import panel_figure
+from neurotron.figures.render_plotly import panel_figure
 from neurotron.report import content, pictures
 
 if TYPE_CHECKING:
     from neurotron.claims import Claim
-    from neurotron.results.frames import Results
+    from neurotron.results.tables import Results
 
 __all__ = ["build", "write"]
 

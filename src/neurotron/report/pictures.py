@@ -8,7 +8,7 @@ from collections.abc import Callable
 from hashlib import sha256
 
 from neurotron._announce import say
-from neurotron.figures import printed
+from neurotron.figures import render_matplotlib
 from neurotron.figures.chart import Chart
 from neurotron.results import files
 from neurotron.results.folder import Folder
@@ -57,8 +57,8 @@ def _encoded(charts: list[Chart], progress: Callable[[int, int], None] | None) -
     for i, chart in enumerate(charts):
         if progress is not None:
             progress(i, len(charts))
-        picture = printed.draw(chart)
-        drawn |= {f"{chart.name}{end}": printed.encode(picture, end) for end in SUFFIXES}
+        picture = render_matplotlib.draw(chart)
+        drawn |= {f"{chart.name}{end}": render_matplotlib.encode(picture, end) for end in SUFFIXES}
     return drawn
 
 

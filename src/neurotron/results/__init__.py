@@ -1,7 +1,11 @@
 """What happened: shards, folders, tables and summaries."""
 
-from neurotron.results.folder import Folder, StorageError
-from neurotron.results.frames import Results, load
-from neurotron.results.summary import Interval, bootstrap, rate
+from neurotron._extras import require
 
-__all__ = ["Folder", "Interval", "Results", "StorageError", "bootstrap", "load", "rate"]
+require("polars")
+
+from neurotron.results.folder import Folder, StorageError  # noqa: E402
+from neurotron.results.summary import Interval, bootstrap, rate  # noqa: E402
+from neurotron.results.tables import Results, load_results  # noqa: E402
+
+__all__ = ["Folder", "Interval", "Results", "StorageError", "bootstrap", "load_results", "rate"]

@@ -56,9 +56,9 @@ def _is_duration(value: Any) -> bool:
     return isinstance(value, float) and math.isfinite(value) and value >= 0.0
 
 
-NEEDED = {"failed": ("cohort", "replicate", "error")}
+NEEDED = {"failed": ("setting", "replicate", "error")}
 KINDS: dict[str, Callable[[Any], bool]] = (
-    dict.fromkeys(("time", "event", "cohort", "machine", "error", "reason"), _is_text)
+    dict.fromkeys(("time", "event", "setting", "machine", "error", "reason"), _is_text)
     | dict.fromkeys(("replicate", "workers", "kept", "missing", "computed", "failed"), _is_count)
     | {"seconds": _is_duration}
 )

@@ -2,7 +2,7 @@
 
     manifest.json                        what is studied, by which arms, with which versions
     runs.jsonl                           what happened when and where, one line per event
-    shards/<cohort>/<replicate>.parquet  what came out
+    shards/<setting>/<replicate>.parquet  what came out
     claims.json, report.html, figures/   what they say, made from them again at any time
     set-aside/                           shards that were found damaged
     lock                                 held by the process that writes
@@ -25,9 +25,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from neurotron import _check
-from neurotron._extras import require
 from neurotron._types import Index
 from neurotron.results import events, files, shard
 from neurotron.results.files import StorageError, storing
@@ -65,7 +65,6 @@ class Folder:
         """
         path = Path(path)
         _require_ours(path)
-        require("polars")  # now, and not while Ctrl-C may cut its import short
         files.place(path, "shards/any")
         with storing(path):
             (path / "shards").mkdir(parents=True, exist_ok=True)
@@ -82,21 +81,21 @@ class Folder:
             else:
                 folder = cls(path, manifest)
             folder.keep_manifest()
-            cohorts = (f"shards/{cohort}" for cohort in manifest["arms"])
+            settings = (f"shards/{setting}" for setting in manifest["arms"])
             with storing(path):
-                files.remove_leftovers(path, ["", "figures", *cohorts])
+                files.remove_leftovers(path, ["", "figures", *settings])
             yield folder
 
-    def shard_path(self, cohort: str, replicate: int) -> Path:
+    def shard_path(self, setting: str, replicate: int) -> Path:
         """Return where the shard of a unit is."""
-        return self.path / "shards" / cohort / f"{replicate}.parquet"
+        return self.path / "shards" / setting / f"{replicate}.parquet"
 
     def units(self) -> Iterator[tuple[str, int]]:
         """Yield the units there are shards of, in order."""
-        for cohort in self.manifest["arms"]:
-            names = (self.path / "shards" / cohort).glob("*.parquet")
+        for setting in self.manifest["arms"]:
+            names = (self.path / "shards" / setting).glob("*.parquet")
             numbers = sorted({int(n.stem) for n in names if re.fullmatch("[0-9]{1,9}", n.stem)})
-            yield from ((cohort, i) for i in numbers if self.shard_path(cohort, i).is_file())
+            yield from ((setting, i) for i in numbers if self.shard_path(setting, i).is_file())
 
     def keep_manifest(self) -> None:
         """Write the manifest, if it is not there (any more)."""
@@ -104,14 +103,14 @@ class Folder:
             text = json.dumps(self.manifest, indent=1, ensure_ascii=False) + "\n"
             self.write("manifest.json", text.encode())
 
-    def load(self, cohort: str, replicate: int, steps: Index | None = None) -> Any:
+    def load(self, setting: str, replicate: int, steps: Index | None = None) -> pl.DataFrame:
         """Return the table of a shard that is whole and belongs here, or raise `Damaged`.
 
         If `steps` are given, it must have recorded these.
         """
-        data = files.read(self.shard_path(cohort, replicate))
-        arms = [arm["arm"] for arm in self.manifest["arms"][cohort]]
-        table = shard.decode(data, self.identity(cohort, replicate), arms)
+        data = files.read(self.shard_path(setting, replicate))
+        arms = [arm["arm"] for arm in self.manifest["arms"][setting]]
+        table = shard.decode(data, self.identity(setting, replicate), arms)
         if steps is not None and not np.array_equal(table["steps"][0].to_numpy(), steps):
             raise Damaged("its steps are not those that the study records")
         return table
@@ -123,27 +122,27 @@ class Folder:
             for unit in self.units()
         }
 
-    def save(self, cohort: str, replicate: int, rows: list[Row]) -> None:
+    def save(self, setting: str, replicate: int, rows: list[Row]) -> None:
         """Keep the rows of a unit."""
-        data = shard.encode(rows, self.identity(cohort, replicate))
-        self.write(str(self.shard_path(cohort, replicate).relative_to(self.path)), data)
+        data = shard.encode(rows, self.identity(setting, replicate))
+        self.write(str(self.shard_path(setting, replicate).relative_to(self.path)), data)
 
-    def set_aside(self, cohort: str, replicate: int, reason: str) -> Path:
+    def set_aside(self, setting: str, replicate: int, reason: str) -> Path:
         """Move a damaged shard out of the way; return where it is now."""
-        shown = self.shard_path(cohort, replicate).relative_to(self.path)
+        shown = self.shard_path(setting, replicate).relative_to(self.path)
         damaged = files.place(self.path, str(shown))
         folder = files.place(self.path, "set-aside/any").parent
         with storing(self.path):
             folder.mkdir(exist_ok=True)
-            names = (folder / f"{cohort}-{replicate}-{i}.parquet" for i in itertools.count())
+            names = (folder / f"{setting}-{replicate}-{i}.parquet" for i in itertools.count())
             place = next(name for name in names if not name.exists())
             os.replace(damaged, place)
-        self.record("set aside", cohort=cohort, replicate=replicate, reason=reason)
+        self.record("set aside", setting=setting, replicate=replicate, reason=reason)
         return place
 
-    def identity(self, cohort: str, replicate: int) -> Identity:
+    def identity(self, setting: str, replicate: int) -> Identity:
         """Return what a shard of this folder says of itself."""
-        return Identity(self.manifest["study"], cohort, replicate)
+        return Identity(self.manifest["study"], setting, replicate)
 
     def write(self, name: str, data: bytes) -> None:
         """Write a file whole or not at all."""

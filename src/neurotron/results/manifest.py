@@ -16,10 +16,10 @@ from neurotron.results.shard import Row
 
 __all__ = ["differences", "manifest_of", "read", "without_words"]
 
-FORMAT = 1
+FORMAT = 2
 WORDS = ("title", "description")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-"""What a cohort may be called: it names a folder."""
+"""What a setting may be called: it names a folder."""
 CHANGED = (
     "it was changed after it was written, so what the results mean is not known: put it back, or "
     "take another folder"
@@ -56,18 +56,28 @@ def _read(file: Path) -> dict[str, Any]:
         missing = ["JSON"]
     if missing:
         raise _check.InputError(f"{file}: not a manifest of ours ({missing[0]} is missing)")
-    if manifest["format"] != FORMAT:
-        shown = _check.shorten(repr(manifest["format"]))
-        raise _check.InputError(f"{file}: format {shown} is not known here, only {FORMAT}")
+    _require_format(file, manifest["format"])
     if manifest["seal"] != _hash(manifest):
         raise _check.InputError(f"{file}: {CHANGED}")
     for name, fits in KINDS.items():
         if not fits(manifest[name]):
             raise _check.InputError(f"{file}: `{name}` is not as this package writes it; {CHANGED}")
-    cohorts = [cohort["name"] for cohort in manifest["spec"]["cohorts"]]
-    if manifest["study"] != _study_hash(manifest["spec"]) or cohorts != [*manifest["arms"]]:
+    settings = [setting["name"] for setting in manifest["spec"]["settings"]]
+    if manifest["study"] != _study_hash(manifest["spec"]) or settings != [*manifest["arms"]]:
         raise _check.InputError(f"{file}: its parts do not belong together; {CHANGED}")
     return manifest
+
+
+def _require_format(file: Path, found: Any) -> None:
+    """Refuse what other versions wrote, and say what to do about it."""
+    if type(found) is int and 0 < found < FORMAT:
+        raise _check.InputError(
+            f"{file}: these results were written by an earlier version (format {found}, here it is "
+            f"{FORMAT}): run the study again into another folder"
+        )
+    if type(found) is not int or found != FORMAT:
+        shown = _check.shorten(repr(found))
+        raise _check.InputError(f"{file}: format {shown} is not known here, only {FORMAT}")
 
 
 def differences(old: Any, new: Any, place: str = "") -> list[str]:
@@ -133,12 +143,12 @@ def _is_spec(value: Any) -> bool:
     return (
         isinstance(value, dict)
         and _is_text(value.get("name"))
-        and isinstance(value.get("cohorts"), list)
-        and all(map(_is_cohort, value["cohorts"]))
+        and isinstance(value.get("settings"), list)
+        and all(map(_is_setting, value["settings"]))
     )
 
 
-def _is_cohort(value: Any) -> bool:
+def _is_setting(value: Any) -> bool:
     return (
         isinstance(value, dict)
         and _is_text(value.get("name"))
@@ -149,7 +159,7 @@ def _is_cohort(value: Any) -> bool:
 
 
 ARM: dict[str, Callable[[Any], bool]] = dict.fromkeys(
-    ("arm", "trainer", "algorithm", "step_size", "attack", "law"), _is_text
+    ("arm", "trainer", "algorithm", "step_size", "attack", "attack_text", "law"), _is_text
 ) | dict.fromkeys(("bound", "probability", "outer_weights"), _is_number)
 """The columns of `Results.arms`."""
 

@@ -14,9 +14,9 @@ import json
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 
 from neurotron import _check
-from neurotron._extras import require
 
 __all__ = ["Damaged", "Identity", "Row", "decode", "encode", "verify"]
 
@@ -43,16 +43,15 @@ class Identity(NamedTuple):
 
     study: str
     """The hash of the study it belongs to."""
-    cohort: str
+    setting: str
     replicate: int
 
 
 def encode(rows: list[Row], identity: Identity) -> bytes:
     """Return the bytes of a shard."""
-    polars = require("polars")
-    kinds = _schema(polars)
+    kinds = _schema()
     columns = {name: [_plain(row[name]) for row in rows] for name in COLUMNS}
-    frame = polars.DataFrame(columns, schema=kinds)
+    frame = pl.DataFrame(columns, schema=kinds)
     words = identity._asdict() | {"content": content_hash(rows, identity)}
     metadata = {"neurotron": json.dumps(words), "seal": SEAL.decode() + "0" * DIGITS}
     file = io.BytesIO()
@@ -68,7 +67,7 @@ def verify(data: bytes, identity: Identity) -> str:
     return _open(data, identity).content
 
 
-def decode(data: bytes, identity: Identity, arms: list[str] | None = None) -> Any:
+def decode(data: bytes, identity: Identity, arms: list[str] | None = None) -> pl.DataFrame:
     """Return the table of a shard, or say why it is `Damaged`.
 
     If `arms` are given, it must be of these, and hold what can be compared.
@@ -80,7 +79,7 @@ def decode(data: bytes, identity: Identity, arms: list[str] | None = None) -> An
 
 
 class _Opened(NamedTuple):
-    table: Any
+    table: pl.DataFrame
     rows: list[Row]
     content: str
 
@@ -88,22 +87,21 @@ class _Opened(NamedTuple):
 def _open(data: bytes, identity: Identity) -> _Opened:
     """Return what is in a shard, or say why it is `Damaged`."""
     _require_seal(data)
-    polars = require("polars")
     try:
-        words = json.loads(polars.read_parquet_metadata(io.BytesIO(data))["neurotron"])
+        words = json.loads(pl.read_parquet_metadata(io.BytesIO(data))["neurotron"])
         content, whose = words.pop("content"), Identity(**words)
-        table = polars.read_parquet(io.BytesIO(data))
-        if dict(table.schema) != _schema(polars):
+        table = pl.read_parquet(io.BytesIO(data))
+        if dict(table.schema) != _schema():
             raise ValueError("other columns")
         rows = _rows(table)
         same = content == content_hash(rows, whose)
     except MemoryError:
         raise
-    except (Exception, polars.exceptions.PanicException):
+    except (Exception, pl.exceptions.PanicException):
         raise Damaged("it is not a shard of ours") from None
     if whose != identity:
         raise Damaged(
-            f"it belongs to cohort {_check.shorten(repr(whose.cohort))}, replicate "
+            f"it belongs to setting {_check.shorten(repr(whose.setting))}, replicate "
             + _check.shorten(repr(whose.replicate))
             + (" of another study" if whose.study != identity.study else "")
         )
@@ -121,9 +119,9 @@ def _require_sound(rows: list[Row], arms: list[str]) -> None:
     if any(row[name] is None for row in rows for name in (*LISTS, "steps") if name != OPTIONAL):
         raise Damaged("a list is missing in it")
     for row in rows:
-        courses = {len(row[name]) for name in ("steps", "errors", "losses")}
+        records = {len(row[name]) for name in ("steps", "errors", "losses")}
         vectors = {len(row[name]) for name in VECTORS if row[name] is not None}
-        if len(courses) > 1 or len(vectors) > 1 or 0 in courses | vectors:
+        if len(records) > 1 or len(vectors) > 1 or 0 in records | vectors:
             raise Damaged("lists in it differ in length")
         if not np.array_equal(row["steps"], rows[0]["steps"]):
             raise Damaged("its arms were recorded at different steps")
@@ -155,7 +153,7 @@ def content_hash(rows: list[Row], identity: Identity) -> str:
     return digest.hexdigest()
 
 
-def _rows(table: Any) -> list[Row]:
+def _rows(table: pl.DataFrame) -> list[Row]:
     """Return the rows of a table of a shard, as they were encoded."""
     columns = {
         name: [None if value is None else value.to_numpy() for value in table[name]]
@@ -181,11 +179,11 @@ def _seal_place(data: bytes) -> int:
     return place
 
 
-def _schema(polars: Any) -> dict[str, Any]:
-    numbers = polars.List(polars.Float64)
-    kinds = dict.fromkeys(COLUMNS, polars.Float64) | dict.fromkeys(LISTS, numbers)
-    kinds |= {"arm": polars.String, "status": polars.String, "stopped_at": polars.Int64}
-    return kinds | {"steps": polars.List(polars.Int64)}
+def _schema() -> dict[str, Any]:
+    numbers = pl.List(pl.Float64)
+    kinds: dict[str, Any] = dict.fromkeys(COLUMNS, pl.Float64) | dict.fromkeys(LISTS, numbers)
+    kinds |= {"arm": pl.String, "status": pl.String, "stopped_at": pl.Int64}
+    return kinds | {"steps": pl.List(pl.Int64)}
 
 
 def _plain(value: Any) -> Any:

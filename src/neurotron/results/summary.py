@@ -7,18 +7,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from neurotron import _check, _seeds
-from neurotron._extras import require
 
 if TYPE_CHECKING:
-    import polars
-
-    from neurotron.results.frames import Results
+    from neurotron.results.tables import Results
 
 __all__ = [
-    "OUTCOMES", "Interval", "bootstrap", "certified", "distinct", "endings",
-    "median", "rate", "steps_to", "summarise",
+    "OUTCOMES",
+    "Interval",
+    "bootstrap",
+    "certified",
+    "distinct_runs",
+    "median",
+    "outcomes_by_trainer",
+    "rate",
+    "steps_to",
+    "summarise",
 ]  # fmt: skip
 
 OUTCOMES = ("recovered", "mirror", "other", "diverged")
@@ -89,15 +95,14 @@ def rate(successes: int, trials: int) -> Interval:
     return Interval(successes / trials, float(low), float(high))
 
 
-def summarise(results: Results) -> polars.DataFrame:
-    """Return one row per cohort and arm over its replicates.
+def summarise(results: Results) -> pl.DataFrame:
+    """Return one row per setting and arm over its replicates.
 
     The final error as median with its interval (low, high) and quantiles q10 … q90; the shares of
     the outcomes, and the interval of the share that recovered.
     """
-    polars = require("polars")
     rows = []
-    for (cohort, arm), runs in results.runs.group_by("cohort", "arm", maintain_order=True):
+    for (setting, arm), runs in results.runs.group_by("setting", "arm", maintain_order=True):
         errors = runs["error"].to_numpy()
         middle = bootstrap(errors)
         outcomes = runs["outcome"].to_list()
@@ -105,7 +110,7 @@ def summarise(results: Results) -> polars.DataFrame:
         quantiles = np.quantile(errors, (0.1, 0.25, 0.75, 0.9), method="inverted_cdf")
         rows.append(
             {
-                "cohort": cohort,
+                "setting": setting,
                 "arm": arm,
                 "replicates": len(errors),
                 "median": middle.estimate,
@@ -117,76 +122,75 @@ def summarise(results: Results) -> polars.DataFrame:
                 "recovered_high": success.high,
             }
         )
-    numbers = dict.fromkeys(SUMMARY, polars.Float64) | {"replicates": polars.Int64}
-    kinds = {"cohort": polars.String, "arm": polars.String} | numbers
-    return polars.DataFrame(rows, schema=kinds).join(
-        results.arms, on=["cohort", "arm"], how="left", maintain_order="left"
+    numbers = dict.fromkeys(SUMMARY, pl.Float64) | {"replicates": pl.Int64}
+    kinds = {"setting": pl.String, "arm": pl.String} | numbers
+    return pl.DataFrame(rows, schema=kinds).join(
+        results.arms, on=["setting", "arm"], how="left", maintain_order="left"
     )
 
 
-def endings(results: Results) -> list[dict[str, Any]]:
-    """Return where the runs of each trainer ended, cohort by cohort.
+def outcomes_by_trainer(results: Results) -> list[dict[str, Any]]:
+    """Return where the runs of each trainer ended, setting by setting.
 
-    Each row has cohort, trainer, the number of runs with each outcome, `runs`, and the least and
+    Each row has setting, trainer, the number of runs with each outcome, `runs`, and the least and
     the largest median error of an arm: that of the easiest and of the hardest attack.
     """
     rows = []
-    for (cohort, trainer), runs in results.runs.group_by("cohort", "trainer", maintain_order=True):
+    for (setting, trainer), runs in results.runs.group_by(
+        "setting", "trainer", maintain_order=True
+    ):
         medians = [float(median(arm["error"].to_numpy())) for _, arm in runs.group_by("arm")]
         counts = {outcome: int((runs["outcome"] == outcome).sum()) for outcome in OUTCOMES}
         rows.append(
             {
-                "cohort": cohort, "trainer": trainer, **counts, "runs": len(runs),
+                "setting": setting, "trainer": trainer, **counts, "runs": len(runs),
                 "least": min(medians), "largest": max(medians),
             }
         )  # fmt: skip
     return rows
 
 
-def distinct(results: Results) -> polars.DataFrame:
+def distinct_runs(results: Results) -> pl.DataFrame:
     """Return the runs, each once: where nothing is changed, all levels of attacks are one run."""
-    polars = require("polars")
-    is_honest = polars.col("bound") * polars.col("probability") == 0.0
-    honest = {"attack": "none", "bound": 0.0, "probability": 0.0}
+    is_honest = pl.col("bound") * pl.col("probability") == 0.0
+    honest = {"attack": "none", "attack_text": "none", "bound": 0.0, "probability": 0.0}
     alike = {
-        name: polars.when(is_honest).then(polars.lit(value)).otherwise(polars.col(name))
+        name: pl.when(is_honest).then(pl.lit(value)).otherwise(pl.col(name))
         for name, value in honest.items()
     }
-    who = polars.when(is_honest).then(polars.col("trainer")).otherwise(polars.col("arm"))
-    keys = ["cohort", "replicate", "who"]
+    who = pl.when(is_honest).then(pl.col("trainer")).otherwise(pl.col("arm"))
+    keys = ["setting", "replicate", "who"]
     once = results.runs.with_columns(who=who, **alike).unique(
         keys, maintain_order=True, keep="first"
     )
     return once.drop("who")
 
 
-def certified(results: Results) -> polars.DataFrame:
+def certified(results: Results) -> pl.DataFrame:
     """Return the distinct runs whose radius says more than their start.
 
     `part` is the error over the radius, which allows for rounding errors.
     """
-    polars = require("polars")
     return (
-        distinct(results)
-        .filter(polars.col("radius") < polars.col("initial_error"))
-        .with_columns(part=polars.col("error") / polars.col("radius"))
+        distinct_runs(results)
+        .filter(pl.col("radius") < pl.col("initial_error"))
+        .with_columns(part=pl.col("error") / pl.col("radius"))
     )
 
 
-def steps_to(results: Results, error: float | str) -> polars.DataFrame:
-    """Return, per cohort, replicate and arm, the first recorded step with at most this error.
+def steps_to(results: Results, error: float | str) -> pl.DataFrame:
+    """Return, per setting, replicate and arm, the first recorded step with at most this error.
 
     `error` is a number, or a part of the initial error as in "0.1×"; null where it never was.
     """
-    polars = require("polars")
-    runs, level = results.runs.select("cohort", "replicate", "arm"), _level(error)
+    runs, level = results.runs.select("setting", "replicate", "arm"), _level(error)
     if not len(runs):
-        return runs.with_columns(steps=polars.lit(None, polars.Int64))
+        return runs.with_columns(steps=pl.lit(None, pl.Int64))
     levels = level * results.errors[:, :1] if isinstance(error, str) else level
     reached = results.errors <= levels
-    first = polars.Series(results.steps[reached.argmax(axis=1)])
-    ever = polars.Series(reached.any(axis=1))
-    return runs.with_columns(polars.when(ever).then(first).alias("steps"))
+    first = pl.Series(results.steps[reached.argmax(axis=1)])
+    ever = pl.Series(reached.any(axis=1))
+    return runs.with_columns(pl.when(ever).then(first).alias("steps"))
 
 
 def _level(error: float | str) -> float:

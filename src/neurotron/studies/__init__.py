@@ -2,7 +2,7 @@
 
 >>> import neurotron as nt
 >>> study = nt.studies.read("smoke")
->>> [cohort.heading for cohort in study.cohorts]
+>>> [setting.heading for setting in study.settings]
 ['N(0, 1)', 'Laplace(1)']
 """
 
@@ -12,15 +12,15 @@ require("pydantic")
 
 from neurotron.studies.reading import catalog, parse, read, template  # noqa: E402
 from neurotron.studies.runner import Failure, Progress, Report, run  # noqa: E402
-from neurotron.studies.spec import Cohort, Study, Sweep, Unit  # noqa: E402
+from neurotron.studies.spec import Setting, Study, Sweep, Unit  # noqa: E402
 from neurotron.studies.unit import Computed, run_unit  # noqa: E402
 
 __all__ = [
-    "Cohort",
     "Computed",
     "Failure",
     "Progress",
     "Report",
+    "Setting",
     "Study",
     "Sweep",
     "Unit",

@@ -1,4 +1,4 @@
-"""From a cohort of a study to the problem and the arms of one replicate."""
+"""From a setting of a study to the problem and the arms of one replicate."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from neurotron import _check, _seeds, attacks, laws, networks, trainers
 from neurotron._registry import parse
 from neurotron.engine.recording import recorded_steps
 from neurotron.problem import Problem
-from neurotron.studies.spec import MOST_ARMS, MOST_ARMS_IN_ALL, Cohort, Study
+from neurotron.studies.spec import MOST_ARMS, MOST_ARMS_IN_ALL, Setting, Study
 from neurotron.trainers import Arm
 from neurotron.trainers.names import step_size_of
 
@@ -31,11 +31,11 @@ class Encounter(NamedTuple):
         return f"{self.trainer}, {self.attack} θ={self.bound:.12g} β={self.probability:.12g}"
 
 
-def encounters(study: Study, cohort: Cohort) -> list[Encounter]:
-    """Return who meets whom in a cohort; what two sweeps have in common is there once."""
+def encounters(study: Study, setting: Setting) -> list[Encounter]:
+    """Return who meets whom in a setting; what two sweeps have in common is there once."""
     met: dict[Encounter, None] = {}
-    for sweep in cohort.sweeps:
-        labels = sweep.trainers or cohort.trainers or tuple(study.trainers)
+    for sweep in setting.sweeps:
+        labels = sweep.trainers or setting.trainers or tuple(study.trainers)
         if len(labels) * len(sweep.bound) * len(sweep.probability) > MOST_ARMS:
             raise _too_many()
         for label in labels:
@@ -45,55 +45,56 @@ def encounters(study: Study, cohort: Cohort) -> list[Encounter]:
     return list(met)
 
 
-def _most_arms(study: Study, cohort: Cohort) -> int:
-    """Return how many arms a cohort that is not refused has at most."""
+def _most_arms(study: Study, setting: Setting) -> int:
+    """Return how many arms a setting that is not refused has at most."""
     pairs = sum(
-        len(sweep.trainers or cohort.trainers or study.trainers)
+        len(sweep.trainers or setting.trainers or study.trainers)
         * (1 if sweep.attack == "none" else len(sweep.bound) * len(sweep.probability))
-        for sweep in cohort.sweeps
+        for sweep in setting.sweeps
     )
     return min(pairs, MOST_ARMS)
 
 
 def _too_many() -> _check.InputError:
-    return _check.InputError(f"more than {MOST_ARMS:,} learners: make the sweeps smaller")
+    return _check.InputError(f"more than {MOST_ARMS:,} arms: make the sweeps smaller")
 
 
-def arm_rows(study: Study, cohort: Cohort) -> list[dict[str, Any]]:
-    """Return what tables say of every arm of a cohort, one row each, in the order of the arms."""
-    network, rows = parse(cohort.network)[1], []
-    for encounter in encounters(study, cohort):
+def arm_rows(study: Study, setting: Setting) -> list[dict[str, Any]]:
+    """Return what tables say of every arm of a setting, one row each, in the order of the arms."""
+    network, rows = parse(setting.network)[1], []
+    for encounter in encounters(study, setting):
         algorithm, _ = parse(study.trainers[encounter.trainer])
         rows.append(
             {
                 "arm": encounter.name,
                 "trainer": encounter.trainer,
                 "algorithm": algorithm,
-                "step_size": step_size_of(study.trainers[encounter.trainer], cohort.step_size),
+                "step_size": step_size_of(study.trainers[encounter.trainer], setting.step_size),
                 "attack": parse(encounter.attack)[0],
+                "attack_text": encounter.attack,
                 "bound": encounter.bound,
                 "probability": encounter.probability,
-                "law": cohort.law,
+                "law": setting.law,
                 "outer_weights": float(network.get("outer_weights", 1.0)),
             }
         )
     return rows
 
 
-def build_problem(study: Study, cohort: Cohort, replicate: int) -> Problem:
+def build_problem(study: Study, setting: Setting, replicate: int) -> Problem:
     """Return the problem of a replicate: its own network and true weights."""
-    seed = _problem_seed(study, cohort, replicate)
+    seed = _problem_seed(study, setting, replicate)
     network = networks.BY_NAME.build(
-        cohort.network, n_inputs=cohort.n_inputs, filter_size=cohort.filter_size, seed=seed
+        setting.network, n_inputs=setting.n_inputs, filter_size=setting.filter_size, seed=seed
     )
-    law = laws.BY_NAME.build(cohort.law)
-    return Problem.draw(network, law, seed=seed, noise=cohort.noise)
+    law = laws.BY_NAME.build(setting.law)
+    return Problem.draw(network, law, seed=seed, noise=setting.noise)
 
 
-def build_arms(study: Study, cohort: Cohort, problem: Problem, replicate: int) -> list[Arm]:
-    """Return the arms of a cohort, in the order of `arm_rows`."""
-    seed, arms = _problem_seed(study, cohort, replicate), []
-    for encounter in encounters(study, cohort):
+def build_arms(study: Study, setting: Setting, problem: Problem, replicate: int) -> list[Arm]:
+    """Return the arms of a setting, in the order of `arm_rows`."""
+    seed, arms = _problem_seed(study, setting, replicate), []
+    for encounter in encounters(study, setting):
         attack = attacks.build(
             encounter.attack,
             problem,
@@ -102,46 +103,46 @@ def build_arms(study: Study, cohort: Cohort, problem: Problem, replicate: int) -
             seed=seed,
         )
         text = study.trainers[encounter.trainer]
-        trainer = trainers.build(text, step_size=cohort.step_size)
+        trainer = trainers.build(text, step_size=setting.step_size)
         arms.append(Arm(trainer, attack, name=encounter.name))
     return arms
 
 
 def check(study: Study) -> None:
     """Build everything once, so that what cannot work is known before anything is computed."""
-    units = len(study.cohorts) * study.replicates
+    units = len(study.settings) * study.replicates
     if units > MOST_UNITS:
         raise _check.InputError(
-            f"cohorts × replicates must be at most {MOST_UNITS:,}, got {units:,}"
+            f"settings × replicates must be at most {MOST_UNITS:,}, got {units:,}"
         )
-    if sum(_most_arms(study, cohort) for cohort in study.cohorts) > MOST_ARMS_IN_ALL:
+    if sum(_most_arms(study, setting) for setting in study.settings) > MOST_ARMS_IN_ALL:
         raise _check.InputError(
-            f"more than {MOST_ARMS_IN_ALL:,} learners in all cohorts: make the sweeps smaller"
+            f"more than {MOST_ARMS_IN_ALL:,} arms in all settings: make the sweeps smaller"
         )
-    for cohort in study.cohorts:
+    for setting in study.settings:
         try:
-            _check_cohort(study, cohort)
+            _check_setting(study, setting)
         except _check.InputError as error:
-            raise _check.InputError(f"cohort {cohort.name!r}: {error}") from None
+            raise _check.InputError(f"setting {setting.name!r}: {error}") from None
 
 
-def _check_cohort(study: Study, cohort: Cohort) -> None:
-    for sweep in cohort.sweeps:
+def _check_setting(study: Study, setting: Setting) -> None:
+    for sweep in setting.sweeps:
         _require_keys("sweep", sweep.attack, "bound", "probability")
-    _require_keys("cohort", cohort.network, "n_inputs", "filter_size")
-    _require_few("batch_size × n_inputs", cohort.batch_size * cohort.n_inputs)
-    problem = build_problem(study, cohort, 0)
-    arms = build_arms(study, cohort, problem, 0)
-    _require_few("learners × records", len(arms) * len(recorded_steps(study.record, study.steps)))
+    _require_keys("setting", setting.network, "n_inputs", "filter_size")
+    _require_few("batch_size × n_inputs", setting.batch_size * setting.n_inputs)
+    problem = build_problem(study, setting, 0)
+    arms = build_arms(study, setting, problem, 0)
+    _require_few("arms × records", len(arms) * len(recorded_steps(study.record, study.steps)))
     if len({arm.name for arm in arms}) < len(arms):
         raise _check.InputError("two bounds or two probabilities agree in their first 12 digits")
     kinds = {
         (met.trainer, met.attack): arm
-        for met, arm in zip(encounters(study, cohort), arms, strict=True)
+        for met, arm in zip(encounters(study, setting), arms, strict=True)
     }
     for arm in kinds.values():
         arm.trainer.resolve(
-            problem, batch_size=cohort.batch_size, steps=study.steps, attack=arm.attack
+            problem, batch_size=setting.batch_size, steps=study.steps, attack=arm.attack
         )
 
 
@@ -163,15 +164,16 @@ MOST_ENTRIES = 10**7
 MOST_UNITS = 10**6
 
 
-def seed_of(study: Study, cohort: Cohort) -> int:
-    """Return the seed of everything a cohort draws: its own, unless it is paired with another.
+def seed_of(study: Study, setting: Setting) -> int:
+    """Return the seed of everything a setting draws: its own, unless it is paired with another.
 
     Of a pair, both draw the same uniform numbers, so in a replicate they have the same true weights
     if their filters have the same size, and the same gates and data if all sizes agree.
     """
-    return _seeds.key(study.seed, "cohort", cohort.paired_with or cohort.name)
+    # the word "cohort" is part of every seed, and so of every result: another word draws others
+    return _seeds.key(study.seed, "cohort", setting.paired_with or setting.name)
 
 
-def _problem_seed(study: Study, cohort: Cohort, replicate: int) -> int:
+def _problem_seed(study: Study, setting: Setting, replicate: int) -> int:
     """Return the seed of the network, the true weights and the vectors of attacks."""
-    return _seeds.key(seed_of(study, cohort), "problem", replicate)
+    return _seeds.key(seed_of(study, setting), "problem", replicate)

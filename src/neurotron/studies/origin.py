@@ -11,7 +11,7 @@ from neurotron.studies.reading import complete
 from neurotron.studies.spec import Study
 
 if TYPE_CHECKING:
-    from neurotron.results.frames import Results
+    from neurotron.results.tables import Results
 
 __all__ = ["study_of"]
 
@@ -19,12 +19,12 @@ __all__ = ["study_of"]
 def study_of(results: Results) -> Study:
     """Return the study of results, or say that their manifest cannot be of a study.
 
-    `load` checks what tables need of a manifest; here everything is checked that a study needs.
+    `load_results` checks what tables need of a manifest; here all is checked that a study needs.
     """
     file = results.folder.path / "manifest.json"
     try:
         study = complete(json.dumps({**results.spec, "replicates": 1}))
-        arms = {cohort.name: arm_rows(study, cohort) for cohort in study.cohorts}
+        arms = {setting.name: arm_rows(study, setting) for setting in study.settings}
     except ValueError as error:
         raise _check.InputError(f"{file}: it holds no study that can be run: {error}") from None
     if study.identity() != results.spec or arms != results.folder.manifest["arms"]:

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from neurotron import _check
-from neurotron.studies.spec import Cohort, Study, Sweep
+from neurotron.studies.spec import Setting, Study, Sweep
 
 __all__ = ["CATALOG", "catalog", "complete", "parse", "read", "template"]
 
@@ -82,7 +82,7 @@ def parse(content: bytes, origin: str) -> Study:
 
 
 def complete(text: str) -> Study:
-    """Return the study of a JSON text: checked, and filled in where a cohort is `like` another."""
+    """Return the study of a JSON text: checked, and filled in where a setting is `like` another."""
     _check.text("study", text)
     try:
         study = _without_likes(Study.model_validate_json(text))
@@ -136,55 +136,55 @@ def _require_short_keys(text: str) -> None:
 
 
 def _without_likes(study: Study) -> Study:
-    """Return the study with everything filled in that a cohort takes from another one."""
-    by_name = {cohort.name: cohort for cohort in study.cohorts}
-    if len(by_name) < len(study.cohorts):
-        names = [cohort.name for cohort in study.cohorts]
+    """Return the study with everything filled in that a setting takes from another one."""
+    by_name = {setting.name: setting for setting in study.settings}
+    if len(by_name) < len(study.settings):
+        names = [setting.name for setting in study.settings]
         twice = next(name for name in names if names.count(name) > 1)
-        raise _check.InputError(f"two cohorts are called {twice!r}")
-    whole: dict[str, Cohort] = {}
+        raise _check.InputError(f"two settings are called {twice!r}")
+    whole: dict[str, Setting] = {}
 
-    def filled(cohort: Cohort, path: tuple[str, ...]) -> Cohort:
-        if cohort.like is None:
-            return cohort
-        if cohort.like in path:
-            circle = textwrap.shorten(" → ".join([*path, cohort.like]), 200, placeholder=" …")
+    def filled(setting: Setting, path: tuple[str, ...]) -> Setting:
+        if setting.like is None:
+            return setting
+        if setting.like in path:
+            circle = textwrap.shorten(" → ".join([*path, setting.like]), 200, placeholder=" …")
             raise _check.InputError(f"`like` goes in a circle: {circle}")
-        if cohort.like not in by_name:
-            raise _check.unknown(f"cohort in `like` of {cohort.name!r}", cohort.like, by_name)
-        if cohort.like not in whole:
-            whole[cohort.like] = filled(by_name[cohort.like], (*path, cohort.like))
-        own = {name: getattr(cohort, name) for name in cohort.model_fields_set}
+        if setting.like not in by_name:
+            raise _check.unknown(f"setting in `like` of {setting.name!r}", setting.like, by_name)
+        if setting.like not in whole:
+            whole[setting.like] = filled(by_name[setting.like], (*path, setting.like))
+        own = {name: getattr(setting, name) for name in setting.model_fields_set}
         own = {"title": None, "paired_with": None} | own  # these two are not inherited
-        return whole[cohort.like].model_copy(update=own | {"like": None})
+        return whole[setting.like].model_copy(update=own | {"like": None})
 
-    cohorts = tuple(filled(cohort, (cohort.name,)) for cohort in study.cohorts)
-    return study.model_copy(update={"cohorts": cohorts})
+    settings = tuple(filled(setting, (setting.name,)) for setting in study.settings)
+    return study.model_copy(update={"settings": settings})
 
 
 def _check_pairs(study: Study) -> None:
-    """Refuse pairs with a cohort that does not exist, or that repeats another one's draws."""
-    by_name = {cohort.name: cohort for cohort in study.cohorts}
-    for cohort in study.cohorts:
-        if cohort.paired_with is None:
+    """Refuse pairs with a setting that does not exist, or that repeats another one's draws."""
+    by_name = {setting.name: setting for setting in study.settings}
+    for setting in study.settings:
+        if setting.paired_with is None:
             continue
-        if cohort.paired_with not in by_name:
-            where = f"cohort in `paired_with` of {cohort.name!r}"
-            raise _check.unknown(where, cohort.paired_with, by_name)
-        if by_name[cohort.paired_with].paired_with is not None:
+        if setting.paired_with not in by_name:
+            where = f"setting in `paired_with` of {setting.name!r}"
+            raise _check.unknown(where, setting.paired_with, by_name)
+        if by_name[setting.paired_with].paired_with is not None:
             raise _check.InputError(
-                f"`paired_with` of {cohort.name!r} must name a cohort that is not paired itself, "
-                f"got {cohort.paired_with!r}"
+                f"`paired_with` of {setting.name!r} must name a setting that is not paired itself, "
+                f"got {setting.paired_with!r}"
             )
 
 
 def _check_names(study: Study) -> None:
-    """Refuse trainers that are named by a cohort or a sweep, and that the study does not have."""
-    for cohort in study.cohorts:
-        for named in (cohort.trainers, *(sweep.trainers for sweep in cohort.sweeps)):
+    """Refuse trainers that are named by a setting or a sweep, and that the study does not have."""
+    for setting in study.settings:
+        for named in (setting.trainers, *(sweep.trainers for sweep in setting.sweeps)):
             for label in named or ():
                 if label not in study.trainers:
-                    where = f"trainer of cohort {cohort.name!r}"
+                    where = f"trainer of setting {setting.name!r}"
                     raise _check.unknown(where, label, study.trainers)
 
 
@@ -239,14 +239,14 @@ def _sentence(error: ValidationError) -> str:
     )
     words = {"string_pattern_mismatch": pattern} | WORDS
     text = words.get(first["type"], first["msg"]).format(**first.get("ctx", {}))
-    if first["type"] == "tuple_type" and place[-1] in ("cohorts", "sweeps"):
+    if first["type"] == "tuple_type" and place[-1] in ("settings", "sweeps"):
         text = f"must be a list: write [[{'.'.join(map(str, place[::2]))}]]"
     rule = WORDS_OF_KEYS.get(str(place[-1]), text) if place[0] != "trainers" else text
     return f"`{where}` {rule}, got {_check.shorten(repr(first['input']))}"
 
 
 def _place(parts: Sequence[int | str]) -> str:
-    """Return where something is, as in ``cohorts[0].sweeps[1].bound``."""
+    """Return where something is, as in ``settings[0].sweeps[1].bound``."""
     texts = (
         f"[{part}]" if isinstance(part, int) else f".{_check.shorten(repr(part)[1:-1])}"
         for part in parts
@@ -257,5 +257,5 @@ def _place(parts: Sequence[int | str]) -> str:
 def _keys(table: list[Any]) -> list[str]:
     """Return the keys that the table at this place may have."""
     names = [part for part in table if isinstance(part, str)]
-    models: dict[str, type[BaseModel]] = {"cohorts": Cohort, "sweeps": Sweep}
+    models: dict[str, type[BaseModel]] = {"settings": Setting, "sweeps": Sweep}
     return list(models.get(names[-1] if names else "", Study).model_fields)

@@ -59,18 +59,18 @@ class Report:
     failures: list[Failure] = field(default_factory=list)
     set_aside: list[str] = field(default_factory=list)
     """Shards that were found damaged, where they are now and why."""
-    there: int = 0
+    present: int = 0
     """Units that are in the folder at the end."""
     interrupted: bool = False
 
     @property
     def removed(self) -> int:
         """Units that somebody removed from the folder while the others were computed."""
-        return 0 if self.interrupted else self.wanted - self.there - len(self.failures)
+        return 0 if self.interrupted else self.wanted - self.present - len(self.failures)
 
 
 class Progress(NamedTuple):
-    """How far a run is; a step is one of all learners of a cohort."""
+    """How far a run is; a step is one of all arms of a setting."""
 
     units: int
     steps: int
@@ -137,7 +137,7 @@ def run(
     with one_blas_thread():
         with announced(f"neurotron: checking the study {study.name} ..."):
             check(study)
-            arms = {cohort.name: arm_rows(study, cohort) for cohort in study.cohorts}
+            arms = {setting.name: arm_rows(study, setting) for setting in study.settings}
         pool: Workers
         pool = Threads(workers) if executor is None else ExecutorWorkers(executor, workers)
         environment = pool.fingerprint()
@@ -196,9 +196,9 @@ class _Run:
             for future in self.flying:
                 if future.done() and not _fails(future):
                     self._keep(future.result())
-        report.there = sum(folder.shard_path(*unit).is_file() for unit in self.units)
+        report.present = sum(folder.shard_path(*unit).is_file() for unit in self.units)
         if report.interrupted:  # one may have been kept, and not counted
-            report.computed = max(report.computed, report.there - report.kept)
+            report.computed = max(report.computed, report.present - report.kept)
         folder.keep_manifest()
         folder.record(
             "interrupted" if report.interrupted else "end",

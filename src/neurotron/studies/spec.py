@@ -1,8 +1,8 @@
 """What a study asks, as data: the models a TOML file is checked against.
 
-A study is a list of cohorts. A cohort is one setting (network, law, sizes) in which every trainer
-meets every attack of its sweeps on one stream of data; it is repeated `replicates` times, each time
-with a new network, new true weights and a new stream. Cohorts draw independently of each other,
+A study is a list of settings. A setting is one problem (network, law, sizes) with its sweeps: every
+trainer meets every attack on one stream of data. It is repeated `replicates` times, each time
+with a new network, new true weights and a new stream. Settings draw independently of each other,
 unless one is `paired_with` another.
 """
 
@@ -15,12 +15,12 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from neurotron import _check
 
-__all__ = ["MOST_ARMS", "MOST_ARMS_IN_ALL", "Cohort", "Study", "Sweep", "Unit"]
+__all__ = ["MOST_ARMS", "MOST_ARMS_IN_ALL", "Setting", "Study", "Sweep", "Unit"]
 
 MOST_ARMS = 4096
-"""Learners of one cohort: more are asked for by mistake."""
+"""Arms of one setting: more are asked for by mistake."""
 MOST_ARMS_IN_ALL = 100_000
-"""Learners of a study."""
+"""Arms of a study."""
 
 Name = Annotated[
     str,
@@ -71,7 +71,7 @@ class Sweep(_Table):
         None,
         strict=False,
         min_length=1,
-        description="Those that meet it; the cohort's if left out.",
+        description="Those that meet it; the setting's if left out.",
     )
 
     @property
@@ -82,15 +82,18 @@ class Sweep(_Table):
         return [(bound, chance) for bound in self.bound for chance in self.probability]
 
 
-class Cohort(_Table):
-    """One setting: what is left out is that of the cohort named by `like`, or the paper's."""
+class Setting(_Table):
+    """One problem with its sweeps.
+
+    What is left out is that of the setting named by `like`, or else the paper's.
+    """
 
     name: Name
-    like: Name | None = Field(None, description="A cohort to take from what is left out here.")
+    like: Name | None = Field(None, description="A setting to take from what is left out here.")
     title: Label | None = Field(None, description="What to call it in tables and figures.")
     paired_with: Name | None = Field(
         None,
-        description="A cohort whose random draws this one repeats, to be compared in pairs; left "
+        description="A setting whose random draws this one repeats, to be compared in pairs; left "
         "out, it draws its own networks, true weights and data.",
     )
     law: Described = Field("normal", description="As in `neurotron list laws`.")
@@ -123,7 +126,7 @@ class Cohort(_Table):
 class Unit(NamedTuple):
     """What one worker does at a time."""
 
-    cohort: str
+    setting: str
     replicate: int
 
 
@@ -134,8 +137,8 @@ class Study(_Table):
     title: Text = Field("", pattern=ONE_LINE, description="One line.")
     description: Text = Field("", pattern=SOME_LINES, description="What it is for.")
     seed: int = Field(0, ge=0, lt=2**63, description="Of everything that is drawn.")
-    steps: int = Field(40_000, ge=0, le=10**12, description="Updates of every learner.")
-    replicates: int = Field(20, ge=1, le=1_000_000, description="Repetitions of every cohort.")
+    steps: int = Field(40_000, ge=0, le=10**12, description="Updates of every arm.")
+    replicates: int = Field(20, ge=1, le=1_000_000, description="Replicates of every setting.")
     record: Literal["log", "all"] | Annotated[int, Field(ge=1, le=10**12)] = Field(
         "log", description="log (40 records a decade), all, or every so many steps."
     )
@@ -144,22 +147,22 @@ class Study(_Table):
         min_length=1, max_length=100,
         description="Label = trainer, as in `neurotron list trainers`.",
     )  # fmt: skip
-    cohorts: tuple[Cohort, ...] = Field(
+    settings: tuple[Setting, ...] = Field(
         strict=False, min_length=1, max_length=1000, description="The settings in which they meet."
     )
 
-    def cohort(self, name: str) -> Cohort:
-        """Return the cohort of a name."""
-        by_name = {cohort.name: cohort for cohort in self.cohorts}
+    def setting(self, name: str) -> Setting:
+        """Return the setting of a name."""
+        by_name = {setting.name: setting for setting in self.settings}
         if name not in by_name:
-            raise _check.unknown("cohort", name, by_name)
+            raise _check.unknown("setting", name, by_name)
         return by_name[name]
 
     def units(self) -> Iterator[Unit]:
-        """Yield all units: every cohort of a replicate before the next replicate."""
+        """Yield all units: every setting of a replicate before the next replicate."""
         for replicate in range(self.replicates):
-            for cohort in self.cohorts:
-                yield Unit(cohort.name, replicate)
+            for setting in self.settings:
+                yield Unit(setting.name, replicate)
 
     def identity(self) -> dict[str, Any]:
         """Return what may not change between runs into one folder: all but `replicates`."""

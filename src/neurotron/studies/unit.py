@@ -40,17 +40,17 @@ def fingerprint() -> dict[str, str]:
 
 def run_unit(
     spec_json: str,
-    cohort: str,
+    setting: str,
     replicate: int,
     progress: Callable[[int, int], None] | None = None,
 ) -> Computed:
-    """Train every arm of a cohort once; a pure function of the text, but for times and machine."""
+    """Train every arm of a setting once; a pure function of the text, but for times and machine."""
     from neurotron.simulation import simulate  # loads the compiler
 
     began = time.perf_counter()
-    _check.text("cohort", cohort)
+    _check.text("setting", setting)
     study = complete(spec_json)
-    spec = study.cohort(cohort)
+    spec = study.setting(setting)
     _check.integer("replicate", replicate, 0)
     with one_blas_thread():
         problem = build_problem(study, spec, replicate)
@@ -63,7 +63,6 @@ def run_unit(
         if "interrupted" in run.status:
             raise KeyboardInterrupt
         radii = [_radii(study, spec.batch_size, problem, arm) for arm in arms]
-    assert run.errors is not None
     assert problem.true_weights is not None
     rows: list[Row] = [
         {
@@ -82,7 +81,7 @@ def run_unit(
         for i, arm in enumerate(arms)
     ]
     return Computed(
-        Unit(cohort, replicate), rows, fingerprint(), platform.node(), time.perf_counter() - began
+        Unit(setting, replicate), rows, fingerprint(), platform.node(), time.perf_counter() - began
     )
 
 

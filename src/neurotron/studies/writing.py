@@ -12,17 +12,17 @@ def to_toml(spec: dict[str, Any]) -> str:
     """Return the text of a study, given as plain values; what is None is left out.
 
     >>> print(to_toml({"name": "mine", "steps": 10, "trainers": {"Neuro-Tron": "neuro-tron"},
-    ...                "cohorts": [{"name": "a", "sweeps": [{"bound": [0.5]}]}]}))
+    ...                "settings": [{"name": "a", "sweeps": [{"bound": [0.5]}]}]}))
     name = "mine"
     steps = 10
     <BLANKLINE>
     [trainers]
     "Neuro-Tron" = "neuro-tron"
     <BLANKLINE>
-    [[cohorts]]
+    [[settings]]
     name = "a"
     <BLANKLINE>
-    [[cohorts.sweeps]]
+    [[settings.sweeps]]
     bound = [0.5]
     <BLANKLINE>
     """
@@ -30,10 +30,10 @@ def to_toml(spec: dict[str, Any]) -> str:
     trainers: dict[str, str] = spec["trainers"]
     labels = {json.dumps(label, ensure_ascii=False): text for label, text in trainers.items()}
     parts.append(f"[trainers]\n{_values(labels)}")
-    for cohort in spec["cohorts"]:
-        inside = {key: value for key, value in cohort.items() if not _is_table(value)}
-        parts.append(f"[[cohorts]]\n{_values(inside)}")
-        parts += [f"[[cohorts.sweeps]]\n{_values(sweep)}" for sweep in cohort["sweeps"]]
+    for setting in spec["settings"]:
+        inside = {key: value for key, value in setting.items() if not _is_table(value)}
+        parts.append(f"[[settings]]\n{_values(inside)}")
+        parts += [f"[[settings.sweeps]]\n{_values(sweep)}" for sweep in setting["sweeps"]]
     return "\n".join(parts)
 
 

@@ -12,7 +12,7 @@ from neurotron import _check
 from neurotron._types import Array
 from neurotron.attacks import Attack, Query
 from neurotron.attacks.budget import Budget, budget_of
-from neurotron.laws import Empirical
+from neurotron.laws import Empirical, Law
 from neurotron.laws.even_moments import weights_of_rows
 from neurotron.problem import Problem
 
@@ -29,7 +29,10 @@ SEEN_IN_X = {"label", "probe", "probe_output", "norm", "parameter"}
 
 @dataclass(frozen=True)
 class AttackMoments:
-    """What an attacker gives: θ, τ = sup E[βω|uᵀMx|], s₂ = √E[βω²‖Mx‖²], s₁ = E[βω‖Mx‖]."""
+    """What an attacker gives: θ, τ = sup E[βω|uᵀMx|], s₂ = √E[βω²‖Mx‖²], s₁ = E[βω‖Mx‖].
+
+    Rows with sample weights c have cω in place of ω.
+    """
 
     bound: float
     tau: float
@@ -65,7 +68,7 @@ def attack_moments(
             theta, beta * constants.tau, math.sqrt(beta) * s0, beta * s0, batch_aware
         )
     x, chance = rows
-    weights = weights_of_rows(x, weighting)
+    weights = _counts(problem.law, x) * weights_of_rows(x, weighting)
     sensed = x @ sensing.T
     lengths = weights * np.linalg.norm(sensed, axis=1)
 
@@ -79,6 +82,12 @@ def attack_moments(
     s2 = math.sqrt(float((chance * lengths**2).mean()) * (1.0 + SLACK))
     s1 = float((chance * lengths).mean()) * (1.0 + SLACK)
     return AttackMoments(theta, tau, s2, s1, batch_aware)
+
+
+def _counts(law: Law, x: Array) -> Array:
+    """Return how often each point of an empirical law counts, those of opposite sign included."""
+    assert isinstance(law, Empirical)
+    return np.tile(law.counts, len(x) // len(law.rows))
 
 
 def attacked_rows(

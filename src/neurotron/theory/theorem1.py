@@ -69,7 +69,11 @@ class Theorem1:
         cls, problem: Problem, sensing: Array, attack: Attack | Budget | None, batch_size: int
     ) -> Theorem1:
         """Return the constants; those of β(x) are sums over rows or use its largest value."""
-        _check.instance("problem", problem, Problem)
+        if _check.instance("problem", problem, Problem).law.weighted:
+            raise _check.InputError(
+                f"Theorem 1 has no sample weights, and {problem.law!r} has: use method='sharp', or "
+                "rows without them"
+            )
         batch_size = _check.integer("batch_size", batch_size, 1)
         sensing = sensing_of(problem, sensing)
         budget = budget_of(attack)

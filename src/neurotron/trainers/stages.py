@@ -127,7 +127,7 @@ class ResolvedStages(StagedTrainer):
         return self.trainers
 
     def next_stage(self, stage: Stage, snapshot: Snapshot) -> tuple[Stage, Snapshot]:
-        """Return the stage after one that ended at `snapshot`, and where it begins.
+        """Return the stage after one that is over, and where it begins; it ended at `snapshot`.
 
         To let a stage go on, return it with its `part` and `since`, and another `until`: then
         weights, state and average stay as they are.

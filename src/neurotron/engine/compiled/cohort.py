@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from neurotron._types import Array, Index
+from neurotron.data.base import draw_batch, draw_inputs
 from neurotron.engine.compiled import formulas, layout
 from neurotron.engine.compiled.arrays import EXTERNAL, ExternalBatches
 from neurotron.engine.compiled.lanes import LANES
 from neurotron.engine.compiled.step import advance
 from neurotron.engine.recording import Records
 from neurotron.engine.setup import Setup
-from neurotron.engine.sources import draw_batch, draw_inputs
 from neurotron.laws import Correlated
 from neurotron.networks import FilterNetwork
 from neurotron.problem import Problem
@@ -41,7 +41,7 @@ class CompiledCohort:
     """Arms that learn from one stream of batches."""
 
     def __init__(self, setup: Setup) -> None:
-        self.problem, arms, _, self.source, self.stream, self.state = setup
+        self.problem, arms, _, self.stream, self.state = setup
         self.batches = layout.batches_of(setup)
         self.projections, sensing = layout.projections_of(setup)
         self.learners, lanes = layout.learners_of(setup, sensing)
@@ -98,7 +98,7 @@ class CompiledCohort:
         b, width = self.scratch.latent.shape
         fed = range(start, stop) if self.batches.law == EXTERNAL else range(0)
         inputs = np.empty((len(fed), b * width))
-        if layout.draws_itself(self.source):
+        if layout.draws_itself(self.problem.data):
             law = self.problem.law
             base = law.base if type(law) is Correlated else law
             for i, step in enumerate(fed):
@@ -106,7 +106,7 @@ class CompiledCohort:
             return ExternalBatches(start, inputs, np.empty((0, b)), np.empty((0, b)))
         labels, counts = np.empty((len(fed), b)), np.ones((len(fed), b))
         for i, step in enumerate(fed):
-            batch = draw_batch(self.source, self.stream, step, b, width)
+            batch = draw_batch(self.problem.data, self.problem.network, self.stream, step, b)
             inputs[i], labels[i] = batch.inputs.ravel(), batch.labels
             if batch.counts is not None:
                 counts[i] = batch.counts

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TypeGuard
 
 import numpy as np
 
 from neurotron._types import Array, Index
 from neurotron.attacks import Attack, Constant, Query
+from neurotron.data import Data, Simulated
 from neurotron.engine.compiled import formulas
 from neurotron.engine.compiled.arrays import (
     DIRECTIONS,
@@ -23,7 +23,6 @@ from neurotron.engine.compiled.respond import gates_of
 from neurotron.engine.compiled.rules import RULES, rule_of
 from neurotron.engine.grouping import parameters_of
 from neurotron.engine.setup import Setup
-from neurotron.engine.sources import Simulated, Source
 from neurotron.engine.state import divergence_limit
 from neurotron.laws import Correlated
 from neurotron.laws.base import ScaledLaw
@@ -43,7 +42,7 @@ def batches_of(setup: Setup) -> Batches:
     base, mixing = law, np.empty((0, 0))
     if type(law) is Correlated:
         base, mixing = law.base, law.matrix.T
-    if not draws_itself(setup.source):
+    if not draws_itself(setup.problem.data):
         return Batches(key, EXTERNAL, 1.0, 0.0, np.empty((0, 0)), np.arange(0), 0.0)
     noise, latent = float(setup.problem.noise), np.arange(len(mixing))
     code, scale, shape = EXTERNAL, 1.0, 0.0
@@ -53,9 +52,9 @@ def batches_of(setup: Setup) -> Batches:
     return Batches(key, code, scale, shape, _in_blocks(mixing), latent, noise)
 
 
-def draws_itself(source: Source) -> TypeGuard[Simulated]:
+def draws_itself(data: Data) -> bool:
     """Return whether labels are those of the inputs seen, and no subclass changes them."""
-    return type(source) is Simulated and not source.problem.law.corrupted
+    return type(data) is Simulated and not data.law.corrupted
 
 
 # ---- matrices ------------------------------------------------------------------------------------
@@ -121,7 +120,7 @@ def _in_blocks(matrix: Array) -> Array:
 
 def learners_of(setup: Setup, sensing: Sequence[int]) -> tuple[Learners, Index]:
     """Return the arms in blocks of eight, and which arm each lane holds, (blocks, 8)."""
-    problem, arms, batch_size, source, _, state = setup
+    problem, arms, batch_size, _, state = setup
     attacks = [HONEST if arm.attack is None else arm.attack for arm in arms]
     keys = [
         (
@@ -136,7 +135,7 @@ def learners_of(setup: Setup, sensing: Sequence[int]) -> tuple[Learners, Index]:
     ]
     lanes = _blocks(keys)
     direction, row, attack_code, rule, weighting, averaging = np.array(keys)[lanes[:, 0]].T.copy()
-    references, impersonated = _references(problem, attacks, draws_itself(source))
+    references, impersonated = _references(problem, attacks, draws_itself(problem.data))
     rate = [float(arm.trainer.step_size) / batch_size for arm in arms]
 
     def flat(values: Sequence[float] | Array) -> Array:

@@ -36,11 +36,15 @@ class Plan:
     evaluations: int
     """How often a guarantee was evaluated on the way."""
 
-    def __str__(self) -> str:
+    @property
+    def statement(self) -> str:
+        """The answer, and the trainer it is for."""
         name = {"bound": "θ", "probability": "β", "accuracy": "ε", "steps": "T"}[self.asked]
         sign = {"accuracy": "=", "steps": "="}.get(self.asked, "up to")
-        head = f"Plan: {self.asked} {name} {sign} {self._answer}, with {self.arm.trainer!r}."
-        return f"{head}\n{self.certificate}"
+        return f"Plan: {self.asked} {name} {sign} {self._answer}, with {self.arm.trainer!r}."
+
+    def __str__(self) -> str:
+        return f"{self.statement}\n{self.certificate}"
 
     def __repr__(self) -> str:
         steps = "" if self.asked == "steps" else f"steps={self.steps:,}, "

@@ -1,54 +1,38 @@
-"""The runs that claims are about, and the cohorts that are like a column of Table 1."""
+"""The runs that claims are about, and the settings that are like a column of Table 1."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from neurotron import studies
 from neurotron._registry import parse
 from neurotron._types import Array
+from neurotron.results.levels import Level, attacked, longest
 from neurotron.studies.building import encounters
 
 if TYPE_CHECKING:
-    import polars
+    from neurotron.results.tables import Results
 
-    from neurotron.results.frames import Results
-
-__all__ = [
-    "Level",
-    "Setup",
-    "attacked",
-    "divided",
-    "longest",
-    "origin",
-    "over_levels",
-    "paired",
-    "published",
-    "setups",
-    "slopes",
-]
-
-Level = tuple[float, float]
-"""(θ, β)"""
+__all__ = ["SettingRuns", "origin", "published", "table1_settings"]
 
 WITH_CLAIMS = ("paper", "mirror", "frontier")
 """The studies of the catalog that claims are about."""
 
 
 @dataclass(frozen=True)
-class Setup:
-    """A cohort in which Neuro-Tron meets one attack at several bounds: a column of Table 1."""
+class SettingRuns:
+    """A setting in which Neuro-Tron meets one attack at several bounds: a column of Table 1."""
 
-    cohort: str
+    name: str
     title: str
     law: str
-    runs: polars.DataFrame
+    runs: pl.DataFrame
     trainers: dict[str, str]
     """The label of each algorithm."""
 
@@ -65,11 +49,11 @@ class Setup:
     @property
     def is_heavy(self) -> bool:
         """Whether the inputs have no fourth moment."""
-        name, settings = parse(self.law)
-        return name == "student-t" and settings["dof"] <= 4.0
+        name, given = parse(self.law)
+        return name == "student-t" and given["dof"] <= 4.0
 
     @cached_property
-    def _table(self) -> dict[Any, polars.DataFrame]:
+    def _table(self) -> dict[Any, pl.DataFrame]:
         keys = ["trainer", "bound", "probability"]
         ordered = self.runs.sort("replicate")
         return ordered.partition_by(keys, as_dict=True)
@@ -105,53 +89,6 @@ class Setup:
         return len(self.numbers)
 
 
-def attacked(levels: Iterable[Level]) -> list[Level]:
-    """Return the levels at which labels are changed."""
-    return [(bound, chance) for bound, chance in levels if bound * chance > 0.0]
-
-
-def longest(levels: Sequence[Level], axis: int) -> list[Level]:
-    """Return the longest list of attacked levels that differ only in θ (0) or only in β (1).
-
-    Of several, that with the largest other number: the hardest attack.
-
-    >>> longest([(0.0, 0.5), (1.0, 0.5), (2.0, 0.5), (1.0, 0.9), (2.0, 0.9)], 0)
-    [(1.0, 0.9), (2.0, 0.9)]
-    """
-    others = sorted({level[1 - axis] for level in attacked(levels)}, reverse=True)
-    lists = [[lv for lv in attacked(levels) if lv[1 - axis] == value] for value in others]
-    return max(lists, key=len, default=[])
-
-
-def over_levels(ratios: Sequence[Array] | Array) -> Array:
-    """Return the median over levels by replicate, leaving out what is not a number."""
-    table = np.asarray(ratios, np.float64)
-    told = ~np.isnan(table).all(axis=0)
-    return np.asarray(np.nanquantile(table[:, told], 0.5, axis=0, method="inverted_cdf"))
-
-
-def divided(one: Array, other: Array) -> Array:
-    """Return ratios: infinite over a zero, not a number where both are zero or infinite."""
-    with np.errstate(all="ignore"):
-        return np.asarray(one / other)
-
-
-def paired(one: Array, other: Array) -> Array:
-    """Return the ratios of pairs, leaving out those that are not numbers.
-
-    >>> paired(np.array([1.0, np.inf]), np.array([2.0, np.inf]))
-    array([0.5])
-    """
-    ratios = divided(one, other)
-    return ratios[~np.isnan(ratios)]
-
-
-def slopes(x: Array, y: Array) -> Array:
-    """Return the least-squares slope of y over x, or of each of its columns."""
-    centred = x - x.mean()
-    return np.asarray(centred @ y / (centred @ centred))
-
-
 def origin(results: Results) -> str | None:
     """Return which study of the catalog with claims most arms are of.
 
@@ -170,18 +107,18 @@ def _origin(spec: str) -> str | None:
 
 
 def _shared(one: set[tuple[Any, ...]], other: set[tuple[Any, ...]]) -> tuple[int, int]:
-    """Return how many arms two studies share, and how many trainers in the same setting."""
+    """Return how many arms two studies share, and how many trainers in the same conditions."""
     trainers = ({arm[:3] for arm in arms} for arms in (one, other))
     return len(one & other), len(set.intersection(*trainers))
 
 
 def _met(study: studies.Study) -> set[tuple[Any, ...]]:
-    """Return who meets whom in a study: settings, trainer, attack and its level, without names."""
+    """Return who meets whom in a study: conditions, trainer, attack, its level; without names."""
     return {
-        (study.steps, setting, study.trainers[met.trainer], *met[1:])
-        for cohort in study.cohorts
-        for setting in [_setting(cohort.model_dump())]
-        for met in encounters(study, cohort)
+        (study.steps, conditions, study.trainers[met.trainer], *met[1:])
+        for setting in study.settings
+        for conditions in [_conditions(setting.model_dump())]
+        for met in encounters(study, setting)
     }
 
 
@@ -190,8 +127,8 @@ def _catalogued_arms(name: str) -> set[tuple[Any, ...]]:
     return _met(_catalogued(name))
 
 
-def published(results: Results, study: str = "paper") -> polars.DataFrame:
-    """Return the runs of the settings of a study of the catalog: its cohorts and its trainers.
+def published(results: Results, study: str = "paper") -> pl.DataFrame:
+    """Return the runs that are in a setting, and of a trainer, of a study of the catalog.
 
     Other runs say nothing of what is claimed of these, however alike they are; nor do results that
     are of another study with claims.
@@ -199,39 +136,39 @@ def published(results: Results, study: str = "paper") -> polars.DataFrame:
     return _alike(results, study) if origin(results) == study else results.runs.clear()
 
 
-def _alike(results: Results, name: str) -> polars.DataFrame:
-    import polars as pl
-
+def _alike(results: Results, name: str) -> pl.DataFrame:
     study = _catalogued(name)
-    settings = [_setting(cohort.model_dump()) for cohort in study.cohorts]
-    cohorts = [cohort["name"] for cohort in results.spec["cohorts"] if _setting(cohort) in settings]
+    catalogued = [_conditions(setting.model_dump()) for setting in study.settings]
+    every = results.spec["settings"]
+    settings = [setting["name"] for setting in every if _conditions(setting) in catalogued]
     texts = results.spec["trainers"].items()
     trainers = [label for label, text in texts if text in study.trainers.values()]
     if results.spec["steps"] != study.steps:
-        cohorts = []
-    return results.runs.filter(pl.col("cohort").is_in(cohorts) & pl.col("trainer").is_in(trainers))
+        settings = []
+    return results.runs.filter(
+        pl.col("setting").is_in(settings) & pl.col("trainer").is_in(trainers)
+    )
 
 
 _catalogued = cache(studies.read)
 
 
-def _setting(cohort: dict[str, Any]) -> tuple[Any, ...]:
+def _conditions(setting: dict[str, Any]) -> tuple[Any, ...]:
+    """Return what a setting is apart from its name, its trainers and their attacks."""
     names = ("law", "network", "n_inputs", "filter_size", "batch_size", "step_size", "noise")
-    return tuple(cohort[name] for name in names)
+    return tuple(setting[name] for name in names)
 
 
-def setups(results: Results) -> list[Setup]:
+def table1_settings(results: Results) -> list[SettingRuns]:
     """Return the columns of Table 1: Neuro-Tron under its attack at three bounds or more."""
-    import polars as pl
-
     found = []
     runs = published(results).filter(pl.col("attack") == "alternating-sign")
-    for (cohort,), group in runs.group_by("cohort", maintain_order=True):
+    for (key,), group in runs.group_by("setting", maintain_order=True):
         pairs = group.select("algorithm", "trainer").unique(maintain_order=True)
         trainers = dict(pairs.reverse().iter_rows())  # the first of each algorithm
         if "neuro-tron" in trainers:
-            name, law = str(cohort), str(group["law"][0])
-            setup = Setup(name, results.titles[name], law, group, trainers)
-            if len(setup.sweep(0)) >= 3:
-                found.append(setup)
+            name, law = str(key), str(group["law"][0])
+            setting = SettingRuns(name, results.titles[name], law, group, trainers)
+            if len(setting.sweep(0)) >= 3:
+                found.append(setting)
     return found

@@ -1,4 +1,4 @@
-"""Results as tidy tables: `load`."""
+"""Results as tidy tables: `load_results`."""
 
 from __future__ import annotations
 
@@ -6,22 +6,19 @@ from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from neurotron import _check
-from neurotron._extras import require
 from neurotron._types import Array, Index
 from neurotron.results import shard
 from neurotron.results.folder import Folder
 from neurotron.results.shard import Damaged
 from neurotron.results.summary import steps_to, summarise
 
-if TYPE_CHECKING:
-    import polars
-
-__all__ = ["EXACT", "RECOVERED", "Results", "load"]
+__all__ = ["EXACT", "RECOVERED", "Results", "load_results"]
 
 RECOVERED = 0.5
 """A run has recovered w* if its error is below this part of ‖w*‖: halfway to the origin."""
@@ -42,10 +39,10 @@ class Results:
     folder
         Where it is, and its manifest.
     arms
-        One row per cohort and arm: trainer, algorithm, step_size, attack, bound, probability, law,
-        outer_weights.
+        One row per setting and arm: trainer, algorithm, step_size, attack (its name), attack_text
+        (as the study has it, with its settings), bound, probability, law, outer_weights.
     runs
-        One row per cohort, replicate and arm: status, stopped_at, initial_error, error, loss,
+        One row per setting, replicate and arm: status, stopped_at, initial_error, error, loss,
         outcome, cosine (with −w*), distance (to the attack's vector), true_length (‖w*‖), radius
         and theorem1_radius (what is guaranteed, null for nothing); with the columns of `arms`.
     damaged
@@ -53,10 +50,10 @@ class Results:
     """
 
     folder: Folder
-    arms: polars.DataFrame
-    runs: polars.DataFrame
+    arms: pl.DataFrame
+    runs: pl.DataFrame
     damaged: tuple[str, ...]
-    _shards: Any = field(repr=False)
+    _shards: pl.DataFrame = field(repr=False)
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -66,33 +63,31 @@ class Results:
 
     @property
     def titles(self) -> dict[str, str]:
-        """What each cohort is called in tables and figures: its title, with its name if needed."""
-        cohorts = self.spec["cohorts"]
-        titles = [cohort["title"] or cohort["name"] for cohort in cohorts]
+        """What each setting is called in tables and figures: its title, with its name if needed."""
+        settings = self.spec["settings"]
+        titles = [setting["title"] or setting["name"] for setting in settings]
         return {
-            cohort["name"]: title if titles.count(title) == 1 else f"{title} ({cohort['name']})"
-            for cohort, title in zip(cohorts, titles, strict=True)
+            setting["name"]: title if titles.count(title) == 1 else f"{title} ({setting['name']})"
+            for setting, title in zip(settings, titles, strict=True)
         }
 
     @cached_property
-    def courses(self) -> polars.DataFrame:
-        """One row per cohort, replicate, arm and recorded step: error and loss."""
-        return self.courses_at(self.steps)
+    def trajectories(self) -> pl.DataFrame:
+        """One row per setting, replicate, arm and recorded step: error and loss."""
+        return self.trajectories_at(self.steps)
 
     @cached_property
     def steps(self) -> Index:
         """The steps that every run recorded."""
         return np.asarray(self._shards["steps"][0] if len(self._shards) else [], dtype=np.int64)
 
-    def courses_at(self, steps: Index) -> polars.DataFrame:
-        """Return the rows of `courses` at some of the recorded steps; the others are not unfolded.
+    def trajectories_at(self, steps: Index) -> pl.DataFrame:
+        """Return the rows of `trajectories` at some of the recorded steps, and make no others.
 
         A study that records every step has many more rows than memory holds.
         """
-        import polars as pl
-
         places = np.flatnonzero(np.isin(self.steps, steps))
-        keys = ["cohort", "replicate", "arm"]
+        keys = ["setting", "replicate", "arm"]
         lists = (
             pl.col(old).list.gather(pl.lit(places).implode()).alias(new)
             for old, new in (("steps", "step"), ("errors", "error"), ("losses", "loss"))
@@ -107,9 +102,9 @@ class Results:
 
     @cached_property
     def replicates(self) -> dict[str, int]:
-        """How many whole replicates of each cohort there are."""
-        units = self.runs.select("cohort", "replicate").unique()
-        return {name: int((units["cohort"] == name).sum()) for name in self.titles}
+        """How many whole replicates of each setting there are."""
+        units = self.runs.select("setting", "replicate").unique()
+        return {name: int((units["setting"] == name).sum()) for name in self.titles}
 
     @property
     def wanted(self) -> int:
@@ -124,29 +119,29 @@ class Results:
         """The units that failed and are still missing, with their errors."""
         there = set(self.folder.units())
         last = {
-            (event["cohort"], event["replicate"]): event
+            (event["setting"], event["replicate"]): event
             for event in self.folder.events()
             if event.get("event") == "failed"
         }
         return [event for unit, event in last.items() if unit not in there]
 
-    def summary(self) -> polars.DataFrame:
+    def summary(self) -> pl.DataFrame:
         """Return medians, quantiles and success rates of every arm, with intervals."""
         return summarise(self)
 
-    def steps_to(self, error: float | str) -> polars.DataFrame:
+    def steps_to(self, error: float | str) -> pl.DataFrame:
         """Return when each run first came to an error, or to a part of its initial one ("0.1×")."""
         return steps_to(self, error)
 
     def __repr__(self) -> str:
-        units = self.runs.select("cohort", "replicate").n_unique() if len(self.runs) else 0
+        units = self.runs.select("setting", "replicate").n_unique() if len(self.runs) else 0
         return (
-            f"Results of {self.spec['name']!r}: {len(self.spec['cohorts'])} cohorts, "
+            f"Results of {self.spec['name']!r}: {len(self.spec['settings'])} settings, "
             f"{len(self.arms)} arms, {units} units"
         )
 
 
-def load(folder: str | Path) -> Results:
+def load_results(folder: str | Path) -> Results:
     """Return the results in a folder as tables; shards that are damaged are left out and named.
 
     Examples
@@ -154,28 +149,28 @@ def load(folder: str | Path) -> Results:
     >>> import neurotron as nt, tempfile
     >>> with tempfile.TemporaryDirectory() as place:
     ...     _ = nt.studies.run(nt.studies.read("smoke"), f"{place}/smoke", replicates=2)
-    ...     results = nt.load(f"{place}/smoke")
+    ...     results = nt.load_results(f"{place}/smoke")
     >>> results
-    Results of 'smoke': 2 cohorts, 12 arms, 4 units
+    Results of 'smoke': 2 settings, 12 arms, 4 units
     >>> results.runs["outcome"].unique().to_list()
     ['recovered']
     """
-    polars = require("polars")
     held = Folder.read(_check.path("folder", folder))
     rows = [
-        {"cohort": cohort, **row} for cohort, arms in held.manifest["arms"].items() for row in arms
+        {"setting": setting, **row}
+        for setting, arms in held.manifest["arms"].items()
+        for row in arms
     ]
-    arms = polars.DataFrame(rows)
+    arms = pl.DataFrame(rows)
     tables, damaged = _whole(held)
-    shards = polars.concat(tables) if tables else _empty(polars)
-    runs = _runs(polars, shards).join(arms, on=["cohort", "arm"], how="left", maintain_order="left")
+    shards = pl.concat(tables) if tables else _empty()
+    runs = _runs(shards).join(arms, on=["setting", "arm"], how="left", maintain_order="left")
     return Results(held, arms, runs, tuple(damaged), shards)
 
 
-def _whole(held: Folder) -> tuple[list[Any], list[str]]:
+def _whole(held: Folder) -> tuple[list[pl.DataFrame], list[str]]:
     """Return the tables of the shards that can be used together, and what is wrong with others."""
-    polars = require("polars")
-    tables: dict[tuple[str, int], Any] = {}
+    tables: dict[tuple[str, int], pl.DataFrame] = {}
     damaged: dict[tuple[str, int], str] = {}
     for unit in held.units():
         try:
@@ -187,26 +182,26 @@ def _whole(held: Folder) -> tuple[list[Any], list[str]]:
         others = [unit for unit in tables if steps[unit] != common]
         damaged |= dict.fromkeys(others, "its steps are not those of the other shards")
     whole = [
-        table.select(polars.lit(unit[0]).alias("cohort"), polars.lit(unit[1]).alias("replicate"),
-                     polars.all())
+        table.select(pl.lit(unit[0]).alias("setting"), pl.lit(unit[1]).alias("replicate"),
+                     pl.all())
         for unit, table in tables.items() if unit not in damaged
     ]  # fmt: skip
     return whole, [f"{held.shard_path(*unit)}: {damaged[unit]}" for unit in sorted(damaged)]
 
 
-def _runs(polars: Any, shards: Any) -> Any:
+def _runs(shards: pl.DataFrame) -> pl.DataFrame:
     """Return what each run came to."""
-    column = polars.col
+    column = pl.col
     weights, true, vector = column("weights"), column("true_weights"), column("attack_vector")
     length = _length(true)
     outcome = (
-        polars.when(column("status") == "diverged")
-        .then(polars.lit("diverged"))
+        pl.when(column("status") == "diverged")
+        .then(pl.lit("diverged"))
         .when(column("error") < RECOVERED * length)
-        .then(polars.lit("recovered"))
+        .then(pl.lit("recovered"))
         .when(column("cosine").fill_nan(0.0) > MIRROR)  # zero weights look nowhere
-        .then(polars.lit("mirror"))
-        .otherwise(polars.lit("other"))
+        .then(pl.lit("mirror"))
+        .otherwise(pl.lit("other"))
     )
     ends = shards.with_columns(
         initial_error=column("errors").list.first(),
@@ -220,18 +215,18 @@ def _runs(polars: Any, shards: Any) -> Any:
 
 
 RUN_COLUMNS = [
-    "cohort", "replicate", "arm", "status", "stopped_at", "initial_error", "error", "loss",
+    "setting", "replicate", "arm", "status", "stopped_at", "initial_error", "error", "loss",
     "outcome", "cosine", "distance", "true_length", "radius", "theorem1_radius",
 ]  # fmt: skip
 
 
-def _length(vector: Any) -> Any:
+def _length(vector: pl.Expr) -> pl.Expr:
     return (vector * vector).list.sum().sqrt()
 
 
-def _empty(polars: Any) -> Any:
+def _empty() -> pl.DataFrame:
     """Return the table of shards when there are none yet."""
     nobody = shard.Identity("", "", 0)
     table = shard.decode(shard.encode([], nobody), nobody)
-    where = polars.lit("").alias("cohort"), polars.lit(0).alias("replicate")
-    return table.select(*where, polars.all()).clear()
+    where = pl.lit("").alias("setting"), pl.lit(0).alias("replicate")
+    return table.select(*where, pl.all()).clear()

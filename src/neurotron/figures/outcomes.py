@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from neurotron._types import Array
-from neurotron.claims.setups import Level, divided, over_levels
 from neurotron.figures.chart import ERROR, SMALLEST, Chart, Line, Panel
-from neurotron.figures.courses import MOST_LINES, MOST_PANELS, settings_said, there
-from neurotron.figures.view import Encounter, Sweep, View, chosen, evenly
+from neurotron.figures.trajectories import MOST_LINES, MOST_PANELS, present, settings_said
+from neurotron.figures.view import ArmKey, LevelSweep, View, evenly, select_at_most
+from neurotron.results.levels import Level, divided, over_levels
 from neurotron.results.summary import Interval, bootstrap, rate
 
 __all__ = ["final_errors", "mirror", "paired_errors", "success_rates"]
@@ -25,7 +25,9 @@ X_LABELS = {
 Measure = Callable[[Any], Interval | None]
 
 
-def final_errors(view: View, name: str, title: str, sweeps: Sequence[Sweep], about: str) -> Chart:
+def final_errors(
+    view: View, name: str, title: str, sweeps: Sequence[LevelSweep], about: str
+) -> Chart:
     """Return the final errors of all trainers over the levels of an attack."""
 
     def measure(runs: Any) -> Interval | None:
@@ -42,7 +44,9 @@ def final_errors(view: View, name: str, title: str, sweeps: Sequence[Sweep], abo
     return Chart(name, title, caption, X_LABELS[sweeps[0].axis], ERROR, panels, note, x_log=False)
 
 
-def success_rates(view: View, name: str, title: str, sweeps: Sequence[Sweep], about: str) -> Chart:
+def success_rates(
+    view: View, name: str, title: str, sweeps: Sequence[LevelSweep], about: str
+) -> Chart:
     """Return how often each trainer recovers the filter, over the levels of an attack."""
 
     def measure(runs: Any) -> Interval:
@@ -60,18 +64,18 @@ def success_rates(view: View, name: str, title: str, sweeps: Sequence[Sweep], ab
 
 
 def _over_levels(
-    view: View, sweeps: Sequence[Sweep], measure: Measure
+    view: View, sweeps: Sequence[LevelSweep], measure: Measure
 ) -> tuple[tuple[Panel, ...], str, str]:
-    """Return a panel per cohort of what is measured of every trainer at every level.
+    """Return a panel per setting of what is measured of every trainer at every level.
 
     Also over how many replicates, and what the caption must say.
     """
-    shown, left_out = chosen("settings", sweeps, MOST_PANELS)
+    shown, left_out = select_at_most("settings", sweeps, MOST_PANELS)
     said, titles = settings_said(view, shown)
     panels = []
     for sweep, title in zip(shown, titles, strict=True):
-        levels, fewer_levels = chosen("levels", sweep.levels, 2 * MOST_LINES)
-        trainers, fewer_trainers = chosen("trainers", sweep.trainers, MOST_LINES)
+        levels, fewer_levels = select_at_most("levels", sweep.levels, 2 * MOST_LINES)
+        trainers, fewer_trainers = select_at_most("trainers", sweep.trainers, MOST_LINES)
         left_out += "".join(it for it in (fewer_levels, fewer_trainers) if it not in left_out)
         beside = 0.07 * (np.arange(len(trainers)) - 0.5 * (len(trainers) - 1))  # not on each other
         lines = [
@@ -80,17 +84,22 @@ def _over_levels(
         ]
         axis = sweep.axis
         ticks = [sweep.label(lv) if axis is None else f"{lv[axis]:g}" for lv in levels]
-        panels.append(Panel(title, there(lines), tuple(ticks)))
-    return tuple(panels), view.replicates([sweep.cohort for sweep in shown]), said + left_out
+        panels.append(Panel(title, present(lines), tuple(ticks)))
+    return tuple(panels), view.replicates([sweep.setting for sweep in shown]), said + left_out
 
 
 def _line(
-    view: View, sweep: Sweep, levels: list[Level], trainer: str, offset: float, measure: Measure
+    view: View,
+    sweep: LevelSweep,
+    levels: list[Level],
+    trainer: str,
+    offset: float,
+    measure: Measure,
 ) -> Line | None:
     points = []
     for i, level in enumerate(levels):
-        arm = view.arms[sweep.cohort].get(Encounter(trainer, sweep.attack, level))
-        runs = view.runs.get((sweep.cohort, arm))
+        arm = view.arms[sweep.setting].get(ArmKey(trainer, sweep.attack, level))
+        runs = view.runs.get((sweep.setting, arm))
         found = None if runs is None else measure(runs)
         if found is not None:
             points.append((i + offset, *found))
@@ -101,16 +110,16 @@ def _line(
 
 
 def paired_errors(view: View, name: str, title: str, about: str) -> Iterator[Chart]:
-    """Yield the final errors of the first trainer of each cohort over those of the others.
+    """Yield the final errors of the first trainer of each setting over those of the others.
 
     A pair is two runs on the same network, data and attack; a replicate counts with its median
     over the levels of the attack.
     """
-    panels, cohorts, undrawn, left_out = [], [], 0, ""
-    for cohort in view.cohorts:
-        lead, *others = view.trainers(cohort)
-        rivals, fewer = chosen("trainers", others, MOST_LINES)
-        ratios = {rival: _ratios(view, cohort, lead, rival) for rival in rivals}
+    panels, settings, undrawn, left_out = [], [], 0, ""
+    for setting in view.settings:
+        lead, *others = view.trainers(setting)
+        rivals, fewer = select_at_most("trainers", others, MOST_LINES)
+        ratios = {rival: _ratios(view, setting, lead, rival) for rival in rivals}
         ratios = {rival: values for rival, values in ratios.items() if _drawn(values).size}
         if ratios:
             undrawn += sum(len(values) - len(_drawn(values)) for values in ratios.values())
@@ -121,11 +130,11 @@ def paired_errors(view: View, name: str, title: str, about: str) -> Iterator[Cha
                 for line in _dots_and_middle(view, rival, i, values)
             ]
             ticks = tuple(f"over {rival}" for rival in ratios)
-            panels.append(Panel(f"{view.results.titles[cohort]}: {lead}", tuple(lines), ticks))
-            cohorts.append(cohort)
+            panels.append(Panel(f"{view.results.titles[setting]}: {lead}", tuple(lines), ticks))
+            settings.append(setting)
     if panels:
-        shown, fewer = chosen("settings", panels, MOST_PANELS)
-        over = view.replicates(cohorts)
+        shown, fewer = select_at_most("settings", panels, MOST_PANELS)
+        over = view.replicates(settings)
         caption = (
             f"{about} Below 1 the first is better. Dots are replicates ({over}), each the median "
             "over the levels of the attack; the marker is their median, the bar its 95 % bootstrap "
@@ -143,12 +152,12 @@ def paired_errors(view: View, name: str, title: str, about: str) -> Iterator[Cha
         )  # fmt: skip
 
 
-def _ratios(view: View, cohort: str, lead: str, rival: str) -> Array:
-    table, arms = [], view.arms[cohort]
+def _ratios(view: View, setting: str, lead: str, rival: str) -> Array:
+    table, arms = [], view.arms[setting]
     for met, arm in arms.items():
         other = arms.get(met._replace(trainer=rival))
         if met.trainer == lead and other is not None and met.level[0] * met.level[1] > 0.0:
-            errors = (view.runs[cohort, one]["error"].to_numpy() for one in (arm, other))
+            errors = (view.runs[setting, one]["error"].to_numpy() for one in (arm, other))
             table.append(divided(*errors))
     return over_levels(table) if table else np.empty(0)
 
@@ -172,17 +181,17 @@ def _dots_and_middle(view: View, rival: str, place: int, values: Array) -> Itera
 
 def mirror(view: View, name: str, title: str, about: str) -> Iterator[Chart]:
     """Yield the cosine of the final weights of every run with −w*, trainer by trainer."""
-    cohorts, left_out = chosen("settings", view.cohorts, MOST_PANELS)
+    settings, left_out = select_at_most("settings", view.settings, MOST_PANELS)
     panels, most = [], 0
-    for cohort in cohorts:
-        trainers, fewer = chosen("trainers", view.trainers(cohort), MOST_LINES)
+    for setting in settings:
+        trainers, fewer = select_at_most("trainers", view.trainers(setting), MOST_LINES)
         left_out += fewer if fewer not in left_out else ""
-        dots = [_cosines(view, cohort, trainer, i) for i, trainer in enumerate(trainers)]
+        dots = [_cosines(view, setting, trainer, i) for i, trainer in enumerate(trainers)]
         most = max(most, *(len(line.x) for line in dots))
         lines = tuple(line.thinned(MOST_DOTS) for line in dots)
-        panels.append(Panel(view.results.titles[cohort], lines, tuple(trainers)))
+        panels.append(Panel(view.results.titles[setting], lines, tuple(trainers)))
     caption = (
-        f"{about} One dot per run, {view.replicates(cohorts)} at every level of the attack: the "
+        f"{about} One dot per run, {view.replicates(settings)} at every level of the attack: the "
         "levels from left to right of a column, and where there is only one, the replicates. Runs "
         f"that diverged are not drawn.{left_out}"
     )
@@ -195,13 +204,13 @@ def mirror(view: View, name: str, title: str, about: str) -> Iterator[Chart]:
     )  # fmt: skip
 
 
-def _cosines(view: View, cohort: str, trainer: str, place: int) -> Line:
+def _cosines(view: View, setting: str, trainer: str, place: int) -> Line:
     """Return a dot for every run of a trainer."""
-    arms = [(met, arm) for met, arm in view.arms[cohort].items() if met.trainer == trainer]
+    arms = [(met, arm) for met, arm in view.arms[setting].items() if met.trainer == trainer]
     dots = []
     for i, (met, arm) in enumerate(arms):
         level = f"θ = {met.level[0]:g}, β = {met.level[1]:g}"
-        runs = view.runs[cohort, arm]
+        runs = view.runs[setting, arm]
         ended = runs.filter(runs["outcome"] != "diverged").select("replicate", "cosine")
         for j, (replicate, cosine) in enumerate(ended.iter_rows()):
             if np.isfinite(cosine):

@@ -6,59 +6,59 @@ from collections.abc import Sequence
 
 from neurotron.figures.chart import ERROR, STEPS, Chart, Line, Panel
 from neurotron.figures.styles import Style, shades
-from neurotron.figures.view import BANDS, Sweep, View, chosen
+from neurotron.figures.view import BANDS, LevelSweep, View, select_at_most
 
-__all__ = ["compare", "levels_of", "over_steps", "panel_of_levels", "settings_said", "there"]
+__all__ = ["compare", "levels_of", "over_steps", "panel_of_levels", "present", "settings_said"]
 
 MOST_PANELS = 12
 MOST_LINES = 8
 
 
-def levels_of(view: View, name: str, title: str, sweeps: Sequence[Sweep], about: str) -> Chart:
-    """Return the first trainer of each sweep at its levels, a panel per cohort."""
-    shown, left_out = chosen("settings", sweeps, MOST_PANELS)
+def levels_of(view: View, name: str, title: str, sweeps: Sequence[LevelSweep], about: str) -> Chart:
+    """Return the first trainer of each sweep at its levels, a panel per setting."""
+    shown, left_out = select_at_most("settings", sweeps, MOST_PANELS)
     said, titles = settings_said(view, shown)
     panels = []
     for sweep, heading in zip(shown, titles, strict=True):
-        levels, fewer = chosen("levels", sweep.levels, MOST_LINES)
+        levels, fewer = select_at_most("levels", sweep.levels, MOST_LINES)
         left_out += fewer if fewer not in left_out else ""
         panels.append(panel_of_levels(view, heading, sweep._replace(levels=tuple(levels))))
-    cohorts = [sweep.cohort for sweep in shown]
-    return over_steps(view, name, title, f"{about}{said}{left_out}", panels, cohorts)
+    settings = [sweep.setting for sweep in shown]
+    return over_steps(view, name, title, f"{about}{said}{left_out}", panels, settings)
 
 
-def panel_of_levels(view: View, title: str, sweep: Sweep, base: Style | None = None) -> Panel:
-    """Return the courses of the first trainer of a sweep at its levels, from light to dark."""
+def panel_of_levels(view: View, title: str, sweep: LevelSweep, base: Style | None = None) -> Panel:
+    """Return the trajectories of the first trainer of a sweep at its levels, from light to dark."""
     trainer = sweep.trainers[0]
     looks = shades(view.styles[trainer] if base is None else base, len(sweep.levels))
     lines = [
-        view.line(sweep.label(level), look, sweep.cohort, trainer, sweep.attack, level)
+        view.line(sweep.label(level), look, sweep.setting, trainer, sweep.attack, level)
         for level, look in zip(sweep.levels, looks, strict=True)
     ]
-    return Panel(title, there(lines))
+    return Panel(title, present(lines))
 
 
-def compare(view: View, name: str, title: str, sweep: Sweep, about: str) -> Chart:
+def compare(view: View, name: str, title: str, sweep: LevelSweep, about: str) -> Chart:
     """Return all trainers of a sweep against each other, a panel per level."""
-    levels, fewer_levels = chosen("levels", sweep.levels, MOST_PANELS)
-    trainers, fewer_trainers = chosen("trainers", sweep.trainers, MOST_LINES)
+    levels, fewer_levels = select_at_most("levels", sweep.levels, MOST_PANELS)
+    trainers, fewer_trainers = select_at_most("trainers", sweep.trainers, MOST_LINES)
     panels = []
     for level in levels:
         lines = [
-            view.line(who, view.styles[who], sweep.cohort, who, sweep.attack, level)
+            view.line(who, view.styles[who], sweep.setting, who, sweep.attack, level)
             for who in trainers
         ]
-        panels.append(Panel(sweep.label(level), there(lines)))
+        panels.append(Panel(sweep.label(level), present(lines)))
     said, _ = settings_said(view, [sweep])
     caption = f"{about}{said}{fewer_levels}{fewer_trainers}"
-    return over_steps(view, name, title, caption, panels, [sweep.cohort])
+    return over_steps(view, name, title, caption, panels, [sweep.setting])
 
 
 def over_steps(
-    view: View, name: str, title: str, about: str, panels: list[Panel], cohorts: Sequence[str]
+    view: View, name: str, title: str, about: str, panels: list[Panel], settings: Sequence[str]
 ) -> Chart:
-    """Return a chart of courses; its caption is what it is about, and what lines and bands are."""
-    over = view.replicates(cohorts)
+    """Return a chart of trajectories; the caption is what it is about, and what the bands are."""
+    over = view.replicates(settings)
     caption = (
         f"{about} Lines are medians over {over}, each with its own network, true weights and data "
         "(of an even number, the lower of the middle two); bands hold the middle 80 % of them. "
@@ -67,10 +67,10 @@ def over_steps(
     return Chart(name, title, caption, STEPS, ERROR, tuple(panels), f"{BANDS} of {over}")
 
 
-def settings_said(view: View, sweeps: Sequence[Sweep]) -> tuple[str, list[str]]:
+def settings_said(view: View, sweeps: Sequence[LevelSweep]) -> tuple[str, list[str]]:
     """Return a sentence on what stays the same, and titles of panels with what does not."""
     fixed = [sweep.fixed for sweep in sweeps]
-    titles = [view.results.titles[sweep.cohort] for sweep in sweeps]
+    titles = [view.results.titles[sweep.setting] for sweep in sweeps]
     if len(set(fixed)) == 1:
         said = f" Throughout, {fixed[0]}." if fixed[0] else ""
     else:
@@ -82,6 +82,6 @@ def settings_said(view: View, sweeps: Sequence[Sweep]) -> tuple[str, list[str]]:
     return said, titles
 
 
-def there(lines: Sequence[Line | None]) -> tuple[Line, ...]:
-    """Return the lines that there are."""
+def present(lines: Sequence[Line | None]) -> tuple[Line, ...]:
+    """Return the lines that are present, without the missing ones."""
     return tuple(line for line in lines if line is not None)

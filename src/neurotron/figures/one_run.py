@@ -1,4 +1,4 @@
-"""The course of a run: error (or loss) of every arm against steps."""
+"""One run: error (or loss) of every arm against steps."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neurotron import _check
-from neurotron.figures import printed
+from neurotron.figures import render_matplotlib
 from neurotron.figures.chart import ERROR, STEPS, Chart, Line, Panel, line_of
 from neurotron.figures.styles import shades, styles
 
@@ -22,14 +22,14 @@ def run_chart(run: Trajectories) -> Chart:
     from neurotron.trajectories import Trajectories
 
     _check.instance("run", run, Trajectories)
-    label = "batch loss" if run.errors is None else ERROR
+    label = ERROR if run.has_errors else "batch loss"
     panel = Panel("", tuple(run_lines(run)))
     return Chart("run", "", "One run of every arm.", STEPS, label, (panel,))
 
 
 def run_lines(run: Trajectories) -> list[Line]:
     """Return one line per arm: error, or else loss; a diverged arm's ends where it diverged."""
-    values = run.losses if run.errors is None else run.errors
+    values = run.errors if run.has_errors else run.losses
     looks = _looks(run.arms)
     return [
         line_of(arm.name, run.steps, value, look)
@@ -55,8 +55,8 @@ def plot(run: Trajectories, path: str | Path | None = None) -> Any:
     A notebook shows the figure; a `path` may end in .png, .pdf or .svg.
     """
     if path is not None:
-        printed.check_picture("path", path)
-    figure = printed.draw(run_chart(run))
+        render_matplotlib.check_picture("path", path)
+    figure = render_matplotlib.draw(run_chart(run))
     if path is not None:
-        printed.save(figure, path)
+        render_matplotlib.save(figure, path)
     return figure

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 import neurotron as nt
-from neurotron.figures.trajectory import run_lines
+from neurotron.figures.one_run import run_lines
 
 
 def test_a_diverged_arms_line_ends_and_the_others_are_whole(small_problem):

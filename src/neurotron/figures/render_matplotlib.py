@@ -13,7 +13,7 @@ from typing import Any
 from neurotron import _check
 from neurotron._extras import require
 from neurotron.figures.chart import Chart, Line, Panel, shorten
-from neurotron.figures.printed_cells import BAR, draw_cells, draw_scale
+from neurotron.figures.matplotlib_cells import BAR, draw_cells, draw_scale
 
 __all__ = ["check_picture", "draw", "encode", "save"]
 

@@ -1,0 +1,12 @@
+"""Where (x, y) come from: simulated by a law and true weights, or rows that are given.
+
+>>> import neurotron as nt
+>>> nt.data.Rows([[1.0, 2.0], [3.0, 4.0]], [1.0, 0.0]).law
+Empirical(2 rows of 2 inputs)
+"""
+
+from neurotron.data.base import Batch, Data
+from neurotron.data.rows import Rows
+from neurotron.data.simulated import Simulated
+
+__all__ = ["Batch", "Data", "Rows", "Simulated"]

@@ -1,0 +1,68 @@
+"""What the engine asks of data: batches of inputs and honest labels."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+import numpy as np
+
+from neurotron import _check
+from neurotron._pickling import Pickled
+from neurotron._streams import Purpose, Stream
+from neurotron._types import Array
+from neurotron.laws import Law
+from neurotron.networks import FilterNetwork
+
+__all__ = ["Batch", "Data", "draw_batch", "draw_inputs"]
+
+
+class Batch(NamedTuple):
+    """Inputs (b, n), honest labels (b,), and how much each sample counts (None: all the same)."""
+
+    inputs: Array
+    labels: Array
+    counts: Array | None = None
+
+
+class Data(Pickled, ABC):
+    """Where inputs x and honest labels y come from; a subclass gives `law` and `batch`."""
+
+    law: Law
+    """The law of the inputs, whose moments step sizes and guarantees go by."""
+    true_weights: Array | None = None
+    """w*, shape (r,); None if they are not known."""
+    noise: float = 0.0
+    """Standard deviation of the honest noise that labels carry, as far as it is known."""
+
+    def require_labels(self) -> None:
+        """Refuse data that cannot be trained on because there are no labels."""
+        return
+
+    @abstractmethod
+    def batch(self, network: FilterNetwork, stream: Stream, step: int, batch_size: int) -> Batch:
+        """Return batch number `step` of the stream, the same whenever it is asked for."""
+
+
+def draw_inputs(law: Law, stream: Stream, step: int, batch_size: int, n_inputs: int) -> Array:
+    """Return the inputs of batch number `step`, (b, n), as a law draws them from the stream."""
+    u, v = stream.pairs(Purpose.INPUTS, step, law.pairs(batch_size, n_inputs))
+    inputs = law.inputs(u, v, batch_size, n_inputs)
+    _require_shape(f"the inputs of {type(law).__name__}", inputs, (batch_size, n_inputs))
+    return inputs
+
+
+def draw_batch(
+    data: Data, network: FilterNetwork, stream: Stream, step: int, batch_size: int
+) -> Batch:
+    """Return batch number `step` of some data, after checking that it is one."""
+    batch = data.batch(network, stream, step, batch_size)
+    shape = (batch_size, network.n_inputs)
+    _require_shape(f"the inputs of {type(data).__name__}", batch.inputs, shape)
+    _require_shape(f"the labels of {type(data).__name__}", batch.labels, (batch_size,))
+    return batch
+
+
+def _require_shape(name: str, values: Array, shape: tuple[int, ...]) -> None:
+    if np.shape(values) != shape:
+        raise _check.InputError(f"{name} must have shape {shape}, got {np.shape(values)}")

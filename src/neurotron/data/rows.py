@@ -1,0 +1,85 @@
+"""Data that are given: rows of inputs with their labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+
+from neurotron import _check
+from neurotron._streams import Purpose, Stream
+from neurotron._types import Array, Index
+from neurotron.data.base import Batch, Data
+from neurotron.laws import Empirical
+from neurotron.networks import FilterNetwork
+
+__all__ = ["Rows"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rows(Data):
+    """Batches from rows of data.
+
+    Every epoch visits each row once in an order of its own; a batch may end one epoch and begin the
+    next. The row at a place is a function of (seed, epoch, position), so N steps and N more are the
+    same as 2N. The law of the inputs is that of the rows, with their weights.
+
+    Parameters
+    ----------
+    X, y
+        Inputs (N, n), of entries up to 1e70, and labels (N,).
+    sample_weight
+        How much each row counts, shape (N,): nonnegative, not all zero. Only ratios matter; on
+        average a row of weight 2 counts like two rows, and it makes larger single steps.
+    true_weights
+        w*, shape (r,), where they are known, to measure errors by; labels stay those given.
+
+    Examples
+    --------
+    >>> import numpy as np, neurotron as nt
+    >>> network = nt.networks.relu_gate(2)
+    >>> X = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    >>> problem = nt.Problem.from_rows(network, X, network([3.0, -2.0], X))
+    >>> run = nt.simulate(problem, [nt.Arm(nt.NeuroTron(0.5))], steps=200, batch_size=2)
+    >>> run.weights.round(6)
+    array([[ 3., -2.]])
+    """
+
+    X: Array
+    y: Array
+    sample_weight: Array | None = field(default=None, kw_only=True)
+    true_weights: Array | None = field(default=None, kw_only=True)
+    law: Empirical = field(init=False)
+
+    def __post_init__(self) -> None:
+        X = _check.array("X", self.X, ("N", "n"), _check.LARGEST)
+        object.__setattr__(self, "y", _check.array("y", self.y, (len(X),)))
+        law = Empirical(X, sample_weight=self.sample_weight)
+        object.__setattr__(self, "law", law)
+        object.__setattr__(self, "X", law.rows)
+        object.__setattr__(self, "sample_weight", law.sample_weight)
+        if self.true_weights is not None:
+            weights = _check.array("true_weights", self.true_weights, ("r",))
+            object.__setattr__(self, "true_weights", weights)
+
+    def __repr__(self) -> str:
+        return f"Rows({self.law!r})"
+
+    def batch(self, network: FilterNetwork, stream: Stream, step: int, batch_size: int) -> Batch:
+        """Return batch number `step` of the stream."""
+        count = len(self.X)
+        places = step * batch_size + np.arange(batch_size)
+        epochs, positions = np.divmod(places, count)
+        chosen = np.empty(batch_size, dtype=np.intp)
+        for epoch in range(int(epochs[0]), int(epochs[-1]) + 1):
+            here = epochs == epoch
+            chosen[here] = _order(stream, epoch, count)[positions[here]]
+        counts = None if self.sample_weight is None else self.sample_weight[chosen]
+        return Batch(self.X[chosen], self.y[chosen], counts)
+
+
+@lru_cache(maxsize=4)
+def _order(stream: Stream, epoch: int, count: int) -> Index:
+    u, _ = stream.pairs(Purpose.ROWS, epoch, count)
+    return np.argsort(u, kind="stable")

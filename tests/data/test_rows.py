@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import neurotron as nt
+from neurotron._streams import Stream
+from neurotron.data import Rows
+
+X = np.arange(21.0).reshape(7, 3)
+Y = np.arange(7.0)
+GATE = nt.networks.relu_gate(3)
+
+
+def learn(problem, steps=50, batch_size=4, trainer=None):
+    return nt.simulate(
+        problem, [nt.Arm(trainer or nt.SGD(1e-3))], steps=steps, batch_size=batch_size
+    )
+
+
+@pytest.mark.parametrize("batch_size", [1, 3, 7, 20])
+def test_every_epoch_visits_every_row_once(batch_size):
+    rows, stream = Rows(X, Y), Stream.of(0, 0)
+    seen = np.concatenate([rows.batch(GATE, stream, t, batch_size).labels for t in range(70)])
+    for epoch in range(len(seen) // 7):
+        assert sorted(seen[7 * epoch : 7 * epoch + 7]) == list(range(7))
+
+
+@given(st.integers(0, 10**9), st.integers(1, 30), st.integers(0, 10**6))
+def test_a_batch_is_the_same_whenever_it_is_asked_for(step, batch_size, seed):
+    rows, stream = Rows(X, Y, sample_weight=Y), Stream.of(seed, 0)
+    one = rows.batch(GATE, stream, step, batch_size)
+    rows.batch(GATE, stream, step + 1, batch_size)
+    again = Rows(X, Y, sample_weight=Y).batch(GATE, Stream.of(seed, 0), step, batch_size)
+    for before, after in zip(one, again, strict=True):
+        np.testing.assert_array_equal(before, after)
+
+
+def test_epochs_have_orders_of_their_own():
+    rows, stream = Rows(X, Y), Stream.of(0, 0)
+    orders = {tuple(rows.batch(GATE, stream, t, 7).labels) for t in range(10)}
+    assert len(orders) > 5
+
+
+def test_inputs_labels_and_weights_stay_together():
+    batch = Rows(X, Y, sample_weight=Y).batch(GATE, Stream.of(3, 0), 5, 4)
+    np.testing.assert_array_equal(batch.inputs, X[batch.labels.astype(int)])
+    np.testing.assert_allclose(batch.counts, batch.labels / Y.mean())
+
+
+def test_rows_own_the_law_of_their_inputs():
+    rows = Rows(X, Y, sample_weight=Y)
+    assert rows.law.rows is rows.X
+    assert rows.law.sample_weight is rows.sample_weight
+    assert not rows.law.symmetrized
+
+
+def test_only_the_ratios_of_sample_weights_matter():
+    runs = [
+        learn(nt.Problem.from_rows(GATE, X, Y, sample_weight=weight)).weights
+        for weight in (None, np.ones(7), np.full(7, 8.0))
+    ]
+    np.testing.assert_array_equal(runs[0], runs[1])
+    np.testing.assert_allclose(runs[0], runs[2], rtol=1e-12)
+
+
+def test_a_row_of_weight_two_counts_like_two_rows():
+    """With whole-data batches the updates agree exactly, and the covariances agree."""
+    once = nt.Problem.from_rows(GATE, X, Y, sample_weight=[2.0, 1, 1, 1, 1, 1, 1])
+    twice = nt.Problem.from_rows(GATE, np.vstack([X[:1], X]), np.append(Y[0], Y))
+    one, two = learn(once, 20, 7).weights, learn(twice, 20, 8).weights
+    np.testing.assert_allclose(one, two, rtol=1e-10)
+    np.testing.assert_allclose(once.covariance, twice.covariance, rtol=1e-12)
+
+
+def test_a_row_of_weight_zero_does_not_count():
+    network = nt.networks.relu_gate(2)
+    inputs = np.random.default_rng(0).standard_normal((40, 2))
+    labels = network([1.0, -2.0], inputs)
+    labels[:5] += 100.0
+    weight = np.ones(40)
+    weight[:5] = 0.0
+    problem = nt.Problem.from_rows(network, inputs, labels, sample_weight=weight)
+    run = learn(problem, 3000, 8, nt.SGD(0.1))
+    np.testing.assert_allclose(run.weights[0], [1.0, -2.0], atol=1e-6)
+
+
+def test_without_true_weights_there_are_losses_but_no_errors():
+    run = learn(nt.Problem.from_rows(GATE, X, Y))
+    assert not run.has_errors
+    with pytest.raises(nt.InputError, match=r"w\* are unknown: look at `losses`"):
+        run.errors  # noqa: B018
+    assert np.isfinite(run.losses).all()
+    assert "loss" in repr(run)
+
+
+def test_with_true_weights_errors_are_measured_and_labels_stay_those_given():
+    known, unknown = (
+        learn(nt.Problem.from_rows(GATE, X, Y, true_weights=truth)) for truth in ([1, 2, 3], None)
+    )
+    np.testing.assert_array_equal(known.weights, unknown.weights)
+    assert known.errors[0, -1] == pytest.approx(np.linalg.norm(known.weights[0] - [1, 2, 3]))
