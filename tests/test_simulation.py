@@ -355,7 +355,7 @@ def test_iterate_checks_its_arguments_at_once(small_problem):
 
 def test_iterate_yields_no_errors_where_the_true_weights_are_unknown():
     X = np.random.default_rng(0).standard_normal((11, 3))
-    problem = nt.Problem(nt.networks.relu_gate(3), nt.Empirical(X))
-    options = {"steps": 40, "batch_size": 4, "source": nt.Rows(X, X @ [1.0, 2.0, 3.0])}
+    problem = nt.Problem.from_rows(nt.networks.relu_gate(3), X, X @ [1.0, 2.0, 3.0])
+    options = {"steps": 40, "batch_size": 4}
     arms = [nt.Arm(nt.SGD(0.01)), nt.Arm(nt.SGD(50.0))]
     assert_collected(list(iterate(problem, arms, **options)), nt.simulate(problem, arms, **options))
