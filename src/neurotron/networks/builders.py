@@ -28,8 +28,8 @@ MOST_GATES = 10**7
 def linear(n_inputs: int) -> FilterNetwork:
     """Return the linear network f_w(x) = wᵀx: a single gate whose leak is 1.
 
-    >>> linear(3)([1.0, 2.0, 3.0], [1.0, 1.0, -1.0])
-    array(0.)
+    >>> linear(2)([1.0, 2.0], [[3.0, 1.0], [-3.0, 1.0]])
+    array([ 5., -1.])
     """
     return relu_gate(n_inputs, leak=1.0)
 
