@@ -104,7 +104,7 @@ class Problem(Pickled):
         intercept: bool = False,
         initial_weights: npt.ArrayLike | None = None,
     ) -> Problem:
-        """Return a problem with rows of data, whose moments are those of the rows.
+        """Return a problem with rows of data, whose moments are those of the rows: see `data.Rows`.
 
         With an `intercept` one more input is always 1, and the last entry of the filter, also of
         `true_weights` and `initial_weights`, is its weight: see `networks.with_intercept`.
@@ -146,7 +146,7 @@ class Problem(Pickled):
 
     @cached_property
     def covariance(self) -> Array | None:
-        """Σ = E[xxᵀ], (n, n); None if it is infinite."""
+        """Σ = E[xxᵀ], (n, n), in which rows count as their weights say; None if it is infinite."""
         return self.law.covariance(self.network.n_inputs)
 
     def even_moments(self, weighting: str | None = None) -> EvenMoments:

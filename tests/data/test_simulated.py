@@ -53,3 +53,23 @@ def test_inputs_are_not_drawn_from_rows_with_weights(wrap):
     law = wrap(nt.Empirical(np.eye(2), sample_weight=[1.0, 2.0]))
     with pytest.raises(nt.InputError, match="`sample_weight` belong to rows with labels"):
         nt.data.Simulated(law, [1.0, 1.0])
+
+
+class Coin(nt.data.Data):
+    """Data from scratch: inputs ±1 by the parity of their place, labels 3x."""
+
+    law = nt.Rademacher()
+
+    def batch(self, network, stream, step, batch_size):
+        places = step * batch_size + np.arange(batch_size)
+        inputs = np.where(places % 2, 1.0, -1.0)[:, None]
+        return nt.data.Batch(inputs, 3.0 * inputs[:, 0])
+
+
+@pytest.mark.parametrize("engine", ["compiled", "numpy"])
+def test_data_of_ones_own_need_a_law_and_batches_only(engine):
+    problem = nt.Problem(nt.networks.linear(1), Coin())
+    arms = [nt.Arm(nt.NeuroTron("fastest"))]
+    run = nt.simulate(problem, arms, steps=200, batch_size=3, engine=engine)
+    assert not run.has_errors
+    np.testing.assert_allclose(run.weights, [[3.0]], rtol=1e-12)

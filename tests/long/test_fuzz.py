@@ -194,7 +194,8 @@ def good_calls(folder):
         "Correlated": (nt.Correlated, {"base": nt.Normal(), "matrix": np.eye(3)}),
         "Correlated.from_covariance": (
             nt.Correlated.from_covariance, {"covariance": np.eye(3), "base": None}),
-        "Empirical": (nt.Empirical, {"rows": rows, "symmetrized": False}),
+        "Empirical": (
+            nt.Empirical, {"rows": rows, "symmetrized": False, "sample_weight": None}),
         "FilterNetwork": (nt.FilterNetwork, {"basis": gate.basis, "mix": None} | shaped),
         "FilterNetwork.__call__": (gate, {"weights": np.ones(3), "x": np.ones(3)}),
         "FilterNetwork.gradient": (gate.gradient, {"weights": np.ones(3), "x": np.ones(3)}),
@@ -216,6 +217,9 @@ def good_calls(folder):
             nt.Problem.from_rows,
             {"network": gate, "X": rows, "y": np.ones(6), "sample_weight": None,
              "true_weights": np.ones(3), "intercept": False, "initial_weights": None}),
+        "Problem.from_rows.intercept": (
+            lambda X, y: nt.Problem.from_rows(nt.networks.linear(3), X, y, intercept=True),
+            {"X": rows, "y": np.ones(6)}),
         "Problem.even_moments": (problem.even_moments, {"weighting": None}),
         "Problem.initial_error": (problem.initial_error, {"given": None}),
         "Problem.norm_moment": (problem.norm_moment, {"order": 1}),
@@ -289,7 +293,10 @@ def good_calls(folder):
                 (height, breadth), (rows, 1), (stride, 1)),
             {"height": 4, "breadth": 4, "rows": 2, "stride": 1}),
         "networks.from_gates": (nt.networks.from_gates, {"gates": np.ones((2, 2, 3))} | shaped),
+        "networks.linear": (nt.networks.linear, {"n_inputs": 3}),
         "networks.relu_gate": (nt.networks.relu_gate, {"n_inputs": 3} | shaped),
+        "networks.with_intercept": (
+            nt.networks.with_intercept, {"network": nt.networks.linear(3)}),
         "networks.symmetric": (
             nt.networks.symmetric, sized | shaped | {"width": 4, "center": None, "spread": None}),
         "sensing.center": (nt.networks.sensing.center, {"network": gate}),
@@ -345,10 +352,11 @@ def good_calls(folder):
 
 
 NOT_CALLED = {
-    "Attack", "Law", "ProductLaw",  # abstract: their subclasses are called
+    "Attack", "Data", "Law", "ProductLaw",  # abstract: their subclasses are called
     "InputError", "NotAchievable", "StorageError",
     # records that the package itself makes, of plain values
-    "Assumption", "Certificate", "Chart", "Claim", "Computed", "EvenMoments", "Failure", "Finding",
+    "Assumption", "Batch", "Certificate", "Chart", "Claim", "Computed", "EvenMoments", "Failure",
+    "Finding",
     "Folder", "Interval", "Line", "Panel", "Plan", "Progress", "Query", "Recursion", "Report",
     "Results", "SharpConstants", "Theorem1", "Trajectories", "Unit",
     "Setting", "Study", "Sweep",  # pydantic's: `complete` checks them, with our words
@@ -380,7 +388,7 @@ def wrong_calls(calls, rng, count):
 
 def test_every_public_callable_is_called(calls):
     packages = [
-        nt, nt.attacks, nt.claims, nt.figures, nt.laws, nt.networks, nt.networks.sensing,
+        nt, nt.attacks, nt.claims, nt.data, nt.figures, nt.laws, nt.networks, nt.networks.sensing,
         nt.results, nt.studies, nt.theory, nt.trainers,
     ]  # fmt: skip
     public = {

@@ -26,7 +26,23 @@ class Batch(NamedTuple):
 
 
 class Data(Pickled, ABC):
-    """Where inputs x and honest labels y come from; a subclass gives `law` and `batch`."""
+    """Where inputs x and honest labels y come from; a subclass gives `law` and `batch`.
+
+    Examples
+    --------
+    Labels that carry noise of a user's own, drawn by the stream:
+
+    >>> import numpy as np, neurotron as nt
+    >>> class SkewedNoise(nt.data.Simulated):
+    ...     def batch(self, network, stream, step, batch_size):
+    ...         batch = super().batch(network, stream, step, batch_size)
+    ...         u, _ = stream.pairs(Purpose.NOISE, step, batch_size)
+    ...         return batch._replace(labels=batch.labels - np.log(u) - 1.0)
+    >>> problem = nt.Problem(nt.networks.linear(2), SkewedNoise(nt.Normal(), [1.0, 2.0]))
+    >>> run = nt.simulate(problem, [nt.Arm(nt.SGD(0.01))], steps=2000, batch_size=10)
+    >>> bool(run.errors[0, -1] < 0.2)
+    True
+    """
 
     law: Law
     """The law of the inputs, whose moments step sizes and guarantees go by."""

@@ -182,7 +182,7 @@ def with_intercept(network: FilterNetwork) -> FilterNetwork:
         )
     r, n = network.filter_size, network.n_inputs
     gate = network.mean_gate
-    if np.array_equal(gate, np.eye(r, n)) and r == n:
+    if r == n and np.array_equal(gate, np.eye(n)):
         return linear(n + 1)
     extended = np.zeros((1, r + 1, n + 1))
     extended[0, :r, :n], extended[0, r, n] = gate, 1.0
