@@ -16,7 +16,7 @@ from neurotron._types import Array
 from neurotron.attacks import Attack, Query
 from neurotron.engine.compiled import elementary  # noqa: F401  (what formulas call, compiled)
 from neurotron.laws import Normal
-from neurotron.trainers import Stages, Trainer
+from neurotron.trainers import Trainer
 from neurotron.trainers.catalog import RESOLVED
 
 __all__ = [
@@ -28,9 +28,9 @@ Kernel = Callable[..., None]
 
 ATTACKS = attacks.BUILT_IN
 TRAINERS: tuple[type[Trainer], ...] = tuple(
-    kind for kind in (*trainers.BUILT_IN, *RESOLVED) if not issubclass(kind, Stages)
+    kind for kind in (*trainers.BUILT_IN, *RESOLVED) if kind.parts is Trainer.parts
 )
-"""Those that make steps themselves: `Stages` are made of them."""
+"""Those that make steps themselves; one with stages is made of these."""
 LAWS = laws.BUILT_IN
 LAW_FORMULAS = [formula for law in LAWS for formula in law.formulas()]
 
@@ -62,7 +62,7 @@ def _attack_kernel(kind: type[Attack]) -> Kernel:
     ) -> None:
         """Set residual = label as received − output; a row of `queries` is a field of the query."""
         for e in range(residual.size):
-            query = Query(
+            query = Query(  # written out in the order of its fields, for the loop to be vectorised
                 queries[0, e], queries[1, e], queries[2, e], queries[3, e], queries[4, e],
                 queries[5, e], queries[6, e], queries[7, e], queries[8, e], queries[9, e],
             )  # fmt: skip
