@@ -179,7 +179,7 @@ def test_every_trainer_conforms(trainer):
     ("clipped-tron:quantile=0.4",
      "ClippedTron(step_size='fastest', sensing='optimal', quantile=0.4, speed=0.05)"),
     ("clipped-sgd:pace=2,weighting=inverse-norm",
-     "ClippedSGD(pace=2.0, weighting='inverse-norm', quantile=0.2, speed=0.05)"),
+     "ClippedSGD(pace=2, weighting='inverse-norm', quantile=0.2, speed=0.05)"),
     ("huber-sgd", "HuberSGD(quantile=0.5, speed=0.05)"),
     ("trimmed-sgd:averaging=true", "TrimmedSGD(quantile=0.5, speed=0.05, averaging=True)"),
     ("sgd:step_size=0.1,averaging=true", "SGD(step_size=0.1, averaging=True)"),
