@@ -49,3 +49,22 @@ def test_everything_listed_has_a_summary_in_one_line(registry):
         summary = registry.summary(name)
         assert summary.endswith((".", '".')), (name, summary)
         assert ":math:" not in summary
+
+
+def test_text_fills_numbers_and_words_and_no_arrays():
+    def by_text(package, name):
+        return set(package.BY_NAME.text_settings(name))
+
+    assert by_text(nt.attacks, "odd-direction") == {"bound", "probability"}
+    assert by_text(nt.attacks, "burst") == {"bound", "probability", "share"}
+    assert "sensing" in by_text(nt.trainers, "neuro-tron")  # a word, or an array
+    assert "outer_weights" in by_text(nt.networks, "symmetric")  # a number, or an array
+    assert not {"center", "spread"} & by_text(nt.networks, "symmetric")
+
+
+@pytest.mark.parametrize("package", [nt.attacks, nt.trainers, nt.laws])
+def test_every_built_in_class_has_a_name_and_is_exported(package):
+    assert set(package.BUILT_IN) <= set(package.BY_NAME.factories.values())
+    for kind in package.BUILT_IN:
+        assert getattr(package, kind.__name__) is kind
+        assert kind.__name__ in package.__all__

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from tests.support.attacks import example
+from tests.support.attacks import example, own_settings
 
 import neurotron as nt
 from neurotron.attacks import (
@@ -308,3 +308,24 @@ def test_what_the_text_says_is_left_as_it_is(small_problem):
     assert rare.probability == 0.0  # nobody is attacked, however large
     with pytest.raises(nt.InputError, match=r"`probability` must be in \[0, 1\], got 1.5"):
         build("large-norm", small_problem, bound=1.0, probability=1.5, seed=0)
+
+
+@pytest.mark.parametrize("kind", BUILT_IN, ids=lambda kind: kind.__name__)
+def test_every_attack_spends_a_budget_with_the_settings_it_is_given(small_problem, kind):
+    settings = own_settings(kind, 4)
+    attack = kind.spending(small_problem, 1.0, 0.2, 0, **settings)
+    assert type(attack) is kind
+    assert attack.bound == 1.0
+    for name, value in settings.items():
+        np.testing.assert_array_equal(getattr(attack, name), value)
+    chosen = kind.spending(small_problem, 1.0, 0.2, 0, **settings, probability=0.01)
+    assert chosen.probability == 0.01
+
+
+def test_a_setting_that_no_attack_can_find_is_asked_for(small_problem):
+    with pytest.raises(nt.InputError, match=r"'multiplicative' needs factor: .*factor=…"):
+        Multiplicative.spending(small_problem, 1.0, 0.2, 0)
+    with pytest.raises(nt.InputError, match=r"'replacement' needs scale: .*scale=…"):
+        build("replacement", small_problem, bound=1.0, probability=0.2, seed=0)
+    with pytest.raises(nt.InputError, match=r"unknown setting of burst 'shre'.*'share'"):
+        build("burst:shre=0.1", small_problem, bound=1.0, probability=0.2, seed=0)
