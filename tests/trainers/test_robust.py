@@ -164,11 +164,10 @@ def test_the_pace_it_finds_does_not_depend_on_units(small_problem):
 
 @pytest.mark.parametrize("trainer", [
     nt.NeuroTron("fastest"), nt.NeuroTron("scheduled"), nt.NeuroTron(0.01, averaging=True),
-    nt.SGD(0.01, averaging=True), nt.ClippedTron(), nt.RefinedTron(),
-    nt.RefinedTron(averaging=True),
-    nt.Stages((nt.SGD(0.01), 0.5), (nt.HuberSGD(), 0.5)), *(kind() for kind in ROBUST),
+    nt.SGD(0.01, averaging=True), nt.RefinedTron(averaging=True),
+    nt.Stages((nt.SGD(0.01), 0.5), (nt.HuberSGD(), 0.5)),
 ], ids=repr)  # fmt: skip
-def test_every_trainer_conforms(trainer):
+def test_a_trainer_with_settings_conforms(trainer):
     nt.check_trainer(trainer)
 
 

@@ -91,6 +91,7 @@ class QueryBuilder:
         possible and an attack looks at them, and NaN if not.
         """
         fields: dict[str, Known] = {
+            **dict.fromkeys(Query._fields, UNSEEN),
             "sign": lambda: position_signs(len(inputs))[:, None],
             "norm": lambda: np.linalg.norm(inputs, axis=1)[:, None],
             "parameter": self.parameter,
@@ -101,7 +102,7 @@ class QueryBuilder:
                 "probe_output": lambda: self._probe_output(inputs),
             }
         fields |= known
-        return Query(*(self._value(name, fields.get(name, UNSEEN)) for name in Query._fields))
+        return Query(**{name: self._value(name, value) for name, value in fields.items()})
 
     def _value(self, name: str, value: Known) -> Array:
         if callable(value):
