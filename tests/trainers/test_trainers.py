@@ -10,7 +10,7 @@ from neurotron._streams import Stream
 from neurotron.engine.sources import Simulated
 
 
-@pytest.mark.parametrize("name", nt.trainers.BY_NAME)
+@pytest.mark.parametrize("name", [*nt.trainers.BY_NAME])
 def test_every_trainer_conforms(name):
     nt.check_trainer(nt.trainers.build(name, step_size=1e-2))
 
