@@ -25,9 +25,8 @@ def test_names_with_settings_build_what_they_say():
         (nt.laws.BY_NAME, "normal:2", "'normal:2': write settings as normal:setting=value,…"),
         (nt.laws.BY_NAME, "normal:scale=two",
          "`scale` must be a number in [1e-70, 1e70], got 'two'"),
-        (nt.attacks.BY_NAME, "", "unknown attack '': known: adaptive, alternating-sign, burst, "
-         "constant, half-space, impersonation, large-norm, mixture, multiplicative, odd-direction, "
-         "random-sign, replacement, sign-flip, uniform-noise"),
+        (nt.attacks.BY_NAME, "",
+         f"unknown attack '': known: {', '.join(sorted(nt.attacks.BY_NAME))}"),
     ],
 )  # fmt: skip
 def test_wrong_text_gets_one_clear_sentence(registry, text, sentence):
@@ -50,3 +49,22 @@ def test_everything_listed_has_a_summary_in_one_line(registry):
         summary = registry.summary(name)
         assert summary.endswith((".", '".')), (name, summary)
         assert ":math:" not in summary
+
+
+def test_text_fills_numbers_and_words_and_no_arrays():
+    def by_text(package, name):
+        return set(package.BY_NAME.text_settings(name))
+
+    assert by_text(nt.attacks, "odd-direction") == {"bound", "probability"}
+    assert by_text(nt.attacks, "burst") == {"bound", "probability", "share"}
+    assert "sensing" in by_text(nt.trainers, "neuro-tron")  # a word, or an array
+    assert "outer_weights" in by_text(nt.networks, "symmetric")  # a number, or an array
+    assert not {"center", "spread"} & by_text(nt.networks, "symmetric")
+
+
+@pytest.mark.parametrize("package", [nt.attacks, nt.trainers, nt.laws])
+def test_every_built_in_class_has_a_name_and_is_exported(package):
+    assert set(package.BUILT_IN) <= set(package.BY_NAME.factories.values())
+    for kind in package.BUILT_IN:
+        assert getattr(package, kind.__name__) is kind
+        assert kind.__name__ in package.__all__

@@ -7,15 +7,24 @@ is a number or a word.
 from __future__ import annotations
 
 import inspect
+import re
 import types
-from collections.abc import Callable, Iterator, Mapping
+import typing
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Generic, TypeVar
 
-from neurotron import _check
+import numpy.typing as npt
 
-__all__ = ["Registry", "parse"]
+from neurotron import _check
+from neurotron._types import Array
+
+__all__ = ["Registry", "construct", "kebab_case", "parse"]
 
 T = TypeVar("T", covariant=True)
+S = TypeVar("S")
+
+ONLY_ARRAYS = (Array, npt.ArrayLike | None)
+"""The types of settings that text cannot fill: a number or a word is not among their values."""
 
 
 class Registry(Generic[T]):
@@ -32,6 +41,11 @@ class Registry(Generic[T]):
     def __init__(self, kind: str, factories: Mapping[str, Callable[..., T]]) -> None:
         self.kind = kind
         self.factories = types.MappingProxyType(dict(factories))
+
+    @classmethod
+    def of(cls, kind: str, classes: Iterable[Callable[..., T]]) -> Registry[T]:
+        """Return the registry of some classes, each under the name that `kebab_case` gives it."""
+        return cls(kind, {kebab_case(each.__name__): each for each in classes})
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.factories)
@@ -51,16 +65,15 @@ class Registry(Generic[T]):
 
     def text_settings(self, name: str) -> dict[str, str]:
         """Return the settings that text can fill: all but those that must be arrays."""
-        parameters = inspect.signature(self.factories[name]).parameters
-        only_arrays = ("Array", "npt.ArrayLike | None")
+        types_of = typing.get_type_hints(self.factories[name])
         return {
             setting: default
             for setting, default in self.settings(name).items()
-            if parameters[setting].annotation not in only_arrays
+            if types_of.get(setting) not in ONLY_ARRAYS
         }
 
-    def build(self, text: str, **defaults: Any) -> T:
-        """Return the thing `text` describes; `defaults` fill what it can be given but was not."""
+    def read(self, text: str) -> tuple[str, dict[str, Any]]:
+        """Return the name in `text` and its settings, after checking that both are known."""
         name, given = parse(text)
         if name not in self.factories:
             raise _check.unknown(self.kind, name, self.factories)
@@ -68,13 +81,37 @@ class Registry(Generic[T]):
         for setting in given:
             if setting not in known:
                 raise _check.unknown(f"setting of {name}", setting, known)
+        return name, given
+
+    def build(self, text: str, **defaults: Any) -> T:
+        """Return the thing `text` describes; `defaults` fill what it can be given but was not."""
+        name, given = self.read(text)
+        known = self.settings(name)
         filled = {key: value for key, value in defaults.items() if key in known} | given
-        missing = [key for key, default in known.items() if default == "" and key not in filled]
-        if missing:
-            raise _check.InputError(
-                f"{self.kind} {name!r} needs {', '.join(missing)}: write {name}:{missing[0]}=…"
-            )
-        return self.factories[name](**filled)
+        return construct(self.kind, name, self.factories[name], filled)
+
+
+def construct(kind: str, name: str, factory: Callable[..., S], settings: Mapping[str, Any]) -> S:
+    """Return what `factory` makes of its settings; say which it needs and were not given."""
+    parameters = inspect.signature(factory).parameters.values()
+    missing = [
+        each.name for each in parameters
+        if each.default is each.empty and each.name not in settings
+    ]  # fmt: skip
+    if missing:
+        raise _check.InputError(
+            f"{kind} {name!r} needs {', '.join(missing)}: write {name}:{missing[0]}=…"
+        )
+    return factory(**settings)
+
+
+def kebab_case(name: str) -> str:
+    """Return how text calls a class.
+
+    >>> kebab_case("AlternatingSign"), kebab_case("FirstSampleSGD"), kebab_case("StudentT")
+    ('alternating-sign', 'first-sample-sgd', 'student-t')
+    """
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower()
 
 
 def parse(text: str) -> tuple[str, dict[str, Any]]:

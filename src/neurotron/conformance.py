@@ -16,6 +16,7 @@ from neurotron import _check
 from neurotron._streams import Purpose, Stream
 from neurotron._types import Array
 from neurotron.attacks import Attack, Query
+from neurotron.attacks.query import visible
 from neurotron.attacks.scope import OTHER_SAMPLES, ask, looks_beyond, sample_queries
 from neurotron.engine.numpy_cohort import answer
 from neurotron.laws import Law, Normal, ProductLaw
@@ -107,12 +108,7 @@ def check_attack(attack: Attack, *, seed: int = 0) -> None:
         found = looks_beyond(attack, formula, seed)
         said = ", or say scope = 'batch'" if (formula, found) == ("distort", OTHER_SAMPLES) else ""
         _expect(not found, f"{formula} {found}: it must look at one sample at a time{said}")
-    declared = Query(
-        *(
-            value if name in attack.query_fields else np.full((1, 1), np.nan)
-            for name, value in zip(Query._fields, query, strict=True)
-        )
-    )
+    declared = visible(query, attack)
     for formula, most, whole in (("distort", bound, distortion), ("chance", chance, chances)):
         masked = _asked(attack, formula, most, declared)
         _expect(

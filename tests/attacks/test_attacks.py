@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from tests.support.attacks import example, own_settings
 
 import neurotron as nt
 from neurotron.attacks import (
+    BUILT_IN,
     Adaptive,
     AlternatingSign,
     Burst,
@@ -30,24 +32,8 @@ from neurotron.attacks import (
 )
 
 VECTOR = np.array([1.0, -2.0, 0.5, 0.0])
-ALL = [
-    AlternatingSign(bound=0.3, probability=0.5),
-    RandomSign(bound=0.3, probability=0.5),
-    UniformNoise(bound=0.3, probability=0.5),
-    Constant(bound=0.3, probability=0.5),
-    OddDirection(bound=0.3, probability=0.5, direction=VECTOR),
-    Impersonation(bound=0.3, probability=0.5, weights=VECTOR),
-    Adaptive(bound=0.3, probability=0.5),
-    Burst(bound=0.3, probability=0.5, share=0.01),
-    LargeNorm(bound=0.3, probability=0.5, cutoff=1.0),
-    HalfSpace(bound=0.3, probability=0.5, direction=VECTOR),
-    Mixture(bound=0.3, probability=0.5),
-    Multiplicative(3.0, probability=0.5),
-    Multiplicative(-1.0, bound=0.3, probability=0.5),
-    Replacement(2.0, probability=0.5),
-    SignFlip(probability=0.5),
-]
-NAMED = list(nt.attacks.BY_NAME.factories.values())
+ALL = [example(kind, bound=0.3, probability=0.5) for kind in BUILT_IN]
+ALL += [example(kind, probability=0.5) for kind in BUILT_IN if not kind.covered]
 
 
 @pytest.mark.parametrize("attack", ALL, ids=repr)
@@ -75,11 +61,7 @@ def test_no_query_makes_a_distortion_exceed_its_bound(values, uniform, bound):
         assert np.max(chance) <= 0.5
 
 
-def test_all_that_have_a_name_are_here():
-    assert {type(attack) for attack in ALL} == set(NAMED)
-
-
-@pytest.mark.parametrize("kind", NAMED, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", BUILT_IN, ids=lambda kind: kind.__name__)
 def test_every_attack_says_what_it_knows_what_it_spends_and_who_guarantees_against_it(kind):
     guarantees = ", ".join(kind.covered) or "none"
     said = f"Knows: {kind.knowledge}. Budget: {kind.budget}. Guarantees: {guarantees}."
@@ -325,3 +307,24 @@ def test_what_the_text_says_is_left_as_it_is(small_problem):
     assert rare.probability == 0.0  # nobody is attacked, however large
     with pytest.raises(nt.InputError, match=r"`probability` must be in \[0, 1\], got 1.5"):
         build("large-norm", small_problem, bound=1.0, probability=1.5, seed=0)
+
+
+@pytest.mark.parametrize("kind", BUILT_IN, ids=lambda kind: kind.__name__)
+def test_every_attack_spends_a_budget_with_the_settings_it_is_given(small_problem, kind):
+    settings = own_settings(kind, 4)
+    attack = kind.spending(small_problem, 1.0, 0.2, 0, **settings)
+    assert type(attack) is kind
+    assert attack.bound == 1.0
+    for name, value in settings.items():
+        np.testing.assert_array_equal(getattr(attack, name), value)
+    chosen = kind.spending(small_problem, 1.0, 0.2, 0, **settings, probability=0.01)
+    assert chosen.probability == 0.01
+
+
+def test_a_setting_that_no_attack_can_find_is_asked_for(small_problem):
+    with pytest.raises(nt.InputError, match=r"'multiplicative' needs factor: .*factor=…"):
+        Multiplicative.spending(small_problem, 1.0, 0.2, 0)
+    with pytest.raises(nt.InputError, match=r"'replacement' needs scale: .*scale=…"):
+        build("replacement", small_problem, bound=1.0, probability=0.2, seed=0)
+    with pytest.raises(nt.InputError, match=r"unknown setting of burst 'shre'.*'share'"):
+        build("burst:shre=0.1", small_problem, bound=1.0, probability=0.2, seed=0)

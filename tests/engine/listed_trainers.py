@@ -13,6 +13,7 @@ from neurotron.networks.sensing import gaussian
 class Clipping:
     """Clips residuals at a moving threshold, in units of a moving mean squared length."""
 
+    state_fields = ("threshold", "square")
     initial_state = (1.0, 5.0)
 
     @staticmethod
@@ -67,7 +68,7 @@ def compare(problem, steps=200, size=0.05):
 
 def main():
     """Print the engines, and how a tame and a wild run end."""
-    formulas.TRAINERS.update({ClippedSGD: 2, ClippedFirst: 2, ClippedTron: 2})
+    formulas.TRAINERS += (ClippedSGD, ClippedFirst, ClippedTron)
     build, draw = nt.networks, np.random.default_rng(0)
     gates = build.from_gates(draw.standard_normal((3, 4, 7)), leak=0.05)
     for network in (build.symmetric(9, 4, 6, seed=3), build.convolution(9, 4, 2, leak=0.1), gates):

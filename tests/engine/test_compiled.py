@@ -15,32 +15,19 @@ import numpy as np
 import pytest
 import scipy.stats
 from tests.engine.comparison import assert_equal_runs
+from tests.support.attacks import example
 
 import neurotron as nt
 from neurotron._streams import Purpose, Stream
 from neurotron.attacks import (
-    Adaptive,
     AlternatingSign,
-    Burst,
-    Constant,
-    HalfSpace,
-    Impersonation,
     LargeNorm,
-    Mixture,
-    Multiplicative,
-    OddDirection,
     Query,
-    RandomSign,
-    Replacement,
-    SignFlip,
-    UniformNoise,
 )
-from neurotron.engine.compiled import formulas
-from neurotron.engine.compiled.cohort import CompiledCohort
+from neurotron.engine.compiled.cohort import CompiledCohort, obstacle
 from neurotron.engine.compiled.step import advance
 from neurotron.engine.setup import Setup
 from neurotron.engine.state import CohortState
-from neurotron.trainers.scheduled import ScheduledTron
 
 STEPS = 300
 
@@ -50,28 +37,10 @@ EVERY = slice(None)
 
 def all_arms(r: int, scale: float = 1.0, chosen: slice = EVERY) -> list[nt.Arm]:
     """Every built-in attack, at two levels, on every built-in trainer, and two sensing matrices."""
-    draw = np.random.default_rng(5)
-    direction, weights = draw.standard_normal((2, r))
-    kinds = (
-        (AlternatingSign, {}),
-        (RandomSign, {}),
-        (UniformNoise, {}),
-        (Constant, {}),
-        (OddDirection, {"direction": direction}),
-        (Impersonation, {"weights": weights}),
-        (Adaptive, {}),
-        (Burst, {"share": 0.1}),
-        (LargeNorm, {"cutoff": 2.5}),
-        (HalfSpace, {"direction": direction}),
-        (Mixture, {}),
-        (Multiplicative, {"factor": 0.5}),
-        (Replacement, {"scale": 2.0}),
-        (SignFlip, {}),
-    )
     attacks = [
-        build(bound=bound, probability=probability, **settings)
+        example(kind, r, bound=bound, probability=probability)
         for bound, probability in ((0.5, 0.4), (2.0, 1.0))
-        for build, settings in kinds[chosen]
+        for kind in nt.attacks.BUILT_IN[chosen]
     ]
     trainers = [
         nt.NeuroTron(0.02 * scale),
@@ -378,10 +347,14 @@ def test_a_run_whose_arms_have_all_diverged_ends_at_once(small_problem):
     assert not np.isnan(run.errors).any()
 
 
-def test_every_built_in_thing_is_compiled():
-    assert set(formulas.ATTACKS) == set(nt.attacks.BY_NAME.factories.values())
-    named = set(nt.trainers.BY_NAME.factories.values()) - {nt.RefinedTron}  # its stages are
-    assert set(formulas.TRAINERS) == named | {ScheduledTron}  # what a NeuroTron may resolve to
+def test_every_built_in_thing_is_compiled(small_problem):
+    for kind in nt.attacks.BUILT_IN:
+        assert obstacle(small_problem, nt.Arm(nt.SGD(0.1), example(kind, bound=1.0))) == ""
+    for name in nt.trainers.BY_NAME:
+        for step_size in (0.1, "fastest", "scheduled") if name == "neuro-tron" else (0.1,):
+            trainer = nt.trainers.build(name, step_size=step_size)
+            made = trainer.resolve(small_problem, batch_size=4, steps=10, attack=None)
+            assert obstacle(small_problem, nt.Arm(made)) == ""
 
 
 def test_the_loop_lets_other_threads_run(small_problem):

@@ -39,6 +39,10 @@ def draws(law: nt.Law, batch: int, n: int, step: int = 0) -> np.ndarray:
     return law.inputs(u, v, batch, n)
 
 
+def test_every_built_in_law_is_here():
+    assert {type(law) for law in LAWS} >= {*nt.laws.BUILT_IN}
+
+
 @pytest.mark.parametrize("law", LAWS, ids=repr)
 def test_every_law_conforms(law):
     nt.check_law(law)

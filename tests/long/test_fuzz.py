@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import stats
+from tests.support.attacks import own_settings
 
 import neurotron as nt
 from neurotron.conformance import ConformanceError
@@ -251,20 +252,10 @@ def good_calls(folder):
         "plan": (nt.plan, planned),
         "plot": (nt.plot, {"run": run, "path": None}),
         "simulate": (nt.simulate, simulated),
-        "attacks.Adaptive": (nt.attacks.Adaptive, asked),
-        "attacks.AlternatingSign": (nt.attacks.AlternatingSign, asked),
-        "attacks.Burst": (nt.attacks.Burst, asked | {"share": 0.5}),
-        "attacks.Constant": (nt.attacks.Constant, asked),
-        "attacks.HalfSpace": (nt.attacks.HalfSpace, asked | {"direction": np.ones(3)}),
-        "attacks.Impersonation": (nt.attacks.Impersonation, asked | {"weights": np.ones(3)}),
-        "attacks.LargeNorm": (nt.attacks.LargeNorm, asked | {"cutoff": 1.0}),
-        "attacks.Mixture": (nt.attacks.Mixture, asked),
-        "attacks.Multiplicative": (nt.attacks.Multiplicative, asked | {"factor": 2.0}),
-        "attacks.OddDirection": (nt.attacks.OddDirection, asked | {"direction": np.ones(3)}),
-        "attacks.RandomSign": (nt.attacks.RandomSign, asked),
-        "attacks.Replacement": (nt.attacks.Replacement, asked | scaled),
-        "attacks.SignFlip": (nt.attacks.SignFlip, asked),
-        "attacks.UniformNoise": (nt.attacks.UniformNoise, asked),
+        **{
+            f"attacks.{kind.__name__}": (kind, asked | own_settings(kind, 3))
+            for kind in nt.attacks.BUILT_IN
+        },
         "attacks.build": (
             nt.attacks.build, asked | {"text": "large-norm", "problem": problem, "seed": 0}),
         "claims.evaluate": (nt.claims.evaluate, {"results": results}),

@@ -162,11 +162,10 @@ def test_the_pace_it_finds_does_not_depend_on_units(small_problem):
 
 @pytest.mark.parametrize("trainer", [
     nt.NeuroTron("fastest"), nt.NeuroTron("scheduled"), nt.NeuroTron(0.01, averaging=True),
-    nt.SGD(0.01, averaging=True), nt.ClippedTron(), nt.RefinedTron(),
-    nt.RefinedTron(averaging=True),
-    nt.Stages((nt.SGD(0.01), 0.5), (nt.HuberSGD(), 0.5)), *(kind() for kind in ROBUST),
+    nt.SGD(0.01, averaging=True), nt.RefinedTron(averaging=True),
+    nt.Stages((nt.SGD(0.01), 0.5), (nt.HuberSGD(), 0.5)),
 ], ids=repr)  # fmt: skip
-def test_every_trainer_conforms(trainer):
+def test_a_trainer_with_settings_conforms(trainer):
     nt.check_trainer(trainer)
 
 
@@ -177,7 +176,7 @@ def test_every_trainer_conforms(trainer):
     ("clipped-tron:quantile=0.4",
      "ClippedTron(step_size='fastest', sensing='optimal', quantile=0.4, speed=0.05)"),
     ("clipped-sgd:pace=2,weighting=inverse-norm",
-     "ClippedSGD(pace=2.0, weighting='inverse-norm', quantile=0.2, speed=0.05)"),
+     "ClippedSGD(pace=2, weighting='inverse-norm', quantile=0.2, speed=0.05)"),
     ("huber-sgd", "HuberSGD(quantile=0.5, speed=0.05)"),
     ("trimmed-sgd:averaging=true", "TrimmedSGD(quantile=0.5, speed=0.05, averaging=True)"),
     ("sgd:step_size=0.1,averaging=true", "SGD(step_size=0.1, averaging=True)"),

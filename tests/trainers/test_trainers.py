@@ -9,11 +9,9 @@ import neurotron as nt
 from neurotron._streams import Stream
 
 
-@pytest.mark.parametrize(
-    "trainer", [nt.NeuroTron(1e-2), nt.SGD(1e-2), nt.FirstSampleSGD(1e-2)], ids=repr
-)
-def test_every_trainer_conforms(trainer):
-    nt.check_trainer(trainer)
+@pytest.mark.parametrize("name", [*nt.trainers.BY_NAME])
+def test_every_trainer_conforms(name):
+    nt.check_trainer(nt.trainers.build(name, step_size=1e-2))
 
 
 def test_sgd_moves_along_the_negative_gradient_of_the_squared_loss(small_problem):

@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from neurotron.attacks.base import Attack, Query
+from neurotron.attacks.base import Attack
+from neurotron.attacks.query import Query
 
 __all__ = ["Adaptive"]
 

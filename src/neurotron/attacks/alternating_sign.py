@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from neurotron.attacks.base import Attack, Query
+from neurotron.attacks.base import Attack
+from neurotron.attacks.query import Query
 
 __all__ = ["AlternatingSign"]
 

@@ -1,4 +1,4 @@
-"""What an attacker sees, and what an attack is: when × what.
+"""What an attack is: when × what.
 
 A sample with honest label y is attacked iff its coin ≤ β, and then its label becomes y + ξ with
 |ξ| ≤ θ. `distort` is ξ, `chance` is β: elementwise formulas of what the attacker sees, a `Query`.
@@ -9,39 +9,17 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, Self
 
 from neurotron import _check
 from neurotron._formula import formula_group
 from neurotron._pickling import Pickled
+from neurotron._registry import construct, kebab_case
 from neurotron._types import Array
+from neurotron.attacks.query import Query
+from neurotron.problem import Problem
 
-__all__ = ["Attack", "Query"]
-
-
-class Query(NamedTuple):
-    """What an attacker may look at; every field broadcasts over (batch, arms)."""
-
-    label: Any
-    """y, the honest label."""
-    output: Any
-    """f_w(x), what the learner would answer now."""
-    sign: Any
-    """−1, +1, −1, … by position in the batch."""
-    uniform: Any
-    """A fresh uniform number in (0, 1), the same for all arms."""
-    push: Any
-    """(w − w*)ᵀ(update direction of this sample): where a positive ξ drives the error."""
-    probe: Any
-    """uᵀMx for the attack's fixed vector u; M = Ā for trainers without a sensing matrix."""
-    probe_output: Any
-    """f_u(x), what the network with weights u would answer."""
-    norm: Any
-    """‖x‖."""
-    step: Any
-    """Number of updates made so far."""
-    parameter: Any
-    """The attack's own number."""
+__all__ = ["Attack"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +30,7 @@ class Attack(Pickled, ABC):
 
     >>> import numpy as np, neurotron as nt
     >>> class TowardsZero(nt.Attack):
-    ...     uses = ("label",)
+    ...     query_fields = ("label",)
     ...     def distort(self, bound, query):
     ...         return -np.clip(query.label, -bound, bound)
     >>> nt.check_attack(TowardsZero(bound=0.5, probability=0.2))
@@ -83,16 +61,36 @@ class Attack(Pickled, ABC):
     covered: ClassVar[tuple[str, ...]] = ("theorem1", "sharp")
     """The guarantees that hold against it; only an attack with none may have an infinite bound."""
 
+    own_number: ClassVar[tuple[str, str] | None] = None
+    """The name and the interval of the setting behind `parameter`, such as ("share", "[0, 1]")."""
+
     def __post_init__(self) -> None:
         bounds = "[0, inf)" if self.covered else "[0, inf]"
         object.__setattr__(self, "bound", _check.number("bound", self.bound, bounds))
         chance = _check.number("probability", self.probability, "[0, 1]")
         object.__setattr__(self, "probability", chance)
+        if self.own_number is not None:
+            name, interval = self.own_number
+            object.__setattr__(self, name, _check.number(name, getattr(self, name), interval))
         for name in self.query_fields:
             if name not in Query._fields:
                 raise _check.unknown(
                     f"field in {type(self).__name__}.query_fields", name, Query._fields
                 )
+
+    @classmethod
+    def spending(
+        cls, problem: Problem, bound: float, share: float, seed: int, /, **settings: Any
+    ) -> Self:
+        """Return the attack of this kind that spends a budget on `problem`.
+
+        The budget is a change of up to `bound` at a `share` of all labels, on average. An attack
+        that leaves some samples alone has a larger chance at the others; one that needs a vector
+        finds the worst one for its purpose, or draws it by `seed`. The `settings` are kept as they
+        are given, and the chance goes by them.
+        """
+        filled = {"bound": bound, "probability": share, **settings}
+        return construct("attack", kebab_case(cls.__name__), cls, filled)
 
     @property
     def probe_vector(self) -> Array | None:
@@ -102,7 +100,7 @@ class Attack(Pickled, ABC):
     @property
     def parameter(self) -> float | None:
         """The attack's own number behind `Query.parameter`, if it has one."""
-        return None
+        return None if self.own_number is None else getattr(self, self.own_number[0])
 
     @abstractmethod
     def distort(self, bound: Any, query: Query) -> Any:

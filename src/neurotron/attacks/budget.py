@@ -9,7 +9,7 @@ from typing import Literal
 from neurotron import _check
 from neurotron.attacks.base import Attack
 
-__all__ = ["NO_ATTACK", "Budget", "budget_of"]
+__all__ = ["NO_ATTACK", "Budget", "budget_of", "chance_within"]
 
 
 @dataclass(frozen=True)
@@ -61,3 +61,12 @@ def budget_of(attack: Attack | Budget | None) -> Budget:
     _check.instance("attack", attack, Attack)
     bound = attack.bound if math.isfinite(attack.bound) else None
     return Budget(bound, attack.probability, attack.scope)
+
+
+def chance_within(part: float, share: float) -> float:
+    """Return the chance, at most 1, with which attacks on a part of the labels hit a share of all.
+
+    >>> chance_within(0.5, share=0.2), chance_within(0.1, share=0.2), chance_within(0.0, share=0.0)
+    (0.4, 1.0, 0.0)
+    """
+    return share / part if share < part else float(share > 0.0)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from neurotron import _check
 from neurotron.attacks.adaptive import Adaptive
-from neurotron.attacks.base import Query
+from neurotron.attacks.budget import chance_within
+from neurotron.attacks.query import Query
+from neurotron.problem import Problem
 
 __all__ = ["PERIOD", "Burst"]
 
@@ -41,16 +43,20 @@ class Burst(Adaptive):
     share: float = field(kw_only=True)
 
     query_fields: ClassVar[tuple[str, ...]] = ("push", "step", "parameter")
+    own_number: ClassVar[tuple[str, str]] = ("share", "[0, 1]")
     budget: ClassVar[str] = "θ at a share sβ of the labels, at once"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "share", _check.number("share", self.share, "[0, 1]"))
+    @classmethod
+    def spending(
+        cls, problem: Problem, bound: float, share: float, seed: int, /, **settings: Any
+    ) -> Self:
+        """Return the attack on all labels of a share of the steps (see `Attack.spending`).
 
-    @property
-    def parameter(self) -> float:
-        """The share of steps."""
-        return self.share
+        With the share of the steps given, the chance in a burst is what the budget leaves for it.
+        """
+        steps = _check.number("share", settings.get("share", share), "[0, 1]")
+        found = {"share": steps, "probability": chance_within(steps, share)}
+        return super().spending(problem, bound, share, seed, **found | settings)
 
     @staticmethod
     def chance(probability: Any, query: Query) -> Any:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from neurotron._formula import select
-from neurotron.attacks.base import Query
+from neurotron.attacks.budget import chance_within
 from neurotron.attacks.odd_direction import OddDirection
+from neurotron.attacks.query import Query
+from neurotron.problem import Problem
 
 __all__ = ["HalfSpace"]
 
@@ -32,6 +34,17 @@ class HalfSpace(OddDirection):
     """
 
     budget: ClassVar[str] = "θ at a share β of the labels with uᵀMx > 0"
+
+    @classmethod
+    def spending(
+        cls, problem: Problem, bound: float, share: float, seed: int, /, **settings: Any
+    ) -> Self:
+        """Return the attack with twice the chance, as is right for a symmetric law of inputs.
+
+        At most 1: on one side there are no more labels than half of all (see `Attack.spending`).
+        """
+        found = {"probability": chance_within(0.5, share)}
+        return super().spending(problem, bound, share, seed, **found | settings)
 
     @staticmethod
     def distort(bound: Any, query: Query) -> Any:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from neurotron import _check
+from neurotron import _check, _seeds
 from neurotron._types import Array
-from neurotron.attacks.base import Attack, Query
+from neurotron.attacks.base import Attack
+from neurotron.attacks.query import Query
+from neurotron.problem import Problem
 
 __all__ = ["Impersonation"]
 
@@ -43,6 +45,15 @@ class Impersonation(Attack):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "weights", _check.array("weights", self.weights, ("r",)))
+
+    @classmethod
+    def spending(
+        cls, problem: Problem, bound: float, share: float, seed: int, /, **settings: Any
+    ) -> Self:
+        """Return the attack that impersonates a filter drawn by `seed` (see `Attack.spending`)."""
+        draw = _seeds.generator(seed, "impersonation")
+        found = {"weights": draw.standard_normal(problem.network.filter_size)}
+        return super().spending(problem, bound, share, seed, **found | settings)
 
     @property
     def probe_vector(self) -> Array:

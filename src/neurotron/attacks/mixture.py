@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from neurotron._formula import select
-from neurotron.attacks.base import Attack, Query
+from neurotron.attacks.base import Attack
+from neurotron.attacks.query import Query
 
 __all__ = ["Mixture"]
 

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from neurotron import _check
-from neurotron.attacks.base import Query
+from neurotron.attacks.query import Query
 from neurotron.attacks.unlimited import Unlimited
 
 __all__ = ["Multiplicative"]
@@ -33,16 +32,8 @@ class Multiplicative(Unlimited):
     factor: float
 
     query_fields: ClassVar[tuple[str, ...]] = ("label", "parameter")
+    own_number: ClassVar[tuple[str, str]] = ("factor", "[-1e70, 1e70]")
     knowledge: ClassVar[str] = "y"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "factor", _check.number("factor", self.factor, "[-1e70, 1e70]"))
-
-    @property
-    def parameter(self) -> float:
-        """The factor."""
-        return self.factor
 
     @staticmethod
     def distort(bound: Any, query: Query) -> Any:

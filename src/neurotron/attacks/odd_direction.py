@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from neurotron import _check
 from neurotron._types import Array
-from neurotron.attacks.base import Attack, Query
+from neurotron.attacks.base import Attack
+from neurotron.attacks.query import Query
+from neurotron.problem import Problem
 
 __all__ = ["OddDirection"]
 
@@ -46,6 +48,17 @@ class OddDirection(Attack):
             raise _check.InputError("`direction` must not be zero")
         object.__setattr__(self, "direction", direction)
 
+    @classmethod
+    def spending(
+        cls, problem: Problem, bound: float, share: float, seed: int, /, **settings: Any
+    ) -> Self:
+        """Return the attack along the direction in which Neuro-Tron is held least.
+
+        See `Attack.spending`.
+        """
+        found = {"direction": _weakest_direction(problem)}
+        return super().spending(problem, bound, share, seed, **found | settings)
+
     @property
     def probe_vector(self) -> Array:
         """The direction u."""
@@ -55,3 +68,12 @@ class OddDirection(Attack):
     def distort(bound: Any, query: Query) -> Any:
         """Return θ with the sign of uᵀMx."""
         return np.copysign(bound, query.probe)
+
+
+def _weakest_direction(problem: Problem) -> Array:
+    """Return the left singular vector of the smallest singular value of ĀΣ, or of Ā without Σ."""
+    seen = problem.network.mean_gate
+    if problem.covariance is not None:
+        seen = seen @ problem.covariance
+    left, _, _ = np.linalg.svd(seen, full_matrices=False)
+    return np.ascontiguousarray(left[:, -1])

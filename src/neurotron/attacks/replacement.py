@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from neurotron import _check
-from neurotron.attacks.base import Query
+from neurotron.attacks.query import Query
 from neurotron.attacks.unlimited import Unlimited
 
 __all__ = ["Replacement"]
@@ -35,16 +34,8 @@ class Replacement(Unlimited):
     scale: float
 
     query_fields: ClassVar[tuple[str, ...]] = ("label", "uniform", "parameter")
+    own_number: ClassVar[tuple[str, str]] = ("scale", "[0, 1e70]")
     knowledge: ClassVar[str] = "nothing"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "scale", _check.number("scale", self.scale, "[0, 1e70]"))
-
-    @property
-    def parameter(self) -> float:
-        """The scale."""
-        return self.scale
 
     @staticmethod
     def distort(bound: Any, query: Query) -> Any:

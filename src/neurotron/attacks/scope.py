@@ -8,8 +8,9 @@ import numpy as np
 
 from neurotron import _check
 from neurotron._types import Array
-from neurotron.attacks.base import Attack, Query
+from neurotron.attacks.base import Attack
 from neurotron.attacks.budget import Budget
+from neurotron.attacks.query import Query, QueryBuilder, position_signs
 
 __all__ = [
     "OTHER_ANSWERS",
@@ -36,17 +37,17 @@ def sample_queries(attack: Attack, seed: int, rows: int = ROWS, arms: int = ARMS
     def shared(values: Array) -> Array:
         return values[:, None]
 
-    query = Query(
+    query = QueryBuilder([attack] * arms).build(
+        np.empty((rows, 0)),
         label=shared(draw.standard_normal(rows)),
         output=draw.standard_normal((rows, arms)),
-        sign=shared(np.where(np.arange(rows) % 2, 1.0, -1.0)),
+        sign=shared(position_signs(rows)),
         uniform=shared(draw.random(rows)),
         push=draw.standard_normal((rows, arms)),
         probe=draw.standard_normal((rows, arms)),
         probe_output=draw.standard_normal((rows, arms)),
         norm=shared(np.abs(draw.standard_normal(rows)) + 0.1),
         step=np.full((1, 1), 3.0),
-        parameter=np.full((1, arms), np.nan if attack.parameter is None else attack.parameter),
     )
     return Query(*map(_check.freeze, query))
 

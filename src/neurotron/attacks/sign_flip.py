@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from neurotron.attacks.base import Query
+from neurotron.attacks.query import Query
 from neurotron.attacks.unlimited import Unlimited
 
 __all__ = ["SignFlip"]

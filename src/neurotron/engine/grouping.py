@@ -11,7 +11,7 @@ from neurotron._types import Array, Index
 from neurotron.attacks import Attack
 from neurotron.trainers import Trainer
 
-__all__ = ["columns_where", "groups", "parameters_of", "probe_vectors_of", "sensing_groups"]
+__all__ = ["columns_where", "groups", "sensing_groups"]
 
 T = TypeVar("T", Attack, Trainer)
 
@@ -44,18 +44,3 @@ def sensing_groups(trainers: Sequence[Trainer]) -> list[tuple[Array, Index]]:
 def columns_where(trainers: Sequence[Trainer], wanted: Callable[[Trainer], bool]) -> Index:
     """Return the columns of the arms whose trainer is wanted."""
     return np.flatnonzero([wanted(trainer) for trainer in trainers])
-
-
-def parameters_of(attacks: Sequence[Attack | None]) -> Array:
-    """Return each arm's attack's own number, NaN for those without one: (arms,)."""
-    numbers = [None if attack is None else attack.parameter for attack in attacks]
-    return np.array([np.nan if number is None else number for number in numbers])
-
-
-def probe_vectors_of(attacks: Sequence[Attack | None], filter_size: int) -> Array:
-    """Return each arm's attack vector as a column, NaN for those without one: (r, arms)."""
-    vectors = np.full((filter_size, len(attacks)), np.nan)
-    for column, attack in enumerate(attacks):
-        if attack is not None and attack.probe_vector is not None:
-            vectors[:, column] = attack.probe_vector
-    return vectors

@@ -16,14 +16,9 @@ from neurotron import _check
 from neurotron._streams import Purpose
 from neurotron._types import Array, Index
 from neurotron.attacks import Attack, Query
+from neurotron.attacks.query import QueryBuilder, visible
 from neurotron.data.base import Batch, draw_batch
-from neurotron.engine.grouping import (
-    columns_where,
-    groups,
-    parameters_of,
-    probe_vectors_of,
-    sensing_groups,
-)
+from neurotron.engine.grouping import columns_where, groups, sensing_groups
 from neurotron.engine.recording import Records
 from neurotron.engine.setup import Setup
 from neurotron.engine.state import CohortState, divergence_limit
@@ -59,8 +54,7 @@ class NumpyCohort:
         self.step_size = np.array([float(trainer.step_size) for trainer in trainers])
         self.bound = np.array([0.0 if attack is None else attack.bound for attack in attacks])
         self.probability = np.array([0.0 if a is None else a.probability for a in attacks])
-        self.parameter = parameters_of(attacks)[None, :]
-        self.sign = np.where(np.arange(self.batch_size) % 2, 1.0, -1.0)[:, None]
+        self.queries = QueryBuilder(attacks, self.problem.network)
         self.by_attack = groups(attacks)
         self.by_trainer = groups(trainers)
         self.by_sensing = sensing_groups(trainers)
@@ -69,10 +63,6 @@ class NumpyCohort:
         self.averaging = np.array([trainer.averaging for trainer in trainers])
         self.since = np.array([stage.since for stage in self.state.stages])
         self.by_weighting = columns_where(trainers, lambda t: t.weighting is not None)
-        self.query_fields = {
-            name for attack in attacks if attack is not None for name in attack.query_fields
-        }
-        self.vectors = probe_vectors_of(attacks, self.problem.network.filter_size)
 
     def compile(self) -> None:
         """Compile now what the first step would otherwise wait for: only the streams are."""
@@ -119,7 +109,7 @@ class NumpyCohort:
         query = self._query(seen, uniform)
         tame = np.abs(seen.batch.inputs).max(axis=1, keepdims=True) < 1e100
         for attack, columns in self.by_attack:
-            part = _take(query, attack, columns)
+            part = visible(query, attack, columns)
             hit = coin[:, None] <= self._chance(attack, columns, part)
             distortion = self._distortion(attack, columns, part, tame)
             labels[:, columns] += np.where(hit, distortion, 0.0)
@@ -157,25 +147,16 @@ class NumpyCohort:
         return distortion
 
     def _query(self, seen: Seen, uniform: Array) -> Query:
-        missing = np.full((1, 1), np.nan)
-        norm = (
-            np.linalg.norm(seen.batch.inputs, axis=1)[:, None]
-            if "norm" in self.query_fields
-            else missing
-        )
-        return Query(
+        """Return what the attacks see; probes are made of the projections that there are."""
+        return self.queries.build(
+            seen.batch.inputs,
             label=seen.batch.labels[:, None],
             output=seen.output,
-            sign=self.sign,
             uniform=uniform[:, None],
-            push=self._push(seen) if "push" in self.query_fields else missing,
-            probe=self._probe(seen) if "probe" in self.query_fields else missing,
-            probe_output=self._probe_output(seen)
-            if "probe_output" in self.query_fields
-            else missing,
-            norm=norm,
+            push=lambda: self._push(seen),
+            probe=lambda: self._probe(seen),
+            probe_output=lambda: self._probe_output(seen),
             step=np.full((1, 1), float(seen.step)),
-            parameter=self.parameter,
         )
 
     def _push(self, seen: Seen) -> Array:
@@ -193,17 +174,17 @@ class NumpyCohort:
 
     def _probe(self, seen: Seen) -> Array:
         """Return uᵀMx for each attack's vector u and trainer's matrix M, (b, arms)."""
-        probe = np.empty_like(seen.output)
+        probe, vectors = np.empty_like(seen.output), self.queries.vectors
         for (_, columns), sensed in zip(self.by_sensing, seen.sensed, strict=True):
-            probe[:, columns] = sensed @ self.vectors[:, columns]
+            probe[:, columns] = sensed @ vectors[:, columns]
         columns = self.by_gradient
         mean_gate = self.problem.network.basis_share @ seen.projected
-        probe[:, columns] = mean_gate @ self.vectors[:, columns]
+        probe[:, columns] = mean_gate @ vectors[:, columns]
         return probe
 
     def _probe_output(self, seen: Seen) -> Array:
         """Return f_u(x) for each attack's vector u, (b, arms)."""
-        output, _ = self.problem.network.respond(seen.projected @ self.vectors)
+        output, _ = self.problem.network.respond(seen.projected @ self.queries.vectors)
         return output
 
     # ---- weights ---------------------------------------------------------------------------------
@@ -300,14 +281,6 @@ class NumpyCohort:
         if batch.counts is not None:
             values = values * batch.counts[:, None]
         return np.asarray(values.mean(axis=0))
-
-
-def _take(query: Query, attack: Attack, columns: Index) -> Query:
-    """Return what an attack on some arms may see; fields shared by all arms have one column."""
-    unseen = np.full((1, 1), np.nan)
-    fields = zip(Query._fields, query, strict=True)
-    seen = (value if name in attack.query_fields else unseen for name, value in fields)
-    return Query(*(value if value.shape[1] == 1 else value[:, columns] for value in seen))
 
 
 def answer(owner: Attack | Trainer, formula: str, value: Any, shape: tuple[int, ...]) -> Array:

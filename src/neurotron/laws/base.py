@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import math
 from abc import ABCMeta, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -251,6 +252,11 @@ class ScaledLaw(ProductLaw):
     @abstractmethod
     def formula(u: Any, v: Any, scale: Any, shape: Any) -> tuple[Any, ...]:
         """Return one or two coordinates from a pair of uniforms, elementwise."""
+
+    @classmethod
+    def formulas(cls) -> tuple[Callable[..., tuple[Any, ...]], ...]:
+        """Return all that `formula` may be, whatever the settings."""
+        return (cls.formula,)
 
     @property
     def shape(self) -> float:

@@ -66,6 +66,11 @@ class StudentT(ScaledLaw):
         """The degrees of freedom ν."""
         return self.dof
 
+    @classmethod
+    def formulas(cls) -> tuple[Callable[..., tuple[Any, ...]], ...]:
+        """Return Bailey's transform, for ν = 4 and for any other."""
+        return four_degrees, bailey
+
     @property
     def formula(self) -> Callable[..., tuple[Any, ...]]:  # type: ignore[override]
         """Bailey's transform of (u, v), one coordinate per pair."""

@@ -10,7 +10,7 @@ from neurotron.engine.recording import recorded_steps
 from neurotron.problem import Problem
 from neurotron.studies.spec import MOST_ARMS, MOST_ARMS_IN_ALL, Setting, Study
 from neurotron.trainers import Arm
-from neurotron.trainers.names import step_size_of
+from neurotron.trainers.catalog import step_size_of
 
 __all__ = ["arm_rows", "build_arms", "build_problem", "check", "seed_of"]
 

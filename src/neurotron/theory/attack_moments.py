@@ -10,8 +10,9 @@ import numpy as np
 
 from neurotron import _check
 from neurotron._types import Array
-from neurotron.attacks import Attack, Query
+from neurotron.attacks import Attack
 from neurotron.attacks.budget import Budget, budget_of
+from neurotron.attacks.query import QueryBuilder, visible
 from neurotron.laws import Empirical, Law
 from neurotron.laws.even_moments import weights_of_rows
 from neurotron.problem import Problem
@@ -106,20 +107,11 @@ def attacked_rows(
     if "label" in attack.query_fields and (problem.true_weights is None or problem.noise > 0.0):
         return None
     x = np.concatenate([law.rows, -law.rows]) if law.symmetrized else law.rows
-    unseen = np.full((1, 1), np.nan)
-    query = Query(*([unseen] * len(Query._fields)))._replace(
-        norm=np.linalg.norm(x, axis=1)[:, None]
+    network, true_weights = problem.network, problem.true_weights
+    query = QueryBuilder([attack], network, sensing).build(
+        x, label=lambda: network(np.asarray(true_weights), x)[:, None]
     )
-    if problem.true_weights is not None:
-        query = query._replace(label=problem.network(problem.true_weights, x)[:, None])
-    if attack.parameter is not None:
-        query = query._replace(parameter=np.full((1, 1), attack.parameter))
-    if attack.probe_vector is not None:
-        query = query._replace(
-            probe=(x @ (sensing.T @ attack.probe_vector))[:, None],
-            probe_output=problem.network(attack.probe_vector, x)[:, None],
-        )
-    chance = np.asarray(attack.chance(attack.probability, query), np.float64)
+    chance = np.asarray(attack.chance(attack.probability, visible(query, attack)), np.float64)
     if not ((chance >= 0.0) & (chance <= attack.probability * (1.0 + 1e-12))).all():
         raise _check.InputError(f"attack {attack!r} gave a chance outside [0, probability]")
     return x, np.broadcast_to(chance, (len(x), 1))[:, 0]

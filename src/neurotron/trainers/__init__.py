@@ -2,29 +2,9 @@
 
 from neurotron.trainers.arm import Arm
 from neurotron.trainers.base import Trainer
-from neurotron.trainers.clipped_sgd import ClippedSGD
-from neurotron.trainers.clipped_tron import ClippedTron
-from neurotron.trainers.first_sample_sgd import FirstSampleSGD
-from neurotron.trainers.huber_sgd import HuberSGD
-from neurotron.trainers.names import BY_NAME, build
-from neurotron.trainers.neuro_tron import NeuroTron
-from neurotron.trainers.refined_tron import RefinedTron
-from neurotron.trainers.sgd import SGD
+from neurotron.trainers.catalog import *  # noqa: F403  (type checkers see every trainer)
+from neurotron.trainers.catalog import BUILT_IN, BY_NAME, build
 from neurotron.trainers.stages import Stages
-from neurotron.trainers.trimmed_sgd import TrimmedSGD
 
-__all__ = [
-    "BY_NAME",
-    "SGD",
-    "Arm",
-    "ClippedSGD",
-    "ClippedTron",
-    "FirstSampleSGD",
-    "HuberSGD",
-    "NeuroTron",
-    "RefinedTron",
-    "Stages",
-    "Trainer",
-    "TrimmedSGD",
-    "build",
-]
+__all__ = ["BUILT_IN", "BY_NAME", "Arm", "Stages", "Trainer", "build"]
+__all__ += [kind.__name__ for kind in BUILT_IN]

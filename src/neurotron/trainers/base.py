@@ -14,6 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
+import numpy as np
+
 from neurotron import _check
 from neurotron._formula import formula_group
 from neurotron._pickling import Pickled
@@ -62,11 +64,8 @@ class Trainer(Pickled):
     direction: ClassVar[Direction] = "gradient"
     """What a residual is multiplied with."""
 
-    initial_state: ClassVar[tuple[float, ...]] = ()
-    """Numbers the trainer carries from step to step, if it adapts."""
-
-    weighting: ClassVar[str | None] = None
-    """"inverse-norm" if every sample counts ω(x) = ‖x‖⁻² times, None if they count the same."""
+    state_fields: ClassVar[tuple[str, ...]] = ()
+    """The names of the numbers in `initial_state`, if it is a built-in trainer that adapts."""
 
     step_words: ClassVar[tuple[str, ...]] = ()
     """What `step_size` may say instead of a number; `resolve` finds the number."""
@@ -79,6 +78,16 @@ class Trainer(Pickled):
             object.__setattr__(self, "step_size", step_size)
         _check.instance("averaging", self.averaging, bool)
         _check.choice(f"{type(self).__name__}.direction", self.direction, get_args(Direction))
+
+    @property
+    def initial_state(self) -> tuple[float, ...]:
+        """Numbers the trainer carries from step to step, if it adapts."""
+        return ()
+
+    @property
+    def weighting(self) -> str | None:
+        """Whether sample x counts ω(x) = ‖x‖⁻² times, "inverse-norm", or as all others, None."""
+        return None
 
     @staticmethod
     def influence(residual: Any, state: tuple[Any, ...]) -> Any:
@@ -119,14 +128,22 @@ class Trainer(Pickled):
         """What arms must share for one call of the formulas to serve them all."""
         return formula_group(self, "influence", "observe", "adapt")
 
+    @property
+    def shown_settings(self) -> dict[str, object]:
+        """The settings that its text names besides `averaging`, in order; None stands for unset."""
+        return {"step_size": self.step_size}
+
+    def shown_as(self, name: str) -> str:
+        """Return the text of the trainer under the name of a class."""
+        settings = self.shown_settings | {"averaging": self.averaging or None}
+        parts = (f"{key}={_text(value)}" for key, value in settings.items() if value is not None)
+        return f"{name}({', '.join(parts)})"
+
     def __repr__(self) -> str:
-        settings = [f"step_size={self._step_text}", *self._averaging_text]
-        return f"{type(self).__name__}({', '.join(settings)})"
+        return self.shown_as(type(self).__name__)
 
-    @property
-    def _step_text(self) -> str:
-        return repr(self.step_size) if isinstance(self.step_size, str) else f"{self.step_size:g}"
 
-    @property
-    def _averaging_text(self) -> list[str]:
-        return ["averaging=True"] if self.averaging else []
+def _text(value: object) -> str:
+    if isinstance(value, np.ndarray):
+        return "array"
+    return f"{value:g}" if isinstance(value, float) else repr(value)

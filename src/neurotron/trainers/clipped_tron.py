@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from neurotron.trainers import tracking
 from neurotron.trainers.neuro_tron import NeuroTron
@@ -35,12 +36,14 @@ class ClippedTron(NeuroTron):
     quantile: float = field(default=0.5, kw_only=True)
     speed: float = field(default=0.05, kw_only=True)
 
+    state_fields: ClassVar[tuple[str, ...]] = Tracked._fields
+
     def __post_init__(self) -> None:
         super().__post_init__()
         check_tracking(self.quantile, self.speed)
 
     @property
-    def initial_state(self) -> tuple[float, ...]:  # type: ignore[override]
+    def initial_state(self) -> tuple[float, ...]:
         """What it has tracked before the first step: nothing."""
         return Tracked(quantile=self.quantile, speed=self.speed)
 
@@ -48,6 +51,7 @@ class ClippedTron(NeuroTron):
     observe = staticmethod(tracking.observe)
     adapt = staticmethod(tracking.adapt)
 
-    def __repr__(self) -> str:
-        plain = super().__repr__().removesuffix(")")
-        return f"{plain}, quantile={self.quantile:g}, speed={self.speed:g})"
+    @property
+    def shown_settings(self) -> dict[str, object]:
+        """Those of `NeuroTron`, quantile and speed."""
+        return super().shown_settings | {"quantile": self.quantile, "speed": self.speed}

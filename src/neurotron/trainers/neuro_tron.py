@@ -6,8 +6,6 @@ import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
 from neurotron import _check
 from neurotron._types import Array
 from neurotron.laws import WEIGHTINGS
@@ -48,7 +46,7 @@ class NeuroTron(Trainer):
     """
 
     sensing: str | Array = "optimal"
-    weighting: str | None = field(default=None, kw_only=True)  # type: ignore[misc]
+    weighting: str | None = field(default=None, kw_only=True)
 
     direction: ClassVar[Direction] = "sensing"
     step_words: ClassVar[tuple[str, ...]] = ("fastest", "scheduled")
@@ -98,9 +96,7 @@ class NeuroTron(Trainer):
             object.__setattr__(resolved, "step_size", recursion.fastest)
         return resolved
 
-    def __repr__(self) -> str:
-        sensing = "array" if isinstance(self.sensing, np.ndarray) else repr(self.sensing)
-        settings = [f"step_size={self._step_text}", f"sensing={sensing}"]
-        if self.weighting is not None:
-            settings.append(f"weighting={self.weighting!r}")
-        return f"{type(self).__name__}({', '.join(settings + self._averaging_text)})"
+    @property
+    def shown_settings(self) -> dict[str, object]:
+        """Step size, sensing matrix and weighting."""
+        return super().shown_settings | {"sensing": self.sensing, "weighting": self.weighting}

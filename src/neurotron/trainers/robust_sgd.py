@@ -41,9 +41,10 @@ class RobustSGD(Trainer):
     pace: float | None = None
     quantile: float = field(default=0.5, kw_only=True)
     speed: float = field(default=0.05, kw_only=True)
-    weighting: str | None = field(default=None, kw_only=True)  # type: ignore[misc]
+    weighting: str | None = field(default=None, kw_only=True)
 
     direction: ClassVar[Direction] = "gradient"
+    state_fields: ClassVar[tuple[str, ...]] = Tracked._fields
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -54,7 +55,7 @@ class RobustSGD(Trainer):
             _check.choice("weighting", self.weighting, WEIGHTINGS)
 
     @property
-    def initial_state(self) -> tuple[float, ...]:  # type: ignore[override]
+    def initial_state(self) -> tuple[float, ...]:
         """What it has tracked before the first step: nothing."""
         pace = math.nan if self.pace is None else self.pace
         return Tracked(
@@ -74,11 +75,11 @@ class RobustSGD(Trainer):
         most = effective_size(problem, self.weighting)
         return dataclasses.replace(self, pace=min(0.5 * math.sqrt(batch_size), most))
 
-    def __repr__(self) -> str:
-        parts = {"pace": self.pace, "weighting": self.weighting}
-        shown = [f"{name}={value!r}" for name, value in parts.items() if value is not None]
-        shown += [f"quantile={self.quantile:g}", f"speed={self.speed:g}"]
-        return f"{type(self).__name__}({', '.join(shown + self._averaging_text)})"
+    @property
+    def shown_settings(self) -> dict[str, object]:
+        """Pace and weighting if they are set, quantile and speed."""
+        names = ("pace", "weighting", "quantile", "speed")
+        return {name: getattr(self, name) for name in names}
 
 
 def effective_size(problem: Problem, weighting: str | None) -> float:

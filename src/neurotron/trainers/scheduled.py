@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from neurotron import _check
 from neurotron.theory.recursion import Recursion, best_step, bound_after
@@ -35,6 +35,8 @@ class ScheduledTron(NeuroTron):
     start: float = field(kw_only=True)
     recursion: Recursion = field(kw_only=True)
 
+    state_fields: ClassVar[tuple[str, ...]] = ("delta", "p", "q", "d2", "d1", "d0")
+
     @classmethod
     def of(cls, trainer: NeuroTron, recursion: Recursion, start: float) -> ScheduledTron:
         """Return the schedule of a trainer whose sensing matrix is known."""
@@ -44,7 +46,7 @@ class ScheduledTron(NeuroTron):
         )  # fmt: skip
 
     @property
-    def initial_state(self) -> tuple[float, ...]:  # type: ignore[override]
+    def initial_state(self) -> tuple[float, ...]:
         """(Δ_1, p, q, d₂, d₁, d₀)."""
         return (self.start, *self.recursion.numbers)
 
@@ -69,6 +71,10 @@ class ScheduledTron(NeuroTron):
         _check.array("sensing", self.sensing, (network.filter_size, network.n_inputs))
         return self
 
+    @property
+    def shown_settings(self) -> dict[str, object]:
+        """Those of the trainer it was made of."""
+        return super().shown_settings | {"step_size": "scheduled"}
+
     def __repr__(self) -> str:
-        plain = super().__repr__().replace("step_size=1", "step_size='scheduled'", 1)
-        return plain.replace(type(self).__name__, NeuroTron.__name__, 1)
+        return self.shown_as(NeuroTron.__name__)

@@ -9,42 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from neurotron import attacks, laws, trainers
 from neurotron._formula import select
 from neurotron._jit import inline, jit
 from neurotron._types import Array
-from neurotron.attacks import (
-    Adaptive,
-    AlternatingSign,
-    Attack,
-    Burst,
-    Constant,
-    HalfSpace,
-    Impersonation,
-    LargeNorm,
-    Mixture,
-    Multiplicative,
-    OddDirection,
-    Query,
-    RandomSign,
-    Replacement,
-    SignFlip,
-    UniformNoise,
-)
+from neurotron.attacks import Attack, Query
 from neurotron.engine.compiled import elementary  # noqa: F401  (what formulas call, compiled)
-from neurotron.laws import Laplace, Normal, Rademacher, StudentT, Uniform
-from neurotron.laws.base import ScaledLaw
-from neurotron.laws.student_t import bailey, four_degrees
-from neurotron.trainers import (
-    SGD,
-    ClippedSGD,
-    ClippedTron,
-    FirstSampleSGD,
-    HuberSGD,
-    NeuroTron,
-    Trainer,
-    TrimmedSGD,
-)
-from neurotron.trainers.scheduled import ScheduledTron
+from neurotron.laws import Normal
+from neurotron.trainers import Trainer
+from neurotron.trainers.catalog import RESOLVED
 
 __all__ = [
     "ATTACKS", "LAWS", "LAW_FORMULAS", "TRAINERS", "Kernel", "attack", "draw", "draw_normal",
@@ -53,19 +26,13 @@ __all__ = [
 
 Kernel = Callable[..., None]
 
-ATTACKS: tuple[type[Attack], ...] = (
-    AlternatingSign, RandomSign, UniformNoise, Constant, OddDirection, Impersonation, Adaptive,
-    Burst, LargeNorm, HalfSpace, Mixture, Multiplicative, Replacement, SignFlip,
-)  # fmt: skip
-TRAINERS: dict[type[Trainer], int] = {
-    NeuroTron: 0, SGD: 0, FirstSampleSGD: 0, ScheduledTron: 6,
-    ClippedTron: 9, ClippedSGD: 9, HuberSGD: 9, TrimmedSGD: 9,
-}  # fmt: skip
-"""With how many numbers the state of each has."""
-LAWS: tuple[type[ScaledLaw], ...] = (Normal, Laplace, Uniform, Rademacher, StudentT)
-LAW_FORMULAS: list[Callable[..., tuple[Any, ...]]] = [
-    Normal.formula, Laplace.formula, Uniform.formula, Rademacher.formula, four_degrees, bailey,
-]  # fmt: skip
+ATTACKS = attacks.BUILT_IN
+TRAINERS: tuple[type[Trainer], ...] = tuple(
+    kind for kind in (*trainers.BUILT_IN, *RESOLVED) if kind.parts is Trainer.parts
+)
+"""Those that make steps themselves; one with stages is made of these."""
+LAWS = laws.BUILT_IN
+LAW_FORMULAS = [formula for law in LAWS for formula in law.formulas()]
 
 
 def switch(kernels: Sequence[Kernel]) -> Kernel:
@@ -95,7 +62,7 @@ def _attack_kernel(kind: type[Attack]) -> Kernel:
     ) -> None:
         """Set residual = label as received − output; a row of `queries` is a field of the query."""
         for e in range(residual.size):
-            query = Query(
+            query = Query(  # written out in the order of its fields, for the loop to be vectorised
                 queries[0, e], queries[1, e], queries[2, e], queries[3, e], queries[4, e],
                 queries[5, e], queries[6, e], queries[7, e], queries[8, e], queries[9, e],
             )  # fmt: skip
@@ -130,4 +97,4 @@ def _law_kernel(law: Callable[..., tuple[Any, ...]]) -> Kernel:
 
 attack = switch([_attack_kernel(kind) for kind in ATTACKS])
 _law_kernels = [_law_kernel(law) for law in LAW_FORMULAS]
-draw, draw_normal = switch(_law_kernels), _law_kernels[0]
+draw, draw_normal = switch(_law_kernels), _law_kernels[LAW_FORMULAS.index(Normal.formula)]

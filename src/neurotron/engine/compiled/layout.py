@@ -8,6 +8,7 @@ import numpy as np
 
 from neurotron._types import Array, Index
 from neurotron.attacks import Attack, Constant, Query
+from neurotron.attacks.query import parameters_of, position_signs, probe_vectors_of
 from neurotron.data import Data, Simulated
 from neurotron.engine.compiled import formulas
 from neurotron.engine.compiled.arrays import (
@@ -21,7 +22,6 @@ from neurotron.engine.compiled.arrays import (
 from neurotron.engine.compiled.lanes import LANES
 from neurotron.engine.compiled.respond import gates_of
 from neurotron.engine.compiled.rules import RULES, rule_of
-from neurotron.engine.grouping import parameters_of
 from neurotron.engine.setup import Setup
 from neurotron.engine.state import divergence_limit
 from neurotron.laws import Correlated
@@ -164,7 +164,7 @@ def learners_of(setup: Setup, sensing: Sequence[int]) -> tuple[Learners, Index]:
         probability=flat([attack.probability for attack in attacks]),
         parameter=flat(parameters_of(attacks)),
         rate=flat(rate),
-        vectors=filters(_vectors(attacks, problem.network.filter_size)),
+        vectors=filters(probe_vectors_of(attacks, problem.network.filter_size)),
         references=references,
         impersonated=impersonated[lanes],
         limit=divergence_limit(problem),
@@ -190,12 +190,6 @@ def _rows(memory: Sequence[tuple[float, ...]]) -> Array:
     for row, numbers in zip(rows, memory, strict=True):
         row[: len(numbers)] = numbers
     return rows
-
-
-def _vectors(attacks: Sequence[Attack], filter_size: int) -> Array:
-    """Return the fixed vector of each attack as a column, zero for those without: (r, arms)."""
-    zero = np.zeros(filter_size)
-    return np.stack([zero if a.probe_vector is None else a.probe_vector for a in attacks], axis=1)
 
 
 def _references(
@@ -232,7 +226,7 @@ def scratch_of(
     inputs = np.empty((b, len(batches.correlation) * LANES)) if batches.latent.size else latent
     seen = np.empty((b, len(projections.matrix) * LANES))
     queries = np.full((len(Query._fields), b * LANES), np.nan)
-    queries[Query._fields.index("sign")] = np.repeat(np.where(np.arange(b) % 2, 1.0, -1.0), LANES)
+    queries[Query._fields.index("sign")] = np.repeat(position_signs(b), LANES)
 
     def flat(*rows: int) -> Array:
         return np.empty((*rows, b * LANES))

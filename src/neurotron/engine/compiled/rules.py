@@ -49,7 +49,7 @@ class Samples(NamedTuple):
 
 def rule_of(kind: type[Trainer]) -> Rule:
     """Return the formulas of a built-in trainer."""
-    return Rule(kind.influence, kind.observe, kind.adapt, TRAINERS[kind])
+    return Rule(kind.influence, kind.observe, kind.adapt, len(kind.state_fields))
 
 
 # ---- tuples of known size ------------------------------------------------------------------------

@@ -35,8 +35,9 @@ from neurotron.engine.compiled.rules import Samples, adapt, weigh
 
 __all__ = ["advance"]
 
-LABEL, OUTPUT, SIGN, UNIFORM, PUSH, PROBE, PROBE_OUTPUT, NORM, STEP, PARAMETER = range(
-    len(Query._fields)
+LABEL, OUTPUT, UNIFORM, PUSH, PROBE, PROBE_OUTPUT, NORM, STEP, PARAMETER = map(
+    Query._fields.index,
+    ("label", "output", "uniform", "push", "probe", "probe_output", "norm", "step", "parameter"),
 )
 INPUTS, ATTACK, NOISE = (
     np.uint64(purpose) for purpose in (Purpose.INPUTS, Purpose.ATTACK, Purpose.NOISE)

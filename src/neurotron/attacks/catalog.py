@@ -1,0 +1,81 @@
+"""The built-in attacks: the one list of them, their names, and from text to an attack.
+
+To add one, import it here as the others are and put it in `BUILT_IN`. Its name in text, its export
+from `neurotron.attacks`, its place in the compiled loop and the tests all follow from that.
+"""
+
+from __future__ import annotations
+
+from neurotron import _check
+from neurotron._registry import Registry
+from neurotron.attacks.adaptive import Adaptive as Adaptive
+from neurotron.attacks.alternating_sign import AlternatingSign as AlternatingSign
+from neurotron.attacks.base import Attack
+from neurotron.attacks.burst import Burst as Burst
+from neurotron.attacks.constant import Constant as Constant
+from neurotron.attacks.half_space import HalfSpace as HalfSpace
+from neurotron.attacks.impersonation import Impersonation as Impersonation
+from neurotron.attacks.large_norm import LargeNorm as LargeNorm
+from neurotron.attacks.mixture import Mixture as Mixture
+from neurotron.attacks.multiplicative import Multiplicative as Multiplicative
+from neurotron.attacks.odd_direction import OddDirection as OddDirection
+from neurotron.attacks.random_sign import RandomSign as RandomSign
+from neurotron.attacks.replacement import Replacement as Replacement
+from neurotron.attacks.sign_flip import SignFlip as SignFlip
+from neurotron.attacks.uniform_noise import UniformNoise as UniformNoise
+from neurotron.problem import Problem
+
+BUILT_IN: tuple[type[Attack], ...] = (
+    AlternatingSign,
+    RandomSign,
+    UniformNoise,
+    Constant,
+    OddDirection,
+    Impersonation,
+    Adaptive,
+    Burst,
+    LargeNorm,
+    HalfSpace,
+    Mixture,
+    Multiplicative,
+    Replacement,
+    SignFlip,
+)
+
+BY_NAME: Registry[Attack] = Registry.of("attack", BUILT_IN)
+
+
+def build(
+    text: str, problem: Problem, *, bound: float, probability: float, seed: int
+) -> Attack | None:
+    """Return the attack on `problem` that `text` describes; None for "none".
+
+    Here `probability` is the budget β: the share of all labels that is attacked, on average. An
+    attack that leaves some samples alone has a larger chance at the others: "burst" attacks all
+    labels of a share β of the steps, "large-norm" those with the largest ‖x‖, "half-space" one side
+    with chance min(1, 2β), as is right for a symmetric law. What the text says is left as it is,
+    and the chance goes by it: "burst:share=0.5" attacks half of the steps with chance min(1, 2β).
+
+    The `bound` holds for every attack; those outside the theorem are clipped to it, which a large
+    one, or infinity, undoes.
+
+    A vector it needs is the worst one for its purpose: the direction in which Neuro-Tron is held
+    least, or a filter to impersonate, drawn by `seed`.
+
+    >>> import neurotron as nt
+    >>> problem = nt.Problem.draw(nt.networks.relu_gate(3), nt.Normal())
+    >>> nt.attacks.build("odd-direction", problem, bound=1.0, probability=0.5, seed=0)
+    OddDirection(bound=1, probability=0.5)
+    >>> nt.attacks.build("burst", problem, bound=1.0, probability=0.2, seed=0)
+    Burst(bound=1, probability=1, share=0.2)
+    """
+    _check.text("text", text)
+    _check.instance("problem", problem, Problem)
+    _check.integer("seed", seed, 0)
+    bound = _check.number("bound", bound, "[0, inf]")
+    probability = _check.number("probability", probability, "[0, 1]")
+    if text == "none":
+        return None
+    name, settings = BY_NAME.read(text)
+    kind = BUILT_IN[[*BY_NAME].index(name)]
+    return kind.spending(problem, bound, probability, seed, **settings)

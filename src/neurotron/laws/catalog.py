@@ -1,0 +1,32 @@
+"""The built-in laws: the one list of them, and their names.
+
+To add one, import it here as the others are and put it in `BUILT_IN`. Its name in text, its export
+from `neurotron.laws` and its place in the compiled loop follow from that.
+"""
+
+from __future__ import annotations
+
+from neurotron import _check
+from neurotron._registry import Registry
+from neurotron.laws.base import Law, ScaledLaw
+from neurotron.laws.corrupted import Corrupted
+from neurotron.laws.laplace import Laplace as Laplace
+from neurotron.laws.normal import Normal as Normal
+from neurotron.laws.rademacher import Rademacher as Rademacher
+from neurotron.laws.student_t import StudentT as StudentT
+from neurotron.laws.uniform import Uniform as Uniform
+
+BUILT_IN: tuple[type[ScaledLaw], ...] = (Normal, Laplace, StudentT, Uniform, Rademacher)
+
+
+def _corrupted(scale: float, probability: float = 1.0, law: str = "normal") -> Corrupted:
+    """Return inputs that normal noise corrupts after labels were made of them.
+
+    The law is written as elsewhere, with a semicolon between settings: law=student-t:dof=4;scale=2.
+    """
+    _check.instance("law", law, str)
+    return Corrupted(BY_NAME.build(law.replace(";", ",")), scale, probability)
+
+
+_NAMED = Registry.of("law", BUILT_IN).factories
+BY_NAME: Registry[Law] = Registry("law", {**_NAMED, "corrupted": _corrupted})

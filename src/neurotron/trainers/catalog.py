@@ -1,0 +1,59 @@
+"""The built-in trainers: the one list of them, their names, and from text to a trainer.
+
+To add one, import it here as the others are and put it in `BUILT_IN`. Its name in text, its export
+from `neurotron.trainers`, its place in the compiled loop and the tests all follow from that.
+"""
+
+from __future__ import annotations
+
+from neurotron._registry import Registry, parse
+from neurotron.trainers.base import Trainer
+from neurotron.trainers.clipped_sgd import ClippedSGD as ClippedSGD
+from neurotron.trainers.clipped_tron import ClippedTron as ClippedTron
+from neurotron.trainers.first_sample_sgd import FirstSampleSGD as FirstSampleSGD
+from neurotron.trainers.huber_sgd import HuberSGD as HuberSGD
+from neurotron.trainers.neuro_tron import NeuroTron as NeuroTron
+from neurotron.trainers.refined_tron import RefinedTron as RefinedTron
+from neurotron.trainers.scheduled import ScheduledTron
+from neurotron.trainers.sgd import SGD as SGD
+from neurotron.trainers.trimmed_sgd import TrimmedSGD as TrimmedSGD
+
+BUILT_IN: tuple[type[Trainer], ...] = (
+    NeuroTron,
+    RefinedTron,
+    SGD,
+    FirstSampleSGD,
+    ClippedTron,
+    ClippedSGD,
+    HuberSGD,
+    TrimmedSGD,
+)
+
+RESOLVED: tuple[type[Trainer], ...] = (ScheduledTron,)
+"""What a built-in trainer may become once a run is known; it has no name of its own in text."""
+
+BY_NAME: Registry[Trainer] = Registry.of("trainer", BUILT_IN)
+
+
+def build(text: str, *, step_size: float | str) -> Trainer:
+    """Return the trainer that `text` describes, with η = `step_size` if it needs one and says none.
+
+    >>> build("sgd", step_size=1e-4), build("refined-tron", step_size=1e-4)
+    (SGD(step_size=0.0001), RefinedTron())
+    """
+    return BY_NAME.build(text, **({"step_size": step_size} if _needs_step_size(text) else {}))
+
+
+def step_size_of(text: str, step_size: float | str) -> str:
+    """Return what tables say of the step size of the trainer that `build` returns.
+
+    >>> step_size_of("sgd", 1e-4), step_size_of("refined-tron", 1e-4)
+    ('0.0001', 'its own')
+    """
+    said = parse(text)[1].get("step_size", step_size if _needs_step_size(text) else "its own")
+    return said if isinstance(said, str) else str(float(said))
+
+
+def _needs_step_size(text: str) -> bool:
+    name, _ = parse(text)
+    return name in BY_NAME and BY_NAME.settings(name).get("step_size") == ""
