@@ -90,7 +90,7 @@ def test_only_what_is_compiled_is_announced(tmp_path, monkeypatch, capfd):
 
 FILES = [
     "_formula.py", "_jit.py", "attacks/constant.py", "laws/normal.py", "trainers/base.py",
-    "_philox.py", "engine/compiled/loops.py", "theory/recursion.py",
+    "_philox.py", "engine/compiled/loops.py", "theory/one_step.py",
 ]  # fmt: skip
 
 

@@ -31,7 +31,7 @@ F = TypeVar("F", bound=Callable[..., object])
 
 COMPILED = (
     "_formula.py", "_jit.py", "_philox.py", "attacks", "engine", "laws", "theory/iteration.py",
-    "theory/recursion.py", "trainers",
+    "theory/one_step.py", "trainers",
 )  # fmt: skip
 """Where the code of compiled functions lives, formulas included."""
 

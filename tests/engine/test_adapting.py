@@ -18,7 +18,7 @@ from neurotron.engine.compiled.rules import rule_of
 from neurotron.engine.numpy_cohort import NumpyCohort
 from neurotron.networks.sensing import optimal
 from neurotron.theory.recursion import Recursion
-from neurotron.trainers.scheduled import ScheduledTron
+from neurotron.trainers.neuro_tron import ScheduledTron
 
 ENGINES = ("compiled", "numpy")
 ATTACKS = [None, AlternatingSign(0.5, 0.4), UniformNoise(0.5, 1.0), Adaptive(0.5, 0.4)]

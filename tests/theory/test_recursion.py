@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate
 
-from neurotron.theory.recursion import EXACT_STEPS, Recursion, best_step, bound_after
+from neurotron.theory.one_step import best_step, bound_after
+from neurotron.theory.recursion import EXACT_STEPS, Recursion
 
 
 @st.composite

@@ -204,6 +204,28 @@ def test_a_chance_that_depends_on_x_counts_where_it_strikes(attack):
     assert seen.s2 < ceiling.s2
 
 
+class HighLabels(nt.attacks.Constant):
+    """Attacks labels above 1 only."""
+
+    query_fields = ("label",)
+
+    @staticmethod
+    def chance(probability, query):
+        return np.where(query.label > 1.0, probability, 0.0)
+
+
+def test_a_chance_that_depends_on_the_label_goes_by_the_stored_one_on_rows():
+    network, draw = nt.networks.relu_gate(3), np.random.default_rng(4)
+    x, y = draw.standard_normal((200, 3)), 2.0 * draw.standard_normal(200)
+    for true_weights in (None, np.ones(3)):  # stored labels need not be those of w*
+        problem = nt.Problem.from_rows(network, x, y, true_weights=true_weights)
+        trainer = nt.NeuroTron(0.1, np.eye(3))
+        constants = sharp_constants(problem, np.eye(3))
+        seen = moments_of(constants, problem, trainer, HighLabels(1.0, 0.8))
+        beta = 0.8 * (y > 1.0)
+        assert seen.s2**2 == pytest.approx((beta * (x**2).sum(axis=1)).mean(), rel=1e-9)
+
+
 def test_elsewhere_a_varying_chance_counts_as_its_largest():
     problem, trainer = setting("leaky", "normal")
     constants = sharp_constants(problem, np.asarray(trainer.sensing))

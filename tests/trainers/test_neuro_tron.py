@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import neurotron as nt
-from neurotron.trainers.scheduled import ScheduledTron
+from neurotron.trainers.neuro_tron import ScheduledTron
 
 ATTACK = nt.attacks.Adaptive(bound=0.5, probability=0.3)
 

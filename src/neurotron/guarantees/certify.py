@@ -19,7 +19,7 @@ from neurotron.problem import Problem
 from neurotron.simulation import MOST_SAMPLES, MOST_STEPS, simulate
 from neurotron.theory.rounding import Rounding
 from neurotron.trainers import Arm
-from neurotron.trainers.scheduled import ScheduledTron
+from neurotron.trainers.neuro_tron import ScheduledTron
 from neurotron.trajectories import Trajectories
 
 __all__ = ["METHODS", "certify"]

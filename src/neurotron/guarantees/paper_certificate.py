@@ -15,7 +15,7 @@ from neurotron.theory.rounding import Rounding, squared
 from neurotron.theory.sharp import sharp_recursion
 from neurotron.theory.theorem1 import Theorem1
 from neurotron.trainers import NeuroTron
-from neurotron.trainers.scheduled import ScheduledTron
+from neurotron.trainers.neuro_tron import ScheduledTron
 
 __all__ = ["certify_by_theorem1", "rounding_of", "theorem_and_hypotheses"]
 

@@ -20,7 +20,7 @@ from neurotron.problem import Problem
 from neurotron.theory.attack_moments import attacked_rows
 from neurotron.theory.rounding import Rounding
 from neurotron.trainers import Arm, NeuroTron
-from neurotron.trainers.scheduled import ScheduledTron
+from neurotron.trainers.neuro_tron import ScheduledTron
 
 __all__ = ["Request"]
 

@@ -13,12 +13,13 @@ from neurotron.guarantees.assumptions import Assumption, finite_constant, parity
 from neurotron.guarantees.request import Request
 from neurotron.guarantees.training_certificate import TrainingCertificate
 from neurotron.theory.attack_moments import attack_moments
-from neurotron.theory.recursion import Recursion, best_step, bound_after
+from neurotron.theory.one_step import best_step, bound_after
+from neurotron.theory.recursion import Recursion
 from neurotron.theory.rounding import Rounding, squared
 from neurotron.theory.search import least
 from neurotron.theory.sharp import SharpConstants, is_disturbed, sharp_constants
 from neurotron.trainers import NeuroTron
-from neurotron.trainers.scheduled import ScheduledTron
+from neurotron.trainers.neuro_tron import ScheduledTron
 
 __all__ = ["certify_sharply", "hypotheses"]
 

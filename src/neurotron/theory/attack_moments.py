@@ -13,6 +13,7 @@ from neurotron._types import Array
 from neurotron.attacks import Attack
 from neurotron.attacks.budget import Budget, budget_of
 from neurotron.attacks.query import QueryBuilder, visible
+from neurotron.data import Rows, Simulated
 from neurotron.laws import Empirical, Law
 from neurotron.laws.even_moments import weights_of_rows
 from neurotron.problem import Problem
@@ -104,17 +105,29 @@ def attacked_rows(
         return None
     if type(attack).chance is Attack.chance or not {*attack.query_fields} <= SEEN_IN_X:
         return None
-    if "label" in attack.query_fields and (problem.true_weights is None or problem.noise > 0.0):
-        return None
     x = np.concatenate([law.rows, -law.rows]) if law.symmetrized else law.rows
-    network, true_weights = problem.network, problem.true_weights
-    query = QueryBuilder([attack], network, sensing).build(
-        x, label=lambda: network(np.asarray(true_weights), x)[:, None]
-    )
+    labels = _labels(problem, x)
+    if "label" in attack.query_fields and labels is None:
+        return None
+    known = {} if labels is None else {"label": labels[:, None]}
+    query = QueryBuilder([attack], problem.network, sensing).build(x, **known)
     chance = np.asarray(attack.chance(attack.probability, visible(query, attack)), np.float64)
     if not ((chance >= 0.0) & (chance <= attack.probability * (1.0 + 1e-12))).all():
         raise _check.InputError(f"attack {attack!r} gave a chance outside [0, probability]")
     return x, np.broadcast_to(chance, (len(x), 1))[:, 0]
+
+
+def _labels(problem: Problem, x: Array) -> Array | None:
+    """Return the honest label at each point: the stored one, or the one made there; None if unsure.
+
+    Noise makes another one at every visit.
+    """
+    data = problem.data
+    if isinstance(data, Rows):
+        return data.y
+    if isinstance(data, Simulated) and data.true_weights is not None and data.noise == 0.0:
+        return problem.network(data.true_weights, x)
+    return None
 
 
 def largest_root(matrix: Array) -> float:

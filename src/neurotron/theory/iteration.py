@@ -11,7 +11,7 @@ import numpy as np
 
 from neurotron._jit import entry, inline
 from neurotron._types import Array
-from neurotron.theory.recursion import best_step, bound_after
+from neurotron.theory.one_step import best_step, bound_after
 
 __all__ = ["SCHEDULED", "fill"]
 

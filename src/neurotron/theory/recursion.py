@@ -17,29 +17,15 @@ from typing import Any
 import numpy as np
 
 from neurotron._types import Array, Index
+from neurotron.theory.one_step import best_step
 
-__all__ = ["EXACT_STEPS", "Recursion", "best_step", "bound_after"]
+__all__ = ["EXACT_STEPS", "Recursion"]
 
 EXACT_STEPS = 20_000
 """Up to so many steps the recursion is iterated one by one; beyond, it is bounded in one go."""
 
-TINY = 1e-300
 NOTHING = 1e-100
 """Root mean squared errors are not followed closer to their floor than this."""
-
-
-def bound_after(delta: Any, eta: Any, p: Any, q: Any, d2: Any, d1: Any, d0: Any) -> Any:
-    """Return F(Δ), elementwise."""
-    s = np.sqrt(delta)
-    spread = d2 * delta + d1 * s + d0
-    return np.maximum(delta - eta * (p * delta - q * s) + eta * eta * spread, 0.0)
-
-
-def best_step(delta: Any, p: Any, q: Any, d2: Any, d1: Any, d0: Any) -> Any:
-    """Return the η that makes F(Δ) smallest, elementwise: 0 where no step helps."""
-    s = np.sqrt(delta)
-    gain = np.maximum(p * delta - q * s, 0.0)
-    return gain / (2.0 * np.maximum(d2 * delta + d1 * s + d0, TINY))
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from neurotron.trainers.clipped_tron import ClippedTron as ClippedTron
 from neurotron.trainers.first_sample_sgd import FirstSampleSGD as FirstSampleSGD
 from neurotron.trainers.huber_sgd import HuberSGD as HuberSGD
 from neurotron.trainers.neuro_tron import NeuroTron as NeuroTron
+from neurotron.trainers.neuro_tron import ScheduledTron
 from neurotron.trainers.refined_tron import RefinedTron as RefinedTron
-from neurotron.trainers.scheduled import ScheduledTron
 from neurotron.trainers.sgd import SGD as SGD
 from neurotron.trainers.trimmed_sgd import TrimmedSGD as TrimmedSGD
 

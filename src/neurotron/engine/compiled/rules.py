@@ -16,7 +16,7 @@ from neurotron._jit import inline, jit
 from neurotron._types import Array, Index
 from neurotron.engine.compiled.formulas import TRAINERS, Kernel, switch
 from neurotron.engine.compiled.lanes import LANES
-from neurotron.theory.recursion import best_step, bound_after
+from neurotron.theory.one_step import best_step, bound_after
 from neurotron.trainers import Trainer
 
 __all__ = ["RULES", "Rule", "Samples", "adapt", "adapt_kernel", "rule_of", "weigh", "weigh_kernel"]

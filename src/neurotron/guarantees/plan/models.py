@@ -22,7 +22,7 @@ from neurotron.theory.search import EVALUATIONS, least
 from neurotron.theory.sharp import sharp_constants
 from neurotron.theory.theorem1 import Theorem1
 from neurotron.trainers import NeuroTron
-from neurotron.trainers.scheduled import ScheduledTron
+from neurotron.trainers.neuro_tron import ScheduledTron
 
 __all__ = ["Choice", "Model", "PaperModel", "SharpModel"]
 
