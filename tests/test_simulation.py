@@ -5,6 +5,8 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
@@ -304,28 +306,75 @@ def test_a_run_that_was_broken_off_can_go_on(small_problem, short_slices):
     assert run.trajectories().status == ("finished",) * 3
 
 
-def test_ctrl_c_ends_the_iteration_and_what_is_done_stays(small_problem, short_slices):
-    run, seen = iterate(small_problem, arms_of(0.5), steps=10**6, batch_size=4), []
-    before = signal.getsignal(signal.SIGINT)
-    for records in run:
-        seen.append(records)
-        if len(seen) == 5:
-            signal.raise_signal(signal.SIGINT)
-    assert len(seen) == 5
+def test_ctrl_c_in_the_loop_raises_as_usual_and_what_is_done_stays(small_problem, short_slices):
+    arms, options = arms_of(0.5), {"steps": 60, "batch_size": 4, "record": 10}
+    run, before = iterate(small_problem, arms, **options), signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):  # noqa: PT012
+        for records in run:
+            if records.steps[-1] >= 20:
+                signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is before
     part = run.trajectories()
     assert part.status == ("interrupted",) * 3
-    np.testing.assert_array_equal(part.steps[:5], Records.joined(seen).steps)
-    assert part.steps[-1] == part.state.step
+    assert part.steps[-1] == part.state.step < 60
+    assert_collected(list(run), nt.simulate(small_problem, arms, **options))
 
 
-def test_a_second_ctrl_c_is_as_usual(small_problem):
-    def press(*_):
-        signal.raise_signal(signal.SIGINT)
-        signal.raise_signal(signal.SIGINT)
-
+def test_a_loop_that_is_left_standing_does_not_keep_ctrl_c_to_itself(small_problem, short_slices):
+    loop = iter(iterate(small_problem, arms_of(0.5), steps=60, batch_size=4, record=10))
+    next(loop)
     with pytest.raises(KeyboardInterrupt):
-        nt.simulate(small_problem, arms_of(0.5), steps=10**6, batch_size=4, progress=press)
+        signal.raise_signal(signal.SIGINT)
+
+
+@dataclass(frozen=True, eq=False)
+class Stumbling(nt.Attack):
+    """Changes labels by θ; at one step it calls what is left in `stumbles` before."""
+
+    stumbles: list[Callable[[], None]] = field(kw_only=True)
+    query_fields = ("step",)
+
+    def distort(self, bound, query):
+        if query.step.item() == 37.0 and self.stumbles:
+            self.stumbles.pop()()
+        return bound
+
+
+def error() -> None:
+    raise RuntimeError("stumbled")
+
+
+def ctrl_c() -> None:
+    signal.raise_signal(signal.SIGINT)
+
+
+def ctrl_c_twice() -> None:
+    ctrl_c()
+    ctrl_c()
+
+
+@pytest.mark.parametrize("engine", ["auto", "numpy"])
+@pytest.mark.parametrize("stumble", [error, ctrl_c, ctrl_c_twice], ids=lambda f: f.__name__)
+def test_whatever_stops_a_slice_nothing_is_torn(small_problem, engine, stumble):
+    """Arms on both engines, one that adapts: afterwards the run goes on as if nothing had been."""
+    attack = Stumbling(0.3, 0.5, stumbles=[stumble])
+    arms = [nt.Arm(nt.ClippedSGD(), nt.attacks.Constant(0.3, 0.5)), nt.Arm(nt.SGD(0.01), attack)]
+    options = {"steps": 300, "batch_size": 4, "record": 10, "engine": engine}
+    run = iterate(small_problem, arms, **options)
+    with pytest.raises((RuntimeError, KeyboardInterrupt)):
+        list(run)
+    part = run.trajectories()
+    assert part.steps[-1] == part.state.step < 300
+    assert part.status == ("interrupted",) * 2
+    whole = nt.simulate(small_problem, arms, **options)
+    assert_collected(list(run), whole)
+    np.testing.assert_array_equal(run.trajectories().weights, whole.weights)
+
+
+def test_simulate_returns_what_is_done_when_ctrl_c_comes_twice(small_problem):
+    attack = Stumbling(0.3, 0.5, stumbles=[ctrl_c_twice])
+    run = nt.simulate(small_problem, [nt.Arm(nt.SGD(0.01), attack)], steps=300, batch_size=4)
+    assert run.status == ("interrupted",)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 

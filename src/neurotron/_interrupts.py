@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from types import FrameType
 
-__all__ = ["on_ctrl_c", "stop_requests"]
+__all__ = ["after_this", "on_ctrl_c"]
 
 
 @contextlib.contextmanager
@@ -31,13 +31,15 @@ def on_ctrl_c(answer: Callable[[int, FrameType | None], None]) -> Iterator[None]
 
 
 @contextlib.contextmanager
-def stop_requests() -> Iterator[Callable[[], bool]]:
-    """Yield a function that says whether Ctrl-C was pressed; pressed once more it is as usual."""
-    requested = threading.Event()
+def after_this() -> Iterator[None]:
+    """Let the first Ctrl-C wait for the end of what is done here; a second one does not wait."""
+    pressed = threading.Event()
 
-    def request(number: int, _: FrameType | None) -> None:
-        requested.set()
+    def wait(number: int, _: FrameType | None) -> None:
+        pressed.set()
         signal.signal(number, signal.default_int_handler)
 
-    with on_ctrl_c(request):
-        yield requested.is_set
+    with on_ctrl_c(wait):
+        yield
+    if pressed.is_set():
+        raise KeyboardInterrupt

@@ -73,14 +73,10 @@ class Registry(Generic[T]):
         }
 
     def read(self, text: str) -> tuple[str, dict[str, Any]]:
-        """Return the name in `text` and its settings, after checking that both are known."""
+        """Return the name in `text`, which must be known, and its settings."""
         name, given = parse(text)
         if name not in self.factories:
             raise _check.unknown(self.kind, name, self.factories)
-        known = self.settings(name)
-        for setting in given:
-            if setting not in known:
-                raise _check.unknown(f"setting of {name}", setting, known)
         return name, given
 
     def build(self, text: str, **defaults: Any) -> T:
@@ -92,10 +88,13 @@ class Registry(Generic[T]):
 
 
 def construct(kind: str, name: str, factory: Callable[..., S], settings: Mapping[str, Any]) -> S:
-    """Return what `factory` makes of its settings; say which it needs and were not given."""
-    parameters = inspect.signature(factory).parameters.values()
+    """Return what `factory` makes of its settings; refuse unknown ones, and say which it needs."""
+    parameters = inspect.signature(factory).parameters
+    for setting in settings:
+        if setting not in parameters:
+            raise _check.unknown(f"setting of {name}", setting, parameters)
     missing = [
-        each.name for each in parameters
+        each.name for each in parameters.values()
         if each.default is each.empty and each.name not in settings
     ]  # fmt: skip
     if missing:

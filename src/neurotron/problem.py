@@ -49,12 +49,15 @@ class Problem(Pickled):
 
     def __post_init__(self) -> None:
         network = _check.instance("network", self.network, FilterNetwork)
-        if isinstance(self.data, Law):
+        if not isinstance(self.data, Data):
             raise _check.InputError(
-                f"`data` must be Data, got the law {self.data!r}: write Problem.draw(network, law, "
-                "true_weights=…)"
+                f"`data` must be Data, got {_check.shown(self.data)}: write Problem.draw(network, "
+                "law) for a law, Problem.from_rows(network, X, y) for rows"
             )
-        law = _check.instance("data", self.data, Data).law
+        law = _check.instance(
+            f"{type(self.data).__name__}.law", getattr(self.data, "law", None), Law
+        )
+        _check.number(f"{type(self.data).__name__}.noise", self.data.noise, "[0, 1e70]")
         if law.n_inputs not in (None, network.n_inputs):
             raise _check.InputError(
                 f"the network takes {network.n_inputs} inputs, but {law!r} has {law.n_inputs}"

@@ -1,7 +1,8 @@
-"""The one driver: one stream of batches, many learners."""
+"""The one driver: one stream of batches, many arms."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +13,7 @@ import numpy as np
 
 from neurotron import _check
 from neurotron._environment import environment
-from neurotron._interrupts import stop_requests
+from neurotron._interrupts import after_this
 from neurotron._streams import Stream
 from neurotron._types import Index
 from neurotron.engine.cohort import Cohort, Engine, choose
@@ -25,7 +26,7 @@ from neurotron.trainers.arm import check_arms
 from neurotron.trainers.stages import StagedTrainer
 from neurotron.trajectories import Trajectories
 
-__all__ = ["Run", "iterate", "simulate"]
+__all__ = ["Records", "Run", "iterate", "simulate"]
 
 SLICE_SECONDS = 0.05
 MOST_STEPS = 10**15
@@ -88,8 +89,9 @@ def simulate(
         problem, arms, steps=steps, batch_size=batch_size, seed=seed, replicate=replicate,
         record=record, engine=engine, resume=resume, progress=progress,
     )  # fmt: skip
-    for _ in run:
-        pass
+    with contextlib.suppress(KeyboardInterrupt):
+        for _ in run:
+            pass
     return run.trajectories()
 
 
@@ -155,7 +157,8 @@ class Run:
     About every 50 ms it yields the `Records` since the last ones, unless there are none; those of
     the run that it resumes come first. Leave the loop whenever you like: `trajectories` returns
     what is done so far, and another loop yields the same records again and goes on after them.
-    The first Ctrl-C ends the loop as if the run were over, a second one raises as usual.
+    Ctrl-C, or an error in an attack or a trainer of yours, raises as usual and loses nothing but
+    the 50 ms it fell into.
     """
 
     def __init__(
@@ -173,25 +176,26 @@ class Run:
         recorded = records[-1].steps[-1] if records else -1
         self.due = schedule[(schedule >= setup.state.step) & (schedule > recorded)]
         self.slice_steps = 1
-        self.cohort = self._begin_stages()
+        self._cohort: Cohort | None = None
+        self._current_cohort()
 
     def __iter__(self) -> Iterator[Records]:
         given = 0
-        with stop_requests() as stop_requested:
-            while True:
-                if given < len(self.records):
-                    yield self.records[given]
-                    given += 1
-                elif self.due.size and not stop_requested():
+        while given < len(self.records) or self.due.size:
+            if given < len(self.records):
+                yield self.records[given]
+                given += 1
+            else:
+                with after_this():
                     self._make_slice()
-                else:
-                    return
+                if self.progress is not None:
+                    self.progress(self.setup.state.step, self.last)
 
     def trajectories(self) -> Trajectories:
         """Return what is done so far; arms that are not finished are "interrupted"."""
         state, records = self.setup.state, self.records
         if self.due.size and not (records and records[-1].steps[-1] == state.step):
-            records = [*records, self.cohort.advance(state.step, np.array([state.step]))]
+            records = [*records, self._advance_cohort(state.step, np.array([state.step]))]
         taken = Records.joined(records)
         ongoing = "interrupted" if self.due.size else "finished"
         return Trajectories(
@@ -220,30 +224,36 @@ class Run:
         if self.due.size and not state.running.any():  # nothing will change any more
             rest = Records.of_diverged(self.due, len(self.arms), taken.errors is None)
             taken, self.due, state.step = Records.joined([taken, rest]), self.due[:0], self.last
-        elif self.due.size and state.next_stage_at == state.step:
-            self.cohort = self._begin_stages()
+        elif state.next_stage_at == state.step:
+            self._cohort = None
         if taken.steps.size:
             self.records.append(taken.frozen())
-        if self.progress is not None:
-            self.progress(state.step, self.last)
 
     def _advance(self, stop: int) -> Records:
         """Advance to `stop`, record what is due before it, and adapt the length of slices."""
         began, start = time.perf_counter(), self.setup.state.step
         count = np.searchsorted(self.due, stop, "right" if stop == self.last else "left")
-        taken = self.cohort.advance(stop, self.due[:count])
+        taken = self._advance_cohort(stop, self.due[:count])
         self.due = self.due[count:]
         seconds = max(time.perf_counter() - began, 1e-6)
         if stop - start == self.slice_steps or seconds > SLICE_SECONDS:
             self.slice_steps = max(1, int((stop - start) * min(SLICE_SECONDS / seconds, 10.0)))
         return taken
 
-    def _begin_stages(self) -> Cohort:
+    def _advance_cohort(self, stop: int, due: Index) -> Records:
+        """Advance the arms; if that fails, their cohort, which is then half-way, is given up."""
+        cohort, self._cohort = self._current_cohort(), None
+        records = cohort.advance(stop, due)
+        self._cohort = cohort
+        return records
+
+    def _current_cohort(self) -> Cohort:
         """Return the cohort of the stages the arms are in, after beginning those that are due."""
-        self.setup.state.begin_due_stages(self.setup.arms)
-        cohort = Cohort(self.setup.with_current_trainers(), self.engines)
-        cohort.compile()
-        return cohort
+        if self._cohort is None:
+            self.setup.state.begin_due_stages(self.setup.arms)
+            self._cohort = Cohort(self.setup.with_current_trainers(), self.engines)
+            self._cohort.compile()
+        return self._cohort
 
 
 def _resolve(arm: Arm, problem: Problem, batch_size: int, steps: int) -> Arm:

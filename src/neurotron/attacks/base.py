@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, Self
 
@@ -89,8 +90,18 @@ class Attack(Pickled, ABC):
         finds the worst one for its purpose, or draws it by `seed`. The `settings` are kept as they
         are given, and the chance goes by them.
         """
-        filled = {"bound": bound, "probability": share, **settings}
+        _check.instance("problem", problem, Problem)
+        share = _check.number("share", share, "[0, 1]")
+        found = cls.settings_for(problem, share, _check.integer("seed", seed, 0), settings)
+        filled = {"bound": bound, "probability": share, **found, **settings}
         return construct("attack", kebab_case(cls.__name__), cls, filled)
+
+    @classmethod
+    def settings_for(
+        cls, problem: Problem, share: float, seed: int, given: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Return what `spending` needs besides bound and probability, or another probability."""
+        return {}
 
     @property
     def probe_vector(self) -> Array | None:

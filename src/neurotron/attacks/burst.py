@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -47,16 +48,12 @@ class Burst(Adaptive):
     budget: ClassVar[str] = "θ at a share sβ of the labels, at once"
 
     @classmethod
-    def spending(
-        cls, problem: Problem, bound: float, share: float, seed: int, /, **settings: Any
-    ) -> Self:
-        """Return the attack on all labels of a share of the steps (see `Attack.spending`).
-
-        With the share of the steps given, the chance in a burst is what the budget leaves for it.
-        """
-        steps = _check.number("share", settings.get("share", share), "[0, 1]")
-        found = {"share": steps, "probability": chance_within(steps, share)}
-        return super().spending(problem, bound, share, seed, **found | settings)
+    def settings_for(
+        cls, problem: Problem, share: float, seed: int, given: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Attack all labels of a share of the steps, or with a chance where that share is given."""
+        steps = _check.number("share", given.get("share", share), "[0, 1]")
+        return {"share": steps, "probability": chance_within(steps, share)}
 
     @staticmethod
     def chance(probability: Any, query: Query) -> Any:

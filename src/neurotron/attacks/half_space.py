@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from neurotron._formula import select
 from neurotron.attacks.budget import chance_within
@@ -36,15 +37,12 @@ class HalfSpace(OddDirection):
     budget: ClassVar[str] = "θ at a share β of the labels with uᵀMx > 0"
 
     @classmethod
-    def spending(
-        cls, problem: Problem, bound: float, share: float, seed: int, /, **settings: Any
-    ) -> Self:
-        """Return the attack with twice the chance, as is right for a symmetric law of inputs.
-
-        At most 1: on one side there are no more labels than half of all (see `Attack.spending`).
-        """
-        found = {"probability": chance_within(0.5, share)}
-        return super().spending(problem, bound, share, seed, **found | settings)
+    def settings_for(
+        cls, problem: Problem, share: float, seed: int, given: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Attack with twice the chance, at most 1: half of a symmetric law is on one side."""
+        found = super().settings_for(problem, share, seed, given)
+        return found | {"probability": chance_within(0.5, share)}
 
     @staticmethod
     def distort(bound: Any, query: Query) -> Any:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -47,13 +48,12 @@ class Impersonation(Attack):
         object.__setattr__(self, "weights", _check.array("weights", self.weights, ("r",)))
 
     @classmethod
-    def spending(
-        cls, problem: Problem, bound: float, share: float, seed: int, /, **settings: Any
-    ) -> Self:
-        """Return the attack that impersonates a filter drawn by `seed` (see `Attack.spending`)."""
+    def settings_for(
+        cls, problem: Problem, share: float, seed: int, given: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Impersonate a filter drawn by `seed`."""
         draw = _seeds.generator(seed, "impersonation")
-        found = {"weights": draw.standard_normal(problem.network.filter_size)}
-        return super().spending(problem, bound, share, seed, **found | settings)
+        return {"weights": draw.standard_normal(problem.network.filter_size)}
 
     @property
     def probe_vector(self) -> Array:

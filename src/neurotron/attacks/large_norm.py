@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -50,19 +51,15 @@ class LargeNorm(Adaptive):
     budget: ClassVar[str] = "θ at a share β of the labels with ‖x‖ ≥ c"
 
     @classmethod
-    def spending(
-        cls, problem: Problem, bound: float, share: float, seed: int, /, **settings: Any
-    ) -> Self:
-        """Return the attack on the labels with the largest ‖x‖ (see `Attack.spending`).
-
-        With the cutoff given, the chance beyond it is what the budget leaves for it.
-        """
+    def settings_for(
+        cls, problem: Problem, share: float, seed: int, given: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Attack the labels with the largest ‖x‖, or with a chance where the cutoff is given."""
         norms = _norms(problem.law, problem.network.n_inputs)
-        cutoff = settings.get("cutoff", _cutoff(norms, share))
+        cutoff = given.get("cutoff", _cutoff(norms, share))
         cutoff = _check.number("cutoff", cutoff, "[0, inf)")
         beyond = float((norms >= cutoff).mean())
-        found = {"cutoff": cutoff, "probability": chance_within(beyond, share)}
-        return super().spending(problem, bound, share, seed, **found | settings)
+        return {"cutoff": cutoff, "probability": chance_within(beyond, share)}
 
     @staticmethod
     def chance(probability: Any, query: Query) -> Any:

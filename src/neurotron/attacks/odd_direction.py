@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -49,15 +50,11 @@ class OddDirection(Attack):
         object.__setattr__(self, "direction", direction)
 
     @classmethod
-    def spending(
-        cls, problem: Problem, bound: float, share: float, seed: int, /, **settings: Any
-    ) -> Self:
-        """Return the attack along the direction in which Neuro-Tron is held least.
-
-        See `Attack.spending`.
-        """
-        found = {"direction": _weakest_direction(problem)}
-        return super().spending(problem, bound, share, seed, **found | settings)
+    def settings_for(
+        cls, problem: Problem, share: float, seed: int, given: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Attack along the direction in which Neuro-Tron is held least."""
+        return {"direction": _weakest_direction(problem)}
 
     @property
     def probe_vector(self) -> Array:

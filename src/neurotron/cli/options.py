@@ -75,7 +75,8 @@ def console(stderr: bool = False) -> Console:
 def describe(out: Console, problem: Problem) -> None:
     """Print what is learned from what."""
     network = problem.network
-    out.print(f"network   {network.width} gates, {network.filter_size} weights")
+    gates = "1 gate" if network.width == 1 else f"{network.width} gates"
+    out.print(f"network   {gates}, {network.filter_size} weights")
     out.print(f"inputs    {network.n_inputs} from {problem.law!r}")
 
 

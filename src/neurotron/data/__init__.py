@@ -5,8 +5,9 @@
 Empirical(2 rows of 2 inputs)
 """
 
+from neurotron._streams import Purpose, Stream
 from neurotron.data.base import Batch, Data
 from neurotron.data.rows import Rows
 from neurotron.data.simulated import Simulated
 
-__all__ = ["Batch", "Data", "Rows", "Simulated"]
+__all__ = ["Batch", "Data", "Purpose", "Rows", "Simulated", "Stream"]

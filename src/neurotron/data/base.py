@@ -36,7 +36,7 @@ class Data(Pickled, ABC):
     >>> class SkewedNoise(nt.data.Simulated):
     ...     def batch(self, network, stream, step, batch_size):
     ...         batch = super().batch(network, stream, step, batch_size)
-    ...         u, _ = stream.pairs(Purpose.NOISE, step, batch_size)
+    ...         u, _ = stream.pairs(nt.data.Purpose.NOISE, step, batch_size)
     ...         return batch._replace(labels=batch.labels - np.log(u) - 1.0)
     >>> problem = nt.Problem(nt.networks.linear(2), SkewedNoise(nt.Normal(), [1.0, 2.0]))
     >>> run = nt.simulate(problem, [nt.Arm(nt.SGD(0.01))], steps=2000, batch_size=10)
@@ -72,10 +72,13 @@ def draw_batch(
     data: Data, network: FilterNetwork, stream: Stream, step: int, batch_size: int
 ) -> Batch:
     """Return batch number `step` of some data, after checking that it is one."""
+    name = type(data).__name__
     batch = data.batch(network, stream, step, batch_size)
-    shape = (batch_size, network.n_inputs)
-    _require_shape(f"the inputs of {type(data).__name__}", batch.inputs, shape)
-    _require_shape(f"the labels of {type(data).__name__}", batch.labels, (batch_size,))
+    _check.instance(f"the batch of {name}", batch, Batch)
+    _require_shape(f"the inputs of {name}", batch.inputs, (batch_size, network.n_inputs))
+    _require_shape(f"the labels of {name}", batch.labels, (batch_size,))
+    if batch.counts is not None:
+        _require_shape(f"the counts of {name}", batch.counts, (batch_size,))
     return batch
 
 

@@ -81,14 +81,18 @@ class Cohort:
             part.compile()
 
     def advance(self, stop: int, due: Index) -> Records:
-        """Make updates until `stop` have been made; record steps `due`, the last may be `stop`."""
+        """Make updates until `stop` have been made; record steps `due`, the last may be `stop`.
+
+        After an exception the state is what it was before, and the cohort must be made anew.
+        """
+        made = [(columns, part.advance(stop, due)) for columns, part in self.parts]
         errors, losses = (np.empty((len(due), len(self.state.memory))) for _ in range(2))
         known = True
-        for columns, part in self.parts:
-            records = part.advance(stop, due)
+        for columns, records in made:
             losses[:, columns] = records.losses
             known = records.errors is not None
             if records.errors is not None:
                 errors[:, columns] = records.errors
+        for columns, part in self.parts:
             self.state.take(columns, part.state)
         return Records(due, errors if known else None, losses)

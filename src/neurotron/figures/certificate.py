@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from neurotron import _check
 from neurotron.figures import render_matplotlib
 from neurotron.figures.chart import ERROR, STEPS, Chart, Line, Panel, line_of
 from neurotron.figures.one_run import run_lines
@@ -43,6 +44,11 @@ def certified_lines(certificate: TrainingCertificate) -> list[Line]:
 def certificate_chart(certificate: TrainingCertificate, run: Trajectories | None = None) -> Chart:
     """Return the chart of a certificate, over the arms of a run if given."""
     lines = certified_lines(certificate)
+    if run is not None and not run.has_errors:
+        raise _check.InputError(
+            "`run` has no errors to draw beside a certificate, since its problem has no "
+            "`true_weights`: leave it out, or plot the run alone"
+        )
     for line in [] if run is None else run_lines(run):
         name = f"measured: {line.name}"
         lines.append(Line(name, line.x, line.y, line.style))

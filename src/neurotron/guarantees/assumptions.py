@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from neurotron._types import Array
+from neurotron.data import Rows, Simulated
 from neurotron.laws import Empirical
 from neurotron.problem import Problem
+from neurotron.theory.rounding import label_rounding
 
-__all__ = ["Assumption", "finite_constant", "parity", "positive_pull"]
+__all__ = ["Assumption", "finite_constant", "labels", "linear_or_parity", "parity", "positive_pull"]
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,37 @@ class Assumption:
             "name": self.name, "statement": self.statement, "measured": measured,
             "required": self.required, "holds": self.holds, "remedy": self.remedy,
         }  # fmt: skip
+
+
+def labels(problem: Problem) -> list[Assumption]:
+    """Return the hypothesis on honest labels where it does not hold by construction.
+
+    Simulated labels are f_{w*}(x) plus independent noise. Rows come with labels of any kind.
+    """
+    data = problem.data
+    if type(data) is Simulated:
+        return []
+    name, statement = "labels", "honest labels are f_{w*}(x), without any noise"
+    remedy = "use certify(…, method='measured'), which needs no theorem"
+    if type(data) is not Rows:
+        measured = f"not known of {type(data).__name__}"
+        return [Assumption(name, statement, measured, "exact", False, remedy)]
+    if data.true_weights is None:
+        measured = "not known, as `true_weights` are not"
+        remedy = "what follows is about exact labels only"
+        return [Assumption(name, statement, measured, "exact", False, remedy, blocking=False)]
+    off = np.abs(data.y - problem.network(data.true_weights, data.X))
+    allowed = label_rounding(problem.network, data.true_weights, data.X)
+    text = "exact" if (off <= allowed).all() else f"off by up to {off.max():.3g}"
+    return [Assumption(name, statement, text, "exact", text == "exact", remedy)]
+
+
+def linear_or_parity(problem: Problem) -> Assumption:
+    """Return parity, or why it is not needed: with leak 1 the output is linear in x."""
+    if problem.network.leak < 1.0 or problem.law.symmetric:
+        return parity(problem)
+    statement = "with leak = 1 the output is linear in x, so inputs need not be symmetric"
+    return Assumption("linear", statement, "linear", "linear", True)
 
 
 FEWEST_ROWS = 50

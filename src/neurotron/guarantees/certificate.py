@@ -60,8 +60,8 @@ class Certificate(ABC):
 
     def __str__(self) -> str:
         lines = [textwrap.fill(str(a), WIDTH, subsequent_indent="    ") for a in self.assumptions]
-        head = textwrap.fill(self.statement, WIDTH)
-        return "\n".join([head, "Assumptions:", *(f"  {line}" for line in lines)])
+        title = ["Assumptions:"] if lines else []
+        return "\n".join([textwrap.fill(self.statement, WIDTH), *title, *(f"  {x}" for x in lines)])
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON; what is infinite is None."""

@@ -9,7 +9,13 @@ import numpy as np
 from neurotron import _check
 from neurotron._types import Array, Index
 from neurotron.engine.recording import recorded_steps
-from neurotron.guarantees.assumptions import Assumption, finite_constant, parity, positive_pull
+from neurotron.guarantees.assumptions import (
+    Assumption,
+    finite_constant,
+    labels,
+    linear_or_parity,
+    positive_pull,
+)
 from neurotron.guarantees.request import Request
 from neurotron.guarantees.training_certificate import TrainingCertificate
 from neurotron.theory.attack_moments import attack_moments
@@ -79,7 +85,8 @@ def certify_sharply(request: Request) -> TrainingCertificate:
 def hypotheses(request: Request, trainer: NeuroTron, constants: SharpConstants) -> list[Assumption]:
     """Return what the certificate asks of problem, trainer and attack."""
     found = [
-        parity(request.problem),
+        linear_or_parity(request.problem),
+        *labels(request.problem),
         request.covered("sharp"),
         finite_constant(
             "moments",

@@ -91,7 +91,7 @@ class TrainingCertificate(Certificate):
             "theorem": f"Theorem ({METHOD_NAMES[self.method]}).",
             "plug-in": (
                 f"Plug-in estimate ({METHOD_NAMES[self.method]} with constants taken from rows of "
-                "data, as if they were symmetric and all there is)."
+                "data, as if they were all there is and met every assumption)."
             ),
             "empirical": "Measured, not proved.",
         }[self.kind]
@@ -108,8 +108,9 @@ class TrainingCertificate(Certificate):
                 because = f"this does not hold: {'; '.join(reasons)}"
             return f"{self._against}, for {work}, because {because}."
         if self.kind == "empirical":
+            under = "honest labels" if self.arm.attack is None else repr(self.arm.attack)
             return (
-                f"{when.capitalize()} of {work} under {self.arm.attack!r}, a new run ends within "
+                f"{when.capitalize()} of {work} under {under}, a new run ends within "
                 f"‖w − w*‖ ≤ {up(self.radius)} with probability at least {self.chance}: the "
                 "largest error of enough runs for that. It says nothing of other attacks."
             )

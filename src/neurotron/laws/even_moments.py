@@ -34,6 +34,8 @@ __all__ = [
 ]
 
 WEIGHTINGS = ("inverse-norm",)
+LEAST = 1e-150
+"""A row with a smaller norm counts as one of zeros, as in the engine: it never changes weights."""
 QUADRATURE = 1e-8
 """By which moments found by quadrature are rounded to the safe side."""
 
@@ -155,11 +157,11 @@ def of_rows(rows: Array, weighting: str | None, counts: Array) -> EvenMoments:
 
 
 def weights_of_rows(rows: Array, weighting: str | None) -> Array:
-    """Return ω of each row, (N,): 0 for a row of zeros, which moves nobody."""
+    """Return ω of each row, (N,): 0 for a row of zeros, which never changes weights."""
     if weighting is None:
         return np.ones(len(rows))
     norms = np.linalg.norm(rows, axis=1)
-    inverse = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0.0)
+    inverse = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms >= LEAST)
     return inverse**2
 
 

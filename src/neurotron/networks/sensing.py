@@ -164,6 +164,7 @@ def _require_trainable(network: FilterNetwork, covariance: Array | None) -> None
         raise _check.InputError(
             "no sensing matrix can train this network on this law: to rounding, the mean gate Ā = "
             "(1/k) Σ q_i A_i seen through the covariance of x has dependent rows (rank(ĀΣ) < "
-            "filter_size); a circular convolution needs a stride, opposite gates need different "
-            "outer weights"
+            "filter_size); rows of data need at least as many different inputs as the filter has "
+            "weights, and no column that others add up to; a circular convolution needs a stride, "
+            "opposite gates need different outer weights"
         )

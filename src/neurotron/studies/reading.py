@@ -220,7 +220,9 @@ WORDS_OF_KEYS = {
 
 def _sentence(error: ValidationError) -> str:
     """Return the first complaint of pydantic as one sentence of ours."""
-    first = error.errors()[0]
+    first, *others = error.errors()
+    if first["type"] == "missing":  # perhaps because a key is misspelt
+        first = next((each for each in others if each["type"] == "extra_forbidden"), first)
     if first["type"] == "json_invalid":  # ours is valid, but pydantic stops at 200 levels
         return TOO_DEEP if "recursion" in first["msg"] else f"not JSON: {first['msg']}"
     kinds = ("literal['log','all']", "constrained-int", "[key]")

@@ -23,9 +23,10 @@ from typing import Any
 import numpy as np
 
 from neurotron._types import Array, Index
+from neurotron.networks import FilterNetwork
 from neurotron.problem import Problem
 
-__all__ = ["Rounding", "squared"]
+__all__ = ["Rounding", "label_rounding", "squared"]
 
 UNIT = 2.0**-53
 """u: the relative error of one operation."""
@@ -76,9 +77,7 @@ class Rounding:
         length = np.linalg.norm(near) + away
         largest = float(np.linalg.norm(magnitude, 2))
         seen = np.linalg.norm(np.abs(near) @ magnitude) + largest * away
-        count = network.n_inputs + network.filter_size + len(network.basis) + network.width
-        operations = (count + OTHER_OPERATIONS) * UNIT
-        answers = 2.0 * operations / (1.0 - operations) * float(seen) * spread
+        answers = _twice_gamma(network) * float(seen) * spread
         return cls(max(UNIT * float(length), LEAST), answers, pull, square)
 
     def of_step(self, step_size: float) -> float:
@@ -138,6 +137,18 @@ class Rounding:
                 return np.minimum(steps, 2.0 / np.maximum(self.decrease(step_size), 0.0))
 
         return self.storage * terms(smallest) + largest * self.answers * terms(largest)
+
+
+def label_rounding(network: FilterNetwork, weights: Array, inputs: Array) -> Array:
+    """Return by how much computed labels f_w(x) may differ from exact ones, (b,)."""
+    return _twice_gamma(network) * (np.abs(inputs) @ (np.abs(weights) @ network.magnitude))
+
+
+def _twice_gamma(network: FilterNetwork) -> float:
+    """Return 2γ_m for the operations that make an output, relative to its parts."""
+    count = network.n_inputs + network.filter_size + len(network.basis) + network.width
+    operations = (count + OTHER_OPERATIONS) * UNIT
+    return 2.0 * operations / (1.0 - operations)
 
 
 def squared(roots: Array) -> Array:
