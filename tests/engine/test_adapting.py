@@ -185,7 +185,7 @@ LISTED = Path(__file__).parent / "listed_trainers.py"
 
 def test_a_trainer_that_is_listed_runs_compiled_whatever_it_observes(tmp_path):
     """The program lists trainers before the loop is compiled, as an author would in the source."""
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}  # the stamp does not know them
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}  # the hash does not cover them
     done = subprocess.run(
         [sys.executable, "-m", "tests.engine.listed_trainers"],
         env=environment, cwd=LISTED.parents[2], capture_output=True, text=True, check=False,

@@ -240,7 +240,7 @@ def _record(
 
 
 @entry
-def advance(stamp: str) -> Callable[..., None]:
+def advance(source_hash: str) -> Callable[..., None]:
     """Return the loop over steps, kept on disk."""
 
     def advance(
@@ -259,7 +259,7 @@ def advance(stamp: str) -> Callable[..., None]:
 
         Records have shape (due, blocks, 8).
         """
-        _ = stamp
+        _ = source_hash
         recorded = 0
         for step in range(start, stop + 1):
             recording = recorded < due.size and due[recorded] == step
