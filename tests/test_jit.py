@@ -76,7 +76,8 @@ def test_without_the_compiler_one_sentence_says_so(program):
 def test_only_what_is_compiled_is_announced(tmp_path, monkeypatch, capfd):
     """Code that was kept is loaded without a word, however long that takes."""
     (tmp_path / "made.py").write_text(
-        "def build(source_hash):\n    def function(x):\n        _ = source_hash\n        return 2.0 * x\n"
+        "def build(source_hash):\n    def function(x):\n        _ = source_hash\n"
+        "        return 2.0 * x\n"
         "    return function\n"
     )
     monkeypatch.syspath_prepend(tmp_path)

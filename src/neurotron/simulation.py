@@ -1,4 +1,4 @@
-"""The one driver: one stream of batches, many learners."""
+"""The one driver: one stream of batches, many arms."""
 
 from __future__ import annotations
 

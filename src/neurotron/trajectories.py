@@ -24,7 +24,7 @@ __all__ = ["Trajectories"]
 
 @dataclass(frozen=True, eq=False)
 class Trajectories(Pickled):
-    """The course of every arm of a simulation; nothing in it can be changed.
+    """What every arm of a simulation recorded; nothing in it can be changed.
 
     Attributes
     ----------

@@ -317,7 +317,7 @@ def test_what_attackers_see_is_what_it_should_be(small_problem):
     arms = [nt.Arm(nt.SGD(0.02), LargeNorm(0.5, 0.5, cutoff=2.5))]
     state, stream = CohortState.initial(small_problem, arms), Stream.of(0, 0)
     cohort = CompiledCohort(Setup(small_problem, arms, 6, stream, state))
-    cohort.learners.query_fields[:] = True
+    cohort.arm_blocks.query_fields[:] = True
     cohort.advance(3, np.arange(0))
     batch = small_problem.data.batch(small_problem.network, stream, 2, 6)
     _, uniform = stream.pairs(Purpose.ATTACK, 2, 6)
