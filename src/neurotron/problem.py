@@ -54,7 +54,8 @@ class Problem(Pickled):
                 f"`data` must be Data, got the law {self.data!r}: write Problem.draw(network, law, "
                 "true_weights=…)"
             )
-        law = _check.instance("data", self.data, Data).law
+        data = _check.instance("data", self.data, Data)
+        law = _check.instance(f"{type(data).__name__}.law", getattr(data, "law", None), Law)
         if law.n_inputs not in (None, network.n_inputs):
             raise _check.InputError(
                 f"the network takes {network.n_inputs} inputs, but {law!r} has {law.n_inputs}"

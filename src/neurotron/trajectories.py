@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neurotron import _check
+from neurotron._extras import require
 from neurotron._pickling import Pickled
 from neurotron._types import Array, Index
 from neurotron.problem import Problem
@@ -104,8 +105,6 @@ class Trajectories(Pickled):
 
     def to_frame(self) -> polars.DataFrame:
         """Return one row per arm and record: arm, step, error, loss, status (needs polars)."""
-        from neurotron._extras import require
-
         polars = require("polars")
         count = len(self.steps)
         columns: dict[str, Any] = {

@@ -76,6 +76,8 @@ def draw_batch(
     shape = (batch_size, network.n_inputs)
     _require_shape(f"the inputs of {type(data).__name__}", batch.inputs, shape)
     _require_shape(f"the labels of {type(data).__name__}", batch.labels, (batch_size,))
+    if batch.counts is not None:
+        _require_shape(f"the counts of {type(data).__name__}", batch.counts, (batch_size,))
     return batch
 
 
