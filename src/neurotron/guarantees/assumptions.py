@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from neurotron._types import Array
+from neurotron.data import Rows, Simulated
 from neurotron.laws import Empirical
 from neurotron.problem import Problem
 
-__all__ = ["Assumption", "finite_constant", "parity", "positive_pull"]
+__all__ = ["Assumption", "finite_constant", "known_labels", "parity", "positive_pull"]
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,19 @@ def positive_pull(lambda1: float, better: str) -> Assumption:
     statement = "the symmetric part of ĀΣMᵀ is positive definite"
     remedy = f"use sensing={better!r}"
     return Assumption("λ1 > 0", statement, lambda1, "> 0", lambda1 > 0.0, remedy)
+
+
+def known_labels(problem: Problem) -> list[Assumption]:
+    """Return what is asked of honest labels where that is not known: in data of a user's own."""
+    kind = type(problem.data)
+    if kind in (Simulated, Rows):
+        return []
+    statement = "honest labels are f_{w*}(x), plus noise of mean zero that nothing else depends on"
+    measured, remedy = (
+        f"not known of {kind.__name__}",
+        "use certify(…, method='measured'), which needs no theorem",
+    )
+    return [Assumption("labels", statement, measured, "so", False, remedy)]
 
 
 def finite_constant(name: str, statement: str, value: float, remedy: str) -> Assumption:

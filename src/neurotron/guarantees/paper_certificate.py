@@ -8,7 +8,13 @@ import numpy as np
 
 from neurotron import _check
 from neurotron.engine.recording import recorded_steps
-from neurotron.guarantees.assumptions import Assumption, finite_constant, parity, positive_pull
+from neurotron.guarantees.assumptions import (
+    Assumption,
+    finite_constant,
+    known_labels,
+    parity,
+    positive_pull,
+)
 from neurotron.guarantees.request import Request
 from neurotron.guarantees.training_certificate import TrainingCertificate
 from neurotron.theory.rounding import Rounding, squared
@@ -81,7 +87,8 @@ def theorem_and_hypotheses(
     request: Request, trainer: NeuroTron
 ) -> tuple[Theorem1 | None, list[Assumption]]:
     """Return the theorem's constants, None if they do not exist, and what it asks for."""
-    assumptions = [parity(request.problem), request.covered("theorem1"), _paper(request, trainer)]
+    assumptions = [parity(request.problem), *known_labels(request.problem)]
+    assumptions += [request.covered("theorem1"), _paper(request, trainer)]
     if request.problem.law.symmetric:
         assumptions += [_moment(request, trainer, order) for order in (1, 2, 3, 4)]
     if not all(assumption.holds for assumption in assumptions):

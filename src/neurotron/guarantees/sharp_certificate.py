@@ -9,7 +9,13 @@ import numpy as np
 from neurotron import _check
 from neurotron._types import Array, Index
 from neurotron.engine.recording import recorded_steps
-from neurotron.guarantees.assumptions import Assumption, finite_constant, parity, positive_pull
+from neurotron.guarantees.assumptions import (
+    Assumption,
+    finite_constant,
+    known_labels,
+    parity,
+    positive_pull,
+)
 from neurotron.guarantees.request import Request
 from neurotron.guarantees.training_certificate import TrainingCertificate
 from neurotron.theory.attack_moments import attack_moments
@@ -80,6 +86,7 @@ def hypotheses(request: Request, trainer: NeuroTron, constants: SharpConstants) 
     """Return what the certificate asks of problem, trainer and attack."""
     found = [
         parity(request.problem),
+        *known_labels(request.problem),
         request.covered("sharp"),
         finite_constant(
             "moments",
