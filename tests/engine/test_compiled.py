@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.stats
-from tests.engine.comparison import assert_equal_runs
 from tests.support.attacks import example
+from tests.support.comparison import assert_equal_runs
 
 import neurotron as nt
 from neurotron._streams import Purpose, Stream
