@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from benchmarks.workloads import FOUR_LAWS, Setting
@@ -50,6 +50,30 @@ def levels(attack: str) -> Sequence[tuple[float, float]]:
     return LEVELS
 
 
+class Met(NamedTuple):
+    """A trainer that meets an attack."""
+
+    trainer: str
+    attack: str
+    beta: float
+    theta: float
+
+    @property
+    def key(self) -> str:
+        """What a stored row calls its error."""
+        return f"{self.trainer} | {self.attack} | {self.beta:g} | {self.theta:g}"
+
+
+MET = [
+    Met(name, attack, beta, theta)
+    for name in trainers(FOUR_LAWS[0])
+    for attack in (*CONSTANT, *VARYING, *UNLIMITED)
+    for beta, theta in levels(attack)
+]
+BY_KEY = {met.key: met for met in MET}
+"""Who is meant by a key of a stored row."""
+
+
 def replicate(
     setting: Setting,
     number: int,
@@ -58,17 +82,17 @@ def replicate(
     steps: int = STEPS,
 ) -> Row:
     """Return the final error of every trainer under every attack on network `number`."""
-    problem = setting.problem(seed=number)
+    problem, built = setting.problem(seed=number), trainers(setting)
     arms = [
         nt.Arm(
-            trainer,
-            nt.attacks.build(attack, problem, bound=theta, probability=beta, seed=number),
-            name=f"{name} | {attack} | {beta:g} | {theta:g}",
+            built[met.trainer],
+            nt.attacks.build(
+                met.attack, problem, bound=met.theta, probability=met.beta, seed=number
+            ),
+            name=met.key,
         )
-        for name, trainer in trainers(setting).items()
-        for attack in attacks
-        for beta, theta in levels(attack)
-        if not names or name in names
+        for met in MET
+        if met.attack in attacks and (not names or met.trainer in names)
     ]
     run = nt.simulate(
         problem, arms, steps=steps, batch_size=setting.batch_size, replicate=number,
@@ -83,9 +107,9 @@ def table(rows: list[Row]) -> list[Row]:
     for row in rows:
         for key, error in row.items():
             if key != "case":
-                name, attack, beta, theta = key.split(" | ")
-                of = groups.setdefault((name, attack), {})
-                of.setdefault(f"β = {beta}, θ = {theta}", []).append(error)
+                met = BY_KEY[key]
+                of = groups.setdefault((met.trainer, met.attack), {})
+                of.setdefault(f"β = {met.beta:g}, θ = {met.theta:g}", []).append(error)
     made = []
     for (name, attack), by_level in groups.items():
         for level, errors in by_level.items():

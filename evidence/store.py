@@ -20,7 +20,7 @@ from neurotron._environment import environment
 FOLDER = Path(__file__).parent.parent / "docs" / "evidence"
 SHOWING = ("figures", "report")
 NOT_COMPUTING = (
-    "__init__.py", "_extras.py", "checks.py", "claims", "cli", *SHOWING, "results", "studies",
+    "__init__.py", "_extras.py", "claims", "cli", "conformance.py", *SHOWING, "results", "studies",
 )  # fmt: skip
 
 KEEPS = bool(os.environ.get("EVIDENCE_KEEPS"))

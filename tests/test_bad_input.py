@@ -214,10 +214,9 @@ CASES = [
     (lambda: problem(initial_weights=[1.0, 2.0, np.inf]),
      "`initial_weights` must be finite, got inf at position 2"),
     (lambda: nt.Problem.draw(gate(), "normal"), "`law` must be a Law, got 'normal'"),
-    (lambda: nt.Problem(gate(), "normal"), "`data` must be a Data, got 'normal'"),
     (lambda: nt.Problem(gate(), nt.Normal()),
-     "`data` must be Data, got the law Normal(scale=1.0): write Problem.draw(network, law, "
-     "true_weights=…)"),
+     "`data` must be Data, got Normal(scale=1.0): write Problem.draw(network, law) for a law, "
+     "Problem.from_rows(network, X, y) for rows"),
     (lambda: nt.Problem.draw(gate(), nt.Empirical(np.ones((2, 5)))),
      "the network takes 3 inputs, but Empirical(2 rows of 5 inputs) has 5"),
     (lambda: nt.Problem.draw(gate(), nt.Empirical(X, sample_weight=Y)),

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from evidence import store
-from evidence.defence import CONSTANT, UNLIMITED, VARYING
+from evidence.defence import CONSTANT, MET, UNLIMITED, VARYING
 from scipy.stats import binomtest
 
 ROOT = Path(__file__).parent.parent
@@ -38,12 +38,11 @@ class Headline(NamedTuple):
 @cache
 def runs(trainer: str) -> list[tuple[str, float, float]]:
     """Return attack, β and final error of every stored run of a trainer."""
-    keys = [(key, key.split(" | ")) for key in next(iter(stored("defence").values()))]
     return [
-        (attack, float(beta), row[key])
+        (met.attack, met.beta, row[met.key])
         for row in stored("defence").values()
-        for key, (name, attack, beta, _) in keys
-        if name == trainer
+        for met in MET
+        if met.trainer == trainer
     ]
 
 
@@ -58,10 +57,9 @@ def large_norm_by_law() -> list[float]:
     found: dict[str, list[bool]] = {}
     for case, row in stored("defence").items():
         law = case.rpartition(" ")[0]
-        for key, error in row.items():
-            trainer, attack, beta, _ = key.split(" | ")
-            if (trainer, attack) == ("RefinedTron", "large-norm") and float(beta) <= 0.4:
-                found.setdefault(law, []).append(error < 1e-12)
+        for met in MET:
+            if met[:2] == ("RefinedTron", "large-norm") and met.beta <= 0.4:
+                found.setdefault(law, []).append(row[met.key] < 1e-12)
     return [100.0 * float(np.mean(found[law])) for law in LAWS]
 
 
@@ -109,7 +107,7 @@ def interval(rows: Sequence[store.Row]) -> list[float]:
 
 def defence_tables() -> Iterator[Headline]:
     """Yield every row of the tables in docs/defence.md."""
-    for name in dict.fromkeys(key.split(" | ")[0] for key in stored("defence")["N(0, 1) 0"]):
+    for name in dict.fromkeys(met.trainer for met in MET):
         yield Headline(DEFENCE, f"| {name} |" + " {} % |" * 7, by_attack(name))
     for name in dict.fromkeys(row["network"] for row in stored("defence_networks").values()):
         yield Headline(DEFENCE, f"| {name} |" + " {}, {} / {}, {} |" * 3, of_network(name))

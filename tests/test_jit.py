@@ -21,9 +21,9 @@ PROGRAM = """
 from neurotron._jit import entry
 
 @entry
-def twice(stamp):
+def twice(source_hash):
     def function(x):
-        _ = stamp
+        _ = source_hash
         return 2.0 * x
     return function
 
@@ -76,7 +76,8 @@ def test_without_the_compiler_one_sentence_says_so(program):
 def test_only_what_is_compiled_is_announced(tmp_path, monkeypatch, capfd):
     """Code that was kept is loaded without a word, however long that takes."""
     (tmp_path / "made.py").write_text(
-        "def build(stamp):\n    def function(x):\n        _ = stamp\n        return 2.0 * x\n"
+        "def build(source_hash):\n    def function(x):\n        _ = source_hash\n"
+        "        return 2.0 * x\n"
         "    return function\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
@@ -90,12 +91,12 @@ def test_only_what_is_compiled_is_announced(tmp_path, monkeypatch, capfd):
 
 FILES = [
     "_formula.py", "_jit.py", "attacks/constant.py", "laws/normal.py", "trainers/base.py",
-    "_philox.py", "engine/compiled/loops.py", "theory/one_step.py",
+    "_philox.py", "_streams.py", "engine/compiled/loops.py", "theory/one_step.py",
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_the_stamp_changes_with_any_compiled_code(tmp_path, name):
+def test_the_source_hash_changes_with_any_compiled_code(tmp_path, name):
     copy = Path(shutil.copytree(Path(nt.__file__).parent, tmp_path / "neurotron"))
     assert source_hash(copy) == source_hash(Path(nt.__file__).parent)
     other = Path(shutil.copytree(copy, tmp_path / "edited"))

@@ -29,7 +29,7 @@ RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 
 EXCEPTIONS = {
     ("trajectories", "figures"): "Trajectories.plot draws",
-    ("guarantees/training_certificate", "figures"): "Certificate.plot draws",
+    ("guarantees/training_certificate", "figures"): "TrainingCertificate.plot draws",
 }
 """The imports upwards that are wanted, both inside a function; each with its reason."""
 

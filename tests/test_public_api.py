@@ -11,8 +11,8 @@ import neurotron as nt
 from neurotron._names import STUB, stub
 
 SUBPACKAGES = [
-    nt.attacks, nt.claims, nt.laws, nt.networks, nt.results, nt.simulation, nt.studies, nt.theory,
-    nt.trainers,
+    nt.attacks, nt.claims, nt.data, nt.guarantees, nt.laws, nt.networks, nt.results,
+    nt.simulation, nt.studies, nt.theory, nt.trainers,
 ]  # fmt: skip
 
 
@@ -27,6 +27,13 @@ def test_the_top_level_is_small_and_every_name_exists():
 def test_type_checkers_see_every_public_name():
     assert STUB.read_text() == stub(), "run: python -m neurotron._names"
     assert set(re.findall(r" as (\w+)", stub())) | {"__version__"} == set(nt.__all__)
+
+
+def test_built_in_laws_and_trainers_stand_at_the_top():
+    for kind in (*nt.laws.BUILT_IN, *nt.trainers.BUILT_IN):
+        assert getattr(nt, kind.__name__) is kind
+    for kind in nt.attacks.BUILT_IN:
+        assert getattr(nt.attacks, kind.__name__) is kind
 
 
 def test_an_unknown_name_is_an_attribute_error():

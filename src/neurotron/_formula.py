@@ -17,7 +17,7 @@ __all__ = ["cos_turn", "expm1", "formula_group", "log", "select", "sin_turn"]
 
 
 def formula_group(owner: object, *formulas: str) -> object:
-    """Return what learners must share for one call of their `formulas` to serve them all.
+    """Return what arms must share for one call of their `formulas` to serve them all.
 
     Static formulas depend on nothing but their arguments, so all of a class share them.
     """

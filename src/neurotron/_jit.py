@@ -30,10 +30,10 @@ if config.DISABLE_JIT:
 F = TypeVar("F", bound=Callable[..., object])
 
 COMPILED = (
-    "_formula.py", "_jit.py", "_philox.py", "attacks", "engine", "laws", "theory/iteration.py",
-    "theory/one_step.py", "trainers",
+    "_formula.py", "_jit.py", "_philox.py", "_streams.py", "attacks", "engine", "laws",
+    "theory/iteration.py", "theory/one_step.py", "trainers",
 )  # fmt: skip
-"""Where the code of compiled functions lives, formulas included."""
+"""Where the code of compiled functions lives, with the formulas and numbers that are part of it."""
 
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 """Other threads run meanwhile; dividing by zero gives infinity."""
@@ -53,10 +53,10 @@ def inline(function: F) -> F:
 
 
 def entry(build: Callable[[str], F]) -> F:
-    """Compile the function that ``build(stamp)`` returns on first use, and keep it on disk.
+    """Compile the function that ``build(source_hash)`` returns on first use, and keep it on disk.
 
     numba finds a kept function by its own source and by the values it closes over, not by the
-    functions it calls. So the returned function must close over the `stamp`, which changes with any
+    functions it calls. So the returned function must close over that hash, which changes with any
     code it may call: an edited formula is seen. It must not allocate: without reference counts
     (`_nrt`) views of arrays cost nothing.
     """

@@ -54,17 +54,15 @@ class Problem(Pickled):
                 f"`data` must be Data, got {_check.shown(self.data)}: write Problem.draw(network, "
                 "law) for a law, Problem.from_rows(network, X, y) for rows"
             )
-        law = _check.instance(
-            f"{type(self.data).__name__}.law", getattr(self.data, "law", None), Law
-        )
-        _check.number(f"{type(self.data).__name__}.noise", self.data.noise, "[0, 1e70]")
+        kind = type(self.data).__name__
+        law = _check.instance(f"{kind}.law", getattr(self.data, "law", None), Law)
+        _check.number(f"{kind}.noise", self.data.noise, "[0, 1e70]")
         if law.n_inputs not in (None, network.n_inputs):
             raise _check.InputError(
                 f"the network takes {network.n_inputs} inputs, but {law!r} has {law.n_inputs}"
             )
         size = (network.filter_size,)
-        if self.true_weights is not None:
-            _check.array("true_weights", self.true_weights, size)
+        _ = self.true_weights  # of a shape that fits
         start = np.ones(size) if self.initial_weights is None else self.initial_weights
         object.__setattr__(self, "initial_weights", _check.array("initial_weights", start, size))
 
@@ -137,10 +135,11 @@ class Problem(Pickled):
         """The law of the inputs."""
         return self.data.law
 
-    @property
+    @cached_property
     def true_weights(self) -> Array | None:
         """The true weights w*, shape (r,); None if they are not known."""
-        return self.data.true_weights
+        weights, size = self.data.true_weights, (self.network.filter_size,)
+        return None if weights is None else _check.array("true_weights", weights, size)
 
     @property
     def noise(self) -> float:

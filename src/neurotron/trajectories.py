@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neurotron import _check
+from neurotron._extras import require
 from neurotron._pickling import Pickled
 from neurotron._types import Array, Index
 from neurotron.problem import Problem
@@ -24,7 +25,7 @@ __all__ = ["Trajectories"]
 
 @dataclass(frozen=True, eq=False)
 class Trajectories(Pickled):
-    """The course of every arm of a simulation; nothing in it can be changed.
+    """What every arm of a simulation recorded; nothing in it can be changed.
 
     Attributes
     ----------
@@ -104,8 +105,6 @@ class Trajectories(Pickled):
 
     def to_frame(self) -> polars.DataFrame:
         """Return one row per arm and record: arm, step, error, loss, status (needs polars)."""
-        from neurotron._extras import require
-
         polars = require("polars")
         count = len(self.steps)
         columns: dict[str, Any] = {

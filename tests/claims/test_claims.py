@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.results.made import INITIAL, ending_at, made
+from tests.support.results import INITIAL, ending_at, made
+from tests.support.studies import DIVERGED, LIKE_THE_PAPERS, MIRROR, OUTER_WEIGHTS, as_claimed
 
 import neurotron as nt
 from neurotron.claims import VERDICTS, Claim, Finding, settings
@@ -22,54 +23,6 @@ from neurotron.results.summary import Interval
 
 COMMAND = Path(sys.executable).parent / "neurotron"
 HOLDS, ONLY_AS_PUBLISHED, DOES_NOT_HOLD, UNDECIDED, NOT_TESTED = VERDICTS
-MIRROR = {"weights": (-3.0, -4.0), "errors": ending_at(10.0)}
-DIVERGED = {"status": "diverged", "stopped_at": 3, "errors": ending_at(math.inf)}
-
-LIKE_THE_PAPERS = """
-name = "like-the-papers"
-[trainers]
-Tron = "neuro-tron:sensing=center"
-First = "first-sample-sgd"
-SGD = "sgd"
-[[settings]]
-name = "normal"
-title = "N"
-network = "symmetric:width=10"
-[[settings.sweeps]]
-bound = [0, 0.125, 1, 4]
-[[settings.sweeps]]
-bound = 1
-probability = [0, 0.1, 0.5, 0.9]
-[[settings]]
-name = "heavy"
-title = "t"
-like = "normal"
-law = "student-t:dof=4"
-"""
-
-OUTER_WEIGHTS = """
-name = "outer-weights"
-[trainers]
-fast = "neuro-tron:sensing=center,step_size=1e-4"
-slow = "neuro-tron:sensing=center,step_size=2e-5"
-[[settings]]
-name = "light"
-network = "symmetric:width=100,outer_weights=1"
-n_inputs = 50
-filter_size = 20
-batch_size = 64
-[[settings.sweeps]]
-bound = [0, 1]
-[[settings]]
-name = "heavy"
-like = "light"
-network = "symmetric:width=100,outer_weights=10"
-[[settings]]
-name = "of-other-sizes"
-like = "light"
-n_inputs = 5
-"""
-
 IMPERSONATION = """
 name = "impersonation"
 [trainers]
@@ -95,17 +48,6 @@ def study(text: str) -> nt.studies.Study:
 def evaluate(folder, outcome, text=LIKE_THE_PAPERS, replicates=9) -> dict[str, Claim]:
     results = made(folder / "r", study(text), outcome, replicates)
     return {claim.name: claim for claim in nt.claims.evaluate(results)}
-
-
-def as_claimed(setting, replicate, arm):
-    """A world in which the paper is right, also about SGD."""
-    size = 0.1 * arm["bound"] * arm["probability"]
-    error = size * (1.0 + 0.02 * replicate) or 1e-15
-    if arm["algorithm"] == "neuro-tron":
-        return {"errors": ending_at(error, 10), "radius": 9.0}
-    if arm["algorithm"] == "sgd" and replicate % 3 == 1:
-        return MIRROR
-    return {"errors": ending_at(2.0 * error, 100)}
 
 
 def where(algorithm, change, **levels):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.claims.test_claims import DOES_NOT_HOLD, HOLDS, MIRROR, NOT_TESTED, UNDECIDED
-from tests.results.made import ending_at, made
+from tests.support.results import ending_at, made
+from tests.support.studies import MIRROR
 
 import neurotron as nt
+from neurotron.claims.model import DOES_NOT_HOLD, HOLDS, NOT_TESTED, UNDECIDED
 
 ELSEWHERE = {"weights": (4.0, -3.0), "errors": ending_at(7.0)}
 NETWORKS = 60

@@ -6,8 +6,8 @@ import os
 import sys
 
 import pytest
-from tests.report.test_command import SMALL
-from tests.results.made import made
+from tests.support.results import made
+from tests.support.studies import SMALL
 
 import neurotron as nt
 from neurotron.cli import app

@@ -66,6 +66,16 @@ class Coin(nt.data.Data):
         return nt.data.Batch(inputs, 3.0 * inputs[:, 0])
 
 
+class Lawless(nt.data.Data):
+    def batch(self, network, stream, step, batch_size):
+        raise NotImplementedError
+
+
+def test_data_without_a_law_are_refused():
+    with pytest.raises(nt.InputError, match=r"`Lawless.law` must be a Law, got None"):
+        nt.Problem(nt.networks.linear(1), Lawless())
+
+
 @pytest.mark.parametrize("engine", ["compiled", "numpy"])
 def test_data_of_ones_own_need_a_law_and_batches_only(engine):
     problem = nt.Problem(nt.networks.linear(1), Coin())

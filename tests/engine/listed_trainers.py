@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from tests.engine.comparison import assert_equal_runs
+from tests.support.comparison import assert_equal_runs
 
 import neurotron as nt
 from neurotron.engine.compiled import formulas

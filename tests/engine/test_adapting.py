@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.engine.comparison import assert_equal_runs
+from tests.support.comparison import assert_equal_runs
 
 import neurotron as nt
 from neurotron.attacks import Adaptive, AlternatingSign, UniformNoise
@@ -185,7 +185,7 @@ LISTED = Path(__file__).parent / "listed_trainers.py"
 
 def test_a_trainer_that_is_listed_runs_compiled_whatever_it_observes(tmp_path):
     """The program lists trainers before the loop is compiled, as an author would in the source."""
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}  # the stamp does not know them
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}  # the hash does not cover them
     done = subprocess.run(
         [sys.executable, "-m", "tests.engine.listed_trainers"],
         env=environment, cwd=LISTED.parents[2], capture_output=True, text=True, check=False,

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.stats
-from tests.engine.comparison import assert_equal_runs
 from tests.support.attacks import example
+from tests.support.comparison import assert_equal_runs
 
 import neurotron as nt
 from neurotron._streams import Purpose, Stream
@@ -267,21 +267,33 @@ class Transposed(nt.Normal):
         return super().inputs(u, v, batch_size, n_inputs).T
 
 
-class OneLabel(nt.data.Simulated):
+class One(nt.data.Simulated):
+    part = ""
+
     def batch(self, *asked):
-        return super().batch(*asked)._replace(labels=np.ones(1))
+        return super().batch(*asked)._replace(**{self.part: np.ones(1)})
+
+
+class OneLabel(One):
+    part = "labels"
+
+
+class OneCount(One):
+    part = "counts"
 
 
 @pytest.mark.parametrize("engine", ["compiled", "numpy"])
-def test_inputs_and_labels_of_a_wrong_shape_are_refused(small_problem, engine):
+def test_inputs_labels_and_counts_of_a_wrong_shape_are_refused(small_problem, engine):
     wrong = nt.Problem.draw(small_problem.network, Transposed(), seed=1)
     arms = [nt.Arm(nt.SGD(0.1))]
     with pytest.raises(nt.InputError, match=r"must have shape \(5, 12\), got \(12, 5\)"):
         nt.simulate(wrong, arms, steps=5, batch_size=5, engine=engine)
-    data = OneLabel(nt.Normal(), small_problem.true_weights)
-    wrong = nt.Problem(small_problem.network, data)
-    with pytest.raises(nt.InputError, match=r"the labels of .* must have shape \(5,\), got \(1,\)"):
-        nt.simulate(wrong, arms, steps=5, batch_size=5, engine=engine)
+    for kind in (OneLabel, OneCount):
+        data = kind(nt.Normal(), small_problem.true_weights)
+        wrong = nt.Problem(small_problem.network, data)
+        expected = rf"the {kind.part} of {kind.__name__} must have shape \(5,\), got \(1,\)"
+        with pytest.raises(nt.InputError, match=expected):
+            nt.simulate(wrong, arms, steps=5, batch_size=5, engine=engine)
 
 
 @pytest.mark.parametrize("at_once", [1, 100, 1000])
@@ -317,7 +329,7 @@ def test_what_attackers_see_is_what_it_should_be(small_problem):
     arms = [nt.Arm(nt.SGD(0.02), LargeNorm(0.5, 0.5, cutoff=2.5))]
     state, stream = CohortState.initial(small_problem, arms), Stream.of(0, 0)
     cohort = CompiledCohort(Setup(small_problem, arms, 6, stream, state))
-    cohort.learners.query_fields[:] = True
+    cohort.arm_blocks.query_fields[:] = True
     cohort.advance(3, np.arange(0))
     batch = small_problem.data.batch(small_problem.network, stream, 2, 6)
     _, uniform = stream.pairs(Purpose.ATTACK, 2, 6)

@@ -7,7 +7,7 @@ import signal
 
 import numpy as np
 import pytest
-from tests.engine.comparison import assert_equal_runs
+from tests.support.comparison import assert_equal_runs
 
 import neurotron as nt
 from neurotron.attacks import Adaptive, Constant, OddDirection

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.engine.comparison import assert_equal_runs
+from tests.support.comparison import assert_equal_runs
 
 import neurotron as nt
 from neurotron._streams import Stream

@@ -52,3 +52,13 @@ def test_where_nothing_is_guaranteed_there_is_nothing_to_draw_but_no_error(tmp_p
     certificate = nt.certify(problem, ARM, batch_size=8, steps=50)
     assert not certificate.holds
     certificate.plot(str(tmp_path / "empty.png"))
+
+
+def test_a_run_without_errors_is_not_drawn_as_if_its_losses_were_errors():
+    network = nt.networks.linear(2)
+    problem = nt.Problem.from_rows(network, np.eye(2), np.ones(2))
+    run = nt.simulate(problem, [nt.Arm(nt.SGD(0.1))], steps=10, batch_size=2)
+    arm = nt.Arm(nt.NeuroTron(0.1))
+    certificate = nt.certify(problem, arm, batch_size=2, steps=10, initial_error=2.0)
+    with pytest.raises(nt.InputError, match="`run` has no errors"):
+        certificate.plot(run=run)

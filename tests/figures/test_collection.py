@@ -7,29 +7,20 @@ import math
 
 import numpy as np
 import pytest
-from tests.claims.test_claims import DIVERGED, LIKE_THE_PAPERS, MIRROR, OUTER_WEIGHTS
-from tests.results.made import STEPS, ending_at, made
+from tests.support.results import STEPS, ending_at, made
+from tests.support.studies import (
+    DIVERGED,
+    LIKE_THE_PAPERS,
+    OUTER_WEIGHTS,
+    SGD_LOST,
+    as_in_the_paper,
+    flat,
+    like_the_paper,
+)
 
 import neurotron as nt
 from neurotron import figures
 from neurotron.figures.view import View
-
-SGD_LOST = 4
-"""Replicates in which SGD ends at the mirror, of 10."""
-
-
-def outcome(setting, replicate, arm):
-    if arm["algorithm"] == "sgd" and replicate < SGD_LOST:
-        return MIRROR
-    factor, reached = {
-        "neuro-tron": (1.0, 100), "first-sample-sgd": (3.0, None), "sgd": (0.5, 10),
-    }[arm["algorithm"]]  # fmt: skip
-    level = arm["bound"] * arm["probability"] or 1e-14
-    return {"errors": ending_at(factor * level * (1.0 + 0.01 * replicate), reached)}
-
-
-def like_the_paper(folder):
-    return made(folder, nt.studies.parse(LIKE_THE_PAPERS.encode(), "like"), outcome, 10)
 
 
 @pytest.fixture(scope="module")
@@ -201,7 +192,7 @@ def test_runs_that_diverge_have_no_point_and_no_chart_breaks(tmp_path):
 
 def test_results_without_a_unit_have_no_charts(tmp_path):
     study = nt.studies.parse(LIKE_THE_PAPERS.encode(), "like")
-    assert figures.charts(made(tmp_path / "none", study, outcome, 0)) == []
+    assert figures.charts(made(tmp_path / "none", study, as_in_the_paper, 0)) == []
 
 
 def test_a_certified_trajectory_lies_over_the_measured_one(tmp_path):
@@ -254,10 +245,6 @@ def charts_of(folder, text, outcome, replicates=5):
     study = nt.studies.parse(text.encode(), "made")
     results = made(folder / "made", study, outcome, replicates)
     return {chart.name: chart for chart in figures.charts(results)}
-
-
-def flat(setting, replicate, arm):
-    return {"errors": ending_at(0.1)}
 
 
 def test_levels_without_attack_never_make_a_sweep(tmp_path):

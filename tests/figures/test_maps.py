@@ -8,8 +8,8 @@ import math
 import numpy as np
 import plotly.graph_objects as go
 import pytest
-from tests.claims.test_claims import DIVERGED, LIKE_THE_PAPERS
-from tests.results.made import TRUE, ending_at, made
+from tests.support.results import ending_at, made
+from tests.support.studies import LIKE_THE_PAPERS, PHASES, of_phases
 
 import neurotron as nt
 from neurotron import figures
@@ -20,47 +20,9 @@ from neurotron.figures.render_plotly import panel_figure
 from neurotron.figures.view import View
 
 BOUNDS, CHANCES = (0.25, 1.0, 4.0), (0.1, 0.2, 0.4, 0.6)
-LENGTH = float(np.linalg.norm(TRUE))
-PHASES = """
-name = "phases"
-[trainers]
-Tron = "neuro-tron:step_size=fastest"
-SGD = "sgd"
-[[settings]]
-name = "normal"
-title = "N"
-[[settings.sweeps]]
-bound = [0, 0.25, 1, 4]
-probability = [0.1, 0.2, 0.4, 0.6]
-[[settings.sweeps]]
-attack = "constant"
-bound = [0.25, 1, 4]
-probability = [0.1, 0.2, 0.4, 0.6]
-[[settings.sweeps]]
-attack = "adaptive"
-bound = [1, 2]
-probability = [0.1, 0.2, 0.4]
-[[settings]]
-name = "heavy"
-title = "t"
-like = "normal"
-law = "student-t:dof=5"
-"""
 
 
-def outcome(setting, replicate, arm):
-    """SGD is exact below β = ½, at once but for the constant attack; Neuro-Tron has a floor."""
-    size = arm["bound"] * arm["probability"] * (1.0 + 0.01 * replicate)
-    worse = 3.0 if arm["attack"] == "constant" else 1.0
-    if arm["algorithm"] == "sgd":
-        if arm["probability"] < 0.5:
-            return {"errors": ending_at(1e-14, 100 if worse > 1.0 else 10)}
-        return DIVERGED
-    sure = arm["bound"] * arm["probability"] <= 0.4
-    return {"errors": ending_at(size * worse), "radius": (0.49 if sure else 0.51) * LENGTH}
-
-
-def maps_of(folder, text=PHASES, result=outcome, replicates=5):
+def maps_of(folder, text=PHASES, result=of_phases, replicates=5):
     results = made(folder / "made", nt.studies.parse(text.encode(), "made"), result, replicates)
     return {chart.name: chart for chart in Maps(View(results)).charts(_name)}
 
@@ -136,7 +98,7 @@ def test_the_certified_region_is_that_of_neuro_tron_in_all_panels(maps):
 
 def test_a_cell_is_certified_only_if_it_is_so_in_every_replicate(tmp_path):
     def once_not(setting, replicate, arm):
-        found = outcome(setting, replicate, arm)
+        found = of_phases(setting, replicate, arm)
         return found | ({"radius": None} if replicate == 3 else {})
 
     chart = maps_of(tmp_path, result=once_not)["phase"]

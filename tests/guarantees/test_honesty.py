@@ -242,3 +242,26 @@ def test_ctrl_c_ends_a_measurement_at_once(small_problem, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         certify(small_problem, method="measured", steps=10**7)
     assert made == [0]
+
+
+class Skewed(nt.data.Simulated):
+    """Labels with noise that only `batch` knows of."""
+
+    def batch(self, network, stream, step, batch_size):
+        batch = super().batch(network, stream, step, batch_size)
+        return batch._replace(labels=batch.labels + np.abs(batch.inputs[:, 0]) - 1.0)
+
+
+@pytest.mark.parametrize("method", ["sharp", "theorem1"])
+def test_labels_of_data_of_ones_own_have_no_guarantee(small_problem, method):
+    """The certificate said 5e-13 of exponential noise, and the error was 0.17."""
+    data = Skewed(small_problem.law, small_problem.true_weights)
+    problem = nt.Problem(small_problem.network, data)
+    arm = nt.Arm(nt.NeuroTron(1e-3))
+    found = nt.certify(problem, arm, batch_size=8, steps=100, method=method)
+    assert not found.holds
+    assert "labels" in [assumption.name for assumption in found.failed]
+    assert "measured" in next(a.remedy for a in found.failed if a.name == "labels")
+    with pytest.raises(nt.NotAchievable, match="not known of Skewed"):
+        nt.plan(problem, None, accuracy=1.0, batch_size=8, method=method)
+    assert nt.certify(problem, arm, batch_size=8, steps=3, method="measured", failure=0.5).holds

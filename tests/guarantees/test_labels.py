@@ -55,17 +55,6 @@ def test_a_certificate_says_that_it_takes_labels_of_unknown_weights_for_exact():
     assert "labels" in str(found)
 
 
-def test_data_of_ones_own_have_no_certificate():
-    class Raised(nt.data.Simulated):
-        def batch(self, network, stream, step, batch_size):
-            batch = super().batch(network, stream, step, batch_size)
-            return batch._replace(labels=batch.labels + 1000.0)
-
-    found = certify(nt.Problem(nt.networks.linear(2), Raised(nt.Normal(), W)))
-    assert not found.holds
-    assert "not known of Raised" in str(found)
-
-
 # ---- linear networks need no symmetry ------------------------------------------------------------
 
 LOPSIDED = np.array([[0.5], [2.0], [-0.25]])
@@ -111,12 +100,12 @@ def test_one_step_on_lopsided_rows_with_an_intercept_stays_below_the_bound(theta
     def worst_ratio(used: SharpConstants) -> float:
         moments = attack_moments(used, problem, m, None, budget)
         numbers = used.recursion(moments, 0.0, b).numbers
-        draw = np.random.default_rng(0)
+        angles = np.arange(6) * np.pi / 6
         return max(
             exact_step(problem, away, eta, theta, beta, b)
             / float(bound_after(away @ away, eta, *numbers))
-            for away in (draw.standard_normal(2) * scale for scale in (0.01, 1.0, 1.0, 10.0))
-            for eta in (0.05, 1.0)
+            for away in np.stack([np.cos(angles), np.sin(angles)], axis=1)
+            for eta in (0.1, 10.0)
         )
 
     assert worst_ratio(constants) <= 1.0 + 1e-9

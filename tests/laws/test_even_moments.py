@@ -191,3 +191,9 @@ def test_variances_too_far_apart_are_not_trusted_to_quadrature():
     law = nt.Correlated(nt.Normal(), np.diag([1.0, 1.0, 1e-6]))
     assert law.even_moments(3, "inverse-norm").covariance is None
     assert law.even_moments(3).quartic is not None
+
+
+def test_rows_too_small_to_be_told_from_zero_count_for_nothing_under_weights():
+    """As in the engine, where ω(x) = 0 for them; their inverse squares would not be numbers."""
+    moments = nt.Empirical([[1e-160, 0.0], [0.0, 2.0]]).even_moments(2, "inverse-norm")
+    np.testing.assert_allclose(moments.covariance, [[0.0, 0.0], [0.0, 0.5]])

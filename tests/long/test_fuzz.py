@@ -326,7 +326,7 @@ def good_calls(folder):
             nt.theory.gaussian_risk_probability, scaled | {"n_inputs": 3, "failure": 0.1}),
         "theory.gaussian_trade_off": (
             nt.theory.gaussian_trade_off, scaled | {"n_inputs": 3, "probability": 0.1}),
-        "theory.impersonated_mean": (
+        "guarantees.impersonated_mean": (
             nt.guarantees.impersonated_mean,
             {"problem": problem, "arm": liar, "steps": [1, 2], "batch_size": 1}),
         "theory.lambda1": (

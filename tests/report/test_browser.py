@@ -11,10 +11,8 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
-from tests.claims.test_claims import LIKE_THE_PAPERS
-from tests.figures import test_maps as maps
-from tests.figures.test_collection import outcome
-from tests.results.made import ending_at, made
+from tests.support.results import ending_at, made
+from tests.support.studies import LIKE_THE_PAPERS, PHASES, as_in_the_paper, of_phases
 
 import neurotron as nt
 from neurotron import report
@@ -44,7 +42,7 @@ def folder(tmp_path_factory):
 
     def certified(setting, replicate, arm):
         is_ours = arm["algorithm"] == "neuro-tron"
-        return outcome(setting, replicate, arm) | ({"radius": 9.0} if is_ours else {})
+        return as_in_the_paper(setting, replicate, arm) | ({"radius": 9.0} if is_ours else {})
 
     study = nt.studies.parse(LIKE_THE_PAPERS.encode(), "like")
     return written(tmp_path_factory.mktemp("browser") / "paper", study, certified, 10)
@@ -403,9 +401,9 @@ def phases(tmp_path_factory):
     """A folder with heat maps, and nothing certified that would have to be computed again."""
 
     def uncertain(setting, replicate, arm):
-        return maps.outcome(setting, replicate, arm) | {"radius": None}
+        return of_phases(setting, replicate, arm) | {"radius": None}
 
-    study = nt.studies.parse(maps.PHASES.encode(), "phases")
+    study = nt.studies.parse(PHASES.encode(), "phases")
     return written(tmp_path_factory.mktemp("browser") / "phases", study, uncertain, 5)
 
 

@@ -10,25 +10,12 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.results.made import ending_at, made
+from tests.support.results import ending_at, made
+from tests.support.studies import SMALL
 
 import neurotron as nt
 
 COMMAND = Path(sys.executable).parent / "neurotron"
-
-SMALL = b"""
-name = "small"
-steps = 100
-[trainers]
-"Neuro-Tron" = "neuro-tron"
-[[settings]]
-name = "a"
-n_inputs = 8
-filter_size = 2
-network = "symmetric:width=2"
-[[settings.sweeps]]
-bound = [0.1, 1]
-"""
 
 
 def command(*words, **settings):

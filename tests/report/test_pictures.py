@@ -10,7 +10,7 @@ from hashlib import sha256
 from types import SimpleNamespace
 
 import pytest
-from tests.results.test_folder import held
+from tests.support.folders import held
 
 import neurotron as nt
 from neurotron.figures import render_matplotlib

@@ -9,11 +9,17 @@ from hashlib import sha256
 
 import numpy as np
 import pytest
-from tests.claims.test_claims import LIKE_THE_PAPERS
-from tests.claims.test_frontier import FRONTIER, as_hoped
-from tests.figures.test_collection import SGD_LOST, flat, like_the_paper, outcome
-from tests.figures.test_maps import PHASES
-from tests.results.made import ending_at, made
+from tests.support.results import ending_at, made
+from tests.support.studies import (
+    FRONTIER,
+    LIKE_THE_PAPERS,
+    PHASES,
+    SGD_LOST,
+    as_hoped,
+    as_in_the_paper,
+    flat,
+    like_the_paper,
+)
 
 import neurotron as nt
 from neurotron import report
@@ -131,7 +137,7 @@ bound = [0.1, 1]
 
 def test_a_study_of_nothing_yet_has_a_page(tmp_path):
     study = nt.studies.parse(LIKE_THE_PAPERS.encode(), "like")
-    empty = made(tmp_path / "empty", study, outcome, 0)
+    empty = made(tmp_path / "empty", study, as_in_the_paper, 0)
     text = report.build(empty, evaluate(empty))
     assert "0 units computed" in text
     assert "<figure" not in text
@@ -139,7 +145,7 @@ def test_a_study_of_nothing_yet_has_a_page(tmp_path):
 
 def test_settings_with_fewer_replicates_are_named(tmp_path):
     study = nt.studies.parse(LIKE_THE_PAPERS.encode(), "like")
-    some = made(tmp_path / "some", study, outcome, {"normal": range(5), "heavy": range(3)})
+    some = made(tmp_path / "some", study, as_in_the_paper, {"normal": range(5), "heavy": range(3)})
     text = report.build(some, evaluate(some))
     assert "t: 3 of 5 replicates" in text
     assert "3 to 5 replicates" in text

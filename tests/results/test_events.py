@@ -5,17 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.results.made import ending_at, made
+from tests.support.results import ending_at, made
+from tests.support.studies import STUDY
 
 import neurotron as nt
 from neurotron import report
 from neurotron.results import events
-
-STUDY = b"""
-name = "small"
-trainers = { "Neuro-Tron" = "neuro-tron" }
-settings = [{ name = "a", n_inputs = 8, filter_size = 2, network = "symmetric:width=2" }]
-"""
 
 
 @pytest.fixture(scope="module")

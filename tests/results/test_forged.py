@@ -10,8 +10,8 @@ import math
 import numpy as np
 import polars
 import pytest
-from tests.results.made import ending_at, made
-from tests.results.test_events import STUDY
+from tests.support.results import ending_at, made
+from tests.support.studies import STUDY
 
 import neurotron as nt
 from neurotron._check import InputError

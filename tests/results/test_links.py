@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.results.test_folder import MANIFEST, ROW, held
+from tests.support.folders import MANIFEST, ROW, held
 
 from neurotron._check import InputError
 from neurotron.results.folder import Folder, StorageError

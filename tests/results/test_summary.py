@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from tests.results.made import INITIAL, TRUE, ending_at, made
+from tests.support.results import INITIAL, TRUE, ending_at, made
 
 import neurotron as nt
 from neurotron.results.summary import OUTCOMES, bootstrap, rate, steps_to, summarise

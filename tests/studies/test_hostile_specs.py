@@ -233,6 +233,7 @@ HOSTILE: dict[str, tuple[str | bytes, str]] = {
     "nothing": ("", "`name` is missing"),
     "no trainers": ('name = "s"\n[[settings]]\nname = "a"\n', "`trainers` is missing"),
     "an empty table": ('name = "s"\n[trainers]\n[[settings]]\nname="a"', "`trainers` must not be"),
+    "an old study": (GOOD.replace("settings", "cohorts"), "unknown key in the study 'cohorts'"),
     "no settings": ('name = "s"\n[trainers]\nS = "sgd"\n', "`settings` is missing"),
     "a setting without a name": (GOOD + "[[settings]]\n", "`settings[2].name` is missing"),
     "no levels": (but(bound="[]"), "`settings[0].sweeps[0].bound` must not be empty"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.trainers.test_transcription import output_and_gradient
+from tests.support.networks import output_and_gradient
 
 import neurotron as nt
 from neurotron._streams import Purpose, Stream

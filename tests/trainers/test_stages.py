@@ -128,3 +128,24 @@ def test_repr_shows_trainers_and_shares():
     assert repr(staged) == (
         "Stages((SGD(step_size=0.1), 0.25), (ClippedSGD(quantile=0.2, speed=0.05), 0.75))"
     )
+
+
+class Standing(ResolvedStages):
+    """Never says that its next stage lasts any longer."""
+
+    def next_stage(self, stage, snapshot):
+        return stage, snapshot
+
+
+class Endless(nt.trainers.stages.StagedTrainer):
+    """Resolves to stages that do not come to an end."""
+
+    parts = (nt.SGD(0.1),)
+
+    def resolve(self, problem, **_):
+        return Standing(self.parts, (5,))
+
+
+def test_stages_that_do_not_go_on_are_refused(small_problem):
+    with pytest.raises(nt.InputError, match=r"next_stage of Standing.*until after step 5"):
+        run(small_problem, Endless())

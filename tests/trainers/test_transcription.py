@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from tests.support.networks import output_and_gradient
 
 import neurotron as nt
 from neurotron._streams import Purpose, Stream
@@ -52,17 +53,6 @@ def attacks(r: int) -> list[nt.Attack]:
         named.Impersonation(THETA, BETA, weights=u),
         named.Adaptive(THETA, BETA),
     ]
-
-
-def output_and_gradient(network, w, x):
-    """f_w(x) and ∇f_w(x), gate by gate."""
-    output, gradient = 0.0, np.zeros(len(w))
-    for q, gate in zip(network.outer_weights, network.gates, strict=True):
-        z = float(w @ (gate @ x))
-        slope = 1.0 if z > 0 else network.leak
-        output += q * slope * z / network.width
-        gradient += q * slope * (gate @ x) / network.width
-    return output, gradient
 
 
 def distortion(attack, problem, w, i, x, y, uniform, direction, matrix):

@@ -34,7 +34,7 @@ class Query(NamedTuple):
     label: Any
     """y, the honest label."""
     output: Any
-    """f_w(x), what the learner would answer now."""
+    """f_w(x), what the network answers now."""
     sign: Any
     """−1, +1, −1, … by position in the batch."""
     uniform: Any

@@ -10,6 +10,7 @@ from neurotron import _check
 from neurotron._types import Array
 from neurotron.attacks.base import Attack
 from neurotron.attacks.budget import Budget
+from neurotron.attacks.catalog import BUILT_IN
 from neurotron.attacks.query import Query, QueryBuilder, position_signs
 
 __all__ = [
@@ -73,7 +74,7 @@ def misstated(
     No guarantee holds if coins depend on other samples. The sharp certificate must know whether ξ
     does; Theorem 1 holds either way.
     """
-    if not isinstance(attack, Attack) or type(attack).__module__.startswith("neurotron."):
+    if not isinstance(attack, Attack) or type(attack) in BUILT_IN:
         return "", ""
     formulas = ["chance"]
     if attack.scope == "query" and method == "sharp":

@@ -126,10 +126,9 @@ def plan(
     problem = options.build_problem(network, law, n_inputs, filter_size, noise, seed)
     if plot is not None:
         check_picture("--plot", plot)
-    from neurotron.attacks import Budget
     from neurotron.guarantees import plan as make_plan
 
-    budget = Budget(bound, probability, _check.choice("scope", scope, ("query", "batch")))  # type: ignore[arg-type]
+    budget = attacks.Budget(bound, probability, _check.choice("scope", scope, ("query", "batch")))  # type: ignore[arg-type]
     found = make_plan(
         problem, budget, batch_size=batch_size, accuracy=accuracy, steps=steps, failure=failure,
         sensing=sensing, weighting=weighting, step_size=step_size, initial_error=initial_error,

@@ -67,8 +67,8 @@ def simulate(
     bound = _usual_bound(attack) if bound is None else bound
     adversary = attacks.build(attack, problem, bound=bound, probability=probability, seed=seed)
     chosen = trainer or PAPER_TRAINERS
-    learners = [trainers.build(text, step_size=step_size) for text in chosen]
-    arms = [Arm(learner, adversary, name=repr(learner)) for learner in learners]
+    built = [trainers.build(text, step_size=step_size) for text in chosen]
+    arms = [Arm(each, adversary, name=repr(each)) for each in built]
     if len({arm.name for arm in arms}) < len(arms):
         raise _check.InputError("`--trainer`: the same trainer is given twice")
     if plot is not None:

@@ -28,6 +28,9 @@ class Batch(NamedTuple):
 class Data(Pickled, ABC):
     """Where inputs x and honest labels y come from; a subclass gives `law` and `batch`.
 
+    No theorem covers the labels of a subclass of your own: `certify` and `plan` say so, and
+    ``certify(…, method="measured")`` measures.
+
     Examples
     --------
     Labels that carry noise of a user's own, drawn by the stream:

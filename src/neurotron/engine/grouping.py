@@ -17,7 +17,7 @@ T = TypeVar("T", Attack, Trainer)
 
 
 def groups(things: Sequence[T | None]) -> list[tuple[T, Index]]:
-    """Return one thing of each family with the columns of the arms that share its formulas."""
+    """Return one thing of each formula group with the columns of the arms in it."""
     members: dict[object, list[int]] = {}
     for column, thing in enumerate(things):
         if thing is not None:

@@ -1,4 +1,4 @@
-"""The cohort loop in NumPy: one stream, many learners, formulas called on (batch, arms) arrays.
+"""The cohort loop in NumPy: one stream, many arms, formulas called on (batch, arms) arrays.
 
 One step: draw the batch → project it once → respond (outputs, gradient coefficients) → attack the
 labels → weigh the residuals → update. This is the engine for users' own laws, attacks and trainers,

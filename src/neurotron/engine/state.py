@@ -20,7 +20,7 @@ __all__ = ["CohortState", "KeptState", "divergence_limit"]
 
 @dataclass
 class CohortState:
-    """The learners of a cohort after `step` updates."""
+    """The arms of a cohort after `step` updates."""
 
     step: int
     weights: Array

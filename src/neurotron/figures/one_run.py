@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from neurotron import _check
 from neurotron.figures import render_matplotlib
 from neurotron.figures.chart import ERROR, STEPS, Chart, Line, Panel, line_of
 from neurotron.figures.styles import shades, styles
-
-if TYPE_CHECKING:
-    from neurotron.trainers import Arm
-    from neurotron.trajectories import Trajectories
+from neurotron.trainers import BY_NAME, Arm
+from neurotron.trajectories import Trajectories
 
 __all__ = ["plot", "run_chart", "run_lines"]
 
 
 def run_chart(run: Trajectories) -> Chart:
     """Return the chart of a run: one line per arm, in the colour of its trainer."""
-    from neurotron.trajectories import Trajectories
-
     _check.instance("run", run, Trajectories)
     label = ERROR if run.has_errors else "batch loss"
     panel = Panel("", tuple(run_lines(run)))
@@ -39,8 +35,6 @@ def run_lines(run: Trajectories) -> list[Line]:
 
 def _looks(arms: tuple[Arm, ...]) -> list[Any]:
     """Return the style of each arm: its trainer's, in shades if one trainer meets many attacks."""
-    from neurotron.trainers import BY_NAME
-
     names = {factory: name for name, factory in BY_NAME.factories.items()}
     labels = [repr(arm.trainer) for arm in arms]
     algorithms = [names.get(type(arm.trainer), "") for arm in arms]

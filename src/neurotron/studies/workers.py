@@ -9,8 +9,12 @@ from functools import partial
 from typing import Protocol
 
 from neurotron._check import InputError
+from neurotron.laws import Normal
+from neurotron.networks import relu_gate
+from neurotron.problem import Problem
 from neurotron.studies.spec import Unit
 from neurotron.studies.unit import Computed, fingerprint, run_unit
+from neurotron.trainers import Arm, NeuroTron
 
 __all__ = ["ExecutorWorkers", "Threads", "Workers", "in_one_line"]
 
@@ -53,12 +57,8 @@ class Threads:
 
     def prepare(self) -> None:
         """Compile in the main thread, where Ctrl-C is heard, what units need."""
-        from neurotron.guarantees import certify
-        from neurotron.laws import Normal
-        from neurotron.networks import relu_gate
-        from neurotron.problem import Problem
+        from neurotron.guarantees import certify  # loads the compiler, and so does the next
         from neurotron.simulation import simulate
-        from neurotron.trainers import Arm, NeuroTron
 
         problem, arm = Problem.draw(relu_gate(1), Normal()), Arm(NeuroTron(1.0))
         run = simulate(problem, [arm], steps=0, batch_size=1)

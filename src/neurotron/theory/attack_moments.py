@@ -120,10 +120,10 @@ def attacked_rows(
 def _labels(problem: Problem, x: Array) -> Array | None:
     """Return the honest label at each point: the stored one, or the one made there; None if unsure.
 
-    Noise makes another one at every visit.
+    Noise makes another one at every visit, and what a subclass does is not known.
     """
     data = problem.data
-    if type(data) is Rows:  # a subclass may change the labels
+    if type(data) is Rows:
         return data.y
     if type(data) is Simulated and data.true_weights is not None and data.noise == 0.0:
         return problem.network(data.true_weights, x)

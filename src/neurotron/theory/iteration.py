@@ -22,13 +22,13 @@ _bound_after, _best_step = inline(bound_after), inline(best_step)
 
 
 @entry
-def fill(stamp: str) -> Callable[..., None]:
+def fill(source_hash: str) -> Callable[..., None]:
     """Return the function that fills an array from its first number on."""
 
     def fill(
         eta: float, p: float, q: float, d2: float, d1: float, d0: float, deltas: Array
     ) -> None:
-        _ = stamp
+        _ = source_hash
         for t in range(1, deltas.size):
             delta = deltas[t - 1]
             step = _best_step(delta, p, q, d2, d1, d0) if eta == SCHEDULED else eta

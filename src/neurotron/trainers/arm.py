@@ -18,7 +18,7 @@ __all__ = ["Arm", "check_arms"]
 
 @dataclass(frozen=True, eq=False)
 class Arm:
-    """One learner of a cohort.
+    """A trainer under an attack.
 
     Parameters
     ----------

@@ -25,6 +25,8 @@ __all__ = [
 ]  # fmt: skip
 
 FOREVER = 2**62
+MOST_EMPTY = 1000
+"""Stages without a step, one after the other, that are taken for a mistake."""
 
 
 class Snapshot(NamedTuple):
@@ -147,8 +149,15 @@ def current_stage(
 ) -> tuple[Stage, Snapshot | None]:
     """Return the stage of an arm at `step`, and where it begins; None if the last one goes on."""
     current = stage
-    while current.until <= step:
+    for _ in range(MOST_EMPTY):
+        if current.until > step:
+            break
         assert isinstance(trainer, ResolvedStages)
         current, snapshot = trainer.next_stage(current, snapshot)
+    else:
+        raise _check.InputError(
+            f"next_stage of {type(trainer).__name__} does not come to an end: a stage must last "
+            f"until after step {step}"
+        )
     goes_on = (current.part, current.since) == (stage.part, stage.since)
     return current, None if goes_on else snapshot

@@ -14,9 +14,9 @@ __all__ = [
     "EXTERNAL",
     "FIRST_GRADIENT",
     "SENSING",
+    "ArmBlocks",
     "Batches",
     "ExternalBatches",
-    "Learners",
     "Projections",
     "Scratch",
 ]  # fmt: skip
@@ -55,7 +55,7 @@ class ExternalBatches(NamedTuple):
 
 
 class Projections(NamedTuple):
-    """How a batch is seen: all dense matrices as one, and which columns of it each one is."""
+    """What a batch is projected onto: all dense matrices as one, and the columns of each."""
 
     matrix: Array
     """In blocks of eight columns, (blocks, 8 n)."""
@@ -70,8 +70,8 @@ class Projections(NamedTuple):
     """(r,); empty if nobody knows them."""
 
 
-class Learners(NamedTuple):
-    """Arms in blocks of eight that share direction, sensing matrix, attack, rule and weighting."""
+class ArmBlocks(NamedTuple):
+    """Arms in blocks of eight that share all that is one number for a block: see `layout`."""
 
     weights: Array
     """(blocks, 8 r): number 8 j + a is weight j of lane a."""

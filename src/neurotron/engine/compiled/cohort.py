@@ -20,7 +20,7 @@ from neurotron.trainers import Arm
 __all__ = ["CompiledCohort", "obstacle"]
 
 EXTERNAL_NUMBERS = 2**20
-"""About how many input numbers are fed to the loop at once."""
+"""About how many input numbers are handed to the loop at once."""
 
 
 def obstacle(problem: Problem, arm: Arm) -> str:
@@ -44,11 +44,11 @@ class CompiledCohort:
         self.problem, arms, _, self.stream, self.state = setup
         self.batches = layout.batches_of(setup)
         self.projections, sensing = layout.projections_of(setup)
-        self.learners, lanes = layout.learners_of(setup, sensing)
-        self.scratch = layout.scratch_of(setup, self.batches, self.projections, self.learners)
+        self.arm_blocks, lanes = layout.arm_blocks_of(setup, sensing)
+        self.scratch = layout.scratch_of(setup, self.batches, self.projections, self.arm_blocks)
         self.places = np.empty(len(arms), dtype=np.intp)
         self.places[lanes] = np.arange(lanes.size).reshape(lanes.shape)
-        self.fed_steps = max(1, EXTERNAL_NUMBERS // self.scratch.latent.size)
+        self.external_steps = max(1, EXTERNAL_NUMBERS // self.scratch.latent.size)
 
     def compile(self) -> None:
         """Compile now what the first step would otherwise wait for, or find it on disk."""
@@ -59,27 +59,27 @@ class CompiledCohort:
         records = []
         while True:
             start = self.state.step
-            end = stop if self.batches.law != EXTERNAL else min(stop, start + self.fed_steps)
+            end = stop if self.batches.law != EXTERNAL else min(stop, start + self.external_steps)
             here = due[(due >= start) & ((due < end) | (due == stop) & (end == stop))]
             records.append(self._advance(start, end, here))
             if end == stop:
                 return Records.joined(records)
 
     def _advance(self, start: int, stop: int, due: Index) -> Records:
-        shape = (len(due), *self.learners.stopped_at.shape)
+        shape = (len(due), *self.arm_blocks.stopped_at.shape)
         errors, losses = np.empty(shape), np.empty(shape)
-        feed = self._feed(start, stop + (stop in due))
+        external = self._external_batches(start, stop + (stop in due))
         advance(
-            start, stop, due, self.batches, feed, self.projections, self.learners, self.scratch,
-            errors, losses,
+            start, stop, due, self.batches, external, self.projections, self.arm_blocks,
+            self.scratch, errors, losses,
         )  # fmt: skip
         self.state.step = stop
-        learners = self.learners
-        self.state.weights[:] = self._filters(learners.weights)
-        shown = np.where(learners.averaging[:, None] > 0, learners.average, learners.weights)
+        arm_blocks = self.arm_blocks
+        self.state.weights[:] = self._filters(arm_blocks.weights)
+        shown = np.where(arm_blocks.averaging[:, None] > 0, arm_blocks.average, arm_blocks.weights)
         self.state.average[:] = self._filters(shown)
-        self.state.stopped_at[:] = self.learners.stopped_at.ravel()[self.places]
-        rows = self.learners.memory[self.places // LANES, self.places % LANES]
+        self.state.stopped_at[:] = self.arm_blocks.stopped_at.ravel()[self.places]
+        rows = self.arm_blocks.memory[self.places // LANES, self.places % LANES]
         for arm, numbers in enumerate(self.state.memory):
             self.state.memory[arm] = tuple(rows[arm, : len(numbers)].tolist())
         known = self.problem.true_weights is not None
@@ -91,21 +91,21 @@ class CompiledCohort:
         return lanes.reshape(len(self.state.weights), -1)[:, self.places]
 
     def _by_arm(self, records: Array) -> Array:
-        return records.reshape(len(records), self.learners.stopped_at.size)[:, self.places]
+        return records.reshape(len(records), self.arm_blocks.stopped_at.size)[:, self.places]
 
-    def _feed(self, start: int, stop: int) -> ExternalBatches:
+    def _external_batches(self, start: int, stop: int) -> ExternalBatches:
         """Return what the loop cannot draw itself of the batches `start` … `stop` − 1."""
         b, width = self.scratch.latent.shape
-        fed = range(start, stop) if self.batches.law == EXTERNAL else range(0)
-        inputs = np.empty((len(fed), b * width))
+        wanted = range(start, stop) if self.batches.law == EXTERNAL else range(0)
+        inputs = np.empty((len(wanted), b * width))
         if layout.draws_itself(self.problem.data):
             law = self.problem.law
             base = law.base if type(law) is Correlated else law
-            for i, step in enumerate(fed):
+            for i, step in enumerate(wanted):
                 inputs[i] = draw_inputs(base, self.stream, step, b, width).ravel()
             return ExternalBatches(start, inputs, np.empty((0, b)), np.empty((0, b)))
-        labels, counts = np.empty((len(fed), b)), np.ones((len(fed), b))
-        for i, step in enumerate(fed):
+        labels, counts = np.empty((len(wanted), b)), np.ones((len(wanted), b))
+        for i, step in enumerate(wanted):
             batch = draw_batch(self.problem.data, self.problem.network, self.stream, step, b)
             inputs[i], labels[i] = batch.inputs.ravel(), batch.labels
             if batch.counts is not None:

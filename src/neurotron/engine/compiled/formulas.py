@@ -1,6 +1,6 @@
 """The built-in formulas as compiled kernels, chosen by an integer code (trainers': see `rules`).
 
-Each formula is compiled once, inside the loop that calls it on a whole block of learners. So the
+Each formula is compiled once, inside the loop that calls it on a whole block of arms. So the
 time to compile grows with the number of formulas, never with laws × attacks × trainers.
 """
 

@@ -14,8 +14,8 @@ from neurotron.engine.compiled import formulas
 from neurotron.engine.compiled.arrays import (
     DIRECTIONS,
     EXTERNAL,
+    ArmBlocks,
     Batches,
-    Learners,
     Projections,
     Scratch,
 )
@@ -31,13 +31,13 @@ from neurotron.networks.basis import Windows
 from neurotron.problem import Problem
 from neurotron.trainers import Arm, NeuroTron
 
-__all__ = ["batches_of", "draws_itself", "learners_of", "projections_of", "scratch_of"]
+__all__ = ["arm_blocks_of", "batches_of", "draws_itself", "projections_of", "scratch_of"]
 
 HONEST = Constant(bound=0.0, probability=0.0)
 
 
 def batches_of(setup: Setup) -> Batches:
-    """Return how batches are drawn: in the loop if the law's formula is built in, else fed."""
+    """Return how batches are drawn: in the loop if the law's formula is built in, else outside."""
     key, law = np.uint64(setup.stream.key), setup.problem.law
     base, mixing = law, np.empty((0, 0))
     if type(law) is Correlated:
@@ -61,7 +61,7 @@ def draws_itself(data: Data) -> bool:
 
 
 def projections_of(setup: Setup) -> tuple[Projections, list[int]]:
-    """Return how a batch is seen, and which of its sensing matrices each arm goes by."""
+    """Return what batches are projected onto, and which sensing matrix each arm goes by."""
     network, true_weights, dense = setup.problem.network, setup.problem.true_weights, Stack()
     basis = network.basis
     of_basis = (
@@ -118,7 +118,7 @@ def _in_blocks(matrix: Array) -> Array:
 # ---- arms ----------------------------------------------------------------------------------------
 
 
-def learners_of(setup: Setup, sensing: Sequence[int]) -> tuple[Learners, Index]:
+def arm_blocks_of(setup: Setup, sensing: Sequence[int]) -> tuple[ArmBlocks, Index]:
     """Return the arms in blocks of eight, and which arm each lane holds, (blocks, 8)."""
     problem, arms, batch_size, _, state = setup
     attacks = [HONEST if arm.attack is None else arm.attack for arm in arms]
@@ -144,7 +144,7 @@ def learners_of(setup: Setup, sensing: Sequence[int]) -> tuple[Learners, Index]:
     def filters(columns: Array) -> Array:
         return columns[:, lanes].transpose(1, 0, 2).reshape(len(lanes), -1)
 
-    return Learners(
+    return ArmBlocks(
         weights=filters(state.weights),
         average=filters(state.average),
         since=np.array([stage.since for stage in state.stages])[lanes],
@@ -210,7 +210,7 @@ def _references(
 
 
 def scratch_of(
-    setup: Setup, batches: Batches, projections: Projections, learners: Learners
+    setup: Setup, batches: Batches, projections: Projections, arm_blocks: ArmBlocks
 ) -> Scratch:
     """Return room to work in."""
     network, b = setup.problem.network, setup.batch_size
@@ -245,8 +245,8 @@ def scratch_of(
         chosen=np.empty(b),
         noise=np.empty(2 * noise_pairs),
         flat_coin=flat(),
-        counts=np.ones((1 + learners.weighting.max(), b * LANES)),
-        reference_output=flat(len(learners.references)),
+        counts=np.ones((1 + arm_blocks.weighting.max(), b * LANES)),
+        reference_output=flat(len(arm_blocks.references)),
         queries=queries,
         responses=flat(len(network.basis)),
         coefficients=flat(len(network.basis)),

@@ -1,6 +1,6 @@
-"""The cohort loop: one batch for all learners, eight learners at a time.
+"""The cohort loop: one batch for all arms, eight arms at a time.
 
-One step: draw the batch → see it through all matrices at once → answer (outputs, gradient
+One step: draw the batch → project it onto all matrices at once → respond (outputs, gradient
 coefficients) → attack the labels → weigh the residuals → update. "Flat" arrays hold one number for
 each sample and lane, eight lanes to a sample, so that a formula is one loop over them.
 """
@@ -21,9 +21,9 @@ from neurotron.engine.compiled.arrays import (
     EXTERNAL,
     FIRST_GRADIENT,
     SENSING,
+    ArmBlocks,
     Batches,
     ExternalBatches,
-    Learners,
     Projections,
     Scratch,
 )
@@ -49,11 +49,15 @@ INPUTS, ATTACK, NOISE = (
 
 @inline
 def _draw_and_project(
-    step: int, batches: Batches, feed: ExternalBatches, projections: Projections, scratch: Scratch
+    step: int,
+    batches: Batches,
+    external: ExternalBatches,
+    projections: Projections,
+    scratch: Scratch,
 ) -> None:
     """Draw the inputs of batch `step`, and see them through all matrices."""
     if batches.law == EXTERNAL:
-        loops.copy(feed.inputs[step - feed.first], scratch.drawn)
+        loops.copy(external.inputs[step - external.first], scratch.drawn)
     else:
         fill_pairs(batches.key, INPUTS, np.uint64(step), scratch.u, scratch.v)
         draw(batches.law, scratch.u, scratch.v, batches.scale, batches.shape, scratch.drawn)
@@ -86,19 +90,23 @@ def _respond(
 def _label(
     step: int,
     batches: Batches,
-    feed: ExternalBatches,
-    learners: Learners,
+    external: ExternalBatches,
+    arm_blocks: ArmBlocks,
     projections: Projections,
     scratch: Scratch,
 ) -> None:
     """Find the honest labels, how much samples count, and the coins of the attack."""
-    for block in range(len(learners.references)):
+    for block in range(len(arm_blocks.references)):
         _respond(
-            learners.references[block], False, projections, scratch, scratch.reference_output[block]
+            arm_blocks.references[block],
+            False,
+            projections,
+            scratch,
+            scratch.reference_output[block],
         )
     label = scratch.queries[LABEL]
-    if len(feed.labels):
-        loops.spread(feed.labels[step - feed.first], 1, label)
+    if len(external.labels):
+        loops.spread(external.labels[step - external.first], 1, label)
     else:
         loops.spread(scratch.reference_output[0], LANES, label)
     if batches.noise > 0.0:
@@ -107,8 +115,8 @@ def _label(
         fill_pairs(batches.key, NOISE, np.uint64(step), u, v)
         draw_normal(u, v, batches.noise, 0.0, scratch.noise)
         loops.add_each(scratch.noise, label)
-    if len(feed.counts):
-        loops.spread(feed.counts[step - feed.first], 1, scratch.counts[0])
+    if len(external.counts):
+        loops.spread(external.counts[step - external.first], 1, scratch.counts[0])
     if len(scratch.counts) > 1:
         inputs, counts = scratch.inputs, scratch.counts
         loops.times_inverse_square(inputs, projections.inputs.size, counts[0], counts[1])
@@ -122,34 +130,36 @@ def _label(
 
 
 @inline
-def _fill_query(block: int, learners: Learners, projections: Projections, scratch: Scratch) -> None:
+def _fill_query(
+    block: int, arm_blocks: ArmBlocks, projections: Projections, scratch: Scratch
+) -> None:
     """Fill in what the attack of a block looks at besides labels and outputs."""
-    if learners.query_fields[block, PUSH]:
-        _push(block, learners, projections, scratch, scratch.queries[PUSH])
-    if learners.query_fields[block, PROBE]:
-        columns, vectors = projections.sensing[learners.sensing[block]], learners.vectors[block]
+    if arm_blocks.query_fields[block, PUSH]:
+        _push(block, arm_blocks, projections, scratch, scratch.queries[PUSH])
+    if arm_blocks.query_fields[block, PROBE]:
+        columns, vectors = projections.sensing[arm_blocks.sensing[block]], arm_blocks.vectors[block]
         product(scratch.seen, columns, vectors, scratch.queries[PROBE], LANES, 0)
-    if learners.query_fields[block, PROBE_OUTPUT]:
-        which = learners.impersonated[block]
+    if arm_blocks.query_fields[block, PROBE_OUTPUT]:
+        which = arm_blocks.impersonated[block]
         loops.gather_lanes(scratch.reference_output, which, scratch.queries[PROBE_OUTPUT])
-    if learners.query_fields[block, NORM]:
+    if arm_blocks.query_fields[block, NORM]:
         loops.norms(scratch.inputs, projections.inputs.size, scratch.queries[NORM])
-    if learners.query_fields[block, PARAMETER]:
-        loops.copy(learners.parameter[block], scratch.queries[PARAMETER])
+    if arm_blocks.query_fields[block, PARAMETER]:
+        loops.copy(arm_blocks.parameter[block], scratch.queries[PARAMETER])
 
 
 @inline
 def _push(
-    block: int, learners: Learners, projections: Projections, scratch: Scratch, push: Array
+    block: int, arm_blocks: ArmBlocks, projections: Projections, scratch: Scratch, push: Array
 ) -> None:
     """Set (w − w*)ᵀ(direction of each sample).
 
     Works in `weight` and `move`, which are set later in the step.
     """
-    away, along, direction = scratch.move, scratch.weight, learners.direction[block]
-    loops.subtract_each(learners.weights[block], projections.true_weights, away)
+    away, along, direction = scratch.move, scratch.weight, arm_blocks.direction[block]
+    loops.subtract_each(arm_blocks.weights[block], projections.true_weights, away)
     if direction == SENSING:
-        columns = projections.sensing[learners.sensing[block]]
+        columns = projections.sensing[arm_blocks.sensing[block]]
         product(scratch.seen, columns, away, push, LANES, 0)
     else:
         loops.fill(push, 0.0)
@@ -165,23 +175,23 @@ def _push(
 
 @inline
 def _update(
-    step: int, block: int, learners: Learners, projections: Projections, scratch: Scratch
+    step: int, block: int, arm_blocks: ArmBlocks, projections: Projections, scratch: Scratch
 ) -> None:
-    """Move the eight learners of a block."""
-    weight, move, direction = scratch.weight, scratch.move, learners.direction[block]
-    weights, rate = learners.weights[block], learners.rate[block]
-    rule, memory, residual = learners.rule[block], learners.memory[block], scratch.residual
-    counts = scratch.counts[learners.weighting[block]]
+    """Move the eight arms of a block."""
+    weight, move, direction = scratch.weight, scratch.move, arm_blocks.direction[block]
+    weights, rate = arm_blocks.weights[block], arm_blocks.rate[block]
+    rule, memory, residual = arm_blocks.rule[block], arm_blocks.memory[block], scratch.residual
+    counts = scratch.counts[arm_blocks.weighting[block]]
     weigh(rule, memory, residual, counts, rate, weight)
-    if learners.observes[block]:
-        _measure(block, learners, projections, scratch)
+    if arm_blocks.observes[block]:
+        _measure(block, arm_blocks, projections, scratch)
     samples = Samples(residual, scratch.length)
-    adapt(rule, step, memory, learners.stopped_at[block], samples, counts)
+    adapt(rule, step, memory, arm_blocks.stopped_at[block], samples, counts)
     if direction == FIRST_GRADIENT:
         loops.sum_into_first(weight)
     loops.fill(move, 0.0)
     if direction == SENSING:
-        columns = projections.sensing[learners.sensing[block]]
+        columns = projections.sensing[arm_blocks.sensing[block]]
         add_transposed_product(scratch.seen, columns, weight, move)
     else:
         for matrix in range(len(projections.basis)):
@@ -190,19 +200,19 @@ def _update(
             add_transposed_product(
                 scratch.basis_seen, projections.basis[matrix], coefficients, move
             )
-    stopped_at, average = learners.stopped_at[block], learners.average[block]
-    loops.take_move(weights, move, stopped_at, step, learners.limit)
-    if learners.averaging[block]:
-        loops.add_to_average(weights, average, learners.since[block], stopped_at, step)
+    stopped_at, average = arm_blocks.stopped_at[block], arm_blocks.average[block]
+    loops.take_move(weights, move, stopped_at, step, arm_blocks.limit)
+    if arm_blocks.averaging[block]:
+        loops.add_to_average(weights, average, arm_blocks.since[block], stopped_at, step)
 
 
 @inline
-def _measure(block: int, learners: Learners, projections: Projections, scratch: Scratch) -> None:
+def _measure(block: int, arm_blocks: ArmBlocks, projections: Projections, scratch: Scratch) -> None:
     """Set the squared length of each sample's direction.
 
     Works in `move`, and in the coefficients of a block that does not move along gradients.
     """
-    direction, row = learners.direction[block], learners.sensing[block]
+    direction, row = arm_blocks.direction[block], arm_blocks.sensing[block]
     length, work = scratch.length, scratch.move
     if direction == SENSING:
         loops.fill(scratch.coefficients[0], 1.0)
@@ -222,25 +232,25 @@ def _measure(block: int, learners: Learners, projections: Projections, scratch: 
 @inline
 def _record(
     block: int,
-    learners: Learners,
+    arm_blocks: ArmBlocks,
     projections: Projections,
     scratch: Scratch,
     errors: Array,
     losses: Array,
 ) -> None:
     """Set error ‖w − w*‖ and mean squared residual of each lane; infinite once it diverged."""
-    averaging = learners.averaging[block]
-    shown = learners.average[block] if averaging else learners.weights[block]
+    averaging = arm_blocks.averaging[block]
+    shown = arm_blocks.average[block] if averaging else arm_blocks.weights[block]
     loops.distances(shown, projections.true_weights, errors)
     loops.mean_squares(scratch.residual, scratch.counts[0], losses)
     for lane in range(LANES):
-        stopped = learners.stopped_at[block, lane] >= 0
+        stopped = arm_blocks.stopped_at[block, lane] >= 0
         errors[lane] = np.inf if stopped else errors[lane]
         losses[lane] = np.inf if stopped or np.isnan(losses[lane]) else losses[lane]
 
 
 @entry
-def advance(stamp: str) -> Callable[..., None]:
+def advance(source_hash: str) -> Callable[..., None]:
     """Return the loop over steps, kept on disk."""
 
     def advance(
@@ -248,9 +258,9 @@ def advance(stamp: str) -> Callable[..., None]:
         stop: int,
         due: Index,
         batches: Batches,
-        feed: ExternalBatches,
+        external: ExternalBatches,
         projections: Projections,
-        learners: Learners,
+        arm_blocks: ArmBlocks,
         scratch: Scratch,
         errors: Array,
         losses: Array,
@@ -259,39 +269,39 @@ def advance(stamp: str) -> Callable[..., None]:
 
         Records have shape (due, blocks, 8).
         """
-        _ = stamp
+        _ = source_hash
         recorded = 0
         for step in range(start, stop + 1):
             recording = recorded < due.size and due[recorded] == step
             if step == stop and not recording:
                 break
-            _draw_and_project(step, batches, feed, projections, scratch)
-            _label(step, batches, feed, learners, projections, scratch)
-            for block in range(len(learners.weights)):
-                if loops.smallest(learners.stopped_at[block]) >= 0:  # nobody runs
+            _draw_and_project(step, batches, external, projections, scratch)
+            _label(step, batches, external, arm_blocks, projections, scratch)
+            for block in range(len(arm_blocks.weights)):
+                if loops.smallest(arm_blocks.stopped_at[block]) >= 0:  # nobody runs
                     if recording:
                         loops.fill(errors[recorded, block], np.inf)
                         loops.fill(losses[recorded, block], np.inf)
                     continue
-                slopes = learners.direction[block] != SENSING
+                slopes = arm_blocks.direction[block] != SENSING
                 output = scratch.queries[OUTPUT]
-                _respond(learners.weights[block], slopes, projections, scratch, output)
-                _fill_query(block, learners, projections, scratch)
+                _respond(arm_blocks.weights[block], slopes, projections, scratch, output)
+                _fill_query(block, arm_blocks, projections, scratch)
                 attack(
-                    learners.attack[block],
+                    arm_blocks.attack[block],
                     scratch.queries,
                     scratch.flat_coin,
-                    learners.bound[block],
-                    learners.probability[block],
+                    arm_blocks.bound[block],
+                    arm_blocks.probability[block],
                     scratch.residual,
                 )
                 if recording:
                     _record(
-                        block, learners, projections, scratch, errors[recorded, block],
+                        block, arm_blocks, projections, scratch, errors[recorded, block],
                         losses[recorded, block],
                     )  # fmt: skip
                 if step < stop:
-                    _update(step, block, learners, projections, scratch)
+                    _update(step, block, arm_blocks, projections, scratch)
             recorded += recording
 
     return advance
