@@ -55,6 +55,17 @@ def test_a_certificate_says_that_it_takes_labels_of_unknown_weights_for_exact():
     assert "labels" in str(found)
 
 
+@pytest.mark.parametrize("noise", [0.0, 1e-6])
+def test_rows_that_no_linear_filter_explains_have_no_certificate_without_true_weights(noise):
+    draw = np.random.default_rng(5)
+    x = draw.standard_normal((100, 3))
+    y = x @ [1.0, -2.0, 3.0] + 4.0 + noise * draw.standard_normal(100)
+    problem = nt.Problem.from_rows(nt.networks.linear(3), x, y, intercept=True)
+    found = certify(problem, initial_error=9.0)
+    assert found.holds == (noise == 0.0)
+    assert [a.name for a in found.failed] == ["labels"] * (noise > 0.0)
+
+
 # ---- linear networks need no symmetry ------------------------------------------------------------
 
 LOPSIDED = np.array([[0.5], [2.0], [-0.25]])
