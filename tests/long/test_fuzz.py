@@ -174,7 +174,7 @@ def good_calls(folder):
     weighted = {"sensing": "optimal", "weighting": None}
     simulated = {
         "problem": problem, "arms": [arm], "steps": 3, "batch_size": 2, "seed": 0, "replicate": 0,
-        "record": "log", "source": None, "engine": "auto", "resume": None, "progress": stop,
+        "record": "log", "engine": "auto", "resume": None, "progress": stop,
     }  # fmt: skip
     certified = {
         "problem": problem, "arm": arm, "batch_size": 4, "steps": 10, "failure": 0.1,
@@ -248,10 +248,15 @@ def good_calls(folder):
         "check_attack": (nt.check_attack, {"attack": attack, "seed": 0}),
         "check_law": (nt.check_law, {"law": nt.Normal(), "n_inputs": 3, "seed": 0}),
         "check_trainer": (nt.check_trainer, {"trainer": nt.SGD(0.01), "seed": 0}),
-        "load": (nt.load_results, {"folder": folder}),
+        "load_results": (nt.load_results, {"folder": folder}),
         "plan": (nt.plan, planned),
         "plot": (nt.plot, {"run": run, "path": None}),
         "simulate": (nt.simulate, simulated),
+        "simulation.iterate": (lambda **options: list(nt.simulation.iterate(**options)), simulated),
+        "attacks.Attack.spending": (
+            lambda problem, bound, share, seed: nt.attacks.LargeNorm.spending(
+                problem, bound, share, seed),
+            {"problem": problem, "bound": 0.1, "share": 0.5, "seed": 0}),
         **{
             f"attacks.{kind.__name__}": (kind, asked | own_settings(kind, 3))
             for kind in nt.attacks.BUILT_IN
@@ -347,9 +352,9 @@ NOT_CALLED = {
     "InputError", "NotAchievable", "StorageError",
     # records that the package itself makes, of plain values
     "Assumption", "Batch", "Certificate", "Chart", "Claim", "Computed", "EvenMoments", "Failure",
-    "Finding",
-    "Folder", "Interval", "Line", "Panel", "Plan", "Progress", "Query", "Recursion", "Report",
-    "Results", "SharpConstants", "Theorem1", "Trajectories", "Unit",
+    "Finding", "Folder", "Interval", "Line", "Panel", "Plan", "Progress", "Purpose", "Query",
+    "Records", "Recursion", "Report", "Results", "Run", "SharpConstants", "Stream", "Theorem1",
+    "TrainingCertificate", "Trajectories", "Unit",
     "Setting", "Study", "Sweep",  # pydantic's: `complete` checks them, with our words
 }  # fmt: skip
 
@@ -379,8 +384,8 @@ def wrong_calls(calls, rng, count):
 
 def test_every_public_callable_is_called(calls):
     packages = [
-        nt, nt.attacks, nt.claims, nt.data, nt.figures, nt.laws, nt.networks, nt.networks.sensing,
-        nt.results, nt.studies, nt.theory, nt.trainers,
+        nt, nt.attacks, nt.claims, nt.data, nt.figures, nt.guarantees, nt.laws, nt.networks,
+        nt.networks.sensing, nt.results, nt.simulation, nt.studies, nt.theory, nt.trainers,
     ]  # fmt: skip
     public = {
         name for package in packages for name in package.__all__
