@@ -51,10 +51,11 @@ def build(
     """Return the attack on `problem` that `text` describes; None for "none".
 
     Here `probability` is the budget β: the share of all labels that is attacked, on average. An
-    attack that leaves some samples alone has a larger chance at the others: "burst" attacks all
-    labels of a share β of the steps, "large-norm" those with the largest ‖x‖, "half-space" one side
-    with chance min(1, 2β), as is right for a symmetric law. What the text says is left as it is,
-    and the chance goes by it: "burst:share=0.5" attacks half of the steps with chance min(1, 2β).
+    attack that leaves some samples alone attacks the others more often: "burst" attacks all labels
+    of a share β of the steps, "large-norm" those with the largest ‖x‖, "half-space" one side with
+    probability min(1, 2β), which is right for a symmetric law. What the text says is kept, and the
+    probability follows from it: "burst:share=0.5" attacks half of the steps with probability
+    min(1, 2β).
 
     The `bound` holds for every attack; those outside the theorem are clipped to it, which a large
     one, or infinity, undoes.

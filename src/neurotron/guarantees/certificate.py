@@ -28,7 +28,7 @@ class Certificate(ABC):
 
     kind: Kind
     radius: float
-    """‖w − w*‖ is at most this with chance 1 − failure; inf if nothing is guaranteed."""
+    """‖w − w*‖ is at most this with probability 1 − failure; inf if nothing is guaranteed."""
     failure: float
     assumptions: tuple[Assumption, ...]
 
