@@ -127,7 +127,9 @@ def heavy_tails_alike(results: Results) -> list[Finding]:
 def outer_weights_help(results: Results) -> list[Finding]:
     """Divide errors with heavy outer weights by those with light ones, at the same attack."""
     light, heavy = sorted(PUBLISHED_STEP_SIZES)
-    runs = published(results).filter(pl.col("algorithm") == "neuro-tron")
+    runs = published(results).filter(
+        pl.col("algorithm") == "neuro-tron", pl.col("step_size").is_not_null()
+    )
     conditions = {
         setting["name"]: _but_outer_weights(setting) for setting in results.spec["settings"]
     }
@@ -136,12 +138,12 @@ def outer_weights_help(results: Results) -> list[Finding]:
     for key, group in runs.group_by(keys, maintain_order=True):
         setting, *attack, weight, step, _ = key
         case = cases.setdefault((conditions[str(setting)], *attack), {})
-        case.setdefault((weight, str(step)), group.select("replicate", "error"))
-    own_steps = tuple(str(PUBLISHED_STEP_SIZES[weight]) for weight in (light, heavy))
+        case.setdefault((weight, step), group.select("replicate", "error"))
+    own_steps = tuple(PUBLISHED_STEP_SIZES[weight] for weight in (light, heavy))
     findings = []
     for (shared, attack, bound, chance), by in cases.items():
         honest = cases.get((shared, attack, 0.0, chance), {})
-        steps = sorted({step for _, step in by})
+        steps = sorted({step for _, step in by}, reverse=True)
         for of_light, of_heavy in [own_steps, *((step, step) for step in steps)]:
             if (light, of_light) not in by or (heavy, of_heavy) not in by:
                 continue
@@ -149,7 +151,7 @@ def outer_weights_help(results: Results) -> list[Finding]:
             values = paired(pairs["error"].to_numpy(), pairs["error_right"].to_numpy())
             if values.size:
                 found, own = bootstrap(values), of_light != of_heavy
-                kind = "published step sizes" if own else f"η = {of_light} for both"
+                kind = "published step sizes" if own else f"η = {of_light:g} for both"
                 measure = f"error with q = {heavy:g} over that with q = {light:g} (< 1)"
                 if bound > 0.0 and _is_late(by, honest, (light, of_light)):
                     measure += f"; q = {light:g} has not arrived: its error is that of θ = 0"
@@ -160,10 +162,10 @@ def outer_weights_help(results: Results) -> list[Finding]:
     return findings
 
 
-Errors = dict[tuple[float, str], "pl.DataFrame"]
+Errors = dict[tuple[float, float], "pl.DataFrame"]
 
 
-def _is_late(attacked: Errors, honest: Errors, who: tuple[float, str]) -> bool:
+def _is_late(attacked: Errors, honest: Errors, who: tuple[float, float]) -> bool:
     """Tell whether an attack does not show in the errors, because they are still falling."""
     if who not in honest:
         return False

@@ -27,7 +27,7 @@ __all__ = ["FIGURES_OF_CLAIMS", "paper_charts", "shown_by_paper"]
 ATTACK = "alternating-sign"
 OTHER = 0.5, 0.25
 """The β at which θ varies, and the θ at which β does."""
-OUTER_WEIGHTS = {(1.0, "0.0001"): 0, (10.0, "2e-05"): 1}
+OUTER_WEIGHTS = {(1.0, 1e-4): 0, (10.0, 2e-5): 1}
 """Outer weights and step sizes as the paper ran them, in the order of figure 7."""
 COMPARISONS = {
     "normal": "2", "student-t:dof=4": "3", "laplace:scale=2": "4", "normal:scale=3": "5"
@@ -163,7 +163,7 @@ def _outer_weights(view: View) -> Iterator[Chart]:
     for setting, trainer, weight, step in ordered:
         sweep = next(sweep for sweep in view.sweeps(setting) if sweep.attack == ATTACK)
         as_run = "as published" if (weight, step) in OUTER_WEIGHTS else "not in the paper"
-        title = f"q = {weight:g}, η = {float(step):g} ({as_run})"
+        title = f"q = {weight:g}, η = {step:g} ({as_run})"
         sweeps.append(sweep._replace(trainers=(trainer,)))
         panels.append(panel_of_levels(view, title, sweeps[-1], OF_ALGORITHM["neuro-tron"]))
     if panels:

@@ -17,7 +17,7 @@ from neurotron.results.shard import Row
 __all__ = ["differences", "manifest_of", "read", "without_words"]
 
 FORMAT = 2
-WORDS = ("title", "description")
+WORDS = ("title", "description", "claims")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 """What a setting may be called: it names a folder."""
 CHANGED = (
@@ -159,8 +159,9 @@ def _is_setting(value: Any) -> bool:
 
 
 ARM: dict[str, Callable[[Any], bool]] = dict.fromkeys(
-    ("arm", "trainer", "algorithm", "step_size", "attack", "attack_text", "law"), _is_text
+    ("arm", "trainer", "trainer_text", "algorithm", "attack", "attack_text", "law"), _is_text
 ) | dict.fromkeys(("bound", "probability", "outer_weights"), _is_number)
+ARM["step_size"] = lambda value: value is None or _is_number(value)
 """The columns of `Results.arms`."""
 
 

@@ -39,8 +39,9 @@ class Results:
     folder
         Where it is, and its manifest.
     arms
-        One row per setting and arm: trainer, algorithm, step_size, attack (its name), attack_text
-        (as the study has it, with its settings), bound, probability, law, outer_weights.
+        One row per setting and arm: trainer (its label), trainer_text (as the study has it, with
+        its settings), algorithm, step_size (null if the trainer finds its own), attack (its name),
+        attack_text, bound, probability, law, outer_weights.
     runs
         One row per setting, replicate and arm: status, stopped_at, initial_error, error, loss,
         outcome, cosine (with −w*), distance (to the attack's vector), true_length (‖w*‖), radius

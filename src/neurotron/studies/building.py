@@ -68,6 +68,7 @@ def arm_rows(study: Study, setting: Setting) -> list[dict[str, Any]]:
             {
                 "arm": encounter.name,
                 "trainer": encounter.trainer,
+                "trainer_text": study.trainers[encounter.trainer],
                 "algorithm": algorithm,
                 "step_size": step_size_of(study.trainers[encounter.trainer], setting.step_size),
                 "attack": parse(encounter.attack)[0],
@@ -176,4 +177,4 @@ def seed_of(study: Study, setting: Setting) -> int:
 
 def _problem_seed(study: Study, setting: Setting, replicate: int) -> int:
     """Return the seed of the network, the true weights and the vectors of attacks."""
-    return _seeds.key(seed_of(study, setting), "problem", replicate)
+    return _seeds.key(seed_of(study, setting), "problem", 0 if setting.same_problem else replicate)

@@ -96,6 +96,11 @@ class Setting(_Table):
         description="A setting whose random draws this one repeats, to be compared in pairs; left "
         "out, it draws its own networks, true weights and data.",
     )
+    same_problem: bool = Field(
+        False,
+        description="Give all replicates the same network and true weights: only their data "
+        "differ.",
+    )
     law: Described = Field("normal", description="As in `neurotron list laws`.")
     network: Described = Field("symmetric", description="As in `neurotron list networks`.")
     n_inputs: int = Field(100, ge=1, le=3000, description="Dimension of the input.")
@@ -143,6 +148,12 @@ class Study(_Table):
         "log", description="log (40 records a decade), all, or every so many steps."
     )
     failure: float = Field(0.05, ge=1e-15, lt=1.0, description="δ of certified radii.")
+    claims: tuple[Name, ...] = Field(
+        ("certificate-holds",),
+        strict=False,
+        max_length=100,
+        description="The claims that its results are judged by, as in `neurotron list claims`.",
+    )
     trainers: dict[Label, Described] = Field(
         min_length=1, max_length=100,
         description="Label = trainer, as in `neurotron list trainers`.",

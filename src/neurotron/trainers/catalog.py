@@ -44,14 +44,14 @@ def build(text: str, *, step_size: float | str) -> Trainer:
     return BY_NAME.build(text, **({"step_size": step_size} if _needs_step_size(text) else {}))
 
 
-def step_size_of(text: str, step_size: float | str) -> str:
-    """Return what tables say of the step size of the trainer that `build` returns.
+def step_size_of(text: str, step_size: float) -> float | None:
+    """Return the step size of the trainer that `build` returns, None if it finds its own.
 
-    >>> step_size_of("sgd", 1e-4), step_size_of("refined-tron", 1e-4)
-    ('0.0001', 'its own')
+    >>> step_size_of("sgd", 1e-4), step_size_of("neuro-tron:step_size=fastest", 1e-4)
+    (0.0001, None)
     """
-    said = parse(text)[1].get("step_size", step_size if _needs_step_size(text) else "its own")
-    return said if isinstance(said, str) else str(float(said))
+    said = parse(text)[1].get("step_size", step_size if _needs_step_size(text) else None)
+    return None if said is None or isinstance(said, str) else float(said)
 
 
 def _needs_step_size(text: str) -> bool:
