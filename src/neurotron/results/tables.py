@@ -18,13 +18,16 @@ from neurotron.results.folder import Folder
 from neurotron.results.shard import Damaged
 from neurotron.results.summary import steps_to, summarise
 
-__all__ = ["EXACT", "RECOVERED", "Results", "load_results"]
+__all__ = ["CLOSE", "EXACT", "RECOVERED", "Results", "load_results"]
 
 RECOVERED = 0.5
 """A run has recovered w* if its error is below this part of ‖w*‖: halfway to the origin."""
 
 EXACT = 1e-12
 """A run has recovered w* exactly if its error is below this: what is less is rounding."""
+
+CLOSE = 1e-6
+"""A run has come close to w* if its error is below this."""
 
 MIRROR = 0.5
 """A run ended at the mirror filter if the cosine of its weights with −w* is above this."""
