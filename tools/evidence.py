@@ -83,25 +83,8 @@ def keep(name: str, entry: Entry, table: str) -> None:
     every = stored() | {name: entry}
     ordered = {study: every[study] for study in STUDIES if study in every}
     (STORE / f"{name}.csv").write_text(table)
-    VERDICTS.write_text(as_json(ordered))
+    VERDICTS.write_text(json.dumps(ordered, ensure_ascii=False, indent=1) + "\n")
     (STORE / f"{name}.md").write_text(page(name, entry))
-
-
-def as_json(content: dict[str, Entry]) -> str:
-    """Return JSON with one line per finding: short, and easy to compare in a review."""
-    text = json.dumps(content, ensure_ascii=False, indent=1)
-    lines: list[str] = []
-    inside = False
-    for line in text.splitlines():
-        if inside:
-            lines[-1] += line.strip() if line.strip() in "{}," else line.strip() + " "
-            inside = not line.startswith("     }")
-        elif line == "     {":
-            inside = True
-            lines.append(line)
-        else:
-            lines.append(line)
-    return "\n".join(lines) + "\n"
 
 
 def page(name: str, entry: Entry) -> str:
