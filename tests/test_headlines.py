@@ -253,8 +253,8 @@ def defence_words() -> Iterator[Headline]:
     )
     yield Headline(
         DEFENCE,
-        "at most {} % with as many weights as inputs (r = n = 40), at most {} % with a single leaky "
-        "gate, and {} % for a convolution of stride 1 under the adaptive attack at β = 0.4",
+        "at most {} % with as many weights as inputs (r = n = 40), at most {} % with a single "
+        "leaky gate, and {} % for a convolution of stride 1 under the adaptive attack at β = 0.4",
         [max(square), max(leaky), overlapping[-1]],
     )
     every = table("half-space")

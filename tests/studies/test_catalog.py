@@ -71,5 +71,5 @@ def test_a_correlation_of_one_is_refused(rho):
 def test_the_number_of_inputs_of_correlated_ones_is_a_key_of_the_setting():
     study = nt.studies.read("correlated")
     setting = study.settings[0].model_copy(update={"law": "autoregressive:rho=0.5,n_inputs=3"})
-    with pytest.raises(nt.InputError, match="n_inputs.*key of the setting"):
+    with pytest.raises(nt.InputError, match=r"n_inputs.*key of the setting"):
         building.check(study.model_copy(update={"settings": (setting,)}))

@@ -66,7 +66,7 @@ def _table(runs: pl.DataFrame, keys: tuple[str, ...]) -> pl.DataFrame:
 
 
 def _middle(values: pl.Series, missing: float) -> str:
-    """Return the median, where what is missing counts as larger than all; empty if it is missing."""
+    """Return the median; what is missing counts as larger than all else, and is empty."""
     found = float(median(values.cast(pl.Float64).fill_null(missing).to_numpy()))
     return "" if found == missing else _short(found)
 
