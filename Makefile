@@ -3,6 +3,7 @@
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+BENCH := out/benchmarks
 export OPENBLAS_NUM_THREADS ?= 1
 
 .PHONY: help paper test check format verify bench clean
@@ -44,7 +45,10 @@ verify: $(READY)
 	echo "make verify took $$(( ($$(date +%s) - began) / 60 )) minutes in all"
 
 bench: $(READY)
-	$(BIN)/python -m benchmarks
+	mkdir -p $(BENCH)
+	$(BIN)/pytest benchmarks -p benchmark --benchmark-json=$(BENCH)/timings.json \
+		--benchmark-columns=min,median,max,rounds
+	$(BIN)/python -m benchmarks $(BENCH)/timings.json
 
 clean:
 	rm -rf $(VENV) out build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

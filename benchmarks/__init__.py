@@ -1,1 +1,1 @@
-"""How fast it is: frozen workloads, measured as ratios in one run (``python -m benchmarks``)."""
+"""How fast it is: frozen workloads, measured as ratios in one run (``make bench``)."""
