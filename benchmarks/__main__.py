@@ -29,4 +29,6 @@ def main(timings: Path) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("name the file of timings, or let `make bench` measure and name it")
     main(Path(sys.argv[1]))

@@ -170,8 +170,9 @@ def read_timings(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         found["name"]: np.array(found["stats"]["data"]) / found["extra_info"]["steps"]
         for found in content["benchmarks"]
     }
-    commit = content["commit_info"]["id"][:7]
-    return seconds, {"commit": commit, **content["machine_info"]}
+    commit = content["commit_info"]
+    changed = " with changes" if commit.get("dirty") else ""
+    return seconds, {"commit": commit["id"][:7] + changed, **content["machine_info"]}
 
 
 def write(folder: Path, rows: list[Row], foot: str) -> None:

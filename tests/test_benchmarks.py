@@ -191,14 +191,14 @@ def test_memory_per_replicate_is_what_seven_more_of_them_take():
     assert row(rows, "memory, MB more for ten").met == "no"
 
 
-def test_timings_are_per_step(tmp_path):
+def test_timings_are_per_step_and_of_a_commit(tmp_path):
     one = {"name": "test_a", "stats": {"data": [2.0, 4.0]}, "extra_info": {"steps": 4}}
-    place = {"commit_info": {"id": "0123456789"}, "machine_info": {"quick": True}}
+    place = {"commit_info": {"id": "0123456789", "dirty": True}, "machine_info": {"quick": True}}
     file = tmp_path / "timings.json"
     file.write_text(json.dumps({"benchmarks": [one], **place}))
     seconds, origin = table.read_timings(file)
     assert seconds["test_a"].tolist() == [0.5, 1.0]
-    assert origin == {"commit": "0123456", "quick": True}
+    assert origin == {"commit": "0123456 with changes", "quick": True}
 
 
 def test_a_table_is_read_as_it_was_written_and_shown(tmp_path):
