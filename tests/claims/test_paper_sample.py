@@ -19,12 +19,12 @@ TOLD = {
 
 
 @pytest.fixture(scope="module")
-def claims(tmp_path_factory) -> dict[str, nt.claims.Claim]:
+def claims(tmp_path_factory) -> dict[str, nt.claims.Judgement]:
     paper = nt.studies.read("paper")
     settings = tuple(paper.setting(name) for name in ("normal-9", "impersonation"))
     folder = tmp_path_factory.mktemp("paper") / "out"
     nt.studies.run(paper.model_copy(update={"settings": settings}), folder, replicates=5)
-    return {claim.name: claim for claim in nt.claims.evaluate(nt.load_results(folder))}
+    return {found.claim.name: found for found in nt.claims.evaluate(nt.load_results(folder))}
 
 
 @pytest.mark.parametrize("name", sorted(TOLD))

@@ -140,27 +140,27 @@ def floor_grows(axis: int, limits: Callable[[str], tuple[float, float]]) -> Chec
     def check(results: Results) -> list[Finding]:
         findings = []
         for attack, case, group in _by_attack(results, _runs(results, "neuro-tron")):
-            if attack not in EXPONENTS or group[column].n_unique() < 3:
+            if attack not in EXPONENTS:
                 continue
-            powers = [
-                np.mean([_power(line, column) for _, line in _by(replicate, other)])
-                for _, replicate in _by(group, "replicate")
-            ]
-            found, (low, high) = bootstrap(powers), limits(attack)
-            findings.append(
-                Finding.of(case,
-                           f"power of {letter} in the error ({low:g} to {high:g})", found,
-                           len(powers), holds=between(low, high, found))
-            )  # fmt: skip
+            powers = [_powers(replicate, column, other) for _, replicate in _by(group, "replicate")]
+            if all(powers):
+                found, (low, high) = bootstrap([np.mean(each) for each in powers]), limits(attack)
+                measure = f"power of {letter} in the error ({low:g} to {high:g})"
+                holds = between(low, high, found)
+                findings.append(Finding.of(case, measure, found, len(powers), holds=holds))
         return findings
 
     return check
 
 
-def _power(line: pl.DataFrame, column: str) -> float:
-    """Return the slope of the logarithm of the error over that of a level."""
-    errors = np.clip(line["error"].to_numpy(), 1e-300, 1e300)
-    return float(slopes(np.log(line[column].to_numpy()), np.log(errors)))
+def _powers(runs: pl.DataFrame, column: str, other: str) -> list[float]:
+    """Return the slopes of the log of the error over that of a level, of three values or more."""
+    found = []
+    for _, line in _by(runs, other):
+        if line[column].n_unique() >= 3:
+            errors = np.clip(line["error"].to_numpy(), 1e-300, 1e300)
+            found.append(float(slopes(np.log(line[column].to_numpy()), np.log(errors))))
+    return found
 
 
 def nobody_recovers(results: Results) -> list[Finding]:

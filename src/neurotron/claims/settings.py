@@ -107,7 +107,7 @@ def conditions_but(setting: dict[str, Any], key: str, number: str) -> tuple[Any,
     >>> here = {"law": "normal", "network": "symmetric:outer_weights=10,width=4", "n_inputs": 9}
     >>> here |= {"filter_size": 3, "batch_size": 16, "noise": 0.0}
     >>> conditions_but(here, "network", "outer_weights")
-    ('symmetric', ('width', 4.0), 'normal', 9, 3, 16, 0.0)
+    ('symmetric', ('width', 4), 'normal', 9, 3, 16, 0.0)
     """
     name, given = parse(setting[key])
     given.pop(number, None)

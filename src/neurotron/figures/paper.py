@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -10,7 +11,7 @@ import polars as pl
 
 from neurotron._registry import parse
 from neurotron.claims.catalog import PAPER
-from neurotron.claims.settings import SettingRuns, table1_settings
+from neurotron.claims.settings import SettingRuns, conditions_but, table1_settings
 from neurotron.figures.chart import SMALLEST, Chart, Line, Panel
 from neurotron.figures.styles import OF_ALGORITHM, PLAIN, Style
 from neurotron.figures.trajectories import (
@@ -158,8 +159,14 @@ def _no_attack(view: View, found: list[SettingRuns]) -> Iterator[Chart]:
 
 
 def _outer_weight_runs(view: View) -> pl.DataFrame:
-    networks = {c["name"]: c["network"] for c in view.results.spec["settings"]}
-    weighted = [name for name, network in networks.items() if "outer_weights" in parse(network)[1]]
+    """Return runs of the paper's step sizes in settings that differ only in their outer weights."""
+    conditions = {
+        setting["name"]: conditions_but(setting, "network", "outer_weights")
+        for setting in view.results.spec["settings"]
+        if "outer_weights" in parse(setting["network"])[1]
+    }
+    shared = Counter(conditions.values())
+    weighted = [name for name, sizes in conditions.items() if shared[sizes] > 1]
     return view.results.runs.filter(
         pl.col("setting").is_in(weighted),
         pl.col("step_size").is_in([step for _, step in OUTER_WEIGHTS]),
