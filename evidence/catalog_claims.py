@@ -54,18 +54,19 @@ FRONTIER = Catalogued(
 def evaluated(kept: Catalogued) -> Row:
     """Evaluate every claim."""
     results = study(kept)
-    claims = nt.claims.evaluate(results)
+    judgements = nt.claims.evaluate(results)
     return {
         "environment": results.folder.manifest["environment"],
         "verdicts": [
-            {"claim": claim.statement, "source": claim.source, "verdict": claim.verdict,
-             "why": claim.reason, "name": claim.name}
-            for claim in claims
+            {"claim": found.claim.statement, "source": found.claim.source,
+             "verdict": found.verdict, "why": found.reason, "name": found.claim.name}
+            for found in judgements
         ],
         "comparisons": [
-            {"claim": claim.name, **{name: _plain(value) for name, value in asdict(found).items()}}
-            for claim in claims
-            for found in claim.findings
+            {"claim": one.claim.name}
+            | {name: _plain(value) for name, value in asdict(found).items()}
+            for one in judgements
+            for found in one.findings
         ],
         "outcomes": [
             {name: _plain(value) for name, value in row.items()}
@@ -126,15 +127,15 @@ def collected(kept: Catalogued) -> dict[str, str]:
 def judged(kept: Catalogued, seed: int) -> Row:
     """Return what a study with another seed says: verdicts, first estimates, and who recovered."""
     results = study(kept, seed)
-    claims = nt.claims.evaluate(results)
+    judgements = nt.claims.evaluate(results)
     recovered: dict[str, list[int]] = {}
     for row in outcomes_by_trainer(results):
         recovered.setdefault(row["trainer"], []).append(row["recovered"])
     return {
-        "verdicts": {claim.name: claim.verdict for claim in claims},
+        "verdicts": {one.claim.name: one.verdict for one in judgements},
         "estimates": {
-            claim.name: [_plain(found.estimate) for found in claim.conclusive[:4]]
-            for claim in claims
+            one.claim.name: [_plain(found.estimate) for found in one.conclusive[:4]]
+            for one in judgements
         },
         "recovered": recovered,
     }

@@ -19,6 +19,7 @@ from typing import Any
 import neurotron as nt
 from neurotron.claims import CLAIMS, Judgement
 from neurotron.results.compact import compact_csv
+from neurotron.results.tables import Results
 from neurotron.studies.unit import fingerprint
 
 ROOT = Path(__file__).parent.parent
@@ -34,7 +35,7 @@ OTHER_SEEDS = {"paper": (1, 2, 3, 4), "mirror": (1, 2, 3, 4)}
 Entry = dict[str, Any]
 
 
-def computed(name: str, seed: int = 0) -> nt.Results:
+def computed(name: str, seed: int = 0) -> Results:
     """Return the results of a study; what is missing is computed."""
     folder = ROOT / "out" / "evidence" / f"{name}-{seed}-{fingerprint()['code']}"
     study = nt.studies.read(name).model_copy(update={"seed": seed})
@@ -46,7 +47,7 @@ def computed(name: str, seed: int = 0) -> nt.Results:
     return nt.load_results(folder)
 
 
-def entry_of(results: nt.Results) -> Entry:
+def entry_of(results: Results) -> Entry:
     """Return what verdicts.json keeps of a study."""
     manifest = results.folder.manifest
     return {
@@ -137,7 +138,7 @@ def _table(header: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
-def draw(name: str, results: nt.Results) -> None:
+def draw(name: str, results: Results) -> None:
     """Draw the figures of a study that pages of docs or the README show."""
     from neurotron.figures.render_matplotlib import draw as drawn
     from neurotron.figures.render_matplotlib import encode

@@ -16,8 +16,9 @@ from tests.support.results import INITIAL, ending_at, made
 from tests.support.studies import DIVERGED, LIKE_THE_PAPERS, MIRROR, OUTER_WEIGHTS, as_claimed
 
 import neurotron as nt
-from neurotron.claims import VERDICTS, Claim, Finding, settings
+from neurotron.claims import CLAIMS, VERDICTS, Claim, Finding, Judgement
 from neurotron.claims.model import above, at_least, at_most, below
+from neurotron.cli import claims_command
 from neurotron.results.levels import paired
 from neurotron.results.summary import Interval
 
@@ -25,6 +26,7 @@ COMMAND = Path(sys.executable).parent / "neurotron"
 HOLDS, ONLY_AS_PUBLISHED, DOES_NOT_HOLD, UNDECIDED, NOT_TESTED = VERDICTS
 IMPERSONATION = """
 name = "impersonation"
+claims = ["impersonation-wins"]
 [trainers]
 Tron = "neuro-tron:sensing=center"
 SGD = "sgd"
@@ -45,9 +47,23 @@ def study(text: str) -> nt.studies.Study:
     return nt.studies.parse(text.encode(), "s")
 
 
-def evaluate(folder, outcome, text=LIKE_THE_PAPERS, replicates=9) -> dict[str, Claim]:
+def evaluate(folder, outcome, text=LIKE_THE_PAPERS, replicates=9) -> dict[str, Judgement]:
     results = made(folder / "r", study(text), outcome, replicates)
-    return {claim.name: claim for claim in nt.claims.evaluate(results)}
+    return {judgement.claim.name: judgement for judgement in nt.claims.evaluate(results)}
+
+
+def judge(folder, name, outcome, text=LIKE_THE_PAPERS, replicates=9) -> Judgement:
+    return of_results(name, made(folder / "r", study(text), outcome, replicates))
+
+
+def of_results(name, results) -> Judgement:
+    return Judgement(CLAIMS[name], tuple(CLAIMS[name].check(results)))
+
+
+@pytest.fixture(scope="module")
+def claimed(tmp_path_factory):
+    """Results in which all is as claimed."""
+    return made(tmp_path_factory.mktemp("claimed") / "r", study(LIKE_THE_PAPERS), as_claimed, 9)
 
 
 def where(algorithm, change, **levels):
@@ -172,13 +188,14 @@ CASES = [
 @pytest.mark.parametrize(
     ("name", "verdict", "outcome"), CASES, ids=[f"{i}-{case[0]}" for i, case in enumerate(CASES)]
 )
-def test_a_claim_comes_out_as_the_runs_were_made(name, verdict, outcome, tmp_path):
-    claim = evaluate(tmp_path, outcome)[name]
-    assert claim.verdict == verdict, claim.findings
+def test_a_claim_comes_out_as_the_runs_were_made(name, verdict, outcome, claimed, tmp_path):
+    as_it_is = outcome is as_claimed
+    found = of_results(name, claimed) if as_it_is else judge(tmp_path, name, outcome)
+    assert found.verdict == verdict, found.findings
 
 
-def test_findings_measure_what_was_made(tmp_path):
-    claims = evaluate(tmp_path, as_claimed)
+def test_findings_measure_what_was_made(claimed):
+    claims = {found.claim.name: found for found in nt.claims.evaluate(claimed)}
     slope = claims["grows-with-bound"].findings[0]
     assert (slope.case, slope.replicates) == ("N", 9)
     assert slope.estimate == pytest.approx(1.0)
@@ -201,7 +218,7 @@ def test_four_replicates_are_too_few_to_tell(tmp_path):
 
 
 def test_what_too_few_runs_tell_of_sgd_itself_is_not_taken_as_told(tmp_path):
-    claim = evaluate(tmp_path, as_claimed, replicates=6)["smaller-error-than-sgd"]  # 4 recover
+    claim = judge(tmp_path, "smaller-error-than-sgd", as_claimed, replicates=6)  # 4 recover
     assert claim.verdict == ONLY_AS_PUBLISHED
     assert claim.reason == (
         "it holds in 6 of 6 comparisons; there are too few replicates for some (N against SGD, "
@@ -221,35 +238,12 @@ def test_what_a_study_has_no_arms_for_is_not_tested(tmp_path):
     assert "does not test this claim" in claims["heavy-tails-alike"].reason
 
 
-def test_the_paper_is_judged_in_its_own_settings_only(tmp_path):
-    changes = (
-        "batch_size = 15",
-        "noise = 0.1",
-        "step_size = 1e-3",
-        'network = "symmetric:width=8"',
-    )
-    for i, change in enumerate((*changes, "steps")):
-        text = LIKE_THE_PAPERS.partition('[[settings]]\nname = "heavy"')[0]
-        if change == "steps":
-            text = text.replace('"like-the-papers"', '"short"\nsteps = 39_999')
-        else:
-            text = text.replace('network = "symmetric:width=10"', change)
-        claims = evaluate(tmp_path / str(i), as_claimed, text)
-        covered = [name for name, claim in claims.items() if claim.verdict != NOT_TESTED]
-        assert covered == ["certificate-holds"]
-
-
-def test_a_trainer_of_ones_own_is_not_the_papers(tmp_path):
-    text = LIKE_THE_PAPERS.replace("neuro-tron:sensing=center", "neuro-tron:sensing=optimal")
-    assert evaluate(tmp_path, as_claimed, text)["grows-with-bound"].verdict == NOT_TESTED
-
-
 def test_both_must_recover_to_be_compared_where_both_recover(tmp_path):
     def outcome(setting, replicate, arm):
         lost = arm["algorithm"] == "neuro-tron" and replicate < 2
         return MIRROR if lost else as_claimed(setting, replicate, arm)
 
-    findings = evaluate(tmp_path, outcome)["smaller-error-than-sgd"].findings
+    findings = judge(tmp_path, "smaller-error-than-sgd", outcome).findings
     both = [found for found in findings if found.case == "N against SGD, where both recover"]
     assert [found.replicates for found in both] == [9 - 2 - 3 + 1]  # one is lost by both
 
@@ -258,14 +252,14 @@ def test_an_attack_is_compared_with_honest_labels_of_the_same_probability(tmp_pa
     sweep = "[[settings.sweeps]]\nbound = [0]\nprobability = 0.1\n"
     text = LIKE_THE_PAPERS.partition('[[settings]]\nname = "heavy"')[0] + sweep
     worse = where("neuro-tron", lambda e: {"errors": ending_at(9.0)}, bound=0.0, probability=0.1)
-    assert evaluate(tmp_path, worse, text)["small-attack-degrades"].verdict == HOLDS
+    assert judge(tmp_path, "small-attack-degrades", worse, text).verdict == HOLDS
 
 
 def test_without_the_published_rival_only_what_is_meant_is_judged(tmp_path):
     text = LIKE_THE_PAPERS.replace('First = "first-sample-sgd"\n', "")
-    assert evaluate(tmp_path, as_claimed, text)["faster-than-sgd"].verdict == HOLDS
+    assert judge(tmp_path, "faster-than-sgd", as_claimed, text).verdict == HOLDS
     worse = where("sgd", lambda e: {"errors": ending_at(e, 10)})
-    assert evaluate(tmp_path / "2", worse, text)["faster-than-sgd"].verdict == DOES_NOT_HOLD
+    assert judge(tmp_path / "2", "faster-than-sgd", worse, text).verdict == DOES_NOT_HOLD
 
 
 def test_a_rival_is_compared_where_it_was(tmp_path):
@@ -284,7 +278,7 @@ def test_settings_are_compared_in_the_replicates_they_both_have(tmp_path):
         return {"errors": ending_at(1e-6 * 100.0**replicate * (arm["bound"] * 2 or 1e-12))}
 
     numbers = {"normal": range(6), "heavy": [0, 2, 3, 4, 5, 6]}
-    alike = evaluate(tmp_path, outcome, replicates=numbers)["heavy-tails-alike"]
+    alike = judge(tmp_path, "heavy-tails-alike", outcome, replicates=numbers)
     assert [found.replicates for found in alike.findings] == [5]
     assert alike.findings[0].estimate == alike.findings[0].high == 1.0
 
@@ -297,7 +291,7 @@ def test_heavy_tails_without_common_levels_are_not_compared(tmp_path):
 
 def test_two_heavy_laws_are_not_each_others_measure(tmp_path):
     text = LIKE_THE_PAPERS.replace('title = "N"', 'title = "N"\nlaw = "student-t:dof=3"')
-    assert evaluate(tmp_path, as_claimed, text)["heavy-tails-alike"].verdict == NOT_TESTED
+    assert judge(tmp_path, "heavy-tails-alike", as_claimed, text).verdict == NOT_TESTED
 
 
 def weighing(errors):
@@ -323,7 +317,7 @@ def weighing(errors):
     ],
 )  # fmt: skip
 def test_outer_weights_are_judged_with_published_and_with_equal_steps(errors, verdict, tmp_path):
-    claim = evaluate(tmp_path, weighing(errors), OUTER_WEIGHTS)["outer-weights-help"]
+    claim = judge(tmp_path, "outer-weights-help", weighing(errors), OUTER_WEIGHTS)
     assert claim.verdict == verdict
     if verdict == HOLDS:
         steps = ["published step sizes", "η = 0.0001 for both", "η = 2e-05 for both"]
@@ -337,7 +331,7 @@ def test_outer_weights_are_judged_with_published_and_with_equal_steps(errors, ve
 def test_outer_weights_are_compared_in_the_replicates_both_settings_have(tmp_path):
     errors = {(1, 1e-4): 2.0, (1, 2e-5): 2.0, (10, 1e-4): 1.0, (10, 2e-5): 1.0}
     numbers = {"light": range(6), "heavy": range(1, 9)}
-    claim = evaluate(tmp_path, weighing(errors), OUTER_WEIGHTS, numbers)["outer-weights-help"]
+    claim = judge(tmp_path, "outer-weights-help", weighing(errors), OUTER_WEIGHTS, numbers)
     assert [found.replicates for found in claim.findings] == [5] * 6
     assert claim.verdict == HOLDS
 
@@ -345,7 +339,7 @@ def test_outer_weights_are_compared_in_the_replicates_both_settings_have(tmp_pat
 def test_one_outer_weight_alone_says_nothing(tmp_path):
     text = OUTER_WEIGHTS.replace("outer_weights=10", "outer_weights=3")
     errors = {(q, step): 1.0 for q in (1, 3) for step in (1e-4, 2e-5)}
-    assert evaluate(tmp_path, weighing(errors), text)["outer-weights-help"].verdict == NOT_TESTED
+    assert judge(tmp_path, "outer-weights-help", weighing(errors), text).verdict == NOT_TESTED
 
 
 @pytest.mark.parametrize(
@@ -361,7 +355,7 @@ def test_impersonation_wins_only_if_every_run_ends_at_its_filter(end, verdict, t
         ours = arm["algorithm"] == "neuro-tron" and arm["probability"] == 1.0 and replicate == 3
         return {"attack_vector": (7.0, 1.0), "weights": end if ours else (7.0, 1.0)}
 
-    claim = evaluate(tmp_path, outcome, IMPERSONATION)["impersonation-wins"]
+    claim = judge(tmp_path, "impersonation-wins", outcome, IMPERSONATION)
     assert claim.verdict == verdict
     assert [found.case for found in claim.findings] == ["gate, Tron"]
 
@@ -378,12 +372,19 @@ FINDINGS = st.lists(
     ),
     max_size=6,
 )  # fmt: skip
+
+
+def of(findings, broader_than_published=False) -> Judgement:
+    claim = Claim("n", "s", "s", check=list, broader_than_published=broader_than_published)
+    return Judgement(claim, tuple(findings))
+
+
 BETTER_TO_WORSE = [HOLDS, ONLY_AS_PUBLISHED, UNDECIDED, DOES_NOT_HOLD, NOT_TESTED]
 
 
 @given(FINDINGS, st.booleans())
 def test_a_verdict_is_what_its_definition_says(findings, broader_than_published):
-    claim = Claim("name", "statement", "source", tuple(findings), broader_than_published)
+    claim = of(findings, broader_than_published)
     told = [found for found in findings if found.replicates >= 5]
     published = {found.holds for found in told if found.as_published}
     meant = {found.holds for found in told if not found.as_published}
@@ -406,7 +407,7 @@ def test_a_finding_that_comes_to_hold_never_makes_a_verdict_worse(findings, data
     one = data.draw(st.integers(0, len(findings) - 1))
     better = [Finding(**(vars(f) | ({"holds": True} if i == one else {}))) for i, f in
               enumerate(findings)]  # fmt: skip
-    before, after = (Claim("n", "s", "s", tuple(found)).verdict for found in (findings, better))
+    before, after = (of(found).verdict for found in (findings, better))
     assert BETTER_TO_WORSE.index(after) <= BETTER_TO_WORSE.index(before)
 
 
@@ -423,17 +424,6 @@ def test_a_comparison_is_decided_only_if_its_whole_interval_is_on_one_side(one, 
         assert criterion(limit, found) is decided
 
 
-def test_a_claim_is_judged_from_results_once(tmp_path, monkeypatch):
-    """Which study results are of is asked by every check, and found out once."""
-    results = made(tmp_path / "r", study(LIKE_THE_PAPERS.replace("papers", "once")), as_claimed, 5)
-    asked = []
-    met = settings._met
-    monkeypatch.setattr(settings, "_met", lambda study: asked.append(study.name) or met(study))
-    nt.claims.evaluate(results)
-    nt.claims.evaluate(results)
-    assert asked.count("like-the-once") == 1
-
-
 def test_the_record_is_what_evaluate_says_and_always_the_same(tmp_path):
     diverging = where("neuro-tron", lambda e: DIVERGED, bound=4.0)
     texts = []
@@ -446,47 +436,44 @@ def test_the_record_is_what_evaluate_says_and_always_the_same(tmp_path):
     content = json.loads(texts[0], parse_constant=pytest.fail)  # no NaN, no Infinity
     assert content["claims"] == [claim.to_dict() for claim in claims]
     assert (content["study"], content["units"]) == ("like-the-papers", 10)
-    assert [claim["name"] for claim in content["claims"]] == list(nt.claims.CLAIMS)
+    assert [claim["name"] for claim in content["claims"]] == list(results.spec["claims"])
+    assert content["note"] == "These claims are judged on a study that is not in the catalog."
 
 
 @pytest.fixture(scope="module")
 def smoke(tmp_path_factory):
     folder = tmp_path_factory.mktemp("smoke") / "results"
-    nt.studies.run(nt.studies.read("smoke"), folder, replicates=5)
-    return folder
-
-
-def command(*arguments) -> str:
-    result = subprocess.run(
-        [COMMAND, "claims", *arguments], capture_output=True, text=True, timeout=60
-    )
-    assert result.returncode == 0, result.stderr
-    assert result.stderr == ""
-    return result.stdout
+    return made(folder, nt.studies.read("smoke"), as_claimed, 5)
 
 
 def test_the_command_prints_the_verdicts_as_json(smoke):
-    printed = json.loads(command(smoke, "--json"))
-    assert printed == [claim.to_dict() for claim in nt.claims.evaluate(nt.load_results(smoke))]
-    assert printed == json.loads((smoke / "claims.json").read_text())["claims"]
+    folder = smoke.folder.path
+    done = subprocess.run(
+        [COMMAND, "claims", folder, "--json"], capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    printed = json.loads(done.stdout)
+    assert printed == [judgement.to_dict() for judgement in nt.claims.evaluate(smoke)]
+    assert printed == json.loads((folder / "claims.json").read_text())["claims"]
     verdicts = {claim["name"]: claim["verdict"] for claim in printed}
     assert verdicts == {"certificate-holds": HOLDS}
 
 
-def test_the_command_prints_every_comparison_if_asked(smoke):
-    claims = nt.claims.evaluate(nt.load_results(smoke))
-    short, long = command(smoke), command(smoke, "--details")
+def test_the_command_prints_every_comparison_if_asked(smoke, capsys):
+    judgements = nt.claims.evaluate(smoke)
+    claims_command.claims(smoke.folder.path)
+    short = capsys.readouterr().out
+    claims_command.claims(smoke.folder.path, details=True)
+    long = capsys.readouterr().out
     lines = [line for line in long.splitlines() if line.startswith(("  ✓ ", "  ✗ ", "  ? "))]
-    assert len(lines) == sum(len(claim.findings) for claim in claims) > 0
+    assert len(lines) == sum(len(judgement.findings) for judgement in judgements) > 0
     assert "✓" not in short
-    for claim in claims:
-        assert claim.verdict in short
+    for judgement in judgements:
+        claim = judgement.claim
+        assert judgement.verdict in short
         assert f"{claim.name}: {claim.statement} ({claim.source})" in long
 
 
 def test_the_command_refuses_what_is_no_results(tmp_path):
-    result = subprocess.run(
-        [COMMAND, "claims", tmp_path / "none"], capture_output=True, text=True, timeout=60
-    )
-    assert (result.returncode, result.stdout) == (2, "")
-    assert result.stderr == f"error: '{tmp_path / 'none'}' does not exist\n"
+    with pytest.raises(nt.InputError, match="none' does not exist"):
+        claims_command.claims(tmp_path / "none")

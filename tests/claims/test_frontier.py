@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from tests.support.results import TRUE, ending_at, made
-from tests.support.studies import FRONTIER, LIKE_THE_PAPERS, as_claimed, as_hoped
+from tests.support.studies import FRONTIER, FRONTIER_CLAIMS, as_hoped
 
 import neurotron as nt
-from neurotron.claims import FAMILIES, Claim
+from neurotron.claims import CLAIMS, Judgement
 from neurotron.claims.model import DOES_NOT_HOLD, HOLDS, NOT_TESTED, UNDECIDED
-from neurotron.claims.settings import origin
+from neurotron.results.summary import bootstrap
 
 
 def where(change, **levels):
@@ -34,11 +34,10 @@ def exchanged(setting, replicate, arm):
     return as_hoped(setting, replicate, arm | {"algorithm": other})
 
 
-def judge(folder, name, outcome, replicates=6):
-    study = nt.studies.parse(FRONTIER.encode(), "like")
+def judge(folder, name, outcome, text=FRONTIER, replicates=6):
+    study = nt.studies.parse(text.encode(), "like")
     results = made(folder / "r", study, outcome, replicates)
-    statement, source, check = FAMILIES["frontier"].claims[name]
-    return Claim(name, statement, source, tuple(check(results)))
+    return Judgement(CLAIMS[name], tuple(CLAIMS[name].check(results)))
 
 
 REFINED, TRON = {"algorithm": "refined-tron"}, {"algorithm": "neuro-tron"}
@@ -77,15 +76,17 @@ def hoped(tmp_path_factory):
 
 
 def test_every_claim_holds_in_a_world_as_hoped(hoped):
-    claims = nt.claims.evaluate(hoped)
-    assert [claim.name for claim in claims] == list(FAMILIES["frontier"].claims)
-    assert {claim.verdict for claim in claims} == {HOLDS}
-    assert {name for name, _ in CASES} == set(FAMILIES["frontier"].claims)
+    judgements = nt.claims.evaluate(hoped)
+    assert [found.claim.name for found in judgements] == FRONTIER_CLAIMS
+    assert {found.verdict for found in judgements} == {HOLDS}
+    assert {name for name, _ in CASES} == set(FRONTIER_CLAIMS)
 
 
 def test_findings_tell_their_numbers(hoped):
     found = {
-        (claim.name, one.case): one for claim in nt.claims.evaluate(hoped) for one in claim.findings
+        (judgement.claim.name, one.case): one
+        for judgement in nt.claims.evaluate(hoped)
+        for one in judgement.findings
     }
     share = found["exact-below-half", "N, odd-direction"]
     assert (share.estimate, share.low, share.high, share.replicates) == (1.0, 1.0, 1.0, 6)
@@ -100,40 +101,69 @@ def test_findings_tell_their_numbers(hoped):
 def test_what_is_not_in_the_results_is_not_tested(tmp_path):
     text = FRONTIER[: FRONTIER.index("[[settings.sweeps]]\nattack")]
     results = made(tmp_path / "r", nt.studies.parse(text.encode(), "like"), as_hoped, 6)
-    verdicts = {claim.name: claim.verdict for claim in nt.claims.evaluate(results)}
+    verdicts = {found.claim.name: found.verdict for found in nt.claims.evaluate(results)}
     silent = {name for name, verdict in verdicts.items() if verdict == NOT_TESTED}
     assert silent == {
         "exact-when-concentrated", "exact-when-not-additive", "nobody-above-half", "heavier-tails",
     }  # fmt: skip
 
 
-def test_claims_are_those_of_the_study_that_results_are_of(tmp_path, hoped):
-    assert origin(hoped) == "frontier"
-    like = nt.studies.parse(LIKE_THE_PAPERS.encode(), "like")
-    paper = made(tmp_path / "paper", like, as_claimed, 1)
-    other = made(tmp_path / "other", nt.studies.read("smoke"), lambda c, r, a: {}, 1)
-    assert (origin(paper), origin(other)) == ("paper", None)
-    names = [[claim.name for claim in nt.claims.evaluate(results)] for results in (paper, other)]
-    assert names == [list(FAMILIES["paper"].claims), ["certificate-holds"]]
+def test_the_interval_of_a_share_is_that_of_the_replicates_in_their_order(tmp_path):
+    """Resampling depends on the order, so the same results must come in the same one."""
+    levels = [(bound, chance) for bound in (0.25, 1.0, 4.0) for chance in (0.1, 0.2, 0.4)]
+
+    def ever_fewer(setting, replicate, arm):
+        lost = (arm["bound"], arm["probability"]) in levels[:replicate]
+        return {"errors": ending_at(1.0)} if lost else as_hoped(setting, replicate, arm)
+
+    found = judge(tmp_path, "exact-below-half", ever_fewer, replicates=9).findings
+    share = next(one for one in found if one.case == "N, odd-direction")
+    expected = bootstrap([1.0 - lost / 9.0 for lost in range(9)], np.mean)
+    assert (share.estimate, share.low, share.high) == pytest.approx(tuple(expected))
 
 
-def test_figures_of_the_paper_are_not_made_of_another_study(hoped):
-    from neurotron.claims.settings import published, table1_settings
+TWO_TEXTS = """
+name = "two-texts"
+[trainers]
+Refined = "refined-tron"
+[[settings]]
+name = "normal"
+title = "N"
+[[settings.sweeps]]
+attack = "multiplicative:factor=3"
+bound = 1e6
+probability = [0.2, 0.4]
+[[settings.sweeps]]
+attack = "multiplicative:factor=5"
+bound = 1e6
+probability = [0.2, 0.4]
+[[settings.sweeps]]
+attack = "sign-flip"
+bound = 1e6
+"""
 
-    assert len(published(hoped)) == 0
-    assert table1_settings(hoped) == []
-    assert len(published(hoped, "frontier")) == len(hoped.runs)
+
+def test_an_attack_with_two_settings_is_judged_as_two(tmp_path):
+    worse = where(lambda e, a: 1.0, attack_text="multiplicative:factor=5")
+    claim = judge(tmp_path, "exact-when-not-additive", worse, TWO_TEXTS)
+    assert {found.case: found.holds for found in claim.findings} == {
+        "N, multiplicative:factor=3": True, "N, multiplicative:factor=5": False,
+    }  # fmt: skip
 
 
-def test_further_arms_do_not_make_the_papers_study_another():
-    paper = nt.studies.read("paper")
-    more = {"RefinedTron": "refined-tron", "HuberSGD": "huber-sgd", "TrimmedSGD": "trimmed-sgd"}
-    settings = tuple(
-        setting.model_copy(update={"trainers": (*setting.trainers, *more)})
-        for setting in paper.settings
+def test_of_two_trainers_of_an_algorithm_the_first_is_meant(tmp_path):
+    text = FRONTIER.replace('SGD = "sgd"', 'Other = "refined-tron:quantile=0.3"\nSGD = "sgd"')
+    worse = where(lambda e, a: 1.0, trainer="Other")
+    assert judge(tmp_path, "exact-below-half", worse, text).verdict == HOLDS
+    (against,) = {
+        found.replicates
+        for found in judge(tmp_path / "2", "as-often-as-others", worse, text).findings
+    }
+    assert against == 6
+
+
+def test_tails_are_compared_only_in_settings_that_differ_in_nothing_else(tmp_path):
+    other = FRONTIER.replace(
+        'law = "student-t:dof=2.5"', 'law = "student-t:dof=2.5"\nn_inputs = 50'
     )
-    changed = paper.model_copy(update={"trainers": paper.trainers | more, "settings": settings})
-    assert origin(SimpleNamespace(spec=changed.model_dump())) == "paper"
-    frontier = nt.studies.read("frontier")
-    one = frontier.model_copy(update={"settings": frontier.settings[:1]})
-    assert origin(SimpleNamespace(spec=one.model_dump())) == "frontier"
+    assert judge(tmp_path, "heavier-tails", as_hoped, other).verdict == NOT_TESTED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 
 import numpy as np
@@ -12,6 +13,7 @@ from tests.support.studies import (
     DIVERGED,
     LIKE_THE_PAPERS,
     OUTER_WEIGHTS,
+    PAPER,
     SGD_LOST,
     as_in_the_paper,
     flat,
@@ -136,6 +138,23 @@ def test_outer_weights_show_the_published_pair_first(tmp_path):
     ]  # fmt: skip
 
 
+def test_figures_of_the_paper_are_of_studies_that_name_its_claims(paper, charts, tmp_path):
+    text = LIKE_THE_PAPERS.replace(json.dumps(PAPER), "[]")
+    named = set(charts_of(tmp_path, text, flat))
+    assert not any(name.startswith("figure-") for name in named)
+    assert {"levels-tron-alternating-sign-bound", "trainers-normal-alternating-sign-bound"} <= named
+
+
+def test_other_laws_and_trainers_than_the_papers_are_not_in_its_figures(tmp_path):
+    text = LIKE_THE_PAPERS.replace('SGD = "sgd"\n', 'SGD = "sgd"\nHuber = "huber-sgd"\n')
+    text += '[[settings]]\nname = "even"\nlike = "normal"\nlaw = "uniform"\n'
+    charts = charts_of(tmp_path, text, flat)
+    assert [panel.title for panel in charts["figure-1a"].panels] == ["N", "t"]
+    assert list(charts["figure-2a"].legend) == ["Tron", "First", "SGD"]
+    assert "Huber" in charts["trainers-normal-alternating-sign-bound"].legend
+    assert "trainers-even-alternating-sign-bound" in charts
+
+
 GRID = """
 name = "grid"
 [trainers]
@@ -251,6 +270,7 @@ def test_levels_without_attack_never_make_a_sweep(tmp_path):
     """The longest list of probabilities is that of θ = 0, where nothing is attacked."""
     text = """
 name = "tie"
+claims = ["grows-with-bound"]
 [trainers]
 Tron = "neuro-tron:sensing=center"
 [[settings]]
@@ -341,6 +361,7 @@ name = "a"
 def test_the_figure_of_section_3_5_tells_the_two_filters_apart(tmp_path):
     text = """
 name = "impersonation"
+claims = ["impersonation-wins"]
 [trainers]
 Tron = "neuro-tron:sensing=center"
 [[settings]]

@@ -89,7 +89,7 @@ class Whole:
             if not path.exists() or path.read_bytes() != data:
                 path.write_bytes(data)
 
-    def judge(self, results: nt.Results) -> list[nt.claims.Claim]:
+    def judge(self, results: nt.Results) -> list[nt.claims.Judgement]:
         """Return the claims of results; those of the same results once, because it takes long."""
         key = repr((results.spec, results.damaged))
         if key not in self.verdicts:

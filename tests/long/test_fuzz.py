@@ -264,8 +264,7 @@ def good_calls(folder):
         "attacks.build": (
             nt.attacks.build, asked | {"text": "large-norm", "problem": problem, "seed": 0}),
         "claims.evaluate": (nt.claims.evaluate, {"results": results}),
-        "claims.family_of": (nt.claims.family_of, {"results": results}),
-        "claims.write": (nt.claims.write, {"results": results, "claims": []}),
+        "claims.write": (nt.claims.write, {"results": results, "judgements": []}),
         "figures.charts": (nt.figures.charts, {"results": results}),
         "figures.check_picture": (
             lambda path: nt.figures.check_picture("path", path), {"path": folder / "a.png"}),
@@ -352,9 +351,9 @@ NOT_CALLED = {
     "InputError", "NotAchievable", "StorageError",
     # records that the package itself makes, of plain values
     "Assumption", "Batch", "Certificate", "Chart", "Claim", "Computed", "EvenMoments", "Failure",
-    "Finding", "Folder", "Interval", "Line", "Panel", "Plan", "Progress", "Purpose", "Query",
-    "Records", "Recursion", "Report", "Results", "Run", "SharpConstants", "Stream", "Theorem1",
-    "TrainingCertificate", "Trajectories", "Unit",
+    "Finding", "Folder", "Interval", "Judgement", "Line", "Panel", "Plan", "Progress", "Purpose",
+    "Query", "Records", "Recursion", "Report", "Results", "Run", "SharpConstants", "Stream",
+    "Theorem1", "TrainingCertificate", "Trajectories", "Unit",
     "Setting", "Study", "Sweep",  # pydantic's: `complete` checks them, with our words
 }  # fmt: skip
 

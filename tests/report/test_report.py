@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
+from dataclasses import replace
 from hashlib import sha256
 
 import numpy as np
@@ -70,8 +71,35 @@ def test_verdicts_come_first_in_the_order_and_words_of_the_claims(paper, text):
     found = re.findall(
         r'<tr id="verdict-([a-z0-9-]+)">.*?<span class="word">(.*?)</span>', text, re.S
     )
-    assert found == [(claim.name, claim.verdict) for claim in evaluate(paper) if claim.conclusive]
+    judged = [one for one in evaluate(paper) if one.conclusive]
+    assert found == [(one.claim.name, one.verdict) for one in judged]
     assert text.index('id="verdicts"') < text.index('id="outcomes"') < text.index('id="figures"')
+
+
+def test_claims_link_to_the_figures_and_the_section_that_show_them(paper, text):
+    def links(claim):
+        row = text[text.index(f'<tr id="verdict-{claim}">') :].partition("</tr>")[0]
+        return dict(re.findall('href="#([a-z0-9-]+)">(.*?)<', row))
+
+    assert links("smaller-error-than-sgd") == {
+        "paired-errors": "Paired errors", "figure-2a": "Figure 2a",
+        "numbers-smaller-error-than-sgd": "Numbers",
+    }  # fmt: skip
+    assert links("theorem-1-is-silent")["certificates"] == "Certificates"
+
+
+def test_the_page_says_that_its_study_is_not_the_catalogs(paper, text, tmp_path):
+    assert "These claims are judged on a study that is not in the catalog." in text
+    smoke = made(tmp_path / "smoke", nt.studies.read("smoke"), as_in_the_paper, 1)
+    assert "These claims are judged on" not in report.build(smoke, evaluate(smoke))
+
+
+def test_what_an_interval_does_not_decide_is_undecided_in_the_table(paper):
+    first, *others = evaluate(paper)
+    open_ = replace(first, findings=(replace(first.findings[0], holds=None),))
+    built = report.build(paper, [open_, *others], [])
+    table = built[built.index('id="numbers-grows-with-bound"') :].partition("</table>")[0]
+    assert table.count("<td>undecided</td>") == 1
 
 
 def test_every_link_has_a_target_and_every_place_one_name(text):
@@ -230,10 +258,12 @@ def test_results_of_the_frontier_have_its_claims_their_figures_and_heat_maps(tmp
 
     results = made(tmp_path / "r", study, uncertain, 5)
     text = report.build(results, evaluate(results)).replace(page._plotly(), "")
-    assert "<h2>What is said past the paper, and what holds</h2>" in text
-    assert "What the paper says" not in text
     verdict = text[text.index('id="verdict-exact-below-half"') :].partition("</tr>")[0]
-    assert re.findall('href="#([a-z-]+)"', verdict)[:2] == ["phase-odd-direction", "steps"]
+    links = re.findall('href="#([a-z-]+)">(.*?)<', verdict)
+    assert links[0] == ("phase-odd-direction", "Recovery error, odd-direction")
+    assert [name for name, _ in links] == [
+        "phase-odd-direction", "steps", "numbers-exact-below-half"
+    ]  # fmt: skip
     assert 'class="bar" data-colours="#440154, ' in text
     assert 'id="section-3-5"' not in text  # a figure of the paper, of its own runs only
     places = re.findall(r'\sid="([^"]+)"', text)

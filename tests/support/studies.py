@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import numpy as np
 from tests.support.results import TRUE, ending_at, made
 
 import neurotron as nt
+from neurotron.claims import catalog
+
+PAPER, FRONTIER_CLAIMS = (
+    [claim.name for claim in (*claims, *catalog.OF_ANY_STUDY)]
+    for claims in (catalog.PAPER, catalog.FRONTIER)
+)
 
 MIRROR = {"weights": (-3.0, -4.0), "errors": ending_at(10.0)}
 
 DIVERGED = {"status": "diverged", "stopped_at": 3, "errors": ending_at(math.inf)}
 
-LIKE_THE_PAPERS = """
+LIKE_THE_PAPERS = f"""
 name = "like-the-papers"
+claims = {json.dumps(PAPER)}
 [trainers]
 Tron = "neuro-tron:sensing=center"
 First = "first-sample-sgd"
@@ -35,8 +43,9 @@ like = "normal"
 law = "student-t:dof=4"
 """
 
-OUTER_WEIGHTS = """
+OUTER_WEIGHTS = f"""
 name = "outer-weights"
+claims = {json.dumps(PAPER)}
 [trainers]
 fast = "neuro-tron:sensing=center,step_size=1e-4"
 slow = "neuro-tron:sensing=center,step_size=2e-5"
@@ -125,8 +134,9 @@ EXACT = 1e-15
 
 POWERS = {"alternating-sign": 0.5, "constant": 0.5}
 
-FRONTIER = """
+FRONTIER = f"""
 name = "like-the-frontier"
+claims = {json.dumps(FRONTIER_CLAIMS)}
 [trainers]
 Refined = "refined-tron"
 Tron = "neuro-tron:step_size=fastest,weighting=inverse-norm"

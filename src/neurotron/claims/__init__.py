@@ -1,14 +1,16 @@
-"""Statements as executable checks: the paper's, and those of the studies `mirror` and `frontier`.
+"""Statements as executable checks: the paper's, and those of the other studies of the catalog.
+
+A study names its claims; `evaluate` judges its results by these.
 
 >>> import neurotron as nt
+>>> nt.claims.CLAIMS["impersonation-wins"].source
+'section 3.5'
 >>> nt.claims.VERDICTS
 ('holds', 'holds only as published', 'does not hold', 'undecided', 'not tested')
 """
 
-from neurotron.claims.families import FAMILIES, evaluate, family_of, write
-from neurotron.claims.model import VERDICTS, Claim, Finding
-from neurotron.claims.paper import CLAIMS
+from neurotron.claims.catalog import CLAIMS
+from neurotron.claims.judging import evaluate, write
+from neurotron.claims.model import VERDICTS, Claim, Finding, Judgement
 
-__all__ = [
-    "CLAIMS", "FAMILIES", "VERDICTS", "Claim", "Finding", "evaluate", "family_of", "write",
-]  # fmt: skip
+__all__ = ["CLAIMS", "VERDICTS", "Claim", "Finding", "Judgement", "evaluate", "write"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,8 +11,7 @@ import polars as pl
 from neurotron._registry import parse
 from neurotron._types import Array
 from neurotron.claims.model import Finding, at_least, at_most, between
-from neurotron.claims.paper import certificate_holds
-from neurotron.claims.settings import published
+from neurotron.claims.settings import conditions_but
 from neurotron.results.levels import divided, over_levels, slopes
 from neurotron.results.summary import bootstrap
 from neurotron.results.tables import EXACT
@@ -20,7 +19,10 @@ from neurotron.results.tables import EXACT
 if TYPE_CHECKING:
     from neurotron.results.tables import Results
 
-__all__ = ["CLAIMS"]
+__all__ = [
+    "CONCENTRATED", "EXPONENTS", "NON_ADDITIVE", "as_often_as_others", "exact", "floor_grows",
+    "heavier_tails", "nobody_recovers",
+]  # fmt: skip
 
 SHARE = 0.99
 """Of the runs that must recover exactly."""
@@ -44,17 +46,35 @@ HEAVIER = 2.0
 """How much larger an error may be with heavier tails."""
 
 Check = Callable[["Results"], list[Finding]]
-LEVELS = ["attack", "bound", "probability"]
+LEVELS = ["attack_text", "bound", "probability"]
 
 
 def _runs(results: Results, algorithm: str | None = None) -> pl.DataFrame:
-    """Return the attacked runs of the study, of one algorithm or of all."""
-    runs = published(results, "frontier").filter(pl.col("bound") * pl.col("probability") > 0.0)
-    return runs if algorithm is None else runs.filter(algorithm=algorithm)
+    """Return the attacked runs: of all trainers, or of each setting's first with an algorithm."""
+    runs = results.runs.filter(pl.col("bound") * pl.col("probability") > 0.0)
+    if algorithm is None:
+        return runs
+    first = pl.col("trainer") == pl.col("trainer").first().over("setting")
+    return runs.filter(algorithm=algorithm).filter(first)
 
 
 def _by(runs: pl.DataFrame, *keys: str) -> list[tuple[Any, pl.DataFrame]]:
     return list(runs.group_by(*keys, maintain_order=True))
+
+
+def _by_attack(results: Results, runs: pl.DataFrame) -> Iterator[tuple[str, str, pl.DataFrame]]:
+    """Yield the runs of each attack in each setting: its name, what to call them, and themselves.
+
+    An attack is called by its name, or by its whole text where two of one name meet.
+    """
+    for (setting, attack), group in _by(runs, "setting", "attack"):
+        several = group["attack_text"].n_unique() > 1
+        for (text,), same in _by(group, "attack_text"):
+            yield (
+                str(attack),
+                f"{results.titles[str(setting)]}, {text if several else attack}",
+                same,
+            )
 
 
 def exact(only: Sequence[str] = (), but: Sequence[str] = ()) -> Check:
@@ -67,11 +87,12 @@ def exact(only: Sequence[str] = (), but: Sequence[str] = ()) -> Check:
         if only:
             runs = runs.filter(pl.col("attack").is_in(list(only)))
         findings = []
-        for (setting, attack), group in _by(runs, "setting", "attack"):
-            shares = group.group_by("replicate").agg((pl.col("error") < EXACT).mean())["error"]
+        for _, case, group in _by_attack(results, runs):
+            is_exact = (pl.col("error") < EXACT).mean()
+            shares = group.group_by("replicate", maintain_order=True).agg(is_exact)["error"]
             found = bootstrap(shares.to_numpy(), np.mean)
             findings.append(
-                Finding.of(f"{results.titles[str(setting)]}, {attack}",
+                Finding.of(case,
                            f"share of runs with β ≤ {MOST:g} and an error below {EXACT:g} "
                            f"(≥ {SHARE:g})", found, len(shares), holds=at_least(SHARE, found))
             )  # fmt: skip
@@ -86,7 +107,8 @@ def as_often_as_others(results: Results) -> list[Finding]:
     shares = below.group_by(
         "setting", "trainer", "algorithm", "replicate", maintain_order=True
     ).agg((pl.col("error") < EXACT).mean().alias("share"))
-    ours = shares.filter(algorithm="refined-tron").select("setting", "replicate", "share")
+    own = _runs(results, "refined-tron").select("setting", "trainer").unique()
+    ours = shares.join(own, on=["setting", "trainer"]).select("setting", "replicate", "share")
     rivals = shares.filter(pl.col("algorithm") != "refined-tron")
     pairs = rivals.join(ours, on=["setting", "replicate"], suffix="_ours", maintain_order="left")
     findings = []
@@ -117,28 +139,28 @@ def floor_grows(axis: int, limits: Callable[[str], tuple[float, float]]) -> Chec
 
     def check(results: Results) -> list[Finding]:
         findings = []
-        for (setting, attack), group in _by(_runs(results, "neuro-tron"), "setting", "attack"):
-            if str(attack) not in EXPONENTS or group[column].n_unique() < 3:
+        for attack, case, group in _by_attack(results, _runs(results, "neuro-tron")):
+            if attack not in EXPONENTS:
                 continue
-            powers = [
-                np.mean([_power(line, column) for _, line in _by(replicate, other)])
-                for _, replicate in _by(group, "replicate")
-            ]
-            found, (low, high) = bootstrap(powers), limits(str(attack))
-            findings.append(
-                Finding.of(f"{results.titles[str(setting)]}, {attack}",
-                           f"power of {letter} in the error ({low:g} to {high:g})", found,
-                           len(powers), holds=between(low, high, found))
-            )  # fmt: skip
+            powers = [_powers(replicate, column, other) for _, replicate in _by(group, "replicate")]
+            if all(powers):
+                found, (low, high) = bootstrap([np.mean(each) for each in powers]), limits(attack)
+                measure = f"power of {letter} in the error ({low:g} to {high:g})"
+                holds = between(low, high, found)
+                findings.append(Finding.of(case, measure, found, len(powers), holds=holds))
         return findings
 
     return check
 
 
-def _power(line: pl.DataFrame, column: str) -> float:
-    """Return the slope of the logarithm of the error over that of a level."""
-    errors = np.clip(line["error"].to_numpy(), 1e-300, 1e300)
-    return float(slopes(np.log(line[column].to_numpy()), np.log(errors)))
+def _powers(runs: pl.DataFrame, column: str, other: str) -> list[float]:
+    """Return the slopes of the log of the error over that of a level, of three values or more."""
+    found = []
+    for _, line in _by(runs, other):
+        if line[column].n_unique() >= 3:
+            errors = np.clip(line["error"].to_numpy(), 1e-300, 1e300)
+            found.append(float(slopes(np.log(line[column].to_numpy()), np.log(errors))))
+    return found
 
 
 def nobody_recovers(results: Results) -> list[Finding]:
@@ -160,77 +182,30 @@ def nobody_recovers(results: Results) -> list[Finding]:
 def heavier_tails(results: Results) -> list[Finding]:
     """Divide Neuro-Tron's errors with heavier tails by those with ν = 5, in pairs."""
     runs, findings = _runs(results, "neuro-tron"), []
-    settings = {float(dof): setting for setting, dof in _degrees(results) if dof is not None}
-    for dof in sorted(settings, reverse=True):
-        if dof < 5.0 and 5.0 in settings:
-            one, other = (runs.filter(setting=settings[value]) for value in (dof, 5.0))
-            values = _ratios(one, other)
-            if values.size:
-                found = bootstrap(values)
-                findings.append(
-                    Finding.of(f"ν = {dof:g} against ν = 5",
-                               f"error over that with ν = 5 (≤ {HEAVIER:g})", found, len(values),
-                               holds=at_most(HEAVIER, found))
-                )  # fmt: skip
+    for dof, heavier, five in _tails(results):
+        values = _ratios(runs.filter(setting=heavier), runs.filter(setting=five))
+        if values.size:
+            found = bootstrap(values)
+            findings.append(
+                Finding.of(f"ν = {dof:g} against ν = 5",
+                           f"error over that with ν = 5 (≤ {HEAVIER:g})", found, len(values),
+                           holds=at_most(HEAVIER, found))
+            )  # fmt: skip
     return findings
 
 
-def _degrees(results: Results) -> list[tuple[str, Any]]:
-    """Return the degrees of freedom of the law of each setting, None for other laws."""
-    laws = ((setting["name"], *parse(setting["law"])) for setting in results.spec["settings"])
-    return [
-        (setting, given.get("dof") if law == "student-t" else None) for setting, law, given in laws
-    ]
-
-
-CLAIMS: dict[str, tuple[str, str, Check]] = {
-    "exact-below-half": (
-        "RefinedTron recovers the filter exactly while at most 40 % of the labels are attacked, "
-        "under every additive attack with a constant β.",
-        "past the paper: its floor is no law of nature",
-        exact(but=(*CONCENTRATED, *NON_ADDITIVE)),
-    ),
-    "exact-when-concentrated": (
-        "It does so too if the attack is concentrated: in time, on one side, or on large inputs.",
-        "past the paper: β that varies",
-        exact(only=CONCENTRATED),
-    ),
-    "exact-when-not-additive": (
-        "It does so too if labels are multiplied, replaced, or change their sign.",
-        "the paper's third open question",
-        exact(only=NON_ADDITIVE),
-    ),
-    "as-often-as-others": (
-        "It recovers the filter exactly at least as often as every other trainer on the same data.",
-        "past the paper",
-        as_often_as_others,
-    ),
-    "nobody-above-half": (
-        "If more than half of the labels are those of another filter, no trainer recovers w*.",
-        "section 3.5: it cannot be told which filter is the true one",
-        nobody_recovers,
-    ),
-    "floor-grows-with-bound": (
-        "Neuro-Tron's error under attack is a floor proportional to θ.",
-        "the paper's second open question",
-        floor_grows(0, lambda attack: (0.9, 1.1)),
-    ),
-    "floor-grows-with-probability": (
-        "The floor is proportional to β under an attack with a direction, and grows more slowly "
-        "under one that averages out.",
-        "the paper's second open question",
-        floor_grows(1, EXPONENTS.__getitem__),
-    ),
-    "heavier-tails": (
-        "Heavier tails (Student t with ν = 4, 3 and 2.5) do not raise Neuro-Tron's floor to more "
-        "than twice that with ν = 5.",
-        "the paper's first open question",
-        heavier_tails,
-    ),
-    "certificate-holds": (
-        "No run ends outside the radius of the sharp certificate, under any attack it covers.",
-        "ours, not in the paper",
-        certificate_holds,
-    ),
-}
-"""Statement, place and check of every claim."""
+def _tails(results: Results) -> list[tuple[float, str, str]]:
+    """Return every ν below 5, its setting, and the setting that differs in nothing but ν = 5."""
+    alike: dict[Any, dict[float, str]] = {}
+    for setting in results.spec["settings"]:
+        law, given = parse(setting["law"])
+        if law == "student-t":
+            by_dof = alike.setdefault(conditions_but(setting, "law", "dof"), {})
+            by_dof.setdefault(float(given["dof"]), setting["name"])
+    pairs = (
+        (dof, name, by_dof[5.0])
+        for by_dof in alike.values()
+        for dof, name in by_dof.items()
+        if dof < 5.0 and 5.0 in by_dof
+    )
+    return sorted(pairs, reverse=True)

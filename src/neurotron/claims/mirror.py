@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from neurotron.claims.model import Finding, above
-from neurotron.claims.settings import published
 from neurotron.results.summary import Interval, rate
 
 if TYPE_CHECKING:
     from neurotron.results.tables import Results
 
-__all__ = ["CLAIMS"]
+__all__ = ["OFTEN", "ends_at_mirror", "more_often", "recovers"]
 
 OFTEN = 0.9
 """The share of networks that a trainer must recover to do so as a rule."""
 
 
 def _ends(results: Results) -> list[tuple[str, pl.DataFrame]]:
-    """Return, for every law, where Neuro-Tron and SGD ended on each network, side by side."""
-    runs = published(results, "mirror").filter(pl.col("bound") * pl.col("probability") > 0.0)
-    tables = []
+    """Return, for every law, where Neuro-Tron and SGD ended on each network, side by side.
+
+    A network counts once: with the first of each algorithm, at the first level that both meet.
+    """
+    runs = results.runs.filter(pl.col("bound") * pl.col("probability") > 0.0)
+    level, tables = ["replicate", "attack_text", "bound", "probability"], []
     for (setting,), group in runs.group_by("setting", maintain_order=True):
         ours, theirs = (
-            group.filter(algorithm=name).select("replicate", "outcome")
-            for name in ("neuro-tron", "sgd")
+            group.filter(algorithm=name).select(*level, "outcome") for name in ("neuro-tron", "sgd")
         )
-        both = ours.join(theirs, on="replicate", suffix="_sgd")
+        both = ours.join(theirs, on=level, suffix="_sgd", maintain_order="left_right")
         if len(both):
-            tables.append((results.titles[str(setting)], both))
+            once = both.unique("replicate", keep="first", maintain_order=True)
+            tables.append((results.titles[str(setting)], once))
     return tables
 
 
@@ -74,23 +75,3 @@ def ends_at_mirror(results: Results) -> list[Finding]:
     found = rate(sum(_count(outcomes == "mirror") for outcomes in ends), lost)
     measure = "share of the networks that SGD does not recover on which it ends near −w* (> 1/2)"
     return [Finding.of("all laws", measure, found, lost, holds=above(0.5, found))]
-
-
-CLAIMS: dict[str, tuple[str, str, Callable[[Results], list[Finding]]]] = {
-    "neuro-tron-recovers": (
-        f"Neuro-Tron recovers the filter on more than {100.0 * OFTEN:g} % of the networks.",
-        "ours, not in the paper",
-        recovers,
-    ),
-    "more-often-than-sgd": (
-        "Neuro-Tron recovers the filter on more networks than SGD does.",
-        "ours, not in the paper",
-        more_often,
-    ),
-    "sgd-ends-at-mirror": (
-        "Where SGD does not recover the filter, it mostly ends near the mirror image −w*.",
-        "ours, not in the paper",
-        ends_at_mirror,
-    ),
-}
-"""Statement, place and check of every claim."""

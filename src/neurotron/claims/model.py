@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from neurotron.results.summary import Interval
 
+if TYPE_CHECKING:
+    from neurotron.results.tables import Results
+
 __all__ = [
     "DOES_NOT_HOLD", "HOLDS", "NOT_TESTED", "ONLY_AS_PUBLISHED", "UNDECIDED", "VERDICTS", "Claim",
-    "Finding", "above", "at_least", "at_most", "below", "between", "every",
+    "Finding", "Judgement", "above", "at_least", "at_most", "below", "between", "every",
 ]  # fmt: skip
 
 HOLDS = "holds"
@@ -94,14 +97,28 @@ class Finding:
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement, where it stands, and what was found."""
+    """A statement, where it stands, how results are asked about it, and what shows it."""
 
     name: str
     statement: str
     source: str
-    findings: tuple[Finding, ...]
+    """Where it stands, or whose it is."""
+    check: Callable[[Results], list[Finding]]
+    """From results to what they say of it: nothing if they have no runs that fit."""
+    figures: tuple[str, ...] = ()
+    """The names of the charts that show it."""
+    section: str = ""
+    """The section of the report that shows it, if there is one, as in "certificates"."""
     broader_than_published: bool = False
     """Whether its words mean more than the paper's own comparison."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What was found of a claim, and what follows."""
+
+    claim: Claim
+    findings: tuple[Finding, ...]
 
     @property
     def conclusive(self) -> tuple[Finding, ...]:
@@ -125,7 +142,7 @@ class Claim:
         if not published and not meant:
             return NOT_TESTED
         silent = not meant or any(not found.as_published for found in self.inconclusive)
-        if published and self.broader_than_published and silent:
+        if published and self.claim.broader_than_published and silent:
             meant.append(False)
         if published and every(published) is True and every(meant) is False:
             return ONLY_AS_PUBLISHED
@@ -147,7 +164,7 @@ class Claim:
             if found:
                 parts.append(f"{words} {len(found)} {count} ({_cases(found)})")
         parts = parts or [f"it holds in {len(self.conclusive)} {count}"]
-        if self.broader_than_published and all(found.as_published for found in self.findings):
+        if self.claim.broader_than_published and all(found.as_published for found in self.findings):
             parts.append("no runs compare with what its words mean")
         elif self.inconclusive:
             parts.append(f"there are too few replicates for some ({_cases(self.inconclusive)})")
@@ -163,9 +180,9 @@ class Claim:
             {name: plain(value) for name, value in asdict(found).items()} for found in self.findings
         ]
         return {
-            "name": self.name,
-            "statement": self.statement,
-            "source": self.source,
+            "name": self.claim.name,
+            "statement": self.claim.statement,
+            "source": self.claim.source,
             "verdict": self.verdict,
             "reason": self.reason,
             "findings": findings,

@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from neurotron._registry import parse
 from neurotron._types import Array
-from neurotron.claims.against_sgd import faster, smaller_error
 from neurotron.claims.model import Finding, above, at_most, below, between, every
-from neurotron.claims.settings import published, table1_settings
+from neurotron.claims.settings import conditions_but, table1_settings
 from neurotron.results.levels import divided, over_levels, paired, slopes
-from neurotron.results.summary import bootstrap, certified, median, rate
+from neurotron.results.summary import bootstrap, median, rate
 
 if TYPE_CHECKING:
     from neurotron.results.tables import Results
 
-__all__ = ["BROADER_THAN_PUBLISHED", "CLAIMS", "certificate_holds"]
+__all__ = [
+    "grows_with", "heavy_tails_alike", "impersonation_wins", "outer_weights_help",
+    "recovers_without_attack", "small_attack_degrades", "theorem_is_silent",
+]  # fmt: skip
 
 PUBLISHED_STEP_SIZES = {1.0: 1e-4, 10.0: 2e-5}
 """By outer weight (docs/errata.md)."""
@@ -127,14 +128,21 @@ def heavy_tails_alike(results: Results) -> list[Finding]:
 def outer_weights_help(results: Results) -> list[Finding]:
     """Divide errors with heavy outer weights by those with light ones, at the same attack."""
     light, heavy = sorted(PUBLISHED_STEP_SIZES)
-    runs = published(results).filter(
-        pl.col("algorithm") == "neuro-tron", pl.col("step_size").is_not_null()
-    )
+    runs = results.runs.filter(pl.col("step_size").is_not_null(), algorithm="neuro-tron")
     conditions = {
-        setting["name"]: _but_outer_weights(setting) for setting in results.spec["settings"]
+        setting["name"]: conditions_but(setting, "network", "outer_weights")
+        for setting in results.spec["settings"]
     }
     cases: dict[Any, Errors] = {}
-    keys = ["setting", "attack", "bound", "probability", "outer_weights", "step_size", "trainer"]
+    keys = [
+        "setting",
+        "attack_text",
+        "bound",
+        "probability",
+        "outer_weights",
+        "step_size",
+        "trainer",
+    ]
     for key, group in runs.group_by(keys, maintain_order=True):
         setting, *attack, weight, step, _ = key
         case = cases.setdefault((conditions[str(setting)], *attack), {})
@@ -173,42 +181,15 @@ def _is_late(attacked: Errors, honest: Errors, who: tuple[float, float]) -> bool
     return bool(ours < 2.0 * clean)
 
 
-def _but_outer_weights(setting: dict[str, Any]) -> tuple[Any, ...]:
-    """Return what a setting must share with another to differ in nothing but outer weights."""
-    name, given = parse(setting["network"])
-    given.pop("outer_weights", None)
-    sizes = (setting[key] for key in ("law", "n_inputs", "filter_size", "batch_size", "noise"))
-    return (name, *sorted(given.items()), *sizes)
-
-
 def impersonation_wins(results: Results) -> list[Finding]:
     """Measure distances to the impersonated filter when every label is its own."""
-    runs = published(results).filter(
-        (pl.col("attack") == "impersonation")
-        & (pl.col("probability") == 1.0)
-        & (pl.col("algorithm") == "neuro-tron")
-    )
+    runs = results.runs.filter(attack="impersonation", probability=1.0, algorithm="neuro-tron")
     findings = []
     for (setting, trainer), group in runs.group_by("setting", "trainer", maintain_order=True):
         distances = group["distance"].fill_nan(np.inf).to_numpy()  # of a run that diverged
         findings.append(
             Finding.of(f"{setting}, {trainer}", "‖w − w_adv‖ at β = 1 (≤ 1e-9 in every run)",
                        bootstrap(distances), len(group), holds=distances.max() <= 1e-9)
-        )  # fmt: skip
-    return findings
-
-
-def certificate_holds(results: Results) -> list[Finding]:
-    """Count runs that end outside of their radius, where one is below the initial error."""
-    findings, runs = [], certified(results)
-    for (setting, trainer), group in runs.group_by("setting", "trainer", maintain_order=True):
-        worst = group.select("replicate", "part").group_by("replicate").max()["part"].to_numpy()
-        findings.append(
-            Finding.of(f"{results.titles[str(setting)]}, {trainer}",
-                       "share of replicates with a run outside its radius (0; the worst of "
-                       f"{len(group)} runs is at {worst.max():.2g} of it)",
-                       rate(int((worst > 1.0).sum()), len(worst)), len(worst),
-                       holds=worst.max() <= 1.0)
         )  # fmt: skip
     return findings
 
@@ -229,66 +210,3 @@ def theorem_is_silent(results: Results) -> list[Finding]:
                        rate(int(some.sum()), len(some)), len(some), holds=not some.any())
         )  # fmt: skip
     return findings
-
-
-CLAIMS: dict[str, tuple[str, str, Callable[[Results], list[Finding]]]] = {
-    "grows-with-bound": (
-        "A larger bound θ on the attack increases Neuro-Tron's error.",
-        "section 4, figure 1a",
-        grows_with(0),
-    ),
-    "grows-with-probability": (
-        "A larger probability β of attack increases Neuro-Tron's error.",
-        "section 4, figure 1b",
-        grows_with(1),
-    ),
-    "recovers-without-attack": (
-        "Without attack Neuro-Tron's error falls to about 1e-14, for every law.",
-        "section 4, figure 6",
-        recovers_without_attack,
-    ),
-    "small-attack-degrades": (
-        "A small attack (θ = 0.125) visibly degrades the recovery.",
-        "section 4, figure 6",
-        small_attack_degrades,
-    ),
-    "smaller-error-than-sgd": (
-        "Under attack Neuro-Tron attains a smaller error than SGD.",
-        "section 4, figures 2 to 5",
-        smaller_error,
-    ),
-    "faster-than-sgd": (
-        "Under attack Neuro-Tron converges faster than SGD.",
-        "section 4, figures 2 to 5",
-        faster,
-    ),
-    "heavy-tails-alike": (
-        "With t(4) inputs, which have no fourth moment, Neuro-Tron is as accurate as with others.",
-        "section 4, figure 3",
-        heavy_tails_alike,
-    ),
-    "outer-weights-help": (
-        "Heavier outer weights (q = 10 instead of q = 1) lower the error under the same attack.",
-        "section 3.6, figure 7",
-        outer_weights_help,
-    ),
-    "impersonation-wins": (
-        "If every label is that of another filter w_adv, Neuro-Tron converges to w_adv.",
-        "section 3.5",
-        impersonation_wins,
-    ),
-    "theorem-1-is-silent": (
-        "Theorem 1 promises nothing about the simulations that are said to validate it.",
-        "ours, on the caption of figure 1",
-        theorem_is_silent,
-    ),
-    "certificate-holds": (
-        "No run ends outside the radius of the sharp certificate.",
-        "ours, not in the paper",
-        certificate_holds,
-    ),
-}
-"""Statement, place and check of every claim."""
-
-BROADER_THAN_PUBLISHED = ("smaller-error-than-sgd", "faster-than-sgd", "outer-weights-help")
-"""Claims that the paper tested on something else: not on SGD, not with the same step size."""

@@ -1,28 +1,25 @@
-"""The runs that claims are about, and the settings that are like a column of Table 1."""
+"""The settings of a study: which are a column of Table 1, and which differ in one number."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from neurotron import studies
 from neurotron._registry import parse
 from neurotron._types import Array
 from neurotron.results.levels import Level, attacked, longest
-from neurotron.studies.building import encounters
 
 if TYPE_CHECKING:
     from neurotron.results.tables import Results
 
-__all__ = ["SettingRuns", "origin", "published", "table1_settings"]
+__all__ = ["SettingRuns", "conditions_but", "table1_settings"]
 
-WITH_CLAIMS = ("paper", "mirror", "frontier")
-"""The studies of the catalog that claims are about."""
+CONDITIONS = ("law", "network", "n_inputs", "filter_size", "batch_size", "noise")
+"""What settings must share to be compared; trainers have step sizes of their own."""
 
 
 @dataclass(frozen=True)
@@ -89,80 +86,10 @@ class SettingRuns:
         return len(self.numbers)
 
 
-def origin(results: Results) -> str | None:
-    """Return which study of the catalog with claims most arms are of.
-
-    If no arm is the same, the study with the same trainers in the same settings under other attacks
-    counts; None if there is none of that either.
-    """
-    return _origin(json.dumps(results.spec, sort_keys=True))
-
-
-@lru_cache(maxsize=32)  # every claim asks, and the answer is the same for all of them
-def _origin(spec: str) -> str | None:
-    here = _met(studies.Study.model_validate_json(spec))
-    shared = {name: _shared(here, _catalogued_arms(name)) for name in WITH_CLAIMS}
-    most = max(WITH_CLAIMS, key=shared.__getitem__)
-    return most if any(shared[most]) else None
-
-
-def _shared(one: set[tuple[Any, ...]], other: set[tuple[Any, ...]]) -> tuple[int, int]:
-    """Return how many arms two studies share, and how many trainers in the same conditions."""
-    trainers = ({arm[:3] for arm in arms} for arms in (one, other))
-    return len(one & other), len(set.intersection(*trainers))
-
-
-def _met(study: studies.Study) -> set[tuple[Any, ...]]:
-    """Return who meets whom in a study: conditions, trainer, attack, its level; without names."""
-    return {
-        (study.steps, conditions, study.trainers[met.trainer], *met[1:])
-        for setting in study.settings
-        for conditions in [_conditions(setting.model_dump())]
-        for met in encounters(study, setting)
-    }
-
-
-@cache
-def _catalogued_arms(name: str) -> set[tuple[Any, ...]]:
-    return _met(_catalogued(name))
-
-
-def published(results: Results, study: str = "paper") -> pl.DataFrame:
-    """Return the runs that are in a setting, and of a trainer, of a study of the catalog.
-
-    Other runs say nothing of what is claimed of these, however alike they are; nor do results that
-    are of another study with claims.
-    """
-    return _alike(results, study) if origin(results) == study else results.runs.clear()
-
-
-def _alike(results: Results, name: str) -> pl.DataFrame:
-    study = _catalogued(name)
-    catalogued = [_conditions(setting.model_dump()) for setting in study.settings]
-    every = results.spec["settings"]
-    settings = [setting["name"] for setting in every if _conditions(setting) in catalogued]
-    texts = results.spec["trainers"].items()
-    trainers = [label for label, text in texts if text in study.trainers.values()]
-    if results.spec["steps"] != study.steps:
-        settings = []
-    return results.runs.filter(
-        pl.col("setting").is_in(settings) & pl.col("trainer").is_in(trainers)
-    )
-
-
-_catalogued = cache(studies.read)
-
-
-def _conditions(setting: dict[str, Any]) -> tuple[Any, ...]:
-    """Return what a setting is apart from its name, its trainers and their attacks."""
-    names = ("law", "network", "n_inputs", "filter_size", "batch_size", "step_size", "noise")
-    return tuple(setting[name] for name in names)
-
-
 def table1_settings(results: Results) -> list[SettingRuns]:
     """Return the columns of Table 1: Neuro-Tron under its attack at three bounds or more."""
     found = []
-    runs = published(results).filter(pl.col("attack") == "alternating-sign")
+    runs = results.runs.filter(attack="alternating-sign")
     for (key,), group in runs.group_by("setting", maintain_order=True):
         pairs = group.select("algorithm", "trainer").unique(maintain_order=True)
         trainers = dict(pairs.reverse().iter_rows())  # the first of each algorithm
@@ -172,3 +99,17 @@ def table1_settings(results: Results) -> list[SettingRuns]:
             if len(setting.sweep(0)) >= 3:
                 found.append(setting)
     return found
+
+
+def conditions_but(setting: dict[str, Any], key: str, number: str) -> tuple[Any, ...]:
+    """Return what settings share that differ only in a number of their law or network.
+
+    >>> here = {"law": "normal", "network": "symmetric:outer_weights=10,width=4", "n_inputs": 9}
+    >>> here |= {"filter_size": 3, "batch_size": 16, "noise": 0.0}
+    >>> conditions_but(here, "network", "outer_weights")
+    ('symmetric', ('width', 4), 'normal', 9, 3, 16, 0.0)
+    """
+    name, given = parse(setting[key])
+    given.pop(number, None)
+    rest = (setting[other] for other in CONDITIONS if other != key)
+    return (name, *sorted(given.items()), *rest)

@@ -13,7 +13,7 @@ from rich.table import Table
 from neurotron.cli import options
 
 if TYPE_CHECKING:
-    from neurotron.claims import Claim, Finding
+    from neurotron.claims import Finding, Judgement
     from neurotron.results import Results
 
 __all__ = ["claims", "evaluate", "print_verdicts"]
@@ -30,39 +30,46 @@ def claims(
 ) -> None:
     """Say which claims hold in a folder of results, and why.
 
-    The claims are those of the study that the results are of: the paper's, or those of `mirror`
-    or `frontier`. Every verdict rests on comparisons with 95 % intervals over replicates. A claim
-    "holds" if all of its comparisons do. It "holds only as published" if the paper's own comparison
-    does but not what its words mean (its SGD was not stochastic gradient descent, its step sizes
-    were not the same), or no runs test what they mean. Otherwise it "does not hold", it is
-    "undecided" because an interval has values on both sides, or it is "not tested" by these
-    results. The verdicts are also kept in claims.json.
+    The claims are those that the study names, of all that `neurotron list claims` shows. Every
+    verdict rests on comparisons with 95 % intervals over replicates. A claim "holds" if all of its
+    comparisons do. It "holds only as published" if the paper's own comparison does but not what its
+    words mean (its SGD was not stochastic gradient descent, its step sizes were not the same), or
+    no runs test what they mean. Otherwise it "does not hold", it is "undecided" because an interval
+    has values on both sides, or it is "not tested" by these results. The verdicts are also kept in
+    claims.json.
     """
+    from neurotron.claims.judging import departure
     from neurotron.results import load_results
 
-    evaluated = evaluate(load_results(folder))
+    results = load_results(folder)
+    evaluated, note = evaluate(results), departure(results)
     if as_json:
-        typer.echo(
-            json.dumps([claim.to_dict() for claim in evaluated], ensure_ascii=False, indent=2)
-        )
+        if note:
+            options.console(stderr=True).print(note)
+        found = [judgement.to_dict() for judgement in evaluated]
+        typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
     else:
-        _print(options.console(), evaluated, details)
+        console = options.console()
+        if note:
+            console.print(f"{note}\n")
+        _print(console, evaluated, details)
 
 
-def print_verdicts(console: Console, results: Results, evaluated: list[Claim]) -> None:
+def print_verdicts(console: Console, results: Results, evaluated: list[Judgement]) -> None:
     """Print what the results say of the claims of their study, if they do."""
-    from neurotron.claims import family_of
+    from neurotron.claims.judging import departure
 
-    tested = [claim for claim in evaluated if claim.conclusive]
+    tested = [judgement for judgement in evaluated if judgement.conclusive]
     if tested:
-        name = family_of(results).name
-        console.print(f"\n{name}, as far as these results test them:\n")
+        console.print("\nthe claims of this study, as far as these results test them:\n")
         _print(console, tested, details=False)
+        if note := departure(results):
+            console.print(f"\n{note}")
         console.print(f"\nevery comparison: neurotron claims {results.folder.path} --details")
 
 
-def evaluate(results: Results) -> list[Claim]:
-    """Return every claim with its verdict, and keep them in claims.json."""
+def evaluate(results: Results) -> list[Judgement]:
+    """Return what was found of every claim, and keep it in claims.json."""
     from neurotron import claims as judged
     from neurotron.results import StorageError
 
@@ -77,16 +84,17 @@ def evaluate(results: Results) -> list[Claim]:
     return evaluated
 
 
-def _print(console: Console, evaluated: list[Claim], details: bool) -> None:
+def _print(console: Console, evaluated: list[Judgement], details: bool) -> None:
     table = Table(box=None, padding=(0, 2, 0, 0))
     for column in ("claim", "verdict", "why"):
         table.add_column(column, header_style="dim", overflow="fold")
-    for claim in evaluated:
-        table.add_row(claim.statement, claim.verdict, claim.reason)
+    for judgement in evaluated:
+        table.add_row(judgement.claim.statement, judgement.verdict, judgement.reason)
     console.print(table, soft_wrap=False)
-    for claim in evaluated if details else ():
+    for judgement in evaluated if details else ():
+        claim = judgement.claim
         console.print(f"\n{claim.name}: {claim.statement} ({claim.source})")
-        for found in claim.findings:
+        for found in judgement.findings:
             console.print(f"  {_line(found)}")
 
 

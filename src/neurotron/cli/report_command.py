@@ -15,7 +15,7 @@ from neurotron.cli import options
 from neurotron.cli.claims_command import evaluate
 
 if TYPE_CHECKING:
-    from neurotron.claims import Claim
+    from neurotron.claims import Judgement
     from neurotron.results import Results
 
 __all__ = ["report", "write_report"]
@@ -37,12 +37,12 @@ def report(
     write_report(results, evaluate(results))
 
 
-def write_report(results: Results, claims: list[Claim]) -> None:
+def write_report(results: Results, judgements: list[Judgement]) -> None:
     """Write the page, and say where it is."""
     from neurotron.report import write
 
     with _progress() as progress:
-        path = write(results, claims, progress)
+        path = write(results, judgements, progress)
     options.console().print(f"report: {path}")
 
 

@@ -109,6 +109,8 @@ class Chart:
     """What is outlined on a heat map."""
     columns: int | None = None
     """Panels side by side in print, if that matters."""
+    short_title: str = ""
+    """What links to it say, if its title is long."""
 
     @property
     def measure(self) -> str:

@@ -119,16 +119,18 @@ def _over_levels(view: View, mapped: set[str]) -> Iterator[Chart]:
 
 def _by_trainer(view: View) -> Iterator[Chart]:
     """Yield where the runs of each trainer end, in pairs and as weights."""
-    yield from paired_errors(
+    pairs = paired_errors(
         view, "paired-errors", "Paired errors: trainer against trainer",
         "The final error of the first trainer of each setting over that of each other one, on the "
         "same network, data and attack.",
     )  # fmt: skip
-    yield from mirror(
+    sides = mirror(
         view, "mirror-filter", "The mirror filter: on which side of the origin runs end",
         "Cosine of the final weights with −w*: −1 is the true filter, +1 its mirror, which "
         "explains the even part of the labels just as well.",
     )  # fmt: skip
+    yield from (replace(chart, short_title="Paired errors") for chart in pairs)
+    yield from (replace(chart, short_title="The mirror filter") for chart in sides)
 
 
 def _name(*parts: str) -> str:

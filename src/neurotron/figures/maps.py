@@ -19,20 +19,7 @@ from neurotron.results.levels import Level, attacked
 from neurotron.results.summary import Interval, bootstrap, median, rate
 from neurotron.results.tables import EXACT, RECOVERED
 
-__all__ = ["FIGURES_OF_FRONTIER", "Maps", "grid_of"]
-
-FIGURES_OF_FRONTIER = {
-    "exact-below-half": ("phase-adaptive", "phase-odd-direction", "steps"),
-    "exact-when-concentrated": ("phase-burst", "phase-half-space", "phase-large-norm"),
-    "exact-when-not-additive": ("final-errors-sign-flip-probability",),
-    "as-often-as-others": ("exact", "paired-errors"),
-    "floor-grows-with-bound": ("final-errors-odd-direction-bound",),
-    "floor-grows-with-probability": (
-        "final-errors-odd-direction-probability", "final-errors-alternating-sign-probability",
-    ),
-    "heavier-tails": ("final-errors-odd-direction-probability",),
-}  # fmt: skip
-"""The charts that show what a claim of the frontier is about."""
+__all__ = ["Maps", "grid_of"]
 
 FEWEST_LEVELS = 3
 MOST_LEVELS = 12
@@ -167,6 +154,7 @@ class Maps:
             panels, f"{kind.label}; over {over}; bright is good", x_log=False, y_log=False,
             y_range=(-0.5, len(levels[0]) - 0.5), scale=_scale(kind, panels), region=REGION,
             columns=len(trainers) if len(trainers) <= 4 else -(-len(trainers) // 2),
+            short_title=f"{kind.title}, {_title(met)}",
         )  # fmt: skip
 
     def _shared(self, attacks: list[str]) -> dict[tuple[str, str], list[str]]:

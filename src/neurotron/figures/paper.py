@@ -1,14 +1,17 @@
-"""The paper's figures, from runs in the paper's settings, and the figure of each claim."""
+"""The paper's figures, for studies that name claims of the paper."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
 from neurotron._registry import parse
-from neurotron.claims.settings import SettingRuns, published, table1_settings
+from neurotron.claims.catalog import PAPER
+from neurotron.claims.settings import SettingRuns, conditions_but, table1_settings
 from neurotron.figures.chart import SMALLEST, Chart, Line, Panel
 from neurotron.figures.styles import OF_ALGORITHM, PLAIN, Style
 from neurotron.figures.trajectories import (
@@ -22,9 +25,11 @@ from neurotron.figures.view import LevelSweep, View, with_honest
 from neurotron.results.levels import attacked
 from neurotron.results.summary import bootstrap
 
-__all__ = ["FIGURES_OF_CLAIMS", "paper_charts", "shown_by_paper"]
+__all__ = ["paper_charts", "shown_by_paper"]
 
 ATTACK = "alternating-sign"
+COMPARED = ("neuro-tron", "first-sample-sgd", "sgd")
+"""The algorithms of figures 1 to 6."""
 OTHER = 0.5, 0.25
 """The β at which θ varies, and the θ at which β does."""
 OUTER_WEIGHTS = {(1.0, 1e-4): 0, (10.0, 2e-5): 1}
@@ -34,27 +39,12 @@ COMPARISONS = {
 }  # fmt: skip
 """The number of the figure with each law, by the name of the law."""
 
-FIGURES_OF_CLAIMS = {
-    "grows-with-bound": ("figure-1a", "final-errors-alternating-sign-bound"),
-    "grows-with-probability": ("figure-1b", "final-errors-alternating-sign-probability"),
-    "recovers-without-attack": ("figure-6",),
-    "small-attack-degrades": ("figure-6",),
-    "smaller-error-than-sgd": ("paired-errors", "figure-2a"),
-    "faster-than-sgd": ("figure-2a", "figure-3a", "figure-4a", "figure-5a"),
-    "neuro-tron-recovers": ("mirror-filter",),
-    "more-often-than-sgd": ("mirror-filter",),
-    "sgd-ends-at-mirror": ("mirror-filter",),
-    "heavy-tails-alike": ("final-errors-alternating-sign-bound", "figure-3a"),
-    "outer-weights-help": ("figure-7",),
-    "impersonation-wins": ("section-3-5",),
-    "certificate-holds": ("certificate",),
-}
-"""The charts that show what a claim is about."""
-
 
 def paper_charts(view: View) -> Iterator[Chart]:
     """Yield the figures of section 4 and the appendices, as far as there are such runs."""
-    found = table1_settings(view.results)
+    if not _is_about_paper(view):
+        return
+    found = _columns(view)
     yield from _neuro_tron_alone(view, found)
     for setting in sorted(found, key=lambda setting: COMPARISONS[setting.law]):
         yield from _against_sgd(view, setting)
@@ -65,12 +55,35 @@ def paper_charts(view: View) -> Iterator[Chart]:
 
 def shown_by_paper(view: View) -> set[tuple[str, str, str]]:
     """Return which settings, attacks and trainers the paper's figures show."""
+    if not _is_about_paper(view):
+        return set()
     columns = "setting", "attack_text", "trainer"
     runs = [_outer_weight_runs(view), _impersonated_runs(view)]
     keys = {key for table in runs for key in table.select(columns).unique().iter_rows()}
-    for setting in table1_settings(view.results):
+    for setting in _columns(view):
         keys |= {(setting.name, ATTACK, trainer) for trainer in setting.trainers.values()}
     return keys
+
+
+def _is_about_paper(view: View) -> bool:
+    """Tell whether a study names a claim of the paper."""
+    return any(claim.name in view.results.spec["claims"] for claim in PAPER)
+
+
+def _columns(view: View) -> list[SettingRuns]:
+    """Return the columns of Table 1: the paper's laws of the inputs, and its trainers and SGD."""
+    return [
+        replace(
+            setting, trainers={it: who for it, who in setting.trainers.items() if it in COMPARED}
+        )
+        for setting in table1_settings(view.results)
+        if setting.law in COMPARISONS
+    ]
+
+
+def _figure(number: str, chart: Chart) -> Chart:
+    """Return a figure of the paper, called by its number there."""
+    return replace(chart, title=f"Figure {number}: {chart.title}", short_title=f"Figure {number}")
 
 
 def _sweep(view: View, setting: SettingRuns, axis: int) -> LevelSweep | None:
@@ -96,21 +109,20 @@ def _alone(sweep: LevelSweep, setting: SettingRuns) -> LevelSweep:
 
 def _neuro_tron_alone(view: View, found: list[SettingRuns]) -> Iterator[Chart]:
     words = (
-        ("figure-1a", "Figure 1a: Neuro-Tron for different bounds θ of the attack", "bound θ"),
-        ("figure-1b", "Figure 1b: Neuro-Tron for different probabilities β", "probability β"),
+        ("1a", "Neuro-Tron for different bounds θ of the attack", "bound θ"),
+        ("1b", "Neuro-Tron for different probabilities β", "probability β"),
     )
-    for axis, (name, title, number) in enumerate(words):
+    for axis, (number, title, varied) in enumerate(words):
         pairs = [(_sweep(view, setting, axis), setting) for setting in found]
         sweeps = [
             _alone(_attacked(sweep), setting) for sweep, setting in pairs if sweep is not None
         ]
         if sweeps:
-            about = f"Neuro-Tron with the paper's laws of the inputs; the {number} varies."
-            yield levels_of(view, name, title, sweeps, about)
+            about = f"Neuro-Tron with the paper's laws of the inputs; the {varied} varies."
+            yield _figure(number, levels_of(view, f"figure-{number}", title, sweeps, about))
 
 
 def _against_sgd(view: View, setting: SettingRuns) -> Iterator[Chart]:
-    number = COMPARISONS[setting.law]
     rivals = ""
     if "first-sample-sgd" in setting.trainers:
         rivals += f" The paper's SGD is '{setting.trainers['first-sample-sgd']}'."
@@ -123,14 +135,14 @@ def _against_sgd(view: View, setting: SettingRuns) -> Iterator[Chart]:
         sweep = _sweep(view, setting, axis)
         if sweep is not None and len(sweep.trainers) > 1:
             what = ("bound θ", "probability β")[axis]
-            yield compare(
-                view, f"figure-{number}{letter}",
-                f"Figure {number}{letter}: Neuro-Tron against SGD, {setting.title} inputs, "
-                f"by {what}",
-                _attacked(sweep),
+            number = f"{COMPARISONS[setting.law]}{letter}"
+            chart = compare(
+                view, f"figure-{number}",
+                f"Neuro-Tron against SGD, {setting.title} inputs, by {what}", _attacked(sweep),
                 f"Trainers on the same data with {setting.title} inputs; a panel per {what} of the "
                 f"attack.{rivals}",
             )  # fmt: skip
+            yield _figure(number, chart)
 
 
 def _no_attack(view: View, found: list[SettingRuns]) -> Iterator[Chart]:
@@ -142,13 +154,20 @@ def _no_attack(view: View, found: list[SettingRuns]) -> Iterator[Chart]:
     ]
     if sweeps:
         about = "Neuro-Tron on honest labels (θ = 0) and under the paper's smallest attack."
-        yield levels_of(view, "figure-6", "Figure 6: no attack, and a small one", sweeps, about)
+        chart = levels_of(view, "figure-6", "no attack, and a small one", sweeps, about)
+        yield _figure("6", chart)
 
 
 def _outer_weight_runs(view: View) -> pl.DataFrame:
-    networks = {c["name"]: c["network"] for c in view.results.spec["settings"]}
-    weighted = [name for name, network in networks.items() if "outer_weights" in parse(network)[1]]
-    return published(view.results).filter(
+    """Return runs of the paper's step sizes in settings that differ only in their outer weights."""
+    conditions = {
+        setting["name"]: conditions_but(setting, "network", "outer_weights")
+        for setting in view.results.spec["settings"]
+        if "outer_weights" in parse(setting["network"])[1]
+    }
+    shared = Counter(conditions.values())
+    weighted = [name for name, sizes in conditions.items() if shared[sizes] > 1]
+    return view.results.runs.filter(
         pl.col("setting").is_in(weighted),
         pl.col("step_size").is_in([step for _, step in OUTER_WEIGHTS]),
         attack=ATTACK, algorithm="neuro-tron",
@@ -173,12 +192,12 @@ def _outer_weights(view: View) -> Iterator[Chart]:
             "early diverged."
         )
         settings = [sweep.setting for sweep in sweeps]
-        title = "Figure 7: heavier outer weights"
-        yield over_steps(view, "figure-7", title, about, panels, settings)
+        title = "heavier outer weights"
+        yield _figure("7", over_steps(view, "figure-7", title, about, panels, settings))
 
 
 def _impersonated_runs(view: View) -> pl.DataFrame:
-    return published(view.results).filter(attack="impersonation")
+    return view.results.runs.filter(attack="impersonation")
 
 
 def _impersonation(view: View) -> Iterator[Chart]:
@@ -204,7 +223,7 @@ def _impersonation(view: View) -> Iterator[Chart]:
             f"Points are medians of final distances over {over}, bars their 95 % bootstrap "
             "intervals.",
             "probability β of the attack", "distance of the final weights", tuple(panels),
-            f"medians of {over}, bars: 95 % intervals", x_log=False,
+            f"medians of {over}, bars: 95 % intervals", x_log=False, short_title="Section 3.5",
         )  # fmt: skip
 
 

@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from neurotron.claims.families import family_of
+from neurotron.claims.judging import departure
 from neurotron.claims.model import ONLY_AS_PUBLISHED, VERDICTS
 from neurotron.claims.settings import SettingRuns, table1_settings
 from neurotron.figures.chart import Chart
-from neurotron.figures.maps import FIGURES_OF_FRONTIER
-from neurotron.figures.paper import FIGURES_OF_CLAIMS
 from neurotron.results.summary import OUTCOMES, certified, distinct_runs, outcomes_by_trainer, rate
 from neurotron.studies.writing import to_toml
 
 if TYPE_CHECKING:
-    from neurotron.claims import Claim
+    from neurotron.claims import Judgement
     from neurotron.results.tables import Results
 
 __all__ = ["levels", "number", "page"]
@@ -27,11 +25,10 @@ __all__ = ["levels", "number", "page"]
 MOST_ROWS = 300
 """Of a table: a longer one is not read, and is in the folder."""
 MOST_TOML = 100_000
-FIGURES = FIGURES_OF_CLAIMS | FIGURES_OF_FRONTIER
 MARKS = dict(zip(VERDICTS, "✓◐✗?–", strict=True))
 
 
-def page(results: Results, claims: list[Claim], charts: list[Chart]) -> dict[str, Any]:
+def page(results: Results, judgements: list[Judgement], charts: list[Chart]) -> dict[str, Any]:
     """Return everything but figures and style."""
     spec = results.spec
     return {
@@ -39,10 +36,10 @@ def page(results: Results, claims: list[Claim], charts: list[Chart]) -> dict[str
         "spec": spec,
         "units": _count(sum(results.replicates.values()), "unit"),
         "replicates": _replicates(results),
-        "heading": family_of(results).heading,
-        "claims": _claims(claims, {chart.name: chart for chart in charts}),
-        "untested": sum(not claim.conclusive for claim in claims),
-        "story": _story(results, claims),
+        "verdicts": _verdicts(judgements, {chart.name: chart for chart in charts}),
+        "departure": departure(results),
+        "untested": sum(not judgement.conclusive for judgement in judgements),
+        "story": _story(results, judgements),
         "outcomes": _first(outcomes_by_trainer(results)),
         "titles": results.titles,
         "outcome_names": OUTCOMES,
@@ -117,26 +114,29 @@ def _incomplete(results: Results) -> list[str]:
     ]
 
 
-def _claims(claims: list[Claim], charts: dict[str, Chart]) -> list[dict[str, Any]]:
+def _verdicts(judgements: list[Judgement], charts: dict[str, Chart]) -> list[dict[str, Any]]:
     """Return the claims that the results test, each with the figures that show it."""
     return [
         {
-            "claim": claim,
-            "mark": MARKS[claim.verdict],
-            "kind": claim.verdict.replace(" ", "-"),
-            "charts": [charts[n] for n in FIGURES.get(claim.name, ()) if n in charts],
+            "claim": judgement.claim,
+            "verdict": judgement.verdict,
+            "reason": judgement.reason,
+            "findings": judgement.findings,
+            "mark": MARKS[judgement.verdict],
+            "kind": judgement.verdict.replace(" ", "-"),
+            "charts": [charts[name] for name in judgement.claim.figures if name in charts],
         }
-        for claim in claims
-        if claim.conclusive
+        for judgement in judgements
+        if judgement.conclusive
     ]
 
 
-def _story(results: Results, claims: list[Claim]) -> dict[str, str] | None:
+def _story(results: Results, judgements: list[Judgement]) -> dict[str, str] | None:
     """Return the numbers of the story of SGD, if these results tell it.
 
     A network counts once, with what happened at most levels of the attack.
     """
-    verdicts = {claim.name: claim.verdict for claim in claims}
+    verdicts = {judgement.claim.name: judgement.verdict for judgement in judgements}
     both = ("smaller-error-than-sgd", "faster-than-sgd")
     if any(verdicts.get(name) != ONLY_AS_PUBLISHED for name in both):
         return None

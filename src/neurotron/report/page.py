@@ -22,7 +22,7 @@ from neurotron.figures.render_plotly import panel_figure
 from neurotron.report import content, pictures
 
 if TYPE_CHECKING:
-    from neurotron.claims import Claim
+    from neurotron.claims import Judgement
     from neurotron.results.tables import Results
 
 __all__ = ["build", "write"]
@@ -41,7 +41,9 @@ ATTRIBUTES = ("font-size:70%", "font-weight:bold")
 
 
 def write(
-    results: Results, claims: list[Claim], progress: Callable[[int, int], None] | None = None
+    results: Results,
+    judgements: list[Judgement],
+    progress: Callable[[int, int], None] | None = None,
 ) -> Path:
     """Write the page and every figure as PNG and PDF into the folder of the results.
 
@@ -49,13 +51,13 @@ def write(
     `progress` is told how many figures are drawn, of how many. Return where the page is.
     """
     drawn = charts(results)
-    page = build(results, claims, drawn)
+    page = build(results, judgements, drawn)
     results.folder.write(PAGE, page.encode("utf-8", "replace"))  # an error may hold half characters
     pictures.write(results.folder, drawn, progress)
     return results.folder.path / PAGE
 
 
-def build(results: Results, claims: list[Claim], drawn: list[Chart] | None = None) -> str:
+def build(results: Results, judgements: list[Judgement], drawn: list[Chart] | None = None) -> str:
     """Return the page: the same text for the same results."""
     chosen = charts(results) if drawn is None else drawn
     figures = _figures(chosen)
@@ -63,7 +65,7 @@ def build(results: Results, claims: list[Claim], drawn: list[Chart] | None = Non
     names = {chart.name for chart in shown}
     return str(
         _template().render(
-            content.page(results, claims, shown),
+            content.page(results, judgements, shown),
             figures=figures,
             left_out=[chart.title for chart in chosen if chart.name not in names],
             pictures=pictures.FOLDER,

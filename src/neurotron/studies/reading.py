@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from neurotron import _check
+from neurotron.studies.claim_names import check_claims
 from neurotron.studies.spec import Setting, Study, Sweep
 
 __all__ = ["CATALOG", "catalog", "complete", "parse", "read", "template"]
@@ -92,6 +93,7 @@ def complete(text: str) -> Study:
         raise _check.InputError(TOO_DEEP) from None
     _check_pairs(study)
     _check_names(study)
+    check_claims(study.claims)
     return study
 
 

@@ -1,0 +1,67 @@
+"""The names by which a study can ask to be judged: those of the records in `neurotron.claims`.
+
+They are written down here because studies stand below claims: a misspelt name is refused when a
+study is read, before anything is computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from neurotron import _check
+
+__all__ = ["CLAIM_NAMES", "check_claims"]
+
+CLAIM_NAMES = (
+    # the paper's
+    "grows-with-bound",
+    "grows-with-probability",
+    "recovers-without-attack",
+    "small-attack-degrades",
+    "smaller-error-than-sgd",
+    "faster-than-sgd",
+    "heavy-tails-alike",
+    "outer-weights-help",
+    "impersonation-wins",
+    "theorem-1-is-silent",
+    # on the mirror filter
+    "neuro-tron-recovers",
+    "more-often-than-sgd",
+    "sgd-ends-at-mirror",
+    # past the paper
+    "exact-below-half",
+    "exact-when-concentrated",
+    "exact-when-not-additive",
+    "as-often-as-others",
+    "nobody-above-half",
+    "floor-grows-with-bound",
+    "floor-grows-with-probability",
+    "heavier-tails",
+    # on the defence
+    "exact-while-below-half",
+    "close-near-half",
+    "close-in-half-space",
+    "defaults-recover-most",
+    # on recovery and certificates
+    "recovers-to-rounding",
+    "certified-mean-square",
+    "sharp-for-normal-inputs",
+    "sharp-for-other-laws",
+    # of any study
+    "certificate-holds",
+)
+
+
+def check_claims(names: Sequence[str]) -> None:
+    """Refuse claims that do not exist, or that are named twice.
+
+    >>> check_claims(["certificate-hold"])
+    Traceback (most recent call last):
+    ...
+    neurotron._check.InputError: unknown claim 'certificate-hold': did you mean ...
+    """
+    for name in names:
+        if name not in CLAIM_NAMES:
+            raise _check.unknown("claim", name, CLAIM_NAMES)
+        if list(names).count(name) > 1:
+            raise _check.InputError(f"`claims` names {name!r} twice: name each claim once")
