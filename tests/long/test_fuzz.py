@@ -317,9 +317,9 @@ def good_calls(folder):
             nt.studies.run,
             {"study": study, "folder": folder, "replicates": 1, "workers": 1, "executor": None,
              "mixed": False, "progress": stop}),
-        "studies.run_unit": (
-            nt.studies.run_unit,
-            {"spec_json": study.model_dump_json(), "setting": "normal", "replicate": 0,
+        "studies.train": (
+            nt.studies.train,
+            {"text": study.model_dump_json(), "setting": "normal", "replicate": 0,
              "progress": stop}),
         "studies.template": (nt.studies.template, {}),
         "theory.Theorem1.of": (
@@ -351,7 +351,7 @@ NOT_CALLED = {
     "Attack", "Data", "Law", "ProductLaw",  # abstract: their subclasses are called
     "InputError", "NotAchievable", "StorageError",
     # records that the package itself makes, of plain values
-    "Assumption", "Batch", "Certificate", "Chart", "Claim", "Computed", "EvenMoments", "Failure",
+    "Assumption", "Batch", "Certificate", "Chart", "Claim", "EvenMoments", "Failure",
     "Finding", "Folder", "Interval", "Line", "Panel", "Plan", "Progress", "Purpose", "Query",
     "Records", "Recursion", "Report", "Results", "Run", "SharpConstants", "Stream", "Theorem1",
     "TrainingCertificate", "Trajectories", "Unit",
