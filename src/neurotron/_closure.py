@@ -62,10 +62,11 @@ def _followed(module: str, package: Path) -> dict[str, tuple[Path, str]]:
         roots = {file.stem: home.root for file in home.root.glob("*.py")} | roots
     found: dict[str, tuple[Path, str]] = {}
     waiting = [*_with_parents(home.name)]
+    seen = {US, *waiting}
     while waiting:
         name = waiting.pop()
         file = home.file if name == home.name else _file_of(name, roots)
-        if file is None or name in found or name == US:
+        if file is None:
             continue
         tree = ast.parse(file.read_bytes())
         _drop_texts(tree.body)
@@ -74,7 +75,10 @@ def _followed(module: str, package: Path) -> dict[str, tuple[Path, str]]:
             whole = wanted == US or (
                 wanted.rpartition(".")[0] == US and not _file_of(wanted, roots)
             )
-            waiting += _modules_of(package) if whole else _with_parents(wanted)
+            for each in _modules_of(package) if whole else _with_parents(wanted):
+                if each not in seen:
+                    seen.add(each)
+                    waiting.append(each)
     return found
 
 
