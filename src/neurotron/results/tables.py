@@ -245,7 +245,7 @@ def _located(tables: dict[Unit, pl.DataFrame]) -> list[pl.DataFrame]:
     return [
         table.select(pl.lit(unit[0]).alias("setting"), pl.lit(unit[1], pl.Int64).alias("replicate"),
                      pl.all())
-        for unit, table in tables.items()
+        for unit, table in tables.items() if table.width
     ]  # fmt: skip
 
 

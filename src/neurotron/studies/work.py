@@ -16,7 +16,7 @@ from neurotron import _check
 from neurotron._closure import home_of, source_hash
 from neurotron._environment import environment
 from neurotron._threads import one_blas_thread
-from neurotron.results.manifest import is_spec, without_words
+from neurotron.results.manifest import TRAINING, is_spec, without_words
 from neurotron.results.rows import Row, plain_rows
 from neurotron.studies.spec import Unit
 
@@ -71,8 +71,10 @@ class Work:
     check: Callable[[str, pl.DataFrame], None] | None = None
 
     def __post_init__(self) -> None:
-        name_of(self.function)
         object.__setattr__(self, "spec", _plain_spec(self.spec))
+        settings = [setting["name"] for setting in self.spec["settings"]]
+        if [*self.arms] != (settings if name_of(self.function) == TRAINING else []):
+            raise _check.InputError("only training has `arms`, those of a study: run the Study")
         object.__setattr__(self, "units", self._checked_units())
         object.__setattr__(self, "steps", _check.integer("steps", self.steps, 0))
 
