@@ -106,6 +106,15 @@ def test_more_replicates_extend_what_is_there(study, undisturbed, out):
     assert hashes(out) == undisturbed
 
 
+def test_other_words_compute_nothing_and_are_kept(study, undisturbed, out):
+    nt.studies.run(study, out)
+    words = {"title": "Better", "description": "Longer.", "claims": ("mirror",)}
+    assert nt.studies.run(study.model_copy(update=words), out).kept == 4
+    spec = nt.load_results(out).spec
+    assert [spec[name] for name in words] == ["Better", "Longer.", ["mirror"]]
+    assert hashes(out) == undisturbed
+
+
 # --- failures
 
 

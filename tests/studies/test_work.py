@@ -192,6 +192,7 @@ def test_a_function_that_workers_cannot_import_is_refused(function):
         ({"name": "x", "settings": [{"name": "a"}, {"name": "a"}]}, "of its own"),
         (SPEC | {"x": {1, 2}}, "plain JSON"),
         (SPEC | {"x": float("nan")}, "plain JSON"),
+        (SPEC | {"x": json.loads("[" * 700 + "]" * 700)}, "plain JSON"),
         (SPEC | {"x": "\ud800"}, "plain JSON"),
     ],
 )
@@ -225,4 +226,8 @@ def test_a_work_names_its_units_and_has_no_arms(out):
         work(nt.studies.train)
     with pytest.raises(InputError, match="run the Study"):
         nt.studies.Work(SPEC, UNITS, sums, arms={"few": [], "many": []})
+    with pytest.raises(InputError, match="`arms` must be a Mapping"):
+        nt.studies.Work(SPEC, UNITS, sums, arms=3)
+    with pytest.raises(InputError, match="`check` must be a function"):
+        nt.studies.Work(SPEC, UNITS, sums, check=3)
     assert not out.exists()

@@ -72,10 +72,14 @@ class Work:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "spec", _plain_spec(self.spec))
+        _check.instance("arms", self.arms, Mapping)
         settings = [setting["name"] for setting in self.spec["settings"]]
         if [*self.arms] != (settings if name_of(self.function) == TRAINING else []):
             raise _check.InputError("only training has `arms`, those of a study: run the Study")
         object.__setattr__(self, "units", self._checked_units())
+        for name, arguments in (("prepare", "()"), ("check", "(setting, table)")):
+            if getattr(self, name) is not None:
+                _check.function(name, getattr(self, name), arguments)
         object.__setattr__(self, "steps", _check.integer("steps", self.steps, 0))
 
     @property
@@ -112,7 +116,7 @@ def _plain_spec(spec: Any) -> dict[str, Any]:
     """Return a spec as it comes back from JSON."""
     try:
         plain = json.loads(json.dumps(spec, allow_nan=False))
-        json.dumps(plain, ensure_ascii=False).encode()
+        json.dumps(without_words(plain), ensure_ascii=False).encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise _check.InputError(f"`spec` must be plain JSON values: {error}") from None
     if not is_spec(plain):
