@@ -3,6 +3,7 @@
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+BENCH := out/benchmarks
 export OPENBLAS_NUM_THREADS ?= 1
 
 .PHONY: help paper test check format verify bench clean
@@ -11,7 +12,7 @@ help:
 	@echo "make paper    recompute the paper's study; ends with the page to open (two minutes)"
 	@echo "make test     run all tests (about five minutes on two cores)"
 	@echo "make check    format, lint, types"
-	@echo "make verify   compute the large evidence in docs/evidence and run the long tests (hours; evidence resumes)"
+	@echo "make verify   run the studies behind docs/evidence and the long tests (hours; goes on where it stopped)"
 	@echo "make bench    measure speed and memory on this machine (minutes; leave it idle)"
 	@echo "make format   rewrite the sources in the house format"
 	@echo "make clean    remove what the other commands made"
@@ -38,11 +39,16 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 
 verify: $(READY)
-	$(BIN)/python -m evidence
-	$(BIN)/pytest -n auto -m long tests/long
+	@began=$$(date +%s) && \
+	$(BIN)/python -m tools.evidence && \
+	NEUROTRON_RESUME=1 $(BIN)/pytest -n auto --dist load -m long && \
+	echo "make verify took $$(( ($$(date +%s) - began) / 60 )) minutes in all"
 
 bench: $(READY)
-	$(BIN)/python -m benchmarks
+	mkdir -p $(BENCH)
+	$(BIN)/pytest benchmarks -p benchmark --benchmark-json=$(BENCH)/timings.json \
+		--benchmark-columns=min,median,max,rounds
+	$(BIN)/python -m benchmarks $(BENCH)/timings.json
 
 clean:
 	rm -rf $(VENV) out build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

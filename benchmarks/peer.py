@@ -68,7 +68,7 @@ class Learner:
         attacked = self.generator.random(b) <= self.probability
         labels = labels + attacked * self.bound * self.signs
         residual = labels - self.net(self.weights, inputs)
-        if self.trainer == "tron":
+        if self.trainer == "neuro-tron":
             move = self.sensing @ (inputs.T @ residual)
         else:
             move = self.gradient(self.weights, inputs) @ residual

@@ -1,39 +1,84 @@
-"""The frozen workloads: the settings of the paper's Table 1, and its outer-weight experiment."""
+"""The frozen workloads: the paper's attack in the settings of the catalog study `paper`."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import neurotron as nt
+from neurotron import laws, networks, studies, trainers
+from neurotron._registry import parse
+from neurotron.claims.paper import PUBLISHED_STEP_SIZES
+from neurotron.trainers.catalog import step_size_of
 
-BOUNDS = (0.0, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0)
-PROBABILITIES = (0.0, 0.005, 0.05, 0.1, 0.2, 0.5, 0.9)
-TRAINERS: dict[str, Callable[[float], nt.Trainer]] = {
-    "tron": lambda step: nt.NeuroTron(step, sensing="center"),
-    "sgd": nt.SGD,
-}
+__all__ = [
+    "ATTACK", "FOUR_LAWS", "NEW_ATTACKS", "OUTER", "PAPER", "PLAIN", "QUICK", "STUDY", "TRAINERS",
+    "Setting", "fewer",
+]  # fmt: skip
+
+QUICK = bool(os.environ.get("BENCHMARKS_QUICK"))
+"""Whether this is a rehearsal: everything runs, but so briefly that its numbers mean nothing."""
+
+PAPER = studies.read("paper")
+ATTACK = "alternating-sign"
+TRANSCRIBED = ("neuro-tron", "sgd")
+"""The algorithms that the transcription has."""
+
+
+def fewer(count: int) -> int:
+    """Return how many steps to run: so many, or in a rehearsal a hundredth of them."""
+    return -(-count // 100) if QUICK else count
 
 
 @dataclass(frozen=True)
 class Setting:
     """One setting of the study: dimensions, law, step size and the levels of its attack."""
 
+    key: str
+    """What the study calls it."""
     name: str
     law: nt.Law
     n_inputs: int
     filter_size: int
     width: int
+    outer_weights: float
     batch_size: int
     step_size: float
     levels: tuple[tuple[float, float], ...]
-    """Pairs (θ, β)."""
-    outer_weights: float = 1.0
-    trainers: tuple[str, ...] = ("tron", "sgd")
+    """Pairs (θ, β) of both sweeps; one that they share is there twice, as it was run twice."""
+    trainers: dict[str, str]
+    """By algorithm, as text."""
+
+    @classmethod
+    def of(cls, setting: studies.Setting) -> Setting:
+        """Return the setting of the catalog study, with the paper's attack and step size only."""
+        numbers = parse(setting.network)[1]
+        weights, step_size = numbers.get("outer_weights"), setting.step_size
+        if weights is not None:  # two step sizes each, and the paper has one
+            step_size = PUBLISHED_STEP_SIZES[weights]
+        texts = [PAPER.trainers[label] for label in setting.trainers or ()]
+        return cls(
+            key=setting.name,
+            name=setting.heading,
+            law=laws.BY_NAME.build(setting.law),
+            n_inputs=setting.n_inputs,
+            filter_size=setting.filter_size,
+            width=numbers["width"],
+            outer_weights=weights or 1.0,
+            batch_size=setting.batch_size,
+            step_size=step_size,
+            levels=tuple(x for s in setting.sweeps if s.attack == ATTACK for x in s.levels),
+            trainers={
+                parse(text)[0]: text
+                for text in texts
+                if parse(text)[0] in TRANSCRIBED and step_size_of(text, step_size) == step_size
+            },
+        )
 
     def problem(self, seed: int = 1) -> nt.Problem:
         """Return the problem of a network seed."""
-        network = nt.networks.symmetric(
+        network = networks.symmetric(
             self.n_inputs, self.filter_size, self.width, seed=seed, outer_weights=self.outer_weights
         )
         return nt.Problem.draw(network, self.law, seed=seed)
@@ -42,11 +87,11 @@ class Setting:
         """Return every trainer at every level of the paper's attack."""
         return [
             nt.Arm(
-                TRAINERS[trainer](self.step_size),
+                trainers.build(text, step_size=self.step_size),
                 nt.attacks.AlternatingSign(bound, probability),
-                name=f"{trainer} {i}",
+                name=f"{algorithm} {i}",
             )
-            for trainer in self.trainers
+            for algorithm, text in self.trainers.items()
             for i, (bound, probability) in enumerate(self.levels)
         ]
 
@@ -63,18 +108,30 @@ class Setting:
         )
 
 
-LEVELS = tuple((bound, 0.5) for bound in BOUNDS) + tuple((0.25, beta) for beta in PROBABILITIES)
-FOUR_LAWS = (
-    Setting("N(0, 1)", nt.Normal(), 100, 25, 10, 16, 1e-4, LEVELS),
-    Setting("t(4)", nt.StudentT(4), 100, 25, 10, 16, 1e-4, LEVELS),
-    Setting("N(0, 9)", nt.Normal(scale=3.0), 50, 25, 10, 16, 5e-5, LEVELS),
-    Setting("Laplace(2)", nt.Laplace(scale=2.0), 50, 25, 10, 16, 5e-5, LEVELS),
+STUDY = tuple(
+    Setting.of(setting)
+    for setting in PAPER.settings
+    if any(sweep.attack == ATTACK for sweep in setting.sweeps)
 )
-OUTER = tuple(
-    Setting(
-        f"outer weights {q:g}", nt.Normal(), 50, 20, 100, 64, step,
-        ((0.0, 0.05), (0.5, 0.05), (1.0, 0.05)), q, ("tron",),
-    )
-    for q, step in ((1.0, 1e-4), (10.0, 2e-5))
+FOUR_LAWS = tuple(setting for setting in STUDY if len(setting.trainers) == len(TRANSCRIBED))
+OUTER = tuple(setting for setting in STUDY if setting not in FOUR_LAWS)
+
+TRAINERS: dict[str, Callable[[], nt.Trainer]] = {
+    "NeuroTron": lambda: nt.NeuroTron("fastest"),
+    "ClippedTron": nt.ClippedTron,
+    "RefinedTron": lambda: nt.RefinedTron(100),
+    "averaging": lambda: nt.NeuroTron("fastest", averaging=True),
+    "SGD": lambda: nt.SGD(1e-4),
+    "ClippedSGD": nt.ClippedSGD,
+    "HuberSGD": nt.HuberSGD,
+    "TrimmedSGD": nt.TrimmedSGD,
+}
+PLAIN = {
+    "ClippedTron": "NeuroTron", "RefinedTron": "NeuroTron", "averaging": "NeuroTron",
+    "ClippedSGD": "SGD", "HuberSGD": "SGD", "TrimmedSGD": "SGD",
+}  # fmt: skip
+"""The plain trainer of the same direction, by robust trainer."""
+NEW_ATTACKS = (
+    "burst", "large-norm", "half-space", "mixture", "multiplicative:factor=3",
+    "replacement:scale=10", "sign-flip",
 )  # fmt: skip
-STUDY = (*FOUR_LAWS, *OUTER)

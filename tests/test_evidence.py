@@ -1,47 +1,89 @@
-"""Stored rows say which code they are of, and are computed again unless told otherwise."""
+"""What is stored in docs/evidence: small, of the studies as they are, and as the docs say."""
 
 from __future__ import annotations
 
+import re
+
 import pytest
-from evidence import store
+from tests.support.verdicts import VERDICTS
+from tools import evidence
+
+import neurotron as nt
+from neurotron.claims.model import DOES_NOT_HOLD, HOLDS, UNDECIDED
+from neurotron.results.compact import MOST_BYTES
+from neurotron.results.manifest import study_hash
+
+STORED = evidence.stored()
 
 
-@pytest.fixture
-def code(tmp_path, monkeypatch):
-    """Return a function that sets the state of the code, and the setting that keeps other rows."""
-    monkeypatch.setattr(store, "FOLDER", tmp_path)
-
-    def state(name, *, keeps=False):
-        monkeypatch.setattr(store, "code_hash", lambda *_: name)
-        monkeypatch.setattr(store, "KEEPS", keeps)
-
-    return state
+def test_every_study_of_the_catalog_with_claims_of_its_own_is_stored():
+    assert set(STORED) == set(evidence.STUDIES) == set(nt.studies.catalog()) - {"smoke"}
 
 
-def results(number, *cases):
-    return store.collect("some", "Some", {case: lambda: {"value": number} for case in cases})
+@pytest.mark.parametrize("name", evidence.STUDIES)
+def test_what_is_stored_is_of_the_study_as_it_is(name):
+    study = nt.studies.read(name)
+    assert STORED[name]["study"] == study_hash(study.identity())
+    assert STORED[name]["replicates"] == study.replicates
+    assert tuple(STORED[name]["claims"]) == study.claims
+    assert re.fullmatch("[0-9a-f]{16}", STORED[name]["environment"]["code"])
 
 
-def test_rows_of_other_code_are_computed_again(code):
-    code("old")
-    results(1, "a")
-    code("new")
-    assert [row["value"] for row in results(2, "a", "b")] == [2, 2]
+@pytest.mark.parametrize("name", evidence.STUDIES)
+def test_a_page_is_written_from_what_is_stored(name):
+    assert (evidence.STORE / f"{name}.md").read_text() == evidence.page(name, STORED[name])
 
 
-def test_only_missing_rows_are_computed_if_others_are_to_be_kept(code, tmp_path):
-    code("old")
-    results(1, "a")
-    code("new", keeps=True)
-    assert [row["value"] for row in results(2, "a", "b")] == [1, 2]
-    foot = (tmp_path / "some.md").read_text()
-    assert "rows 1, code old" in foot
-    assert "rows 1, code new" in foot
-    assert store.stored("some") == {"a": {"value": 1}, "b": {"value": 2}}
+@pytest.mark.parametrize("name", evidence.STUDIES)
+def test_a_table_is_small_and_has_three_digits(name):
+    text = (evidence.STORE / f"{name}.csv").read_text()
+    assert len(text.encode()) <= MOST_BYTES
+    numbers = re.findall(r"(?<=,)(\d[\d.]*)(?:e[-+]\d+)?(?=[,\n])", text)
+    assert numbers
+    assert max(len(number.replace(".", "").strip("0")) for number in numbers) <= 3
 
 
-def test_the_foot_of_a_table_is_a_sentence_that_names_the_command(code, tmp_path):
-    store.write_table("some", "Some", [{"a": 1}], [{"numpy": "2.0"}], "neurotron run some")
-    assert (
-        (tmp_path / "some.md").read_text().endswith("\nFrom `neurotron run some` with numpy 2.0.\n")
-    )
+def test_all_that_is_stored_is_small():
+    files = [path for path in evidence.STORE.rglob("*") if path.is_file()]
+    assert {path.suffix for path in files} <= {".csv", ".md", ".json"}
+    assert sum(path.stat().st_size for path in files) <= 600_000
+
+
+@pytest.mark.parametrize("name", VERDICTS)
+def test_the_stored_verdicts_are_those_the_docs_speak_of(name):
+    found = {claim: one["verdict"] for claim, one in STORED[name]["claims"].items()}
+    assert found == VERDICTS[name]
+
+
+@pytest.mark.parametrize("name", evidence.OTHER_SEEDS)
+def test_no_verdict_flips_with_the_seed(name):
+    """Five seeds: none between holding and not holding, none undecided with every seed."""
+    seeds = STORED[name]["other_seeds"]
+    assert len(seeds) == 4
+    for claim, one in STORED[name]["claims"].items():
+        verdicts = {one["verdict"], *(found[claim] for found in seeds.values())}
+        assert not {HOLDS, DOES_NOT_HOLD} <= verdicts, claim
+        assert verdicts != {UNDECIDED}, claim
+
+
+def test_a_study_that_does_not_exist_is_named():
+    with pytest.raises(SystemExit, match=r"papr.*paper"):
+        evidence.main(["papr"])
+
+
+def test_an_entry_of_a_study_can_be_read_again_and_its_page_shows_every_comparison(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(evidence, "STORE", tmp_path)
+    monkeypatch.setattr(evidence, "VERDICTS", tmp_path / "verdicts.json")
+    study = nt.studies.read("recovery").model_copy(update={"steps": 50, "record": 50})
+    nt.studies.run(study, tmp_path / "out", replicates=5)
+    results = nt.load_results(tmp_path / "out")
+    evidence.keep("recovery", evidence.entry_of(results), "setting\n")
+    entry = evidence.stored()["recovery"]
+    claim = entry["claims"]["recovers-to-rounding"]
+    assert claim["verdict"] == DOES_NOT_HOLD  # after 50 steps
+    page = (tmp_path / "recovery.md").read_text()
+    assert len(claim["findings"]) == 4
+    assert all(one["case"] in page for one in claim["findings"])
+    assert entry["environment"]["code"] in page

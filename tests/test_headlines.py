@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -11,9 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from evidence import store
-from evidence.defence import CONSTANT, MET, UNLIMITED, VARYING
 from scipy.stats import binomtest
+from tools import evidence
 
 ROOT = Path(__file__).parent.parent
 README, DEFENCE, PROOFS, ERRATA, PAGES = (
@@ -21,7 +21,44 @@ README, DEFENCE, PROOFS, ERRATA, PAGES = (
 )  # fmt: skip
 NUMBER = r"([−-]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?)"
 LAWS = ("N(0, 1)", "t(4)", "N(0, 9)", "Laplace(2)")
-stored = cache(store.stored)
+CONSTANT = (
+    "alternating-sign", "random-sign", "uniform-noise", "constant", "odd-direction",
+    "impersonation", "adaptive", "mixture",
+)  # fmt: skip
+VARYING = ("burst", "large-norm", "half-space")
+UNLIMITED = ("multiplicative:factor=3", "replacement:scale=100", "sign-flip")
+Row = dict[str, str]
+
+
+@cache
+def table(study: str) -> list[Row]:
+    """Return the rows of docs/evidence/<study>.csv."""
+    with open(evidence.STORE / f"{study}.csv", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def rows(study: str, *, at_most: float = 1.0, **fields: str | Sequence[str]) -> list[Row]:
+    """Return the rows whose columns have one of these values, with β of at most so much."""
+    wanted = {name: (it,) if isinstance(it, str) else it for name, it in fields.items()}
+    return [
+        row
+        for row in table(study)
+        if all(row[name] in values for name, values in wanted.items())
+        and float(row.get("probability", 0.0)) <= at_most
+    ]
+
+
+def percent(found: Sequence[Row], column: str) -> float:
+    """Return the percentage of all runs of these rows that a column counts."""
+    runs = [int(row["runs"]) for row in found]
+    counts = [round(float(row[column]) * n) for row, n in zip(found, runs, strict=True)]
+    return 100.0 * sum(counts) / sum(runs)
+
+
+def findings(study: str, claim: str, case: str = "") -> list[evidence.Entry]:
+    """Return the stored comparisons of a claim that a case is part of."""
+    every = evidence.stored()[study]["claims"][claim]["findings"]
+    return [one for one in every if case in one["case"]]
 
 
 class Headline(NamedTuple):
@@ -35,111 +72,121 @@ class Headline(NamedTuple):
 # ---- the defence ---------------------------------------------------------------------------------
 
 
-@cache
-def runs(trainer: str) -> list[tuple[str, float, float]]:
-    """Return attack, β and final error of every stored run of a trainer."""
-    return [
-        (met.attack, met.beta, row[met.key])
-        for row in stored("defence").values()
-        for met in MET
-        if met.trainer == trainer
-    ]
-
-
-def share(trainer: str, attacks: Sequence[str], below: float, *betas: float) -> float:
-    """Return the percentage of runs that ended below an error."""
-    errors = [error for attack, beta, error in runs(trainer) if attack in attacks and beta in betas]
-    return 100.0 * float(np.mean(np.array(errors) < below))
+def share(trainer: str, attacks: Sequence[str], column: str, *betas: str) -> float:
+    """Return the percentage of a trainer's runs that ended exactly or closely."""
+    found = rows("defence", trainer=trainer, attack=attacks, probability=betas)
+    return percent(found, column)
 
 
 def large_norm_by_law() -> list[float]:
     """Return the percentage of exact runs of the defence under large-norm, β ≤ 0.4, by law."""
-    found: dict[str, list[bool]] = {}
-    for case, row in stored("defence").items():
-        law = case.rpartition(" ")[0]
-        for met in MET:
-            if met[:2] == ("RefinedTron", "large-norm") and met.beta <= 0.4:
-                found.setdefault(law, []).append(row[met.key] < 1e-12)
-    return [100.0 * float(np.mean(found[law])) for law in LAWS]
+    claim = "exact-when-concentrated"
+    return [100.0 * findings("defence", claim, f"{law}, large-norm")[0]["estimate"] for law in LAWS]
 
 
-def worst(attacks: Sequence[str], *betas: float) -> float:
+def worst(attacks: Sequence[str], *betas: str) -> float:
     """Return the largest final error of the defence."""
-    return max(e for attack, beta, e in runs("RefinedTron") if attack in attacks and beta in betas)
+    found = rows("defence", trainer="RefinedTron", attack=attacks, probability=betas)
+    return max(float(row["largest"]) for row in found)
 
 
 def by_attack(trainer: str) -> list[float]:
     """Return a trainer's row: constant β, burst, half-space, large norm, these, not additive."""
-    low = (0.2, 0.4)
+    low = ("0.2", "0.4")
     return [
-        share(trainer, CONSTANT, 1e-12, *low),
-        share(trainer, CONSTANT, 1e-6, 0.45),
+        share(trainer, CONSTANT, "exact", *low),
+        share(trainer, CONSTANT, "close", "0.45"),
         *(
-            share(trainer, (attack,), 1e-12, *low)
+            share(trainer, (attack,), "exact", *low)
             for attack in ("burst", "half-space", "large-norm")
         ),
-        share(trainer, VARYING, 1e-6, 0.45),
-        share(trainer, UNLIMITED, 1e-12, *low),
+        share(trainer, VARYING, "close", "0.45"),
+        share(trainer, UNLIMITED, "exact", *low),
     ]
+
+
+NETWORKS = {
+    "paper": "the paper's (n = 100, r = 25, k = 10)", "leaky": "leak 0.1",
+    "few-weights": "r ≪ n (n = 200, r = 5)", "as-many-weights": "r = n = 40",
+    "gate-25": "single gate, n = 25", "gate-100": "single gate, n = 100",
+    "leaky-gate-100": "single leaky gate, n = 100",
+    "convolution-4": "convolution, n = 60, r = 8, stride 4",
+    "convolution-1": "convolution, n = 60, r = 8, stride 1",
+    "image": "image 12 × 12, filter 3 × 3, stride 3",
+}  # fmt: skip
 
 
 def of_network(name: str) -> list[float]:
     """Return a network's row: others at both β, adaptive at both β, for every batch size."""
+    others = ("constant", "odd-direction", "impersonation")
     return [
-        100.0 * stored("defence_networks")[f"{name}, b = {batch}"][f"{group}: below 1e-12"]
-        for batch in (4, 16, 64)
-        for group in (
-            "others, β = 0.2",
-            "others, β = 0.4",
-            "adaptive, β = 0.2",
-            "adaptive, β = 0.4",
+        percent(
+            rows("networks", setting=f"{name}-b{batch}", attack=attacks, probability=beta), "exact"
         )
+        for batch in (4, 16, 64)
+        for attacks in (others, ("adaptive",))
+        for beta in ("0.2", "0.4")
     ]
 
 
-def interval(rows: Sequence[store.Row]) -> list[float]:
+def interval(found: Sequence[Row]) -> list[float]:
     """Return the percentage of runs below 1e-6, and its 95 % interval (Wilson's)."""
-    counts = [(round(row["runs"] * row["below 1e-6"]), row["runs"]) for row in rows]
-    found = binomtest(*map(sum, zip(*counts, strict=True)))
-    low, high = found.proportion_ci(method="wilson")
-    return [100.0 * found.statistic, 100.0 * low, 100.0 * high]
+    runs = sum(int(row["runs"]) for row in found)
+    test = binomtest(round(percent(found, "close") * runs / 100.0), runs)
+    low, high = test.proportion_ci(method="wilson")
+    return [100.0 * test.statistic, 100.0 * low, 100.0 * high]
 
 
 def defence_tables() -> Iterator[Headline]:
     """Yield every row of the tables in docs/defence.md."""
-    for name in dict.fromkeys(met.trainer for met in MET):
+    for name in dict.fromkeys(row["trainer"] for row in table("defence")):
         yield Headline(DEFENCE, f"| {name} |" + " {} % |" * 7, by_attack(name))
-    for name in dict.fromkeys(row["network"] for row in stored("defence_networks").values()):
-        yield Headline(DEFENCE, f"| {name} |" + " {}, {} / {}, {} |" * 3, of_network(name))
-    for row in stored("defence_correlated").values():
+    for name, shown in NETWORKS.items():
+        yield Headline(DEFENCE, f"| {shown} |" + " {}, {} / {}, {} |" * 3, of_network(name))
+    for row in rows("correlated", trainer="RefinedTron"):
+        rho, attack, beta = row["setting"][4:], row["attack"], row["probability"]
+        (trimmed,) = rows(
+            "correlated", trainer="TrimmedSGD", setting=row["setting"], attack=attack,
+            probability=beta,
+        )  # fmt: skip
         numbers = [
-            100.0 * row["below 1e-12"], 100.0 * row["below 1e-6"], row["median"], row["worst"],
-            100.0 * row["TrimmedSGD: below 1e-6"],
+            100.0 * float(row["exact"]), 100.0 * float(row["close"]), float(row["median"]),
+            float(row["largest"]), 100.0 * float(trimmed["close"]),
         ]  # fmt: skip
-        words = f"| {row['ρ']} | {row['attack']} | {row['β']} |" + " {} % | {} % | {} | {} | {} % |"
+        words = f"| {rho} | {attack} | {beta} |" + " {} % | {} % | {} | {} | {} % |"
         yield Headline(DEFENCE, words, numbers)
-    for row in stored("defence_half_space").values():
-        numbers = [*interval([row]), row["above 1e-3"], row["worst"]]
-        yield Headline(DEFENCE, f"| {row['law']} | {{}} % ({{}} … {{}}) | {{}} | {{}} |", numbers)
-    for row in stored("defence_noise").values():
-        noise, attack, _, *numbers = row.values()
-        yield Headline(DEFENCE, f"| {noise} | {attack} | {{}} |" + " {} × |" * 3, numbers)
-    for case, row in stored("defence_limits").items():
-        numbers = [value for name, value in row.items() if name != "nets"]
-        yield Headline(DEFENCE, f"| {case} | {{}} ({{}} … {{}}) | {{}} |", numbers)
-    for name, row in stored("defence_constants").items():
-        _, _, exact, steps, close, _ = row.values()
-        shown = name.replace("as it comes", "the defaults")
-        numbers = [100.0 * exact, steps, 100.0 * close]
-        yield Headline(DEFENCE, f"| {shown} | {{}} % | {{}} | {{}} % |", numbers)
+    for law, row in zip(LAWS, table("half-space"), strict=True):
+        numbers = [*interval([row]), 100.0 * float(row["exact"]), float(row["largest"])]
+        yield Headline(DEFENCE, f"| {law} | {{}} % ({{}} … {{}}) | {{}} % | {{}} |", numbers)
+    for row in rows("limits", trainer="RefinedTron"):
+        (other,) = [
+            one
+            for one in rows("limits", trainer="Neuro-Tron")
+            if [*one.values()][2:5] == [*row.values()][2:5] and one["setting"] == row["setting"]
+        ]
+        words = f"| {limit_of(row)} | {{}} ({{}} … {{}}) | {{}} |"
+        numbers = [float(row[name]) for name in ("median", "least", "largest")]
+        yield Headline(DEFENCE, words, [*numbers, float(other["median"])])
+    for name in dict.fromkeys(row["trainer"] for row in table("constants")):
+        low, near = (rows("constants", trainer=name, probability=b) for b in ("0.4", "0.45"))
+        steps = [float(row["steps"] or math.inf) for row in low]
+        numbers = [percent(low, "exact"), float(np.median(steps)), percent(near, "close")]
+        yield Headline(DEFENCE, f"| {name} | {{}} % | {{}} | {{}} % |", numbers)
+
+
+def limit_of(row: Row) -> str:
+    """Return what docs call a row of the study `limits`."""
+    attack, bound, beta = row["attack"], row["bound"], row["probability"]
+    if row["setting"] == "noisy-inputs":
+        under = "no attack" if attack == "none" else f"{attack}, β = {beta}"
+        return f"inputs seen with noise 0.1, {under}"
+    size = f", θ = {float(bound):g}" if beta == "0.4" else ""
+    return f"{attack}, β = {beta}{size}"
 
 
 def frontier_words() -> Iterator[Headline]:
     """Yield what is said of the frontier study beside the defence's own."""
-    (row,) = stored("frontier_claims").values()
-    shares = [
-        100.0 * one["estimate"] for one in row["comparisons"] if one["claim"] == "exact-below-half"
-    ]
+    shares = [100.0 * one["estimate"] for one in findings("frontier", "exact-below-half")]
     yield Headline(README, "at least {} % in every setting of another", [min(shares)])
     yield Headline(
         DEFENCE, "it is {} % in {} of {} settings and {} % in one",
@@ -149,15 +196,19 @@ def frontier_words() -> Iterator[Headline]:
 
 def defence_words() -> Iterator[Headline]:
     """Yield what README and docs/defence.md say of the defence in words."""
-    exact = share("RefinedTron", CONSTANT, 1e-12, 0.2, 0.4)
+    exact = share("RefinedTron", CONSTANT, "exact", "0.2", "0.4")
     large, trimmed = (
-        share(name, ("large-norm",), 1e-12, 0.2, 0.4) for name in ("RefinedTron", "TrimmedSGD")
+        share(name, ("large-norm",), "exact", "0.2", "0.4")
+        for name in ("RefinedTron", "TrimmedSGD")
     )
-    correlated = stored("defence_correlated")["adaptive, β = 0.4, ρ = 0.9"]
+    (correlated,) = rows(
+        "correlated", setting="rho-0.9", trainer="RefinedTron", attack="adaptive", probability="0.4"
+    )
+    exactly, closely = (100.0 * float(correlated[name]) for name in ("exact", "close"))
     yield Headline(README, "to machine precision in {} % of the runs", [exact])
     yield Headline(README, "largest inputs ({} % of the runs;", [large])
     yield Headline(README, "`nt.TrimmedSGD()` does better there, {} %)", [trimmed])
-    yield Headline(README, "adaptive attack ({} % at β = 0.4)", [100.0 * correlated["below 1e-12"]])
+    yield Headline(README, "adaptive attack ({} % at β = 0.4)", [exactly])
     yield Headline(DEFENCE, "on the paper's networks {} % of the runs", [exact])
     yield Headline(
         DEFENCE, "{} % for N(0, 1), {} % for t(4), {} % for N(0, 9) and {} % for Laplace(2). No",
@@ -166,177 +217,148 @@ def defence_words() -> Iterator[Headline]:
     yield Headline(
         DEFENCE,
         "{} % of the runs at β ≤ 0.4 end below 1e-12, and {} % at β = 0.45.",
-        [large, share("RefinedTron", ("large-norm",), 1e-12, 0.45)],
+        [large, share("RefinedTron", ("large-norm",), "exact", "0.45")],
     )
     yield Headline(DEFENCE, "`TrimmedSGD` does better there: {} %.", [trimmed])
     yield Headline(
-        DEFENCE,
-        "at β = 0.4: {} % end below 1e-12 and {} % below 1e-6",
-        [100.0 * correlated[name] for name in ("below 1e-12", "below 1e-6")],
+        DEFENCE, "at β = 0.4: {} % end below 1e-12 and {} % below 1e-6", [exactly, closely]
     )
     yield Headline(
         DEFENCE,
         "under the adaptive attack {} % of the runs end below 1e-12 and {} % below 1e-6",
-        [share("RefinedTron", ("adaptive",), below, 0.45) for below in (1e-12, 1e-6)],
+        [share("RefinedTron", ("adaptive",), column, "0.45") for column in ("exact", "close")],
     )
     yield Headline(
         DEFENCE,
-        "after 40 000 steps is {} % of ‖w*‖ under the constant attack and {} % under",
-        [100.0 * stored("defence_limits")[f"{attack}, β = 0.48"]["RefinedTron: median error / ‖w*‖"]
-         for attack in ("constant", "adaptive")],
-    )  # fmt: skip
+        "after 40 000 steps is {} under the constant attack and {} under",
+        [
+            float(
+                rows("limits", trainer="RefinedTron", attack=attack, probability="0.48")[0][
+                    "median"
+                ]
+            )
+            for attack in ("constant", "adaptive")
+        ],
+    )
     yield Headline(
         DEFENCE, "ended above {} (β ≤ 0.4) or {} (β = 0.45)",
-        [worst(CONSTANT, 0.2, 0.4), worst(CONSTANT, 0.45)],
+        [worst(CONSTANT, "0.2", "0.4"), worst(CONSTANT, "0.45")],
     )  # fmt: skip
     yield Headline(
         DEFENCE, "at β = 0.4 it is {} % below 1e-12 and {} % below 1e-6",
-        [share("RefinedTron", ("large-norm",), below, 0.4) for below in (1e-12, 1e-6)],
+        [share("RefinedTron", ("large-norm",), column, "0.4") for column in ("exact", "close")],
     )  # fmt: skip
     square, leaky, overlapping = (
-        of_network(name)[4:8]
-        for name in (
-            "r = n = 40", "single leaky gate, n = 100", "convolution, n = 60, r = 8, stride 1",
-        )
-    )  # fmt: skip
+        of_network(name)[4:8] for name in ("as-many-weights", "leaky-gate-100", "convolution-1")
+    )
     yield Headline(
         DEFENCE,
-        "{} % with as many weights as inputs (r = n = 40), at most {} % with a single leaky gate, "
-        "and {} % for a convolution of stride 1 under the adaptive attack at β = 0.4",
+        "at most {} % with as many weights as inputs (r = n = 40), at most {} % with a single "
+        "leaky gate, and {} % for a convolution of stride 1 under the adaptive attack at β = 0.4",
         [max(square), max(leaky), overlapping[-1]],
     )
-    rows = list(stored("defence_half_space").values())
+    every = table("half-space")
     yield Headline(
-        DEFENCE, "{} % of the runs end below 1e-6 (95 % interval {} … {} %)", interval(rows)
+        DEFENCE, "{} % of the runs end below 1e-6 (95 % interval {} … {} %)", interval(every)
     )
-    yield Headline(DEFENCE, "one half-space {} % end below 1e-6", interval(rows)[:1])
+    yield Headline(DEFENCE, "one half-space {} % end below 1e-6", interval(every)[:1])
     yield Headline(
         DEFENCE,
-        "{} of their 200 runs end above 1e-3, and {} of the 200 runs of N(0, 9) and Laplace(2)",
-        [sum(row["above 1e-3"] for row in part) for part in (rows[:2], rows[2:])],
+        "{} % of the runs of N(0, 1) and t(4) end there, and {} % of those of N(0, 9) and",
+        [percent(every[:2], "close"), percent(every[2:], "close")],
     )
-    stuck = [e for attack, beta, e in runs("RefinedTron") if (attack, beta) == ("large-norm", 0.45)]
-    yield Headline(DEFENCE, "at β = 0.45 its median error is {}.", [float(np.median(stuck))])
+    stuck = rows("defence", trainer="RefinedTron", attack="large-norm", probability="0.45")
+    yield Headline(
+        DEFENCE, "at β = 0.45 its median error is {} (θ = 1) or {} (θ = 4)",
+        [float(row["median"]) for row in stuck],
+    )  # fmt: skip
     lost = [
-        100.0 * (1.0 - row["TrimmedSGD: below 1e-6"])
-        for row in stored("defence_correlated").values()
-        if row["ρ"] == 0.9
+        100.0 - 100.0 * float(row["close"])
+        for row in rows("correlated", setting="rho-0.9", trainer="TrimmedSGD")
     ]
     yield Headline(DEFENCE, "whatever the attack (in {} to {} % with", [min(lost), max(lost)])
 
 
 # ---- the certificate -----------------------------------------------------------------------------
 
+SHARP = {"normal": "sharp-for-normal-inputs", "other": "sharp-for-other-laws"}
+
+
+def sharpness(case: str, trainer: str, law: str = "other") -> list[float]:
+    """Return certified over measured errors of the nets of a law: their mean, least and most."""
+    found = [
+        one["estimate"]
+        for one in findings("sharpness", SHARP[law], case)
+        if f", {trainer}, odd-direction" in one["case"]
+    ]
+    return [float(np.mean(found)), min(found), max(found)]
+
 
 def certificate_words() -> Iterator[Headline]:
     """Yield how sharp the certificate is said to be."""
-    nets, laws = stored("sharpness").values(), stored("sharpness_laws")
-    ways = ("1e-3", "scheduled")
-    normal = [row[f"{way}: ratio"] for row in nets for way in ways]
-    normal += [laws["N(0, 9)"][f"{way}: most"] for way in ways]
-    others = [
-        row[f"{way}: most"] for name, row in laws.items() for way in ways if name != "N(0, 9)"
-    ]
+    normal, others = (
+        [one["estimate"] for one in findings("sharpness", claim)] for claim in SHARP.values()
+    )
     above = 100.0 * (max(normal) - 1.0)
     yield Headline(README, "within {} % of the measured error for normal inputs", [above])
     yield Headline(README, "up to {} % too large for the other laws", [100.0 * (max(others) - 1.0)])
     yield Headline(README, "is {} times the RMS bound", [math.sqrt(20.0)])
     yield Headline(PROOFS, "error is at most {} % above the measured one", [above])
     yield Headline(PROOFS, "confidence is $\\sqrt{20} = {}$ times that", [math.sqrt(20.0)])
-    for beta in (0.5, 0.2):
-        rows = [row for row in nets if row["β"] == beta]
-        names = [
-            name for way in ways for name in (f"{way}: certified", f"{way}: measured", "limit")
+    for beta in ("0.5", "0.2"):
+        numbers = []
+        for trainer in ("η = 1e-3", "scheduled"):
+            nets = [
+                row
+                for row in rows("sharpness", trainer=trainer, probability=beta)
+                if row["setting"].startswith("normal-1")
+            ]
+            certified = float(np.mean([float(row["radius"]) for row in nets])) * math.sqrt(0.05)
+            ratios = [
+                one["estimate"]
+                for one in findings("sharpness", SHARP["normal"], "N(0, 1)")
+                if f", {trainer}, odd-direction" in one["case"]
+                and one["case"].endswith(f"β={beta}")
+            ]
+            numbers += [certified, float(np.mean(ratios))]
+        yield Headline(PROOFS, f"| {beta}, 1 | {{}}, {{}} | {{}}, {{}} |", numbers)
+    weights = ", inverse-norm weights"
+    for case, law, suffix in (
+        ("N(0, 9)", "normal", ""), ("Laplace(2)", "other", ""), ("t(4)", "other", weights),
+        ("Uniform(−1, 1)", "other", ""),
+    ):  # fmt: skip
+        numbers = [
+            number
+            for trainer in ("η = 1e-3", "scheduled")
+            for number in sharpness(case, trainer + suffix, law)
         ]
-        means = [float(np.mean([row[name] for row in rows])) for name in names]
-        yield Headline(PROOFS, f"| {beta}, 1 | {{}} / {{}} / {{}} | {{}} / {{}} / {{}} |", means)
-    for name, row in laws.items():
-        shown = name.replace("inverse-norm", "inverse-norm weights")
-        _, _, _, *numbers = row.values()
-        yield Headline(PROOFS, f"| {shown} |" + " {} ({} … {}) |" * 2, numbers)
-    steps = stored("comparison")["weak attack"]["data"]["steps to accuracy 1"]
-    yield Headline(PROOFS, "it plans {} million steps", [steps["Theorem 1"] / 1e6])
-    yield Headline(PROOFS, "the sharp certificate plans {}.", [steps["sharp"]])
+        yield Headline(PROOFS, f"| {case}{suffix} |" + " {} ({} … {}) |" * 2, numbers)
 
-
-# ---- errata and theory ---------------------------------------------------------------------------
-
-
-def sampled(case: str, *names: str) -> list[float]:
-    """Return some of the numbers that evidence/errata.py computes for a case."""
-    return [stored("errata")[case][name] for name in names or ("value",)]
-
-
-def errata_words() -> Iterator[Headline]:
-    """Yield the sampled numbers of docs/errata.md and docs/theory.md."""
-    error = "standard error"
-    yield Headline(
-        ERRATA, r"= {} \pm {}$). The error grows", sampled("errata 1: E‖d₂‖²", "value", error)
-    )
-    yield Headline(ERRATA, "recursion tends to {} and", sampled("errata 2: limit at γ = 4.80"))
-    (rate,) = sampled("theory (f): rate, Theorem 1, mean M")
-    yield Headline(ERRATA, r"$1 - \kappa$ is ${}\cdot 10^{-8}$ for", [rate * 1e8])
-    yield Headline(ERRATA, r"$1/\log(1/\kappa) = {}\cdot 10^7$ steps", [1e-7 / rate])
-    narrow, wide = (
-        f"errata 5: c_trade, {law}, mean M" for law in ("N(0, 1), n = 100", "N(0, 9), n = 50")
-    )
-    yield Headline(ERRATA, "it is ${}$ for N(0,1), $n = 100$,", sampled(narrow))
-    yield Headline(ERRATA, "and ${}$ for N(0,9), $n = 50$.", sampled(wide))
-    errors, deviations = (
-        [*sampled(narrow, name), *sampled(wide, name)] for name in (error, "standard deviation")
-    )
-    yield Headline(ERRATA, "with standard errors of {} and {};", errors)
-    yield Headline(ERRATA, "have a standard deviation of {} and {} and", deviations)
-    yield Headline(
-        ERRATA, "lie between ${}$ and ${}$, and between ${}$ and ${}$",
-        [*sampled(narrow, "least", "most"), *sampled(wide, "least", "most")],
-    )  # fmt: skip
-    (apart,) = sampled("errata 9: distance of the two runs")
-    yield Headline(ERRATA, r"(equal to ${}\cdot 10^{-15}$ of their size", [apart * 1e15])
-    batch = sampled("theory (e): E‖g‖² of a batch attacker", "value", error)
-    yield Headline(PROOFS, r"(200 000 simulated batches: ${} \pm {}$)", batch)
-    noisy = sampled("theory (e): E g² of one who sees the noise", "value", error)
-    yield Headline(PROOFS, r"has $E g^2 = {}$ (400 000 simulated batches, ± {})", noisy)
-    polar = sampled("theory (f): c_trade, N(0, 1), n = 100, polar M", "value", "least")
-    yield Headline(PROOFS, "is {} in the mean even with the best $M$, and ${}$ at worst", polar)
-    for shown in (r"mean ($M = \bar A$)", "polar", "optimal"):
-        rates = [
-            sampled(f"theory (f): rate, {certificate}, {shown.split()[0]} M")[0]
-            for certificate in ("Theorem 1", "sharp, not split", "sharp")
-        ]
-        yield Headline(PROOFS, f"| {shown} | {{}} | {{}} | {{}} |", rates)
-
-
-# ---- the paper's study ---------------------------------------------------------------------------
 
 # ---- the paper's study, and who recovers the filter ----------------------------------------------
 
 
 def estimates(study: str, claim: str, case: str) -> list[float]:
     """Return the least and the largest estimate of a claim's comparisons that a case is part of."""
-    (row,) = stored(study).values()
-    found = [
-        float(one["estimate"])
-        for one in row["comparisons"]
-        if one["claim"] == claim and case in one["case"]
-    ]
+    found = [float(one["estimate"]) for one in findings(study, claim, case)]
     return [min(found), max(found)]
 
 
 def ended(trainer: str, outcome: str) -> list[int]:
     """Return on how many networks of each law a trainer had an outcome."""
-    (row,) = stored("mirror_claims").values()
-    return [one[outcome] for one in row["outcomes"] if one["trainer"] == trainer]
+    return [
+        round(int(row["runs"]) * float(row[outcome])) for row in rows("mirror", trainer=trainer)
+    ]
 
 
 def paper_words() -> Iterator[Headline]:
     """Yield what README, docs/paper.md and errata say of the paper's study."""
     both, published = "against SGD, where both recover", "against first-sample SGD, in all runs"
     smaller, faster = (
-        [estimates("claims", f"{what}-than-sgd", case) for case in (published, both)]
+        [estimates("paper", f"{what}-than-sgd", case) for case in (published, both)]
         for what in ("smaller-error", "faster")
     )
-    slopes = estimates("claims", "grows-with-probability", "")
+    slopes = estimates("paper", "grows-with-probability", "")
     yield Headline(PAGES, "to √β (slope {} … {})", slopes)
     yield Headline(
         PAGES, "ends with {} … {} of its error and needs {} … {} of its steps",
@@ -352,14 +374,14 @@ def paper_words() -> Iterator[Headline]:
     )  # fmt: skip
     yield Headline(
         PAGES, "the error with t(4) is {} … {} times that with other laws",
-        estimates("claims", "heavy-tails-alike", ""),
+        estimates("paper", "heavy-tails-alike", ""),
     )  # fmt: skip
     yield Headline(
         PAGES,
         "on honest labels are {} … {} by law",
-        estimates("claims", "recovers-without-attack", ""),
+        estimates("paper", "recovers-without-attack", ""),
     )
-    weights = max(estimates("claims", "outer-weights-help", "θ = 1, published step sizes"))
+    weights = max(estimates("paper", "outer-weights-help", "θ = 1, published step sizes"))
     yield Headline(PAGES, "so, q = 10 has {} of the error", [weights])
     yield Headline(ERRATA, "ends at {} of the error of $q = 1$", [weights])
 
@@ -390,8 +412,8 @@ def mirror_words() -> Iterator[Headline]:
 
 
 HEADLINES = [
-    *defence_tables(), *defence_words(), *frontier_words(), *certificate_words(), *errata_words(),
-    *paper_words(), *mirror_words(),
+    *defence_tables(), *defence_words(), *frontier_words(), *certificate_words(), *paper_words(),
+    *mirror_words(),
 ]  # fmt: skip
 
 

@@ -1,36 +1,47 @@
-"""The paper's setting N(0, 1), n = 100, r = 25, k = 10, b = 16, η = 1e-4, on a fixed network."""
+"""The paper's own settings, as the catalog study `paper` has them, on one network each."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from benchmarks.workloads import FOUR_LAWS
-from evidence.recovery import BAR, replicate
 
 import neurotron as nt
+from neurotron.studies import building
 
-BOUNDS = (0.0, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0)
+PAPER = nt.studies.read("paper")
+BY_NAME = {setting.name: setting for setting in PAPER.settings}
+
+
+def neuro_tron_runs(name: str, steps: int, **levels: object) -> nt.Trajectories:
+    """Train Neuro-Tron as in the first replicate of a setting, under the attack that varies θ."""
+    sweep = BY_NAME[name].sweeps[0].model_copy(update=levels)
+    setting = BY_NAME[name].model_copy(update={"trainers": ("Neuro-Tron",), "sweeps": (sweep,)})
+    problem = building.build_problem(PAPER, setting, 0)
+    arms = building.build_arms(PAPER, setting, problem, 0)
+    return nt.simulate(
+        problem, arms, steps=steps, batch_size=setting.batch_size, record=20,
+        seed=building.seed_of(PAPER, setting),
+    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def run() -> nt.Trajectories:
-    network = nt.networks.symmetric(n_inputs=100, filter_size=25, width=10, seed=1)
-    problem = nt.Problem.draw(network, nt.Normal(scale=1.0), seed=1)
-    arms = [
-        nt.Arm(
-            nt.NeuroTron(step_size=1e-4, sensing="mean"),
-            nt.attacks.AlternatingSign(bound=bound, probability=0.5),
-        )
-        for bound in BOUNDS
-    ]
-    return nt.simulate(problem, arms, steps=40_000, batch_size=16, record=20)
+    return neuro_tron_runs("normal-1", PAPER.steps)
 
 
 def last_thousand(run: nt.Trajectories) -> np.ndarray:
-    return np.median(run.errors[:, run.steps > 39_000], axis=1)
+    return np.median(run.errors[:, run.steps > PAPER.steps - 1000], axis=1)
 
 
 def test_without_attack_the_filter_is_recovered_to_rounding(run):
+    assert run.errors[0, -1] < 1e-13
+
+
+@pytest.mark.parametrize("name", ["student-t-4", "normal-9", "laplace-2"])
+def test_and_so_it_is_for_the_other_laws(name):
+    """After 60 000 steps: with Laplace(2) the error may still fall at the paper's 40 000."""
+    run = neuro_tron_runs(name, 60_000, bound=(0.0,))
+    assert run.errors.shape[0] == 1
     assert run.errors[0, -1] < 1e-13
 
 
@@ -39,7 +50,9 @@ def test_a_small_attack_leaves_a_small_floor(run):
 
 
 def test_the_floor_grows_with_the_bound(run):
-    assert (np.diff(last_thousand(run)) > 0).all()
+    floors = last_thousand(run)
+    assert len(floors) == 7
+    assert (np.diff(floors) > 0).all()
 
 
 def test_a_net_on_which_sgd_ends_at_the_mirror_filter_and_neuro_tron_does_not():
@@ -54,9 +67,3 @@ def test_a_net_on_which_sgd_ends_at_the_mirror_filter_and_neuro_tron_does_not():
     assert theirs > 1.0
     w, true = run.weights[1], problem.true_weights
     assert -(w @ true) > 0.9 * np.linalg.norm(w) * np.linalg.norm(true)
-
-
-@pytest.mark.parametrize("setting", FOUR_LAWS, ids=lambda setting: setting.name)
-def test_a_replicate_of_the_recovery_evidence(setting):
-    """One of the 80 rows of docs/evidence/recovery.md, cut at 80 000 steps."""
-    assert replicate(setting, 1, steps=80_000)["final error"] < BAR

@@ -14,8 +14,8 @@ SETTING = {"name": "a", "title": None, "bound": [0.25, 1.0]}
 SPEC = {"name": "small", "steps": 10, "settings": [SETTING, {"name": "b", "title": None}]}
 ARM = {
     "arm": "SGD", "trainer": "SGD", "trainer_text": "sgd:step_size=0.1", "algorithm": "sgd",
-    "step_size": 0.1, "attack": "none", "attack_text": "none", "bound": 0.0,
-    "probability": 0.0, "law": "normal", "outer_weights": 1.0,
+    "step_size": 0.1, "attack": "none",
+    "attack_text": "none", "bound": 0.0, "probability": 0.0, "law": "normal", "outer_weights": 1.0,
 }  # fmt: skip
 ARMS = {"a": [ARM], "b": [ARM]}
 HERE = {"numpy": "2.0", "processor": "a fast one"}

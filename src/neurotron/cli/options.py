@@ -44,7 +44,7 @@ def build_problem(
 ) -> Problem:
     """Return the problem the options describe."""
     built = networks.BY_NAME.build(network, n_inputs=n_inputs, filter_size=filter_size, seed=seed)
-    return Problem.draw(built, laws.BY_NAME.build(law), seed=seed, noise=noise)
+    return Problem.draw(built, laws.BY_NAME.build(law, n_inputs=n_inputs), seed=seed, noise=noise)
 
 
 def train(problem: Problem, arms: list[Arm], *, quiet: bool, **options: Any) -> Trajectories:

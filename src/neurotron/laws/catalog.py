@@ -6,9 +6,12 @@ from `neurotron.laws` and its place in the compiled loop follow from that.
 
 from __future__ import annotations
 
+import numpy as np
+
 from neurotron import _check
 from neurotron._registry import Registry
 from neurotron.laws.base import Law, ScaledLaw
+from neurotron.laws.correlated import Correlated
 from neurotron.laws.corrupted import Corrupted
 from neurotron.laws.laplace import Laplace as Laplace
 from neurotron.laws.normal import Normal as Normal
@@ -28,5 +31,14 @@ def _corrupted(scale: float, probability: float = 1.0, law: str = "normal") -> C
     return Corrupted(BY_NAME.build(law.replace(";", ",")), scale, probability)
 
 
+def _autoregressive(rho: float, n_inputs: int) -> Correlated:
+    """Return normal inputs whose neighbours are correlated: E[x_i x_j] is rho to the |i − j|."""
+    rho = _check.number("rho", rho, "(-1, 1)")
+    place = np.arange(_check.integer("n_inputs", n_inputs, 1, 3000))
+    return Correlated.from_covariance(rho ** np.abs(np.subtract.outer(place, place)))
+
+
 _NAMED = Registry.of("law", BUILT_IN).factories
-BY_NAME: Registry[Law] = Registry("law", {**_NAMED, "corrupted": _corrupted})
+BY_NAME: Registry[Law] = Registry(
+    "law", {**_NAMED, "autoregressive": _autoregressive, "corrupted": _corrupted}
+)

@@ -6,6 +6,9 @@
 (10, 25, 100)
 """
 
+import math
+
+from neurotron import _check
 from neurotron._registry import Registry
 from neurotron.networks import sensing
 from neurotron.networks.basis import Matrices, Windows
@@ -35,6 +38,24 @@ __all__ = [
     "with_intercept",
 ]
 
+
+def _convolution2d(
+    n_inputs: int, filter_size: int, stride: int = 1, outer_weights: float = 1.0, leak: float = 0.0
+) -> FilterNetwork:
+    """Return a convolution for square images with a square filter: 12 × 12 is n_inputs=144."""
+    sides = [
+        math.isqrt(_check.integer(name, size, 1))
+        for name, size in (("n_inputs", n_inputs), ("filter_size", filter_size))
+    ]
+    if [side**2 for side in sides] != [n_inputs, filter_size]:
+        raise _check.InputError(
+            "`n_inputs` and `filter_size` of convolution2d must be squares, as 144 and 9, got "
+            f"{n_inputs} and {filter_size}"
+        )
+    image, window = ((side, side) for side in sides)
+    return convolution2d(image, window, stride, outer_weights=outer_weights, leak=leak)
+
+
 BY_NAME: Registry[FilterNetwork] = Registry(
     "network",
     {
@@ -42,5 +63,6 @@ BY_NAME: Registry[FilterNetwork] = Registry(
         "relu-gate": relu_gate,
         "symmetric": symmetric,
         "convolution": convolution,
+        "convolution2d": _convolution2d,
     },
 )

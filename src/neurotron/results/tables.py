@@ -20,7 +20,7 @@ from neurotron.results.shard import Damaged
 from neurotron.results.summary import steps_to, summarise
 from neurotron.results.training import SCHEMA, sound
 
-__all__ = ["EXACT", "RECOVERED", "Results", "load_results", "load_table"]
+__all__ = ["CLOSE", "EXACT", "RECOVERED", "Results", "load_results", "load_table"]
 
 Unit = tuple[str, int]
 
@@ -29,6 +29,9 @@ RECOVERED = 0.5
 
 EXACT = 1e-12
 """A run has recovered w* exactly if its error is below this: what is less is rounding."""
+
+CLOSE = 1e-6
+"""A run has come close to w* if its error is below this."""
 
 MIRROR = 0.5
 """A run ended at the mirror filter if the cosine of its weights with −w* is above this."""

@@ -88,7 +88,7 @@ def build_problem(study: Study, setting: Setting, replicate: int) -> Problem:
     network = networks.BY_NAME.build(
         setting.network, n_inputs=setting.n_inputs, filter_size=setting.filter_size, seed=seed
     )
-    law = laws.BY_NAME.build(setting.law)
+    law = laws.BY_NAME.build(setting.law, n_inputs=setting.n_inputs)
     return Problem.draw(network, law, seed=seed, noise=setting.noise)
 
 
@@ -131,6 +131,7 @@ def _check_setting(study: Study, setting: Setting) -> None:
     for sweep in setting.sweeps:
         _require_keys("sweep", sweep.attack, "bound", "probability")
     _require_keys("setting", setting.network, "n_inputs", "filter_size")
+    _require_keys("setting", setting.law, "n_inputs")
     _require_few("batch_size × n_inputs", setting.batch_size * setting.n_inputs)
     problem = build_problem(study, setting, 0)
     arms = build_arms(study, setting, problem, 0)

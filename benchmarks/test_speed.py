@@ -1,0 +1,193 @@
+"""What is timed, by frozen names; `benchmarks.table` joins the timings into ratios.
+
+Collected only by ``make bench``. Every function does its work in fixed rounds, after one that is
+not counted, so that code is compiled and imported before it is timed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import neurotron as nt
+from benchmarks import process
+from benchmarks.peer import Learner, ThriftyLearner, sampler
+from benchmarks.workloads import (
+    ATTACK,
+    FOUR_LAWS,
+    NEW_ATTACKS,
+    PAPER,
+    QUICK,
+    STUDY,
+    TRAINERS,
+    Setting,
+    fewer,
+)
+from neurotron import studies
+
+ROUNDS = 5
+STEPS = fewer(4000)
+REPLICATES = 4
+
+Measure = Callable[..., None]
+
+
+@pytest.fixture
+def measure(benchmark: Any) -> Measure:
+    """Return how to time some work, and to keep how many steps it makes beside the timings."""
+
+    def timed(
+        work: Callable[..., object],
+        *,
+        steps: int = 1,
+        rounds: int = ROUNDS,
+        warmup: int = 1,
+        setup: Callable[[], object] | None = None,
+    ) -> None:
+        benchmark.extra_info["steps"] = steps
+        rounds = min(rounds, 2) if QUICK else rounds
+        benchmark.pedantic(work, setup=setup, rounds=rounds, warmup_rounds=warmup)
+
+    return timed
+
+
+def of_every(settings: tuple[Setting, ...]) -> pytest.MarkDecorator:
+    """Time in every setting."""
+    return pytest.mark.parametrize("setting", settings, ids=lambda setting: setting.key)
+
+
+transcribed = pytest.mark.parametrize(
+    ("setting", "algorithm"),
+    [
+        pytest.param(setting, algorithm, id=f"{setting.key}-{algorithm}")
+        for setting in STUDY
+        for algorithm in setting.trainers
+    ],
+)
+
+
+def measure_learner(measure: Measure, learner: Learner) -> None:
+    """Time steps of one learner of the transcription."""
+    steps = fewer(150 if learner.setting.width < 100 else 20)
+    measure(lambda: [learner.step() for _ in range(steps)], steps=steps)
+
+
+@transcribed
+def test_transcription(measure: Measure, setting: Setting, algorithm: str) -> None:
+    """One learner of Algorithm 1 as the paper states it."""
+    measure_learner(measure, Learner(setting, algorithm, *setting.levels[1]))
+
+
+@of_every(STUDY)
+def test_cohort(measure: Measure, setting: Setting) -> None:
+    """All arms of a setting."""
+    measure(lambda: setting.run(STEPS), steps=STEPS)
+
+
+@transcribed
+def test_thrifty_transcription(measure: Measure, setting: Setting, algorithm: str) -> None:
+    """One learner with (wᵀA)x in place of wᵀ(Ax)."""
+    measure_learner(measure, ThriftyLearner(setting, algorithm, *setting.levels[1]))
+
+
+@of_every(FOUR_LAWS)
+def test_single_arm(measure: Measure, setting: Setting) -> None:
+    """One Neuro-Tron learner on its own stream."""
+    measure(lambda: setting.run(STEPS, setting.arms()[:1]), steps=STEPS)
+
+
+@of_every(FOUR_LAWS)
+def test_numpy_draw(measure: Measure, setting: Setting) -> None:
+    """Only the batches of a setting, drawn with NumPy."""
+    draw = sampler(setting.law, np.random.default_rng(0))
+    shape = (setting.batch_size, setting.n_inputs)
+    measure(lambda: [draw(shape) for _ in range(STEPS)], steps=STEPS)
+
+
+def measure_arms(measure: Measure, trainer: nt.Trainer, attack: str) -> None:
+    """Time 32 arms of one trainer under one attack; the table takes the least of three rounds."""
+    setting = FOUR_LAWS[0]
+    adversary = nt.attacks.build(attack, setting.problem(), bound=1.0, probability=0.3, seed=0)
+    arms = [nt.Arm(trainer, adversary, name=str(number)) for number in range(32)]
+    measure(lambda: setting.run(STEPS, arms), steps=STEPS, rounds=3 * ROUNDS)
+
+
+@pytest.mark.parametrize("name", TRAINERS)
+def test_trainer(measure: Measure, name: str) -> None:
+    """32 arms of a robust trainer, or of a plain one."""
+    measure_arms(measure, TRAINERS[name](), ATTACK)
+
+
+@pytest.mark.parametrize("attack", [ATTACK, *NEW_ATTACKS])
+def test_attack(measure: Measure, attack: str) -> None:
+    """32 arms under an attack."""
+    measure_arms(measure, nt.NeuroTron(1e-4), attack)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_replicates(measure: Measure, workers: int) -> None:
+    """Four replicates of a setting, on so many threads."""
+
+    def replicate(number: int) -> nt.Trajectories:
+        return FOUR_LAWS[0].run(8 * STEPS, replicate=number)
+
+    with ThreadPoolExecutor(workers) as pool:
+        measure(lambda: list(pool.map(replicate, range(REPLICATES))), rounds=7)
+
+
+def test_first_result_cold(measure: Measure, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """From the start of Python to a first result, all code still to be compiled."""
+
+    def fresh() -> tuple[tuple[()], dict[str, Path]]:
+        return (), {"cache": tmp_path_factory.mktemp("cache")}
+
+    def start(cache: Path) -> None:
+        process.run("benchmarks.first_result", cache=cache)
+
+    measure(start, rounds=1 if QUICK else 3, warmup=0, setup=fresh)
+
+
+def test_first_result_warm(measure: Measure, tmp_path: Path) -> None:
+    """The same with code that was compiled before."""
+    measure(lambda: process.run("benchmarks.first_result", cache=tmp_path))
+
+
+QUESTIONS: dict[str, tuple[nt.Budget, float | None, int | None]] = {
+    "steps": (nt.Budget(1.0, 0.5), 1.0, None),
+    "accuracy": (nt.Budget(1.0, 0.5), None, 3000),
+    "probability": (nt.Budget(1.0, None), 1.0, 3000),
+    "bound": (nt.Budget(None, 0.5), 1.0, 3000),
+}
+"""A budget, an accuracy and steps: what is None is asked for."""
+
+
+@pytest.mark.parametrize("step_size", ["constant", "scheduled"])
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_plan(measure: Measure, question: str, step_size: str) -> None:
+    """One plan at n = 100, of a problem that nothing is known of yet."""
+    problem = FOUR_LAWS[0].problem()
+    budget, accuracy, steps = QUESTIONS[question]
+
+    def ask() -> None:
+        fresh = nt.Problem.draw(problem.network, problem.law, true_weights=problem.true_weights)
+        nt.plan(fresh, budget, accuracy=accuracy, steps=steps, batch_size=16, step_size=step_size)
+
+    measure(ask)
+
+
+def test_paper_study(measure: Measure, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The paper's whole study from nothing, results on disk, two threads."""
+    study = PAPER.model_copy(update={"steps": fewer(PAPER.steps)})
+
+    def fresh() -> tuple[tuple[Path], dict[str, int]]:
+        return (tmp_path_factory.mktemp("study") / "paper",), {}
+
+    def run(place: Path) -> None:
+        studies.run(study, place, replicates=2 if QUICK else None, workers=2)
+
+    measure(run, rounds=1 if QUICK else 3, warmup=0, setup=fresh)

@@ -1,0 +1,130 @@
+"""What is said of certificates, as checks of results: that they hold, and how sharp they are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from neurotron._registry import parse
+from neurotron._types import Array
+from neurotron.claims.model import Finding, at_most
+from neurotron.results.summary import Interval, bootstrap, certified, rate
+
+if TYPE_CHECKING:
+    from neurotron.results.tables import Results
+
+__all__ = ["certificate_holds", "certified_mean_square", "recovers_to_rounding", "sharp"]
+
+CONFIDENCE = 0.999
+"""That a mean square error is not above its bound by chance, over all comparisons together."""
+ROUNDING = 1e-13
+"""The error below which a filter is found to rounding."""
+
+
+def certificate_holds(results: Results) -> list[Finding]:
+    """Count runs that end outside of their radius, where one is below the initial error."""
+    findings, runs = [], certified(results)
+    for (setting, trainer), group in runs.group_by("setting", "trainer", maintain_order=True):
+        worst = group.select("replicate", "part").group_by("replicate").max()["part"].to_numpy()
+        findings.append(
+            Finding.of(f"{results.titles[str(setting)]}, {trainer}",
+                       "share of replicates with a run outside its radius (0; the worst of "
+                       f"{len(group)} runs is at {worst.max():.2g} of it)",
+                       rate(int((worst > 1.0).sum()), len(worst)), len(worst),
+                       holds=worst.max() <= 1.0)
+        )  # fmt: skip
+    return findings
+
+
+class Certified(NamedTuple):
+    """The runs of an arm on one problem, and the root mean square error that is certified."""
+
+    case: str
+    law: str
+    errors: Array
+    bound: float
+
+
+def _on_one_problem(results: Results) -> Iterator[Certified]:
+    """Yield the certified arms of the settings whose replicates have the same problem.
+
+    A radius is the certified root mean square divided by √δ, by Markov's inequality.
+    """
+    shared = [one["name"] for one in results.spec["settings"] if one["same_problem"]]
+    runs = certified(results).filter(pl.col("setting").is_in(shared))
+    for (setting, arm), group in runs.group_by("setting", "arm", maintain_order=True):
+        bound = float(group["radius"][0]) * math.sqrt(results.spec["failure"])
+        case = f"{results.titles[str(setting)]}, {arm}"
+        yield Certified(case, parse(str(group["law"][0]))[0], group["error"].to_numpy(), bound)
+
+
+def certified_mean_square(results: Results) -> list[Finding]:
+    """Compare root mean square errors over many streams of data with the certified ones."""
+    from scipy import stats
+
+    every = list(_on_one_problem(results))
+    findings = []
+    for one in every:
+        squares, count = one.errors**2, one.errors.size
+        part = _parts(one)
+        if count < 2:
+            continue
+        allowed = float(stats.t.isf((1.0 - CONFIDENCE) / len(every), count - 1))
+        spread = float(squares.std(ddof=1)) / math.sqrt(count)
+        findings.append(
+            Finding.of(one.case, "measured over certified root mean square error (at most 1, but "
+                       "for chance)", part, count,
+                       holds=float(squares.mean()) <= one.bound**2 + allowed * spread)
+        )  # fmt: skip
+    return findings
+
+
+def sharp(limit: float, *, normal: bool) -> Callable[[Results], list[Finding]]:
+    """Return the check that certified errors are at most `limit` times the measured ones.
+
+    For normal inputs, or for those of other laws.
+    """
+
+    def check(results: Results) -> list[Finding]:
+        findings = []
+        for one in _on_one_problem(results):
+            if (one.law == "normal") is normal:
+                part = _parts(one)
+                ratio = Interval(1.0 / part.estimate, 1.0 / part.high, 1.0 / part.low)
+                measure = f"certified over measured root mean square error (≤ {limit:g})"
+                findings.append(
+                    Finding.of(one.case, measure, ratio, one.errors.size,
+                               holds=at_most(limit, ratio))
+                )  # fmt: skip
+        return findings
+
+    return check
+
+
+def _parts(one: Certified) -> Interval:
+    """Return the measured over the certified root mean square error."""
+    found = bootstrap(one.errors**2, np.mean)
+    return Interval(*(math.sqrt(value) / one.bound for value in found))
+
+
+def recovers_to_rounding(results: Results) -> list[Finding]:
+    """Measure how far Neuro-Tron ends from the filter on honest labels, network by network."""
+    runs = results.runs.filter(
+        pl.col("bound") * pl.col("probability") == 0.0, algorithm="neuro-tron"
+    )
+    findings = []
+    for (setting, trainer), group in runs.group_by("setting", "trainer", maintain_order=True):
+        errors = group["error"].to_numpy()
+        measure = (
+            f"error without attack (below {ROUNDING:g} in every run; the largest of "
+            f"{len(errors)} is {errors.max():.2g})"
+        )
+        findings.append(
+            Finding.of(f"{results.titles[str(setting)]}, {trainer}", measure, bootstrap(errors),
+                       group["replicate"].n_unique(), holds=errors.max() < ROUNDING)
+        )  # fmt: skip
+    return findings

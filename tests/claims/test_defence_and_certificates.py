@@ -1,0 +1,141 @@
+"""Verdicts on the defence and on certificates, on results in which the truth is known."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from tests.support.results import ending_at, made
+
+import neurotron as nt
+from neurotron.claims import certificates, defence
+
+FAILURE = 0.05
+TEXT = f"""
+name = "s"
+failure = {FAILURE}
+[trainers]
+Refined = "refined-tron"
+slower = "refined-tron:pace=1"
+Tron = "neuro-tron:step_size=1e-3"
+[[settings]]
+name = "normal"
+title = "N"
+same_problem = true
+sweeps = [
+  {{ attack = "none" }},
+  {{ attack = "adaptive", bound = 1, probability = [0.4, 0.45] }},
+  {{ attack = "half-space", bound = 1, probability = 0.45 }},
+  {{ attack = "sign-flip", bound = 1e6, probability = 0.4 }},
+]
+[[settings]]
+name = "laplace"
+title = "L"
+like = "normal"
+law = "laplace"
+"""
+STUDY = nt.studies.parse(TEXT.encode(), "s")
+NETWORKS = 40
+
+
+def judged(check, folder, outcome):
+    return check(made(folder, STUDY, outcome, NETWORKS))
+
+
+def runs_that(*, fail=lambda arm, replicate: False, error=1e-3, **others):
+    """Return a world in which all runs are exact, but for those that fail."""
+
+    def outcome(setting, replicate, arm):
+        failing = fail(arm, replicate)
+        return {"errors": ending_at(error if failing else 1e-15)} | others
+
+    return outcome
+
+
+def test_exact_runs_of_all_settings_are_counted_together_and_other_attacks_left_out(tmp_path):
+    def fails(arm, replicate):
+        return arm["attack"] in ("half-space", "sign-flip") or arm["probability"] > 0.4
+
+    (found,) = judged(defence.exact_below_half, tmp_path, runs_that(fail=fails))
+    assert found.holds is True
+    assert (found.estimate, found.replicates) == (1.0, 2 * NETWORKS)
+
+
+@pytest.mark.parametrize(("lost", "holds"), [(0, True), (1, None), (8, False)])
+def test_one_network_in_forty_leaves_a_share_of_99_percent_open(lost, holds, tmp_path):
+    outcome = runs_that(fail=lambda arm, replicate: replicate < lost)
+    (found,) = judged(defence.exact_below_half, tmp_path, outcome)
+    assert found.holds is holds
+    assert found.estimate == pytest.approx(1.0 - lost / NETWORKS)
+
+
+def test_near_one_half_close_is_enough_and_exact_is_not_asked(tmp_path):
+    outcome = runs_that(fail=lambda arm, replicate: arm["probability"] == 0.45, error=9e-7)
+    (found,) = judged(defence.close_near_half, tmp_path / "close", outcome)
+    assert found.holds is True
+    outcome = runs_that(fail=lambda arm, replicate: arm["probability"] == 0.45, error=2e-6)
+    (found,) = judged(defence.close_near_half, tmp_path / "far", outcome)
+    assert (found.holds, found.estimate) == (False, 0.0)
+
+
+def test_a_half_space_is_judged_law_by_law(tmp_path):
+    def outcome(setting, replicate, arm):
+        lost = setting == "laplace" and replicate < 20
+        return {"errors": ending_at(1e-3 if lost else 1e-15)}
+
+    normal, laplace = judged(defence.close_in_half_space, tmp_path, outcome)
+    # two trainers of one algorithm: 80 runs on 40 networks
+    assert (normal.case, normal.holds, normal.replicates) == ("N", True, NETWORKS)
+    assert (laplace.holds, laplace.estimate) == (False, 0.5)
+
+
+@pytest.mark.parametrize(("worse", "holds"), [("slower", True), ("Refined", False), ("", True)])
+def test_the_defaults_are_compared_with_every_other_constant(worse, holds, tmp_path):
+    outcome = runs_that(fail=lambda arm, replicate: arm["trainer"] == worse and replicate % 2)
+    (found,) = judged(defence.defaults_recover_most, tmp_path, outcome)
+    assert (found.case, found.holds) == ("against slower", holds)
+
+
+def spread(level, width=0.1):
+    """Return a world whose squared errors have the mean level², with a certified radius of 1/√δ."""
+
+    def outcome(setting, replicate, arm):
+        sign = 1.0 if replicate % 2 else -1.0
+        error = level * math.sqrt(1.0 + sign * width)
+        certified = arm["algorithm"] == "neuro-tron" and arm["attack"] == "adaptive"
+        radius = {"radius": 1.0 / math.sqrt(FAILURE)} if certified else {}
+        return {"errors": ending_at(error)} | radius
+
+    return outcome
+
+
+@pytest.mark.parametrize(("level", "holds"), [(0.9, True), (1.0, True), (1.1, False)])
+def test_a_mean_square_above_its_bound_is_noticed_and_chance_is_not(level, holds, tmp_path):
+    findings = judged(certificates.certified_mean_square, tmp_path, spread(level))
+    assert len(findings) == 4  # two laws, two levels of the certified arm
+    assert {found.holds for found in findings} == {holds}
+    assert findings[0].estimate == pytest.approx(level)
+
+
+@pytest.mark.parametrize(("level", "holds"), [(0.95, True), (0.8, False), (1 / 1.1, None)])
+def test_a_certificate_is_sharp_if_errors_come_near_it(level, holds, tmp_path):
+    check = certificates.sharp(1.1, normal=True)
+    findings = judged(check, tmp_path, spread(level))
+    assert {(found.case.partition(",")[0], found.holds) for found in findings} == {("N", holds)}
+    assert findings[0].estimate == pytest.approx(1.0 / level)
+
+
+def test_a_radius_is_the_certified_root_mean_square_over_the_root_of_the_failure(small_problem):
+    arm = nt.Arm(nt.NeuroTron("fastest"), nt.attacks.Adaptive(1.0, 0.5))
+    found = nt.certify(small_problem, arm, batch_size=8, steps=500, failure=FAILURE)
+    mean_square = found.mean_square_bounds[-1]
+    assert found.radius * math.sqrt(FAILURE) == pytest.approx(math.sqrt(mean_square), rel=1e-6)
+
+
+def test_recovery_to_rounding_asks_it_of_every_run(tmp_path):
+    outcome = runs_that(fail=lambda arm, replicate: False)
+    findings = judged(certificates.recovers_to_rounding, tmp_path / "all", outcome)
+    assert [found.holds for found in findings] == [True, True]
+    outcome = runs_that(fail=lambda arm, replicate: replicate == 7, error=2e-13)
+    findings = judged(certificates.recovers_to_rounding, tmp_path / "but-one", outcome)
+    assert [found.holds for found in findings] == [False, False]

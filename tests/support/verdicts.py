@@ -1,0 +1,37 @@
+"""The verdicts that README and docs speak of, by study."""
+
+from __future__ import annotations
+
+from neurotron.claims.model import DOES_NOT_HOLD, HOLDS, ONLY_AS_PUBLISHED, UNDECIDED
+
+VERDICTS = {
+    "paper": {
+        "grows-with-bound": HOLDS,
+        "grows-with-probability": HOLDS,
+        "recovers-without-attack": HOLDS,
+        "small-attack-degrades": HOLDS,
+        "smaller-error-than-sgd": ONLY_AS_PUBLISHED,
+        "faster-than-sgd": ONLY_AS_PUBLISHED,
+        "heavy-tails-alike": HOLDS,
+        "outer-weights-help": ONLY_AS_PUBLISHED,
+        "impersonation-wins": HOLDS,
+        "theorem-1-is-silent": HOLDS,
+        "certificate-holds": HOLDS,
+    },
+    "mirror": {
+        "neuro-tron-recovers": HOLDS,
+        "more-often-than-sgd": HOLDS,
+        "sgd-ends-at-mirror": HOLDS,
+    },
+    "frontier": {
+        "exact-below-half": UNDECIDED,
+        "exact-when-concentrated": DOES_NOT_HOLD,
+        "exact-when-not-additive": HOLDS,
+        "as-often-as-others": DOES_NOT_HOLD,
+        "nobody-above-half": DOES_NOT_HOLD,
+        "floor-grows-with-bound": HOLDS,
+        "floor-grows-with-probability": HOLDS,
+        "heavier-tails": HOLDS,
+        "certificate-holds": HOLDS,
+    },
+}

@@ -1,0 +1,56 @@
+"""Samples of the stored studies, computed again: one replicate or few, the same bars."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+import neurotron as nt
+from neurotron.claims import certificates
+from neurotron.results.tables import CLOSE, EXACT, Results
+
+CONSTANT = (
+    "alternating-sign", "random-sign", "uniform-noise", "constant", "odd-direction",
+    "impersonation", "adaptive", "mixture",
+)  # fmt: skip
+
+
+def sample(folder, name: str, setting: str, replicates: int, **changes) -> Results:
+    """Run one setting of a study of the catalog, some of its trainers or attacks left out."""
+    study = nt.studies.read(name)
+    of_setting = {key: changes.pop(key) for key in ("trainers", "sweeps") if key in changes}
+    chosen = study.setting(setting).model_copy(update=of_setting)
+    short = study.model_copy(update={"settings": (chosen,), **changes})
+    report = nt.studies.run(short, folder, replicates=replicates)
+    assert not report.failures
+    return nt.load_results(folder)
+
+
+def test_the_defence_recovers_the_filter_under_every_additive_attack(tmp_path):
+    sweeps = nt.studies.read("defence").setting("normal-9").sweeps
+    additive = tuple(sweep for sweep in sweeps if sweep.attack in CONSTANT)
+    runs = sample(
+        tmp_path / "out", "defence", "normal-9", 1, sweeps=additive, trainers=("RefinedTron",)
+    ).runs
+    assert len(runs) == 5 * 8
+    near = pl.col("probability") == 0.45
+    assert runs.filter(~near)["error"].max() < EXACT
+    assert runs.filter(near)["error"].max() < CLOSE
+
+
+def test_certified_errors_are_hardly_larger_than_measured_ones(tmp_path):
+    results = sample(tmp_path / "out", "sharpness", "normal-1-net-0", 3)
+    ratios = [one.estimate for one in certificates.sharp(1.1, normal=True)(results)]
+    assert len(ratios) == 4
+    assert 0.97 <= min(ratios) <= max(ratios) <= 1.1
+
+
+@pytest.mark.parametrize("setting", ["student-t-4", "student-t-2.5", "cauchy"])
+def test_heavy_tails_with_inverse_norm_weights_are_certified(setting, tmp_path):
+    results = sample(
+        tmp_path / "out", "heavy-tails", setting, 8, steps=3000,
+        trainers=("inverse-norm weights",),
+    )  # fmt: skip
+    findings = certificates.certified_mean_square(results)
+    assert [one.holds for one in findings] == [True, True]
+    assert min(one.estimate for one in findings) > 0.05  # the bound says something

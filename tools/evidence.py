@@ -1,0 +1,183 @@
+"""``python -m tools.evidence [study …]``: run the studies of the catalog, keep what they say.
+
+Every study runs into ``out/evidence/<study>-<code>``, where an interrupted run goes on; a change of
+code that computes it begins a new folder. In git are, in docs/evidence, ``<study>.csv`` (one small
+table), one ``verdicts.json`` for all (claims, with where and by which code they were computed) and
+a page ``<study>.md`` that is written from these two; the figures that pages of docs show are in
+docs/images. Without names, all studies are run.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import neurotron as nt
+from neurotron.claims import CLAIMS, Judgement
+from neurotron.results.compact import compact_csv
+from neurotron.studies.unit import fingerprint
+
+ROOT = Path(__file__).parent.parent
+STORE = ROOT / "docs" / "evidence"
+VERDICTS = STORE / "verdicts.json"
+STUDIES = (
+    "paper", "mirror", "recovery", "sharpness", "heavy-tails", "frontier", "defence", "constants",
+    "networks", "correlated", "half-space", "limits",
+)  # fmt: skip
+OTHER_SEEDS = {"paper": (1, 2, 3, 4), "mirror": (1, 2, 3, 4)}
+"""Studies whose verdicts are also kept with other seeds."""
+
+Entry = dict[str, Any]
+
+
+def computed(name: str, seed: int = 0) -> nt.Results:
+    """Return the results of a study; what is missing is computed."""
+    folder = ROOT / "out" / "evidence" / f"{name}-{seed}-{fingerprint()['code']}"
+    study = nt.studies.read(name).model_copy(update={"seed": seed})
+    report = nt.studies.run(study, folder)
+    if report.interrupted:
+        raise KeyboardInterrupt
+    if report.failures:
+        sys.exit(f"{name}: {len(report.failures)} units failed, see {folder / 'runs.jsonl'}")
+    return nt.load_results(folder)
+
+
+def entry_of(results: nt.Results) -> Entry:
+    """Return what verdicts.json keeps of a study."""
+    manifest = results.folder.manifest
+    return {
+        "study": manifest["study"],
+        "environment": manifest["environment"],
+        "replicates": max(results.replicates.values()),
+        "claims": {one.claim.name: _judged(one) for one in nt.claims.evaluate(results)},
+    }
+
+
+def _judged(one: Judgement) -> Entry:
+    findings = [
+        {"case": found.case, "measure": found.measure, "estimate": _short(found.estimate),
+         "low": _short(found.low), "high": _short(found.high), "replicates": found.replicates,
+         "holds": found.holds}
+        for found in one.findings
+    ]  # fmt: skip
+    return {"verdict": one.verdict, "why": one.reason, "findings": findings}
+
+
+def _short(number: float) -> float | str:
+    """Return three digits of a number; JSON has no infinity."""
+    return float(f"{number:.3g}") if math.isfinite(number) else "∞"
+
+
+def stored() -> dict[str, Entry]:
+    """Return what verdicts.json has of every study."""
+    found: dict[str, Entry] = json.loads(VERDICTS.read_text()) if VERDICTS.exists() else {}
+    return found
+
+
+def keep(name: str, entry: Entry, table: str) -> None:
+    """Store the entry and the table of a study, and write its page."""
+    every = stored() | {name: entry}
+    ordered = {study: every[study] for study in STUDIES if study in every}
+    (STORE / f"{name}.csv").write_text(table)
+    VERDICTS.write_text(json.dumps(ordered, ensure_ascii=False, indent=1) + "\n")
+    (STORE / f"{name}.md").write_text(page(name, entry))
+
+
+def page(name: str, entry: Entry) -> str:
+    """Return the Markdown page of a study: verdicts, comparisons, and where they are from."""
+    study = nt.studies.read(name)
+    parts = [
+        f"# {study.title}",
+        study.description.strip(),
+        f"Computed by `neurotron run {name}`, {entry['replicates']} replicates of every setting. "
+        f"What every trainer came to is in [{name}.csv]({name}.csv).",
+        _table(
+            ("claim", "where from", "verdict", "why"),
+            [
+                (CLAIMS[claim].statement, CLAIMS[claim].source, f"**{one['verdict']}**", one["why"])
+                for claim, one in entry["claims"].items()
+            ],
+        ),
+        *_other_seeds(entry),
+        "## Every comparison\n\nEstimates with 95 % intervals over replicates.",
+    ]
+    for claim, one in entry["claims"].items():
+        rows = [
+            (found["case"], found["measure"], _range(found), found["replicates"],
+             {True: "yes", False: "no", None: "undecided"}[found["holds"]])
+            for found in one["findings"]
+        ]  # fmt: skip
+        header = ("case", "what is measured (and asked)", "estimate", "replicates", "holds")
+        parts.append(f"### {CLAIMS[claim].statement}\n\n{_table(header, rows)}")
+    origin = ", ".join(f"{key} {value}" for key, value in entry["environment"].items())
+    parts.append(f"Study {entry['study']}; {origin}.")
+    return "\n\n".join(parts) + "\n"
+
+
+def _range(found: Entry) -> str:
+    return f"{found['estimate']} ({found['low']} … {found['high']})"
+
+
+def _other_seeds(entry: Entry) -> list[str]:
+    """Return a table of verdicts with other seeds, if there are any."""
+    seeds = entry.get("other_seeds", {})
+    if not seeds:
+        return []
+    header = ("claim", *(f"seed {seed}" for seed in seeds))
+    rows = [(claim, *(seeds[seed][claim] for seed in seeds)) for claim in entry["claims"]]
+    return [f"## Other seeds\n\n{_table(header, rows)}"]
+
+
+def _table(header: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
+    lines = [header, ("---",) * len(header), *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def draw(name: str, results: nt.Results) -> None:
+    """Draw the figures of a study that pages of docs or the README show."""
+    from neurotron.figures.render_matplotlib import draw as drawn
+    from neurotron.figures.render_matplotlib import encode
+
+    shown = "".join(page.read_text() for page in (ROOT / "README.md", *ROOT.glob("docs/*.md")))
+    folder = ROOT / "docs" / "images" / name
+    for chart in nt.figures.charts(results):
+        if f"images/{name}/{chart.name}.png" in shown:
+            folder.mkdir(exist_ok=True)
+            (folder / f"{chart.name}.png").write_bytes(encode(drawn(chart), ".png", dpi=100))
+
+
+def collect(name: str) -> None:
+    """Run a study and keep what it says."""
+    results = computed(name)
+    entry = entry_of(results)
+    if name in OTHER_SEEDS:
+        entry["other_seeds"] = {
+            str(seed): {
+                one.claim.name: one.verdict for one in nt.claims.evaluate(computed(name, seed))
+            }
+            for seed in OTHER_SEEDS[name]
+        }
+    keep(name, entry, compact_csv(results))
+    draw(name, results)
+
+
+def main(names: list[str]) -> None:
+    """Collect the studies of some names, or all, and say how long that took."""
+    unknown = set(names) - set(STUDIES)
+    if unknown:
+        sys.exit(f"no such study: {', '.join(sorted(unknown))}; there are {', '.join(STUDIES)}")
+    began, used = time.perf_counter(), time.process_time()
+    for name in names or STUDIES:
+        start = time.perf_counter()
+        collect(name)
+        print(f"{name}: {time.perf_counter() - start:.0f} s", flush=True)
+    wall, cpu = time.perf_counter() - began, time.process_time() - used
+    print(f"all studies: {wall / 60:.1f} minutes, {cpu / 60:.1f} minutes of CPU")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
