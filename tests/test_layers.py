@@ -15,7 +15,7 @@ ROOT = Path(neurotron.__file__).parent
 FOUNDATIONS = [
     ["_announce", "_digits", "_interrupts", "_types"],
     ["_check", "_extras", "_environment", "_formula", "_jit"],
-    ["_philox", "_pickling", "_registry", "_seeds", "_threads"],
+    ["_closure", "_philox", "_pickling", "_registry", "_seeds", "_threads"],
     ["_streams"],
 ]
 HOUSE = [

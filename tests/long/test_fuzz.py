@@ -23,6 +23,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from tests.support.attacks import own_settings
+from tests.support.units import sums
 
 import neurotron as nt
 from neurotron.conformance import ConformanceError
@@ -307,6 +308,7 @@ def good_calls(folder):
         "results.Folder.read": (nt.results.Folder.read, {"path": folder}),
         "results.bootstrap": (
             nt.results.bootstrap, {"values": [1.0, 2.0], "statistic": np.mean, "seed": 0}),
+        "results.load_table": (nt.results.load_table, {"folder": folder}),
         "results.rate": (nt.results.rate, {"successes": 1, "trials": 3}),
         "results.Results.steps_to": (results.steps_to, {"error": "0.1×"}),
         "studies.catalog": (nt.studies.catalog, {}),
@@ -316,10 +318,14 @@ def good_calls(folder):
             nt.studies.run,
             {"study": study, "folder": folder, "replicates": 1, "workers": 1, "executor": None,
              "mixed": False, "progress": stop}),
-        "studies.run_unit": (
-            nt.studies.run_unit,
-            {"spec_json": study.model_dump_json(), "setting": "normal", "replicate": 0,
+        "studies.train": (
+            nt.studies.train,
+            {"text": study.model_dump_json(), "setting": "normal", "replicate": 0,
              "progress": stop}),
+        "studies.Work": (
+            nt.studies.Work,
+            {"spec": {"name": "x", "settings": [{"name": "a"}]}, "units": [("a", 0)],
+             "function": sums, "steps": 1}),
         "studies.template": (nt.studies.template, {}),
         "theory.Theorem1.of": (
             nt.theory.Theorem1.of,
@@ -350,7 +356,7 @@ NOT_CALLED = {
     "Attack", "Data", "Law", "ProductLaw",  # abstract: their subclasses are called
     "InputError", "NotAchievable", "StorageError",
     # records that the package itself makes, of plain values
-    "Assumption", "Batch", "Certificate", "Chart", "Claim", "Computed", "EvenMoments", "Failure",
+    "Assumption", "Batch", "Certificate", "Chart", "Claim", "EvenMoments", "Failure",
     "Finding", "Folder", "Interval", "Judgement", "Line", "Panel", "Plan", "Progress", "Purpose",
     "Query", "Records", "Recursion", "Report", "Results", "Run", "SharpConstants", "Stream",
     "Theorem1", "TrainingCertificate", "Trajectories", "Unit",

@@ -7,7 +7,7 @@ from pathlib import Path
 from evidence.interruption import study_text
 
 import neurotron as nt
-from neurotron.studies.unit import run_unit
+from neurotron.studies.unit import train
 
 STUDY = study_text(steps=300, replicates=2).encode()
 
@@ -17,4 +17,4 @@ def run(folder: Path, replicates: int) -> None:
     nt.studies.run(nt.studies.parse(STUDY, "study"), folder, replicates=replicates, workers=1)
 
 
-run_unit(nt.studies.parse(STUDY, "study").model_dump_json(), "normal", 0)
+train(nt.studies.parse(STUDY, "study").model_dump_json(), "normal", 0)

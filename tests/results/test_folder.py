@@ -16,6 +16,7 @@ from tests.support.folders import ARM, ARMS, HERE, MANIFEST, ROW, SETTING, SPEC,
 
 from neurotron._check import InputError
 from neurotron.results.folder import Folder, StorageError, manifest_of
+from neurotron.results.manifest import TRAINING
 from neurotron.results.shard import Damaged
 
 ADVICE = "what is finished is kept: remove the cause, then run the same command again to go on"
@@ -161,7 +162,7 @@ def test_a_folder_of_other_files_is_refused_untouched(tmp_path):
 
 def test_a_changed_study_is_refused_with_what_changed(folder):
     settings = [SETTING | {"bound": [0.25, 2.0]}, SPEC["settings"][1]]
-    changed = manifest_of(SPEC | {"steps": 20, "settings": settings}, ARMS, HERE)
+    changed = manifest_of(SPEC | {"steps": 20, "settings": settings}, ARMS, HERE, TRAINING)
     with (
         pytest.raises(
             InputError,
@@ -174,7 +175,7 @@ def test_a_changed_study_is_refused_with_what_changed(folder):
 
 
 def test_settings_that_are_new_or_gone_are_named(folder):
-    changed = manifest_of(SPEC | {"settings": [SETTING | {"name": "c"}]}, ARMS, HERE)
+    changed = manifest_of(SPEC | {"settings": [SETTING | {"name": "c"}]}, ARMS, HERE, TRAINING)
     with (
         pytest.raises(
             InputError, match=r"study: settings\.a is gone; settings\.b is gone; settings\.c"
@@ -186,11 +187,43 @@ def test_settings_that_are_new_or_gone_are_named(folder):
 
 def test_other_words_are_not_another_study(folder):
     settings = [SETTING | {"title": "A"}, SPEC["settings"][1]]
-    spelled = manifest_of(SPEC | {"title": "Better", "settings": settings}, ARMS, HERE)
+    spelled = manifest_of(SPEC | {"title": "Better", "settings": settings}, ARMS, HERE, TRAINING)
     assert spelled["study"] == MANIFEST["study"]
     with held(folder.path, spelled) as again:
         assert list(again.units()) == [("a", 0)]
-        assert again.manifest == MANIFEST
+        again.load("a", 0)
+
+
+def test_other_words_are_written_and_the_old_environment_stays(folder):
+    settings = [SETTING | {"title": "A"}, SPEC["settings"][1]]
+    words = {"title": "Better", "claims": ["one"], "description": "New."}
+    elsewhere = HERE | {"numpy": "3.0"}
+    spelled = manifest_of(SPEC | words | {"settings": settings}, ARMS, elsewhere, TRAINING)
+    with held(folder.path, spelled, mixed=True) as again:
+        again.load("a", 0)
+    manifest = Folder.read(folder.path).manifest
+    assert manifest["spec"] == spelled["spec"]
+    assert manifest["environment"] == HERE
+    assert manifest["study"] == MANIFEST["study"]
+
+
+def test_other_words_and_another_order_of_settings_leave_the_manifest_as_it_is(folder):
+    turned = manifest_of(
+        SPEC | {"title": "B", "settings": SPEC["settings"][::-1]}, ARMS, HERE, TRAINING
+    )
+    with held(folder.path, turned) as again:
+        again.load("a", 0)
+    assert Folder.read(folder.path).manifest == MANIFEST
+
+
+def test_results_of_another_function_are_refused(tmp_path):
+    with held(tmp_path, manifest_of(SPEC, {}, HERE, "mine:one")):
+        pass
+    with (
+        pytest.raises(InputError, match=r'function was "mine:one", is "mine:two".*another folder'),
+        held(tmp_path, manifest_of(SPEC, {}, HERE, "mine:two")),
+    ):
+        pass
 
 
 def test_a_folder_that_was_moved_is_not_made_anew(tmp_path):
@@ -205,7 +238,7 @@ def test_a_folder_that_was_moved_is_not_made_anew(tmp_path):
 
 
 def test_many_changes_are_abbreviated(folder):
-    changed = manifest_of({f"key{i}": "x" * 100 for i in range(9)} | SPEC, ARMS, HERE)
+    changed = manifest_of({f"key{i}": "x" * 100 for i in range(9)} | SPEC, ARMS, HERE, TRAINING)
     with pytest.raises(InputError) as caught, held(folder.path, changed):
         pass
     assert str(caught.value).endswith("and 4 more; take another folder")
@@ -214,7 +247,7 @@ def test_many_changes_are_abbreviated(folder):
 
 
 def test_another_environment_is_refused_unless_mixed(folder):
-    elsewhere = manifest_of(SPEC, ARMS, HERE | {"numpy": "3.0"})
+    elsewhere = manifest_of(SPEC, ARMS, HERE | {"numpy": "3.0"}, TRAINING)
     with pytest.raises(InputError, match=r'numpy was "2\.0", is "3\.0".*--mixed'):
         held(folder.path, elsewhere).__enter__()
     with held(folder.path, elsewhere, mixed=True) as mixed:
@@ -224,7 +257,7 @@ def test_another_environment_is_refused_unless_mixed(folder):
 def test_the_manifest_is_never_rewritten(folder):
     file = folder.path / "manifest.json"
     before = file.read_bytes(), file.stat().st_mtime_ns, file.stat().st_ino
-    elsewhere = manifest_of(SPEC, ARMS, HERE | {"numpy": "3.0"})
+    elsewhere = manifest_of(SPEC, ARMS, HERE | {"numpy": "3.0"}, TRAINING)
     for manifest in (MANIFEST, elsewhere):
         with held(folder.path, manifest, mixed=True) as again:
             again.save("a", 1, [ROW])
@@ -241,8 +274,9 @@ def test_the_manifest_is_never_rewritten(folder):
         ("3", "JSON is missing"),
         ("[" * 100_000, "nested too deeply"),
         ("{}", "format is missing"),
-        (json.dumps(MANIFEST | {"format": True}), "format True is not known here, only 2"),
-        (json.dumps(MANIFEST | {"format": 3}), "format 3 is not known here, only 2"),
+        (json.dumps(MANIFEST | {"format": True}), "format True is not known here, only 3"),
+        (json.dumps(MANIFEST | {"format": 4}), "format 4 is not known here, only 3"),
+        (json.dumps(MANIFEST | {"unit": "other:train"}), "changed after it was written"),
         (json.dumps(MANIFEST | {"study": "0" * 16}), "changed after it was written"),
         (json.dumps(MANIFEST | {"arms": {"a": [{"arm": "NeuroTron"}]}}), "changed after it was"),
     ],
@@ -257,7 +291,7 @@ def test_a_damaged_manifest_is_told(folder, text, sentence):
 def test_a_folder_of_an_earlier_format_is_refused_and_nothing_in_it_is_touched(folder):
     arm = {name: value for name, value in ARM.items() if name != "attack_text"}
     spec = {"name": "small", "steps": 10, "cohorts": SPEC["settings"]}
-    old = manifest_of(spec, {"a": [arm], "b": [arm]}, HERE) | {"format": 1}
+    old = manifest_of(spec, {"a": [arm], "b": [arm]}, HERE, TRAINING) | {"format": 1}
     (folder.path / "manifest.json").write_text(json.dumps(old))
 
     def content():

@@ -105,7 +105,7 @@ ROWS = {
 
 @pytest.mark.parametrize("change", ROWS.values(), ids=ROWS)
 def test_a_shard_with_right_hashes_and_impossible_values_is_left_out(folder, change):
-    (row,) = shard._rows(folder.load("a", 1))
+    (row,) = shard.rows_of(folder.load("a", 1))
     folder.save("a", 1, [row | change])
     results = nt.load_results(folder.path)
     assert results.replicates == {"a": 2}
@@ -114,7 +114,7 @@ def test_a_shard_with_right_hashes_and_impossible_values_is_left_out(folder, cha
 
 
 def test_a_run_that_diverged_has_infinite_errors(folder):
-    (row,) = shard._rows(folder.load("a", 1))
+    (row,) = shard.rows_of(folder.load("a", 1))
     lost = np.array([1.0, 1.0, math.inf, math.inf])
     change = {"status": "diverged", "stopped_at": 50, "errors": lost, "losses": lost}
     folder.save("a", 1, [row | change | {"weights": np.array([3.0, math.inf])}])
@@ -136,6 +136,7 @@ def respecified(folder, change) -> None:
 
 
 PARTS = {
+    "unit": [None, 3, "", "train", "mine:one", "a:b\n", "a" * 300 + ":b"],
     "study": ["0" * 16, 3, None, ["x"]],
     "spec": [None, [], {}, {"name": "x"}, {"name": "x", "settings": {}}, {"settings": [3]}],
     "arms": [None, [], {}, {"a": []}, {"a": [{}]}, {"a": [3]}, {"b": []}, {"a": {"arm": 1}}],
@@ -221,7 +222,7 @@ def test_a_shard_that_recorded_other_steps_is_computed_again(tmp_path):
     before = folder.content_hashes()
     rows = [
         row | {name: row[name][:-1] for name in ("steps", "errors", "losses")}
-        for row in shard._rows(folder.load("normal", 0))
+        for row in shard.rows_of(folder.load("normal", 0))
     ]
     folder.save("normal", 0, rows)
     report = nt.studies.run(study, tmp_path, replicates=1)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neurotron as nt
-from neurotron.studies import building, run_unit
+from neurotron.studies import building, train
 
 TEXT = """
 name = "s"
@@ -71,7 +71,7 @@ def problem(setting=A, replicate=0, study=STUDY) -> nt.Problem:
 
 @pytest.fixture(scope="module")
 def computed():
-    return run_unit(STUDY.model_dump_json(), *UNIT)
+    return train(STUDY.model_dump_json(), *UNIT)
 
 
 def test_arms_are_those_of_the_sweeps_in_order_and_once_each():
@@ -129,7 +129,7 @@ def drawn(setting, replicate=1) -> list[bytes]:
     """What a setting draws: gates, true weights, an attack's vector, and data."""
     built = problem(setting, replicate)
     arms = building.build_arms(STUDY, setting, built, replicate)
-    rows = run_unit(STUDY.model_dump_json(), setting.name, replicate).rows
+    rows = train(STUDY.model_dump_json(), setting.name, replicate)
     draws = (
         built.network.gates,
         built.true_weights,
@@ -143,7 +143,7 @@ def test_settings_that_differ_in_their_name_alone_share_no_draw():
     twin = STUDY.model_copy(
         update={"settings": (A, A.model_copy(update={"name": "twin"}), *STUDY.settings[1:])}
     )
-    one, other = (run_unit(twin.model_dump_json(), name, 1).rows[0] for name in ("a", "twin"))
+    one, other = (train(twin.model_dump_json(), name, 1)[0] for name in ("a", "twin"))
     for key in ("true_weights", "losses", "errors"):
         assert not np.isin(one[key][1:], other[key]).any()
     assert not any(mine == theirs for mine, theirs in zip(drawn(A), drawn(B), strict=True))
@@ -196,7 +196,7 @@ def test_replicates_differ_in_gates_true_weights_and_attack_vectors(numbers):
 
 def test_a_replicate_does_not_depend_on_how_many_there_are(computed):
     more = STUDY.model_copy(update={"replicates": 400})
-    assert rows_equal(run_unit(more.model_dump_json(), *UNIT).rows, computed.rows)
+    assert rows_equal(train(more.model_dump_json(), *UNIT), computed)
 
 
 def test_every_setting_of_a_replicate_comes_before_the_next_replicate():
@@ -215,11 +215,8 @@ def rows_equal(one, other) -> bool:
 
 
 def test_a_unit_is_a_function_of_its_text_and_number(computed):
-    again = run_unit(STUDY.model_dump_json(), *UNIT)
-    assert again.unit == computed.unit == UNIT
-    assert again.environment == computed.environment
-    assert rows_equal(again.rows, computed.rows)
-    assert not rows_equal(run_unit(STUDY.model_dump_json(), "a", 2).rows, computed.rows)
+    assert rows_equal(train(STUDY.model_dump_json(), *UNIT), computed)
+    assert not rows_equal(train(STUDY.model_dump_json(), "a", 2), computed)
 
 
 def test_a_unit_is_the_simulation_one_would_call_by_hand(computed):
@@ -227,7 +224,7 @@ def test_a_unit_is_the_simulation_one_would_call_by_hand(computed):
     arms = building.build_arms(STUDY, A, built, 1)
     seed = building.seed_of(STUDY, A)
     run = nt.simulate(built, arms, steps=60, batch_size=5, seed=seed, replicate=1)
-    for i, row in enumerate(computed.rows):
+    for i, row in enumerate(computed):
         assert row["status"] == "finished"
         assert row["stopped_at"] is None
         assert np.array_equal(row["steps"], run.steps)
@@ -243,7 +240,7 @@ def test_a_unit_is_the_simulation_one_would_call_by_hand(computed):
 def test_radii_are_those_of_certify_and_nothing_where_no_theorem_speaks(computed):
     built = problem(replicate=1)
     told = {"radius": 0, "theorem1_radius": 0}
-    for arm, row in zip(building.build_arms(STUDY, A, built, 1), computed.rows, strict=True):
+    for arm, row in zip(building.build_arms(STUDY, A, built, 1), computed, strict=True):
         for key, method in (("radius", "sharp"), ("theorem1_radius", "theorem1")):
             scheduled = arm.trainer.step_size == "scheduled"
             if type(arm.trainer) is nt.SGD or (scheduled and method == "theorem1"):
@@ -257,14 +254,14 @@ def test_radii_are_those_of_certify_and_nothing_where_no_theorem_speaks(computed
 
 
 def test_only_an_attack_with_a_vector_has_one(computed):
-    vectors = [row["attack_vector"] for row in computed.rows]
+    vectors = [row["attack_vector"] for row in computed]
     assert [vector is None for vector in vectors].count(False) == 1
     assert vectors[8].shape == (4,)
 
 
 def test_an_arm_that_diverges_is_a_row_like_the_others():
     study = STUDY.model_copy(update={"trainers": STUDY.trainers | {"SGD": "sgd:step_size=1e9"}})
-    rows = run_unit(study.model_dump_json(), "a", 0).rows
+    rows = train(study.model_dump_json(), "a", 0)
     assert [row["status"] for row in rows].count("diverged") == 3
     diverged = next(row for row in rows if row["status"] == "diverged")
     assert diverged["stopped_at"] >= 1

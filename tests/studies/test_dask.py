@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+import shutil
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 from evidence.interruption import cluster as cluster_of
 from evidence.interruption import finish, hashes, on_cluster, shards, start, wait_until, write_study
+from tests.support import units
 
 import neurotron as nt
 from neurotron._check import InputError
 from neurotron.studies import cluster
 
-pytest.importorskip("distributed")
+distributed = pytest.importorskip("distributed")
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +47,24 @@ def test_a_cluster_computes_the_same(dask, file, undisturbed, out):
     with cluster.connected(dask.address) as (executor, workers):
         nt.studies.run(nt.studies.read(file), out, executor=executor, workers=workers)
     assert hashes(out) == undisturbed
+
+
+def test_a_cluster_runs_a_function_of_ones_own_once_its_workers_have_it(
+    dask, out, tmp_path, monkeypatch
+):
+    shutil.copy(units.__file__, tmp_path / "sums_elsewhere.py")
+    monkeypatch.syspath_prepend(tmp_path)
+    work = nt.studies.Work(units.SPEC, units.UNITS, import_module("sums_elsewhere").sums)
+    with cluster.connected(dask.address) as (executor, workers):
+        with pytest.raises(InputError, match=r"the workers cannot be used \("):
+            nt.studies.run(work, out, executor=executor, workers=workers)
+        assert not out.exists()
+        with distributed.Client(dask.address) as client:
+            client.upload_file(str(tmp_path / "sums_elsewhere.py"))
+        nt.studies.run(work, out, executor=executor, workers=workers)
+    nt.studies.run(work, tmp_path / "here")
+    assert hashes(out) == hashes(tmp_path / "here")
+    assert len(hashes(out)) == 3
 
 
 def test_a_second_try_is_not_given_the_error_of_the_first(dask, tmp_path):

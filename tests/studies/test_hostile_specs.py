@@ -294,8 +294,8 @@ def test_a_description_may_have_lines_and_tabs():
 
 
 def test_a_long_check_says_that_it_checks(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("neurotron.studies.runner.check", lambda study: time.sleep(1.3))
-    monkeypatch.setattr("neurotron.studies.runner.arm_rows", lambda *_: 1 / 0)
+    monkeypatch.setattr("neurotron.studies.training.check", lambda study: time.sleep(1.3))
+    monkeypatch.setattr("neurotron.studies.training.arm_rows", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         nt.studies.run(nt.studies.read("smoke"), tmp_path / "out")
     assert capsys.readouterr().err == "neurotron: checking the study smoke ...\n"

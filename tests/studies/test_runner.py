@@ -25,7 +25,7 @@ from neurotron._check import InputError
 from neurotron.cli.app import app
 from neurotron.results.folder import Folder, StorageError
 from neurotron.studies import Failure, Progress, Setting, Study, Unit, workers
-from neurotron.studies.unit import run_unit
+from neurotron.studies.work import run_unit
 
 
 @pytest.fixture(scope="module")
@@ -56,12 +56,12 @@ def fail(monkeypatch, setting: str | None, times: float) -> list[tuple[str, int]
     """Let the first attempts at replicate 0 of a setting, or at anything, fail; return them all."""
     attempts: list[tuple[str, int]] = []
 
-    def run(spec, name, replicate, progress=None):
+    def run(function, text, name, replicate, progress=None):
         attempts.append((name, replicate))
         wanted = setting is None or (name, replicate) == (setting, 0)
         if wanted and attempts.count((name, replicate)) <= times:
             raise ArithmeticError("bad\nluck")
-        return run_unit(spec, name, replicate, progress)
+        return run_unit(function, text, name, replicate, progress)
 
     monkeypatch.setattr(workers, "run_unit", run)
     return attempts
@@ -103,6 +103,15 @@ def test_more_replicates_extend_what_is_there(study, undisturbed, out):
     assert hashes(out) == undisturbed
     fewer = nt.studies.run(study, out, replicates=1)
     assert (fewer.wanted, fewer.kept, fewer.computed) == (2, 2, 0)
+    assert hashes(out) == undisturbed
+
+
+def test_other_words_compute_nothing_and_are_kept(study, undisturbed, out):
+    nt.studies.run(study, out)
+    words = {"title": "Better", "description": "Longer.", "claims": ("mirror",)}
+    assert nt.studies.run(study.model_copy(update=words), out).kept == 4
+    spec = nt.load_results(out).spec
+    assert [spec[name] for name in words] == ["Better", "Longer.", ["mirror"]]
     assert hashes(out) == undisturbed
 
 
@@ -173,7 +182,7 @@ class _Dying(_Wrapped):
         self.threads = pool
 
     def submit(self, function, /, *arguments):
-        last = arguments[1:] == ("normal", 1)
+        last = arguments[2:] == ("normal", 1)
         return super().submit(*((os._exit, 1) if last else (function, *arguments)))
 
 
@@ -210,7 +219,7 @@ def test_what_is_finished_is_kept_before_what_failed_ends_the_run(study, out):
 
         def submit(self, function, /, *arguments):
             future = super().submit(function, *arguments)
-            if arguments[1:] == ("normal", 0):
+            if arguments[2:] == ("normal", 0):
                 future = Future()
                 future.set_exception(BrokenExecutor("gone"))
             else:
@@ -300,7 +309,7 @@ def test_an_error_of_the_listener_is_not_swallowed(study, out):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"study": "smoke"}, "`study` must be a Study, got 'smoke'"),
+        ({"study": "smoke"}, "`study` must be a Study or a Work, got 'smoke'"),
         ({"replicates": 0}, "`replicates` must be a whole number from 1 to 1e"),
         ({"replicates": 1.5}, "`replicates` must be a whole number"),
         ({"workers": 0}, "`workers` must be a whole number from 1 to 1024, got 0"),

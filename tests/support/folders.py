@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from neurotron.results.folder import Folder, manifest_of
+from neurotron.results.manifest import TRAINING
 
 SETTING = {"name": "a", "title": None, "bound": [0.25, 1.0]}
 SPEC = {"name": "small", "steps": 10, "settings": [SETTING, {"name": "b", "title": None}]}
@@ -18,7 +19,7 @@ ARM = {
 }  # fmt: skip
 ARMS = {"a": [ARM], "b": [ARM]}
 HERE = {"numpy": "2.0", "processor": "a fast one"}
-MANIFEST = manifest_of(SPEC, ARMS, HERE)
+MANIFEST = manifest_of(SPEC, ARMS, HERE, TRAINING)
 ROW = {
     "arm": "SGD", "status": "finished", "stopped_at": None, "radius": None,
     "theorem1_radius": None, "weights": np.ones(2), "true_weights": np.ones(2),

@@ -11,6 +11,8 @@ import numpy as np
 import neurotron as nt
 from neurotron.results import shard
 from neurotron.results.folder import Folder, manifest_of
+from neurotron.results.manifest import TRAINING
+from neurotron.results.rows import plain_rows
 from neurotron.studies import building
 
 STEPS = (0, 10, 100, 1000)
@@ -34,13 +36,15 @@ def made(
     """Return results whose runs are what `outcome(setting, replicate, arm)` says of them."""
     arms = {setting.name: building.arm_rows(study, setting) for setting in study.settings}
     numbers = dict.fromkeys(arms, range(replicates)) if isinstance(replicates, int) else replicates
-    with Folder.written(folder, manifest_of(study.identity(), arms, {}), False) as held:
+    manifest = manifest_of(study.identity(), arms, {}, TRAINING)
+    with Folder.written(folder, manifest, False) as held:
         for setting, chosen in numbers.items():
             for replicate in chosen:
                 rows = [_row(arm["arm"], outcome(setting, replicate, arm)) for arm in arms[setting]]
                 path = held.shard_path(setting, replicate)
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(shard.encode(rows, held.identity(setting, replicate)))
+                data = shard.encode(plain_rows(rows), held.identity(setting, replicate))
+                path.write_bytes(data)
     return nt.load_results(folder)
 
 
@@ -51,6 +55,8 @@ def _row(arm: str, outcome: dict[str, Any]) -> dict[str, Any]:
         "steps": STEPS, "errors": ending_at(0.0), "losses": (1.0,) * len(STEPS),
     } | outcome  # fmt: skip
     return {
-        key: np.asarray(value) if isinstance(value, (tuple, list)) else value
+        key: np.asarray(value, int if key == "steps" else float)
+        if isinstance(value, (tuple, list))
+        else value
         for key, value in row.items()
     }

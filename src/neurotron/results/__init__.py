@@ -6,6 +6,15 @@ require("polars")
 
 from neurotron.results.folder import Folder, StorageError  # noqa: E402
 from neurotron.results.summary import Interval, bootstrap, rate  # noqa: E402
-from neurotron.results.tables import Results, load_results  # noqa: E402
+from neurotron.results.tables import Results, load_results, load_table  # noqa: E402
 
-__all__ = ["Folder", "Interval", "Results", "StorageError", "bootstrap", "load_results", "rate"]
+__all__ = [
+    "Folder",
+    "Interval",
+    "Results",
+    "StorageError",
+    "bootstrap",
+    "load_results",
+    "load_table",
+    "rate",
+]

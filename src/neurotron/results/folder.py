@@ -1,6 +1,6 @@
 """A folder of results: what is in it is whole, and belongs to one study.
 
-    manifest.json                        what is studied, by which arms, with which versions
+    manifest.json                        what is computed, by which function, with which versions
     runs.jsonl                           what happened when and where, one line per event
     shards/<setting>/<replicate>.parquet  what came out
     claims.json, report.html, figures/   what they say, made from them again at any time
@@ -24,16 +24,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from neurotron import _check
-from neurotron._types import Index
 from neurotron.results import events, files, shard
 from neurotron.results.files import StorageError, storing
-from neurotron.results.manifest import differences, manifest_of, without_words
+from neurotron.results.manifest import differences, manifest_of, reworded, without_words
 from neurotron.results.manifest import read as read_manifest
-from neurotron.results.shard import Damaged, Identity, Row
+from neurotron.results.rows import Row
+from neurotron.results.shard import Identity
 
 __all__ = ["Folder", "StorageError", "manifest_of"]
 
@@ -61,7 +60,7 @@ class Folder:
         """Hold a folder for writing results of a study: a new one, or an old one of the same.
 
         One computed elsewhere, with other versions or on another kind of processor, is refused
-        unless `mixed`.
+        unless `mixed`. If only words have changed, the manifest is written with the new ones.
         """
         path = Path(path)
         _require_ours(path)
@@ -78,13 +77,19 @@ class Folder:
             if (path / "manifest.json").is_file():
                 folder = cls.read(path)
                 folder._require_same(manifest, mixed)
+                folder = folder._with_words(manifest)
             else:
                 folder = cls(path, manifest)
             folder.keep_manifest()
-            settings = (f"shards/{setting}" for setting in manifest["arms"])
+            settings = (f"shards/{setting}" for setting in folder.settings)
             with storing(path):
                 files.remove_leftovers(path, ["", "figures", *settings])
             yield folder
+
+    @property
+    def settings(self) -> list[str]:
+        """The names of the settings."""
+        return [setting["name"] for setting in self.manifest["spec"]["settings"]]
 
     def shard_path(self, setting: str, replicate: int) -> Path:
         """Return where the shard of a unit is."""
@@ -92,7 +97,7 @@ class Folder:
 
     def units(self) -> Iterator[tuple[str, int]]:
         """Yield the units there are shards of, in order."""
-        for setting in self.manifest["arms"]:
+        for setting in self.settings:
             names = (self.path / "shards" / setting).glob("*.parquet")
             numbers = sorted({int(n.stem) for n in names if re.fullmatch("[0-9]{1,9}", n.stem)})
             yield from ((setting, i) for i in numbers if self.shard_path(setting, i).is_file())
@@ -100,20 +105,29 @@ class Folder:
     def keep_manifest(self) -> None:
         """Write the manifest, if it is not there (any more)."""
         if not (self.path / "manifest.json").is_file():
-            text = json.dumps(self.manifest, indent=1, ensure_ascii=False) + "\n"
-            self.write("manifest.json", text.encode())
+            self._write_manifest()
 
-    def load(self, setting: str, replicate: int, steps: Index | None = None) -> pl.DataFrame:
-        """Return the table of a shard that is whole and belongs here, or raise `Damaged`.
+    def _write_manifest(self) -> None:
+        text = json.dumps(self.manifest, indent=1, ensure_ascii=False) + "\n"
+        self.write("manifest.json", text.encode())
 
-        If `steps` are given, it must have recorded these.
+    def _with_words(self, manifest: dict[str, Any]) -> Folder:
+        """Write the words of a manifest of the same study, if they are others; return the folder.
+
+        The environment stays: it is that of what is there. A study whose settings are in another
+        order has another hash, and keeps its words.
         """
+        same = self.manifest["spec"] == manifest["spec"]
+        if same or self.manifest["study"] != manifest["study"]:
+            return self
+        folder = Folder(self.path, reworded(self.manifest, manifest["spec"]))
+        folder._write_manifest()
+        return folder
+
+    def load(self, setting: str, replicate: int) -> pl.DataFrame:
+        """Return the table of a shard that is whole and belongs here, or raise `Damaged`."""
         data = files.read(self.shard_path(setting, replicate))
-        arms = [arm["arm"] for arm in self.manifest["arms"][setting]]
-        table = shard.decode(data, self.identity(setting, replicate), arms)
-        if steps is not None and not np.array_equal(table["steps"][0].to_numpy(), steps):
-            raise Damaged("its steps are not those that the study records")
-        return table
+        return shard.decode(data, self.identity(setting, replicate))
 
     def content_hashes(self) -> dict[tuple[str, int], str]:
         """Return the hash of the content of every unit."""
@@ -123,7 +137,7 @@ class Folder:
         }
 
     def save(self, setting: str, replicate: int, rows: list[Row]) -> None:
-        """Keep the rows of a unit."""
+        """Keep the plain rows of a unit."""
         data = shard.encode(rows, self.identity(setting, replicate))
         self.write(str(self.shard_path(setting, replicate).relative_to(self.path)), data)
 
@@ -167,8 +181,7 @@ class Folder:
 
     def _require_same(self, manifest: dict[str, Any], mixed: bool) -> None:
         """Refuse another study, or another place to compute unless that is wanted."""
-        specs = (without_words(one["spec"]) for one in (self.manifest, manifest))
-        changes = differences(*specs)
+        changes = differences(_without_words(self.manifest), _without_words(manifest))
         if changes:
             more = f" and {len(changes) - 5} more" if len(changes) > 5 else ""
             raise _check.InputError(
@@ -191,6 +204,11 @@ class Folder:
                 f"({'; '.join(places)}), where last digits can differ: take another folder, or "
                 "say --mixed"
             )
+
+
+def _without_words(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Return what may not change: the function, and the spec without its words."""
+    return {"the function": manifest["unit"], **without_words(manifest["spec"])}
 
 
 def _require_ours(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`manifest.json`: what is studied, by which arms, with which versions."""
+"""`manifest.json`: what is computed, by which function, with which versions."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from typing import Any
 
 from neurotron import _check
 from neurotron.results import files
-from neurotron.results.shard import Row
+from neurotron.results.rows import Row
 
-__all__ = ["differences", "manifest_of", "read", "without_words"]
+__all__ = ["TRAINING", "differences", "is_spec", "manifest_of", "read", "reworded", "without_words"]
 
-FORMAT = 2
+FORMAT = 3
+TRAINING = "neurotron.studies.unit:train"
+"""The function whose units are training runs: `Results` reads them."""
 WORDS = ("title", "description", "claims")
+UNIT = re.compile(r"[\w.]{1,200}:[\w.]{1,200}")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 """What a setting may be called: it names a folder."""
 CHANGED = (
@@ -27,17 +30,27 @@ CHANGED = (
 
 
 def manifest_of(
-    spec: dict[str, Any], arms: dict[str, list[Row]], environment: dict[str, str]
+    spec: dict[str, Any], arms: dict[str, list[Row]], environment: dict[str, str], unit: str
 ) -> dict[str, Any]:
-    """Return the content of a manifest."""
+    """Return the content of a manifest.
+
+    `unit` names the function that computes a unit, as in "module:function"; only training runs have
+    `arms`.
+    """
     manifest = {
         "format": FORMAT,
-        "study": _study_hash(spec),
+        "study": study_hash(spec),
+        "unit": unit,
         "spec": spec,
         "arms": arms,
         "environment": environment,
     }
     return manifest | {"seal": _hash(manifest)}
+
+
+def reworded(manifest: dict[str, Any], spec: dict[str, Any]) -> dict[str, Any]:
+    """Return a manifest with the words of a spec that is the same but for its words."""
+    return manifest_of(spec, manifest["arms"], manifest["environment"], manifest["unit"])
 
 
 def read(file: Path) -> dict[str, Any]:
@@ -63,7 +76,8 @@ def _read(file: Path) -> dict[str, Any]:
         if not fits(manifest[name]):
             raise _check.InputError(f"{file}: `{name}` is not as this package writes it; {CHANGED}")
     settings = [setting["name"] for setting in manifest["spec"]["settings"]]
-    if manifest["study"] != _study_hash(manifest["spec"]) or settings != [*manifest["arms"]]:
+    with_arms = settings if manifest["unit"] == TRAINING else []
+    if manifest["study"] != study_hash(manifest["spec"]) or with_arms != [*manifest["arms"]]:
         raise _check.InputError(f"{file}: its parts do not belong together; {CHANGED}")
     return manifest
 
@@ -99,7 +113,7 @@ def differences(old: Any, new: Any, place: str = "") -> list[str]:
 
 
 def without_words(spec: Any) -> Any:
-    """Return a study without titles and descriptions, which change nothing that is computed."""
+    """Return a spec without titles, descriptions and claims, which change no results."""
     if isinstance(spec, dict):
         kept = {name: value for name, value in spec.items() if name not in WORDS}
         return {name: without_words(value) for name, value in kept.items()}
@@ -113,7 +127,7 @@ def _by_name(value: Any) -> Any:
     return {item.get("name", i): item for i, item in enumerate(value)}
 
 
-def _study_hash(spec: dict[str, Any]) -> str:
+def study_hash(spec: dict[str, Any]) -> str:
     return _hash(without_words(spec))[:16]
 
 
@@ -139,12 +153,14 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, float) and math.isfinite(value)
 
 
-def _is_spec(value: Any) -> bool:
+def is_spec(value: Any) -> bool:
+    """Tell whether a value has what every spec has: a name, and settings that name folders."""
     return (
         isinstance(value, dict)
         and _is_text(value.get("name"))
         and isinstance(value.get("settings"), list)
         and all(map(_is_setting, value["settings"]))
+        and len({setting["name"] for setting in value["settings"]}) == len(value["settings"])
     )
 
 
@@ -153,8 +169,7 @@ def _is_setting(value: Any) -> bool:
         isinstance(value, dict)
         and _is_text(value.get("name"))
         and NAME.fullmatch(value["name"]) is not None
-        and "title" in value
-        and (value["title"] is None or _is_text(value["title"]))
+        and (value.get("title") is None or _is_text(value["title"]))
     )
 
 
@@ -190,7 +205,8 @@ def _is_environment(value: Any) -> bool:
 KINDS: dict[str, Callable[[Any], bool]] = {
     "format": lambda value: isinstance(value, int),
     "study": _is_text,
-    "spec": _is_spec,
+    "unit": lambda value: _is_text(value) and UNIT.fullmatch(value) is not None,
+    "spec": is_spec,
     "arms": _are_arms,
     "environment": _is_environment,
     "seal": _is_text,

@@ -1,4 +1,4 @@
-"""One unit on disk: a Parquet file of one row per arm, which tells when it was changed.
+"""One unit on disk: a table as a Parquet file, which tells when it was changed.
 
 Two hashes are inside. `content` is that of the values, the same wherever they were computed. The
 seal is that of the whole file with zeros in its own place: it is checked before anything else reads
@@ -17,21 +17,23 @@ import numpy as np
 import polars as pl
 
 from neurotron import _check
+from neurotron.results import rows as plain
+from neurotron.results.rows import Row, kinds_of
 
-__all__ = ["Damaged", "Identity", "Row", "decode", "encode", "verify"]
-
-Row = dict[str, Any]
+__all__ = ["Damaged", "Identity", "content_hash", "decode", "encode", "rows_of", "verify"]
 
 SEAL = b"neurotron-seal:"
 DIGITS = 64
-OPTIONAL = "attack_vector"
-VECTORS = ("weights", "true_weights", OPTIONAL)
-LISTS = (*VECTORS, "errors", "losses")
-STATUSES = ("finished", "diverged")
-COLUMNS = (
-    "arm", "status", "stopped_at", "radius", "theorem1_radius", "weights", "true_weights",
-    "attack_vector", "steps", "errors", "losses",
-)  # fmt: skip
+TYPES: dict[str, Any] = {
+    plain.NOTHING: pl.Null,
+    plain.TEXT: pl.String,
+    plain.TRUTH: pl.Boolean,
+    plain.WHOLE: pl.Int64,
+    plain.REAL: pl.Float64,
+    plain.WHOLES: pl.List(pl.Int64),
+    plain.REALS: pl.List(pl.Float64),
+}
+"""What a column of each kind is in a table."""
 
 
 class Damaged(Exception):
@@ -48,9 +50,9 @@ class Identity(NamedTuple):
 
 
 def encode(rows: list[Row], identity: Identity) -> bytes:
-    """Return the bytes of a shard."""
-    kinds = _schema()
-    columns = {name: [_plain(row[name]) for row in rows] for name in COLUMNS}
+    """Return the bytes of a shard of plain rows."""
+    kinds = {name: TYPES[kind] for name, kind in kinds_of(rows).items()}
+    columns = {name: [_listed(row[name]) for row in rows] for name in kinds}
     frame = pl.DataFrame(columns, schema=kinds)
     words = identity._asdict() | {"content": content_hash(rows, identity)}
     metadata = {"neurotron": json.dumps(words), "seal": SEAL.decode() + "0" * DIGITS}
@@ -67,20 +69,13 @@ def verify(data: bytes, identity: Identity) -> str:
     return _open(data, identity).content
 
 
-def decode(data: bytes, identity: Identity, arms: list[str] | None = None) -> pl.DataFrame:
-    """Return the table of a shard, or say why it is `Damaged`.
-
-    If `arms` are given, it must be of these, and hold what can be compared.
-    """
-    opened = _open(data, identity)
-    if arms is not None:
-        _require_sound(opened.rows, arms)
-    return opened.table
+def decode(data: bytes, identity: Identity) -> pl.DataFrame:
+    """Return the table of a shard, or say why it is `Damaged`."""
+    return _open(data, identity).table
 
 
 class _Opened(NamedTuple):
     table: pl.DataFrame
-    rows: list[Row]
     content: str
 
 
@@ -91,10 +86,7 @@ def _open(data: bytes, identity: Identity) -> _Opened:
         words = json.loads(pl.read_parquet_metadata(io.BytesIO(data))["neurotron"])
         content, whose = words.pop("content"), Identity(**words)
         table = pl.read_parquet(io.BytesIO(data))
-        if dict(table.schema) != _schema():
-            raise ValueError("other columns")
-        rows = _rows(table)
-        same = content == content_hash(rows, whose)
+        same = content == content_hash(rows_of(table), whose)
     except MemoryError:
         raise
     except (Exception, pl.exceptions.PanicException):
@@ -107,43 +99,14 @@ def _open(data: bytes, identity: Identity) -> _Opened:
         )
     if not same:
         raise Damaged("its values are not those it was written with")
-    return _Opened(table, rows, str(content))
-
-
-def _require_sound(rows: list[Row], arms: list[str]) -> None:
-    """Raise `Damaged` unless the values are of these arms, and can be compared with each other."""
-    if [row["arm"] for row in rows] != arms:
-        raise Damaged("its arms are not those of the study")
-    if any(row["status"] not in STATUSES for row in rows):
-        raise Damaged("a status in it is not known")
-    if any(row[name] is None for row in rows for name in (*LISTS, "steps") if name != OPTIONAL):
-        raise Damaged("a list is missing in it")
-    for row in rows:
-        records = {len(row[name]) for name in ("steps", "errors", "losses")}
-        vectors = {len(row[name]) for name in VECTORS if row[name] is not None}
-        if len(records) > 1 or len(vectors) > 1 or 0 in records | vectors:
-            raise Damaged("lists in it differ in length")
-        if not np.array_equal(row["steps"], rows[0]["steps"]):
-            raise Damaged("its arms were recorded at different steps")
-        _require_possible(row)
-
-
-def _require_possible(row: Row) -> None:
-    """Raise `Damaged` if no run ends like this; one that diverged has infinite errors."""
-    for name in ("radius", "theorem1_radius", "errors", "losses"):
-        if row[name] is not None and not (np.asarray(row[name]) >= 0.0).all():
-            raise Damaged(f"a number of `{name}` in it is negative or NaN")
-    for name in ("true_weights", OPTIONAL):
-        if row[name] is not None and not np.isfinite(row[name]).all():
-            raise Damaged(f"a number of `{name}` in it is not finite")
+    return _Opened(table, str(content))
 
 
 def content_hash(rows: list[Row], identity: Identity) -> str:
     """Return the hash of the values of a unit: no file format, no time, no machine in it."""
     digest = hashlib.sha256(json.dumps(identity).encode())
     for row in rows:
-        for name in COLUMNS:
-            value = row[name]
+        for name, value in row.items():
             if isinstance(value, np.ndarray):
                 kind = "<i8" if value.dtype.kind == "i" else "<f8"
                 digest.update(f"{name}{value.shape}".encode())
@@ -153,15 +116,23 @@ def content_hash(rows: list[Row], identity: Identity) -> str:
     return digest.hexdigest()
 
 
-def _rows(table: pl.DataFrame) -> list[Row]:
-    """Return the rows of a table of a shard, as they were encoded."""
-    columns = {
-        name: [None if value is None else value.to_numpy() for value in table[name]]
-        if name in (*LISTS, "steps")
-        else table[name].to_list()
-        for name in COLUMNS
-    }
-    return [{name: columns[name][i] for name in COLUMNS} for i in range(len(table))]
+def rows_of(table: pl.DataFrame) -> list[Row]:
+    """Return the rows of the table of a shard, as they were encoded; refuse any other table."""
+    if not {*plain.OWN}.isdisjoint(table.columns):
+        raise ValueError("a column of this name is ours")
+    columns = {column.name: _values(column) for column in table.iter_columns()}
+    return [{name: columns[name][i] for name in columns} for i in range(len(table))]
+
+
+def _values(column: pl.Series) -> list[Any]:
+    if column.dtype not in TYPES.values():
+        raise ValueError("a column of another type")
+    if not column.dtype.is_nested():
+        return column.to_list()
+    values = list(column)
+    if any(value is not None and value.null_count() for value in values):
+        raise ValueError("a list with gaps")
+    return [None if value is None else value.to_numpy() for value in values]
 
 
 def _require_seal(data: bytes) -> None:
@@ -179,12 +150,5 @@ def _seal_place(data: bytes) -> int:
     return place
 
 
-def _schema() -> dict[str, Any]:
-    numbers = pl.List(pl.Float64)
-    kinds: dict[str, Any] = dict.fromkeys(COLUMNS, pl.Float64) | dict.fromkeys(LISTS, numbers)
-    kinds |= {"arm": pl.String, "status": pl.String, "stopped_at": pl.Int64}
-    return kinds | {"steps": pl.List(pl.Int64)}
-
-
-def _plain(value: Any) -> Any:
+def _listed(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray) else value

@@ -1,7 +1,8 @@
-"""Results as tidy tables: `load_results`."""
+"""Results as tidy tables: `load_results` of training runs, `load_table` of any unit."""
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,12 +14,15 @@ import polars as pl
 
 from neurotron import _check
 from neurotron._types import Array, Index
-from neurotron.results import shard
 from neurotron.results.folder import Folder
+from neurotron.results.manifest import TRAINING
 from neurotron.results.shard import Damaged
 from neurotron.results.summary import steps_to, summarise
+from neurotron.results.training import SCHEMA, sound
 
-__all__ = ["CLOSE", "EXACT", "RECOVERED", "Results", "load_results"]
+__all__ = ["CLOSE", "EXACT", "RECOVERED", "Results", "load_results", "load_table"]
+
+Unit = tuple[str, int]
 
 RECOVERED = 0.5
 """A run has recovered w* if its error is below this part of ‖w*‖: halfway to the origin."""
@@ -69,7 +73,7 @@ class Results:
     def titles(self) -> dict[str, str]:
         """What each setting is called in tables and figures: its title, with its name if needed."""
         settings = self.spec["settings"]
-        titles = [setting["title"] or setting["name"] for setting in settings]
+        titles = [setting.get("title") or setting["name"] for setting in settings]
         return {
             setting["name"]: title if titles.count(title) == 1 else f"{title} ({setting['name']})"
             for setting, title in zip(settings, titles, strict=True)
@@ -160,37 +164,96 @@ def load_results(folder: str | Path) -> Results:
     ['recovered']
     """
     held = Folder.read(_check.path("folder", folder))
+    if held.manifest["unit"] != TRAINING:
+        raise _check.InputError(
+            f"{str(held.path)!r} holds no training runs but what {held.manifest['unit']} computes: "
+            "read it with neurotron.results.load_table"
+        )
     rows = [
         {"setting": setting, **row}
         for setting, arms in held.manifest["arms"].items()
         for row in arms
     ]
     arms = pl.DataFrame(rows)
-    tables, damaged = _whole(held)
-    shards = pl.concat(tables) if tables else _empty()
+    tables, damaged = _comparable(*_tables(held))
+    shards = pl.concat([_empty(**SCHEMA), *_located(tables)])
     runs = _runs(shards).join(arms, on=["setting", "arm"], how="left", maintain_order="left")
-    return Results(held, arms, runs, tuple(damaged), shards)
+    return Results(held, arms, runs, _lines(held, damaged), shards)
 
 
-def _whole(held: Folder) -> tuple[list[pl.DataFrame], list[str]]:
-    """Return the tables of the shards that can be used together, and what is wrong with others."""
-    tables: dict[tuple[str, int], pl.DataFrame] = {}
-    damaged: dict[tuple[str, int], str] = {}
+def load_table(folder: str | Path) -> pl.DataFrame:
+    """Return all rows in a folder of results, whatever function computed them, as one table.
+
+    The first columns are setting and replicate, then come those that the function returned. A shard
+    that is damaged is left out with a warning that names it: run again to compute it anew.
+    """
+    held = Folder.read(_check.path("folder", folder))
+    tables, damaged = _tables(held)
+    if damaged:
+        first, *others = _lines(held, damaged)
+        more = f" and {len(others):,} more" if others else ""
+        warnings.warn(
+            f"damaged shards are left out: {first}{more}; run again to compute them", stacklevel=2
+        )
+    _require_common_kinds(tables)
+    return pl.concat([_empty(), *_located(tables)], how="diagonal_relaxed")
+
+
+def _require_common_kinds(tables: dict[Unit, pl.DataFrame]) -> None:
+    """Refuse units of which one has text where another one has numbers."""
+    kinds: dict[str, tuple[Unit, Any]] = {}
+    for unit, table in tables.items():
+        for name, kind in table.schema.items():
+            if kind != pl.Null:
+                first, known = kinds.setdefault(name, (unit, kind))
+                if WIDER.get(kind, kind) != WIDER.get(known, known):
+                    raise _check.InputError(
+                        f"column {_check.shown(name)} is {known} in {first} and {kind} in {unit}, "
+                        "and cannot be both in one table: let the function return one kind"
+                    )
+
+
+WIDER: dict[Any, Any] = {pl.Int64(): pl.Float64(), pl.List(pl.Int64): pl.List(pl.Float64)}
+"""What whole numbers become beside floats."""
+
+
+def _tables(held: Folder) -> tuple[dict[Unit, pl.DataFrame], dict[Unit, str]]:
+    """Return the tables of the shards that are whole, and what is wrong with the others."""
+    tables: dict[Unit, pl.DataFrame] = {}
+    damaged: dict[Unit, str] = {}
     for unit in held.units():
         try:
-            tables[unit] = held.load(*unit)
+            table = held.load(*unit)
+            if held.manifest["unit"] == TRAINING:
+                table = sound(table, [arm["arm"] for arm in held.manifest["arms"][unit[0]]])
+            tables[unit] = table
         except Damaged as reason:
             damaged[unit] = str(reason)
+    return tables, damaged
+
+
+def _comparable(
+    tables: dict[Unit, pl.DataFrame], damaged: dict[Unit, str]
+) -> tuple[dict[Unit, pl.DataFrame], dict[Unit, str]]:
+    """Count as damaged what was not recorded at the steps that most were."""
     steps = {unit: table["steps"][0].to_numpy().tobytes() for unit, table in tables.items()}
     for common, _ in Counter(steps.values()).most_common(1):
         others = [unit for unit in tables if steps[unit] != common]
-        damaged |= dict.fromkeys(others, "its steps are not those of the other shards")
-    whole = [
-        table.select(pl.lit(unit[0]).alias("setting"), pl.lit(unit[1]).alias("replicate"),
+        damaged = damaged | dict.fromkeys(others, "its steps are not those of the other shards")
+    return {unit: tables[unit] for unit in tables if unit not in damaged}, damaged
+
+
+def _located(tables: dict[Unit, pl.DataFrame]) -> list[pl.DataFrame]:
+    """Return tables that say in their first columns which unit they are of."""
+    return [
+        table.select(pl.lit(unit[0]).alias("setting"), pl.lit(unit[1], pl.Int64).alias("replicate"),
                      pl.all())
-        for unit, table in tables.items() if unit not in damaged
+        for unit, table in tables.items() if table.width
     ]  # fmt: skip
-    return whole, [f"{held.shard_path(*unit)}: {damaged[unit]}" for unit in sorted(damaged)]
+
+
+def _lines(held: Folder, damaged: dict[Unit, str]) -> tuple[str, ...]:
+    return tuple(f"{held.shard_path(*unit)}: {damaged[unit]}" for unit in sorted(damaged))
 
 
 def _runs(shards: pl.DataFrame) -> pl.DataFrame:
@@ -228,9 +291,6 @@ def _length(vector: pl.Expr) -> pl.Expr:
     return (vector * vector).list.sum().sqrt()
 
 
-def _empty() -> pl.DataFrame:
-    """Return the table of shards when there are none yet."""
-    nobody = shard.Identity("", "", 0)
-    table = shard.decode(shard.encode([], nobody), nobody)
-    where = pl.lit("").alias("setting"), pl.lit(0).alias("replicate")
-    return table.select(*where, pl.all()).clear()
+def _empty(**columns: Any) -> pl.DataFrame:
+    """Return the table of no units, with these columns."""
+    return pl.DataFrame(schema={"setting": pl.String, "replicate": pl.Int64, **columns})

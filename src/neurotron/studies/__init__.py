@@ -13,10 +13,10 @@ require("pydantic")
 from neurotron.studies.reading import catalog, parse, read, template  # noqa: E402
 from neurotron.studies.runner import Failure, Progress, Report, run  # noqa: E402
 from neurotron.studies.spec import Setting, Study, Sweep, Unit  # noqa: E402
-from neurotron.studies.unit import Computed, run_unit  # noqa: E402
+from neurotron.studies.unit import train  # noqa: E402
+from neurotron.studies.work import Work  # noqa: E402
 
 __all__ = [
-    "Computed",
     "Failure",
     "Progress",
     "Report",
@@ -24,10 +24,11 @@ __all__ = [
     "Study",
     "Sweep",
     "Unit",
+    "Work",
     "catalog",
     "parse",
     "read",
     "run",
-    "run_unit",
     "template",
+    "train",
 ]

@@ -1,4 +1,4 @@
-"""Run a study: units over workers, results into a folder, nothing twice, nothing lost."""
+"""Run a study or other work: units over workers, results into a folder, nothing twice or lost."""
 
 from __future__ import annotations
 
@@ -18,15 +18,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from neurotron import _check
-from neurotron._announce import announced
 from neurotron._threads import one_blas_thread
-from neurotron.engine.recording import recorded_steps
 from neurotron.results.folder import Folder, manifest_of
 from neurotron.results.shard import Damaged
-from neurotron.studies.building import arm_rows, check
-from neurotron.studies.reading import complete
 from neurotron.studies.spec import Study, Unit
-from neurotron.studies.unit import Computed
+from neurotron.studies.training import work_of
+from neurotron.studies.work import Computed, Work, name_of
 from neurotron.studies.workers import ExecutorWorkers, Threads, Workers, in_one_line
 
 __all__ = ["Failure", "Progress", "Report", "run"]
@@ -52,7 +49,7 @@ class Report:
 
     folder: Path
     wanted: int
-    """Units the study has."""
+    """Units there are to compute."""
     kept: int = 0
     """Units that were there before."""
     computed: int = 0
@@ -70,7 +67,7 @@ class Report:
 
 
 class Progress(NamedTuple):
-    """How far a run is; a step is one of all arms of a setting."""
+    """How far a run is; a step is one of a unit: in training, one of all arms of a setting."""
 
     units: int
     steps: int
@@ -79,7 +76,7 @@ class Progress(NamedTuple):
 
 
 def run(
-    study: Study,
+    study: Study | Work,
     folder: str | Path,
     *,
     replicates: int | None = None,
@@ -88,7 +85,7 @@ def run(
     mixed: bool = False,
     progress: Callable[[Progress], None] | None = None,
 ) -> Report:
-    """Compute what is missing of a study, and keep it in `folder`.
+    """Compute what is missing of a study, or of other work, and keep it in `folder`.
 
     The numbers depend on the study alone: not on workers, order or interruptions. Ctrl-C keeps
     every finished unit and returns; run again to go on. A unit that fails is tried once more, then
@@ -97,11 +94,12 @@ def run(
     Parameters
     ----------
     study
-        As read by `studies.read`.
+        As read by `studies.read`; or a `Work` of one's own.
     folder
         A new folder, or one of the same study to go on with.
     replicates
-        How many in all, if not what the study says: a finished study can be extended.
+        How many in all, if not what the study says: a finished study can be extended. A `Work`
+        names its units itself.
     workers
         Threads to use (by default one per processor); for an `executor`, how many it has.
     executor
@@ -121,11 +119,13 @@ def run(
     >>> (report.computed, report.kept), (again.computed, again.kept)
     ((2, 0), (2, 2))
     """
-    _check.instance("study", study, Study)
+    if not isinstance(study, (Study, Work)):
+        raise _check.InputError(f"`study` must be a Study or a Work, got {_check.shown(study)}")
     if replicates is not None:
         count = _check.integer("replicates", replicates, 1, 1_000_000)
+        if isinstance(study, Work):
+            raise _check.InputError("`replicates` is for studies: a Work names its units itself")
         study = study.model_copy(update={"replicates": count})
-    study = complete(study.model_dump_json(exclude_unset=True, warnings=False))
     if workers is not None:
         workers = _check.integer("workers", workers, 1, 1024)
     if executor is not None:
@@ -135,31 +135,31 @@ def run(
         _check.function("progress", progress, "a Progress")
     place = _check.path("folder", folder)
     with one_blas_thread():
-        with announced(f"neurotron: checking the study {study.name} ..."):
-            check(study)
-            arms = {setting.name: arm_rows(study, setting) for setting in study.settings}
+        work = study if isinstance(study, Work) else work_of(study)
         pool: Workers
-        pool = Threads(workers) if executor is None else ExecutorWorkers(executor, workers)
-        environment = pool.fingerprint()
-        manifest = manifest_of(study.identity(), arms, environment)
+        if executor is None:
+            pool = Threads(work, workers)
+        else:
+            pool = ExecutorWorkers(work, executor, workers)
+        unit = name_of(work.function)
+        manifest = manifest_of(dict(work.spec), dict(work.arms), pool.fingerprint(), unit)
         with Folder.written(place, manifest, mixed) as held:
-            return _Run(study, held, pool, mixed, progress).run()
+            return _Run(work, held, pool, mixed, progress).run()
 
 
 class _Run:
-    """One run of a study into a folder that is held."""
+    """One run into a folder that is held."""
 
     def __init__(
         self,
-        study: Study,
+        work: Work,
         folder: Folder,
         pool: Workers,
         mixed: bool,
         progress: Callable[[Progress], None] | None,
     ) -> None:
-        self.study, self.folder, self.pool, self.mixed = study, folder, pool, mixed
-        self.spec_json = study.model_dump_json()
-        self.units = list(study.units())
+        self.work, self.folder, self.pool, self.mixed = work, folder, pool, mixed
+        self.units = [Unit(*unit) for unit in work.units]
         self.report = Report(folder.path, len(self.units))
         self.tell = progress or (lambda _: None)
         self.waiting: deque[tuple[Unit, int]] = deque()
@@ -208,12 +208,14 @@ class _Run:
 
     def _missing(self) -> list[tuple[Unit, int]]:
         """Return the units there is no whole shard of, and set damaged shards aside."""
-        missing, steps = [], recorded_steps(self.study.record, self.study.steps)
+        missing = []
         for unit in self.units:
             path = self.folder.shard_path(*unit)
             if path.is_file():
                 try:
-                    self.folder.load(*unit, steps)
+                    table = self.folder.load(*unit)
+                    if self.work.check is not None:
+                        self.work.check(unit.setting, table)
                     self.report.kept += 1
                     continue
                 except Damaged as reason:
@@ -224,7 +226,7 @@ class _Run:
         return missing
 
     def _submit(self, unit: Unit, attempt: int) -> None:
-        self.flying[self.pool.submit(self.spec_json, unit)] = unit, attempt
+        self.flying[self.pool.submit(unit)] = unit, attempt
 
     def _receive(self, future: Future[Computed]) -> None:
         """Keep what a worker returned, or try once more."""
@@ -252,7 +254,7 @@ class _Run:
         self.report.computed += 1
 
     def _show(self) -> None:
-        report, steps = self.report, self.study.steps
+        report, steps = self.report, self.work.steps
         done = report.kept + report.computed + len(report.failures)
         underway = sum(self.pool.steps_of(unit) for unit, _ in self.flying.values())
         self.tell(Progress(report.wanted, report.wanted * steps, done, done * steps + underway))

@@ -1,55 +1,36 @@
-"""One unit of a study, computed by a worker that gets text and returns plain values."""
+"""One unit of a study: every arm of a setting is trained once."""
 
 from __future__ import annotations
 
-import platform
-import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any
 
 from neurotron import _check
-from neurotron._environment import environment
 from neurotron._threads import one_blas_thread
 from neurotron.problem import Problem
-from neurotron.results.shard import Row
 from neurotron.studies.building import build_arms, build_problem, seed_of
 from neurotron.studies.reading import complete
-from neurotron.studies.spec import Study, Unit
+from neurotron.studies.spec import Study
 from neurotron.trainers import Arm, NeuroTron
 
-__all__ = ["Computed", "fingerprint", "run_unit"]
+__all__ = ["train"]
 
 
-class Computed(NamedTuple):
-    """What a worker returns."""
-
-    unit: Unit
-    rows: list[Row]
-    """What goes into the shard: one row per arm."""
-    environment: dict[str, str]
-    machine: str
-    seconds: float
-
-
-def fingerprint() -> dict[str, str]:
-    """Return what decides the bits of a result: versions, processor, and the formulas' code."""
-    from neurotron._jit import source_hash  # loads the compiler
-
-    return environment() | {"formulas": source_hash()[:16]}
-
-
-def run_unit(
-    spec_json: str,
+def train(
+    text: str,
     setting: str,
     replicate: int,
     progress: Callable[[int, int], None] | None = None,
-) -> Computed:
-    """Train every arm of a setting once; a pure function of the text, but for times and machine."""
+) -> list[dict[str, Any]]:
+    """Train every arm of a setting of a study once, and return one row per arm.
+
+    `text` is the study as JSON. A pure function: what it returns depends on its first three
+    arguments alone.
+    """
     from neurotron.simulation import simulate  # loads the compiler
 
-    began = time.perf_counter()
     _check.text("setting", setting)
-    study = complete(spec_json)
+    study = complete(text)
     spec = study.setting(setting)
     _check.integer("replicate", replicate, 0)
     with one_blas_thread():
@@ -64,7 +45,7 @@ def run_unit(
             raise KeyboardInterrupt
         radii = [_radii(study, spec.batch_size, problem, arm) for arm in arms]
     assert problem.true_weights is not None
-    rows: list[Row] = [
+    return [
         {
             "arm": arm.name,
             "status": run.status[i],
@@ -80,9 +61,6 @@ def run_unit(
         }
         for i, arm in enumerate(arms)
     ]
-    return Computed(
-        Unit(setting, replicate), rows, fingerprint(), platform.node(), time.perf_counter() - began
-    )
 
 
 def _radii(study: Study, batch_size: int, problem: Problem, arm: Arm) -> dict[str, float | None]:

@@ -1,4 +1,4 @@
-"""Who computes the units of a study: threads here, or somebody else's executor."""
+"""Who computes units: threads here, or somebody else's executor."""
 
 from __future__ import annotations
 
@@ -9,12 +9,8 @@ from functools import partial
 from typing import Protocol
 
 from neurotron._check import InputError
-from neurotron.laws import Normal
-from neurotron.networks import relu_gate
-from neurotron.problem import Problem
 from neurotron.studies.spec import Unit
-from neurotron.studies.unit import Computed, fingerprint, run_unit
-from neurotron.trainers import Arm, NeuroTron
+from neurotron.studies.work import Computed, Work, fingerprint, run_unit
 
 __all__ = ["ExecutorWorkers", "Threads", "Workers", "in_one_line"]
 
@@ -36,7 +32,7 @@ class Workers(Protocol):
     def fingerprint(self) -> dict[str, str]:
         """Return the environment in which units are computed."""
 
-    def submit(self, spec_json: str, unit: Unit) -> Future[Computed]:
+    def submit(self, unit: Unit) -> Future[Computed]:
         """Begin a unit."""
 
     def steps_of(self, unit: Unit) -> int:
@@ -49,33 +45,29 @@ class Workers(Protocol):
 class Threads:
     """Threads of this process: the engine runs side by side, and can stop between its slices."""
 
-    def __init__(self, count: int | None) -> None:
+    def __init__(self, work: Work, count: int | None) -> None:
+        self.work, self.text = work, work.text
         self.count = count or _processors()
         self.executor = ThreadPoolExecutor(self.count, thread_name_prefix="neurotron")
         self.asked_to_stop = threading.Event()
         self.steps: dict[Unit, int] = {}
 
     def prepare(self) -> None:
-        """Compile in the main thread, where Ctrl-C is heard, what units need."""
-        from neurotron.guarantees import certify  # loads the compiler, and so does the next
-        from neurotron.simulation import simulate
-
-        problem, arm = Problem.draw(relu_gate(1), Normal()), Arm(NeuroTron(1.0))
-        run = simulate(problem, [arm], steps=0, batch_size=1)
-        if "interrupted" in run.status:
-            raise KeyboardInterrupt
-        certify(problem, arm, steps=0, batch_size=1)
+        """Let the work prepare itself in the main thread, where Ctrl-C is heard."""
+        if self.work.prepare is not None:
+            self.work.prepare()
 
     def fingerprint(self) -> dict[str, str]:
         """Return the environment of this process."""
-        return fingerprint()
+        return fingerprint(self.work.function)
 
-    def submit(self, spec_json: str, unit: Unit) -> Future[Computed]:
+    def submit(self, unit: Unit) -> Future[Computed]:
         """Begin a unit."""
-        return self.executor.submit(run_unit, spec_json, *unit, partial(self._look, unit))
+        look = partial(self._look, unit)
+        return self.executor.submit(run_unit, self.work.function, self.text, *unit, look)
 
     def _look(self, unit: Unit, step: int, steps: int) -> None:
-        self.steps[unit] = step
+        self.steps[unit] = min(step, self.work.steps)
         if self.asked_to_stop.is_set():
             raise KeyboardInterrupt
 
@@ -99,7 +91,8 @@ def _processors() -> int:
 class ExecutorWorkers:
     """Somebody else's executor: a pool of processes, a cluster."""
 
-    def __init__(self, executor: Executor, count: int | None) -> None:
+    def __init__(self, work: Work, executor: Executor, count: int | None) -> None:
+        self.work, self.text = work, work.text
         self.executor = executor
         self.count = count if count is not None else int(getattr(executor, "_max_workers", 1))
 
@@ -109,13 +102,13 @@ class ExecutorWorkers:
     def fingerprint(self) -> dict[str, str]:
         """Return the environment of a worker: it is where units are computed."""
         try:
-            return self.executor.submit(fingerprint).result()
+            return self.executor.submit(fingerprint, self.work.function).result()
         except Exception as error:
             raise InputError(f"the workers cannot be used ({in_one_line(error)})") from error
 
-    def submit(self, spec_json: str, unit: Unit) -> Future[Computed]:
+    def submit(self, unit: Unit) -> Future[Computed]:
         """Begin a unit."""
-        return self.executor.submit(run_unit, spec_json, *unit)
+        return self.executor.submit(run_unit, self.work.function, self.text, *unit)
 
     def steps_of(self, unit: Unit) -> int:
         """Return 0: a worker elsewhere only tells when it is done."""

@@ -1,0 +1,179 @@
+"""Which code computes something: a module and all of our code that it imports, as one hash.
+
+What a function returns changes only if its module does, or one that this imports. So a result that
+is kept carries the hash of these files, and a new file that nobody imports voids nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from neurotron._check import InputError
+
+__all__ = ["closure", "home_of", "source_hash"]
+
+PACKAGE = Path(__file__).parent
+US = PACKAGE.name
+DRAWS = "plot"
+"""A function of this name draws what was computed, so what it imports computes nothing."""
+
+
+class Home(NamedTuple):
+    """Where a module is."""
+
+    name: str
+    file: Path
+    root: Path
+    """The folder that its name begins in."""
+
+
+@cache
+def source_hash(module: str, package: Path = PACKAGE) -> str:
+    """Return a hash of the code in the `closure` of a module, its comments and docstrings aside."""
+    parts = sorted((name, digest) for name, (_, digest) in _followed(module, package).items())
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def closure(module: str, package: Path = PACKAGE) -> dict[str, Path]:
+    """Return the files of a module and of what it imports, by their modules' names.
+
+    Followed are modules of this package, which is in the folder `package`, and those that come with
+    the module: of its own package, or the files beside it if it is in none. Imports are found by
+    reading, at the top of a file and inside functions, but not those for type checkers only, nor
+    those of a function called `plot`.
+
+    To import a module also runs the packages that it is in. Ours only list names, so one that is
+    merely on the way is not followed; and whoever imports `neurotron` as a whole needs all of it.
+    """
+    return {name: file for name, (file, _) in sorted(_followed(module, package).items())}
+
+
+def _followed(module: str, package: Path) -> dict[str, tuple[Path, str]]:
+    """Return the files of the `closure` of a module, each with the hash of its code."""
+    home = home_of(module, package)
+    roots = {home.name.partition(".")[0]: home.root, US: package.parent}
+    if "." not in home.name:
+        roots = {file.stem: home.root for file in home.root.glob("*.py")} | roots
+    found: dict[str, tuple[Path, str]] = {}
+    waiting = [*_with_parents(home.name)]
+    seen = {US, *waiting}
+    while waiting:
+        name = waiting.pop()
+        file = home.file if name == home.name else _file_of(name, roots)
+        if file is None:
+            continue
+        tree = ast.parse(file.read_bytes())
+        _drop_texts(tree.body)
+        found[name] = file, hashlib.sha256(ast.dump(tree).encode()).hexdigest()
+        for wanted in _imports_of(name, file, tree):
+            whole = wanted == US or (
+                wanted.rpartition(".")[0] == US and not _file_of(wanted, roots)
+            )
+            for each in _modules_of(package) if whole else _with_parents(wanted):
+                if each not in seen:
+                    seen.add(each)
+                    waiting.append(each)
+    return found
+
+
+def home_of(module: str, package: Path = PACKAGE) -> Home:
+    """Return where a module is; one that is not of this package must have been imported."""
+    ours = _file_of(module, {US: package.parent})
+    if ours is not None:
+        return Home(module, ours, package.parent)
+    loaded = sys.modules.get(module)
+    file = Path(getattr(loaded, "__file__", None) or "")
+    if file.suffix != ".py" or not file.is_file():
+        raise InputError(f"the module {module!r} has no file of Python code that could be read")
+    spec = getattr(loaded, "__spec__", None)
+    name = file.stem if spec is None else str(spec.name)  # what is run is called __main__
+    tail = Path(*name.split("."))
+    for inside in (Path(f"{tail}.py"), tail / "__init__.py"):
+        if file.parts[-len(inside.parts) :] == inside.parts:
+            return Home(name, file, file.parents[len(inside.parts) - 1])
+    return Home(file.stem, file, file.parent)
+
+
+def _with_parents(name: str) -> Iterator[str]:
+    """Yield the packages that a module is in, if they are not ours, and the module."""
+    parts = name.split(".")
+    if parts[0] == US:
+        return iter([name])
+    return (".".join(parts[:count]) for count in range(1, len(parts) + 1))
+
+
+def _modules_of(package: Path) -> Iterator[str]:
+    """Yield the names of all modules of this package."""
+    for file in package.rglob("*.py"):
+        parts = file.relative_to(package).with_suffix("").parts
+        yield ".".join([US, *(part for part in parts if part != "__init__")])
+
+
+def _file_of(name: str, roots: dict[str, Path]) -> Path | None:
+    """Return the file of a module, None if it is not one of those that are followed."""
+    top, *rest = name.split(".")
+    if top not in roots:
+        return None
+    place = roots[top].joinpath(top, *rest)
+    files = (place.with_name(f"{place.name}.py"), place / "__init__.py")
+    return next((file for file in files if file.is_file()), None)
+
+
+def _imports_of(name: str, file: Path, tree: ast.Module) -> Iterator[str]:
+    """Yield the full names of what a module imports: modules, and things that are in them."""
+    package = name.split(".") if file.name == "__init__.py" else name.split(".")[:-1]
+    for node in _import_statements(tree.body):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name
+                if alias.asname is None:  # then the package it is in has a name, too
+                    yield alias.name.partition(".")[0]
+            continue
+        above = package[: len(package) + 1 - node.level] if node.level else []
+        origin = ".".join([*above, *([node.module] if node.module else [])])
+        if origin != US:
+            yield origin
+        yield from (f"{origin}.{alias.name}" for alias in node.names)
+
+
+def _import_statements(body: list[ast.stmt]) -> Iterator[ast.Import | ast.ImportFrom]:
+    """Yield the imports among statements and inside of them."""
+    for node in body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield node
+        elif isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+            yield from _import_statements(node.orelse)
+        elif not (isinstance(node, ast.FunctionDef) and node.name == DRAWS):
+            for inner in _bodies(node):
+                yield from _import_statements(inner)
+
+
+def _bodies(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    """Yield the blocks of statements of a statement."""
+    for field in ("body", "orelse", "finalbody"):
+        yield getattr(node, field, [])
+    for field in ("handlers", "cases"):
+        for branch in getattr(node, field, []):
+            yield branch.body
+
+
+def _drop_texts(body: list[ast.stmt]) -> None:
+    """Take all statements that are mere text, as docstrings are, out of a block."""
+    body[:] = [node for node in body if not _is_text(node)]
+    for node in body:
+        for inner in _bodies(node):
+            _drop_texts(inner)
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )

@@ -1,0 +1,159 @@
+"""What a unit returns, as rows of plain values: text, numbers, truth values, lists of numbers.
+
+Workers do this, with NumPy alone; whoever writes makes a table of the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from neurotron import _check
+
+__all__ = ["Kinds", "Row", "kinds_of", "plain_rows"]
+
+Row = dict[str, Any]
+Kinds = dict[str, str]
+
+OWN = ("setting", "replicate")
+"""Columns that every table of results has."""
+NOTHING, TEXT, TRUTH, WHOLE, REAL = "nothing", "text", "truth value", "whole number", "number"
+WHOLES, REALS = "list of whole numbers", "list of numbers"
+WIDER = {WHOLE: REAL, WHOLES: REALS}
+
+
+def plain_rows(result: Any) -> list[Row]:
+    """Return the rows of what a unit returned: a list of rows, a mapping of columns, or a table.
+
+    All rows have the same columns, each of one kind: numbers are all whole or all floats, and lists
+    are arrays. What does not fit into a table is refused in one sentence.
+
+    >>> plain_rows({"name": ["a", "b"], "size": [1, 2.5]})
+    [{'name': 'a', 'size': 1.0}, {'name': 'b', 'size': 2.5}]
+    """
+    rows = _listed(result)
+    names = list(rows[0]) if rows else []
+    for name in names:
+        if not isinstance(name, str) or name in OWN:
+            raise _check.InputError(
+                "the names of columns must be text, and none of setting and replicate, which every "
+                f"table has: got {_check.shown(name)}"
+            )
+    for row in rows:
+        if row.keys() != rows[0].keys():
+            raise _check.InputError(
+                f"all rows must have the same columns, got {_check.shown([*row])} after "
+                f"{_check.shown(names)}"
+            )
+    columns = {name: [_plain(name, row[name]) for row in rows] for name in names}
+    kinds = {name: _common_kind(name, values) for name, values in columns.items()}
+    return [
+        {name: _as_kind(columns[name][i], kinds[name]) for name in names} for i in range(len(rows))
+    ]
+
+
+def kinds_of(rows: list[Row]) -> Kinds:
+    """Return the kind of every column of plain rows."""
+    names = rows[0] if rows else {}
+    return {name: _common_kind(name, [row[name] for row in rows]) for name in names}
+
+
+def _listed(result: Any) -> list[Mapping[str, Any]]:
+    """Return the rows that somebody means."""
+    if hasattr(result, "iter_rows"):
+        result = {column.name: column for column in result.iter_columns()}
+    if isinstance(result, Mapping):
+        columns = {name: list(values) for name, values in result.items()}
+        lengths = {len(values) for values in columns.values()}
+        if len(lengths) > 1:
+            raise _check.InputError(
+                f"columns must be equally long, got lengths {_check.shown(sorted(lengths))}"
+            )
+        return [
+            {name: columns[name][i] for name in columns} for i in range(max(lengths, default=0))
+        ]
+    if isinstance(result, (list, tuple)) and all(isinstance(row, Mapping) for row in result):
+        return list(result)
+    raise _check.InputError(
+        "a unit must return a list of rows, each a mapping from columns to values, or a mapping of "
+        f"equally long columns, or a polars table, got {_check.shown(result)}"
+    )
+
+
+def _plain(name: str, value: Any) -> Any:
+    """Return a value as None, a bool, an int, a float, text, or an array of int64 or float64."""
+    if hasattr(value, "null_count"):  # a list of a polars table
+        if value.null_count():
+            raise _unfit(name, "a list with gaps")
+        value = value.to_numpy()
+    if isinstance(value, (list, tuple)):
+        try:
+            value = np.asarray(value)
+        except ValueError:  # lists of different lengths
+            raise _unfit(name, _check.shown(value)) from None
+    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
+        value = value.item()
+    if isinstance(value, np.ndarray):
+        return _plain_array(name, value)
+    for kind in (bool, int, float, str):
+        if isinstance(value, kind):
+            return _stored(name, kind(value))
+    if value is not None:
+        raise _unfit(name, _check.shown(value))
+    return value
+
+
+def _plain_array(name: str, value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    if value.ndim != 1 or value.dtype.kind not in "iuf":
+        raise _unfit(name, f"an array of shape {value.shape} and type {value.dtype}")
+    if value.dtype.kind == "u" and value.size:
+        _stored(name, int(value.max()))
+    return value.astype(np.float64 if value.dtype.kind == "f" else np.int64)
+
+
+def _stored(name: str, value: Any) -> Any:
+    """Refuse what a file cannot hold."""
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise _unfit(name, "a whole number of more than 64 bits")
+    if isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise _unfit(name, "text that UTF-8 cannot write")
+    return value
+
+
+def _unfit(name: str, what: str) -> _check.InputError:
+    return _check.InputError(
+        f"column {_check.shown(name)} must have text, numbers, truth values, or lists of numbers, "
+        f"got {what}"
+    )
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return WHOLES if value.dtype.kind == "i" else REALS
+    kinds = {type(None): NOTHING, bool: TRUTH, int: WHOLE, float: REAL, str: TEXT}
+    return kinds[type(value)]
+
+
+def _common_kind(name: str, values: list[Any]) -> str:
+    """Return the kind that all values of a column have, or have once whole numbers are floats."""
+    kinds = {_kind(value) for value in values} - {NOTHING} or {NOTHING}
+    if kinds == {WHOLES, REALS}:  # an empty list is of either kind
+        kinds = {_kind(value) for value in values if value is not None and len(value)} or {REALS}
+    if kinds in ({WHOLE, REAL}, {WHOLES, REALS}):
+        kinds = {WIDER.get(kind, kind) for kind in kinds}
+    if len(kinds) > 1:
+        raise _check.InputError(
+            f"all values of column {_check.shown(name)} must be of one kind, got "
+            + " and ".join(f"a {kind}" for kind in sorted(kinds))
+        )
+    return kinds.pop()
+
+
+def _as_kind(value: Any, kind: str) -> Any:
+    if kind == REAL and value is not None:
+        return float(value)
+    if isinstance(value, np.ndarray):
+        return value.astype(np.int64 if kind == WHOLES else np.float64)
+    return value

@@ -1,0 +1,78 @@
+"""What the table of a unit of training runs must be: one row per arm, which can be compared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from neurotron._types import Index
+from neurotron.results.rows import Row
+from neurotron.results.shard import Damaged, rows_of
+
+__all__ = ["SCHEMA", "sound"]
+
+OPTIONAL = "attack_vector"
+VECTORS = ("weights", "true_weights", OPTIONAL)
+LISTS = (*VECTORS, "steps", "errors", "losses")
+STATUSES = ("finished", "diverged")
+
+NUMBERS = pl.List(pl.Float64)
+SCHEMA: dict[str, Any] = {
+    "arm": pl.String,
+    "status": pl.String,
+    "stopped_at": pl.Int64,
+    "radius": pl.Float64,
+    "theorem1_radius": pl.Float64,
+    "weights": NUMBERS,
+    "true_weights": NUMBERS,
+    "attack_vector": NUMBERS,
+    "steps": pl.List(pl.Int64),
+    "errors": NUMBERS,
+    "losses": NUMBERS,
+}
+
+
+def sound(table: pl.DataFrame, arms: list[str], steps: Index | None = None) -> pl.DataFrame:
+    """Return the table with the types of `SCHEMA`; raise `Damaged` if no runs end like this.
+
+    They must be those of the `arms`, in their order, and recorded at the `steps`, if given.
+    """
+    if table.columns != [*SCHEMA] or any(
+        found not in (SCHEMA[name], pl.Null) for name, found in table.schema.items()
+    ):
+        raise Damaged("its columns are not those of training runs")
+    rows = rows_of(table)
+    if [row["arm"] for row in rows] != arms:
+        raise Damaged("its arms are not those of the study")
+    for row in rows:
+        _require_whole(row)
+        _require_possible(row)
+        if not np.array_equal(row["steps"], rows[0]["steps"]):
+            raise Damaged("its arms were recorded at different steps")
+    if steps is not None and not np.array_equal(rows[0]["steps"], steps):
+        raise Damaged("its steps are not those that the study records")
+    return table.cast(pl.Schema(SCHEMA))
+
+
+def _require_whole(row: Row) -> None:
+    """Raise `Damaged` if something is missing in a row, or longer than what it belongs to."""
+    if row["status"] not in STATUSES:
+        raise Damaged("a status in it is not known")
+    if any(row[name] is None for name in LISTS if name != OPTIONAL):
+        raise Damaged("a list is missing in it")
+    records = {len(row[name]) for name in ("steps", "errors", "losses")}
+    vectors = {len(row[name]) for name in VECTORS if row[name] is not None}
+    if len(records) > 1 or len(vectors) > 1 or 0 in records | vectors:
+        raise Damaged("lists in it differ in length")
+
+
+def _require_possible(row: Row) -> None:
+    """Raise `Damaged` if no run ends like this; one that diverged has infinite errors."""
+    for name in ("radius", "theorem1_radius", "errors", "losses"):
+        if row[name] is not None and not (np.asarray(row[name]) >= 0.0).all():
+            raise Damaged(f"a number of `{name}` in it is negative or NaN")
+    for name in ("true_weights", OPTIONAL):
+        if row[name] is not None and not np.isfinite(row[name]).all():
+            raise Damaged(f"a number of `{name}` in it is not finite")

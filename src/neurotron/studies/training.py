@@ -1,0 +1,59 @@
+"""A study as work: what the runner has to know of training runs."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import polars as pl
+
+from neurotron._announce import announced
+from neurotron._types import Index
+from neurotron.engine.recording import recorded_steps
+from neurotron.laws import Normal
+from neurotron.networks import relu_gate
+from neurotron.problem import Problem
+from neurotron.results.rows import Row
+from neurotron.results.training import sound
+from neurotron.studies.building import arm_rows, check
+from neurotron.studies.reading import complete
+from neurotron.studies.spec import Study
+from neurotron.studies.unit import train
+from neurotron.studies.work import Work
+from neurotron.trainers import Arm, NeuroTron
+
+__all__ = ["work_of"]
+
+
+def work_of(study: Study) -> Work:
+    """Return the work of a study, after all that it needs has been built once."""
+    study = complete(study.model_dump_json(exclude_unset=True, warnings=False))
+    with announced(f"neurotron: checking the study {study.name} ..."):
+        check(study)
+        arms = {setting.name: arm_rows(study, setting) for setting in study.settings}
+    return Work(
+        spec=study.identity(),
+        units=study.units(),
+        function=train,
+        steps=study.steps,
+        arms=arms,
+        prepare=_compile,
+        check=partial(_require_sound, arms, recorded_steps(study.record, study.steps)),
+    )
+
+
+def _require_sound(
+    arms: dict[str, list[Row]], steps: Index, setting: str, table: pl.DataFrame
+) -> None:
+    sound(table, [arm["arm"] for arm in arms[setting]], steps)
+
+
+def _compile() -> None:
+    """Compile what units need in the main thread, where Ctrl-C is heard."""
+    from neurotron.guarantees import certify  # loads the compiler, and so does the next
+    from neurotron.simulation import simulate
+
+    problem, arm = Problem.draw(relu_gate(1), Normal()), Arm(NeuroTron(1.0))
+    run = simulate(problem, [arm], steps=0, batch_size=1)
+    if "interrupted" in run.status:
+        raise KeyboardInterrupt
+    certify(problem, arm, steps=0, batch_size=1)

@@ -1,0 +1,172 @@
+"""What there is to compute, whatever it is: a pure function, and the units it is called for."""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from neurotron import _check
+from neurotron._closure import home_of, source_hash
+from neurotron._environment import environment
+from neurotron._threads import one_blas_thread
+from neurotron.results.manifest import TRAINING, is_spec, without_words
+from neurotron.results.rows import Row, plain_rows
+from neurotron.studies.spec import Unit
+
+__all__ = ["Computed", "Work", "fingerprint", "name_of", "run_unit"]
+
+MOST_UNITS = 10**6
+MOST_REPLICATES = 10**9
+"""Their files are numbered with nine digits."""
+
+Function = Callable[..., Any]
+"""Of (text, setting, replicate, progress=None)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """What there is to compute: a pure function, and the units it is called for.
+
+    `studies.run` runs it as it runs a study, into a folder that `results.load_table` reads.
+
+    Attributes
+    ----------
+    spec
+        What is asked, as plain JSON values: it has a "name" and a list of "settings", each with a
+        "name" of its own, and what else the function needs. Whatever is called "title",
+        "description" or "claims" is mere words: it may change later, and the function is not told.
+    units
+        Pairs of the name of a setting and the number of a replicate.
+    function
+        Computes a unit: called with (text, setting, replicate, progress=None), where `text` is the
+        spec as JSON. It returns a list of rows (mappings from columns to text, numbers, truth
+        values, arrays of numbers or None), a mapping of equally long columns, or a polars table.
+        What it returns must depend on its first three arguments alone, and it must be defined at
+        the top of a file, so that workers can import it. A long one should call
+        ``progress(step, steps)`` now and then, if that is not None: there Ctrl-C stops it.
+    steps
+        How many steps of `progress` a unit has.
+    arms
+        Who meets whom in each setting: of training runs only.
+    prepare
+        Called once before threads begin, as to compile.
+    check
+        Called with (setting, table) for each table that is there already; raises `shard.Damaged` if
+        the function cannot have returned it.
+    """
+
+    spec: Mapping[str, Any]
+    units: Iterable[tuple[str, int]]
+    function: Function
+    steps: int = 1
+    arms: Mapping[str, list[Row]] = field(default_factory=dict)
+    prepare: Callable[[], None] | None = None
+    check: Callable[[str, pl.DataFrame], None] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "spec", _plain_spec(self.spec))
+        _check.instance("arms", self.arms, Mapping)
+        settings = [setting["name"] for setting in self.spec["settings"]]
+        if [*self.arms] != (settings if name_of(self.function) == TRAINING else []):
+            raise _check.InputError("only training has `arms`, those of a study: run the Study")
+        object.__setattr__(self, "units", self._checked_units())
+        for name, arguments in (("prepare", "()"), ("check", "(setting, table)")):
+            if getattr(self, name) is not None:
+                _check.function(name, getattr(self, name), arguments)
+        object.__setattr__(self, "steps", _check.integer("steps", self.steps, 0))
+
+    @property
+    def text(self) -> str:
+        """The spec as the function gets it: JSON, without its words."""
+        return json.dumps(without_words(self.spec))
+
+    def _checked_units(self) -> tuple[Unit, ...]:
+        names = {setting["name"] for setting in self.spec["settings"]}
+        try:
+            pairs = [(setting, replicate) for setting, replicate in self.units]
+        except (TypeError, ValueError):
+            raise _check.InputError(
+                f"`units` must be pairs (setting, replicate), got {_check.shown(self.units)}"
+            ) from None
+        units = tuple(
+            Unit(
+                _check.text("units: setting", setting),
+                _check.integer("units: replicate", replicate, 0, MOST_REPLICATES - 1),
+            )
+            for setting, replicate in pairs
+        )
+        for unit in units:
+            if unit.setting not in names:
+                raise _check.unknown("setting of a unit", unit.setting, names)
+        if not 0 < len(units) <= MOST_UNITS or len({*units}) < len(units):
+            raise _check.InputError(
+                f"`units` must be 1 to {MOST_UNITS:,} different ones, got {len(units):,}"
+            )
+        return units
+
+
+def _plain_spec(spec: Any) -> dict[str, Any]:
+    """Return a spec as it comes back from JSON."""
+    try:
+        plain = json.loads(json.dumps(spec, allow_nan=False))
+        json.dumps(without_words(plain), ensure_ascii=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise _check.InputError(f"`spec` must be plain JSON values: {error}") from None
+    if not is_spec(plain):
+        raise _check.InputError(
+            '`spec` must have a "name", and a list of "settings", each with a "name" of its own of '
+            "1 to 64 letters, digits, dots, dashes or underscores, the first a letter or digit; a "
+            f'"title" of a setting must be text: got {_check.shown(spec)}'
+        )
+    return dict(plain)
+
+
+def name_of(function: Function) -> str:
+    """Return the name by which anybody can import a function, as in "module:function"."""
+    module = getattr(function, "__module__", None) or ""
+    name = getattr(function, "__qualname__", "")
+    if not name or getattr(sys.modules.get(module), name, None) is not function:
+        raise _check.InputError(
+            "`function` must be defined at the top of a file, under its own name, so that workers "
+            f"can import it, got {_check.shown(function)}"
+        )
+    return f"{home_of(module).name}:{name}"
+
+
+def fingerprint(function: Function) -> dict[str, str]:
+    """Return what decides the bits of results: versions, processor, and the function's code."""
+    name_of(function)
+    return environment() | {"code": source_hash(function.__module__)[:16]}
+
+
+class Computed(NamedTuple):
+    """What a worker returns."""
+
+    unit: Unit
+    rows: list[Row]
+    """What goes into the shard."""
+    environment: dict[str, str]
+    machine: str
+    seconds: float
+
+
+def run_unit(
+    function: Function,
+    text: str,
+    setting: str,
+    replicate: int,
+    progress: Callable[[int, int], None] | None = None,
+) -> Computed:
+    """Compute a unit, and say where and in which time."""
+    began = time.perf_counter()
+    with one_blas_thread():
+        rows = plain_rows(function(text, setting, replicate, progress))
+    seconds = time.perf_counter() - began
+    return Computed(Unit(setting, replicate), rows, fingerprint(function), platform.node(), seconds)
