@@ -20,7 +20,8 @@ import neurotron as nt
 from neurotron.claims import CLAIMS, Judgement
 from neurotron.results.compact import compact_csv
 from neurotron.results.tables import Results
-from neurotron.studies.unit import fingerprint
+from neurotron.studies.unit import train
+from neurotron.studies.work import fingerprint
 
 ROOT = Path(__file__).parent.parent
 STORE = ROOT / "docs" / "evidence"
@@ -37,7 +38,7 @@ Entry = dict[str, Any]
 
 def computed(name: str, seed: int = 0) -> Results:
     """Return the results of a study; what is missing is computed."""
-    folder = ROOT / "out" / "evidence" / f"{name}-{seed}-{fingerprint()['code']}"
+    folder = ROOT / "out" / "evidence" / f"{name}-{seed}-{fingerprint(train)['code']}"
     study = nt.studies.read(name).model_copy(update={"seed": seed})
     report = nt.studies.run(study, folder)
     if report.interrupted:

@@ -14,7 +14,10 @@ from neurotron import _check
 from neurotron.results import files
 from neurotron.results.rows import Row
 
-__all__ = ["TRAINING", "differences", "is_spec", "manifest_of", "read", "reworded", "without_words"]
+__all__ = [
+    "TRAINING", "differences", "is_spec", "manifest_of", "read", "reworded", "study_hash",
+    "without_words",
+]  # fmt: skip
 
 FORMAT = 3
 TRAINING = "neurotron.studies.unit:train"
