@@ -131,6 +131,7 @@ def _by_name(value: Any) -> Any:
 
 
 def study_hash(spec: dict[str, Any]) -> str:
+    """Return the hash of a study, its words aside: that of what is computed."""
     return _hash(without_words(spec))[:16]
 
 
