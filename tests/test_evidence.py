@@ -61,7 +61,7 @@ def test_no_verdict_flips_with_the_seed(name):
     seeds = STORED[name]["other_seeds"]
     assert len(seeds) == 4
     for claim, one in STORED[name]["claims"].items():
-        verdicts = {one["verdict"], *(found[claim] for found in seeds.values())}
+        verdicts = {one["verdict"], *(found["verdicts"][claim] for found in seeds.values())}
         assert not {HOLDS, DOES_NOT_HOLD} <= verdicts, claim
         assert verdicts != {UNDECIDED}, claim
 

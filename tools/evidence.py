@@ -130,8 +130,12 @@ def _other_seeds(entry: Entry) -> list[str]:
     if not seeds:
         return []
     header = ("claim", *(f"seed {seed}" for seed in seeds))
-    rows = [(claim, *(seeds[seed][claim] for seed in seeds)) for claim in entry["claims"]]
-    return [f"## Other seeds\n\n{_table(header, rows)}"]
+    rows = [
+        (claim, *(found["verdicts"][claim] for found in seeds.values()))
+        for claim in entry["claims"]
+    ]
+    code = ", ".join(dict.fromkeys(found["code"] for found in seeds.values()))
+    return [f"## Other seeds\n\n{_table(header, rows)}\n\nComputed by code {code}."]
 
 
 def _table(header: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
@@ -157,14 +161,16 @@ def collect(name: str) -> None:
     results = computed(name)
     entry = entry_of(results)
     if name in OTHER_SEEDS:
-        entry["other_seeds"] = {
-            str(seed): {
-                one.claim.name: one.verdict for one in nt.claims.evaluate(computed(name, seed))
-            }
-            for seed in OTHER_SEEDS[name]
-        }
+        entry["other_seeds"] = {str(seed): _verdicts(name, seed) for seed in OTHER_SEEDS[name]}
     keep(name, entry, compact_csv(results))
     draw(name, results)
+
+
+def _verdicts(name: str, seed: int) -> Entry:
+    """Return what a study says with another seed."""
+    results = computed(name, seed)
+    verdicts = {one.claim.name: one.verdict for one in nt.claims.evaluate(results)}
+    return {"code": results.folder.manifest["environment"]["code"], "verdicts": verdicts}
 
 
 def main(names: list[str]) -> None:

@@ -34,11 +34,13 @@ def compact_csv(results: Results, most_bytes: int = MOST_BYTES) -> str:
     steps to an error of 1e-10, empty where there is none. Numbers have three digits.
     """
     steps = steps_to(results, REACHED).rename({"steps": "reached"})
+    if len(results.steps) <= 2:  # only beginning and end: when it was reached is not known
+        steps = steps.with_columns(reached=pl.lit(None, pl.Int64))
     runs = results.runs.join(
         steps, on=["setting", "replicate", "arm"], how="left", maintain_order="left"
     ).with_columns(attack=pl.col("attack_text"))
     for keys in KEYS:
-        text = _table(runs, keys).write_csv(quote_style="necessary", null_value="")
+        text = _table(runs, keys).write_csv()
         if len(text.encode()) <= most_bytes:
             return text
     return text
@@ -58,17 +60,17 @@ def _table(runs: pl.DataFrame, keys: tuple[str, ...]) -> pl.DataFrame:
                 "median": _short(float(median(errors))),
                 "least": _short(float(errors.min())),
                 "largest": _short(float(errors.max())),
-                "radius": _middle(group["radius"], np.inf),
-                "steps": _middle(group["reached"], np.inf),
+                "radius": _middle(group["radius"]),
+                "steps": _middle(group["reached"]),
             }
         )
     return pl.DataFrame(rows, schema=dict.fromkeys((*keys, *COLUMNS), pl.String))
 
 
-def _middle(values: pl.Series, missing: float) -> str:
+def _middle(values: pl.Series) -> str | None:
     """Return the median; what is missing counts as larger than all else, and is empty."""
-    found = float(median(values.cast(pl.Float64).fill_null(missing).to_numpy()))
-    return "" if found == missing else _short(found)
+    found = float(median(values.cast(pl.Float64).fill_null(np.inf).to_numpy()))
+    return None if found == np.inf else _short(found)
 
 
 def _short(value: object) -> str:
