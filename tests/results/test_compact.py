@@ -44,7 +44,7 @@ def rows(text: str) -> list[dict[str, str]]:
 def test_every_arm_has_a_row_with_its_attack_as_the_study_has_it(results):
     found = rows(compact_csv(results))
     assert len(found) == 2 * 2 * 3
-    assert found[2]["attack"] == "multiplicative:factor=3"
+    assert {row["attack"] for row in found} == {"constant", "multiplicative:factor=3"}
     first = found[0]
     assert (first["setting"], first["trainer"], first["bound"], first["probability"]) == (
         "a", "A", "1", "0.5",
@@ -52,7 +52,7 @@ def test_every_arm_has_a_row_with_its_attack_as_the_study_has_it(results):
     assert (first["runs"], first["exact"], first["close"]) == ("3", "0.333", "0.667")
     assert (first["median"], first["least"], first["largest"]) == ("5e-07", "1e-14", "1.23")
     assert (first["radius"], first["steps"]) == ("2", "")  # most runs never reach 1e-10
-    assert found[3]["radius"] == ""
+    assert {row["radius"] for row in found if row["trainer"] == "B"} == {""}
 
 
 def test_what_does_not_fit_is_pooled(results):

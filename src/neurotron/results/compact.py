@@ -47,12 +47,13 @@ def compact_csv(results: Results, most_bytes: int = MOST_BYTES) -> str:
 
 
 def _table(runs: pl.DataFrame, keys: tuple[str, ...]) -> pl.DataFrame:
-    rows = []
+    rows: list[dict[str, str | None]] = []
     for values, group in runs.group_by(*keys, maintain_order=True):
         errors, outcomes = group["error"].to_numpy(), group["outcome"].to_list()
+        who = {name: _short(value) for name, value in zip(keys, values, strict=True)}
         rows.append(
-            {name: _short(value) for name, value in zip(keys, values, strict=True)}
-            | {
+            {
+                **who,
                 "runs": str(len(group)),
                 **{name: _short(outcomes.count(name) / len(outcomes)) for name in OUTCOMES},
                 "exact": _short(float((errors < EXACT).mean())),
