@@ -140,6 +140,13 @@ def test_a_column_of_text_and_numbers_in_two_units_is_told(out):
         load_table(out)
 
 
+def test_a_forged_shard_with_right_hashes_is_left_out(out):
+    nt.studies.run(work(), out)
+    Folder.read(out).save("few", 0, [{"setting": "many", "x": 1}])
+    with pytest.warns(UserWarning, match=r"few/0\.parquet: it is not a shard of ours"):
+        assert load_table(out).height == 4
+
+
 def test_a_folder_without_shards_is_an_empty_table(out):
     nt.studies.run(work(nothing), out)
     assert load_table(out).schema == {"setting": polars.String, "replicate": polars.Int64}
@@ -193,7 +200,7 @@ def test_a_function_that_workers_cannot_import_is_refused(function):
         (SPEC | {"x": {1, 2}}, "plain JSON"),
         (SPEC | {"x": float("nan")}, "plain JSON"),
         (SPEC | {"x": json.loads("[" * 700 + "]" * 700)}, "plain JSON"),
-        (SPEC | {"x": "\ud800"}, "plain JSON"),
+        (SPEC | {"title": "\ud800"}, "plain JSON"),
     ],
 )
 def test_a_spec_that_is_none_is_refused(spec, sentence):
