@@ -1,6 +1,6 @@
 """``python -m evidence [module …]``: compute what is missing in docs/evidence, check all of it.
 
-With names, such as ``python -m evidence sharpness errata``, only those modules. A change of the
+With names, such as ``python -m evidence sharpness recovery``, only those modules. A change of the
 code makes all rows count as missing; ``EVIDENCE_KEEPS=1 python -m evidence`` keeps rows of other
 code, which say so, and computes only rows that were never computed.
 """
@@ -9,22 +9,15 @@ import sys
 
 from evidence import (
     catalog_claims,
-    comparison,
     defence,
     defence_limits,
-    errata,
     heavy_tails,
-    interruption,
-    plans,
     recovery,
-    safety,
     sharpness,
-    streams,
 )
 
 MODULES = (
-    catalog_claims, interruption, streams, recovery, safety, sharpness, heavy_tails, plans,
-    comparison, defence, defence_limits, errata,
+    catalog_claims, recovery, sharpness, heavy_tails, defence, defence_limits,
 )  # fmt: skip
 chosen = sys.argv[1:]
 unknown = set(chosen) - {module.__name__.removeprefix("evidence.") for module in MODULES}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
+from tests.support.random_problems import excess, limit
 
 import neurotron as nt
-from evidence.safety import excess, limit
 from evidence.store import Row, collect
 
 LAWS = {"t(4)": 4.0, "t(2.5)": 2.5, "Cauchy": 1.0}

@@ -17,8 +17,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from evidence.interruption import hashes, leftovers
 from tests.long.warm import STUDY, run
+from tests.support.commands import hashes, leftovers
 
 import neurotron as nt
 from neurotron import report

@@ -1,25 +1,19 @@
-"""Ten thousand random plans, each checked against its own inequality in higher precision."""
+"""Random plans, each checked against its own inequality in higher precision."""
 
 from __future__ import annotations
 
-import math
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from mpmath import mp, mpf
+from tests.support.random_problems import random_case
 
 import neurotron as nt
-from evidence.safety import random_case
-from evidence.store import Row, collect
-from neurotron.guarantees.plan.search import MOST_EVALUATIONS
 from neurotron.theory.attack_moments import attack_moments
-from neurotron.theory.recursion import EXACT_STEPS, Recursion
+from neurotron.theory.recursion import Recursion
 from neurotron.theory.sharp import sharp_constants
 from neurotron.theory.theorem1 import Theorem1
 
-PLANS = 10_000
-CHUNK = 500
 ITERATED = 200_000
 """Plans of up to so many steps are iterated; longer ones are checked by their integral."""
 
@@ -141,33 +135,16 @@ def _integrated(promise: Promise, recursion: Recursion) -> bool:
     return bool(mp.quad(integrand, points) <= promise.steps)
 
 
-def chunk(first: int, count: int = CHUNK) -> Row:
-    """Return how many of some plans were made, kept their promise, and how hard they were."""
-    found = [random_plan(number) for number in range(first, first + count)]
+class Tally(NamedTuple):
+    """Of some plans: how many were made, how many keep their promise, and how hard they were."""
+
+    made: int
+    kept: int
+    most_evaluations: int
+
+
+def tally(numbers: range) -> Tally:
+    """Ask for random plans, and check those that can be made."""
+    found = [random_plan(number) for number in numbers]
     promises = [promise for promise, _ in found if promise is not None]
-    return {
-        "asked": count,
-        "not achievable": count - len(promises),
-        "made": len(promises),
-        "kept": sum(map(kept, promises)),
-        "most steps": max((promise.steps for promise in promises), default=0),
-        "median steps": float(
-            np.median([float(promise.steps) for promise in promises] or [math.nan])
-        ),
-        "beyond exact steps": sum(promise.steps > EXACT_STEPS for promise in promises),
-        "most evaluations": max(evaluations for _, evaluations in found),
-    }
-
-
-def run() -> None:
-    """Compute and store the evidence, and fail if a plan breaks its promise."""
-    asked = 36 * CHUNK
-    title = (
-        f"Random plans ({asked} asked for, so that at least {PLANS} can be made), each checked "
-        "against its own inequality in higher precision"
-    )
-    units = {f"{first} …": partial(chunk, first) for first in range(0, asked, CHUNK)}
-    rows = collect("plans", title, units)
-    assert sum(row["made"] for row in rows) >= PLANS
-    assert all(row["kept"] == row["made"] for row in rows)
-    assert all(row["most evaluations"] <= MOST_EVALUATIONS for row in rows)
+    return Tally(len(promises), sum(map(kept, promises)), max(most for _, most in found))
