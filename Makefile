@@ -11,7 +11,7 @@ help:
 	@echo "make paper    recompute the paper's study; ends with the page to open (two minutes)"
 	@echo "make test     run all tests (about five minutes on two cores)"
 	@echo "make check    format, lint, types"
-	@echo "make verify   compute the large evidence in docs/evidence and run the long tests (hours; evidence resumes)"
+	@echo "make verify   compute the large evidence in docs/evidence and run the long tests (hours; goes on where it stopped)"
 	@echo "make bench    measure speed and memory on this machine (minutes; leave it idle)"
 	@echo "make format   rewrite the sources in the house format"
 	@echo "make clean    remove what the other commands made"
@@ -39,7 +39,7 @@ format: $(READY)
 
 verify: $(READY)
 	$(BIN)/python -m evidence
-	$(BIN)/pytest -n auto -m long tests/long
+	NEUROTRON_RESUME=1 $(BIN)/pytest -n auto -m long tests/long
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks

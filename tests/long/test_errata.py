@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.support import documents, sampled
-from tests.support.documents import ERRATA, THEORY, assert_says
+from tests.support.documents import ERRATA, PROOFS, assert_says
 from tests.support.sampled import CERTIFICATES, MATRICES, standard_error
 
 pytestmark = [pytest.mark.long, pytest.mark.quick]
-READS = (ERRATA, THEORY)
+READS = (ERRATA, PROOFS)
 NETS = 600
 
 

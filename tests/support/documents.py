@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-ERRATA, THEORY, DEFENCE = (ROOT / "docs" / f"{name}.md" for name in ("errata", "theory", "defence"))
+ERRATA, PROOFS, DEFENCE = (ROOT / "docs" / f"{name}.md" for name in ("errata", "theory", "defence"))
 NUMBER = r"([−-]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?)"
 
 

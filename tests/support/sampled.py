@@ -138,11 +138,11 @@ TRADE_OFFS = {
     "normal-1": (documents.ERRATA, "it is ${}$ for N(0,1), $n = 100$,"),
     "normal-9": (documents.ERRATA, "and ${}$ for N(0,9), $n = 50$."),
 }
-BATCH_ATTACKER = (documents.THEORY, r"(200 000 simulated batches: ${} \pm {}$)")
-NOISE_ATTACKER = (documents.THEORY, r"has $E g^2 = {}$ (400 000 simulated batches, ± {})")
-POLAR = (documents.THEORY, "is {} in the mean even with the best $M$, and ${}$ at worst")
+BATCH_ATTACKER = (documents.PROOFS, r"(200 000 simulated batches: ${} \pm {}$)")
+NOISE_ATTACKER = (documents.PROOFS, r"has $E g^2 = {}$ (400 000 simulated batches, ± {})")
+POLAR = (documents.PROOFS, "is {} in the mean even with the best $M$, and ${}$ at worst")
 RATES = {
-    matrix: (documents.THEORY, f"| {shown} | {{}} | {{}} | {{}} |")
+    matrix: (documents.PROOFS, f"| {shown} | {{}} | {{}} | {{}} |")
     for matrix, shown in zip(MATRICES, (r"mean ($M = \bar A$)", "polar", "optimal"), strict=True)
 }
 """One row of the table for each M, one number for each of the certificates."""
