@@ -10,7 +10,7 @@ pytestmark = [pytest.mark.long, pytest.mark.quick]
 DRAWS = 12_000_000
 
 
-@pytest.mark.parametrize(("seed", "law"), enumerate(LAWS, 1))
+@pytest.mark.parametrize(("seed", "law"), list(enumerate(LAWS, 1)))
 def test_draws_have_their_law(seed, law):
     """Kolmogorov–Smirnov, and χ² on 4096 cells."""
     assert min(uniformity(law, draws=DRAWS, seed=seed)) > 1e-4

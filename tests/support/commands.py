@@ -17,8 +17,8 @@ import neurotron as nt
 from neurotron.results.folder import Folder
 
 COMMAND = str(Path(sys.executable).parent / "neurotron")
-PATIENCE = 120.0
-"""Seconds after which something hangs."""
+PATIENCE = 600.0
+"""Seconds after which something hangs, also on a machine that is busy."""
 
 Hashes = dict[tuple[str, int], str]
 
