@@ -58,7 +58,7 @@ def test_last_unit_first(file, out):
     in_reversed_order(file, out)
 
 
-@pytest.mark.parametrize("kills", [0, 1])
+@pytest.mark.parametrize("kills", [0, pytest.param(1, marks=pytest.mark.quick)])
 def test_on_a_cluster_of_two_workers_of_which_some_are_killed(file, out, kills):
     pytest.importorskip("distributed")
     with cluster(2) as dask:

@@ -146,7 +146,10 @@ def limit_row(limit: Limit) -> tuple[Array, Array]:
     return refined, tron
 
 
-@pytest.mark.parametrize("case", LIMITS)
+FIRST, *OTHERS = LIMITS
+
+
+@pytest.mark.parametrize("case", [pytest.param(FIRST, marks=pytest.mark.quick), *OTHERS])
 def test_the_defence_ends_where_it_is_said_to(case):
     refined, tron = limit_row(LIMITS[case])
     printed = stated(DEFENCE, f"| {case} | {{}} ({{}} … {{}}) | {{}} |")
