@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from evidence.plans import chunk
+from tests.support.random_plans import tally
 
 import neurotron as nt
 from neurotron.guarantees.plan.search import MOST_EVALUATIONS
@@ -156,10 +156,10 @@ def test_honest_noise_has_a_price(small_problem):
 
 
 def test_random_plans_keep_their_promise_in_higher_precision():
-    """A sample of docs/evidence/plans.md; evaluations are counted and bounded."""
-    row = chunk(0, 60)
-    assert row["kept"] == row["made"] > 25
-    assert 0 < row["most evaluations"] <= MOST_EVALUATIONS
+    """A sample of tests/long/test_plans.py; evaluations are counted and bounded."""
+    found = tally(range(60))
+    assert found.kept == found.made > 25
+    assert 0 < found.most_evaluations <= MOST_EVALUATIONS
 
 
 @pytest.mark.parametrize("method", ["sharp", "theorem1"])

@@ -1,8 +1,6 @@
 """Thousands of damaged files and hundreds of kills: the same content or one sentence, nothing else.
 
-pytest -m long tests/long                        5,000 flips and 500 kills
-NEUROTRON_FUZZ=0.01 pytest -m long tests/long    a hundredth of that
-NEUROTRON_FUZZ_SEED=1 …                          other places and moments
+``NEUROTRON_FUZZ_SEED=1 pytest -m long tests/long/test_damage.py`` has other places and moments.
 """
 
 from __future__ import annotations
@@ -17,8 +15,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from evidence.interruption import hashes, leftovers
 from tests.long.warm import STUDY, run
+from tests.support.commands import hashes, leftovers
+from tests.support.pieces import pieces
 
 import neurotron as nt
 from neurotron import report
@@ -29,10 +28,8 @@ from neurotron.results.folder import Folder, StorageError
 
 pytestmark = pytest.mark.long
 
-SCALE = float(os.environ.get("NEUROTRON_FUZZ", "1.0"))
 SEED = int(os.environ.get("NEUROTRON_FUZZ_SEED", "0"))
-DAMAGES = max(20, round(5000 * SCALE))
-KILLS = max(4, round(500 * SCALE))
+DAMAGES, KILLS = pieces(5000, 25), pieces(500, 20)
 KILLS_OF_A_FOLDER = 8
 ONE_SENTENCE = (InputError, StorageError)
 SHOWN = [SimpleNamespace(name=name) for name in ("one", "two")]
@@ -131,10 +128,13 @@ def damaged(data: bytes, draw: np.random.Generator) -> tuple[str, bytes]:
     return f"with {more!r} at its end", data + more
 
 
-def test_a_damaged_file_is_told_in_one_sentence_or_changes_nothing(tmp_path, quick_pictures):
-    whole, draw = Whole(tmp_path / "out"), np.random.default_rng(SEED)
+@pytest.mark.parametrize("numbers", DAMAGES, ids=str)
+def test_a_damaged_file_is_told_in_one_sentence_or_changes_nothing(
+    tmp_path, quick_pictures, numbers
+):
+    whole, draw = Whole(tmp_path / "out"), np.random.default_rng([SEED, numbers.start])
     told: dict[str, list[str]] = {name: [] for name in KINDS}
-    for i in range(DAMAGES):
+    for i in numbers:
         name = KINDS[i % len(KINDS)]
         path = whole.folder / name
         what, data = damaged(whole.files[path], draw)
@@ -168,8 +168,9 @@ def killed_after(seconds: float, *arguments: object) -> Iterator[multiprocessing
     process.close()
 
 
-def test_a_study_that_is_killed_at_any_moment_resumes_to_the_same_content(tmp_path):
-    replicates, draw = 6, np.random.default_rng(SEED)
+@pytest.mark.parametrize("numbers", KILLS, ids=str)
+def test_a_study_that_is_killed_at_any_moment_resumes_to_the_same_content(tmp_path, numbers):
+    replicates, draw = 6, np.random.default_rng([SEED, numbers.start])
     for name in ("warm", "undisturbed"):
         began = time.monotonic()
         with killed_after(600.0, tmp_path / name, replicates) as process:
@@ -177,7 +178,7 @@ def test_a_study_that_is_killed_at_any_moment_resumes_to_the_same_content(tmp_pa
         duration = time.monotonic() - began
     wanted = hashes(tmp_path / "undisturbed")
     met = folders = 0
-    while met < KILLS:
+    while met < len(numbers):
         folder = tmp_path / f"killed-{folders}"
         for _ in range(KILLS_OF_A_FOLDER):
             with killed_after(draw.uniform(0.0, duration), folder, replicates) as process:
@@ -190,4 +191,4 @@ def test_a_study_that_is_killed_at_any_moment_resumes_to_the_same_content(tmp_pa
         assert hashes(folder) == wanted
         assert leftovers(folder) == []
         folders += 1
-        assert folders <= KILLS, "almost no kill meets a run"
+        assert folders <= len(numbers), "almost no kill meets a run"

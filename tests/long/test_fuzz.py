@@ -1,7 +1,4 @@
-"""A hundred thousand wrong studies and wrong calls: each gets one sentence, or is right.
-
-``NEUROTRON_FUZZ=0.01 pytest -m long tests/long/test_fuzz.py`` tries a hundredth of them.
-"""
+"""A hundred thousand wrong studies and wrong calls: each gets one sentence, or is right."""
 
 from __future__ import annotations
 
@@ -9,9 +6,9 @@ import contextlib
 import copy
 import datetime
 import fractions
+import itertools
 import json
 import math
-import os
 import random
 import signal
 import tomllib
@@ -23,6 +20,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from tests.support.attacks import own_settings
+from tests.support.pieces import pieces
 from tests.support.units import sums
 
 import neurotron as nt
@@ -32,9 +30,7 @@ from neurotron.studies.writing import to_toml
 
 pytestmark = pytest.mark.long
 
-SCALE = float(os.environ.get("NEUROTRON_FUZZ", "1.0"))
-PARTS = 10
-STUDIES, CALLS = (max(PARTS, round(SCALE * count)) for count in (60_000, 40_000))
+STUDIES, CALLS = pieces(60_000, 20), pieces(40_000, 10)
 SECONDS = 20.0
 """Of processor time that one study or one call may take."""
 
@@ -387,6 +383,7 @@ def wrong_calls(calls, rng, count):
         yield name, {key: rng.choice(list(NASTY)) for key in keys}
 
 
+@pytest.mark.quick
 def test_every_public_callable_is_called(calls):
     packages = [
         nt, nt.attacks, nt.claims, nt.data, nt.figures, nt.guarantees, nt.laws, nt.networks,
@@ -399,13 +396,13 @@ def test_every_public_callable_is_called(calls):
     assert public - {name.split(".")[-1] for name in calls} - NOT_CALLED == set()
 
 
-@pytest.mark.parametrize("part", range(PARTS))
-def test_a_wrong_call_is_refused_in_one_sentence_or_right(calls, part, monkeypatch):
+@pytest.mark.parametrize("numbers", CALLS, ids=str)
+def test_a_wrong_call_is_refused_in_one_sentence_or_right(calls, numbers, monkeypatch):
     monkeypatch.setattr(nt.results.Folder, "written", stop)
     monkeypatch.setattr(nt.results.Folder, "write", stop)
     found, counts = {}, Counter()
-    everything = list(wrong_calls(calls, random.Random(0), CALLS))
-    for name, wrong in everything[part::PARTS]:
+    everything = wrong_calls(calls, random.Random(0), numbers.stop)
+    for name, wrong in itertools.islice(everything, numbers.start, None):
         function, arguments = calls[name]
         given = arguments | {key: NASTY[bad] for key, bad in wrong.items()}
         ended = outcome(lambda function=function, given=given: function(**given))
@@ -495,12 +492,12 @@ def read_back(study):
     assert nt.studies.parse(text.encode(), "again") == study
 
 
-@pytest.mark.parametrize("part", range(PARTS))
-def test_a_mutated_study_is_refused_in_one_sentence_or_reads_back_the_same(part):
-    rng, found, counts = random.Random(part), {}, Counter()
+@pytest.mark.parametrize("numbers", STUDIES, ids=str)
+def test_a_mutated_study_is_refused_in_one_sentence_or_reads_back_the_same(numbers):
+    rng, found, counts = random.Random(numbers.start), {}, Counter()
     trees = [tomllib.loads(text.decode()) for text in CATALOG]
     valid = []
-    for _ in range(STUDIES // PARTS):
+    for _ in numbers:
         if rng.random() < 0.5:
             text = mutated_bytes(rng, rng.choice(CATALOG))
             ended = outcome(lambda text=text: valid.append(nt.studies.parse(text, "x")))

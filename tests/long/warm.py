@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evidence.interruption import study_text
+from tests.support.commands import study_text
 
 import neurotron as nt
 from neurotron.studies.unit import train

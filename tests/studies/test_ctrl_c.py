@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from evidence.interruption import finish, shards, start, write_study
+from tests.support.commands import finish, shards, start, write_study
 
 from neurotron.results.folder import Folder
 

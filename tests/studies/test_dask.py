@@ -8,9 +8,10 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from evidence.interruption import cluster as cluster_of
-from evidence.interruption import finish, hashes, on_cluster, shards, start, wait_until, write_study
 from tests.support import units
+from tests.support.clusters import cluster as cluster_of
+from tests.support.clusters import on_cluster
+from tests.support.commands import finish, hashes, shards, start, wait_until, write_study
 
 import neurotron as nt
 from neurotron._check import InputError

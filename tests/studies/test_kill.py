@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evidence.interruption import hashes, kill_and_resume, leftovers, write_study
+from tests.support.commands import hashes, kill_and_resume, leftovers, write_study
 
 import neurotron as nt
 

@@ -17,7 +17,14 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
-from evidence.interruption import finish, hashes, in_reversed_order, shards, start, write_study
+from tests.support.commands import (
+    finish,
+    hashes,
+    in_reversed_order,
+    shards,
+    start,
+    write_study,
+)
 from typer.testing import CliRunner
 
 import neurotron as nt

@@ -1,0 +1,107 @@
+"""Draw the picture of docs/theory.md: Theorem 1, the sharp certificate, and what is measured.
+
+``python docs/pictures.py`` computes it (half a minute) and writes docs/images/certificate.png.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.figure import Figure
+
+import neurotron as nt
+
+PICTURE = Path(__file__).parent / "images" / "certificate.png"
+BLUE, RED, GREEN, BLACK = "#0072B2", "#D55E00", "#009E73", "#000000"
+
+
+def problem() -> nt.Problem:
+    """Return the paper's N(0, 1) setting on network 0."""
+    network = nt.networks.symmetric(n_inputs=100, filter_size=25, width=10, seed=0)
+    return nt.Problem.draw(network, nt.Normal(), seed=0)
+
+
+class StrongAttack(NamedTuple):
+    """RMS errors at β = 0.5, θ = 1, where Theorem 1 says nothing, by the way to step."""
+
+    steps: np.ndarray
+    certified: dict[str, np.ndarray]
+    measured: dict[str, np.ndarray]
+    limit: float
+    """Of every step size as it becomes small."""
+
+
+def strong_attack(steps: int = 40_000, runs: int = 4) -> StrongAttack:
+    """Certify and measure runs against the attack along the worst direction."""
+    left, _, _ = np.linalg.svd(problem().network.mean_gate)
+    attack = nt.attacks.OddDirection(1.0, 0.5, direction=left[:, -1])
+    arms = [
+        nt.Arm(nt.NeuroTron(1e-3), attack, name="η = 1e-3"),
+        nt.Arm(nt.NeuroTron("scheduled"), attack, name="scheduled"),
+    ]
+    made = [
+        nt.simulate(problem(), arms, steps=steps, batch_size=16, replicate=i) for i in range(runs)
+    ]
+    measured = np.sqrt(np.mean([run.errors**2 for run in made], axis=0))
+    certificates = [nt.certify(problem(), arm, batch_size=16, steps=steps) for arm in arms]
+    names = [arm.name for arm in arms]
+    certified = [np.sqrt(certificate.mean_square_bounds) for certificate in certificates]
+    return StrongAttack(
+        made[0].steps, dict(zip(names, certified, strict=True)),
+        dict(zip(names, measured, strict=True)), certificates[0].limit,
+    )  # fmt: skip
+
+
+class WeakAttack(NamedTuple):
+    """What is certified at β = 0.05, θ = 0.25, where Theorem 1 speaks as well."""
+
+    theorem1: nt.Plan
+    """With its own best step size for an accuracy of 1, and polar M."""
+    same_run: nt.guarantees.TrainingCertificate
+    """What the sharp certificate says of that very run."""
+    sharp: nt.Plan
+    """What the sharp certificate plans itself for that accuracy."""
+
+
+def weak_attack() -> WeakAttack:
+    """Plan for an accuracy of 1 with either certificate."""
+    budget = nt.Budget(0.25, 0.05)
+    paper = nt.plan(
+        problem(), budget, accuracy=1.0, batch_size=16, sensing="polar", method="theorem1"
+    )
+    same = nt.certify(problem(), paper.arm, batch_size=16, steps=paper.steps, budget=budget)
+    return WeakAttack(paper, same, nt.plan(problem(), budget, accuracy=1.0, batch_size=16))
+
+
+def draw(strong: StrongAttack, weak: WeakAttack) -> Any:
+    """Return the figure."""
+    figure = Figure(figsize=(11.0, 4.4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    for name, colour in zip(strong.certified, (BLUE, RED), strict=True):
+        certified, measured = strong.certified[name], strong.measured[name]
+        left.loglog(strong.steps, certified, color=colour, label=f"certified, {name}")
+        left.loglog(strong.steps, measured, "--", color=colour, label=f"measured, {name}")
+    left.axhline(strong.limit, color=BLACK, linestyle=":", label="limit of every step size")
+    left.set(title="β = 0.5, θ = 1: Theorem 1 guarantees nothing", ylabel="RMS error ‖w − w*‖")
+    for name, certificate, colour, style in (
+        ("Theorem 1", weak.theorem1.certificate, GREEN, "-."),
+        ("sharp, same run", weak.same_run, BLUE, "-"),
+        ("sharp, own step size", weak.sharp.certificate, RED, "--"),
+    ):
+        bounds = np.sqrt(certificate.mean_square_bounds)
+        right.loglog(
+            certificate.at_steps, bounds, style, color=colour, label=f"certified by {name}"
+        )
+    right.set(title="β = 0.05, θ = 0.25: both speak", ylabel="certified RMS error")
+    left.set_ylim(bottom=0.03)
+    for axes in (left, right):
+        axes.set(xlabel="steps")
+        axes.grid(alpha=0.3)
+        axes.legend(fontsize="small", frameon=False, loc="lower left")
+    return figure
+
+
+if __name__ == "__main__":
+    draw(strong_attack(), weak_attack()).savefig(PICTURE, dpi=150)

@@ -1,1 +1,0 @@
-"""The large evidence behind our claims: ``make verify`` computes it, ``docs/evidence`` keeps it."""

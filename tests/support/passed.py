@@ -1,0 +1,62 @@
+"""Which long tests have passed, and with which code: one small file for each, in out/long.
+
+The code of a test is its module, the makers in tests/support, the package, and the documents that
+the module names in `READS`. Versions of Python, NumPy and the like count as well.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from functools import cache
+from pathlib import Path
+
+import pytest
+from tests.support.documents import ROOT
+
+import neurotron
+from neurotron._environment import environment
+
+FOLDER = ROOT / "out" / "long"
+FAILED = pytest.StashKey[bool]()
+
+
+def is_known(item: pytest.Item) -> bool:
+    """Tell whether a test has passed with this very code."""
+    try:
+        return bool(json.loads(_file(item).read_text()) == _record(item))
+    except (OSError, ValueError):
+        return False
+
+
+def remember(item: pytest.Item) -> None:
+    """Write down that a test has passed: whole or not at all, and whoever else writes."""
+    file = _file(item)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    fresh = file.with_suffix(f".{os.getpid()}.tmp")
+    fresh.write_text(json.dumps(_record(item), ensure_ascii=False) + "\n")
+    os.replace(fresh, file)
+
+
+def _file(item: pytest.Item) -> Path:
+    return FOLDER / f"{hashlib.sha256(item.nodeid.encode()).hexdigest()[:16]}.json"
+
+
+def _record(item: pytest.Item) -> dict[str, str]:
+    documents = tuple(item.module.__dict__.get("READS", ()))
+    return {"test": item.nodeid, "code": code_of(item.path, documents)}
+
+
+@cache
+def code_of(module: Path, documents: tuple[Path, ...]) -> str:
+    """Return a hash of everything that a test of a module computes with."""
+    folders = (Path(neurotron.__file__).parent, ROOT / "tests" / "support")
+    files = [
+        path for folder in folders for path in sorted(folder.rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts
+    ]  # fmt: skip
+    digest = hashlib.sha256(json.dumps(environment(), sort_keys=True).encode())
+    for path in (*files, module, *documents):
+        digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,150 @@
+"""Random plans, each checked against its own inequality in higher precision."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from mpmath import mp, mpf
+from tests.support.random_problems import random_case
+
+import neurotron as nt
+from neurotron.theory.attack_moments import attack_moments
+from neurotron.theory.recursion import Recursion
+from neurotron.theory.sharp import sharp_constants
+from neurotron.theory.theorem1 import Theorem1
+
+ITERATED = 200_000
+"""Plans of up to so many steps are iterated; longer ones are checked by their integral."""
+
+
+class Promise(NamedTuple):
+    """What a plan says: after `steps` of size `step_size`, Δ ≤ `target`."""
+
+    recursion: Recursion | None
+    theorem: Theorem1 | None
+    start: float
+    target: float
+    steps: int
+    step_size: float | None
+
+
+def random_plan(number: int) -> tuple[Promise | None, int]:
+    """Return plan `number` (None if it was refused as not achievable), and its evaluations."""
+    draw = np.random.default_rng([5, number])
+    case = random_case(int(draw.integers(2, 400)) // 4 * 4 + 2)
+    asked = str(draw.choice(["bound", "probability", "accuracy", "steps"]))
+    weighting = case.trainer.weighting
+    method = "theorem1" if weighting is None and draw.random() < 0.4 else "sharp"
+    scheduled = method == "sharp" and draw.random() < 0.3
+    theta, beta = float(10.0 ** draw.uniform(-3.0, 0.5)), float(draw.uniform(0.01, 1.0))
+    accuracy = float(10.0 ** draw.uniform(-3.0, 1.0))
+    steps, failure = int(10.0 ** draw.uniform(1.0, 5.0)), float(10.0 ** draw.uniform(-3.0, -0.5))
+    problem = nt.Problem.draw(
+        case.problem.network, case.problem.law, true_weights=case.problem.true_weights
+    )
+    budget = nt.Budget(
+        None if asked == "bound" else theta,
+        None if asked == "probability" else beta,
+        "batch" if draw.random() < 0.3 else "query",
+    )
+    try:
+        plan = nt.plan(
+            problem, budget, batch_size=case.batch_size, failure=failure, method=method,
+            accuracy=None if asked == "accuracy" else accuracy,
+            steps=None if asked == "steps" else steps,
+            sensing="polar" if method == "theorem1" else "optimal", weighting=weighting,
+            step_size="scheduled" if scheduled else "constant",
+        )  # fmt: skip
+    except nt.NotAchievable:
+        return None, 0
+    wanted = plan.certificate.radius if asked == "accuracy" else accuracy
+    step_size = plan.certificate.step_size
+    plain = nt.NeuroTron(1.0, plan.arm.trainer.sensing, weighting=weighting)  # type: ignore[attr-defined]
+    trainer = plain.resolve(problem, batch_size=1, steps=0, attack=None)
+    matrix, b, found = np.asarray(trainer.sensing), case.batch_size, plan.certificate.budget
+    recursion = theorem = None
+    if method == "theorem1":
+        theorem = Theorem1.of(problem, matrix, found, b)
+    else:
+        constants = sharp_constants(problem, matrix, weighting)
+        recursion = constants.recursion(
+            attack_moments(constants, problem, matrix, weighting, found), problem.noise, b
+        )
+    start, target = problem.initial_error() ** 2, wanted**2 * failure
+    return Promise(recursion, theorem, start, target, plan.steps, step_size), plan.evaluations
+
+
+def kept(promise: Promise) -> bool:
+    """Check a promise with 30 digits, or 19 where it is iterated step by step."""
+    mp.dps = 30
+    if promise.theorem is not None:
+        return _theorem1_kept(promise, promise.theorem)
+    assert promise.recursion is not None
+    if promise.steps <= ITERATED:
+        return _iterated(promise, promise.recursion)
+    return _integrated(promise, promise.recursion)
+
+
+def _theorem1_kept(promise: Promise, theorem: Theorem1) -> bool:
+    """a^{T−1} Δ_1 + s (1 − a^{T−1})/(1 − a) ≤ ε²δ, from the definitions."""
+    assert promise.step_size is not None
+    eta, lambda2 = mpf(promise.step_size), mpf(theorem.lambda2)
+    c1, c2, c3, margin = (mpf(c) for c in (theorem.c1, theorem.c2, theorem.c3, theorem.margin))
+    inverse = eta * c1 * lambda2 / margin  # 1/γ
+    a = 1 - margin**2 / c1 * (inverse - inverse**2)
+    s = (margin * inverse / c1) ** 2 * c2 + margin * inverse / c1 * c3
+    power = a**promise.steps
+    return bool(power * mpf(promise.start) + s * (1 - power) / (1 - a) <= mpf(promise.target))
+
+
+def _iterated(promise: Promise, recursion: Recursion) -> bool:
+    p, q, d2, d1, d0 = (np.longdouble(value) for value in recursion.numbers)
+    delta = np.longdouble(promise.start)
+    eta = None if promise.step_size is None else np.longdouble(promise.step_size)
+    for _ in range(promise.steps):
+        s = np.sqrt(delta)
+        gain, spread = p * delta - q * s, d2 * delta + d1 * s + d0
+        step = max(gain, np.longdouble(0)) / (2 * spread) if eta is None else eta
+        delta = delta - step * (gain - step * spread)
+        if delta <= 0:
+            break
+    return bool(delta <= np.longdouble(promise.target))
+
+
+def _integrated(promise: Promise, recursion: Recursion) -> bool:
+    """∫ dΔ/h from ε²δ to Δ_1 is at most the steps: `Recursion.time` again, by quadrature."""
+    p, q, d2, d1, d0 = (mpf(value) for value in recursion.numbers)
+    low, high = mp.sqrt(mpf(promise.target)), mp.sqrt(mpf(promise.start))
+
+    def decrease(s: mpf) -> mpf:
+        gain, spread = p * s**2 - q * s, d2 * s**2 + d1 * s + d0
+        eta = gain / (2 * spread) if promise.step_size is None else mpf(promise.step_size)
+        return eta * (gain - eta * spread)
+
+    edge = recursion.limit if promise.step_size is None else recursion.floor(promise.step_size)
+    gap = low - mpf(edge)
+    if gap <= 0:
+        return False
+
+    def integrand(y: mpf) -> mpf:
+        s = mpf(edge) + mp.exp(y)
+        return 2 * s * mp.exp(y) / decrease(s)
+
+    points = mp.linspace(mp.log(gap), mp.log(high - mpf(edge)), 12)
+    return bool(mp.quad(integrand, points) <= promise.steps)
+
+
+class Tally(NamedTuple):
+    """Of some plans: how many were made, how many keep their promise, and how hard they were."""
+
+    made: int
+    kept: int
+    most_evaluations: int
+
+
+def tally(numbers: range) -> Tally:
+    """Ask for random plans, and check those that can be made."""
+    found = [random_plan(number) for number in numbers]
+    promises = [promise for promise, _ in found if promise is not None]
+    return Tally(len(promises), sum(map(kept, promises)), max(most for _, most in found))

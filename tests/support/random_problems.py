@@ -1,0 +1,229 @@
+"""Random problems with random trainers, their measured errors and their certified ones.
+
+A certificate that is wrong on purpose, with τ or L2 halved, tells whether the comparison can fail.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats
+
+import neurotron as nt
+from neurotron._types import Array, Index
+from neurotron.networks import sensing
+from neurotron.theory.attack_moments import attack_moments
+from neurotron.theory.sharp import SharpConstants, sharp_constants
+
+RECORDS = 10
+ATTACKS = 6
+"""As many as `attacks_of` gives."""
+FAILURE = 0.001
+FLOOR = 1e-26
+"""Squared errors below it are rounding, not learning."""
+
+
+class Case(NamedTuple):
+    """A random problem with a random trainer and an attacker's budget."""
+
+    problem: nt.Problem
+    trainer: nt.NeuroTron
+    bound: float
+    probability: float
+    batch_size: int
+    steps: int
+
+
+def random_case(number: int) -> Case:
+    """Return problem `number`: every ingredient is drawn."""
+    draw = np.random.default_rng([4, number])
+    if number % 4 == 1:
+        return _case_at_its_floor(draw)
+    tight = number % 4 == 0  # one weight: the even part's bound is met with equality
+    network = _network(draw, tight)
+    n, r = network.n_inputs, network.filter_size
+    weighting = "inverse-norm" if n > 2 and draw.random() < 0.25 else None
+    law = _law(draw, n, weighting)
+    weights = draw.standard_normal(r)
+    noise = float(draw.choice([0.0, 0.0, 0.1, 0.5]))
+    start = weights * 3.0 if tight else np.ones(r)
+    problem = nt.Problem.draw(
+        network, law, true_weights=weights, noise=noise, initial_weights=start
+    )
+    covariance = problem.weighted_covariance(weighting)
+    assert covariance is not None
+    matrix: str | Array = str(draw.choice(["optimal", "polar", "mean"]))
+    if draw.random() < 0.25:
+        best = sensing.optimal(network, covariance)
+        matrix = best + 0.2 * np.abs(best).max() * draw.standard_normal(best.shape) / math.sqrt(n)
+    b = 1 if tight else int(draw.choice([1, 2, 4, 16]))
+    plain = nt.NeuroTron("fastest", matrix, weighting=weighting)
+    fastest = plain.resolve(problem, batch_size=b, steps=0, attack=None).step_size
+    step_size: float | str = float(fastest) * float(draw.uniform(0.05, 1.6))
+    if draw.random() < 0.15:
+        step_size = "scheduled"
+    trainer = dataclasses.replace(plain, step_size=step_size)
+    theta, beta = float(10.0 ** draw.uniform(-2.0, 1.0)), float(draw.uniform(0.05, 1.0))
+    steps = 60 if tight else int(draw.choice([300, 1500]))
+    return Case(problem, trainer, 0.0 if tight and draw.random() < 0.7 else theta, beta, b, steps)
+
+
+def _case_at_its_floor(draw: np.random.Generator) -> Case:
+    """Return a problem that starts where the attack along the worst direction can hold it."""
+    network = _network(draw, tight=False)
+    law, weights = (
+        nt.Normal(scale=float(draw.uniform(0.5, 3.0))),
+        draw.standard_normal(network.filter_size),
+    )
+    problem = nt.Problem.draw(network, law, true_weights=weights)
+    theta, beta, b = float(10.0 ** draw.uniform(-2.0, 1.0)), float(draw.uniform(0.2, 1.0)), 16
+    optimal = nt.NeuroTron("fastest")
+    arm = nt.Arm(optimal, nt.attacks.Adaptive(theta, beta))
+    certificate = nt.certify(problem, arm, batch_size=b)
+    assert certificate.step_size is not None
+    left, _, _ = np.linalg.svd(network.mean_gate)
+    problem = dataclasses.replace(
+        problem, initial_weights=weights + certificate.limit * left[:, -1]
+    )
+    trainer = dataclasses.replace(optimal, step_size=0.02 * certificate.step_size)
+    return Case(problem, trainer, theta, beta, b, 1500)
+
+
+def _network(draw: np.random.Generator, tight: bool) -> nt.FilterNetwork:
+    seed, leak = int(draw.integers(1000)), float(draw.choice([0.0, 0.1, 0.5]))
+    if tight:
+        return nt.networks.relu_gate(1, leak=leak)
+    kind = int(draw.integers(4))
+    if kind == 0:
+        return nt.networks.relu_gate(int(draw.integers(3, 8)), leak=leak)
+    if kind == 1:
+        return nt.networks.symmetric(
+            int(draw.integers(8, 16)), int(draw.integers(2, 6)), 2 * int(draw.integers(1, 5)),
+            leak=leak, seed=seed,
+        )  # fmt: skip
+    if kind == 2:
+        return nt.networks.convolution(12, 3, stride=3, leak=leak)
+    gates = draw.standard_normal((3, 3, 7))
+    return nt.networks.from_gates(gates, outer_weights=draw.uniform(0.5, 2.0, 3), leak=leak)
+
+
+def _law(draw: np.random.Generator, n: int, weighting: str | None) -> nt.Law:
+    scale = float(draw.uniform(0.5, 3.0))
+    if weighting is not None:
+        return nt.StudentT(float(draw.choice([1.0, 2.5, 4.0])), scale=scale)
+    kind = int(draw.integers(7))
+    plain: list[nt.Law] = [
+        nt.Normal(scale=scale), nt.Laplace(scale=scale), nt.Uniform(scale=scale),
+        nt.Rademacher(scale=scale), nt.StudentT(9.0, scale=scale),
+    ]  # fmt: skip
+    if kind < len(plain):
+        return plain[kind]
+    mixing = np.eye(n) + 0.4 * draw.standard_normal((n, n)) / math.sqrt(n)
+    if kind == 5:
+        return nt.Correlated(nt.Normal(scale=scale), mixing)
+    rows = draw.laplace(size=(200, n)) @ mixing.T
+    return nt.Empirical(rows, symmetrized=True)
+
+
+def attacks_of(case: Case) -> list[nt.Attack]:
+    """Return the adaptive attack, that along the worst direction, and those that choose samples.
+
+    All have the same largest chance; a burst is over half-way, half of the norms are large.
+    """
+    covariance = case.problem.weighted_covariance(case.trainer.weighting)
+    assert covariance is not None
+    left, _, _ = np.linalg.svd(case.problem.network.mean_gate @ covariance)
+    theta, beta, named = case.bound, case.probability, nt.attacks
+    half = named.build("large-norm", case.problem, bound=theta, probability=0.5, seed=0)
+    assert isinstance(half, named.LargeNorm)
+    return [
+        named.Adaptive(theta, beta),
+        named.OddDirection(theta, beta, direction=left[:, -1]),
+        named.Burst(theta, beta, share=min(0.5, case.steps / 2000)),
+        named.LargeNorm(theta, beta, cutoff=half.cutoff),
+        named.HalfSpace(theta, beta, direction=left[:, -1]),
+        named.Mixture(theta, beta),
+    ]
+
+
+def measure(case: Case, replicates: int) -> tuple[Index, Array]:
+    """Return recorded steps, and errors of every replicate, (attacks, replicates, records)."""
+    arms = [nt.Arm(case.trainer, attack) for attack in attacks_of(case)]
+    runs = [
+        nt.simulate(
+            case.problem, arms, steps=case.steps, batch_size=case.batch_size, replicate=number
+        )
+        for number in range(replicates)
+    ]
+    steps = runs[0].steps
+    chosen = np.unique(np.linspace(1, len(steps) - 1, RECORDS).astype(int))
+    errors = np.stack([run.errors[:, chosen] for run in runs], axis=1)
+    return steps[chosen], errors
+
+
+def certified(case: Case, steps: Index, *, tau: float = 1.0, l2: float = 1.0) -> Array:
+    """Return the certified E‖w − w*‖² at some steps, (attacks, steps); factors make it wrong."""
+    return np.array([_certified(case, attack, steps, tau, l2) for attack in attacks_of(case)])
+
+
+def _certified(case: Case, attack: nt.Attack, steps: Index, tau: float, l2: float) -> Array:
+    if tau == l2 == 1.0:
+        arm = nt.Arm(case.trainer, attack)
+        certificate = nt.certify(
+            case.problem, arm, batch_size=case.batch_size, steps=int(steps[-1])
+        )
+        return np.asarray(
+            certificate.mean_square_bounds[np.searchsorted(certificate.at_steps, steps)]
+        )
+    plain = dataclasses.replace(case.trainer, step_size=1.0)
+    trainer = plain.resolve(case.problem, batch_size=case.batch_size, steps=0, attack=attack)
+    matrix = np.asarray(trainer.sensing)
+    right = sharp_constants(case.problem, matrix, trainer.weighting)
+    wrong: SharpConstants = dataclasses.replace(right, tau=right.tau * tau, L2=right.L2 * l2)
+    seen = attack_moments(wrong, case.problem, matrix, trainer.weighting, attack)
+    recursion = wrong.recursion(seen, case.problem.noise, case.batch_size)
+    start = case.problem.initial_error() ** 2
+    if case.trainer.step_size == "scheduled":
+        return recursion.after(start, steps, None)
+    return recursion.after(start, steps, float(case.trainer.step_size))
+
+
+def excess(errors: Array, bound: Array) -> float:
+    """Return the largest (mean − bound)/(standard error) over attacks and steps, of squared errors.
+
+    Compared with the one-sided t quantile that `limit` gives.
+    """
+    squares = errors**2
+    replicates = squares.shape[1]
+    mean, spread = squares.mean(axis=1), squares.std(axis=1, ddof=1) / math.sqrt(replicates)
+    over = mean - np.maximum(bound, FLOOR)
+    return float((over / np.maximum(spread, 1e-12 * np.maximum(mean, FLOOR))).max())
+
+
+def limit(replicates: int, comparisons: int) -> float:
+    """Return the t quantile at 99.9 % over all comparisons (Bonferroni)."""
+    return float(stats.t.isf(FAILURE / comparisons, replicates - 1))
+
+
+class Excess(NamedTuple):
+    """How far measured errors exceed a certificate: the right one, and two that are wrong."""
+
+    right: float
+    tau_halved: float
+    l2_halved: float
+
+
+def excesses(number: int, *, replicates: int, of_one_weight: int) -> Excess:
+    """Return by how much random problem `number` exceeds its certificates.
+
+    A problem with one weight has more replicates: its certificate is met with equality.
+    """
+    case = random_case(number)
+    one_weight = case.problem.network.filter_size == 1
+    steps, errors = measure(case, of_one_weight if one_weight else replicates)
+    assert len(errors) == ATTACKS
+    mutations: list[dict[str, float]] = [{}, {"tau": 0.5}, {"l2": 0.5}]
+    return Excess(*(excess(errors, certified(case, steps, **change)) for change in mutations))
