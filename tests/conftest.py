@@ -11,11 +11,16 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import neurotron as nt
+from tests.support.cpu import CpuMeter
 
 settings.register_profile(
     "fixed", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("fixed")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(CpuMeter(), "cpu")
 
 
 def networks() -> dict[str, nt.FilterNetwork]:
