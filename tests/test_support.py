@@ -1,0 +1,42 @@
+"""What the tests themselves lean on: covers that miss nothing, messages that say everything."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations, product
+
+import pytest
+from tests.support.cover import pairwise, spread
+
+AXES = [
+    (range(2), "ab", "xyz"),
+    (range(4), range(14), "ab"),
+    (range(5), range(3), range(4), range(2)),
+]
+
+
+@pytest.mark.parametrize("axes", AXES)
+def test_a_pairwise_cover_has_all_pairs_in_few_rows(axes):
+    rows = pairwise(*axes)
+    for i, j in combinations(range(len(axes)), 2):
+        assert {(row[i], row[j]) for row in rows} == set(product(axes[i], axes[j]))
+    sizes = sorted(len(axis) for axis in axes)
+    assert len(rows) <= 1.3 * sizes[-1] * sizes[-2]
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "each_row", "each_column"),
+    [(range(11), range(8), 2, 3), (range(3), range(8), 2, 2), (range(4), range(6), 5, 1)],
+)
+def test_a_spread_has_each_row_and_column_often_enough_and_no_pair_twice(
+    rows, columns, each_row, each_column
+):
+    pairs = spread(rows, columns, each_row=each_row, each_column=each_column)
+    assert len(set(pairs)) == len(pairs) <= len(rows) * each_row + len(columns) * each_column
+    assert min(Counter(row for row, _ in pairs)[row] for row in rows) >= each_row
+    assert min(Counter(column for _, column in pairs)[column] for column in columns) >= each_column
+
+
+def test_a_spread_that_cannot_be_is_refused():
+    with pytest.raises(ValueError, match="not that many"):
+        spread("ab", "xy", each_row=3, each_column=1)
