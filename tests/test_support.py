@@ -7,6 +7,7 @@ from itertools import combinations, product
 
 import pytest
 from tests.support.cover import pairwise, spread
+from tests.support.messages import says
 
 AXES = [
     (range(2), "ab", "xyz"),
@@ -40,3 +41,20 @@ def test_a_spread_has_each_row_and_column_often_enough_and_no_pair_twice(
 def test_a_spread_that_cannot_be_is_refused():
     with pytest.raises(ValueError, match="not that many"):
         spread("ab", "xy", each_row=3, each_column=1)
+
+
+SENTENCE = "`rate` must be in [0, 1], got 1: write rate=0.1"
+
+
+def test_a_message_that_has_name_value_and_remedy_says_it():
+    assert says(SENTENCE, "rate", "[0, 1]", "1", "rate=0.1")
+    assert says(ValueError("give rate=0.1; a `rate` of 1 is not in [0, 1]"), "rate", "1", "rate=0.1")
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [("rates",), ("rat",), ("[0, 1]", "1", "1"), ("rate=0.2",), ("rate", "rate", "rate")],
+)
+def test_a_part_that_is_missing_or_there_too_seldom_is_not_said(parts):
+    with pytest.raises(AssertionError, match="does not say"):
+        says(SENTENCE, *parts)
