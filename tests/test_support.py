@@ -48,7 +48,9 @@ SENTENCE = "`rate` must be in [0, 1], got 1: write rate=0.1"
 
 def test_a_message_that_has_name_value_and_remedy_says_it():
     assert says(SENTENCE, "rate", "[0, 1]", "1", "rate=0.1")
-    assert says(ValueError("give rate=0.1; a `rate` of 1 is not in [0, 1]"), "rate", "1", "rate=0.1")
+    assert says(
+        ValueError("give rate=0.1; a `rate` of 1 is not in [0, 1]"), "rate", "1", "rate=0.1"
+    )
 
 
 @pytest.mark.parametrize(
