@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.support.command import in_this_process
+from tests.support.cli import in_this_process
 from tests.support.messages import says
 
 import neurotron as nt
@@ -171,7 +171,7 @@ HOSTILE: dict[str, tuple[str | bytes, *tuple[str, ...]]] = {
         also("SWEEP", "".join(f"[[settings.sweeps]]\nbound = {ROW}\nprobability = 0.{i}\n"
                               for i in range(1, 4))),
         "setting 'a'", "4,096 arms", "make the sweeps smaller"),
-    "a thousand and one levels": (but(bound=str(list(range(1001)))), 
+    "a thousand and one levels": (but(bound=str(list(range(1001)))),
         "settings[0].sweeps[0].bound", "1,000 entries"),
     "a thousand settings more": (
         GOOD + "".join(setting(f"c{i}", "a") for i in range(1000)), "settings", "1,000 entries"),
