@@ -1,11 +1,12 @@
 """The constants of the sharp certificate, each against its definition by Monte Carlo.
 
-Intervals are five standard errors of 400 000 draws, unless a test says otherwise.
+Intervals are five standard errors of 200 000 draws, unless a test says otherwise.
 """
 
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from neurotron.networks import sensing
 from neurotron.theory.attack_moments import AttackMoments, attack_moments
 from neurotron.theory.sharp import sharp_constants
 
-DRAWS = 400_000
+DRAWS = 200_000
 SIGMAS = 5.0
 MIX = np.random.default_rng(1).standard_normal((7, 7))
 NETWORKS = {
@@ -52,7 +53,13 @@ def setting(network: str, law: str) -> tuple[nt.Problem, nt.NeuroTron]:
 
 
 def draws(problem: nt.Problem) -> np.ndarray:
-    return draw_inputs(problem.law, Stream.of(5, 0), 0, DRAWS, problem.network.n_inputs)
+    return drawn(problem.law, problem.network.n_inputs)
+
+
+@cache
+def drawn(law: nt.Law, n_inputs: int) -> np.ndarray:
+    """Return inputs of a law, drawn once for all tests."""
+    return draw_inputs(law, Stream.of(5, 0), 0, DRAWS, n_inputs)
 
 
 def omega(trainer: nt.NeuroTron, x: np.ndarray) -> np.ndarray:
