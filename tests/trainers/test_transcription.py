@@ -118,9 +118,8 @@ def transcription(problem, trainer, attack):
                 "sensing": matrix @ xs[i], "gradient": gradients[i], "first_gradient": gradients[0]
             }[kind]  # fmt: skip
             xi = distortion(attack, problem, w, i, xs[i], ys[i], uniforms[i], direction, matrix)
-            residual = (
-                ys[i] + (xi if coins[i] <= chance(attack, t, xs[i], matrix) else 0.0) - outputs[i]
-            )
+            hit = coins[i] <= chance(attack, t, xs[i], matrix)
+            residual = ys[i] + (xi if hit else 0.0) - outputs[i]
             move += residual * direction / BATCH
             lengths.append(direction @ direction)
         w = w + ETA * move / level
