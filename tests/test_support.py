@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import Counter
 from itertools import combinations, product
+from types import SimpleNamespace
 
 import pytest
+from tests.support import cpu
 from tests.support.cover import pairwise, spread
 from tests.support.messages import says
 
@@ -60,3 +64,19 @@ def test_a_message_that_has_name_value_and_remedy_says_it():
 def test_a_part_that_is_missing_or_there_too_seldom_is_not_said(parts):
     with pytest.raises(AssertionError, match="does not say"):
         says(SENTENCE, *parts)
+
+
+def test_the_limit_is_stated_for_the_tests_it_is_for():
+    assert cpu.summary(371.4, "not long") == "CPU: 371 s of at most 400 s"
+    assert cpu.summary(3710.0, "long") == "CPU: 3710 s"
+
+
+def test_seconds_of_children_and_of_all_workers_are_counted():
+    before = cpu.seconds()
+    program = "import time; sum(range(3_000_000)); print(time.process_time())"
+    child = subprocess.check_output([sys.executable, "-c", program])
+    assert cpu.seconds() - before >= float(child)
+    meter = cpu.CpuMeter()
+    for worker in ({"cpu": 1000.0}, {"cpu": 500.0}):
+        meter.pytest_testnodedown(SimpleNamespace(workeroutput=worker))
+    assert 1500.0 < meter.total() < 1500.0 + cpu.seconds()
