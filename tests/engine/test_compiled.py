@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import queue
 import shutil
 import subprocess
 import sys
@@ -20,11 +21,9 @@ from tests.support.cover import pairwise, spread
 from tests.support.networks import networks
 
 import neurotron as nt
-from neurotron._streams import Stream
 from neurotron.attacks import AlternatingSign
-from neurotron.engine.compiled.cohort import CompiledCohort, obstacle
-from neurotron.engine.setup import Setup
-from neurotron.engine.state import CohortState
+from neurotron.engine.compiled import cohort as compiled_cohort
+from neurotron.engine.compiled.cohort import obstacle
 
 STEPS = 300
 
@@ -357,27 +356,38 @@ def test_every_built_in_thing_is_compiled(small_problem):
             assert obstacle(small_problem, nt.Arm(made)) == ""
 
 
-def test_the_loop_lets_other_threads_run(small_problem):
-    """This one counts while another is inside one call of the loop, which ends by itself."""
-    arms = [nt.Arm(nt.SGD(step)) for step in np.linspace(0.01, 0.02, 64)]
-    state = CohortState.initial(small_problem, arms)
-    cohort = CompiledCohort(Setup(small_problem, arms, 64, Stream.of(0, 0), state))
-    cohort.compile()
-    began, ended = threading.Event(), threading.Event()
+def test_the_loop_lets_other_threads_run(small_problem, monkeypatch):
+    """Threads change places of their own accord only, so this one answers within the loop."""
+    answers, asked, heard = [], queue.SimpleQueue(), []
+
+    def asking(*arguments):
+        before = len(answers)
+        asked.put(True)
+        advance(*arguments)
+        heard.append(len(answers) > before)
 
     def work():
-        began.set()
-        cohort.advance(5000, np.arange(0))
-        ended.set()
+        for _ in range(1000):
+            nt.simulate(small_problem, arms, steps=2000, batch_size=6, engine="compiled")
+            if any(heard):
+                break
+        asked.put(False)
 
-    thread = threading.Thread(target=work)
-    thread.start()
-    began.wait()
-    count = 0
-    while not ended.is_set():
-        count += 1
-    thread.join()
-    assert count > 1000
+    arms = [nt.Arm(nt.SGD(0.01))]
+    nt.simulate(small_problem, arms, steps=1, batch_size=6, engine="compiled")
+    advance = compiled_cohort.advance
+    monkeypatch.setattr(compiled_cohort, "advance", asking)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1000.0)
+    try:
+        thread = threading.Thread(target=work)
+        thread.start()
+        while asked.get():
+            answers.append("here")
+        thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert any(heard)
 
 
 SCRIPT = """
