@@ -66,7 +66,6 @@ def test_a_full_disk_is_one_sentence_and_the_old_page_stays(folder):
     assert not [*folder.rglob("*.tmp")]
 
 
-@pytest.mark.long
 def test_two_reports_at_once_do_not_harm_each_other(folder):
     both = [
         subprocess.Popen([COMMAND, "report", folder], stderr=subprocess.PIPE, text=True,
