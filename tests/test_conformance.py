@@ -80,10 +80,10 @@ def test_users_own_pieces_run_beside_the_built_in_ones():
         for trainer in trainers
         for i, attack in enumerate(attacks)
     ]
-    run = nt.simulate(problem, arms, steps=1000, batch_size=16)
+    run = nt.simulate(problem, arms, steps=300, batch_size=16)
     assert set(run.status) == {"finished"}
     for i, arm in enumerate(arms):
-        alone = nt.simulate(problem, [arm], steps=1000, batch_size=16)
+        alone = nt.simulate(problem, [arm], steps=300, batch_size=16)
         assert alone.errors[0, -1] == pytest.approx(run.errors[i, -1], rel=1e-6, abs=1e-12)
     toward_one, toward_minus_one = run.weights[0], run.weights[1]
     assert np.linalg.norm(toward_one - toward_minus_one) > 1e-3

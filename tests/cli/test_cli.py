@@ -1,67 +1,39 @@
-"""Through the installed command, as a user would."""
+"""Each command once as it is installed; more questions to it in this process."""
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
-import subprocess
-import sys
-from pathlib import Path
-from unittest import mock
 
 import pytest
+from tests.support.cli import in_this_process, installed
 
-from neurotron.cli import main
-
-COMMAND = Path(sys.executable).parent / "neurotron"
 SMALL = ["--n-inputs", "12", "--filter-size", "4", "--steps", "200", "--step-size", "0.01"]
-
-
-def neurotron(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [COMMAND, *arguments], capture_output=True, text=True, cwd=cwd, timeout=120
-    )
-
-
-def in_this_process(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the command without starting it anew, which takes most of the time."""
-    output, errors = io.StringIO(), io.StringIO()
-    with (
-        mock.patch.object(sys, "argv", ["neurotron", *arguments]),
-        contextlib.redirect_stdout(output),
-        contextlib.redirect_stderr(errors),
-        pytest.raises(SystemExit) as stopped,
-    ):
-        main()
-    code = stopped.value.code or 0
-    return subprocess.CompletedProcess(arguments, code, output.getvalue(), errors.getvalue())
 
 
 def test_version():
     from importlib.metadata import version
 
-    assert neurotron("--version").stdout == f"neurotron {version('neurotron')}\n"
+    assert in_this_process("--version").stdout == f"neurotron {version('neurotron')}\n"
 
 
 def test_help_teaches():
-    text = neurotron("simulate", "--help").stdout
+    text = in_this_process("simulate", "--help").stdout
     assert "student-t:dof=4" in text
     assert "--probability" in text
-    assert {"certify", "list", "plan", "simulate"} <= set(neurotron("--help").stdout.split())
+    assert {"certify", "list", "plan", "simulate"} <= set(in_this_process("--help").stdout.split())
 
 
 def test_list_names_everything():
-    output = neurotron("list").stdout
+    output = installed("list").stdout
     for name in ("symmetric", "student-t", "alternating-sign", "adaptive", "first-sample-sgd"):
         assert name in output
     assert "knows nothing" in output
     assert "guarantees: none" in output
-    assert "adaptive" not in neurotron("list", "laws").stdout
+    assert "adaptive" not in in_this_process("list", "laws").stdout
 
 
 def test_simulate_prints_the_error_of_each_trainer_and_saves_a_picture(tmp_path):
-    result = neurotron("simulate", *SMALL, "--plot", "picture.png", cwd=tmp_path)
+    result = installed("simulate", *SMALL, "--plot", "picture.png", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     for name in ("NeuroTron", "FirstSampleSGD", "SGD"):
         assert name in result.stdout
@@ -90,7 +62,7 @@ def test_json_is_valid_and_whole(options):
 
 
 def test_bad_input_is_exit_code_2_of_the_installed_command():
-    result = neurotron("simulate", "--probability", "1.5")
+    result = installed("simulate", "--probability", "1.5")
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr == "error: `probability` must be in [0, 1], got 1.5\n"
 
@@ -125,7 +97,7 @@ TINY = ["--n-inputs", "12", "--filter-size", "4", "--batch-size", "8"]
 
 
 def test_plan_answers_with_a_table_and_the_picture_of_a_run(tmp_path):
-    result = neurotron(
+    result = installed(
         "plan", *TINY, "--bound", "0.5", "--probability", "0.3", "--accuracy", "2", "--simulate",
         "--plot", "plan.png", cwd=tmp_path,
     )  # fmt: skip
@@ -154,7 +126,7 @@ def test_certify_promises_no_less_than_rounding():
 
 
 def test_certify_says_what_holds_and_what_does_not(tmp_path):
-    holds = neurotron("certify", *TINY, "--steps", "500", "--plot", "c.svg", cwd=tmp_path)
+    holds = installed("certify", *TINY, "--steps", "500", "--plot", "c.svg", cwd=tmp_path)
     assert holds.returncode == 0, holds.stderr
     assert "it holds with probability at least 0.95" in holds.stdout.replace("\n", " ")
     assert (tmp_path / "c.svg").exists()

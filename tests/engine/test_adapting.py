@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.support.comparison import assert_equal_runs
+from tests.support.cover import spread
+from tests.support.networks import networks
 
 import neurotron as nt
 from neurotron.attacks import Adaptive, AlternatingSign, UniformNoise
@@ -69,9 +71,12 @@ def assert_same_bits(one, other, places=slice(None)):
     )
 
 
-@pytest.mark.parametrize("law", ["normal", "laplace", "t2.5"])
-def test_both_engines_agree_on_schedules_beside_ordinary_arms(network, law):
-    law, scale = LAWS[law]
+@pytest.mark.parametrize(
+    ("law", "name"),
+    spread(["normal", "laplace", "t2.5"], [*networks()], each_row=3, each_column=1),
+)
+def test_both_engines_agree_on_schedules_beside_ordinary_arms(law, name):
+    network, (law, scale) = networks()[name], LAWS[law]
     problem = nt.Problem.draw(network, law, seed=2, noise=0.02)
     arms = mixed_arms(network, scale)
     run = on_both_engines(problem, arms, steps=300, batch_size=5, record=30)
@@ -85,9 +90,11 @@ def test_both_engines_agree_on_schedules_under_a_correlated_law():
     on_both_engines(problem, mixed_arms(network, scale), steps=300, batch_size=5)
 
 
-@pytest.mark.parametrize("counted", [False, True])
-def test_both_engines_agree_on_schedules_for_rows_of_data(network, counted):
-    draw = np.random.default_rng(1)
+@pytest.mark.parametrize(
+    ("name", "counted"), spread([*networks()], [False, True], each_row=1, each_column=3)
+)
+def test_both_engines_agree_on_schedules_for_rows_of_data(name, counted):
+    network, draw = networks()[name], np.random.default_rng(1)
     X = draw.standard_normal((23, network.n_inputs))
     truth = draw.standard_normal(network.filter_size)
     weight = draw.random(23) if counted else None
@@ -183,6 +190,7 @@ def test_the_list_of_trainers_says_how_many_numbers_their_states_have(small_prob
 LISTED = Path(__file__).parent / "listed_trainers.py"
 
 
+@pytest.mark.long
 def test_a_trainer_that_is_listed_runs_compiled_whatever_it_observes(tmp_path):
     """The program lists trainers before the loop is compiled, as an author would in the source."""
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}  # the hash does not cover them

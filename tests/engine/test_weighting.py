@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.support.comparison import assert_equal_runs
+from tests.support.cover import spread
+from tests.support.networks import networks
 
 import neurotron as nt
 from neurotron._streams import Stream
@@ -32,16 +34,18 @@ def on_both_engines(problem, arms, **options):
     return runs[0]
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_both_engines_agree_on_weighted_samples(network, law):
-    problem = nt.Problem.draw(network, LAWS[law], seed=2, noise=0.02)
+@pytest.mark.parametrize(("law", "name"), spread([*LAWS], [*networks()], each_row=3, each_column=1))
+def test_both_engines_agree_on_weighted_samples(law, name):
+    problem = nt.Problem.draw(networks()[name], LAWS[law], seed=2, noise=0.02)
     run = on_both_engines(problem, weighted_arms(), steps=300, batch_size=5, record=30)
     assert set(run.status) == {"finished"}
 
 
-@pytest.mark.parametrize("counted", [False, True])
-def test_both_engines_agree_on_weighted_rows_of_data(network, counted):
-    draw = np.random.default_rng(1)
+@pytest.mark.parametrize(
+    ("name", "counted"), spread([*networks()], [False, True], each_row=1, each_column=3)
+)
+def test_both_engines_agree_on_weighted_rows_of_data(name, counted):
+    network, draw = networks()[name], np.random.default_rng(1)
     X = draw.standard_normal((23, network.n_inputs))
     truth = draw.standard_normal(network.filter_size)
     weight = draw.random(23) if counted else None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 from tests.support.random_problems import ATTACKS, RECORDS, Excess, excesses, limit
 

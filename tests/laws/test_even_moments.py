@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -35,8 +36,10 @@ LAWS = {
 HEAVY = {"t(2.5)", "cauchy"}
 
 
-def draws(law: nt.Law) -> np.ndarray:
-    return draw_inputs(law, Stream.of(3, 0), 0, DRAWS, N)
+@cache
+def draws(name: str) -> np.ndarray:
+    """Return inputs of a law, drawn once for all tests."""
+    return draw_inputs(LAWS[name], Stream.of(3, 0), 0, DRAWS, N)
 
 
 def agrees(stated: np.ndarray, samples: np.ndarray) -> bool:
@@ -48,7 +51,7 @@ def agrees(stated: np.ndarray, samples: np.ndarray) -> bool:
 @pytest.mark.parametrize("weighting", [None, "inverse-norm"])
 @pytest.mark.parametrize("name", LAWS)
 def test_moments_agree_with_draws(name, weighting):
-    law, x = LAWS[name], draws(LAWS[name])
+    law, x = LAWS[name], draws(name)
     moments = law.even_moments(N, weighting)
     omega = np.ones(len(x)) if weighting is None else 1.0 / (x**2).sum(axis=1)
     outer = x[:, :, None] * x[:, None, :]
@@ -70,7 +73,7 @@ def test_moments_agree_with_draws(name, weighting):
     ],
 )
 def test_the_mean_of_a_projection_is_never_above_its_bound(name, weighting):
-    law, x = LAWS[name], draws(LAWS[name])
+    law, x = LAWS[name], draws(name)
     absolute = law.even_moments(N, weighting).absolute
     omega = np.ones(len(x)) if weighting is None else 1.0 / (x**2).sum(axis=1)
     for direction in np.random.default_rng(2).standard_normal((4, N)):

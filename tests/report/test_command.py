@@ -79,6 +79,7 @@ def test_two_reports_at_once_do_not_harm_each_other(folder):
     assert not [*folder.rglob("*.tmp")]
 
 
+@pytest.mark.long
 def test_a_report_that_is_killed_is_made_again(folder):
     process = subprocess.Popen(
         [COMMAND, "report", folder], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

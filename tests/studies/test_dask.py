@@ -81,6 +81,7 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(dask, file, undisturbed,
     assert hashes(out) == undisturbed
 
 
+@pytest.mark.long
 def test_a_scheduler_that_dies_is_told_in_one_sentence(file, undisturbed, out):
     with cluster_of(1) as dask:
         process = start("run", file, "--out", out, "--dask", dask.address)
@@ -97,6 +98,7 @@ def test_a_scheduler_that_dies_is_told_in_one_sentence(file, undisturbed, out):
     assert kept.items() <= undisturbed.items()
 
 
+@pytest.mark.long
 def test_a_cluster_whose_workers_are_all_gone_is_given_up(file, undisturbed, out, monkeypatch):
     monkeypatch.setattr(cluster, "SECONDS_ALONE", 1)
     with cluster_of(1) as dask:

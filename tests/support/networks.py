@@ -1,8 +1,28 @@
-"""Networks written out gate by gate."""
+"""One network of every kind, and networks written out gate by gate."""
 
 from __future__ import annotations
 
 import numpy as np
+
+import neurotron as nt
+
+
+def networks() -> dict[str, nt.FilterNetwork]:
+    """One network of every kind, leaky and weighted ones too."""
+    draw = np.random.default_rng(0)
+    build = nt.networks
+    return {
+        "relu_gate": build.relu_gate(6),
+        "symmetric": build.symmetric(9, 4, 6, seed=3),
+        "symmetric_leaky": build.symmetric(9, 4, 6, seed=3, leak=0.3),
+        "symmetric_weighted": build.symmetric(
+            9, 4, 4, seed=3, outer_weights=[1, 2, 0.5, -3], leak=0.2
+        ),
+        "convolution": build.convolution(9, 4, 2, leak=0.1),
+        "circular": build.convolution(10, 3, 4, circular=True),
+        "convolution2d": build.convolution2d((4, 5), (2, 3), (1, 2), outer_weights=2.0),
+        "from_gates": build.from_gates(draw.standard_normal((3, 4, 7)), leak=0.05),
+    }
 
 
 def output_and_gradient(network, w, x):

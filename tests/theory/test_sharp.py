@@ -6,6 +6,7 @@ Intervals are five standard errors of 400 000 draws, unless a test says otherwis
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -52,7 +53,13 @@ def setting(network: str, law: str) -> tuple[nt.Problem, nt.NeuroTron]:
 
 
 def draws(problem: nt.Problem) -> np.ndarray:
-    return draw_inputs(problem.law, Stream.of(5, 0), 0, DRAWS, problem.network.n_inputs)
+    return drawn(problem.law, problem.network.n_inputs)
+
+
+@cache
+def drawn(law: nt.Law, n_inputs: int) -> np.ndarray:
+    """Return inputs of a law, drawn once for all tests."""
+    return draw_inputs(law, Stream.of(5, 0), 0, DRAWS, n_inputs)
 
 
 def omega(trainer: nt.NeuroTron, x: np.ndarray) -> np.ndarray:

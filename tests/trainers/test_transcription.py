@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -52,6 +53,12 @@ def attacks(r: int) -> list[nt.Attack]:
         named.OddDirection(THETA, BETA, direction=u),
         named.Impersonation(THETA, BETA, weights=u),
         named.Adaptive(THETA, BETA),
+        named.LargeNorm(THETA, BETA, cutoff=3.5),
+        named.Burst(THETA, BETA, share=0.0105),
+        named.HalfSpace(THETA, BETA, direction=u),
+        named.Multiplicative(bound=THETA, probability=BETA, factor=1.5),
+        named.Replacement(bound=THETA, probability=BETA, scale=2.0),
+        named.SignFlip(bound=THETA, probability=BETA),
     ]
 
 
@@ -64,14 +71,36 @@ def distortion(attack, problem, w, i, x, y, uniform, direction, matrix):
         return THETA if uniform < 0.5 else -THETA
     if name == "UniformNoise":
         return THETA * (2 * uniform - 1)
-    if name == "Constant":
+    if name in ("Constant", "HalfSpace"):
         return THETA
     if name == "OddDirection":
         return math.copysign(THETA, attack.direction @ (matrix @ x))
     if name == "Impersonation":
         other, _ = output_and_gradient(problem.network, attack.weights, x)
-        return min(max(other - y, -THETA), THETA)
+        return clip(other - y)
+    if name == "Multiplicative":
+        return clip(attack.factor * y - y)
+    if name == "Replacement":
+        return clip(attack.scale * (2 * uniform - 1) - y)
+    if name == "SignFlip":
+        return clip(-2 * y)
     return math.copysign(THETA, (w - problem.true_weights) @ direction)
+
+
+def clip(change):
+    return min(max(change, -THETA), THETA)
+
+
+def chance(attack, t, x, matrix):
+    """β of a sample of step t, from the sentence that describes the attack."""
+    name = type(attack).__name__
+    if name == "LargeNorm":
+        return BETA if math.sqrt(x @ x) >= attack.cutoff else 0.0
+    if name == "Burst":  # of every 1000 steps the first 10, and the next one by half
+        return BETA if t < 10 else 0.5 * BETA if t == 10 else 0.0
+    if name == "HalfSpace":
+        return BETA if attack.direction @ (matrix @ x) > 0 else 0.0
+    return BETA
 
 
 def transcription(problem, trainer, attack):
@@ -89,7 +118,8 @@ def transcription(problem, trainer, attack):
                 "sensing": matrix @ xs[i], "gradient": gradients[i], "first_gradient": gradients[0]
             }[kind]  # fmt: skip
             xi = distortion(attack, problem, w, i, xs[i], ys[i], uniforms[i], direction, matrix)
-            residual = ys[i] + (xi if coins[i] <= BETA else 0.0) - outputs[i]
+            hit = coins[i] <= chance(attack, t, xs[i], matrix)
+            residual = ys[i] + (xi if hit else 0.0) - outputs[i]
             move += residual * direction / BATCH
             lengths.append(direction @ direction)
         w = w + ETA * move / level
@@ -107,15 +137,10 @@ def test_every_attack_and_direction_in_one_cohort_equals_its_transcription(netwo
         nt.NeuroTron(ETA, sensing=other),
         nt.SGD(ETA),
         nt.FirstSampleSGD(ETA),
-        WatchingTron(ETA, sensing=one),
-        WatchingSGD(ETA),
-        WatchingFirst(ETA),
     ]
-    arms = [
-        nt.Arm(trainer, attack, name=f"{i} {attack!r}")
-        for i, trainer in enumerate(trainers)
-        for attack in attacks(r)
-    ]
+    watching = [WatchingTron(ETA, sensing=one), WatchingSGD(ETA), WatchingFirst(ETA)]
+    pairs = [*product(trainers, attacks(r)), *product(watching, attacks(r)[-1:])]
+    arms = [nt.Arm(*pair, name=f"arm {i}") for i, pair in enumerate(pairs)]
     expected = np.array([transcription(problem, arm.trainer, arm.attack) for arm in arms])
     for engine, used in (("auto", {"compiled", "numpy"}), ("numpy", {"numpy"})):
         run = nt.simulate(problem, arms, steps=STEPS, batch_size=BATCH, engine=engine)
