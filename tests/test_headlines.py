@@ -13,13 +13,17 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from scipy.stats import binomtest
+from tests.support.documents import (
+    DEFENCE,
+    ERRATA,
+    PROOFS,
+    ROOT,
+    assert_says,
+    rounds_to,
+)
 from tools import evidence
 
-ROOT = Path(__file__).parent.parent
-README, DEFENCE, PROOFS, ERRATA, PAGES = (
-    "README.md", "docs/defence.md", "docs/theory.md", "docs/errata.md", "docs/paper.md",
-)  # fmt: skip
-NUMBER = r"([−-]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?)"
+README, PAGES = ROOT / "README.md", ROOT / "docs" / "paper.md"
 LAWS = ("N(0, 1)", "t(4)", "N(0, 9)", "Laplace(2)")
 CONSTANT = (
     "alternating-sign", "random-sign", "uniform-noise", "constant", "odd-direction",
@@ -64,7 +68,7 @@ def findings(study: str, claim: str, case: str = "") -> list[evidence.Entry]:
 class Headline(NamedTuple):
     """A sentence or a row of a table, with {} for every number, and what the numbers must be."""
 
-    document: str
+    document: Path
     words: str
     numbers: Sequence[float]
 
@@ -417,27 +421,9 @@ HEADLINES = [
 ]  # fmt: skip
 
 
-def stated(document: str, words: str) -> list[str]:
-    """Return the numbers of a document at these words, which must be there once."""
-    text = " ".join((ROOT / document).read_text().split())
-    found = re.findall(re.escape(words).replace(r"\{\}", NUMBER), text)
-    assert len(found) == 1, f"{document} says this {len(found)} times and not once: {words}"
-    return [found[0]] if isinstance(found[0], str) else list(found[0])
-
-
-def rounds_to(number: float, printed: str) -> bool:
-    """Return whether a number has the digits that are printed."""
-    plain = printed.replace(",", "").replace("−", "-")
-    mantissa, _, exponent = plain.partition("e")
-    unit = 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
-    return abs(float(plain) - number) <= 0.5 * unit * (1.0 + 1e-9)
-
-
-@pytest.mark.parametrize("headline", HEADLINES, ids=lambda h: f"{h.document}: {h.words[:40]}")
+@pytest.mark.parametrize("headline", HEADLINES, ids=lambda h: f"{h.document.name}: {h.words[:40]}")
 def test_stated_numbers_are_the_stored_ones(headline):
-    printed = stated(headline.document, headline.words)
-    for text, number in zip(printed, headline.numbers, strict=True):
-        assert rounds_to(number, text), f"{headline.words}: says {text}, stored is {number:.6g}"
+    assert_says(headline.document, headline.words, *headline.numbers)
 
 
 @pytest.mark.parametrize(
