@@ -183,7 +183,7 @@ def test_a_unit_that_tells_its_progress_stops_on_ctrl_c(out):
 @pytest.mark.parametrize(
     "function",
     [lambda *_: [], partial(sums), "sums", None, sums.__call__, print, str.upper],
-    ids=str,
+    ids=["lambda", "partial", "text", "nothing", "method of an object", "built in", "method"],
 )
 def test_a_function_that_workers_cannot_import_is_refused(function):
     with pytest.raises(InputError, match=r"`function` .* top of a file|no file of Python code"):
