@@ -1,14 +1,15 @@
 """``python -m tools.evidence [study …]``: run the studies of the catalog, keep what they say.
 
-Every study runs into ``out/evidence/<study>-<code>``, where an interrupted run goes on; a change of
-code that computes it begins a new folder. In git are, in docs/evidence, ``<study>.csv`` (one small
-table), one ``verdicts.json`` for all (claims, with where and by which code they were computed) and
-a page ``<study>.md`` that is written from these two; the figures that pages of docs show are in
-docs/images. Without names, all studies are run.
+Every study runs into a folder of out/evidence, where an interrupted run goes on; a change of the
+study, of the code that computes it or of versions begins a new folder. In git are, in
+docs/evidence, ``<study>.csv`` (one small table), one ``verdicts.json`` for all (claims, with where
+and by which code they were computed) and a page ``<study>.md`` that is written from these two; the
+figures that pages of docs show are in docs/images. Without names, all studies are run.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import sys
@@ -38,8 +39,10 @@ Entry = dict[str, Any]
 
 def computed(name: str, seed: int = 0) -> Results:
     """Return the results of a study; what is missing is computed."""
-    folder = ROOT / "out" / "evidence" / f"{name}-{seed}-{fingerprint(train)['code']}"
     study = nt.studies.read(name).model_copy(update={"seed": seed})
+    what = json.dumps([study.identity(), fingerprint(train)], sort_keys=True)
+    key = hashlib.sha256(what.encode()).hexdigest()[:16]
+    folder = ROOT / "out" / "evidence" / f"{name}-seed-{seed}-{key}"
     report = nt.studies.run(study, folder)
     if report.interrupted:
         raise KeyboardInterrupt

@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 from tests.support.folders import ARM, ARMS, HERE, MANIFEST, ROW, SETTING, SPEC, held
 
+import neurotron as nt
 from neurotron._check import InputError
 from neurotron.results.folder import Folder, StorageError, manifest_of
-from neurotron.results.manifest import TRAINING
+from neurotron.results.manifest import TRAINING, study_hash
 from neurotron.results.shard import Damaged
 
 ADVICE = "what is finished is kept: remove the cause, then run the same command again to go on"
@@ -401,3 +402,44 @@ def test_events_are_only_ever_appended(folder):
     before = (folder.path / "runs.jsonl").read_bytes()
     folder.record("end")
     assert (folder.path / "runs.jsonl").read_bytes().startswith(before)
+
+
+@pytest.mark.parametrize("label", ["title", "description", "claims"])
+def test_a_trainer_may_be_labelled_like_the_words_of_a_study(label, tmp_path):
+    text = f"""
+        name = "s"
+        steps = 3
+        trainers = {{ "{label}" = "neuro-tron:step_size=0.1", SGD = "sgd" }}
+        settings = [{{ name = "a", n_inputs = 4, filter_size = 2, network = "symmetric:width=2" }}]
+        """
+    study = nt.studies.parse(text.encode(), "s")
+    nt.studies.run(study, tmp_path / "out", replicates=1)
+    results = nt.load_results(tmp_path / "out")
+    assert set(results.runs["trainer"]) == {label, "SGD"}
+    other = study.model_copy(update={"trainers": study.trainers | {label: "sgd"}})
+    assert study_hash(study.identity()) != study_hash(other.identity())
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [{"name": "b", "n": 2}, {"name": "a", "n": 1}],
+        [{"name": "a", "n": 1}, {"name": "b", "n": True}],
+        [{"name": ["a"], "n": 1}, {"name": "b", "n": 2}],
+    ],
+    ids=["another order", "another type", "names that are none"],
+)
+def test_a_spec_that_is_not_the_same_is_refused_whatever_differs(parts, tmp_path):
+    first = [{"name": "a", "n": 1}, {"name": "b", "n": 2}]
+    spec = {"name": "s", "settings": [{"name": "one", "title": None}]}
+    old, new = (
+        manifest_of(spec | {"parts": each}, {}, {}, "tests.support.units:sums")
+        for each in (first, parts)
+    )
+    with Folder.written(tmp_path / "out", old, False):
+        pass
+    with (
+        pytest.raises(InputError, match=r"another study.*take another folder"),
+        Folder.written(tmp_path / "out", new, False),
+    ):
+        pass

@@ -94,7 +94,7 @@ def sharp(limit: float, *, normal: bool) -> Callable[[Results], list[Finding]]:
         for one in _on_one_problem(results):
             if (one.law == "normal") is normal:
                 part = _parts(one)
-                ratio = Interval(1.0 / part.estimate, 1.0 / part.high, 1.0 / part.low)
+                ratio = Interval(*(_inverse(part[i]) for i in (0, 2, 1)))
                 measure = f"certified over measured root mean square error (≤ {limit:g})"
                 findings.append(
                     Finding.of(one.case, measure, ratio, one.errors.size,
@@ -103,6 +103,10 @@ def sharp(limit: float, *, normal: bool) -> Callable[[Results], list[Finding]]:
         return findings
 
     return check
+
+
+def _inverse(number: float) -> float:
+    return 1.0 / number if number else math.inf
 
 
 def _parts(one: Certified) -> Interval:

@@ -40,7 +40,7 @@ if they push in one direction, less if they average out."""
 
 UNLIMITED = 1e6
 """The bound from which an impersonation is one: labels differ by less."""
-CLOSE = 0.1
+FAR = 0.1
 """Of ‖w*‖: who ends farther away has not recovered the filter."""
 HEAVIER = 2.0
 """How much larger an error may be with heavier tails."""
@@ -173,8 +173,8 @@ def nobody_recovers(results: Results) -> list[Finding]:
         parts = (group["error"] / group["true_length"]).to_numpy()
         findings.append(
             Finding.of(f"{results.titles[str(setting)]}, {trainer}",
-                       f"error over ‖w*‖ at β > 1/2 (> {CLOSE:g} in every run)", bootstrap(parts),
-                       group["replicate"].n_unique(), holds=parts.min() > CLOSE)
+                       f"error over ‖w*‖ at β > 1/2 (> {FAR:g} in every run)", bootstrap(parts),
+                       group["replicate"].n_unique(), holds=parts.min() > FAR)
         )  # fmt: skip
     return findings
 

@@ -182,7 +182,9 @@ class Folder:
     def _require_same(self, manifest: dict[str, Any], mixed: bool) -> None:
         """Refuse another study, or another place to compute unless that is wanted."""
         changes = differences(_without_words(self.manifest), _without_words(manifest))
-        if changes:
+        asked = [(one["study"], one["unit"]) for one in (self.manifest, manifest)]
+        if asked[0] != asked[1]:
+            changes = changes or ["its parts are in another order or of another type"]
             more = f" and {len(changes) - 5} more" if len(changes) > 5 else ""
             raise _check.InputError(
                 f"{str(self.path)!r} holds results of another study: {'; '.join(changes[:5])}"

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -115,19 +115,27 @@ def differences(old: Any, new: Any, place: str = "") -> list[str]:
     return [f"{place} was {was}, is {now}"]
 
 
-def without_words(spec: Any) -> Any:
-    """Return a spec without titles, descriptions and claims, which change no results."""
-    if isinstance(spec, dict):
-        kept = {name: value for name, value in spec.items() if name not in WORDS}
-        return {name: without_words(value) for name, value in kept.items()}
-    return [without_words(value) for value in spec] if isinstance(spec, list) else spec
+def without_words(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a spec without titles, descriptions and claims, which change no results.
+
+    Only its own and those of its settings: a trainer may well be labelled "title".
+    """
+    settings = [_but_words(setting) for setting in spec["settings"]]
+    return _but_words(spec) | {"settings": settings}
+
+
+def _but_words(table: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in table.items() if name not in WORDS}
 
 
 def _by_name(value: Any) -> Any:
     """Return a list of tables as a table: by their names, else by their numbers."""
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         return value
-    return {item.get("name", i): item for i, item in enumerate(value)}
+    names = [item.get("name") for item in value]
+    if not all(isinstance(name, str) for name in names) or len({*names}) < len(names):
+        return dict(enumerate(value))
+    return {item["name"]: item for item in value}
 
 
 def study_hash(spec: dict[str, Any]) -> str:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from neurotron import _check
 from neurotron.studies.building import arm_rows
-from neurotron.studies.reading import complete
+from neurotron.studies.claim_names import check_claims
+from neurotron.studies.completion import complete
 from neurotron.studies.spec import Study
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def study_of(results: Results) -> Study:
     file = results.folder.path / "manifest.json"
     try:
         study = complete(json.dumps({**results.spec, "replicates": 1}))
+        check_claims(study.claims)
         arms = {setting.name: arm_rows(study, setting) for setting in study.settings}
     except ValueError as error:
         raise _check.InputError(f"{file}: it holds no study that can be run: {error}") from None

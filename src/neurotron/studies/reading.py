@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-import textwrap
 import tomllib
-from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any
-
-from pydantic import BaseModel, ValidationError
 
 from neurotron import _check
 from neurotron.studies.claim_names import check_claims
-from neurotron.studies.spec import Setting, Study, Sweep
+from neurotron.studies.completion import TOO_DEEP, complete
+from neurotron.studies.spec import Study
 
-__all__ = ["CATALOG", "catalog", "complete", "parse", "read", "template"]
+__all__ = ["CATALOG", "catalog", "parse", "read", "template"]
 
 CATALOG = resources.files("neurotron.studies") / "catalog"
 MOST_BYTES = 1_000_000
-TOO_DEEP = "lists, tables or `like` are nested too deeply"
-NAME_RULE = (
-    "must be 1 to 64 letters, digits, dots, dashes or underscores, the first a letter or digit"
-)
 
 
 def catalog() -> dict[str, str]:
@@ -77,23 +69,10 @@ def parse(content: bytes, origin: str) -> Study:
         )
     _check.text("origin", origin)
     try:
-        return complete(_as_json(content))
+        study = complete(_as_json(content))
+        check_claims(study.claims)
     except _check.InputError as error:
         raise _check.InputError(f"{_check.printable(origin[:300])}: {error}") from None
-
-
-def complete(text: str) -> Study:
-    """Return the study of a JSON text: checked, and filled in where a setting is `like` another."""
-    _check.text("study", text)
-    try:
-        study = _without_likes(Study.model_validate_json(text))
-    except ValidationError as error:
-        raise _check.InputError(_sentence(error)) from None
-    except RecursionError:
-        raise _check.InputError(TOO_DEEP) from None
-    _check_pairs(study)
-    _check_names(study)
-    check_claims(study.claims)
     return study
 
 
@@ -135,131 +114,3 @@ def _require_short_keys(text: str) -> None:
     bare = STRINGS_AND_COMMENTS.sub("s", text)
     if any(part.count(".") > MOST_DOTS for part in BETWEEN_KEYS.split(bare)):
         raise _check.InputError(TOO_DEEP)
-
-
-def _without_likes(study: Study) -> Study:
-    """Return the study with everything filled in that a setting takes from another one."""
-    by_name = {setting.name: setting for setting in study.settings}
-    if len(by_name) < len(study.settings):
-        names = [setting.name for setting in study.settings]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise _check.InputError(f"two settings are called {twice!r}")
-    whole: dict[str, Setting] = {}
-
-    def filled(setting: Setting, path: tuple[str, ...]) -> Setting:
-        if setting.like is None:
-            return setting
-        if setting.like in path:
-            circle = textwrap.shorten(" → ".join([*path, setting.like]), 200, placeholder=" …")
-            raise _check.InputError(f"`like` goes in a circle: {circle}")
-        if setting.like not in by_name:
-            raise _check.unknown(f"setting in `like` of {setting.name!r}", setting.like, by_name)
-        if setting.like not in whole:
-            whole[setting.like] = filled(by_name[setting.like], (*path, setting.like))
-        own = {name: getattr(setting, name) for name in setting.model_fields_set}
-        own = {"title": None, "paired_with": None} | own  # these two are not inherited
-        return whole[setting.like].model_copy(update=own | {"like": None})
-
-    settings = tuple(filled(setting, (setting.name,)) for setting in study.settings)
-    return study.model_copy(update={"settings": settings})
-
-
-def _check_pairs(study: Study) -> None:
-    """Refuse pairs with a setting that does not exist, or that repeats another one's draws."""
-    by_name = {setting.name: setting for setting in study.settings}
-    for setting in study.settings:
-        if setting.paired_with is None:
-            continue
-        if setting.paired_with not in by_name:
-            where = f"setting in `paired_with` of {setting.name!r}"
-            raise _check.unknown(where, setting.paired_with, by_name)
-        if by_name[setting.paired_with].paired_with is not None:
-            raise _check.InputError(
-                f"`paired_with` of {setting.name!r} must name a setting that is not paired itself, "
-                f"got {setting.paired_with!r}"
-            )
-
-
-def _check_names(study: Study) -> None:
-    """Refuse trainers that are named by a setting or a sweep, and that the study does not have."""
-    for setting in study.settings:
-        for named in (setting.trainers, *(sweep.trainers for sweep in setting.sweeps)):
-            for label in named or ():
-                if label not in study.trainers:
-                    where = f"trainer of setting {setting.name!r}"
-                    raise _check.unknown(where, label, study.trainers)
-
-
-WORDS = {
-    "int_type": "must be a whole number",
-    "int_from_float": "must be a whole number",
-    "float_type": "must be a number",
-    "finite_number": "must be a finite number",
-    "string_type": "must be text",
-    "tuple_type": "must be a list",
-    "dict_type": "must be a table",
-    "model_type": "must be a table",
-    "model_attributes_type": "must be a table",
-    "greater_than": "must be above {gt:,.15g}",
-    "greater_than_equal": "must be at least {ge:,.15g}",
-    "less_than": "must be below {lt:,.15g}",
-    "less_than_equal": "must be at most {le:,.15g}",
-    "too_short": "must not be empty",
-    "too_long": "must have at most {max_length:,} entries",
-    "string_too_short": "must not be empty",
-    "string_too_long": "must have at most {max_length:,} characters",
-}
-"""Our words for pydantic's complaints."""
-
-WORDS_OF_KEYS = {
-    "record": 'must be "log", "all" or a whole number from 1 to 1,000,000,000,000',
-    "name": NAME_RULE,
-    "like": NAME_RULE,
-    "paired_with": NAME_RULE,
-}
-"""What a key must be, where one sentence says it all."""
-
-
-def _sentence(error: ValidationError) -> str:
-    """Return the first complaint of pydantic as one sentence of ours."""
-    first, *others = error.errors()
-    if first["type"] == "missing":  # perhaps because a key is misspelt
-        first = next((each for each in others if each["type"] == "extra_forbidden"), first)
-    if first["type"] == "json_invalid":  # ours is valid, but pydantic stops at 200 levels
-        return TOO_DEEP if "recursion" in first["msg"] else f"not JSON: {first['msg']}"
-    kinds = ("literal['log','all']", "constrained-int", "[key]")
-    place = [part for part in first["loc"] if part not in kinds]
-    if not place:  # not even a table
-        return f"must be a table, got {_check.shown(first['input'])}"
-    where = _place(place)
-    if first["type"] == "extra_forbidden":
-        *table, key = place
-        return str(_check.unknown(f"key in {_place(table) or 'the study'}", key, _keys(table)))
-    if first["type"] == "missing":
-        return f"`{where}` is missing"
-    pattern = (
-        "must not have control or other invisible characters, nor line breaks where one line is "
-        "wanted"
-    )
-    words = {"string_pattern_mismatch": pattern} | WORDS
-    text = words.get(first["type"], first["msg"]).format(**first.get("ctx", {}))
-    if first["type"] == "tuple_type" and place[-1] in ("settings", "sweeps"):
-        text = f"must be a list: write [[{'.'.join(map(str, place[::2]))}]]"
-    rule = WORDS_OF_KEYS.get(str(place[-1]), text) if place[0] != "trainers" else text
-    return f"`{where}` {rule}, got {_check.shorten(repr(first['input']))}"
-
-
-def _place(parts: Sequence[int | str]) -> str:
-    """Return where something is, as in ``settings[0].sweeps[1].bound``."""
-    texts = (
-        f"[{part}]" if isinstance(part, int) else f".{_check.shorten(repr(part)[1:-1])}"
-        for part in parts
-    )
-    return "".join(texts).removeprefix(".")
-
-
-def _keys(table: list[Any]) -> list[str]:
-    """Return the keys that the table at this place may have."""
-    names = [part for part in table if isinstance(part, str)]
-    models: dict[str, type[BaseModel]] = {"settings": Setting, "sweeps": Sweep}
-    return list(models.get(names[-1] if names else "", Study).model_fields)

@@ -15,7 +15,8 @@ from neurotron.problem import Problem
 from neurotron.results.rows import Row
 from neurotron.results.training import sound
 from neurotron.studies.building import arm_rows, check
-from neurotron.studies.reading import complete
+from neurotron.studies.claim_names import check_claims
+from neurotron.studies.completion import complete
 from neurotron.studies.spec import Study
 from neurotron.studies.unit import train
 from neurotron.studies.work import Work
@@ -27,6 +28,7 @@ __all__ = ["work_of"]
 def work_of(study: Study) -> Work:
     """Return the work of a study, after all that it needs has been built once."""
     study = complete(study.model_dump_json(exclude_unset=True, warnings=False))
+    check_claims(study.claims)
     with announced(f"neurotron: checking the study {study.name} ..."):
         check(study)
         arms = {setting.name: arm_rows(study, setting) for setting in study.settings}

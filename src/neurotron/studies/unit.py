@@ -9,7 +9,7 @@ from neurotron import _check
 from neurotron._threads import one_blas_thread
 from neurotron.problem import Problem
 from neurotron.studies.building import build_arms, build_problem, seed_of
-from neurotron.studies.reading import complete
+from neurotron.studies.completion import complete
 from neurotron.studies.spec import Study
 from neurotron.trainers import Arm, NeuroTron
 
