@@ -17,8 +17,8 @@ def test_names_with_settings_build_what_they_say():
     ("registry", "text", "sentence"),
     [
         (nt.laws.BY_NAME, "norml",
-         "unknown law 'norml': did you mean 'normal'? known: corrupted, laplace, normal, "
-         "rademacher, student-t, uniform"),
+         "unknown law 'norml': did you mean 'normal'? known: autoregressive, corrupted, "
+         "laplace, normal, rademacher, student-t, uniform"),
         (nt.laws.BY_NAME, "student-t", "law 'student-t' needs dof: write student-t:dof=…"),
         (nt.laws.BY_NAME, "normal:scal=2",
          "unknown setting of normal 'scal': did you mean 'scale'? known: scale"),

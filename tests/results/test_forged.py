@@ -132,7 +132,7 @@ def respecified(folder, change) -> None:
     """Change the study and everything that is computed from it."""
     spec = json.loads(json.dumps(folder.manifest["spec"]))
     change(spec)
-    rewrite(folder, spec=spec, study=manifest._study_hash(spec))
+    rewrite(folder, spec=spec, study=manifest.study_hash(spec))
 
 
 PARTS = {

@@ -115,10 +115,10 @@ def test_more_replicates_extend_what_is_there(study, undisturbed, out):
 
 def test_other_words_compute_nothing_and_are_kept(study, undisturbed, out):
     nt.studies.run(study, out)
-    words = {"title": "Better", "description": "Longer.", "claims": ("mirror",)}
+    words = {"title": "Better", "description": "Longer.", "claims": ("sgd-ends-at-mirror",)}
     assert nt.studies.run(study.model_copy(update=words), out).kept == 4
     spec = nt.load_results(out).spec
-    assert [spec[name] for name in words] == ["Better", "Longer.", ["mirror"]]
+    assert [spec[name] for name in words] == ["Better", "Longer.", ["sgd-ends-at-mirror"]]
     assert hashes(out) == undisturbed
 
 
