@@ -182,8 +182,7 @@ class Folder:
     def _require_same(self, manifest: dict[str, Any], mixed: bool) -> None:
         """Refuse another study, or another place to compute unless that is wanted."""
         changes = differences(_without_words(self.manifest), _without_words(manifest))
-        asked = [(one["study"], one["unit"]) for one in (self.manifest, manifest)]
-        if asked[0] != asked[1]:
+        if _asked(self.manifest) != _asked(manifest):
             changes = changes or ["its parts are in another order or of another type"]
             more = f" and {len(changes) - 5} more" if len(changes) > 5 else ""
             raise _check.InputError(
@@ -206,6 +205,13 @@ class Folder:
                 f"({'; '.join(places)}), where last digits can differ: take another folder, or "
                 "say --mixed"
             )
+
+
+def _asked(manifest: dict[str, Any]) -> str:
+    """Return what may not change as text; settings may come in another order."""
+    kept = _without_words(manifest)
+    ordered = sorted(kept["settings"], key=lambda setting: str(setting["name"]))
+    return json.dumps(kept | {"settings": ordered}, sort_keys=True)
 
 
 def _without_words(manifest: dict[str, Any]) -> dict[str, Any]:
