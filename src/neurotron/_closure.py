@@ -10,7 +10,6 @@ import ast
 import hashlib
 import sys
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +21,11 @@ PACKAGE = Path(__file__).parent
 US = PACKAGE.name
 DRAWS = "plot"
 """A function of this name draws what was computed, so what it imports computes nothing."""
+STORES = f"{US}.results.rows"
+"""Shapes what any unit returns, so it counts for all of them."""
+TYPES_ONLY = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+INSTALLED = ("site-packages", "dist-packages")
+"""The packages in a folder of this name do not belong together."""
 
 
 class Home(NamedTuple):
@@ -33,35 +37,53 @@ class Home(NamedTuple):
     """The folder that its name begins in."""
 
 
-@cache
+class Known(NamedTuple):
+    """A hash, and what was loaded when it was computed."""
+
+    loads: dict[str, object]
+    digest: str
+
+
+_known: dict[tuple[str, Path], Known] = {}
+
+
 def source_hash(module: str, package: Path = PACKAGE) -> str:
-    """Return a hash of the code in the `closure` of a module, its comments and docstrings aside."""
-    parts = sorted((name, digest) for name, (_, digest) in _followed(module, package).items())
-    return hashlib.sha256(repr(parts).encode()).hexdigest()
+    """Return a hash of the code in the `closure` of a module, its comments and docstrings aside.
+
+    It is kept until a module of somebody else is loaded anew: to edit a file changes nothing that
+    this process computes, but to reload it does.
+    """
+    known = _known.get((module, package))
+    if known is None or any(_load(name) is not load for name, load in known.loads.items()):
+        parts = closure(module, package)
+        text = repr(sorted(parts.items()))
+        loads = {name: _load(name) for name in (module, *parts) if not _is_ours(name)}
+        known = Known(loads, hashlib.sha256(text.encode()).hexdigest())
+        _known[module, package] = known
+    return known.digest
 
 
-def closure(module: str, package: Path = PACKAGE) -> dict[str, Path]:
-    """Return the files of a module and of what it imports, by their modules' names.
+def _load(name: str) -> object:
+    """Return an object that is another one once a module is imported or reloaded."""
+    loaded = sys.modules.get(name)
+    return getattr(loaded, "__spec__", None) or loaded
+
+
+def closure(module: str, package: Path = PACKAGE) -> dict[str, str]:
+    """Return a module, what it imports and what stores results, each with the hash of its code.
 
     Followed are modules of this package, which is in the folder `package`, and those that come with
-    the module: of its own package, or the files beside it if it is in none. Imports are found by
-    reading, at the top of a file and inside functions, but not those for type checkers only, nor
-    those of a function called `plot`.
+    the module: of its own package, or the files and packages beside it if it is in none. Imports
+    are found by reading, at the top of a file and inside functions, but not those for type checkers
+    only, nor those of a function of ours called `plot`.
 
     To import a module also runs the packages that it is in. Ours only list names, so one that is
     merely on the way is not followed; and whoever imports `neurotron` as a whole needs all of it.
     """
-    return {name: file for name, (file, _) in sorted(_followed(module, package).items())}
-
-
-def _followed(module: str, package: Path) -> dict[str, tuple[Path, str]]:
-    """Return the files of the `closure` of a module, each with the hash of its code."""
     home = home_of(module, package)
-    roots = {home.name.partition(".")[0]: home.root, US: package.parent}
-    if "." not in home.name:
-        roots = {file.stem: home.root for file in home.root.glob("*.py")} | roots
-    found: dict[str, tuple[Path, str]] = {}
-    waiting = [*_with_parents(home.name)]
+    roots = _roots(home) | {US: package.parent}
+    found: dict[str, str] = {}
+    waiting = [*_with_parents(home.name), STORES]
     seen = {US, *waiting}
     while waiting:
         name = waiting.pop()
@@ -70,7 +92,7 @@ def _followed(module: str, package: Path) -> dict[str, tuple[Path, str]]:
             continue
         tree = ast.parse(file.read_bytes())
         _drop_texts(tree.body)
-        found[name] = file, hashlib.sha256(ast.dump(tree).encode()).hexdigest()
+        found[name] = hashlib.sha256(ast.dump(tree).encode()).hexdigest()
         for wanted in _imports_of(name, file, tree):
             whole = wanted == US or (
                 wanted.rpartition(".")[0] == US and not _file_of(wanted, roots)
@@ -80,6 +102,15 @@ def _followed(module: str, package: Path) -> dict[str, tuple[Path, str]]:
                     seen.add(each)
                     waiting.append(each)
     return found
+
+
+def _roots(home: Home) -> dict[str, Path]:
+    """Return the first names of the modules that come with one, each with its folder."""
+    names = {home.name.partition(".")[0]}
+    if "." not in home.name:
+        beside = "*.py" if home.root.name in INSTALLED else "*"
+        names |= {path.stem for path in home.root.glob(beside)}
+    return dict.fromkeys(names, home.root)
 
 
 def home_of(module: str, package: Path = PACKAGE) -> Home:
@@ -102,10 +133,14 @@ def home_of(module: str, package: Path = PACKAGE) -> Home:
 
 def _with_parents(name: str) -> Iterator[str]:
     """Yield the packages that a module is in, if they are not ours, and the module."""
-    parts = name.split(".")
-    if parts[0] == US:
+    if _is_ours(name):
         return iter([name])
+    parts = name.split(".")
     return (".".join(parts[:count]) for count in range(1, len(parts) + 1))
+
+
+def _is_ours(name: str) -> bool:
+    return name.partition(".")[0] == US
 
 
 def _modules_of(package: Path) -> Iterator[str]:
@@ -121,14 +156,14 @@ def _file_of(name: str, roots: dict[str, Path]) -> Path | None:
     if top not in roots:
         return None
     place = roots[top].joinpath(top, *rest)
-    files = (place.with_name(f"{place.name}.py"), place / "__init__.py")
+    files = (place / "__init__.py", place.with_name(f"{place.name}.py"))
     return next((file for file in files if file.is_file()), None)
 
 
 def _imports_of(name: str, file: Path, tree: ast.Module) -> Iterator[str]:
     """Yield the full names of what a module imports: modules, and things that are in them."""
     package = name.split(".") if file.name == "__init__.py" else name.split(".")[:-1]
-    for node in _import_statements(tree.body):
+    for node in _import_statements(tree.body, DRAWS if _is_ours(name) else None):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name
@@ -142,16 +177,18 @@ def _imports_of(name: str, file: Path, tree: ast.Module) -> Iterator[str]:
         yield from (f"{origin}.{alias.name}" for alias in node.names)
 
 
-def _import_statements(body: list[ast.stmt]) -> Iterator[ast.Import | ast.ImportFrom]:
-    """Yield the imports among statements and inside of them."""
+def _import_statements(
+    body: list[ast.stmt], left_out: str | None
+) -> Iterator[ast.Import | ast.ImportFrom]:
+    """Yield the imports among statements and inside of them, but for functions of one name."""
     for node in body:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             yield node
-        elif isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
-            yield from _import_statements(node.orelse)
-        elif not (isinstance(node, ast.FunctionDef) and node.name == DRAWS):
+        elif isinstance(node, ast.If) and ast.unparse(node.test) in TYPES_ONLY:
+            yield from _import_statements(node.orelse, left_out)
+        elif not (isinstance(node, ast.FunctionDef) and node.name == left_out):
             for inner in _bodies(node):
-                yield from _import_statements(inner)
+                yield from _import_statements(inner, left_out)
 
 
 def _bodies(node: ast.AST) -> Iterator[list[ast.stmt]]:

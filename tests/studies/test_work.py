@@ -238,3 +238,12 @@ def test_a_work_names_its_units_and_has_no_arms(out):
     with pytest.raises(InputError, match="`check` must be a function"):
         nt.studies.Work(SPEC, UNITS, sums, check=3)
     assert not out.exists()
+
+
+class Callable:
+    """A class can be called as well, but computes nothing."""
+
+
+def test_a_class_is_no_function():
+    with pytest.raises(InputError, match=r"`function` must be a function .*Callable"):
+        work(Callable)

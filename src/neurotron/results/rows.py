@@ -5,7 +5,7 @@ Workers do this, with NumPy alone; whoever writes makes a table of the rows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -36,10 +36,10 @@ def plain_rows(result: Any) -> list[Row]:
     rows = _listed(result)
     names = list(rows[0]) if rows else []
     for name in names:
-        if not isinstance(name, str) or name in OWN:
+        if not isinstance(name, str) or not _is_writable(name) or name in OWN:
             raise _check.InputError(
-                "the names of columns must be text, and none of setting and replicate, which every "
-                f"table has: got {_check.shown(name)}"
+                "the names of columns must be text that UTF-8 can write, and none of setting and "
+                f"replicate, which every table has: got {_check.shown(name)}"
             )
     for row in rows:
         if row.keys() != rows[0].keys():
@@ -65,7 +65,7 @@ def _listed(result: Any) -> list[Mapping[str, Any]]:
     if hasattr(result, "iter_rows"):
         result = {column.name: column for column in result.iter_columns()}
     if isinstance(result, Mapping):
-        columns = {name: list(values) for name, values in result.items()}
+        columns = {name: _column(name, values) for name, values in result.items()}
         lengths = {len(values) for values in columns.values()}
         if len(lengths) > 1:
             raise _check.InputError(
@@ -80,6 +80,20 @@ def _listed(result: Any) -> list[Mapping[str, Any]]:
         "a unit must return a list of rows, each a mapping from columns to values, or a mapping of "
         f"equally long columns, or a polars table, got {_check.shown(result)}"
     )
+
+
+def _column(name: Any, values: Any) -> list[Any]:
+    """Return the values of a column; text is one value, although Python can list its letters."""
+    try:
+        each = None if isinstance(values, (str, bytes, Mapping, Set)) else iter(values)
+    except TypeError:  # a number, say
+        each = None
+    if each is None:
+        raise _check.InputError(
+            f"column {_check.shown(name)} must be a list or an array with one value for each row, "
+            f"got {_check.shown(values)}"
+        )
+    return [*each]
 
 
 def _plain(name: str, value: Any) -> Any:
@@ -117,9 +131,14 @@ def _stored(name: str, value: Any) -> Any:
     """Refuse what a file cannot hold."""
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise _unfit(name, "a whole number of more than 64 bits")
-    if isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value):
+    if isinstance(value, str) and not _is_writable(value):
         raise _unfit(name, "text that UTF-8 cannot write")
     return value
+
+
+def _is_writable(text: str) -> bool:
+    """Tell whether UTF-8 can write a text."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def _unfit(name: str, what: str) -> _check.InputError:

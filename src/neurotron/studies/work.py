@@ -132,10 +132,11 @@ def name_of(function: Function) -> str:
     """Return the name by which anybody can import a function, as in "module:function"."""
     module = getattr(function, "__module__", None) or ""
     name = getattr(function, "__qualname__", "")
-    if not name or getattr(sys.modules.get(module), name, None) is not function:
+    found = getattr(sys.modules.get(module), name, None)
+    if not name or found is not function or isinstance(function, type):
         raise _check.InputError(
-            "`function` must be defined at the top of a file, under its own name, so that workers "
-            f"can import it, got {_check.shown(function)}"
+            "`function` must be a function that is defined at the top of a file, under its own "
+            f"name, so that workers can import it, got {_check.shown(function)}"
         )
     return f"{home_of(module).name}:{name}"
 
