@@ -291,7 +291,7 @@ def test_a_damaged_manifest_is_told(folder, text, sentence):
 
 def test_a_folder_of_an_earlier_format_is_refused_and_nothing_in_it_is_touched(folder):
     arm = {name: value for name, value in ARM.items() if name != "attack_text"}
-    spec = {"name": "small", "steps": 10, "cohorts": SPEC["settings"]}
+    spec = SPEC | {"cohorts": SPEC["settings"]}
     old = manifest_of(spec, {"a": [arm], "b": [arm]}, HERE, TRAINING) | {"format": 1}
     (folder.path / "manifest.json").write_text(json.dumps(old))
 

@@ -2,7 +2,8 @@
 
 A study is a list of settings. A setting is one problem (network, law, sizes) with its sweeps: every
 trainer meets every attack on one stream of data. It is repeated `replicates` times, each time
-with a new network, new true weights and a new stream. Settings draw independently of each other,
+with a new network, new true weights and a new stream, or only with a new stream if it says
+`same_problem`. Settings draw independently of each other,
 unless one is `paired_with` another.
 """
 
