@@ -116,7 +116,7 @@ def _plain_spec(spec: Any) -> dict[str, Any]:
     """Return a spec as it comes back from JSON."""
     try:
         plain = json.loads(json.dumps(spec, allow_nan=False))
-        json.dumps([plain, without_words(plain)], ensure_ascii=False).encode()
+        json.dumps(plain, ensure_ascii=False, indent=1).encode()  # as a manifest writes it
     except (TypeError, ValueError, RecursionError) as error:
         raise _check.InputError(f"`spec` must be plain JSON values: {error}") from None
     if not is_spec(plain):
