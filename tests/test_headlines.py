@@ -19,7 +19,6 @@ from tests.support.documents import (
     PROOFS,
     ROOT,
     assert_says,
-    rounds_to,
 )
 from tools import evidence
 
@@ -424,15 +423,6 @@ HEADLINES = [
 @pytest.mark.parametrize("headline", HEADLINES, ids=lambda h: f"{h.document.name}: {h.words[:40]}")
 def test_stated_numbers_are_the_stored_ones(headline):
     assert_says(headline.document, headline.words, *headline.numbers)
-
-
-@pytest.mark.parametrize(
-    ("number", "printed", "right"),
-    [(0.608, "0.61", True), (0.608, "0.60", False), (1.74e-14, "1.7e-14", True),
-     (1.76e-14, "1.7e-14", False), (-0.6026, "−0.603", True), (7079.0, "7,079", True)],
-)  # fmt: skip
-def test_a_number_is_right_if_all_printed_digits_are(number, printed, right):
-    assert rounds_to(number, printed) is right
 
 
 def test_makefile_and_readme_say_the_same_about_how_long_it_takes():
