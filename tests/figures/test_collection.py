@@ -412,3 +412,21 @@ def test_the_certificate_of_an_attacked_run_is_shown_and_runs_outside_are_counte
     assert (
         "Of 6 runs whose certificate says more than their start, 3 ended outside" in chart.caption
     )
+
+
+@pytest.mark.parametrize(
+    ("same", "said"),
+    [
+        ("true", "each with its own data, on one network with the same true weights"),
+        ("false", "each with its own network, true weights and data"),
+    ],
+)
+def test_captions_say_what_replicates_share(same, said, tmp_path):
+    text = LIKE_THE_PAPERS.replace("[[settings]]\n", f"[[settings]]\nsame_problem = {same}\n")
+    study = nt.studies.parse(text.encode(), "like")
+    results = made(tmp_path / "r", study, as_in_the_paper, 2)
+    captions = [
+        chart.caption for chart in nt.figures.charts(results) if "Lines are" in chart.caption
+    ]
+    assert captions
+    assert all(said in caption for caption in captions)

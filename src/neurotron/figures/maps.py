@@ -145,7 +145,7 @@ class Maps:
         over = self.view.replicates(settings)
         caption = (
             f"{_about(met)} at every pair of a probability β and a bound θ. {kind.said} over "
-            f"{over}, each with its own network, true weights and data; bright is good."
+            f"{over}, {self.view.what_is_their_own(settings)}; bright is good."
             f"{_worst(met)}{self._region_said(panels)} Cells without runs are empty."
             f"{fewer}{left_out}{coarser}"
         )

@@ -60,7 +60,7 @@ def over_steps(
     """Return a chart of trajectories; the caption is what it is about, and what the bands are."""
     over = view.replicates(settings)
     caption = (
-        f"{about} Lines are medians over {over}, each with its own network, true weights and data "
+        f"{about} Lines are medians over {over}, {view.what_is_their_own(settings)} "
         "(of an even number, the lower of the middle two); bands hold the middle 80 % of them. "
         "Runs that diverged count as infinite."
     )

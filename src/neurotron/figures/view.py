@@ -92,6 +92,16 @@ class View:
         """Return the trainers of a setting, in the order of its arms."""
         return list(dict.fromkeys(met.trainer for met in self.arms[setting]))
 
+    def what_is_their_own(self, settings: Sequence[str]) -> str:
+        """Return what the replicates of some settings do not share, in words."""
+        shared = {
+            one["same_problem"] for one in self.results.spec["settings"] if one["name"] in settings
+        }
+        if shared == {True}:
+            return "each with its own data, on one network with the same true weights"
+        mixed = " (or only data, where a setting has one network)" if len(shared) > 1 else ""
+        return f"each with its own network, true weights and data{mixed}"
+
     def replicates(self, settings: Sequence[str]) -> str:
         """Return over how many replicates something is, in words."""
         counts = {self.results.replicates[setting] for setting in settings}
