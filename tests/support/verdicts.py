@@ -1,4 +1,4 @@
-"""The verdicts that README and docs speak of, by study."""
+"""The verdicts that README and docs state, by study."""
 
 from __future__ import annotations
 

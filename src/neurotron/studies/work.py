@@ -113,7 +113,7 @@ class Work:
 
 
 def _plain_spec(spec: Any) -> dict[str, Any]:
-    """Return a spec as it comes back from JSON."""
+    """Return a spec after it was written as JSON and read again."""
     try:
         plain = json.loads(json.dumps(spec, allow_nan=False))
         json.dumps(plain, ensure_ascii=False, indent=1).encode()  # as a manifest writes it
