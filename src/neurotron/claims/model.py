@@ -111,6 +111,8 @@ class Claim:
     """The section of the report that shows it, if there is one, as in "certificates"."""
     broader_than_published: bool = False
     """Whether its words mean more than the paper's own comparison."""
+    short: str = ""
+    """The statement in a few words, for a line of a terminal or a headline."""
 
 
 @dataclass(frozen=True)
@@ -169,6 +171,11 @@ class Judgement:
         elif self.inconclusive:
             parts.append(f"there are too few replicates for some ({_cases(self.inconclusive)})")
         return "; ".join(parts)
+
+    @property
+    def effect(self) -> str:
+        """What was measured, in a few words with numbers."""
+        return self.reason
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON; what is infinite is None."""
