@@ -21,8 +21,8 @@ def card(
     Every text is escaped. The card has no styles and no scripts of its own, so it takes the colours
     of the notebook, light or dark.
 
-    >>> card("Problem", {"inputs": "8 & more"})
-    '<div><strong>Problem</strong><table><tr><th>inputs</th><td>8 &amp; more</td></tr></table></div>'
+    >>> card("Problem", {"inputs": "8 & 1"})
+    '<div><strong>Problem</strong><table><tr><th>inputs</th><td>8 &amp; 1</td></tr></table></div>'
     """
     parts = [f"<strong>{escape(title)}</strong>"]
     if facts:
