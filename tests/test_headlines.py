@@ -192,7 +192,9 @@ def frontier_words() -> Iterator[Headline]:
     shares = [100.0 * one["estimate"] for one in findings("frontier", "exact-below-half")]
     yield Headline(README, "at least {} % in every setting of another", [min(shares)])
     yield Headline(
-        DEFENCE, "it is {} % in {} of {} settings and {} % in one",
+        DEFENCE,
+        "{} % of the runs ended below 1e-12 in {} of the {} combinations of a law and an attack, "
+        "and {} % in the last one",
         [max(shares), shares.count(100.0), len(shares), min(shares)],
     )  # fmt: skip
 
@@ -212,23 +214,26 @@ def defence_words() -> Iterator[Headline]:
     yield Headline(README, "largest inputs ({} % of the runs;", [large])
     yield Headline(README, "`nt.TrimmedSGD()` does better there, {} %)", [trimmed])
     yield Headline(README, "adaptive attack ({} % at β = 0.4)", [exactly])
-    yield Headline(DEFENCE, "on the paper's networks {} % of the runs", [exact])
+    yield Headline(DEFENCE, "On the paper's networks, {} % of the runs", [exact])
+    yield Headline(DEFENCE, "The number {} % is from", [exact])
     yield Headline(
-        DEFENCE, "{} % for N(0, 1), {} % for t(4), {} % for N(0, 9) and {} % for Laplace(2). No",
+        DEFENCE, "{} % for N(0, 1), {} % for t(4), {} % for N(0, 9) and {} % for Laplace(2).",
         large_norm_by_law(),
     )  # fmt: skip
     yield Headline(
         DEFENCE,
-        "{} % of the runs at β ≤ 0.4 end below 1e-12, and {} % at β = 0.45.",
+        "At β ≤ 0.4, {} % of the runs end below 1e-12; at β = 0.45, none does ({} %).",
         [large, share("RefinedTron", ("large-norm",), "exact", "0.45")],
     )
-    yield Headline(DEFENCE, "`TrimmedSGD` does better there: {} %.", [trimmed])
+    yield Headline(DEFENCE, "`TrimmedSGD` does better in this case: {} % at β ≤ 0.4.", [trimmed])
     yield Headline(
-        DEFENCE, "at β = 0.4: {} % end below 1e-12 and {} % below 1e-6", [exactly, closely]
+        DEFENCE,
+        "Under the adaptive attack at β = 0.4, {} % of the runs end below 1e-12 and {} % below",
+        [exactly, closely],
     )
     yield Headline(
         DEFENCE,
-        "under the adaptive attack {} % of the runs end below 1e-12 and {} % below 1e-6",
+        "Under the adaptive attack at β = 0.45, {} % of the runs end below 1e-12 and {} % below",
         [share("RefinedTron", ("adaptive",), column, "0.45") for column in ("exact", "close")],
     )
     yield Headline(
@@ -248,7 +253,7 @@ def defence_words() -> Iterator[Headline]:
         [worst(CONSTANT, "0.2", "0.4"), worst(CONSTANT, "0.45")],
     )  # fmt: skip
     yield Headline(
-        DEFENCE, "at β = 0.4 it is {} % below 1e-12 and {} % below 1e-6",
+        DEFENCE, "it. At β = 0.4, {} % of the runs end below 1e-12 and {} % below 1e-6",
         [share("RefinedTron", ("large-norm",), column, "0.4") for column in ("exact", "close")],
     )  # fmt: skip
     square, leaky, overlapping = (
@@ -256,23 +261,25 @@ def defence_words() -> Iterator[Headline]:
     )
     yield Headline(
         DEFENCE,
-        "at most {} % with as many weights as inputs (r = n = 40), at most {} % with a single "
-        "leaky gate, and {} % for a convolution of stride 1 under the adaptive attack at β = 0.4",
+        "at most {} % of the runs end below 1e-12 with as many weights as inputs (r = n = 40), at "
+        "most {} % with a single leaky gate, and {} % with a convolution of stride 1 under the "
+        "adaptive attack at β = 0.4",
         [max(square), max(leaky), overlapping[-1]],
     )
     every = table("half-space")
     yield Headline(
         DEFENCE, "{} % of the runs end below 1e-6 (95 % interval {} … {} %)", interval(every)
     )
-    yield Headline(DEFENCE, "one half-space {} % end below 1e-6", interval(every)[:1])
+    yield Headline(DEFENCE, "one half-space, {} % end below 1e-6", interval(every)[:1])
     yield Headline(
         DEFENCE,
-        "{} % of the runs of N(0, 1) and t(4) end there, and {} % of those of N(0, 9) and",
+        "laws N(0, 1) and t(4), {} % of the runs end below 1e-6. On problems with 50 inputs, with "
+        "the laws N(0, 9) and Laplace(2), {} % do",
         [percent(every[:2], "close"), percent(every[2:], "close")],
     )
     stuck = rows("defence", trainer="RefinedTron", attack="large-norm", probability="0.45")
     yield Headline(
-        DEFENCE, "at β = 0.45 its median error is {} (θ = 1) or {} (θ = 4)",
+        DEFENCE, "At β = 0.45, the median error is {} (θ = 1) or {} (θ = 4)",
         [float(row["median"]) for row in stuck],
     )  # fmt: skip
     lost = [100.0 - 100.0 * float(row["close"]) for row in rows("correlated", trainer="TrimmedSGD")]
