@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from neurotron import studies
+from neurotron.studies import building
+
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -38,6 +41,14 @@ def test_every_picture_of_a_study_is_shown(study, page):
     pictures = [path.name for path in (ROOT / "docs" / "images" / study).iterdir()]
     assert pictures
     assert [name for name in pictures if f"{study}/{name}" not in shown] == []
+
+
+def test_the_study_in_the_guide_can_be_run(tmp_path):
+    (study,) = re.findall(r"```toml\n(.*?)```", (ROOT / "docs" / "studies.md").read_text(), re.S)
+    (tmp_path / "mine.toml").write_text(study)
+    read = studies.read(tmp_path / "mine.toml")
+    assert read.settings[1].sweeps == read.settings[0].sweeps
+    building.check(read)
 
 
 ELSEWHERE = re.compile(r"\b(?:THEORY2?|DESIGN|REFEREE)\b|theory notes")
