@@ -317,6 +317,7 @@ def certificate_words() -> Iterator[Headline]:
     yield Headline(README, "within {} % of the measured error for normal inputs", [above])
     yield Headline(README, "up to {} % too large for the other laws", [100.0 * (max(others) - 1.0)])
     yield Headline(README, "is {} times the RMS bound", [math.sqrt(20.0)])
+    yield Headline(PROOFS, "squared error was within {} % of the measured one", [above])
     yield Headline(PROOFS, "error is at most {} % above the measured one", [above])
     yield Headline(PROOFS, "confidence is $\\sqrt{20} = {}$ times that", [math.sqrt(20.0)])
     for beta in ("0.5", "0.2"):
