@@ -380,7 +380,7 @@ def paper_words() -> Iterator[Headline]:
         [*smaller[0], *faster[0]],
     )  # fmt: skip
     yield Headline(
-        PAGES, "the other way round: {} … {} times the error, {} … {} times the steps",
+        PAGES, "Neuro-Tron has {} … {} times the error and needs {} … {} times the steps",
         [*smaller[1], *faster[1]],
     )  # fmt: skip
     yield Headline(
@@ -397,7 +397,7 @@ def paper_words() -> Iterator[Headline]:
         estimates("paper", "recovers-without-attack", ""),
     )
     weights = max(estimates("paper", "outer-weights-help", "θ = 1, published step sizes"))
-    yield Headline(PAGES, "so, q = 10 has {} of the error", [weights])
+    yield Headline(PAGES, "q = 10 has {} of the error", [weights])
     yield Headline(ERRATA, "ends at {} of the error of $q = 1$", [weights])
 
 
