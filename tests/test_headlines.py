@@ -222,7 +222,7 @@ def defence_words() -> Iterator[Headline]:
     )  # fmt: skip
     yield Headline(
         DEFENCE,
-        "At β ≤ 0.4, {} % of the runs end below 1e-12; at β = 0.45, none does ({} %).",
+        "At β ≤ 0.4, {} % of the runs end below 1e-12, and at β = 0.45, {} % do.",
         [large, share("RefinedTron", ("large-norm",), "exact", "0.45")],
     )
     yield Headline(DEFENCE, "`TrimmedSGD` does better in this case: {} % at β ≤ 0.4.", [trimmed])
