@@ -11,3 +11,7 @@ from neurotron.data.rows import Rows
 from neurotron.data.simulated import Simulated
 
 __all__ = ["Batch", "Data", "Purpose", "Rows", "Simulated", "Stream"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

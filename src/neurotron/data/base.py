@@ -24,6 +24,9 @@ class Batch(NamedTuple):
     labels: Array
     counts: Array | None = None
 
+    def __repr__(self) -> str:
+        return f"Batch({_check.shapes(self._asdict())})"
+
 
 class Data(Pickled, ABC):
     """Where inputs x and honest labels y come from; a subclass gives `law` and `batch`.
@@ -42,8 +45,8 @@ class Data(Pickled, ABC):
     ...         u, _ = stream.pairs(nt.data.Purpose.NOISE, step, batch_size)
     ...         return batch._replace(labels=batch.labels - np.log(u) - 1.0)
     >>> problem = nt.Problem(nt.networks.linear(2), SkewedNoise(nt.Normal(), [1.0, 2.0]))
-    >>> run = nt.simulate(problem, [nt.Arm(nt.SGD(0.01))], steps=2000, batch_size=10)
-    >>> bool(run.errors[0, -1] < 0.2)
+    >>> run = nt.simulate(problem, nt.SGD(0.01), steps=2000, batch_size=10)
+    >>> bool(run.final_errors[0] < 0.2)
     True
     """
 

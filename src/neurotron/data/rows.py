@@ -41,7 +41,7 @@ class Rows(Data):
     >>> network = nt.networks.relu_gate(2)
     >>> X = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
     >>> problem = nt.Problem.from_rows(network, X, network([3.0, -2.0], X))
-    >>> run = nt.simulate(problem, [nt.Arm(nt.NeuroTron(0.5))], steps=200, batch_size=2)
+    >>> run = nt.simulate(problem, nt.NeuroTron(0.5), steps=200, batch_size=2)
     >>> run.weights.round(6)
     array([[ 3., -2.]])
     """
@@ -64,7 +64,9 @@ class Rows(Data):
             object.__setattr__(self, "true_weights", weights)
 
     def __repr__(self) -> str:
-        return f"Rows({self.law!r})"
+        weighted = ", weighted" if self.law.weighted else ""
+        known = "" if self.true_weights is None else ", with true weights"
+        return f"Rows({len(self.X)} rows of {self.X.shape[1]} inputs{weighted}{known})"
 
     def batch(self, network: FilterNetwork, stream: Stream, step: int, batch_size: int) -> Batch:
         """Return batch number `step` of the stream."""

@@ -14,7 +14,7 @@ from neurotron.networks import FilterNetwork
 __all__ = ["Simulated"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Simulated(Data):
     """Fresh batches from a law, with labels f_{w*}(x) + noise · ζ, where ζ ~ N(0, 1).
 
@@ -45,6 +45,11 @@ class Simulated(Data):
             weights = _check.array("true_weights", self.true_weights, ("r",))
             object.__setattr__(self, "true_weights", weights)
         object.__setattr__(self, "noise", _check.number("noise", self.noise, "[0, 1e70]"))
+
+    def __repr__(self) -> str:
+        unknown = "" if self.true_weights is not None else ", without true weights"
+        noise = f", noise={self.noise:g}" if self.noise > 0.0 else ""
+        return f"{type(self).__name__}({self.law!r}{noise}{unknown})"
 
     def require_labels(self) -> None:
         """Refuse to make labels without true weights."""

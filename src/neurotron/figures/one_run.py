@@ -9,7 +9,7 @@ from neurotron import _check
 from neurotron.figures import render_matplotlib
 from neurotron.figures.chart import ERROR, STEPS, Chart, Line, Panel, line_of
 from neurotron.figures.styles import shades, styles
-from neurotron.trainers import BY_NAME, Arm
+from neurotron.trainers import BY_NAME, Arm, Trainer
 from neurotron.trajectories import Trajectories
 
 __all__ = ["plot", "run_chart", "run_lines"]
@@ -34,13 +34,18 @@ def run_lines(run: Trajectories) -> list[Line]:
 
 
 def _looks(arms: tuple[Arm, ...]) -> list[Any]:
-    """Return the style of each arm: its trainer's, in shades if one trainer meets many attacks."""
-    names = {factory: name for name, factory in BY_NAME.factories.items()}
-    labels = [repr(arm.trainer) for arm in arms]
-    algorithms = [names.get(type(arm.trainer), "") for arm in arms]
-    by_label = styles(zip(labels, algorithms, strict=True))
+    """Return the style of each arm: that of its kind of trainer, in shades if there are several."""
+    kinds = [type(arm.trainer) for arm in arms]
+    labels = [f"{kind.__module__}.{kind.__qualname__}" for kind in kinds]
+    by_label = styles(zip(labels, map(_algorithm, kinds), strict=True))
     left = {label: iter(shades(by_label[label], labels.count(label))) for label in by_label}
     return [next(left[label]) for label in labels]
+
+
+def _algorithm(kind: type[Trainer]) -> str:
+    """Return the name of the built-in trainer that a class is or comes from, "" if none."""
+    names = {factory: name for name, factory in BY_NAME.factories.items()}
+    return next((names[base] for base in kind.__mro__ if base in names), "")
 
 
 def plot(run: Trajectories, path: str | Path | None = None) -> Any:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 import numpy as np
 
 from neurotron import _check
+from neurotron._arguments import Explained
 from neurotron._formula import formula_group
 from neurotron._pickling import Pickled
 
@@ -30,7 +31,7 @@ Direction = Literal["sensing", "gradient", "first_gradient"]
 
 
 @dataclass(frozen=True, eq=False)
-class Trainer(Pickled):
+class Trainer(Pickled, metaclass=Explained):
     """Base of all trainers.
 
     Write your own by naming a `direction` and giving `influence`, in plain NumPy. One that adapts
@@ -61,6 +62,9 @@ class Trainer(Pickled):
     step_size: float | str
     averaging: bool = field(default=False, kw_only=True)
 
+    short_name: ClassVar[str] = "Trainer"
+    """What tables and figures call it: the name of its class, unless the class gives another."""
+
     direction: ClassVar[Direction] = "gradient"
     """What a residual is multiplied with."""
 
@@ -69,6 +73,10 @@ class Trainer(Pickled):
 
     step_words: ClassVar[tuple[str, ...]] = ()
     """What `step_size` may say instead of a number; `resolve` finds the number."""
+
+    def __init_subclass__(cls) -> None:
+        if "short_name" not in vars(cls):
+            cls.short_name = cls.__name__
 
     def __post_init__(self) -> None:
         if isinstance(self.step_size, str) and self.step_words:
@@ -129,15 +137,21 @@ class Trainer(Pickled):
         return formula_group(self, "influence", "observe", "adapt")
 
     @property
-    def shown_settings(self) -> dict[str, object]:
-        """The settings that its text names besides `averaging`, in order; None stands for unset."""
+    def shown_parameters(self) -> dict[str, object]:
+        """The parameters that its text names besides `averaging`; those that are None are unset."""
         return {"step_size": self.step_size}
+
+    @property
+    def parameter_texts(self) -> dict[str, str]:
+        """The parameters that are set, each as text such as "step_size=0.1"."""
+        given = self.shown_parameters | {"averaging": self.averaging or None}
+        return {
+            name: f"{name}={_text(value)}" for name, value in given.items() if value is not None
+        }
 
     def shown_as(self, name: str) -> str:
         """Return the text of the trainer under the name of a class."""
-        settings = self.shown_settings | {"averaging": self.averaging or None}
-        parts = (f"{key}={_text(value)}" for key, value in settings.items() if value is not None)
-        return f"{name}({', '.join(parts)})"
+        return f"{name}({', '.join(self.parameter_texts.values())})"
 
     def __repr__(self) -> str:
         return self.shown_as(type(self).__name__)

@@ -52,6 +52,6 @@ class ClippedTron(NeuroTron):
     adapt = staticmethod(tracking.adapt)
 
     @property
-    def shown_settings(self) -> dict[str, object]:
+    def shown_parameters(self) -> dict[str, object]:
         """Those of `NeuroTron`, quantile and speed."""
-        return super().shown_settings | {"quantile": self.quantile, "speed": self.speed}
+        return super().shown_parameters | {"quantile": self.quantile, "speed": self.speed}

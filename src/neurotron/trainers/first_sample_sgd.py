@@ -23,4 +23,5 @@ class FirstSampleSGD(Trainer):
         η > 0.
     """
 
+    short_name: ClassVar[str] = "first-sample SGD"
     direction: ClassVar[Direction] = "first_gradient"

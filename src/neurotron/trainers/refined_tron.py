@@ -89,9 +89,9 @@ class RefinedTron(StagedTrainer):
     >>> network = nt.networks.symmetric(n_inputs=20, filter_size=5, width=4, seed=1)
     >>> problem = nt.Problem.draw(network, nt.Normal(), seed=1)
     >>> attack = nt.attacks.Adaptive(bound=1.0, probability=0.4)
-    >>> arms = [nt.Arm(nt.NeuroTron("fastest"), attack), nt.Arm(nt.RefinedTron(), attack)]
-    >>> run = nt.simulate(problem, arms, steps=10_000, batch_size=16)
-    >>> bool(run.errors[0, -1] > 0.01), bool(run.errors[1, -1] < 1e-13)
+    >>> trainers = [nt.NeuroTron(), nt.RefinedTron()]
+    >>> run = nt.simulate(problem, trainers, attack=attack, steps=10_000, batch_size=16)
+    >>> bool(run.final_errors[0] > 0.01), bool(run.final_errors[1] < 1e-13)
     (True, True)
     """
 
@@ -104,19 +104,19 @@ class RefinedTron(StagedTrainer):
     def __post_init__(self) -> None:
         if self.warm_up is not None:
             object.__setattr__(self, "warm_up", _check.integer("warm_up", self.warm_up, 1))
-        self._parts(None, None)  # the second stage checks its own settings
+        self._parts(None)  # the second stage checks its own parameters
 
     @property
     def parts(self) -> tuple[Trainer, ...]:
         """Both stages, before the run is known."""
-        return self._parts(None, None)
+        return self._parts(None)
 
-    def _parts(self, first: str | None, second: str | None) -> tuple[Trainer, ...]:
-        """Return both stages, with samples weighted as said."""
+    def _parts(self, weighting: str | None) -> tuple[Trainer, ...]:
+        """Return both stages, with samples weighted as said in the second."""
         return (
-            NeuroTron("fastest", weighting=first),
+            NeuroTron(),
             ClippedSGD(
-                self.pace, quantile=self.quantile, speed=self.speed, weighting=second,
+                self.pace, quantile=self.quantile, speed=self.speed, weighting=weighting,
                 averaging=self.averaging,
             ),
         )  # fmt: skip
@@ -125,17 +125,15 @@ class RefinedTron(StagedTrainer):
         self, problem: Problem, *, batch_size: int, steps: int, attack: Attack | None
     ) -> ResolvedRefinedTron:
         """Return the defence with samples weighted where moments need it, and stage lengths."""
-        plain = problem.even_moments(None)
-        first = "inverse-norm" if plain.quartic is None else None
-        second = "inverse-norm" if plain.covariance is None else None
-        if problem.even_moments(first).quartic is None:
+        if NeuroTron().moments(problem).quartic is None:
             raise _check.InputError(
-                f"RefinedTron needs moments that {problem.law!r} does not have or does not say: "
-                "take Empirical(rows), with rows drawn from it"
+                f"RefinedTron needs fourth moments of the inputs, which are infinite or not known "
+                f"for {problem.law!r}: take Empirical(rows) as the law, with rows drawn from it"
             )
+        second = "inverse-norm" if problem.covariance is None else None
         tron, clipped = (
             part.resolve(problem, batch_size=batch_size, steps=steps, attack=attack)
-            for part in self._parts(first, second)
+            for part in self._parts(second)
         )
         warm_up = self.warm_up
         if warm_up is None:
@@ -148,14 +146,16 @@ class RefinedTron(StagedTrainer):
             latest=steps // 2,
         )
 
-    def __repr__(self) -> str:
-        plain = (field for field in dataclasses.fields(self) if field.init)
-        changed = [
-            f"{field.name}={getattr(self, field.name)!r}"
-            for field in plain
-            if getattr(self, field.name) != field.default
-        ]
-        return f"RefinedTron({', '.join(changed)})"
+    @property
+    def shown_parameters(self) -> dict[str, object]:
+        """The parameters that differ from their defaults."""
+        names = ("warm_up", "pace", "quantile", "speed")
+        given = {name: getattr(self, name) for name in names}
+        return {
+            field.name: given[field.name]
+            for field in dataclasses.fields(self)
+            if field.name in given and given[field.name] != field.default
+        }
 
 
 class Notes(NamedTuple):

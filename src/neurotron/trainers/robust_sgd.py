@@ -76,7 +76,7 @@ class RobustSGD(Trainer):
         return dataclasses.replace(self, pace=min(0.5 * math.sqrt(batch_size), most))
 
     @property
-    def shown_settings(self) -> dict[str, object]:
+    def shown_parameters(self) -> dict[str, object]:
         """Pace and weighting if they are set, quantile and speed."""
         names = ("pace", "weighting", "quantile", "speed")
         return {name: getattr(self, name) for name in names}

@@ -54,6 +54,11 @@ class StagedTrainer(Trainer):
     step_size: float | str = field(default=1.0, init=False, repr=False)
     averaging: bool = field(default=False, init=False, repr=False)
 
+    @property
+    def shown_parameters(self) -> dict[str, object]:
+        """None: each of the parts has its own."""
+        return {}
+
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Stages(StagedTrainer):
