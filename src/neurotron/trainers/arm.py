@@ -140,7 +140,7 @@ def _told_apart(arm: Arm, others: list[Arm]) -> Arm:
     parameters = _differing(arm.trainer.parameter_texts, (t.parameter_texts for t in trainers))
     if parameters:
         name += f", {', '.join(parameters)}"
-    elif isinstance(arm.trainer, Stages):
+    elif isinstance(arm.trainer, Stages) and len({repr(trainer) for trainer in trainers}) > 1:
         name = repr(arm.trainer)
     if arm.attack is not None and len({repr(other.attack) for other in others}) > 1:
         name += f" under {_attack_name(arm.attack, [other.attack for other in others])}"
