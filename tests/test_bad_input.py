@@ -307,7 +307,7 @@ CASES = [
     (lambda: nt.Stages((nt.SGD(0.1), 1.5), (nt.SGD(0.1), -0.5)),
      "share of stages[0]", "(0, 1]", "1.5"),
     (lambda: nt.Stages((nt.SGD(0.1), 0.5), (nt.RefinedTron(), 0.5)),
-     "stages[1]", "in one row"),
+     "stages[1]", "Stages(…)"),
     (lambda: certify(nt.Arm(nt.Stages((nt.NeuroTron(0.1), 1.0)))),
      "Stages", "NeuroTron", "method='measured'"),
     (lambda: certify(nt.Arm(nt.NeuroTron(0.1, averaging=True))),

@@ -1,4 +1,4 @@
-"""Train, attack, certify and study depth-2 single-filter networks whose labels are poisoned.
+"""Train, attack, certify and study depth-2 single-filter networks with poisoned labels.
 
 >>> import neurotron as nt
 >>> network = nt.networks.symmetric(n_inputs=20, filter_size=5, width=4, seed=1)

@@ -1,4 +1,4 @@
-"""A problem: what is trained and what is certified."""
+"""A problem: a network and the data it learns from."""
 
 from __future__ import annotations
 
@@ -126,10 +126,10 @@ class Problem(Pickled):
         intercept: bool = False,
         initial_weights: npt.ArrayLike | None = None,
     ) -> Problem:
-        """Return a problem with rows of data, whose moments are those of the rows: see `data.Rows`.
+        """Return a problem with rows of data, whose moments are those of the rows (`data.Rows`).
 
-        With an `intercept` one more input is always 1, and the last entry of the filter, also of
-        `true_weights` and `initial_weights`, is its weight: see `networks.with_intercept`.
+        With an `intercept` there is one more input, which is always 1. Its weight is the last entry
+        of the filter, also of `true_weights` and `initial_weights` (`networks.with_intercept`).
 
         >>> import neurotron as nt
         >>> problem = nt.Problem.from_rows(
@@ -169,7 +169,7 @@ class Problem(Pickled):
 
     @cached_property
     def covariance(self) -> Array | None:
-        """Σ = E[xxᵀ], (n, n), in which rows count as their weights say; None if it is infinite."""
+        """Σ = E[xxᵀ], (n, n), over rows according to their weights; None if it is infinite."""
         return self.law.covariance(self.network.n_inputs)
 
     def even_moments(self, weighting: str | None = None) -> EvenMoments:

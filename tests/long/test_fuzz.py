@@ -170,7 +170,8 @@ def good_calls(folder):
     robust = {"pace": 0.1, "averaging": False, "weighting": None, "quantile": 0.2, "speed": 0.1}
     weighted = {"sensing": "optimal", "weighting": None}
     simulated = {
-        "problem": problem, "arms": [arm, nt.SGD(0.1)], "attack": attack, "steps": 3, "batch_size": 2, "seed": 0, "replicate": 0,
+        "problem": problem, "arms": [arm, nt.SGD(0.1)], "attack": attack, "steps": 3,
+        "batch_size": 2, "seed": 0, "replicate": 0,
         "record": "log", "engine": "auto", "resume": None, "progress": stop,
     }  # fmt: skip
     certified = {

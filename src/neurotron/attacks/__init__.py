@@ -1,4 +1,4 @@
-"""Who tampers with the labels: one attack = one formula.
+"""Attacks: what is done to the labels, one formula per attack.
 
 >>> import neurotron as nt
 >>> nt.attacks.AlternatingSign(bound=0.25, probability=0.5)

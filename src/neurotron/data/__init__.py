@@ -1,4 +1,4 @@
-"""Where (x, y) come from: simulated by a law and true weights, or rows that are given.
+"""Data: inputs and labels that are simulated by a law and true weights, or given as rows.
 
 >>> import neurotron as nt
 >>> nt.data.Rows([[1.0, 2.0], [3.0, 4.0]], [1.0, 0.0]).law

@@ -1,4 +1,4 @@
-"""What the engine asks of data: batches of inputs and honest labels."""
+"""What data are: batches of inputs and honest labels."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Batch(NamedTuple):
 
 
 class Data(Pickled, ABC):
-    """Where inputs x and honest labels y come from; a subclass gives `law` and `batch`.
+    """Where inputs x and honest labels y come from.
 
-    No theorem covers the labels of a subclass of your own: `certify` and `plan` say so, and
-    ``certify(…, method="measured")`` measures.
+    To write your own, give `law` and `batch`. No theorem covers the labels of such a class, which
+    `certify` and `plan` say; ``certify(…, method="measured")`` measures instead.
 
     Examples
     --------
-    Labels that carry noise of a user's own, drawn by the stream:
+    Labels with noise of another law, drawn from the stream:
 
     >>> import numpy as np, neurotron as nt
     >>> class SkewedNoise(nt.data.Simulated):
@@ -51,7 +51,7 @@ class Data(Pickled, ABC):
     """
 
     law: Law
-    """The law of the inputs, whose moments step sizes and guarantees go by."""
+    """The law of the inputs; step sizes and guarantees are computed from its moments."""
     true_weights: Array | None = None
     """w*, shape (r,); None if they are not known."""
     noise: float = 0.0

@@ -1,4 +1,4 @@
-"""Data that are given: rows of inputs with their labels."""
+"""Data that are given as rows of inputs with their labels."""
 
 from __future__ import annotations
 
@@ -21,19 +21,21 @@ __all__ = ["Rows"]
 class Rows(Data):
     """Batches from rows of data.
 
-    Every epoch visits each row once in an order of its own; a batch may end one epoch and begin the
-    next. The row at a place is a function of (seed, epoch, position), so N steps and N more are the
-    same as 2N. The law of the inputs is that of the rows, with their weights.
+    Every epoch visits each row once, in a new random order. A batch may end one epoch and begin the
+    next. The row at a place is a function of (seed, epoch, position), so a run of N steps that is
+    resumed for N more is the same as one of 2N. The law of the inputs is that of the rows, with
+    their weights.
 
     Parameters
     ----------
     X, y
         Inputs (N, n), of entries up to 1e70, and labels (N,).
     sample_weight
-        How much each row counts, shape (N,): nonnegative, not all zero. Only ratios matter; on
+        How much each row counts, shape (N,): nonnegative, not all zero. Only ratios matter. On
         average a row of weight 2 counts like two rows, and it makes larger single steps.
     true_weights
-        w*, shape (r,), where they are known, to measure errors by; labels stay those given.
+        w*, shape (r,), if they are known. They are only used to measure errors; the labels stay
+        those that are given.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Data that are drawn: inputs from a law, labels from true weights."""
+"""Data that are simulated: inputs are drawn from a law, labels made from true weights."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ __all__ = ["Simulated"]
 class Simulated(Data):
     """Fresh batches from a law, with labels f_{w*}(x) + noise · ζ, where ζ ~ N(0, 1).
 
-    A law that corrupts inputs gives the trainer others than the x that labels are made of.
+    If the law corrupts inputs, labels are made from the clean ones and the trainer sees the others.
 
     Parameters
     ----------
     law
-        Where x comes from.
+        The law of the inputs.
     true_weights
-        w*, shape (r,). With None the law is known but no label can be made: such a problem can be
-        certified and planned with a bound on the initial error, and not trained.
+        w*, shape (r,). With None no label can be made: such a problem can be certified and planned
+        with a bound on the initial error, but not trained on.
     noise
         Standard deviation of honest label noise (0 in the paper).
     """

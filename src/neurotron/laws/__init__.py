@@ -1,4 +1,4 @@
-"""Where x comes from: laws of the inputs, each with its moments.
+"""Laws: probability distributions of the inputs, each with its moments.
 
 >>> import neurotron as nt
 >>> round(nt.Normal(scale=1.0).norm_moment(1, n_inputs=100), 4)

@@ -1,4 +1,4 @@
-"""What is learned: single-filter depth-2 networks, their builders, and sensing matrices.
+"""Networks: builders of single-filter depth-2 networks, and sensing matrices.
 
 >>> import neurotron as nt
 >>> network = nt.networks.symmetric(n_inputs=100, filter_size=25, width=10, seed=1)

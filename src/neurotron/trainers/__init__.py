@@ -1,4 +1,9 @@
-"""How w moves: one algorithm per file, each a direction × an influence."""
+"""Trainers: how the weights move, one algorithm per file.
+
+>>> import neurotron as nt
+>>> nt.trainers.build("sgd", step_size=0.1)
+SGD(step_size=0.1)
+"""
 
 from neurotron.trainers.arm import Arm
 from neurotron.trainers.base import Trainer

@@ -1,4 +1,4 @@
-r"""How w moves: one algorithm = direction × influence.
+r"""What a trainer is: how the weights move, by a direction and an influence.
 
 .. math:: w \leftarrow w + \frac{\eta}{b} \sum_{i=1}^b \mathrm{influence}(v_i - f_w(x_i))\, g_i
 
@@ -34,8 +34,8 @@ Direction = Literal["sensing", "gradient", "first_gradient"]
 class Trainer(Pickled, metaclass=Explained):
     """Base of all trainers.
 
-    Write your own by naming a `direction` and giving `influence`, in plain NumPy. One that adapts
-    also gives `initial_state` (a tuple of numbers), `observe` and `adapt`:
+    To write your own, name a `direction` and give the formula `influence`, in plain NumPy. A
+    trainer that adapts also gives `initial_state` (a tuple of numbers), `observe` and `adapt`:
 
     >>> import numpy as np, neurotron as nt
     >>> class MedianClipped(nt.Trainer):
@@ -53,10 +53,10 @@ class Trainer(Pickled, metaclass=Explained):
     Parameters
     ----------
     step_size
-        η > 0.
+        η > 0, how far a step goes.
     averaging
-        Whether the weights that count are an average of those w passes through, the t-th with a
-        weight that grows as t³ (Polyak averaging: the last half of the steps makes up 94 %).
+        Whether the result is an average of the weights after each step (Polyak averaging). Step t
+        counts in proportion to t³, so the last half of the steps makes up 94 %.
     """
 
     step_size: float | str
@@ -94,7 +94,7 @@ class Trainer(Pickled, metaclass=Explained):
 
     @property
     def weighting(self) -> str | None:
-        """Whether sample x counts ω(x) = ‖x‖⁻² times, "inverse-norm", or as all others, None."""
+        """How samples count: ω(x) = ‖x‖⁻² times for "inverse-norm", all the same for None."""
         return None
 
     @staticmethod
@@ -104,7 +104,7 @@ class Trainer(Pickled, metaclass=Explained):
 
     @staticmethod
     def observe(residual: Any, length: Any, state: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return what `adapt` needs to know of a sample; the engine averages it over the batch.
+        """Return what `adapt` needs from a sample; the engine averages it over the batch.
 
         `length` is the squared length ‖g_i‖² of the sample's direction.
         """
@@ -123,7 +123,7 @@ class Trainer(Pickled, metaclass=Explained):
 
     @property
     def parts(self) -> tuple[Trainer, ...]:
-        """The trainers it is made of: itself, unless it has stages."""
+        """The trainers it is made of; a trainer without stages is made of itself."""
         return (self,)
 
     @property

@@ -30,8 +30,9 @@ class NeuroTron(Trainer):
 
     .. math:: w \leftarrow w + \eta\, M\, \frac1b \sum_{i=1}^b (v_i - f_w(x_i))\, x_i
 
-    On a parity-symmetric law it sees only the odd part of the network's output, which is linear in
-    w: it has one fixed point, w*, where gradient methods also have the mirror filter −w*.
+    If x and −x are equally likely, only the odd part of the network's output moves the weights on
+    average, and that part is linear in w. So there is a single fixed point, the true filter w*,
+    where gradient methods also have the mirror filter −w*.
 
     Parameters
     ----------
@@ -91,13 +92,13 @@ class NeuroTron(Trainer):
             problem.law.require_clean("step_size='scheduled'")
             if problem.true_weights is None:
                 raise _check.InputError(
-                    "step_size='scheduled' goes by ‖w_1 − w*‖, and the problem has no "
+                    "step_size='scheduled' depends on ‖w_1 − w*‖, and the problem has no "
                     "`true_weights`: take the arm of plan(…, step_size='scheduled', "
                     "initial_error=…), or step_size='fastest'"
                 )
             recursion = sharp_recursion(problem, matrix, weighting, attack, batch_size)
             return ScheduledTron.of(resolved, recursion, problem.initial_error(None) ** 2)
-        if self.step_size == "fastest":  # the same whoever attacks, even without a bound
+        if self.step_size == "fastest":  # the same for every attack, even one without a bound
             fastest = fastest_step(problem, matrix, weighting, batch_size)
             object.__setattr__(resolved, "step_size", fastest)
         return resolved
@@ -159,9 +160,9 @@ class NeuroTron(Trainer):
 class ScheduledTron(NeuroTron):
     """What ``NeuroTron(step_size="scheduled")`` becomes once problem and attack are known.
 
-    Its state is the certified Δ_t and the numbers of the recursion F; every step has the η that
-    makes F(Δ_t) smallest, and `adapt` moves on to Δ_{t+1} = F(Δ_t). The weights and the data play
-    no part in it.
+    Its state is the certified Δ_t and the numbers of the recursion F. Every step has the η that
+    makes F(Δ_t) smallest, and `adapt` moves on to Δ_{t+1} = F(Δ_t). Neither depends on the weights
+    or the data.
 
     Parameters
     ----------

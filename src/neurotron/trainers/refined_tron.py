@@ -1,4 +1,4 @@
-"""The defence: Neuro-Tron, then clipped gradients; what it recovers is in docs/defence.md."""
+"""The defence: Neuro-Tron, then clipped gradients (docs/defence.md)."""
 
 from __future__ import annotations
 
@@ -54,34 +54,34 @@ class RefinedTron(StagedTrainer):
     r"""The defence: Neuro-Tron, then clipped gradients to w*, with exceptions (docs/defence.md).
 
     1. `NeuroTron` with the optimal sensing matrix and the fastest certified step size comes near w*
-       from anywhere, whatever the attack, and stays at a distance of the order of βθ.
-    2. `ClippedSGD` goes on from there. Honest labels are exact: if they are the majority at every
-       input, what attacked ones can do shrinks with the error, mostly to machine precision.
+       from any start and under any attack, and stays at a distance of the order of βθ.
+    2. `ClippedSGD` goes on from there. Honest labels are exact. If they are the majority at every
+       input, the effect of attacked labels shrinks with the error, mostly to machine precision.
 
-    The exceptions that were measured (docs/defence.md): an attacker who spends the budget on the
-    largest inputs (`TrimmedSGD` does better there), strongly correlated inputs, badly conditioned
-    networks (r = n, a single leaky gate, windows that overlap almost wholly), and attacks on
-    nearly half of the labels, where it is slow.
+    There are exceptions, measured in docs/defence.md: attacks that spend the budget on the largest
+    inputs (`TrimmedSGD` does better there), strongly correlated inputs, badly conditioned networks
+    (r = n, a single leaky gate, windows that overlap almost completely), and attacks on nearly half
+    of the labels, where it is slow.
 
-    After a trial, if its threshold does not fall any more, the second stage may be in the basin of
-    another filter, often −w*. Then it is tried again from −w, every other time after a warm-up, as
-    long as that leaves half of the steps, and what is kept is the place with the smallest mean
-    absolute residual: that is smallest at w* if at every input fewer than half of the labels are
-    attacked, whatever the attacker does.
+    The second stage may end in the basin of another filter, often −w*. It is judged after a trial:
+    if its threshold no longer falls, it is tried again from −w, every other time after a warm-up,
+    as long as that leaves half of the steps. The place with the smallest mean absolute residual is
+    kept. If at every input fewer than half of the labels are attacked, that residual is smallest at
+    w* under every attack.
 
-    The second stage is not certified. What is measured, where it works and where it cannot:
-    docs/defence.md. To resume a run ask for the same steps: stages are shares of them.
+    No certificate covers the second stage. A run can only be resumed with the same number of steps,
+    because stages are shares of them.
 
     Parameters
     ----------
     warm_up
-        Steps of the first stage; None for what the certificate says it takes to come a thousand
-        times nearer without an attack, at most an eighth of the steps.
+        Steps of the first stage. By default as many as the certificate needs to reduce the error
+        to a thousandth without an attack, at most an eighth of the steps.
     pace, quantile, speed
-        Of the second stage: see `ClippedSGD`.
+        Parameters of the second stage: see `ClippedSGD`.
     averaging
-        Whether the weights of the second stage are averaged (see `Trainer`): worth it where honest
-        labels are noisy, a loss where they are exact.
+        Whether the weights of the second stage are averaged (see `Trainer`). It helps where honest
+        labels are noisy, and it costs accuracy where they are exact.
 
     Examples
     --------

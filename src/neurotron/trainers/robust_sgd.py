@@ -1,4 +1,4 @@
-"""What trainers that follow the gradient and distrust large residuals have in common."""
+"""Base of the trainers that follow the gradient and limit the effect of large residuals."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ class RobustSGD(Trainer):
     .. math:: w \leftarrow w + \frac{\mathrm{pace}}{\overline{\|\nabla f\|^2}}\, \frac1b
               \sum_{i=1}^b \psi(v_i - f_w(x_i))\, \nabla f_w(x_i)
 
-    with a running mean of ‖∇f‖² below, so that the scale of inputs, labels and gates plays no part.
+    The denominator is a running mean of ‖∇f‖². So the result does not depend on the scale of
+    inputs, labels and gates.
     """
 
     bend: ClassVar[float] = 1.0
