@@ -281,6 +281,8 @@ CASES = [
     (lambda: nt.ClippedTron(eta=0.1), "ClippedTron", "'eta'", "'step_size'"),
     (lambda: nt.HuberSGD(lr=0.1), "HuberSGD", "'lr'", "'pace'"),
     (lambda: nt.NeuroTron(sensng="mean"), "NeuroTron", "'sensng'", "did you mean 'sensing'"),
+    (lambda: nt.Budget(1.0, beta=0.1), "Budget", "'beta'", "'probability'"),
+    (lambda: nt.Arm(nt.SGD(0.1), atack=None), "Arm", "'atack'", "did you mean 'attack'"),
     (lambda: nt.attacks.Adaptive(theta=1.0), "Adaptive", "'theta'", "'bound'"),
     (lambda: nt.attacks.Adaptive(), "Adaptive(bound=…, probability=1.0)", "Adaptive()"),
     (lambda: nt.ClippedSGD(quantile=0.0), "quantile", "(0, 1)", "0"),

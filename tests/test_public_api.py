@@ -37,9 +37,17 @@ def test_built_in_laws_and_trainers_stand_at_the_top():
         assert getattr(nt.attacks, kind.__name__) is kind
 
 
-def test_an_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
-        nt.nonsense  # noqa: B018
+@pytest.mark.parametrize("name", ["nonsense", "_nonsense"])
+def test_an_unknown_name_is_an_attribute_error(name):
+    with pytest.raises(AttributeError, match=f"no attribute '{name}'$"):
+        getattr(nt, name)
+
+
+def test_a_module_is_not_searched_for_while_it_is_imported():
+    loaded = modules_after(
+        "from neurotron import _check; import neurotron as nt; hasattr(nt, 'cli')"
+    )
+    assert "neurotron.attacks" not in loaded
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,8 @@ def test_what_one_arm_recorded_cannot_be_changed(run):
 def test_a_loop_goes_over_the_arms(run):
     assert len(run) == 3
     assert [arm.name for arm in run] == ["Neuro-Tron", "SGD", "honest"]
+    assert "SGD" in run
+    assert "Adam" not in run
 
 
 def test_a_summary_has_one_row_per_arm_and_prints_as_a_table(run):
@@ -67,6 +69,10 @@ def test_a_summary_has_one_row_per_arm_and_prints_as_a_table(run):
     assert len(lines) == 3
     assert re.split(r"  +", head) == [name.replace("_", " ") for name in first]
     assert {line[head.index("status") :].split()[0] for line in lines} == {"finished", "diverged"}
+
+
+def test_a_summary_of_no_arms_says_so(run):
+    assert repr(type(run.summary())()) == "no arms"
 
 
 def test_a_summary_of_data_is_about_losses(on_data):

@@ -63,10 +63,11 @@ def __getattr__(name: str) -> Any:
 
 def _hint(name: str) -> str:
     """Return where a name is to be found, or the nearest one."""
-    if name.startswith("_"):
-        return ""
     import difflib
+    import importlib.util
 
+    if name.startswith("_") or importlib.util.find_spec(f"neurotron.{name}"):
+        return ""  # a module of the package: it may be about to be imported
     places = {each: f"nt.{each}" for each in __all__}
     for package in _SEARCHED:
         module = importlib.import_module(f"neurotron.{package}")

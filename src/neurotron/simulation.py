@@ -191,7 +191,7 @@ class Run:
 
     def __repr__(self) -> str:
         names = _check.shorten(", ".join(arm.name for arm in self.arms))
-        return f"Run({names}: step {self.setup.state.step} of {self.last})"
+        return f"Run({names}: step {self.setup.state.step:,} of {self.last:,})"
 
     def __iter__(self) -> Iterator[Records]:
         given = 0

@@ -72,13 +72,13 @@ class ArmTrajectory(Pickled):
     def ending(self) -> str:
         """Where it ended, in a few words."""
         if self.stopped_at is not None:
-            return f"diverged at step {self.stopped_at}"
+            return f"diverged at step {self.stopped_at:,}"
         name, values = ("error", self.errors) if self.has_errors else ("loss", self.losses)
         interrupted = " (interrupted)" if self.status == "interrupted" else ""
         return f"{name} {values[-1]:.3g}{interrupted}"
 
     def __repr__(self) -> str:
-        return f"ArmTrajectory({self.name}: {self.steps[-1]} steps, {self.ending})"
+        return f"ArmTrajectory({self.name}: {self.steps[-1]:,} steps, {self.ending})"
 
 
 class Summary(list[dict[str, Any]]):
@@ -89,14 +89,14 @@ class Summary(list[dict[str, Any]]):
     """
 
     def __repr__(self) -> str:
-        return "\n".join(_aligned([self._head, *self._cells]))
+        return "\n".join(_aligned([self._head, *self._cells])) if self else "no arms"
 
     def _repr_html_(self) -> str:
         return _html.card("Summary", columns=self._head, rows=self._cells)
 
     @property
     def _head(self) -> list[str]:
-        return [name.replace("_", " ") for name in self[0]]
+        return [name.replace("_", " ") for row in self[:1] for name in row]
 
     @property
     def _cells(self) -> list[list[str]]:
@@ -183,6 +183,9 @@ class Trajectories(Pickled):
     def __iter__(self) -> Iterator[ArmTrajectory]:
         return (self[i] for i in range(len(self)))
 
+    def __contains__(self, name: object) -> bool:
+        return name in [arm.name for arm in self.arms]
+
     def __getitem__(self, arm: str | int) -> ArmTrajectory:
         """Return what one arm recorded, by its name or its place in the list."""
         i = self._place(arm)
@@ -226,7 +229,7 @@ class Trajectories(Pickled):
     @property
     def _head(self) -> str:
         arms = f"{len(self)} arm{'s' if len(self) > 1 else ''}"
-        return f"{arms}, {self.steps[-1]} steps, {len(self.steps)} recorded"
+        return f"{arms}, {self.steps[-1]:,} steps, {len(self.steps)} recorded"
 
     def summary(self) -> Summary:
         """Return one row per arm: where it ended, and how much of the initial error is left."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from neurotron import _check
+from neurotron._arguments import Explained
 from neurotron.attacks import Attack, Query
 from neurotron.problem import Problem
 from neurotron.trainers.base import Trainer
@@ -19,7 +20,7 @@ __all__ = ["Arm", "check_arms"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Arm:
+class Arm(metaclass=Explained):
     """A trainer under an attack.
 
     Parameters
