@@ -89,7 +89,7 @@ def test_an_array_that_may_be_written_to_stays_so():
     "change",
     [
         lambda run: run.steps.fill(7),
-        lambda run: run.settings.update(seed=1),
+        lambda run: run.options.update(seed=1),
         lambda run: run.environment.clear(),
         lambda run: run.state.weights.fill(0.0),
         lambda run: run.state.average.fill(0.0),

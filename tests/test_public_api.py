@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.support.messages import says
 
 import neurotron as nt
 from neurotron._names import STUB, stub
@@ -36,9 +37,48 @@ def test_built_in_laws_and_trainers_stand_at_the_top():
         assert getattr(nt.attacks, kind.__name__) is kind
 
 
-def test_an_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
-        nt.nonsense  # noqa: B018
+@pytest.mark.parametrize("name", ["nonsense", "_nonsense"])
+def test_an_unknown_name_is_an_attribute_error(name):
+    with pytest.raises(AttributeError, match=f"no attribute '{name}'$"):
+        getattr(nt, name)
+
+
+def test_a_module_is_not_searched_for_while_it_is_imported():
+    loaded = modules_after(
+        "from neurotron import _check; import neurotron as nt; hasattr(nt, 'cli')"
+    )
+    assert "neurotron.attacks" not in loaded
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("Adaptive", "it is nt.attacks.Adaptive"),
+        ("relu_gate", "it is nt.networks.relu_gate"),
+        ("Rows", "it is nt.data.Rows"),
+        ("Corrupted", "it is nt.laws.Corrupted"),
+        ("iterate", "it is nt.simulation.iterate"),
+        ("adaptive", "did you mean nt.attacks.Adaptive?"),
+        ("Neurotron", "did you mean nt.NeuroTron?"),
+        ("simulat", "did you mean nt.simulate?"),
+    ],
+)
+def test_a_name_that_stands_elsewhere_or_is_misspelt_gets_the_right_one(name, place):
+    with pytest.raises(AttributeError) as caught:
+        getattr(nt, name)
+    assert says(caught.value, f"'{name}'", place)
+
+
+@pytest.mark.parametrize("package", [nt.attacks, nt.data, nt.laws, nt.networks, nt.trainers])
+def test_tab_completes_to_what_a_user_needs(package):
+    offered = set(dir(package))
+    assert offered == set(package.__all__)
+    assert not offered & {"Registry", "BY_NAME", "BUILT_IN", "annotations", "base", "catalog"}
+    for name in offered:
+        value = getattr(package, name)
+        assert not inspect.ismodule(value) or name == "sensing"
+    for kind in getattr(package, "BUILT_IN", ()):
+        assert kind.__name__ in offered
 
 
 def public_objects() -> dict[str, object]:

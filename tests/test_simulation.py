@@ -221,9 +221,9 @@ def test_frames_are_tidy(small_problem):
     np.testing.assert_array_equal(first["step"].to_numpy(), run.steps)
 
 
-def test_results_carry_settings_and_environment(small_problem):
+def test_results_carry_options_and_environment(small_problem):
     run = nt.simulate(small_problem, arms_of(0.5), steps=3, batch_size=4, seed=9, replicate=2)
-    assert run.settings == {"batch_size": 4, "seed": 9, "replicate": 2, "record": "log"}
+    assert run.options == {"batch_size": 4, "seed": 9, "replicate": 2, "record": "log"}
     assert {"neurotron", "numpy", "numba", "python", "processor"} <= set(run.environment)
     assert set(run.engines) == {("compiled", "built in all through")}
 

@@ -1,11 +1,11 @@
-"""Train, attack, certify and study depth-2 single-filter networks whose labels are poisoned.
+"""Train, attack, certify and study depth-2 single-filter networks with poisoned labels.
 
 >>> import neurotron as nt
 >>> network = nt.networks.symmetric(n_inputs=20, filter_size=5, width=4, seed=1)
 >>> problem = nt.Problem.draw(network, nt.Normal(scale=1.0), seed=1)
 >>> attack = nt.attacks.AlternatingSign(bound=0.25, probability=0.5)
->>> arms = [nt.Arm(nt.NeuroTron(step_size=0.02), attack), nt.Arm(nt.SGD(step_size=0.02), attack)]
->>> run = nt.simulate(problem, arms, steps=1000, batch_size=16, seed=0)
+>>> trainers = [nt.NeuroTron(), nt.SGD(step_size=0.02)]
+>>> run = nt.simulate(problem, trainers, attack=attack, steps=1000, batch_size=16, seed=0)
 >>> run.errors.shape == (2, len(run.steps))
 True
 
@@ -43,6 +43,7 @@ _SUBPACKAGES = (
     "attacks", "claims", "data", "figures", "guarantees", "laws", "networks", "results",
     "simulation", "studies", "theory", "trainers",
 )  # fmt: skip
+_SEARCHED = ("attacks", "data", "laws", "networks", "simulation", "theory", "trainers")
 
 __all__ = sorted([*_MODULE_OF, *_SUBPACKAGES, "__version__"])
 
@@ -55,9 +56,27 @@ def __getattr__(name: str) -> Any:
     elif name == "__version__":
         value = importlib.import_module("neurotron._environment").package_version()
     else:
-        raise AttributeError(f"module 'neurotron' has no attribute {name!r}")
+        raise AttributeError(f"module 'neurotron' has no attribute {name!r}{_hint(name)}")
     globals()[name] = value
     return value
+
+
+def _hint(name: str) -> str:
+    """Return where a name is to be found, or the nearest one."""
+    import difflib
+    import importlib.util
+
+    if name.startswith("_") or importlib.util.find_spec(f"neurotron.{name}"):
+        return ""  # a module of the package: it may be about to be imported
+    places = {each: f"nt.{each}" for each in __all__}
+    for package in _SEARCHED:
+        module = importlib.import_module(f"neurotron.{package}")
+        places = {each: f"nt.{package}.{each}" for each in module.__all__} | places
+    if name in places:
+        return f": it is {places[name]}"
+    spelt = {each.lower(): each for each in places}
+    near = difflib.get_close_matches(name.lower(), spelt, n=1)
+    return f": did you mean {places[spelt[near[0]]]}?" if near else ""
 
 
 def __dir__() -> list[str]:

@@ -12,7 +12,7 @@ import functools
 import math
 import os
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,6 +26,7 @@ __all__ = [
     "InputError",
     "array",
     "choice",
+    "count",
     "entries",
     "equal",
     "freeze",
@@ -37,6 +38,7 @@ __all__ = [
     "numbers",
     "path",
     "printable",
+    "shapes",
     "shorten",
     "shown",
     "text",
@@ -101,6 +103,16 @@ def integer(name: str, value: object, low: int, high: float = math.inf) -> int:
     if result >= 10**MOST_DIGITS:
         raise InputError(f"`{name}` must have at most {MOST_DIGITS} digits")
     return result
+
+
+def count(name: str, value: object, low: int, high: float = math.inf) -> int:
+    """Return `value` as an int in [low, high]; a float such as 1e6 that is whole is one, too.
+
+    >>> count("steps", 1e6, 0)
+    1000000
+    """
+    whole = isinstance(value, float) and value.is_integer()
+    return integer(name, int(value) if whole else value, low, high)  # type: ignore[call-overload]
 
 
 def entries(what: str, *sizes: int) -> None:
@@ -246,6 +258,18 @@ def shown(value: object) -> str:
     except Exception:  # nested too deeply, thousands of digits, or a class that cannot show itself
         line = f"<{type(value).__name__}>"
     return shorten(printable(line[:100]))
+
+
+def shapes(values: Mapping[str, object]) -> str:
+    """Return arrays by their names and shapes, and other values as they are, for a short text.
+
+    >>> shapes({"weights": np.ones((3, 2)), "step": 5})
+    'weights (3, 2), step=5'
+    """
+    return ", ".join(
+        f"{name} {value.shape}" if isinstance(value, np.ndarray) else f"{name}={shown(value)}"
+        for name, value in values.items()
+    )
 
 
 def printable(text: str) -> str:

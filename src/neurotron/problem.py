@@ -1,4 +1,4 @@
-"""A problem: what is trained and what is certified."""
+"""A problem: a network and the data it learns from."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neurotron import _check, _seeds
+from neurotron._html import card
 from neurotron._pickling import Pickled
 from neurotron._types import Array
 from neurotron.data import Data, Rows, Simulated
@@ -19,11 +20,11 @@ from neurotron.networks import FilterNetwork, with_intercept
 __all__ = ["Problem"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Problem(Pickled):
     """A network, and the data it learns from.
 
-    Users make one with `Problem.draw`, which simulates data, or `Problem.from_rows`.
+    Make one with `Problem.draw`, which simulates data, or with `Problem.from_rows`.
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ class Problem(Pickled):
     """
 
     network: FilterNetwork
-    data: Data
+    data: Data = None  # type: ignore[assignment]  # refused in __post_init__, with what to write
     initial_weights: Array = None  # type: ignore[assignment]  # becomes ones in __post_init__
 
     def __post_init__(self) -> None:
@@ -52,7 +53,7 @@ class Problem(Pickled):
         if not isinstance(self.data, Data):
             raise _check.InputError(
                 f"`data` must be Data, got {_check.shown(self.data)}: write Problem.draw(network, "
-                "law) for a law, Problem.from_rows(network, X, y) for rows"
+                "law) to simulate data, or Problem.from_rows(network, X, y) for rows of data"
             )
         kind = type(self.data).__name__
         law = _check.instance(f"{kind}.law", getattr(self.data, "law", None), Law)
@@ -65,6 +66,26 @@ class Problem(Pickled):
         _ = self.true_weights  # of a shape that fits
         start = np.ones(size) if self.initial_weights is None else self.initial_weights
         object.__setattr__(self, "initial_weights", _check.array("initial_weights", start, size))
+
+    def __repr__(self) -> str:
+        return f"Problem({self.network!r}, {self.data!r})"
+
+    def _repr_html_(self) -> str:
+        network, gates = self.network, "gate" if self.network.width == 1 else "gates"
+        leak = f", leak {network.leak:g}" if network.leak else ""
+        facts = {
+            "network": f"{network.n_inputs} inputs, {network.width} {gates}{leak}, one filter of "
+            f"{network.filter_size} weights",
+            "data": repr(self.data),
+            "inputs": f"{self.law!r}, {'' if self.law.symmetric else 'not '}symmetric",
+            "true weights": "not known",
+        }
+        if self.true_weights is not None:
+            facts["true weights"] = (
+                f"known, ‖w*‖ = {np.linalg.norm(self.true_weights):.4g}; training starts at the "
+                f"distance {self.initial_error():.4g}"
+            )
+        return card("Problem", facts)
 
     @classmethod
     def draw(
@@ -105,15 +126,15 @@ class Problem(Pickled):
         intercept: bool = False,
         initial_weights: npt.ArrayLike | None = None,
     ) -> Problem:
-        """Return a problem with rows of data, whose moments are those of the rows: see `data.Rows`.
+        """Return a problem with rows of data, whose moments are those of the rows (`data.Rows`).
 
-        With an `intercept` one more input is always 1, and the last entry of the filter, also of
-        `true_weights` and `initial_weights`, is its weight: see `networks.with_intercept`.
+        With an `intercept` there is one more input, which is always 1. Its weight is the last entry
+        of the filter, also of `true_weights` and `initial_weights` (`networks.with_intercept`).
 
         >>> import neurotron as nt
         >>> problem = nt.Problem.from_rows(
         ...     nt.networks.linear(1), [[0.0], [1.0], [2.0]], [5.0, 7.0, 9.0], intercept=True)
-        >>> run = nt.simulate(problem, [nt.Arm(nt.NeuroTron("fastest"))], steps=500, batch_size=3)
+        >>> run = nt.simulate(problem, nt.NeuroTron(), steps=500, batch_size=3)
         >>> run.weights.round(6)
         array([[2., 5.]])
         """
@@ -148,7 +169,7 @@ class Problem(Pickled):
 
     @cached_property
     def covariance(self) -> Array | None:
-        """Σ = E[xxᵀ], (n, n), in which rows count as their weights say; None if it is infinite."""
+        """Σ = E[xxᵀ], (n, n), over rows according to their weights; None if it is infinite."""
         return self.law.covariance(self.network.n_inputs)
 
     def even_moments(self, weighting: str | None = None) -> EvenMoments:
@@ -172,7 +193,7 @@ class Problem(Pickled):
         return self.even_moments(weighting).covariance
 
     def initial_error(self, given: float | None = None) -> float:
-        """Return ‖w_1 − w*‖, or the bound on it that is `given` by who does not know w*."""
+        """Return ‖w_1 − w*‖; where w* is not known, the bound on it that is `given`."""
         if given is not None:
             given = _check.number("initial_error", given, "(0, 1e100]")
         if self.true_weights is None:

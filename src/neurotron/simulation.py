@@ -1,4 +1,4 @@
-"""The one driver: one stream of batches, many arms."""
+"""Training: one stream of batches, many arms."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ from neurotron._environment import environment
 from neurotron._interrupts import after_this
 from neurotron._streams import Stream
 from neurotron._types import Index
+from neurotron.attacks import Attack
 from neurotron.engine.cohort import Cohort, Engine, choose
 from neurotron.engine.recording import Record, Records, recorded_steps
 from neurotron.engine.setup import Setup
 from neurotron.engine.state import CohortState
+from neurotron.networks import FilterNetwork
 from neurotron.problem import Problem
-from neurotron.trainers import Arm
+from neurotron.trainers import Arm, Trainer
 from neurotron.trainers.arm import check_arms
 from neurotron.trainers.stages import StagedTrainer
 from neurotron.trajectories import Trajectories
@@ -35,8 +37,9 @@ MOST_SAMPLES = 10**7
 
 def simulate(
     problem: Problem,
-    arms: Sequence[Arm],
+    arms: Arm | Trainer | Sequence[Arm | Trainer],
     *,
+    attack: Attack | None = None,
     steps: int,
     batch_size: int,
     seed: int = 0,
@@ -48,8 +51,8 @@ def simulate(
 ) -> Trajectories:
     """Train every arm on the same stream of batches, and return what happened.
 
-    All arms see the same inputs, the same honest labels and the same attack coins (a label is
-    attacked iff its coin ≤ β), so arms can be compared pair by pair, and adding or removing an arm
+    All arms see the same inputs, the same honest labels and the same random numbers that decide
+    which labels are attacked. So arms can be compared pair by pair, and adding or removing an arm
     changes nothing for the others. Ctrl-C returns what is done so far, with status "interrupted";
     while the engine is being compiled, which happens once on a machine, it raises as usual. To see
     what is recorded while it runs, use `simulation.iterate`.
@@ -59,18 +62,22 @@ def simulate(
     problem
         What is learned, and from which data.
     arms
-        Trainers under attack, with distinct names.
+        What learns: trainers, each `Arm` among them with an attack of its own; or a single one.
+    attack
+        What is done to the labels of the trainers that are not in an `Arm`.
     steps, batch_size
         Number of updates in all (those of `resume` included), and samples per update.
     seed, replicate
         Which stream: every pair is a different, independent one.
     record
-        "log" (40 records a decade), "all", or every so many steps; step 0 and the last always.
+        "log" (40 records a decade), "all", or every so many steps. Step 0 and the last one are
+        always recorded.
     engine
-        "auto" runs what is built in on the compiled engine, your own attacks and trainers on the
-        NumPy engine, over the same streams; "compiled" or "numpy" asks for one of them.
+        "auto" runs what is built in on the compiled engine, and attacks and trainers of your own on
+        the NumPy engine, over the same streams; "compiled" or "numpy" asks for one of them.
     resume
-        An earlier result to go on from, on the same engines: the same as if it had run through.
+        An earlier result to go on from, on the same engines. The result is the same as if it had
+        run through.
     progress
         Called as ``progress(step, steps)`` about twenty times a second.
 
@@ -80,14 +87,16 @@ def simulate(
     >>> network = nt.networks.symmetric(n_inputs=20, filter_size=5, width=4, seed=1)
     >>> problem = nt.Problem.draw(network, nt.Normal(), seed=1)
     >>> attack = nt.attacks.AlternatingSign(bound=0.25, probability=0.5)
-    >>> run = nt.simulate(problem, [nt.Arm(nt.NeuroTron(0.05)), nt.Arm(nt.NeuroTron(0.05), attack)],
-    ...                   steps=2000, batch_size=16)
-    >>> bool(run.errors[0, -1] < 1e-10 < run.errors[1, -1] < 0.1)
+    >>> arms = [nt.NeuroTron(0.05), nt.Arm(nt.NeuroTron(0.05))]
+    >>> run = nt.simulate(problem, arms, attack=attack, steps=2000, batch_size=16)
+    >>> [arm.name for arm in run]
+    ['Neuro-Tron under AlternatingSign', 'Neuro-Tron']
+    >>> bool(run.final_errors[1] < 1e-10 < run.final_errors[0] < 0.1)
     True
     """
     run = iterate(
-        problem, arms, steps=steps, batch_size=batch_size, seed=seed, replicate=replicate,
-        record=record, engine=engine, resume=resume, progress=progress,
+        problem, arms, attack=attack, steps=steps, batch_size=batch_size, seed=seed,
+        replicate=replicate, record=record, engine=engine, resume=resume, progress=progress,
     )  # fmt: skip
     with contextlib.suppress(KeyboardInterrupt):
         for _ in run:
@@ -97,8 +106,9 @@ def simulate(
 
 def iterate(
     problem: Problem,
-    arms: Sequence[Arm],
+    arms: Arm | Trainer | Sequence[Arm | Trainer],
     *,
+    attack: Attack | None = None,
     steps: int,
     batch_size: int,
     seed: int = 0,
@@ -117,38 +127,38 @@ def iterate(
     --------
     >>> import neurotron as nt
     >>> problem = nt.Problem.draw(nt.networks.relu_gate(3), nt.Normal(), seed=1)
-    >>> run = nt.simulation.iterate(problem, [nt.Arm(nt.SGD(0.1))], steps=10_000, batch_size=16)
+    >>> run = nt.simulation.iterate(problem, nt.SGD(0.1), steps=10_000, batch_size=16)
     >>> for records in run:
     ...     if records.errors[-1, 0] < 1e-3:
     ...         break
     >>> run.trajectories().status
     ('interrupted',)
     """
-    _check.instance("problem", problem, Problem).data.require_labels()
-    steps = _check.integer("steps", steps, 0, MOST_STEPS)
+    _require_problem(problem).data.require_labels()
+    steps = _check.count("steps", steps, 0, MOST_STEPS)
     batch_size = _check.integer("batch_size", batch_size, 1, MOST_SAMPLES)
     _check.entries("a batch", batch_size, problem.network.n_inputs)
     if progress is not None:
         _check.function("progress", progress, "(step, steps)")
     stream = Stream.of(_check.integer("seed", seed, 0), replicate)
     schedule = recorded_steps(record, steps)
-    arms = check_arms(arms, problem)
-    settings: dict[str, Any] = {
+    checked = check_arms(arms, attack, problem)
+    options: dict[str, Any] = {
         "batch_size": batch_size, "seed": seed, "replicate": replicate, "record": record
     }  # fmt: skip
-    if any(isinstance(arm.trainer, StagedTrainer) for arm in arms):
-        settings["steps"] = steps  # stages are shares of them
-    engines = choose(engine, problem, arms)
-    resolved = [_resolve(arm, problem, batch_size, steps) for arm in arms]
+    if any(isinstance(arm.trainer, StagedTrainer) for arm in checked):
+        options["steps"] = steps  # stages are shares of them
+    engines = choose(engine, problem, checked)
+    resolved = [_resolve(arm, problem, batch_size, steps) for arm in checked]
     records: list[Records] = []
     if resume is None:
         state = CohortState.initial(problem, resolved)
     else:
-        _check_same_run(_check.instance("resume", resume, Trajectories), arms, problem)
+        _check_same_run(_check.instance("resume", resume, Trajectories), checked, problem)
         _check_same_engines(resume, engines)
-        state, records = _continue(resume, steps, settings, schedule)
+        state, records = _continue(resume, steps, options, schedule)
     setup = Setup(problem, resolved, batch_size, stream, state)
-    return Run(tuple(arms), setup, tuple(engines), settings, schedule, records, progress)
+    return Run(tuple(checked), setup, tuple(engines), options, schedule, records, progress)
 
 
 class Run:
@@ -166,18 +176,22 @@ class Run:
         arms: tuple[Arm, ...],
         setup: Setup,
         engines: tuple[Engine, ...],
-        settings: dict[str, Any],
+        options: dict[str, Any],
         schedule: Index,
         records: list[Records],
         progress: Callable[[int, int], None] | None,
     ) -> None:
-        self.arms, self.setup, self.engines, self.settings = arms, setup, engines, settings
+        self.arms, self.setup, self.engines, self.options = arms, setup, engines, options
         self.records, self.progress, self.last = records, progress, int(schedule[-1])
         recorded = records[-1].steps[-1] if records else -1
         self.due = schedule[(schedule >= setup.state.step) & (schedule > recorded)]
         self.slice_steps = 1
         self._cohort: Cohort | None = None
         self._current_cohort()
+
+    def __repr__(self) -> str:
+        names = _check.shorten(", ".join(arm.name for arm in self.arms))
+        return f"Run({names}: step {self.setup.state.step:,} of {self.last:,})"
 
     def __iter__(self) -> Iterator[Records]:
         given = 0
@@ -207,7 +221,7 @@ class Run:
             status=tuple("diverged" if stopped >= 0 else ongoing for stopped in state.stopped_at),
             stopped_at=tuple(None if stopped < 0 else int(stopped) for stopped in state.stopped_at),
             engines=self.engines,
-            settings=MappingProxyType(self.settings),
+            options=MappingProxyType(self.options),
             environment=MappingProxyType(environment()),
             problem=self.setup.problem,
             state=state.kept(),
@@ -256,6 +270,21 @@ class Run:
         return self._cohort
 
 
+def _require_problem(problem: object) -> Problem:
+    """Return the problem, or say how one is made of what was given in its place."""
+    if isinstance(problem, Problem):
+        return problem
+    if isinstance(problem, FilterNetwork):
+        remedy = "write Problem.draw(network, law), or Problem.from_rows(network, X, y) for data"
+    elif isinstance(problem, (Sequence, np.ndarray)) or hasattr(problem, "__array__"):
+        remedy = "data go into a problem: write Problem.from_rows(network, X, y)"
+    else:
+        remedy = "write Problem.draw(network, law)"
+    raise _check.InputError(
+        f"`problem` must be a Problem, got an object of type {type(problem).__name__}; {remedy}"
+    )
+
+
 def _resolve(arm: Arm, problem: Problem, batch_size: int, steps: int) -> Arm:
     trainer = arm.trainer.resolve(problem, batch_size=batch_size, steps=steps, attack=arm.attack)
     return dataclasses.replace(arm, trainer=trainer)
@@ -278,18 +307,18 @@ def _check_same_engines(earlier: Trajectories, engines: list[Engine]) -> None:
 
 
 def _continue(
-    earlier: Trajectories, steps: int, settings: dict[str, Any], schedule: Index
+    earlier: Trajectories, steps: int, options: dict[str, Any], schedule: Index
 ) -> tuple[CohortState, list[Records]]:
-    """Return state and records of an earlier run, if it had the same settings up to there."""
-    for name, value in settings.items():
-        if earlier.settings[name] != value:
+    """Return state and records of an earlier run, if it had the same options up to there."""
+    for name, value in options.items():
+        if earlier.options[name] != value:
             raise _check.InputError(
-                f"`resume` was run with {name}={earlier.settings[name]!r}, not {value!r}"
+                f"`resume` was run with {name}={earlier.options[name]!r}, not {value!r}"
             )
     if earlier.state.step > steps:
         raise _check.InputError(
-            f"`steps` counts from the start: must be at least the {earlier.state.step} made, got "
-            f"{steps}"
+            f"`steps` counts from the start of the run: it must be at least the "
+            f"{earlier.state.step} that `resume` has made, got {steps}"
         )
     kept = np.flatnonzero(np.isin(earlier.steps, schedule))
     errors = earlier.errors.T if earlier.has_errors else None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neurotron import _check
+from neurotron import _check, _html
 from neurotron._extras import require
 from neurotron._pickling import Pickled
 from neurotron._types import Array, Index
@@ -20,22 +21,104 @@ if TYPE_CHECKING:
     from neurotron.engine.cohort import Engine
     from neurotron.engine.state import KeptState
 
-__all__ = ["Trajectories"]
+__all__ = ["ArmTrajectory", "Summary", "Trajectories"]
+
+MOST_SHOWN = 12
+"""Arms that a run prints; the others are counted."""
+
+NO_ERRORS = (
+    "there are no errors ‖w − w*‖, because the labels come from data whose true weights w* are "
+    "unknown: look at `losses`, or give `true_weights` with the data"
+)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
+class ArmTrajectory(Pickled):
+    """What one arm of a simulation recorded: ``run["Neuro-Tron"]``."""
+
+    arm: Arm
+    steps: Index
+    """The recorded numbers of updates, 0 included; shape (records,)."""
+    _errors: Array | None
+    losses: Array
+    """Mean squared residual on the batch faced next, labels as received; shape (records,)."""
+    weights: Array
+    """Final weights, shape (r,)."""
+    status: str
+    """"finished", "diverged" or "interrupted"."""
+    stopped_at: int | None
+    """The step at which the arm diverged, if it did."""
+    engine: Engine
+    """Which engine ran it, and why."""
+
+    @property
+    def name(self) -> str:
+        """What the arm is called."""
+        return self.arm.name
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether w* is known, so that there are errors."""
+        return self._errors is not None
+
+    @property
+    def errors(self) -> Array:
+        """‖w − w*‖, shape (records,); +inf after divergence, never NaN."""
+        if self._errors is None:
+            raise _check.InputError(NO_ERRORS)
+        return self._errors
+
+    @property
+    def ending(self) -> str:
+        """Where it ended, in a few words."""
+        if self.stopped_at is not None:
+            return f"diverged at step {self.stopped_at:,}"
+        name, values = ("error", self.errors) if self.has_errors else ("loss", self.losses)
+        interrupted = " (interrupted)" if self.status == "interrupted" else ""
+        return f"{name} {values[-1]:.3g}{interrupted}"
+
+    def __repr__(self) -> str:
+        return f"ArmTrajectory({self.name}: {self.steps[-1]:,} steps, {self.ending})"
+
+
+class Summary(list[dict[str, Any]]):
+    """One dictionary per arm, printed as a table; data frames can be made of it.
+
+    The keys are arm, final_error, error_ratio (the final error divided by the initial one), status,
+    attack and trainer. Without true weights there are final_loss and loss_ratio instead.
+    """
+
+    def __repr__(self) -> str:
+        return "\n".join(_aligned([self._head, *self._cells])) if self else "no arms"
+
+    def _repr_html_(self) -> str:
+        return _html.card("Summary", columns=self._head, rows=self._cells)
+
+    @property
+    def _head(self) -> list[str]:
+        return [name.replace("_", " ") for row in self[:1] for name in row]
+
+    @property
+    def _cells(self) -> list[list[str]]:
+        return [[_cell(value) for value in row.values()] for row in self]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Trajectories(Pickled):
     """What every arm of a simulation recorded; nothing in it can be changed.
+
+    The arms are its elements: ``run["Neuro-Tron"]`` or ``run[0]`` is what one of them recorded, and
+    a loop goes over all of them.
 
     Attributes
     ----------
     arms
-        Who learned, in the order given.
+        What learned, in the order given.
     steps
         The recorded numbers of updates, 0 included; shape (records,).
     errors
-        ‖w − w*‖, shape (arms, records); +inf after divergence, never NaN. Only where w* is known:
-        `has_errors` tells.
+        ‖w − w*‖, shape (arms, records); +inf after divergence, never NaN. They exist only where w*
+        is known, which `has_errors` says.
     losses
         Mean squared residual on the batch faced next, labels as received; shape (arms, records).
     weights
@@ -46,12 +129,22 @@ class Trajectories(Pickled):
         The step at which an arm diverged, None for the others.
     engines
         Which engine ran each arm, and why: pairs (name, reason).
-    settings
+    options
         What else decided the numbers: batch_size, seed, replicate, record.
     environment
         Versions and machine.
     problem, state
         What was learned, and where the arms stand: what `resume` needs.
+
+    Examples
+    --------
+    >>> import neurotron as nt
+    >>> problem = nt.Problem.draw(nt.networks.relu_gate(3), nt.Normal(), seed=1)
+    >>> run = nt.simulate(problem, [nt.NeuroTron(), nt.SGD(0.1)], steps=1000, batch_size=16)
+    >>> run["SGD"].errors.shape == run.steps.shape
+    True
+    >>> [row["status"] for row in run.summary()]
+    ['finished', 'finished']
     """
 
     arms: tuple[Arm, ...]
@@ -62,7 +155,7 @@ class Trajectories(Pickled):
     status: tuple[str, ...]
     stopped_at: tuple[int | None, ...]
     engines: tuple[Engine, ...]
-    settings: Mapping[str, Any]
+    options: Mapping[str, Any]
     environment: Mapping[str, str]
     problem: Problem
     state: KeptState
@@ -76,32 +169,86 @@ class Trajectories(Pickled):
     def errors(self) -> Array:
         """‖w − w*‖, shape (arms, records); +inf after divergence, never NaN."""
         if self._errors is None:
-            raise _check.InputError(
-                "there are no errors ‖w − w*‖, because the labels come from data whose true "
-                "weights w* are unknown: look at `losses`, or give `true_weights` with the data"
-            )
+            raise _check.InputError(NO_ERRORS)
         return self._errors
 
-    def __repr__(self) -> str:
-        arms = f"{len(self.arms)} arm{'s' if len(self.arms) > 1 else ''}"
-        head = f"{arms}, {self.steps[-1]} steps, {len(self.steps)} recorded"
-        width = max(len(arm.name) for arm in self.arms)
-        lines = [f"  {arm.name:<{width}}  {self._ending(i)}" for i, arm in enumerate(self.arms)]
-        return "\n".join([f"Trajectories: {head}", *lines])
+    @property
+    def final_errors(self) -> Array:
+        """‖w − w*‖ at the end, shape (arms,); +inf for arms that diverged."""
+        return self.errors[:, -1]
 
-    def _ending(self, arm: int) -> str:
-        if self.stopped_at[arm] is not None:
-            return f"diverged at step {self.stopped_at[arm]}"
-        if self.has_errors:
-            value = f"error {self.errors[arm, -1]:.3g}"
-        else:
-            value = f"loss {self.losses[arm, -1]:.3g}"
-        if self.status[arm] == "interrupted":
-            value += " (interrupted)"
-        engine = self.engines[arm]
-        if engine.name == "numpy":
-            value += f" (on the slow NumPy engine: {engine.reason})"
-        return value
+    def __len__(self) -> int:
+        return len(self.arms)
+
+    def __iter__(self) -> Iterator[ArmTrajectory]:
+        return (self[i] for i in range(len(self)))
+
+    def __contains__(self, name: object) -> bool:
+        return name in [arm.name for arm in self.arms]
+
+    def __getitem__(self, arm: str | int) -> ArmTrajectory:
+        """Return what one arm recorded, by its name or its place in the list."""
+        i = self._place(arm)
+        return ArmTrajectory(
+            arm=self.arms[i],
+            steps=self.steps,
+            _errors=None if self._errors is None else self._errors[i],
+            losses=self.losses[i],
+            weights=self.weights[i],
+            status=self.status[i],
+            stopped_at=self.stopped_at[i],
+            engine=self.engines[i],
+        )
+
+    def _place(self, arm: str | int) -> int:
+        names = [each.name for each in self.arms]
+        if isinstance(arm, str):
+            if arm not in names:
+                raise _check.unknown("arm", arm, names)
+            return names.index(arm)
+        return _check.integer("arm", arm, -len(names), len(names) - 1)
+
+    def __repr__(self) -> str:
+        shown = [[f"  {arm.name}", arm.ending + _engine_note(arm.engine)] for arm in self]
+        lines = _aligned(shown[:MOST_SHOWN])
+        if len(shown) > MOST_SHOWN:
+            lines.append(f"  … and {len(shown) - MOST_SHOWN} more")
+        return "\n".join([f"Trajectories: {self._head}", *lines])
+
+    def _repr_html_(self) -> str:
+        rows = [[arm.name, arm.ending + _engine_note(arm.engine)] for arm in self]
+        left = len(rows) - MOST_SHOWN
+        return _html.card(
+            "Trajectories",
+            {"run": self._head, "problem": repr(self.problem)},
+            columns=("arm", "ended with"),
+            rows=rows[:MOST_SHOWN],
+            note=f"… and {left} more arms" if left > 0 else "",
+        )
+
+    @property
+    def _head(self) -> str:
+        arms = f"{len(self)} arm{'s' if len(self) > 1 else ''}"
+        return f"{arms}, {self.steps[-1]:,} steps, {len(self.steps)} recorded"
+
+    def summary(self) -> Summary:
+        """Return one row per arm: where it ended, and how much of the initial error is left."""
+        name, values = ("error", self.errors) if self.has_errors else ("loss", self.losses)
+        rows = Summary()
+        for arm, recorded in zip(self, values, strict=True):
+            first, last = float(recorded[0]), float(recorded[-1])
+            attack = arm.arm.attack
+            rows.append(
+                {
+                    "arm": arm.name,
+                    f"final_{name}": last,
+                    f"{name}_ratio": last / first if first > 0.0 else math.nan,
+                    "status": arm.status,
+                    "attack": "none" if attack is None else repr(attack),
+                    "trainer": repr(arm.arm.trainer),
+                }
+            )
+        return rows
 
     def to_frame(self) -> polars.DataFrame:
         """Return one row per arm and record: arm, step, error, loss, status (needs polars)."""
@@ -123,3 +270,20 @@ class Trajectories(Pickled):
         from neurotron.figures import plot
 
         return plot(self, path)
+
+
+def _engine_note(engine: Engine) -> str:
+    return f" (on the slow NumPy engine: {engine.reason})" if engine.name == "numpy" else ""
+
+
+def _cell(value: object) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows of cells as lines, with the columns below each other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]

@@ -130,7 +130,10 @@ def test_certify_says_what_holds_and_what_does_not(tmp_path):
     assert holds.returncode == 0, holds.stderr
     assert "it holds with probability at least 0.95" in holds.stdout.replace("\n", " ")
     assert (tmp_path / "c.svg").exists()
-    heavy = in_this_process("certify", *TINY, "--law", "student-t:dof=4", "--json")
+    heavy = in_this_process(
+        "certify", *TINY, "--law", "student-t:dof=4", "--trainer", "neuro-tron:step_size=0.001",
+        "--json",
+    )  # fmt: skip
     assert json.loads(heavy.stdout)["holds"] is False
     weighted = in_this_process(
         "certify", *TINY, "--law", "student-t:dof=1", "--trainer",

@@ -131,15 +131,14 @@ def test_the_papers_settings_are_outside_theorem_1_and_inside_ours(setting):
     text = " ".join(str(paper).split())
     fastest = nt.Arm(nt.NeuroTron("fastest"), attack)
     ours = nt.certify(problem, fastest, batch_size=16, steps=40_000)
+    assert ours.holds
     if setting.name == "t(4)":
         assert names(paper.failed) == ["m4"]
-        assert names(ours.failed) == ["moments"]
         assert "weighting='inverse-norm'" in text
     else:
         assert names(paper.failed) == ["c_trade > 0"]
         assert "scale the inputs by more than" in text
         assert "sensing='polar'" in text
-        assert ours.holds
         assert ours.radius < problem.initial_error()
 
 

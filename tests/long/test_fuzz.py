@@ -170,7 +170,8 @@ def good_calls(folder):
     robust = {"pace": 0.1, "averaging": False, "weighting": None, "quantile": 0.2, "speed": 0.1}
     weighted = {"sensing": "optimal", "weighting": None}
     simulated = {
-        "problem": problem, "arms": [arm], "steps": 3, "batch_size": 2, "seed": 0, "replicate": 0,
+        "problem": problem, "arms": [arm, nt.SGD(0.1)], "attack": attack, "steps": 3,
+        "batch_size": 2, "seed": 0, "replicate": 0,
         "record": "log", "engine": "auto", "resume": None, "progress": stop,
     }  # fmt: skip
     certified = {
@@ -238,6 +239,7 @@ def good_calls(folder):
             {"trainer": nt.SGD(0.1), "share": 1.0}),
         "StudentT": (nt.StudentT, scaled | {"dof": 4.0}),
         "Trainer": (nt.Trainer, stepped),
+        "Trajectories.__getitem__": (run.__getitem__, {"arm": 0}),
         "Trajectories.plot": (run.plot, {"path": None}),
         "TrimmedSGD": (nt.TrimmedSGD, robust),
         "Uniform": (nt.Uniform, scaled),

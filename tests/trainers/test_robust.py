@@ -172,7 +172,7 @@ def test_a_trainer_with_settings_conforms(trainer):
 @pytest.mark.parametrize(("text", "shown"), [
     ("refined-tron", "RefinedTron()"),
     ("refined-tron:quantile=0.3", "RefinedTron(quantile=0.3)"),
-    ("refined-tron:warm_up=50,averaging=true", "RefinedTron(averaging=True, warm_up=50)"),
+    ("refined-tron:warm_up=50,averaging=true", "RefinedTron(warm_up=50, averaging=True)"),
     ("clipped-tron:quantile=0.4",
      "ClippedTron(step_size='fastest', sensing='optimal', quantile=0.4, speed=0.05)"),
     ("clipped-sgd:pace=2,weighting=inverse-norm",

@@ -83,7 +83,7 @@ def test_stages_know_their_trainers_words_and_matrices(small_problem):
                            batch_size=8)  # fmt: skip
     assert finished.status == ("finished",)
     assert finished.engines[0].name == "compiled"
-    assert finished.settings["steps"] == 300
+    assert finished.options["steps"] == 300
 
 
 def test_a_stage_of_ones_own_runs_on_the_numpy_engine(small_problem):

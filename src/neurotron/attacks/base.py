@@ -7,12 +7,13 @@ A sample with honest label y is attacked iff its coin ≤ β, and then its label
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, Self
 
 from neurotron import _check
+from neurotron._arguments import Explained
 from neurotron._formula import formula_group
 from neurotron._pickling import Pickled
 from neurotron._registry import construct, kebab_case
@@ -24,7 +25,7 @@ __all__ = ["Attack"]
 
 
 @dataclass(frozen=True, eq=False)
-class Attack(Pickled, ABC):
+class Attack(Pickled, metaclass=Explained):
     """Base of all attacks: adds ξ, |ξ| ≤ `bound`, to a label with chance `probability`.
 
     Write your own by giving `distort`, in plain NumPy:
@@ -127,10 +128,14 @@ class Attack(Pickled, ABC):
         """What arms must share for one call of the formulas to serve them all."""
         return formula_group(self, "distort", "chance")
 
-    def __repr__(self) -> str:
+    @property
+    def number_texts(self) -> dict[str, str]:
+        """Its numbers, each as text such as "bound=0.5"; an infinite bound is left out."""
         values = ((field.name, getattr(self, field.name)) for field in fields(self))
-        numbers = [
-            f"{name}={value:g}" for name, value in values
+        return {
+            name: f"{name}={value:g}" for name, value in values
             if isinstance(value, float) and (name, value) != ("bound", math.inf)
-        ]  # fmt: skip
-        return f"{type(self).__name__}({', '.join(numbers)})"
+        }  # fmt: skip
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(self.number_texts.values())})"

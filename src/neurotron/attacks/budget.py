@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from neurotron import _check
+from neurotron._arguments import Explained
 from neurotron.attacks.base import Attack
 
 __all__ = ["NO_ATTACK", "Budget", "budget_of", "chance_within"]
 
 
 @dataclass(frozen=True)
-class Budget:
+class Budget(metaclass=Explained):
     """What an attacker may do, whoever it is.
 
     Parameters

@@ -52,6 +52,9 @@ class Query(NamedTuple):
     parameter: Any
     """The attack's own number."""
 
+    def __repr__(self) -> str:
+        return f"Query({_check.shapes(self._asdict())})"
+
 
 UNSEEN = _check.freeze(np.full((1, 1), np.nan))
 """Stands for a field that is not known, or that the attack does not look at."""

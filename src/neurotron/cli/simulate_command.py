@@ -146,6 +146,6 @@ def _summary(run: Trajectories, problem: Problem) -> dict[str, Any]:
         ],
         "steps": run.steps.tolist(),
         "true_weights": problem.true_weights.tolist(),
-        "settings": dict(run.settings),
+        "settings": dict(run.options),
         "environment": dict(run.environment),
     }

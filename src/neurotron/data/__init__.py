@@ -1,4 +1,4 @@
-"""Where (x, y) come from: simulated by a law and true weights, or rows that are given.
+"""Data: inputs and labels that are simulated by a law and true weights, or given as rows.
 
 >>> import neurotron as nt
 >>> nt.data.Rows([[1.0, 2.0], [3.0, 4.0]], [1.0, 0.0]).law
@@ -11,3 +11,7 @@ from neurotron.data.rows import Rows
 from neurotron.data.simulated import Simulated
 
 __all__ = ["Batch", "Data", "Purpose", "Rows", "Simulated", "Stream"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,4 +1,4 @@
-"""What the engine asks of data: batches of inputs and honest labels."""
+"""What data are: batches of inputs and honest labels."""
 
 from __future__ import annotations
 
@@ -24,16 +24,19 @@ class Batch(NamedTuple):
     labels: Array
     counts: Array | None = None
 
+    def __repr__(self) -> str:
+        return f"Batch({_check.shapes(self._asdict())})"
+
 
 class Data(Pickled, ABC):
-    """Where inputs x and honest labels y come from; a subclass gives `law` and `batch`.
+    """Where inputs x and honest labels y come from.
 
-    No theorem covers the labels of a subclass of your own: `certify` and `plan` say so, and
-    ``certify(…, method="measured")`` measures.
+    To write your own, give `law` and `batch`. No theorem covers the labels of such a class, which
+    `certify` and `plan` say; ``certify(…, method="measured")`` measures instead.
 
     Examples
     --------
-    Labels that carry noise of a user's own, drawn by the stream:
+    Labels with noise of another law, drawn from the stream:
 
     >>> import numpy as np, neurotron as nt
     >>> class SkewedNoise(nt.data.Simulated):
@@ -42,13 +45,13 @@ class Data(Pickled, ABC):
     ...         u, _ = stream.pairs(nt.data.Purpose.NOISE, step, batch_size)
     ...         return batch._replace(labels=batch.labels - np.log(u) - 1.0)
     >>> problem = nt.Problem(nt.networks.linear(2), SkewedNoise(nt.Normal(), [1.0, 2.0]))
-    >>> run = nt.simulate(problem, [nt.Arm(nt.SGD(0.01))], steps=2000, batch_size=10)
-    >>> bool(run.errors[0, -1] < 0.2)
+    >>> run = nt.simulate(problem, nt.SGD(0.01), steps=2000, batch_size=10)
+    >>> bool(run.final_errors[0] < 0.2)
     True
     """
 
     law: Law
-    """The law of the inputs, whose moments step sizes and guarantees go by."""
+    """The law of the inputs; step sizes and guarantees are computed from its moments."""
     true_weights: Array | None = None
     """w*, shape (r,); None if they are not known."""
     noise: float = 0.0

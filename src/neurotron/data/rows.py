@@ -1,4 +1,4 @@
-"""Data that are given: rows of inputs with their labels."""
+"""Data that are given as rows of inputs with their labels."""
 
 from __future__ import annotations
 
@@ -21,19 +21,21 @@ __all__ = ["Rows"]
 class Rows(Data):
     """Batches from rows of data.
 
-    Every epoch visits each row once in an order of its own; a batch may end one epoch and begin the
-    next. The row at a place is a function of (seed, epoch, position), so N steps and N more are the
-    same as 2N. The law of the inputs is that of the rows, with their weights.
+    Every epoch visits each row once, in a new random order. A batch may end one epoch and begin the
+    next. The row at a place is a function of (seed, epoch, position), so a run of N steps that is
+    resumed for N more is the same as one of 2N. The law of the inputs is that of the rows, with
+    their weights.
 
     Parameters
     ----------
     X, y
         Inputs (N, n), of entries up to 1e70, and labels (N,).
     sample_weight
-        How much each row counts, shape (N,): nonnegative, not all zero. Only ratios matter; on
+        How much each row counts, shape (N,): nonnegative, not all zero. Only ratios matter. On
         average a row of weight 2 counts like two rows, and it makes larger single steps.
     true_weights
-        w*, shape (r,), where they are known, to measure errors by; labels stay those given.
+        w*, shape (r,), if they are known. They are only used to measure errors; the labels stay
+        those that are given.
 
     Examples
     --------
@@ -41,7 +43,7 @@ class Rows(Data):
     >>> network = nt.networks.relu_gate(2)
     >>> X = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
     >>> problem = nt.Problem.from_rows(network, X, network([3.0, -2.0], X))
-    >>> run = nt.simulate(problem, [nt.Arm(nt.NeuroTron(0.5))], steps=200, batch_size=2)
+    >>> run = nt.simulate(problem, nt.NeuroTron(0.5), steps=200, batch_size=2)
     >>> run.weights.round(6)
     array([[ 3., -2.]])
     """
@@ -64,7 +66,9 @@ class Rows(Data):
             object.__setattr__(self, "true_weights", weights)
 
     def __repr__(self) -> str:
-        return f"Rows({self.law!r})"
+        weighted = ", weighted" if self.law.weighted else ""
+        known = "" if self.true_weights is None else ", with true weights"
+        return f"Rows({len(self.X)} rows of {self.X.shape[1]} inputs{weighted}{known})"
 
     def batch(self, network: FilterNetwork, stream: Stream, step: int, batch_size: int) -> Batch:
         """Return batch number `step` of the stream."""

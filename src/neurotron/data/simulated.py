@@ -1,4 +1,4 @@
-"""Data that are drawn: inputs from a law, labels from true weights."""
+"""Data that are simulated: inputs are drawn from a law, labels made from true weights."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from neurotron.networks import FilterNetwork
 __all__ = ["Simulated"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Simulated(Data):
     """Fresh batches from a law, with labels f_{w*}(x) + noise · ζ, where ζ ~ N(0, 1).
 
-    A law that corrupts inputs gives the trainer others than the x that labels are made of.
+    If the law corrupts inputs, labels are made from the clean ones and the trainer sees the others.
 
     Parameters
     ----------
     law
-        Where x comes from.
+        The law of the inputs.
     true_weights
-        w*, shape (r,). With None the law is known but no label can be made: such a problem can be
-        certified and planned with a bound on the initial error, and not trained.
+        w*, shape (r,). With None no label can be made: such a problem can be certified and planned
+        with a bound on the initial error, but not trained on.
     noise
         Standard deviation of honest label noise (0 in the paper).
     """
@@ -45,6 +45,11 @@ class Simulated(Data):
             weights = _check.array("true_weights", self.true_weights, ("r",))
             object.__setattr__(self, "true_weights", weights)
         object.__setattr__(self, "noise", _check.number("noise", self.noise, "[0, 1e70]"))
+
+    def __repr__(self) -> str:
+        unknown = "" if self.true_weights is not None else ", without true weights"
+        noise = f", noise={self.noise:g}" if self.noise > 0.0 else ""
+        return f"{type(self).__name__}({self.law!r}{noise}{unknown})"
 
     def require_labels(self) -> None:
         """Refuse to make labels without true weights."""

@@ -25,6 +25,9 @@ class Records(NamedTuple):
     losses: Array
     """Mean squared residual on the batch faced next, (records, arms)."""
 
+    def __repr__(self) -> str:
+        return f"Records({_check.shapes(self._asdict())})"
+
     @classmethod
     def joined(cls, parts: Sequence[Records]) -> Records:
         """Return the records of one part after the other."""

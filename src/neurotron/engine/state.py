@@ -109,7 +109,7 @@ class CohortState:
             self.memory[column] = memory
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class KeptState(Pickled):
     """The state at the end of a run, which cannot be changed: what `resume` goes on from."""
 
@@ -119,6 +119,9 @@ class KeptState(Pickled):
     stopped_at: Index
     average: Array
     stages: tuple[Stage, ...]
+
+    def __repr__(self) -> str:
+        return f"KeptState({_check.shapes({'step': self.step, 'weights': self.weights})})"
 
     def resumed(self) -> CohortState:
         """Return the state to go on from: a copy, which the engine changes."""

@@ -7,20 +7,31 @@ from typing import Any
 
 from neurotron import _check
 from neurotron.figures import render_matplotlib
-from neurotron.figures.chart import ERROR, STEPS, Chart, Line, Panel, line_of
+from neurotron.figures.chart import ERROR, STEPS, Chart, Line, Panel, line_of, shorten
 from neurotron.figures.styles import shades, styles
-from neurotron.trainers import BY_NAME, Arm
+from neurotron.trainers import BY_NAME, Arm, Trainer
 from neurotron.trajectories import Trajectories
 
 __all__ = ["plot", "run_chart", "run_lines"]
 
+MOST_LETTERS = 80
+"""Of a name in the legend, so that it stays inside the picture."""
+
 
 def run_chart(run: Trajectories) -> Chart:
-    """Return the chart of a run: one line per arm, in the colour of its trainer."""
+    """Return the chart of a run: one line per arm, in the colour of its kind of trainer."""
     _check.instance("run", run, Trajectories)
     label = ERROR if run.has_errors else "batch loss"
     panel = Panel("", tuple(run_lines(run)))
-    return Chart("run", "", "One run of every arm.", STEPS, label, (panel,))
+    return Chart("run", _title(run.arms), "One run of every arm.", STEPS, label, (panel,))
+
+
+def _title(arms: tuple[Arm, ...]) -> str:
+    """Return what the labels went through, if it is the same for all arms."""
+    attack = arms[0].attack
+    if not all(_check.equal(arm.attack, attack) for arm in arms):
+        return "Training under different attacks"
+    return "Training without an attack" if attack is None else f"Training under {attack!r}"
 
 
 def run_lines(run: Trajectories) -> list[Line]:
@@ -28,19 +39,24 @@ def run_lines(run: Trajectories) -> list[Line]:
     values = run.errors if run.has_errors else run.losses
     looks = _looks(run.arms)
     return [
-        line_of(arm.name, run.steps, value, look)
+        line_of(shorten(arm.name, MOST_LETTERS), run.steps, value, look)
         for arm, value, look in zip(run.arms, values, looks, strict=True)
     ]
 
 
 def _looks(arms: tuple[Arm, ...]) -> list[Any]:
-    """Return the style of each arm: its trainer's, in shades if one trainer meets many attacks."""
-    names = {factory: name for name, factory in BY_NAME.factories.items()}
-    labels = [repr(arm.trainer) for arm in arms]
-    algorithms = [names.get(type(arm.trainer), "") for arm in arms]
-    by_label = styles(zip(labels, algorithms, strict=True))
+    """Return the style of each arm: that of its kind of trainer, in shades if there are several."""
+    kinds = [type(arm.trainer) for arm in arms]
+    labels = [f"{kind.__module__}.{kind.__qualname__}" for kind in kinds]
+    by_label = styles(zip(labels, map(_algorithm, kinds), strict=True))
     left = {label: iter(shades(by_label[label], labels.count(label))) for label in by_label}
     return [next(left[label]) for label in labels]
+
+
+def _algorithm(kind: type[Trainer]) -> str:
+    """Return the name of the built-in trainer that a class is or comes from, "" if none."""
+    names = {factory: name for name, factory in BY_NAME.factories.items()}
+    return next((names[base] for base in kind.__mro__ if base in names), "")
 
 
 def plot(run: Trajectories, path: str | Path | None = None) -> Any:

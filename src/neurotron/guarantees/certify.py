@@ -79,7 +79,7 @@ def certify(
         problem,
         arm,
         _check.integer("batch_size", batch_size, 1, MOST_SAMPLES),
-        None if steps is None else _check.integer("steps", steps, 0, MOST_STEPS),
+        None if steps is None else _check.count("steps", steps, 0, MOST_STEPS),
         _check.number("failure", failure, "[1e-15, 1)"),
         problem.initial_error(initial_error),
         _adversary(arm, budget, batch_size),

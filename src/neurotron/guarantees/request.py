@@ -87,9 +87,7 @@ class Request:
                 f"no theorem covers {type(trainer).__name__}: certify NeuroTron, or use "
                 "method='measured'"
             )
-        plain = dataclasses.replace(trainer, step_size=1.0)
-        plain = plain.resolve(self.problem, batch_size=self.batch_size, steps=0, attack=None)
-        return dataclasses.replace(plain, step_size=trainer.step_size)
+        return trainer.completed(self.problem)
 
     def against_this_attack(self, trainer: NeuroTron) -> bool:
         """Return whether constants are those of the attack's own chance β(x), not of any other."""

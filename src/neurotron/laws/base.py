@@ -6,9 +6,8 @@ pairs into a batch, so any batch can be drawn again and both engines draw the sa
 
 from __future__ import annotations
 
-import inspect
 import math
-from abc import ABCMeta, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from neurotron import _check
+from neurotron._arguments import Explained
 from neurotron._pickling import Pickled
 from neurotron._types import Array
 from neurotron.laws.even_moments import EvenMoments, of_product
@@ -25,24 +25,7 @@ from neurotron.laws.moments import laplace_transforms, masses_of_density, norm_m
 __all__ = ["Law", "ProductLaw", "ScaledLaw"]
 
 
-class _Written(ABCMeta):
-    """Refuses arguments that do not fit, and says how the law is written."""
-
-    @property
-    def __signature__(cls) -> inspect.Signature:
-        """How a law is written, as `help` shows it too."""
-        _, *parameters = inspect.signature(cls.__init__).parameters.values()  # type: ignore[misc]
-        return inspect.Signature(parameters)
-
-    def __call__(cls, *given: Any, **named: Any) -> Any:
-        try:
-            return super().__call__(*given, **named)
-        except TypeError:
-            _require_arguments(cls, given, named)
-            raise  # for another reason
-
-
-class Law(Pickled, metaclass=_Written):
+class Law(Pickled, metaclass=Explained):
     """A law of inputs x in Rⁿ."""
 
     corrupted: ClassVar[bool] = False
@@ -113,32 +96,6 @@ class Law(Pickled, metaclass=_Written):
                 f"{purpose} needs labels that are made of the inputs seen, and {self!r} corrupts "
                 "these: use certify(…, method='measured'), which needs no theorem"
             )
-
-
-def _require_arguments(cls: type, given: tuple[Any, ...], named: dict[str, Any]) -> None:
-    """Refuse arguments that a law does not take, and too few or too many."""
-    signature = inspect.signature(cls)
-    try:
-        signature.bind(*given, **named)
-    except TypeError:
-        known = signature.parameters
-        for name in named:
-            if name not in known:
-                raise _check.unknown(f"argument of {cls.__name__}", name, known) from None
-        raise _check.InputError(_how_to_write(cls, signature, given, named)) from None
-
-
-def _how_to_write(
-    cls: type, signature: inspect.Signature, given: tuple[Any, ...], named: dict[str, Any]
-) -> str:
-    form = ", ".join(
-        f"{name}=…" if parameter.default is parameter.empty else f"{name}={parameter.default!r}"
-        for name, parameter in signature.parameters.items()
-    )
-    got = [repr(value) for value in given]
-    got += [f"{name}={value!r}" for name, value in named.items()]
-    text = _check.shorten(", ".join(got))
-    return f"write {cls.__name__}({form}), each argument by name; got {cls.__name__}({text})"
 
 
 class ProductLaw(Law):
@@ -247,6 +204,7 @@ class ScaledLaw(ProductLaw):
     scale: float = field(default=1.0, kw_only=True)
 
     symmetric = True
+    argument_hint = "inputs have mean zero"
 
     @staticmethod
     @abstractmethod

@@ -40,7 +40,7 @@ QUADRATURE = 1e-8
 """By which moments found by quadrature are rounded to the safe side."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EvenMoments:
     """Moments of x under an even weight ω; None where infinite or not known."""
 
@@ -52,6 +52,10 @@ class EvenMoments:
     """N with E[ω |aᵀx|] ≤ √(aᵀNa) for every a, (n, n)."""
     quartic: Callable[[Array], Array] | None
     """G ↦ E[ω² (xᵀGx) xxᵀ], (n, n) to (n, n)."""
+
+    def __repr__(self) -> str:
+        known = [name for name, value in vars(self).items() if value is not None]
+        return f"EvenMoments(known: {', '.join(known) or 'none'})"
 
     def image(self, matrix: Array) -> EvenMoments:
         """Return the moments of Bx under the same weight, a function of x."""

@@ -1,4 +1,4 @@
-"""What is learned: single-filter depth-2 networks, their builders, and sensing matrices.
+"""Networks: builders of single-filter depth-2 networks, and sensing matrices.
 
 >>> import neurotron as nt
 >>> network = nt.networks.symmetric(n_inputs=100, filter_size=25, width=10, seed=1)
@@ -11,7 +11,8 @@ import math
 from neurotron import _check
 from neurotron._registry import Registry
 from neurotron.networks import sensing
-from neurotron.networks.basis import Matrices, Windows
+from neurotron.networks.basis import Matrices as Matrices
+from neurotron.networks.basis import Windows as Windows
 from neurotron.networks.builders import (
     convolution,
     convolution2d,
@@ -24,10 +25,7 @@ from neurotron.networks.builders import (
 from neurotron.networks.network import FilterNetwork
 
 __all__ = [
-    "BY_NAME",
     "FilterNetwork",
-    "Matrices",
-    "Windows",
     "convolution",
     "convolution2d",
     "from_gates",
@@ -66,3 +64,7 @@ BY_NAME: Registry[FilterNetwork] = Registry(
         "convolution2d": _convolution2d,
     },
 )
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

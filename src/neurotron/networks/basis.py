@@ -16,7 +16,7 @@ from neurotron._types import Array, Index
 __all__ = ["Basis", "Matrices", "Windows"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Matrices(Pickled):
     """Dense basis matrices, `values` of shape (L, r, n)."""
 
@@ -25,6 +25,9 @@ class Matrices(Pickled):
     def __post_init__(self) -> None:
         values = _check.array("basis", self.values, ("L", "r", "n"), _check.LARGEST)
         object.__setattr__(self, "values", values)
+
+    def __repr__(self) -> str:
+        return f"Matrices({_check.shapes({'values': self.values})})"
 
     def __len__(self) -> int:
         return self.values.shape[0]
@@ -62,7 +65,7 @@ class Matrices(Pickled):
         return np.asarray(sum(parts))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Windows(Pickled):
     """Windows of the input: row j of matrix l is the unit vector ``index[l, j]``.
 
@@ -99,6 +102,9 @@ class Windows(Pickled):
             )
         index.flags.writeable = False
         object.__setattr__(self, "index", index)
+
+    def __repr__(self) -> str:
+        return f"Windows({_check.shapes({'index': self.index, 'n_inputs': self.n_inputs})})"
 
     def __len__(self) -> int:
         return self.index.shape[0]

@@ -24,7 +24,7 @@ from neurotron.networks.basis import Basis, Matrices, Windows
 __all__ = ["FilterNetwork"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FilterNetwork(Pickled):
     r"""A depth-2 network with one filter w shared by k gates.
 
@@ -73,6 +73,19 @@ class FilterNetwork(Pickled):
             raise _check.InputError("`outer_weights` must not be zero: leave the gate out instead")
         object.__setattr__(self, "outer_weights", weights)
         object.__setattr__(self, "leak", _check.number("leak", self.leak, "[0, 1]"))
+
+    def __repr__(self) -> str:
+        parts = [
+            f"n_inputs={self.n_inputs}", f"filter_size={self.filter_size}", f"width={self.width}"
+        ]  # fmt: skip
+        least, most = self.outer_weights.min(), self.outer_weights.max()
+        if least != most:
+            parts.append(f"outer_weights from {least:g} to {most:g}")
+        elif least != 1.0:
+            parts.append(f"outer_weights={least:g}")
+        if self.leak != 0.0:
+            parts.append(f"leak={self.leak:g}")
+        return f"FilterNetwork({', '.join(parts)})"
 
     @property
     def n_inputs(self) -> int:

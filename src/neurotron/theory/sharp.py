@@ -33,6 +33,7 @@ from neurotron.theory.recursion import Recursion
 
 __all__ = [
     "SharpConstants",
+    "fastest_step",
     "is_disturbed",
     "sharp_constants",
     "sharp_recursion",
@@ -130,7 +131,26 @@ def sharp_recursion(
     """Return the recursion F by which step sizes are found, or say why there is none."""
     constants = sharp_constants(problem, sensing, weighting)
     moments = attack_moments(constants, problem, sensing, weighting, attack)
-    if not math.isfinite(constants.largest(disturbed=is_disturbed(problem, attack))):
+    _require(constants, problem, weighting, disturbed=is_disturbed(problem, attack))
+    return constants.recursion(moments, problem.noise, batch_size)
+
+
+def fastest_step(problem: Problem, sensing: Array, weighting: str | None, batch_size: int) -> float:
+    """Return the step size that contracts fastest without an attack, or say why there is none.
+
+    Noise and attacks play no part in it.
+    """
+    constants = sharp_constants(problem, sensing, weighting)
+    _require(constants, problem, weighting, disturbed=False)
+    moments = attack_moments(constants, problem, sensing, weighting, None)
+    return constants.recursion(moments, 0.0, batch_size).fastest
+
+
+def _require(
+    constants: SharpConstants, problem: Problem, weighting: str | None, *, disturbed: bool
+) -> None:
+    """Refuse constants that no step size can be found from."""
+    if not math.isfinite(constants.largest(disturbed=disturbed)):
         raise _check.InputError(
             f"finding a step size needs moments that {problem.law!r} does not have or does not "
             f"say: give step_size a number{_weights_too(problem, weighting)}"
@@ -140,7 +160,6 @@ def sharp_recursion(
             f"finding a step size needs λ1 > 0, and this sensing matrix has "
             f"{constants.lambda1:.3g}: use sensing='optimal', or give step_size a number"
         )
-    return constants.recursion(moments, problem.noise, batch_size)
 
 
 def _weights_too(problem: Problem, weighting: str | None) -> str:

@@ -2,38 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from neurotron import _check
+from neurotron._arguments import Explained
 from neurotron.attacks import Attack, Query
 from neurotron.problem import Problem
 from neurotron.trainers.base import Trainer
 from neurotron.trainers.neuro_tron import NeuroTron
+from neurotron.trainers.stages import Stages
 
 __all__ = ["Arm", "check_arms"]
 
 
-@dataclass(frozen=True, eq=False)
-class Arm:
+@dataclass(frozen=True, eq=False, repr=False)
+class Arm(metaclass=Explained):
     """A trainer under an attack.
 
     Parameters
     ----------
     trainer
-        How it moves.
+        How the weights move.
     attack
-        Who tampers with its labels; None for honest labels.
+        What is done to the labels; None for honest labels.
     name
-        What to call it in tables and figures; by default its trainer and attack.
+        What tables and figures call it. By default it is the short name of its trainer, and in a
+        run with several arms of that name also what tells them apart.
 
     Examples
     --------
     >>> import neurotron as nt
-    >>> nt.Arm(nt.SGD(step_size=1e-4)).name
-    'SGD(step_size=0.0001)'
+    >>> nt.Arm(nt.NeuroTron()).name
+    'Neuro-Tron'
     """
 
     trainer: Trainer
@@ -41,32 +45,120 @@ class Arm:
     name: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
-        _check.instance("trainer", self.trainer, Trainer)
+        _require_trainer("trainer", self.trainer)
         if self.attack is not None:
             _check.instance("attack", self.attack, Attack)
         _check.instance("name", self.name, str)
         if not self.name:
-            under = "" if self.attack is None else f" under {self.attack!r}"
-            object.__setattr__(self, "name", f"{self.trainer!r}{under}")
+            object.__setattr__(self, "name", self.trainer.short_name)
+
+    @property
+    def has_default_name(self) -> bool:
+        """Whether it is called what its trainer is called."""
+        return self.name == self.trainer.short_name
+
+    def __repr__(self) -> str:
+        parts = [repr(self.trainer)]
+        parts += [] if self.attack is None else [repr(self.attack)]
+        parts += [] if self.has_default_name else [f"name={self.name!r}"]
+        return f"Arm({', '.join(parts)})"
 
 
-def check_arms(arms: Sequence[Arm], problem: Problem) -> list[Arm]:
-    """Return the arms of a run, if they have distinct names and fit the problem."""
-    if not isinstance(arms, Sequence):
-        raise _check.InputError("`arms` must be a list of Arm: write [arm]")
-    checked = [_check.instance(f"arms[{i}]", arm, Arm) for i, arm in enumerate(arms)]
-    if not checked:
-        raise _check.InputError("`arms` must hold at least one Arm")
+def check_arms(
+    arms: Arm | Trainer | Sequence[Arm | Trainer], attack: Attack | None, problem: Problem
+) -> list[Arm]:
+    """Return the arms of a run, if they fit the problem, under distinct names.
+
+    A bare trainer becomes an arm under `attack`.
+    """
+    given: object = [arms] if isinstance(arms, (Arm, Trainer, type)) else arms
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise _check.InputError(
+            f"`arms` must be a list of trainers or of Arm(trainer, attack), got "
+            f"{_check.shown(arms)}"
+        )
+    if not given:
+        raise _check.InputError("`arms` must hold at least one trainer or Arm")
+    if attack is not None:
+        _check.instance("attack", attack, Attack)
+        if all(isinstance(each, Arm) for each in given):
+            raise _check.InputError(
+                f"`attack` is for bare trainers, and every element of `arms` is an Arm: leave out "
+                f"attack={_check.shown(attack)}, or write Arm(trainer, attack)"
+            )
+    made = [_arm(f"arms[{i}]", each, attack) for i, each in enumerate(given)]
+    for arm in made:
+        _check_fit(arm, problem)
+    return _with_distinct_names(made)
+
+
+def _arm(name: str, given: object, attack: Attack | None) -> Arm:
+    if isinstance(given, Arm):
+        return given
+    if isinstance(given, Attack):
+        raise _check.InputError(
+            f"{name} must be a trainer or an Arm, got the attack {_check.shown(given)}: write "
+            "simulate(problem, trainers, attack=…)"
+        )
+    return Arm(_require_trainer(name, given), attack)
+
+
+def _require_trainer(name: str, given: object) -> Trainer:
+    if isinstance(given, type) and issubclass(given, Trainer):
+        raise _check.InputError(
+            f"`{name}` must be a trainer, got the class {given.__name__}: write {given.__name__}(…)"
+        )
+    return _check.instance(name, given, Trainer)
+
+
+def _with_distinct_names(arms: list[Arm]) -> list[Arm]:
+    """Return the arms; those that share the name of their trainer get what tells them apart."""
+    shared: dict[str, list[Arm]] = {}
+    for arm in arms:
+        if arm.has_default_name:
+            shared.setdefault(arm.name, []).append(arm)
+    named = [
+        _told_apart(arm, shared[arm.name])
+        if arm.has_default_name and len(shared[arm.name]) > 1
+        else arm
+        for arm in arms
+    ]
     seen: set[str] = set()
-    for arm in checked:
+    for arm in named:
         if arm.name in seen:
             raise _check.InputError(
-                f"two arms are called {_check.shown(arm.name)}: tell them apart with name=…"
+                f"two arms are called {_check.shown(arm.name)}: tell them apart with "
+                "Arm(trainer, attack, name=…)"
             )
         seen.add(arm.name)
-    for arm in checked:
-        _check_fit(arm, problem)
-    return checked
+    return named
+
+
+def _told_apart(arm: Arm, others: list[Arm]) -> Arm:
+    """Return the arm with what differs among `others` in its name: parameters and attacks."""
+    trainers = [other.trainer for other in others]
+    name = arm.name
+    parameters = _differing(arm.trainer.parameter_texts, (t.parameter_texts for t in trainers))
+    if parameters:
+        name += f", {', '.join(parameters)}"
+    elif isinstance(arm.trainer, Stages) and len({repr(trainer) for trainer in trainers}) > 1:
+        name = repr(arm.trainer)
+    if arm.attack is not None and len({repr(other.attack) for other in others}) > 1:
+        name += f" under {_attack_name(arm.attack, [other.attack for other in others])}"
+    return dataclasses.replace(arm, name=name)
+
+
+def _attack_name(attack: Attack, others: Iterable[Attack | None]) -> str:
+    """Return the kind of an attack, and those of its numbers that differ from others like it."""
+    alike = (other.number_texts for other in others if type(other) is type(attack))
+    numbers = _differing(attack.number_texts, alike)
+    return type(attack).__name__ + (f"({', '.join(numbers)})" if numbers else "")
+
+
+def _differing(own: dict[str, str], others: Iterable[dict[str, str]]) -> list[str]:
+    """Return the texts of one's own that not all the others have."""
+    all_texts = list(others)
+    return [text for name, text in own.items() if {each.get(name) for each in all_texts} != {text}]
 
 
 def _check_fit(arm: Arm, problem: Problem) -> None:

@@ -1,4 +1,4 @@
-r"""How w moves: one algorithm = direction × influence.
+r"""What a trainer is: how the weights move, by a direction and an influence.
 
 .. math:: w \leftarrow w + \frac{\eta}{b} \sum_{i=1}^b \mathrm{influence}(v_i - f_w(x_i))\, g_i
 
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 import numpy as np
 
 from neurotron import _check
+from neurotron._arguments import Explained
 from neurotron._formula import formula_group
 from neurotron._pickling import Pickled
 
@@ -30,11 +31,11 @@ Direction = Literal["sensing", "gradient", "first_gradient"]
 
 
 @dataclass(frozen=True, eq=False)
-class Trainer(Pickled):
+class Trainer(Pickled, metaclass=Explained):
     """Base of all trainers.
 
-    Write your own by naming a `direction` and giving `influence`, in plain NumPy. One that adapts
-    also gives `initial_state` (a tuple of numbers), `observe` and `adapt`:
+    To write your own, name a `direction` and give the formula `influence`, in plain NumPy. A
+    trainer that adapts also gives `initial_state` (a tuple of numbers), `observe` and `adapt`:
 
     >>> import numpy as np, neurotron as nt
     >>> class MedianClipped(nt.Trainer):
@@ -52,14 +53,17 @@ class Trainer(Pickled):
     Parameters
     ----------
     step_size
-        η > 0.
+        η > 0, how far a step goes.
     averaging
-        Whether the weights that count are an average of those w passes through, the t-th with a
-        weight that grows as t³ (Polyak averaging: the last half of the steps makes up 94 %).
+        Whether the result is an average of the weights after each step (Polyak averaging). Step t
+        counts in proportion to t³, so the last half of the steps makes up 94 %.
     """
 
     step_size: float | str
     averaging: bool = field(default=False, kw_only=True)
+
+    short_name: ClassVar[str] = "Trainer"
+    """What tables and figures call it: the name of its class, unless the class gives another."""
 
     direction: ClassVar[Direction] = "gradient"
     """What a residual is multiplied with."""
@@ -69,6 +73,10 @@ class Trainer(Pickled):
 
     step_words: ClassVar[tuple[str, ...]] = ()
     """What `step_size` may say instead of a number; `resolve` finds the number."""
+
+    def __init_subclass__(cls) -> None:
+        if "short_name" not in vars(cls):
+            cls.short_name = cls.__name__
 
     def __post_init__(self) -> None:
         if isinstance(self.step_size, str) and self.step_words:
@@ -86,7 +94,7 @@ class Trainer(Pickled):
 
     @property
     def weighting(self) -> str | None:
-        """Whether sample x counts ω(x) = ‖x‖⁻² times, "inverse-norm", or as all others, None."""
+        """How samples count: ω(x) = ‖x‖⁻² times for "inverse-norm", all the same for None."""
         return None
 
     @staticmethod
@@ -96,7 +104,7 @@ class Trainer(Pickled):
 
     @staticmethod
     def observe(residual: Any, length: Any, state: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return what `adapt` needs to know of a sample; the engine averages it over the batch.
+        """Return what `adapt` needs from a sample; the engine averages it over the batch.
 
         `length` is the squared length ‖g_i‖² of the sample's direction.
         """
@@ -115,7 +123,7 @@ class Trainer(Pickled):
 
     @property
     def parts(self) -> tuple[Trainer, ...]:
-        """The trainers it is made of: itself, unless it has stages."""
+        """The trainers it is made of; a trainer without stages is made of itself."""
         return (self,)
 
     @property
@@ -129,15 +137,21 @@ class Trainer(Pickled):
         return formula_group(self, "influence", "observe", "adapt")
 
     @property
-    def shown_settings(self) -> dict[str, object]:
-        """The settings that its text names besides `averaging`, in order; None stands for unset."""
+    def shown_parameters(self) -> dict[str, object]:
+        """The parameters that its text names besides `averaging`; those that are None are unset."""
         return {"step_size": self.step_size}
+
+    @property
+    def parameter_texts(self) -> dict[str, str]:
+        """The parameters that are set, each as text such as "step_size=0.1"."""
+        given = self.shown_parameters | {"averaging": self.averaging or None}
+        return {
+            name: f"{name}={_text(value)}" for name, value in given.items() if value is not None
+        }
 
     def shown_as(self, name: str) -> str:
         """Return the text of the trainer under the name of a class."""
-        settings = self.shown_settings | {"averaging": self.averaging or None}
-        parts = (f"{key}={_text(value)}" for key, value in settings.items() if value is not None)
-        return f"{name}({', '.join(parts)})"
+        return f"{name}({', '.join(self.parameter_texts.values())})"
 
     def __repr__(self) -> str:
         return self.shown_as(type(self).__name__)

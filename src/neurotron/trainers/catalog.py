@@ -35,13 +35,20 @@ RESOLVED: tuple[type[Trainer], ...] = (ScheduledTron,)
 BY_NAME: Registry[Trainer] = Registry.of("trainer", BUILT_IN)
 
 
+AT_ONE_STEP_SIZE: tuple[type[Trainer], ...] = (NeuroTron, SGD, FirstSampleSGD)
+"""The trainers that are compared at one step size, unless their text gives another."""
+
+
 def build(text: str, *, step_size: float | str) -> Trainer:
-    """Return the trainer that `text` describes, with η = `step_size` if it needs one and says none.
+    """Return the trainer that `text` describes.
+
+    Those that are compared at one step size have η = `step_size` unless the text gives another; the
+    others find their own.
 
     >>> build("sgd", step_size=1e-4), build("refined-tron", step_size=1e-4)
     (SGD(step_size=0.0001), RefinedTron())
     """
-    return BY_NAME.build(text, **({"step_size": step_size} if _needs_step_size(text) else {}))
+    return BY_NAME.build(text, **({"step_size": step_size} if _takes_step_size(text) else {}))
 
 
 def step_size_of(text: str, step_size: float) -> float | None:
@@ -50,10 +57,9 @@ def step_size_of(text: str, step_size: float) -> float | None:
     >>> step_size_of("sgd", 1e-4), step_size_of("neuro-tron:step_size=fastest", 1e-4)
     (0.0001, None)
     """
-    said = parse(text)[1].get("step_size", step_size if _needs_step_size(text) else None)
+    said = parse(text)[1].get("step_size", step_size if _takes_step_size(text) else None)
     return None if said is None or isinstance(said, str) else float(said)
 
 
-def _needs_step_size(text: str) -> bool:
-    name, _ = parse(text)
-    return name in BY_NAME and BY_NAME.settings(name).get("step_size") == ""
+def _takes_step_size(text: str) -> bool:
+    return BY_NAME.factories.get(parse(text)[0]) in AT_ONE_STEP_SIZE

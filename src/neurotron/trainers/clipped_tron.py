@@ -19,13 +19,13 @@ class ClippedTron(NeuroTron):
     .. math:: w \leftarrow w + \eta\, M\, \frac1b \sum_{i=1}^b
               \mathrm{clip}(v_i - f_w(x_i),\, \pm\tau)\, x_i
 
-    An attacked label counts at most τ, but a clipped residual is no longer linear in w: no
-    certificate covers it.
+    An attacked label counts at most τ. But a clipped residual is no longer linear in w, so no
+    certificate covers this trainer.
 
     Parameters
     ----------
     step_size, sensing, weighting
-        See `NeuroTron`; "scheduled" is not for it.
+        See `NeuroTron`; the step size cannot be "scheduled".
     quantile, speed
         See `ClippedSGD`; by default τ is the median of |residual|.
     averaging
@@ -52,6 +52,6 @@ class ClippedTron(NeuroTron):
     adapt = staticmethod(tracking.adapt)
 
     @property
-    def shown_settings(self) -> dict[str, object]:
+    def shown_parameters(self) -> dict[str, object]:
         """Those of `NeuroTron`, quantile and speed."""
-        return super().shown_settings | {"quantile": self.quantile, "speed": self.speed}
+        return super().shown_parameters | {"quantile": self.quantile, "speed": self.speed}

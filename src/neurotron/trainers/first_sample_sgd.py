@@ -1,4 +1,4 @@
-"""What the published experiments ran under the name of SGD."""
+"""What the published experiments called SGD."""
 
 from __future__ import annotations
 
@@ -15,12 +15,16 @@ class FirstSampleSGD(Trainer):
     .. math:: w \leftarrow w + \eta \left( \frac1b \sum_{i=1}^b (v_i - f_w(x_i)) \right)
               \nabla f_w(x_1)
 
-    Kept to reproduce the paper's comparison (docs/errata.md#e6); for gradient descent use `SGD`.
+    It is here to reproduce the paper's comparison (docs/errata.md#e6). For gradient descent use
+    `SGD`.
 
     Parameters
     ----------
     step_size
-        η > 0.
+        η > 0, how far a step goes.
+    averaging
+        Whether weights are averaged (see `Trainer`).
     """
 
+    short_name: ClassVar[str] = "first-sample SGD"
     direction: ClassVar[Direction] = "first_gradient"

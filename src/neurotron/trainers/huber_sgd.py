@@ -15,7 +15,8 @@ class HuberSGD(RobustSGD):
     .. math:: \mathrm{influence}(\rho) = \mathrm{clip}(\rho, \pm 1.345\, \hat\sigma), \quad
               \hat\sigma = \mathrm{median}|\rho| / 0.6745
 
-    The textbook's robust regression, with the median tracked as `ClippedSGD` tracks its quantile.
+    This is robust regression as in textbooks. The median of |ρ| is tracked in the same way as
+    `ClippedSGD` tracks its quantile.
 
     Parameters
     ----------

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
 
 from neurotron import _check
 from neurotron._types import Array
-from neurotron.laws import WEIGHTINGS
+from neurotron.laws import WEIGHTINGS, EvenMoments
 from neurotron.networks.sensing import SENSING, sensing_matrix
 from neurotron.theory.one_step import best_step, bound_after
 from neurotron.theory.recursion import Recursion
-from neurotron.theory.sharp import sharp_recursion
+from neurotron.theory.sharp import fastest_step, sharp_recursion
 from neurotron.trainers.base import Direction, Trainer
 
 if TYPE_CHECKING:
@@ -28,28 +30,40 @@ class NeuroTron(Trainer):
 
     .. math:: w \leftarrow w + \eta\, M\, \frac1b \sum_{i=1}^b (v_i - f_w(x_i))\, x_i
 
-    On a parity-symmetric law it sees only the odd part of the network's output, which is linear in
-    w: it has one fixed point, w*, where gradient methods also have the mirror filter −w*.
+    If x and −x are equally likely, only the odd part of the network's output moves the weights on
+    average, and that part is linear in w. So there is a single fixed point, the true filter w*,
+    where gradient methods also have the mirror filter −w*.
 
     Parameters
     ----------
     step_size
-        η > 0; or "fastest", the one with the fastest certified convergence without an attack; or
-        "scheduled", the certificate's best step at every step, against the budget of the arm's
-        attack and from the distance of the start to the true weights.
+        η > 0. By default it is "fastest", the one with the fastest certified convergence without an
+        attack. With "scheduled" every step is the best one of the certificate, against the budget
+        of the arm's attack and from the distance of the start to the true weights.
     sensing
         M: "optimal" (smallest error floor), "polar" (best λ1/λ2), "mean" (M = Ā, the paper's),
         "center" (the same without outer weights) or an array of shape (r, n) of full rank.
     weighting
-        None, or "inverse-norm": every sample counts ω(x) = ‖x‖⁻² times, which has a guarantee for
-        inputs without any moments.
+        With "inverse-norm" every sample counts ω(x) = ‖x‖⁻² times, which has a guarantee for inputs
+        without any moments. With None all samples count the same, unless the trainer has to find
+        its step size and the fourth moments of the inputs are infinite: then it is "inverse-norm".
     averaging
         Whether weights are averaged (see `Trainer`).
+
+    Examples
+    --------
+    >>> import neurotron as nt
+    >>> problem = nt.Problem.draw(nt.networks.relu_gate(3), nt.StudentT(dof=4), seed=1)
+    >>> run = nt.simulate(problem, nt.NeuroTron(), steps=1000, batch_size=16)
+    >>> bool(run.final_errors[0] < 1e-12)
+    True
     """
 
+    step_size: float | str = "fastest"
     sensing: str | Array = "optimal"
     weighting: str | None = field(default=None, kw_only=True)
 
+    short_name: ClassVar[str] = "Neuro-Tron"
     direction: ClassVar[Direction] = "sensing"
     step_words: ClassVar[tuple[str, ...]] = ("fastest", "scheduled")
 
@@ -66,17 +80,10 @@ class NeuroTron(Trainer):
         self, problem: Problem, *, batch_size: int, steps: int, attack: Attack | None
     ) -> NeuroTron:
         """Return the trainer with its sensing matrix as an array, its step size as a number."""
-        covariance = problem.weighted_covariance(self.weighting)
-        if self.weighting and covariance is None and self.sensing in ("optimal", "polar"):
-            raise _check.InputError(
-                f"sensing={self.sensing!r} needs E[xxᵀ/‖x‖²], which is not known for "
-                f"{problem.law!r}: leave out weighting={self.weighting!r}, or use sensing='mean'"
-            )
-        helps = covariance is None and problem.weighted_covariance("inverse-norm") is not None
-        remedy = "weighting='inverse-norm', " if helps else ""
-        matrix = sensing_matrix(self.sensing, problem.network, covariance, remedy)
-        resolved = copy.copy(self)
-        object.__setattr__(resolved, "sensing", matrix)
+        if isinstance(self.step_size, str):
+            self._require_moments(problem)
+        resolved = self.completed(problem)
+        matrix, weighting = np.asarray(resolved.sensing), resolved.weighting
         if self.step_size == "scheduled":
             if type(self) is not NeuroTron:
                 raise _check.InputError(
@@ -85,30 +92,77 @@ class NeuroTron(Trainer):
             problem.law.require_clean("step_size='scheduled'")
             if problem.true_weights is None:
                 raise _check.InputError(
-                    "step_size='scheduled' goes by ‖w_1 − w*‖, and the problem has no "
+                    "step_size='scheduled' depends on ‖w_1 − w*‖, and the problem has no "
                     "`true_weights`: take the arm of plan(…, step_size='scheduled', "
                     "initial_error=…), or step_size='fastest'"
                 )
-            recursion = sharp_recursion(problem, matrix, self.weighting, attack, batch_size)
+            recursion = sharp_recursion(problem, matrix, weighting, attack, batch_size)
             return ScheduledTron.of(resolved, recursion, problem.initial_error(None) ** 2)
-        if self.step_size == "fastest":  # the same whoever attacks, even without a bound
-            recursion = sharp_recursion(problem, matrix, self.weighting, None, batch_size)
-            object.__setattr__(resolved, "step_size", recursion.fastest)
+        if self.step_size == "fastest":  # the same for every attack, even one without a bound
+            fastest = fastest_step(problem, matrix, weighting, batch_size)
+            object.__setattr__(resolved, "step_size", fastest)
         return resolved
 
+    def completed(self, problem: Problem) -> Self:
+        """Return the trainer with its weighting and its sensing matrix, which the problem decides.
+
+        Everything that depends on them, here and in the guarantees, starts from this trainer.
+        """
+        completed = copy.copy(self)
+        object.__setattr__(completed, "weighting", self._weighting_for(problem))
+        object.__setattr__(completed, "sensing", completed._sensing_for(problem))
+        return completed
+
+    def moments(self, problem: Problem) -> EvenMoments:
+        """Return the moments of the inputs under the weighting that the trainer will have."""
+        return problem.even_moments(self._weighting_for(problem))
+
+    def _weighting_for(self, problem: Problem) -> str | None:
+        """Return the weighting: where a step size has to be found, one whose moments are known."""
+        chosen = self.weighting is not None or not isinstance(self.step_size, str)
+        if chosen or problem.even_moments(None).quartic is not None:
+            return self.weighting
+        weighted = problem.even_moments("inverse-norm").quartic is not None
+        return "inverse-norm" if weighted else None
+
+    def _require_moments(self, problem: Problem) -> None:
+        """Refuse to find a step size from moments that are infinite or not known."""
+        if self.moments(problem).quartic is not None:
+            return
+        without = f"leave out weighting={self.weighting!r}, " if self.weighting else ""
+        raise _check.InputError(
+            f"step_size={self.step_size!r} is found from the fourth moments of the inputs, which "
+            f"are infinite or not known for {problem.law!r}: {without}give a number, as in "
+            f"{type(self).__name__}(step_size=1e-3, sensing='mean'), or take Empirical(rows) as "
+            "the law, with rows drawn from it"
+        )
+
+    def _sensing_for(self, problem: Problem) -> Array:
+        """Return the sensing matrix, under the weighting that the trainer has."""
+        covariance = problem.weighted_covariance(self.weighting)
+        by_covariance = isinstance(self.sensing, str) and self.sensing in ("optimal", "polar")
+        if self.weighting and covariance is None and by_covariance:
+            raise _check.InputError(
+                f"sensing={self.sensing!r} needs E[xxᵀ/‖x‖²], which is not known for "
+                f"{problem.law!r}: leave out weighting={self.weighting!r}, or use sensing='mean'"
+            )
+        helps = covariance is None and problem.weighted_covariance("inverse-norm") is not None
+        remedy = "weighting='inverse-norm', " if helps else ""
+        return sensing_matrix(self.sensing, problem.network, covariance, remedy)
+
     @property
-    def shown_settings(self) -> dict[str, object]:
+    def shown_parameters(self) -> dict[str, object]:
         """Step size, sensing matrix and weighting."""
-        return super().shown_settings | {"sensing": self.sensing, "weighting": self.weighting}
+        return super().shown_parameters | {"sensing": self.sensing, "weighting": self.weighting}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScheduledTron(NeuroTron):
     """What ``NeuroTron(step_size="scheduled")`` becomes once problem and attack are known.
 
-    Its state is the certified Δ_t and the numbers of the recursion F; every step has the η that
-    makes F(Δ_t) smallest, and `adapt` moves on to Δ_{t+1} = F(Δ_t). The weights and the data play
-    no part in it.
+    Its state is the certified Δ_t and the numbers of the recursion F. Every step has the η that
+    makes F(Δ_t) smallest, and `adapt` moves on to Δ_{t+1} = F(Δ_t). Neither depends on the weights
+    or the data.
 
     Parameters
     ----------
@@ -121,6 +175,7 @@ class ScheduledTron(NeuroTron):
     start: float = field(kw_only=True)
     recursion: Recursion = field(kw_only=True)
 
+    short_name: ClassVar[str] = NeuroTron.short_name
     state_fields: ClassVar[tuple[str, ...]] = ("delta", "p", "q", "d2", "d1", "d0")
 
     @classmethod
@@ -158,9 +213,9 @@ class ScheduledTron(NeuroTron):
         return self
 
     @property
-    def shown_settings(self) -> dict[str, object]:
+    def shown_parameters(self) -> dict[str, object]:
         """Those of the trainer it was made of."""
-        return super().shown_settings | {"step_size": "scheduled"}
+        return super().shown_parameters | {"step_size": "scheduled"}
 
     def __repr__(self) -> str:
         return self.shown_as(NeuroTron.__name__)

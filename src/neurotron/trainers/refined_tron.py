@@ -1,4 +1,4 @@
-"""The defence: Neuro-Tron, then clipped gradients; what it recovers is in docs/defence.md."""
+"""The defence: Neuro-Tron, then clipped gradients (docs/defence.md)."""
 
 from __future__ import annotations
 
@@ -54,34 +54,34 @@ class RefinedTron(StagedTrainer):
     r"""The defence: Neuro-Tron, then clipped gradients to w*, with exceptions (docs/defence.md).
 
     1. `NeuroTron` with the optimal sensing matrix and the fastest certified step size comes near w*
-       from anywhere, whatever the attack, and stays at a distance of the order of βθ.
-    2. `ClippedSGD` goes on from there. Honest labels are exact: if they are the majority at every
-       input, what attacked ones can do shrinks with the error, mostly to machine precision.
+       from any start and under any attack, and stays at a distance of the order of βθ.
+    2. `ClippedSGD` goes on from there. Honest labels are exact. If they are the majority at every
+       input, the effect of attacked labels shrinks with the error, mostly to machine precision.
 
-    The exceptions that were measured (docs/defence.md): an attacker who spends the budget on the
-    largest inputs (`TrimmedSGD` does better there), strongly correlated inputs, badly conditioned
-    networks (r = n, a single leaky gate, windows that overlap almost wholly), and attacks on
-    nearly half of the labels, where it is slow.
+    There are exceptions, measured in docs/defence.md: attacks that spend the budget on the largest
+    inputs (`TrimmedSGD` does better there), strongly correlated inputs, badly conditioned networks
+    (r = n, a single leaky gate, windows that overlap almost completely), and attacks on nearly half
+    of the labels, where it is slow.
 
-    After a trial, if its threshold does not fall any more, the second stage may be in the basin of
-    another filter, often −w*. Then it is tried again from −w, every other time after a warm-up, as
-    long as that leaves half of the steps, and what is kept is the place with the smallest mean
-    absolute residual: that is smallest at w* if at every input fewer than half of the labels are
-    attacked, whatever the attacker does.
+    The second stage may end in the basin of another filter, often −w*. It is judged after a trial:
+    if its threshold no longer falls, it is tried again from −w, every other time after a warm-up,
+    as long as that leaves half of the steps. The place with the smallest mean absolute residual is
+    kept. If at every input fewer than half of the labels are attacked, that residual is smallest at
+    w* under every attack.
 
-    The second stage is not certified. What is measured, where it works and where it cannot:
-    docs/defence.md. To resume a run ask for the same steps: stages are shares of them.
+    No certificate covers the second stage. A run can only be resumed with the same number of steps,
+    because stages are shares of them.
 
     Parameters
     ----------
     warm_up
-        Steps of the first stage; None for what the certificate says it takes to come a thousand
-        times nearer without an attack, at most an eighth of the steps.
+        Steps of the first stage. By default as many as the certificate needs to reduce the error
+        to a thousandth without an attack, at most an eighth of the steps.
     pace, quantile, speed
-        Of the second stage: see `ClippedSGD`.
+        Parameters of the second stage: see `ClippedSGD`.
     averaging
-        Whether the weights of the second stage are averaged (see `Trainer`): worth it where honest
-        labels are noisy, a loss where they are exact.
+        Whether the weights of the second stage are averaged (see `Trainer`). It helps where honest
+        labels are noisy, and it costs accuracy where they are exact.
 
     Examples
     --------
@@ -89,9 +89,9 @@ class RefinedTron(StagedTrainer):
     >>> network = nt.networks.symmetric(n_inputs=20, filter_size=5, width=4, seed=1)
     >>> problem = nt.Problem.draw(network, nt.Normal(), seed=1)
     >>> attack = nt.attacks.Adaptive(bound=1.0, probability=0.4)
-    >>> arms = [nt.Arm(nt.NeuroTron("fastest"), attack), nt.Arm(nt.RefinedTron(), attack)]
-    >>> run = nt.simulate(problem, arms, steps=10_000, batch_size=16)
-    >>> bool(run.errors[0, -1] > 0.01), bool(run.errors[1, -1] < 1e-13)
+    >>> trainers = [nt.NeuroTron(), nt.RefinedTron()]
+    >>> run = nt.simulate(problem, trainers, attack=attack, steps=10_000, batch_size=16)
+    >>> bool(run.final_errors[0] > 0.01), bool(run.final_errors[1] < 1e-13)
     (True, True)
     """
 
@@ -104,19 +104,19 @@ class RefinedTron(StagedTrainer):
     def __post_init__(self) -> None:
         if self.warm_up is not None:
             object.__setattr__(self, "warm_up", _check.integer("warm_up", self.warm_up, 1))
-        self._parts(None, None)  # the second stage checks its own settings
+        self._parts(None)  # the second stage checks its own parameters
 
     @property
     def parts(self) -> tuple[Trainer, ...]:
         """Both stages, before the run is known."""
-        return self._parts(None, None)
+        return self._parts(None)
 
-    def _parts(self, first: str | None, second: str | None) -> tuple[Trainer, ...]:
-        """Return both stages, with samples weighted as said."""
+    def _parts(self, weighting: str | None) -> tuple[Trainer, ...]:
+        """Return both stages, with samples weighted as said in the second."""
         return (
-            NeuroTron("fastest", weighting=first),
+            NeuroTron(),
             ClippedSGD(
-                self.pace, quantile=self.quantile, speed=self.speed, weighting=second,
+                self.pace, quantile=self.quantile, speed=self.speed, weighting=weighting,
                 averaging=self.averaging,
             ),
         )  # fmt: skip
@@ -125,17 +125,15 @@ class RefinedTron(StagedTrainer):
         self, problem: Problem, *, batch_size: int, steps: int, attack: Attack | None
     ) -> ResolvedRefinedTron:
         """Return the defence with samples weighted where moments need it, and stage lengths."""
-        plain = problem.even_moments(None)
-        first = "inverse-norm" if plain.quartic is None else None
-        second = "inverse-norm" if plain.covariance is None else None
-        if problem.even_moments(first).quartic is None:
+        if NeuroTron().moments(problem).quartic is None:
             raise _check.InputError(
-                f"RefinedTron needs moments that {problem.law!r} does not have or does not say: "
-                "take Empirical(rows), with rows drawn from it"
+                f"RefinedTron needs fourth moments of the inputs, which are infinite or not known "
+                f"for {problem.law!r}: take Empirical(rows) as the law, with rows drawn from it"
             )
+        second = "inverse-norm" if problem.covariance is None else None
         tron, clipped = (
             part.resolve(problem, batch_size=batch_size, steps=steps, attack=attack)
-            for part in self._parts(first, second)
+            for part in self._parts(second)
         )
         warm_up = self.warm_up
         if warm_up is None:
@@ -148,14 +146,16 @@ class RefinedTron(StagedTrainer):
             latest=steps // 2,
         )
 
-    def __repr__(self) -> str:
-        plain = (field for field in dataclasses.fields(self) if field.init)
-        changed = [
-            f"{field.name}={getattr(self, field.name)!r}"
-            for field in plain
-            if getattr(self, field.name) != field.default
-        ]
-        return f"RefinedTron({', '.join(changed)})"
+    @property
+    def shown_parameters(self) -> dict[str, object]:
+        """The parameters that differ from their defaults."""
+        names = ("warm_up", "pace", "quantile", "speed")
+        given = {name: getattr(self, name) for name in names}
+        return {
+            field.name: given[field.name]
+            for field in dataclasses.fields(self)
+            if field.name in given and given[field.name] != field.default
+        }
 
 
 class Notes(NamedTuple):

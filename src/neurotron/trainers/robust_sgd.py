@@ -1,4 +1,4 @@
-"""What trainers that follow the gradient and distrust large residuals have in common."""
+"""Base of the trainers that follow the gradient and limit the effect of large residuals."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ class RobustSGD(Trainer):
     .. math:: w \leftarrow w + \frac{\mathrm{pace}}{\overline{\|\nabla f\|^2}}\, \frac1b
               \sum_{i=1}^b \psi(v_i - f_w(x_i))\, \nabla f_w(x_i)
 
-    with a running mean of ‖∇f‖² below, so that the scale of inputs, labels and gates plays no part.
+    The denominator is a running mean of ‖∇f‖². So the result does not depend on the scale of
+    inputs, labels and gates.
     """
 
     bend: ClassVar[float] = 1.0
@@ -76,7 +77,7 @@ class RobustSGD(Trainer):
         return dataclasses.replace(self, pace=min(0.5 * math.sqrt(batch_size), most))
 
     @property
-    def shown_settings(self) -> dict[str, object]:
+    def shown_parameters(self) -> dict[str, object]:
         """Pace and weighting if they are set, quantile and speed."""
         names = ("pace", "weighting", "quantile", "speed")
         return {name: getattr(self, name) for name in names}

@@ -10,16 +10,18 @@ __all__ = ["SGD"]
 
 
 class SGD(Trainer):
-    r"""True mini-batch gradient descent on the squared loss ½(v − f_w(x))².
+    r"""Mini-batch gradient descent on the squared loss ½(v − f_w(x))².
 
     .. math:: w \leftarrow w + \eta\, \frac1b \sum_{i=1}^b (v_i - f_w(x_i))\, \nabla f_w(x_i)
 
-    Not what the published experiments called SGD: that is `FirstSampleSGD`.
+    The published experiments used the name SGD for another method, which is `FirstSampleSGD` here.
 
     Parameters
     ----------
     step_size
-        η > 0.
+        η > 0, how far a step goes.
+    averaging
+        Whether weights are averaged (see `Trainer`).
     """
 
     direction: ClassVar[Direction] = "gradient"

@@ -1,8 +1,9 @@
-"""Trainers made of stages, one trainer after another: all there is to know about staging.
+"""Trainers made of stages, one trainer after another.
 
-`Stages` and `RefinedTron` say what to do. Once the run is known, `resolve` makes `ResolvedStages`
-of them, which say where a stage ends and what begins then. The engine only carries the `Stage` of
-each arm: it asks `first_stage` and `current_stage`, and runs the part in use like any trainer.
+`Stages` and `RefinedTron` describe what to do. Once the run is known, `resolve` turns them into
+`ResolvedStages`, which know where a stage ends and what begins then. The engine only carries the
+`Stage` of each arm. It asks `first_stage` and `current_stage`, and runs the part in use like any
+other trainer.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Stage(NamedTuple):
     since: int = 0
     until: int = FOREVER
     notes: tuple[Any, ...] = ()
-    """What the trainer wants to remember in later stages; nobody else reads it."""
+    """What the trainer wants to remember in later stages; only the trainer itself reads it."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,13 +55,18 @@ class StagedTrainer(Trainer):
     step_size: float | str = field(default=1.0, init=False, repr=False)
     averaging: bool = field(default=False, init=False, repr=False)
 
+    @property
+    def shown_parameters(self) -> dict[str, object]:
+        """None: each of the parts has its own."""
+        return {}
+
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Stages(StagedTrainer):
     """One trainer after another, each starting where the last one ended.
 
-    Where a stage ends is a share of the steps a run is asked for: to go on with it later, ask for
-    the same steps again.
+    Where a stage ends is a share of the steps of the run. So a run can only be resumed with the
+    same number of steps.
 
     Parameters
     ----------
@@ -110,7 +116,7 @@ def _check_stage(name: str, stage: object) -> tuple[Trainer, float]:
     trainer = _check.instance(f"trainer of {name}", stage[0], Trainer)
     share = _check.number(f"share of {name}", stage[1], "(0, 1]")
     if isinstance(trainer, StagedTrainer):
-        raise _check.InputError(f"{name} has stages itself: write them in one row")
+        raise _check.InputError(f"{name} has stages itself: list them all in one Stages(…)")
     return trainer, share
 
 

@@ -1,4 +1,4 @@
-r"""What robust trainers have in common: they track their residuals and distrust the large ones.
+r"""How robust trainers track their residuals and limit the effect of large ones.
 
 A residual ρ counts as it is up to kτ, and as ±c kτ beyond: c = 1 clips, c = 0 drops. The threshold
 τ is a quantile of |residual| that is tracked:
@@ -6,8 +6,9 @@ A residual ρ counts as it is up to kτ, and as ±c kτ beyond: c = 1 clips, c =
 .. math:: \tau \leftarrow \tau \exp\left(s\,(p - \text{share of the batch with } |residual| \le
           \tau)\right)
 
-The batch's own quantile is no substitute: in a small batch attacked labels can be the majority.
-Samples whose direction is zero (every gate is off) say nothing about w and are not counted.
+The quantile of the batch itself would not do, because in a small batch attacked labels can be the
+majority. Samples whose direction is zero (every gate is off) carry no information about w and are
+not counted.
 """
 
 from __future__ import annotations

@@ -14,7 +14,8 @@ class TrimmedSGD(RobustSGD):
 
     .. math:: \mathrm{influence}(\rho) = \rho\; [\,|\rho| \le \tau\,]
 
-    Stochastic least trimmed squares, with τ the tracked median of |residual|.
+    This is a stochastic form of least trimmed squares. The threshold τ is the tracked median of
+    |residual|.
 
     Parameters
     ----------

@@ -135,7 +135,7 @@ def plan(
         problem,
         Arm(trainer),
         _check.integer("batch_size", batch_size, 1, MOST_SAMPLES),
-        None if steps is None else _check.integer("steps", steps, 1, MOST_STEPS),
+        None if steps is None else _check.count("steps", steps, 1, MOST_STEPS),
         _check.number("failure", failure, "[1e-15, 1)"),
         problem.initial_error(initial_error),
         attack if asked in ("steps", "accuracy") else _filled(budget, method),
@@ -146,7 +146,7 @@ def plan(
     found = getattr(Search(model, budget, request, accuracy), asked)()
     assert isinstance(found, Found)
     met = dataclasses.replace(budget, bound=found.bound, probability=found.probability)
-    made = found.choice.steps if steps is None else steps
+    made = found.choice.steps if request.steps is None else request.steps
     attacker = attack if isinstance(attack, Attack) else None
     arm = Arm(model.trainer(met, found.choice.step_size), attacker)
     certificate = certify(

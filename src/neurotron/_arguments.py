@@ -1,0 +1,82 @@
+"""Classes that refuse arguments they do not take, and say how they are written."""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABCMeta
+from typing import Any
+
+from neurotron import _check
+
+__all__ = ["Explained"]
+
+OTHER_NAMES = {
+    "learning_rate": ("step_size", "pace"),
+    "lr": ("step_size", "pace"),
+    "eta": ("step_size", "pace"),
+    "theta": ("bound",),
+    "beta": ("probability",),
+    "std": ("scale",),
+    "sigma": ("scale",),
+    "df": ("dof",),
+}
+"""What other packages, and the formulas, call an argument."""
+
+
+class Explained(ABCMeta):
+    """The class of classes whose objects are made with arguments that a user writes.
+
+    Unknown arguments, and too few or too many, raise an `InputError` with the right form. A class
+    may add a few words to it, its `argument_hint`.
+    """
+
+    @property
+    def __signature__(cls) -> inspect.Signature:
+        """How an object is made, as `help` shows it too."""
+        _, *parameters = inspect.signature(cls.__init__).parameters.values()  # type: ignore[misc]
+        return inspect.Signature(parameters)
+
+    def __call__(cls, *given: Any, **named: Any) -> Any:
+        try:
+            return super().__call__(*given, **named)
+        except TypeError:
+            _require_arguments(cls, given, named)
+            raise  # for another reason
+
+
+def _require_arguments(cls: type, given: tuple[Any, ...], named: dict[str, Any]) -> None:
+    """Refuse arguments that a class does not take, and too few or too many."""
+    signature = inspect.signature(cls)
+    try:
+        signature.bind(*given, **named)
+    except TypeError:
+        known = signature.parameters
+        for name in named:
+            if name not in known:
+                raise _unknown(cls, name, known) from None
+        raise _check.InputError(_how_to_write(cls, signature, given, named)) from None
+
+
+def _unknown(cls: type, name: str, known: Any) -> _check.InputError:
+    meant = [other for other in OTHER_NAMES.get(name, ()) if other in known]
+    if meant:
+        return _check.InputError(
+            f"{cls.__name__} has no argument {name!r}: it is called {meant[0]!r} here"
+        )
+    return _check.unknown(f"argument of {cls.__name__}", name, known)
+
+
+def _how_to_write(
+    cls: type, signature: inspect.Signature, given: tuple[Any, ...], named: dict[str, Any]
+) -> str:
+    form = ", ".join(
+        f"{name}=…" if parameter.default is parameter.empty else f"{name}={parameter.default!r}"
+        for name, parameter in signature.parameters.items()
+    )
+    got = [_check.shown(value) for value in given]
+    got += [f"{name}={_check.shown(value)}" for name, value in named.items()]
+    text, hint = _check.shorten(", ".join(got)), getattr(cls, "argument_hint", "")
+    return (
+        f"write {cls.__name__}({form}), each argument by name{hint and f' ({hint})'}; "
+        f"got {cls.__name__}({text})"
+    )
