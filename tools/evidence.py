@@ -80,8 +80,13 @@ def _judged(one: Judgement) -> Entry:
 
 def _extras(found: Finding) -> Entry:
     """Return the fields of a finding that few have."""
-    extras = {"group": found.group or None, "count": found.count, "total": found.total,
-              "worst": None if found.worst is None else _short(found.worst)}  # fmt: skip
+    extras = {
+        "as_published": None if found.as_published else False,
+        "group": found.group or None,
+        "worst": None if found.worst is None else _short(found.worst),
+        "count": found.count,
+        "total": found.total,
+    }
     return {name: value for name, value in extras.items() if value is not None}
 
 

@@ -23,7 +23,7 @@ __all__ = ["faster", "smaller_error"]
 PUBLISHED, TRUE = "first-sample-sgd", "sgd"
 NAMES = {PUBLISHED: "the published SGD", TRUE: "true SGD"}
 """Rivals by their algorithm: what the paper called SGD uses only the first sample of a batch."""
-ALL, BOTH = "all runs", "where both recover"
+ALL, BOTH = "in all runs", "where both recover"
 Ratio = Callable[[SettingRuns, str, Level], Array]
 
 

@@ -139,8 +139,7 @@ MIRROR = (
         mirror.more_often,
         short="Neuro-Tron finds w* more often than SGD",
         phrase=count(
-            "of {replicates} networks, {count} are recovered only by Neuro-Tron and {rest} only by "
-            "SGD"
+            "{count} of {replicates} networks are found only by Neuro-Tron, {rest} only by SGD"
         ),
         figures=("mirror-filter",),
     ),
@@ -226,9 +225,8 @@ FRONTIER = (
         frontier.floor_grows(1, frontier.EXPONENTS.__getitem__),
         short="Growth with β depends on the kind of attack",
         phrase=spread("β to the power {} for {group}", Unit(limits=(0.0, 0.8, 1.0, 1.2))),
-        figures=(
-            "final-errors-odd-direction-probability",
-            "final-errors-alternating-sign-probability",
+        figures=tuple(
+            f"final-errors-{attack}-probability" for attack in ("odd-direction", "alternating-sign")
         ),
     ),
     Claim(
@@ -292,9 +290,7 @@ CERTIFICATES = (
         "section 4, figure 6, with more steps",
         certificates.recovers_to_rounding,
         short="Without attack, every error is below 1e-13",
-        phrase=worst(
-            "the largest error of {total} runs is {}", max, Unit(limits=(certificates.ROUNDING,))
-        ),
+        phrase=worst("the largest of {total} errors is {}", max, Unit(limits=(1e-13,))),
     ),
     Claim(
         "certified-mean-square",
@@ -302,7 +298,7 @@ CERTIFICATES = (
         OURS,
         certificates.certified_mean_square,
         short="No mean square error is above the certified one",
-        phrase=spread("measured error {} of the certified one", Unit(limits=(1.0,))),
+        phrase=spread("measured error {} of the certified one", Unit("", 3, limits=(1.0,))),
         section="certificates",
     ),
     Claim(
@@ -312,7 +308,7 @@ CERTIFICATES = (
         OURS,
         certificates.sharp(1.1, normal=True),
         short="Certificates are within 10 % for normal inputs",
-        phrase=spread("certified error {} the measured one", times(1.0, 1.1)),
+        phrase=spread("certified error {} the measured one", Unit(" ×", 3, limits=(1.0, 1.1))),
         section="certificates",
     ),
     Claim(
@@ -322,7 +318,7 @@ CERTIFICATES = (
         OURS,
         certificates.sharp(1.4, normal=False),
         short="Certificates are within 40 % for other laws",
-        phrase=spread("certified error {} the measured one", times(1.0, 1.4)),
+        phrase=spread("certified error {} the measured one", Unit(" ×", 3, limits=(1.0, 1.4))),
         section="certificates",
     ),
 )

@@ -197,7 +197,8 @@ def _part(text: str, some: Sequence[Finding], alike: Sequence[Finding], noun: st
     """Return what was measured in some of the findings of a group, and in which."""
     outcome = some[0].holds
     if len(some) == len(alike):
-        place = f" in all {len(alike)} {noun}" if noun and len(alike) > 1 else ""
+        every = "both" if len(alike) == 2 else f"all {len(alike)}"
+        place = f" in {every} {noun}" if noun and len(alike) > 1 else ""
     elif outcome:
         place = f" in the other {len(some)}" if len(some) > 1 else " in the other one"
     else:

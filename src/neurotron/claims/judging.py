@@ -31,16 +31,13 @@ def departure(results: Results) -> str:
     if not special:
         return ""
     if study.name not in studies.catalog():
-        return (
-            "These claims were written for the studies of the catalog. This study is not one of "
-            "them, so its verdicts may mean something else."
-        )
+        return "These claims were written for other studies: this study is not in the catalog."
     own = studies.read(study.name)
     if special.issubset(own.claims) and _asked(own) == _asked(study):
         return ""
     return (
-        f"This study differs from the study {study.name!r} of the catalog, for which its claims "
-        "were written, so its verdicts may mean something else."
+        "These claims were written for other studies: this study differs from the catalog's study "
+        f"{study.name!r}."
     )
 
 

@@ -163,7 +163,7 @@ def outer_weights_help(results: Results) -> list[Finding]:
             values = paired(pairs["error"].to_numpy(), pairs["error_right"].to_numpy())
             if values.size:
                 found, own = bootstrap(values), of_light != of_heavy
-                kind = "the published step sizes" if own else f"η = {of_light:g} for both"
+                kind = "published step sizes" if own else f"η = {of_light:g} for both"
                 measure = f"error with q = {heavy:g} divided by that with q = {light:g} (below 1)"
                 if bound > 0.0 and _is_late(by, honest, (light, of_light)):
                     measure += f"; with q = {light:g} the error is still about that without attack"
