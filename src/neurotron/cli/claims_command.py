@@ -37,15 +37,15 @@ def claims(
 
     ✓ holds: every comparison agrees with the claim.
 
-    ◐ holds only as published: the comparison that the paper made agrees, but not what its words
-    mean, or that was not compared. The paper's SGD was not stochastic gradient descent, and its
-    step sizes were not the same.
+    ◐ holds only as published: the paper's own comparison agrees, but the comparison that its
+    words mean does not, or was not run. For example, the trainer that the paper calls SGD is not
+    stochastic gradient descent.
 
     ✗ does not hold: a comparison contradicts the claim.
 
-    ? undecided: the interval of a comparison has values on both sides.
+    ? undecided: an interval has values that agree with the claim and values that do not.
 
-    – not tested: there are no such comparisons, or too few replicates.
+    – not tested: the study has no such comparison, or fewer than 5 replicates of it.
 
     The verdicts are also written to claims.json in the folder.
     """
