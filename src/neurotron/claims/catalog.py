@@ -129,7 +129,7 @@ MIRROR = (
         OURS,
         mirror.recovers,
         short="Neuro-Tron finds w* on over 90 % of networks",
-        phrase=count("{count} of {total} networks"),
+        phrase=count("w* is found on {count} of {total} networks"),
         figures=("mirror-filter",),
     ),
     Claim(
@@ -139,7 +139,7 @@ MIRROR = (
         mirror.more_often,
         short="Neuro-Tron finds w* more often than SGD",
         phrase=count(
-            "{count} of {replicates} networks are found only by Neuro-Tron, {rest} only by SGD"
+            "on {count} of {replicates} networks only Neuro-Tron finds w*, on {rest} only SGD"
         ),
         figures=("mirror-filter",),
     ),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from decimal import Context, Decimal
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Unit:
     factor: int = 1
     limits: tuple[float, ...] = ()
 
-    def number(self, value: float, rounding: str = ROUND_HALF_EVEN) -> str:
+    def number(self, value: float) -> str:
         """Return a number in a few digits, or in as many as keep it on its side of every limit.
 
         >>> Unit(limits=(1.0,)).number(0.9996), Unit().number(0.9996), Unit().number(1.61e11)
@@ -43,7 +43,7 @@ class Unit:
         if not exact.is_finite():
             return "−∞" if exact < 0 else "∞"
         for digits in range(self.digits, 18):
-            near = Context(prec=digits, rounding=rounding).plus(exact)
+            near = Context(prec=digits).plus(exact)
             if all(_side(near, limit) == _side(exact, limit) for limit in self.limits):
                 break
         return _written(near * self.factor)
@@ -125,15 +125,13 @@ def spread(
 def worst(words: str, pick: Callable[[Sequence[float]], float], unit: Unit | None = None) -> Phrase:
     """Return the phrase of the run that is worst for the claim: the largest value or the smallest.
 
-    `words` has ``{}`` for it, and may have ``{count}`` and ``{total}``. A largest value is rounded
-    up and a smallest one down.
+    `words` has ``{}`` for it, and may have ``{count}`` and ``{total}``.
     """
     chosen = unit or Unit()
-    rounding = ROUND_CEILING if pick is max else ROUND_FLOOR
 
     def phrase(findings: Sequence[Finding]) -> str:
         value = pick([one.estimate if one.worst is None else one.worst for one in findings])
-        return words.format(chosen.number(value, rounding) + chosen.sign, **_sums(findings))
+        return words.format(chosen.extent([value]), **_sums(findings))
 
     return Phrase(phrase, phrase, noun="")
 

@@ -114,7 +114,8 @@ def _print(console: Console, evaluated: list[Judgement], details: bool) -> None:
     else:
         console.print(_lines(evaluated), soft_wrap=False)
         console.print()
-    console.print(f"{tally(evaluated)}", soft_wrap=False)
+    if len(evaluated) > 1:
+        console.print(tally(evaluated), soft_wrap=False)
 
 
 def _nothing(evaluated: list[Judgement]) -> str:
