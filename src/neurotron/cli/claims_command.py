@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -84,19 +84,22 @@ def evaluate(results: Results) -> list[Judgement]:
     from neurotron import claims as judged
     from neurotron.results import StorageError
 
-    beside = options.console(stderr=True)
+    notes = options.console(stderr=True)
     for line in results.damaged:
-        beside.print(f"left out; run the study again, with enough replicates: {line}")
+        notes.print(f"left out of the results: {line}")
+    if results.damaged:
+        notes.print("To compute what is left out, run the study with as many replicates as before.")
     evaluated = judged.evaluate(results)
     try:
         judged.write(results, evaluated)
     except StorageError as error:
-        beside.print(f"claims.json was not written: {error}")
+        notes.print(f"claims.json was not written: {error}")
     return evaluated
 
 
 STYLES = ("green", "yellow", "red", "yellow", "dim")
 """The colours of the verdicts, in their order."""
+UNITS = "%×"
 
 
 def _print(console: Console, evaluated: list[Judgement], details: bool) -> None:
@@ -161,7 +164,14 @@ def _print_details(console: Console, judgement: Judgement) -> None:
 
 
 def _indented(console: Console, indent: int, text: str, style: str = "") -> None:
-    console.print(Padding(Text(text, style), (0, 0, 0, indent), expand=False), soft_wrap=False)
+    """Print text in lines that fit, broken at words but not before a unit."""
+    for unit in UNITS:
+        text = text.replace(f" {unit}", f"\xa0{unit}")
+    lines = textwrap.wrap(
+        text, console.width, initial_indent=" " * indent, subsequent_indent=" " * indent,
+        break_on_hyphens=False,
+    )  # fmt: skip
+    console.print(Text("\n".join(lines).replace("\xa0", " "), style))
 
 
 def _line(found: Finding) -> str:
