@@ -58,7 +58,7 @@ def smaller_error(results: Results) -> list[Finding]:
     """Divide final errors of Neuro-Tron by those of the rival."""
 
     def ratio(setting: SettingRuns, rival: str, level: Level) -> Array:
-        ours, theirs = (setting.values("error", who, level) for who in ("neuro-tron", rival))
+        ours, theirs = (setting.values("error", name, level) for name in ("neuro-tron", rival))
         return divided(ours, theirs)
 
     return compare(table1_settings(results), "error divided by that of SGD (below 1)", ratio)
@@ -76,7 +76,7 @@ def faster(results: Results) -> list[Finding]:
     ]
 
     def ratio(setting: SettingRuns, rival: str, level: Level) -> Array:
-        ours, theirs = (setting.values("reached", who, level) for who in ("neuro-tron", rival))
+        ours, theirs = (setting.values("reached", name, level) for name in ("neuro-tron", rival))
         ours, theirs = (np.where(np.isnan(it), np.inf, it) for it in (ours, theirs))  # never
         return divided(ours, theirs)
 

@@ -200,7 +200,7 @@ FRONTIER = (
         "nobody-above-half",
         "If more than half of the labels come from another filter, no trainer recovers w*.",
         "section 3.5: the data do not show which filter is the true one",
-        frontier.nobody_recovers,
+        frontier.no_trainer_recovers,
         short="Above 50 %, no trainer recovers the filter",
         phrase=worst(
             "{count} of {total} runs end near w*, the closest at {} ‖w*‖",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CONCENTRATED", "EXPONENTS", "NON_ADDITIVE", "as_often_as_others", "exact", "floor_grows",
-    "heavier_tails", "nobody_recovers",
+    "heavier_tails", "no_trainer_recovers",
 ]  # fmt: skip
 
 SHARE = 0.99
@@ -170,7 +170,7 @@ def _powers(runs: pl.DataFrame, column: str, other: str) -> list[float]:
     return found
 
 
-def nobody_recovers(results: Results) -> list[Finding]:
+def no_trainer_recovers(results: Results) -> list[Finding]:
     """Measure how far all trainers end from w* when most labels are those of another filter."""
     runs = _runs(results).filter(
         pl.col("bound") >= UNLIMITED, pl.col("probability") > 0.5, attack="impersonation"

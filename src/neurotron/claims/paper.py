@@ -178,11 +178,11 @@ def outer_weights_help(results: Results) -> list[Finding]:
 Errors = dict[tuple[float, float], "pl.DataFrame"]
 
 
-def _is_late(attacked: Errors, honest: Errors, who: tuple[float, float]) -> bool:
+def _is_late(attacked: Errors, honest: Errors, key: tuple[float, float]) -> bool:
     """Return whether the attack does not show in the errors yet, because they are still falling."""
-    if who not in honest:
+    if key not in honest:
         return False
-    ours, clean = (median(table[who]["error"].to_numpy()) for table in (attacked, honest))
+    ours, clean = (median(table[key]["error"].to_numpy()) for table in (attacked, honest))
     return bool(ours < 2.0 * clean)
 
 
