@@ -44,7 +44,7 @@ CASES = {
     "one number everywhere, with the intervals": (
         "grows-with-bound", [finding(1.0, low=0.99, high=1.0, worst=2.0), finding(1.001, high=1.01,
                                                                                 worst=2.0)],
-        "slope 1 on a log-log scale (95 % intervals 0.99–1) in both settings",
+        "slope 1.00 on a log-log scale (95 % intervals 0.990–1.01) in both settings",
     ),
     "what does not hold comes first": (
         "exact-when-concentrated",
@@ -62,12 +62,12 @@ CASES = {
         "smaller-error-than-sgd",
         [*against("the published SGD", ("A", 0.33), ("B", 0.45)),
          *against("true SGD", ("A", 1.34, False), ("B", 1.54, False), ("C", 1.3, None))],
-        "1.3–1.5 × the error of true SGD in 2 of 3 comparisons; undecided in 1 of 3 comparisons "
-        "(C): 1.3 ×; 0.33–0.45 × the error of the published SGD in both comparisons",
+        "1.3–1.5 × the error of true SGD in 2 of 3 comparisons; undecided in 1 (C): 1.3 ×; "
+        "0.33–0.45 × the error of the published SGD in both comparisons",
     ),
     "only the published comparison": (
         "faster-than-sgd", against("the published SGD", ("A", 0.2)),
-        "0.2 × the steps of the published SGD; only the paper's own comparison was run",
+        "0.20 × the steps of the published SGD; only the paper's own comparison was run",
     ),
     "never, and never for the rival": (
         "faster-than-sgd", against("true SGD", ("A", INF, False), ("B", 0.0)),
@@ -87,20 +87,20 @@ CASES = {
     ),
     "a slope that dips": (
         "grows-with-probability", [finding(0.5, False, worst=0.91)],
-        "slope 0.5 on a log-log scale, from one β to the next at least 0.91 × the error",
+        "slope 0.500 on a log-log scale, from one β to the next at least 0.91 × the error",
     ),
     "the worst run": (
         "certificate-holds",
         [finding(0.0, worst=0.1412, count=0, total=1200), finding(0.0, worst=0.2, count=0,
                                                                   total=1200)],
-        "0 of 2,400 runs outside, the largest error is 0.2 of its radius",
+        "0 of 2,400 runs outside, the largest error is 0.20 of its radius",
     ),
     "a run outside": (
         "certificate-holds",
         [finding(0.0, worst=0.1, count=0, total=5), finding(0.1, False, worst=1.0004, count=2,
                                                             total=5, case="B")],
         "2 of 5 runs outside, the largest error is 1.0004 of its radius in 1 of 2 comparisons (B); "
-        "0 of 5 runs outside, the largest error is 0.1 of its radius in the other one",
+        "0 of 5 runs outside, the largest error is 0.10 of its radius in the other one",
     ),
     "diverged impersonation": (
         "impersonation-wins", [finding(1e-14, False, worst=INF, total=20)],
@@ -143,12 +143,12 @@ def test_an_effect_says_what_was_measured_and_where(case):
     ("unit", "value", "written"),
     [
         (times(1.0), 0.9996, "0.9996"),  # not 1 ×, which would not hold
-        (times(1.0), 1.0, "1"),
+        (times(1.0), 1.0, "1.0"),
         (percent(0.99), 0.98996, "98.996"),
         (percent(), 0.99999, "99.999"),
         (percent(), 0.145, "14.5"),
         (Unit(), 123456.0, "120,000"),
-        (Unit(), -0.5, "−0.5"),
+        (Unit(), -0.5, "−0.50"),
         (Unit(), -INF, "−∞"),
         (Unit(), 7.1e-7, "7.1e-7"),
     ],

@@ -14,7 +14,7 @@ __all__ = ["CERTIFICATES", "CLAIMS", "DEFENCE", "FRONTIER", "MIRROR", "OF_ANY_ST
 
 OURS = "added by this package, not in the paper"
 EXACT_RUNS = spread("{} of the runs are exact", percent(frontier.SHARE))
-POINTS = Unit(" points", 2, 100, (0.0,))
+POINTS = Unit(" points", 2, 2, (0.0,))
 
 PAPER = (
     Claim(
@@ -75,8 +75,7 @@ PAPER = (
     ),
     Claim(
         "heavy-tails-alike",
-        "With t(4) inputs, which have no fourth moment, Neuro-Tron is about as accurate as with "
-        "other inputs.",
+        "With t(4) inputs (no fourth moment), Neuro-Tron is about as accurate as with others.",
         "section 4, figure 3",
         paper.heavy_tails_alike,
         short="Accuracy is about the same with t(4) inputs",
@@ -214,7 +213,7 @@ FRONTIER = (
         "the paper's second open question",
         frontier.floor_grows(0, lambda attack: (0.9, 1.1)),
         short="Neuro-Tron's error is proportional to θ",
-        phrase=spread("the error grows like θ to the power {}", Unit(limits=(0.9, 1.1))),
+        phrase=spread("error like θ to the power {}", Unit("", 3, limits=(0.9, 1.1))),
         figures=("final-errors-odd-direction-bound",),
     ),
     Claim(
@@ -224,7 +223,9 @@ FRONTIER = (
         "the paper's second open question",
         frontier.floor_grows(1, frontier.EXPONENTS.__getitem__),
         short="Growth with β depends on the kind of attack",
-        phrase=spread("β to the power {} for {group}", Unit(limits=(0.0, 0.8, 1.0, 1.2))),
+        phrase=spread(
+            "error like β to the power {} for {group}", Unit("", 3, limits=(0.0, 0.8, 1.0, 1.2))
+        ),
         figures=tuple(
             f"final-errors-{attack}-probability" for attack in ("odd-direction", "alternating-sign")
         ),

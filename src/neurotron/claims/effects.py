@@ -26,18 +26,21 @@ MOST_CASES = 4
 
 @dataclass(frozen=True)
 class Unit:
-    """How numbers are written: their sign, digits and scale, and the limits they must not cross."""
+    """How numbers are written."""
 
     sign: str = ""
     digits: int = 2
-    factor: int = 1
+    """The significant digits."""
+    power: int = 0
+    """The power of ten that numbers are multiplied by: 2 for percentages."""
     limits: tuple[float, ...] = ()
+    """Numbers that rounding must not reach or cross."""
 
     def number(self, value: float) -> str:
         """Return a number in a few digits, or in as many as keep it on its side of every limit.
 
         >>> Unit(limits=(1.0,)).number(0.9996), Unit().number(0.9996), Unit().number(1.61e11)
-        ('0.9996', '1', '1.6e11')
+        ('0.9996', '1.0', '1.6e11')
         """
         exact = Decimal(repr(float(value)))
         if not exact.is_finite():
@@ -46,13 +49,13 @@ class Unit:
             near = Context(prec=digits).plus(exact)
             if all(_side(near, limit) == _side(exact, limit) for limit in self.limits):
                 break
-        return _written(near * self.factor)
+        return _written(near, digits, self.power)
 
     def extent(self, values: Sequence[float]) -> str:
         """Return the smallest and the largest of some numbers, with the sign of the unit.
 
         >>> times().extent([1.39, 1.54]), percent().extent([1.0]), Unit().extent([1e-15, 2e-15])
-        ('1.4–1.5 ×', '100 %', '1e-15 to 2e-15')
+        ('1.4–1.5 ×', '100 %', '1.0e-15 to 2.0e-15')
         """
         low, high = (self.number(value) for value in (min(values), max(values)))
         if low == high:
@@ -68,7 +71,7 @@ def times(*limits: float) -> Unit:
 
 def percent(*limits: float) -> Unit:
     """Return the unit of shares; only all of them are 100 %, and only none are 0 %."""
-    return Unit(" %", 3, 100, (0.0, 1.0, *limits))
+    return Unit(" %", 3, 2, (0.0, 1.0, *limits))
 
 
 def _side(number: Decimal, limit: float) -> int:
@@ -76,12 +79,13 @@ def _side(number: Decimal, limit: float) -> int:
     return (number > bound) - (number < bound)
 
 
-def _written(number: Decimal) -> str:
+def _written(number: Decimal, digits: int, power: int) -> str:
+    """Return a number times a power of ten, with all of its digits."""
     if not number:
         return "0"
-    plain = number.normalize()
-    near = Decimal("1e-3") <= abs(plain) < Decimal("1e6")
-    text = f"{plain:,f}" if near else f"{plain:e}".replace("e+", "e")
+    whole = number.quantize(Decimal((0, (1,), number.adjusted() - digits + 1))).scaleb(power)
+    near = Decimal("1e-3") <= abs(whole) < Decimal("1e6")
+    text = f"{whole:,f}" if near else f"{whole:e}".replace("e+", "e")
     return f"−{text[1:]}" if text.startswith("-") else text
 
 
@@ -138,7 +142,7 @@ def worst(words: str, pick: Callable[[Sequence[float]], float], unit: Unit | Non
 
 def growth(letter: str) -> Phrase:
     """Return the phrase of slopes over θ or β, and of the least growth where it is too little."""
-    slope = spread("slope {} on a log-log scale", Unit(limits=(0.0,)))
+    slope = spread("slope {} on a log-log scale", Unit("", 3, limits=(0.0,)))
     least = worst("{}", min, times(1.0))
 
     def phrase(findings: Sequence[Finding]) -> str:
@@ -182,27 +186,26 @@ def described(findings: Sequence[Finding], phrase: Phrase) -> str:
     for alike in sorted(
         groups.values(), key=lambda group: min(outcomes.index(found.holds) for found in group)
     ):
-        words = phrase.words
-        for outcome in outcomes:
-            some = [found for found in alike if found.holds is outcome]
-            if some:
-                parts.append(_part(words(some), some, alike, phrase.noun))
-                words = phrase.again
+        by_outcome = ([found for found in alike if found.holds is one] for one in outcomes)
+        first, *others = (some for some in by_outcome if some)
+        kind = phrase.noun or "comparisons"
+        parts.append(_placed(phrase.words(first), first, alike, f" of {len(alike)} {kind}", phrase))
+        parts.extend(_placed(phrase.again(some), some, alike, "", phrase) for some in others)
     return "; ".join(parts)
 
 
-def _part(text: str, some: Sequence[Finding], alike: Sequence[Finding], noun: str) -> str:
+def _placed(
+    text: str, some: Sequence[Finding], alike: Sequence[Finding], of: str, phrase: Phrase
+) -> str:
     """Return what was measured in some of the findings of a group, and in which."""
-    outcome = some[0].holds
-    if len(some) == len(alike):
-        every = "both" if len(alike) == 2 else f"all {len(alike)}"
-        place = f" in {every} {noun}" if noun and len(alike) > 1 else ""
+    outcome, many = some[0].holds, len(some)
+    if many == len(alike):
+        every = "both" if many == 2 else f"all {many}"
+        place = f" in {every} {phrase.noun}" if phrase.noun and many > 1 else ""
     elif outcome:
-        place = f" in the other {len(some)}" if len(some) > 1 else " in the other one"
+        place = f" in the other {many}" if many > 1 else " in the other one"
     else:
-        place = f" in {len(some)} of {len(alike)} {noun or 'comparisons'}"
-        if 2 * len(some) <= len(alike):
-            place += f" ({cases(some)})"
+        place = f" in {many}{of}" + (f" ({cases(some)})" if 2 * many <= len(alike) else "")
     return f"undecided{place}: {text}" if outcome is None else text + place
 
 
