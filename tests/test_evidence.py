@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
+from tests.support.results import ending_at, made
 from tests.support.verdicts import VERDICTS
 from tools import evidence
 
@@ -87,3 +89,21 @@ def test_an_entry_of_a_study_can_be_read_again_and_its_page_shows_every_comparis
     assert len(claim["findings"]) == 4
     assert all(one["case"] in page for one in claim["findings"])
     assert entry["environment"]["code"] in page
+    assert claim["effect"] in page
+    with pytest.raises(SystemExit, match="another study than 'recovery'"):
+        evidence.judge_again("recovery", tmp_path / "out")
+
+
+def test_results_are_judged_again_without_computing_and_other_seeds_are_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(evidence, "STORE", tmp_path)
+    monkeypatch.setattr(evidence, "VERDICTS", tmp_path / "verdicts.json")
+    monkeypatch.setattr(evidence, "computed", lambda *_: pytest.fail("nothing may be computed"))
+    study = nt.studies.read("limits")
+    made(tmp_path / "limits", study, lambda *_: {"errors": ending_at(9.0)}, 5)
+    seeds = {"1": {"code": "c", "verdicts": dict.fromkeys(study.claims, HOLDS)}}
+    (tmp_path / "verdicts.json").write_text(json.dumps({"limits": {"other_seeds": seeds}}))
+    evidence.main(["limits", "--computed", str(tmp_path)])
+    entry = evidence.stored()["limits"]
+    assert entry["other_seeds"] == seeds
+    assert entry["claims"]["nobody-above-half"]["verdict"] == HOLDS
+    assert "0 of 20 runs end near w*" in (tmp_path / "limits.md").read_text()

@@ -1,14 +1,18 @@
-"""``python -m tools.evidence [study …]``: run the studies of the catalog, keep what they say.
+"""``python -m tools.evidence [study …]``: run the studies of the catalog and store the verdicts.
 
-Every study runs into a folder of out/evidence, where an interrupted run goes on; a change of the
-study, of the code that computes it or of versions begins a new folder. In git are, in
-docs/evidence, ``<study>.csv`` (one small table), one ``verdicts.json`` for all (claims, with where
-and by which code they were computed) and a page ``<study>.md`` that is written from these two; the
-figures that pages of docs show are in docs/images. Without names, all studies are run.
+Every study runs into a folder of out/evidence, where an interrupted run continues. A change of the
+study or of the code that computes it begins a new folder. Stored in docs/evidence are
+``<study>.csv`` (one small table), one ``verdicts.json`` for all studies (the claims, and the code
+and machine that computed them) and a page ``<study>.md``, which is written from verdicts.json. The
+figures that pages of docs show are stored in docs/images. Without names, all studies are run.
+
+``python -m tools.evidence --computed FOLDER [study …]`` runs nothing: it judges the results in
+FOLDER/<study> again, after a change of the claims or of their words.
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 import math
@@ -18,8 +22,10 @@ from pathlib import Path
 from typing import Any
 
 import neurotron as nt
-from neurotron.claims import CLAIMS, Judgement
+from neurotron.claims import CLAIMS, Finding, Judgement
+from neurotron.results import files
 from neurotron.results.compact import compact_csv
+from neurotron.results.manifest import study_hash
 from neurotron.results.tables import Results
 from neurotron.studies.unit import train
 from neurotron.studies.work import fingerprint
@@ -38,7 +44,7 @@ Entry = dict[str, Any]
 
 
 def computed(name: str, seed: int = 0) -> Results:
-    """Return the results of a study; what is missing is computed."""
+    """Return the results of a study, and compute what is missing."""
     study = nt.studies.read(name).model_copy(update={"seed": seed})
     what = json.dumps([study.identity(), fingerprint(train)], sort_keys=True)
     key = hashlib.sha256(what.encode()).hexdigest()[:16]
@@ -52,7 +58,7 @@ def computed(name: str, seed: int = 0) -> Results:
 
 
 def entry_of(results: Results) -> Entry:
-    """Return what verdicts.json keeps of a study."""
+    """Return what verdicts.json stores about a study."""
     manifest = results.folder.manifest
     return {
         "study": manifest["study"],
@@ -66,10 +72,22 @@ def _judged(one: Judgement) -> Entry:
     findings = [
         {"case": found.case, "measure": found.measure, "estimate": _short(found.estimate),
          "low": _short(found.low), "high": _short(found.high), "replicates": found.replicates,
-         "holds": found.holds}
+         "holds": found.holds, **_extras(found)}
         for found in one.findings
     ]  # fmt: skip
-    return {"verdict": one.verdict, "why": one.reason, "findings": findings}
+    return {"verdict": one.verdict, "effect": one.effect, "findings": findings}
+
+
+def _extras(found: Finding) -> Entry:
+    """Return the fields of a finding that few have."""
+    extras = {
+        "as_published": None if found.as_published else False,
+        "group": found.group or None,
+        "worst": None if found.worst is None else _short(found.worst),
+        "count": found.count,
+        "total": found.total,
+    }
+    return {name: value for name, value in extras.items() if value is not None}
 
 
 def _short(number: float) -> float | str:
@@ -78,7 +96,7 @@ def _short(number: float) -> float | str:
 
 
 def stored() -> dict[str, Entry]:
-    """Return what verdicts.json has of every study."""
+    """Return what verdicts.json stores about every study."""
     found: dict[str, Entry] = json.loads(VERDICTS.read_text()) if VERDICTS.exists() else {}
     return found
 
@@ -87,9 +105,10 @@ def keep(name: str, entry: Entry, table: str) -> None:
     """Store the entry and the table of a study, and write its page."""
     every = stored() | {name: entry}
     ordered = {study: every[study] for study in STUDIES if study in every}
-    (STORE / f"{name}.csv").write_text(table)
-    VERDICTS.write_text(json.dumps(ordered, ensure_ascii=False, indent=1) + "\n")
-    (STORE / f"{name}.md").write_text(page(name, entry))
+    verdicts = json.dumps(ordered, ensure_ascii=False, indent=1) + "\n"
+    texts = {f"{name}.csv": table, VERDICTS.name: verdicts, f"{name}.md": page(name, entry)}
+    for file, text in texts.items():
+        files.write(STORE, file, text.encode())
 
 
 def page(name: str, entry: Entry) -> str:
@@ -99,16 +118,21 @@ def page(name: str, entry: Entry) -> str:
         f"# {study.title}",
         study.description.strip(),
         f"Computed by `neurotron run {name}`, {entry['replicates']} replicates of every setting. "
-        f"What every trainer came to is in [{name}.csv]({name}.csv).",
+        f"The errors of every trainer are in [{name}.csv]({name}.csv).",
         _table(
-            ("claim", "where from", "verdict", "why"),
+            ("claim", "source", "verdict", "what was measured"),
             [
-                (CLAIMS[claim].statement, CLAIMS[claim].source, f"**{one['verdict']}**", one["why"])
+                (
+                    CLAIMS[claim].statement,
+                    CLAIMS[claim].source,
+                    f"**{one['verdict']}**",
+                    one["effect"],
+                )
                 for claim, one in entry["claims"].items()
             ],
         ),
         *_other_seeds(entry),
-        "## Every comparison\n\nEstimates with 95 % intervals over replicates.",
+        "## Every comparison\n\nEstimates, with 95 % intervals over replicates.",
     ]
     for claim, one in entry["claims"].items():
         rows = [
@@ -116,7 +140,7 @@ def page(name: str, entry: Entry) -> str:
              {True: "yes", False: "no", None: "undecided"}[found["holds"]])
             for found in one["findings"]
         ]  # fmt: skip
-        header = ("case", "what is measured (and asked)", "estimate", "replicates", "holds")
+        header = ("case", "what is measured (and required)", "estimate", "replicates", "holds")
         parts.append(f"### {CLAIMS[claim].statement}\n\n{_table(header, rows)}")
     origin = ", ".join(f"{key} {value}" for key, value in entry["environment"].items())
     parts.append(f"Study {entry['study']}; {origin}.")
@@ -134,7 +158,7 @@ def _other_seeds(entry: Entry) -> list[str]:
         return []
     header = ("claim", *(f"seed {seed}" for seed in seeds))
     rows = [
-        (claim, *(found["verdicts"][claim] for found in seeds.values()))
+        (CLAIMS[claim].statement, *(found["verdicts"][claim] for found in seeds.values()))
         for claim in entry["claims"]
     ]
     code = ", ".join(dict.fromkeys(found["code"] for found in seeds.values()))
@@ -160,7 +184,7 @@ def draw(name: str, results: Results) -> None:
 
 
 def collect(name: str) -> None:
-    """Run a study and keep what it says."""
+    """Run a study and store its verdicts."""
     results = computed(name)
     entry = entry_of(results)
     if name in OTHER_SEEDS:
@@ -169,22 +193,41 @@ def collect(name: str) -> None:
     draw(name, results)
 
 
+def judge_again(name: str, folder: Path) -> None:
+    """Judge the results of a study in a folder again, without computing anything.
+
+    Verdicts with other seeds stay as they are.
+    """
+    results = nt.load_results(folder)
+    if results.folder.manifest["study"] != study_hash(nt.studies.read(name).identity()):
+        sys.exit(f"{folder} has the results of another study than {name!r} of the catalog")
+    entry = entry_of(results)
+    if "other_seeds" in (before := stored().get(name, {})):
+        entry["other_seeds"] = before["other_seeds"]
+    keep(name, entry, compact_csv(results))
+
+
 def _verdicts(name: str, seed: int) -> Entry:
-    """Return what a study says with another seed."""
+    """Return the verdicts of a study with another seed."""
     results = computed(name, seed)
     verdicts = {one.claim.name: one.verdict for one in nt.claims.evaluate(results)}
     return {"code": results.folder.manifest["environment"]["code"], "verdicts": verdicts}
 
 
-def main(names: list[str]) -> None:
-    """Collect the studies of some names, or all, and say how long that took."""
+def main(arguments: list[str]) -> None:
+    """Run the named studies, or all, and print how long that took."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("studies", nargs="*")
+    parser.add_argument("--computed", type=Path, metavar="FOLDER", help="judge these results again")
+    options = parser.parse_args(arguments)
+    names, computed_in = options.studies, options.computed
     unknown = set(names) - set(STUDIES)
     if unknown:
         sys.exit(f"no such study: {', '.join(sorted(unknown))}; there are {', '.join(STUDIES)}")
     began, used = time.perf_counter(), time.process_time()
     for name in names or STUDIES:
         start = time.perf_counter()
-        collect(name)
+        collect(name) if computed_in is None else judge_again(name, computed_in / name)
         print(f"{name}: {time.perf_counter() - start:.0f} s", flush=True)
     wall, cpu = time.perf_counter() - began, time.process_time() - used
     print(f"all studies: {wall / 60:.1f} minutes, {cpu / 60:.1f} minutes of CPU")

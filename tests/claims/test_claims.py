@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +18,7 @@ from tests.support.studies import DIVERGED, LIKE_THE_PAPERS, MIRROR, OUTER_WEIGH
 
 import neurotron as nt
 from neurotron.claims import CLAIMS, VERDICTS, Claim, Finding, Judgement
-from neurotron.claims.model import above, at_least, at_most, below
+from neurotron.claims.model import MARKS, above, at_least, at_most, below
 from neurotron.cli import claims_command
 from neurotron.results.levels import paired
 from neurotron.results.summary import Interval
@@ -207,22 +208,24 @@ def test_findings_measure_what_was_made(claimed):
         assert found.estimate == pytest.approx(0.1)
     alike = claims["heavy-tails-alike"].findings
     assert [(found.case, found.estimate) for found in alike] == [("t against N", 1.0)]
-    assert claims["certificate-holds"].reason == "it holds in 2 of 2 comparisons"
+    (few,) = {found.total for found in claims["certificate-holds"].findings}
+    assert claims["certificate-holds"].effect.startswith(f"0 of {2 * few} runs outside, ")
 
 
 def test_four_replicates_are_too_few_to_tell(tmp_path):
     claims = evaluate(tmp_path, as_claimed, replicates=4)
     assert {claim.verdict for claim in claims.values()} == {NOT_TESTED}
-    assert "fewer than 5 replicates" in claims["grows-with-bound"].reason
+    assert "fewer than 5 replicates" in claims["grows-with-bound"].effect
     assert claims["grows-with-bound"].findings
 
 
 def test_what_too_few_runs_tell_of_sgd_itself_is_not_taken_as_told(tmp_path):
     claim = judge(tmp_path, "smaller-error-than-sgd", as_claimed, replicates=6)  # 4 recover
     assert claim.verdict == ONLY_AS_PUBLISHED
-    assert claim.reason == (
-        "it holds in 6 of 6 comparisons; there are too few replicates for some (N against SGD, "
-        "where both recover; t against SGD, where both recover)"
+    assert claim.effect == (
+        "0.50 × the error of the published SGD in all 4 comparisons; 0.50 × the error of true SGD "
+        "(95 % intervals 0.0051–0.50 ×) in both comparisons; not counted, with fewer than 5 "
+        "replicates: N against SGD, where both recover; t against SGD, where both recover"
     )
 
 
@@ -235,7 +238,7 @@ def test_what_a_study_has_no_arms_for_is_not_tested(tmp_path):
         "smaller-error-than-sgd", "faster-than-sgd", "heavy-tails-alike",
         "outer-weights-help", "impersonation-wins",
     }  # fmt: skip
-    assert "does not test this claim" in claims["heavy-tails-alike"].reason
+    assert "does not test this claim" in claims["heavy-tails-alike"].effect
 
 
 def test_both_must_recover_to_be_compared_where_both_recover(tmp_path):
@@ -324,7 +327,7 @@ def test_outer_weights_are_judged_with_published_and_with_equal_steps(errors, ve
         cases = [f"θ = {bound}, {kind}" for bound in (0, 1) for kind in steps]
         assert [found.case for found in claim.findings] == cases
         assert [found.estimate for found in claim.findings] == [0.5] * 6
-        late = ["has not arrived" in found.measure for found in claim.findings]
+        late = ["is still about that without" in found.measure for found in claim.findings]
         assert late == [False] * 3 + [True] * 3  # θ = 1 does not show
 
 
@@ -399,7 +402,7 @@ def test_a_verdict_is_what_its_definition_says(findings, broader_than_published)
     }
     holding = [verdict for verdict, holds in wanted.items() if holds] or [UNDECIDED]
     assert holding == [claim.verdict]
-    assert claim.reason.isprintable()
+    assert claim.effect.isprintable()
 
 
 @given(FINDINGS.filter(bool), st.data())
@@ -437,7 +440,9 @@ def test_the_record_is_what_evaluate_says_and_always_the_same(tmp_path):
     assert content["claims"] == [claim.to_dict() for claim in claims]
     assert (content["study"], content["units"]) == ("like-the-papers", 10)
     assert [claim["name"] for claim in content["claims"]] == list(results.spec["claims"])
-    assert content["note"] == "These claims are judged on a study that is not in the catalog."
+    assert content["note"] == (
+        "These claims were written for other studies: this study is not in the catalog."
+    )
 
 
 @pytest.fixture(scope="module")
@@ -459,19 +464,71 @@ def test_the_command_prints_the_verdicts_as_json(smoke):
     assert verdicts == {"certificate-holds": HOLDS}
 
 
-def test_the_command_prints_every_comparison_if_asked(smoke, capsys):
+def test_the_command_prints_one_line_for_each_claim_and_a_count(claimed, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    claims_command.claims(claimed.folder.path)
+    _, _, *lines, empty, count = capsys.readouterr().out.splitlines()
+    judgements = nt.claims.evaluate(claimed)
+    assert [line[0] for line in lines] == [MARKS[one.verdict] for one in judgements]
+    for line, one in zip(lines, judgements, strict=True):
+        assert re.split(r"\s{2,}", line.strip()) == [
+            MARKS[one.verdict],
+            one.claim.short,
+            one.verdict,
+        ]
+    assert (empty, count) == ("", "9 hold, 2 not tested")
+
+
+def words(text: str) -> set[str]:
+    return {word.strip("().;:,") for word in text.split()}
+
+
+@pytest.mark.parametrize("details", [False, True])
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_lines_break_at_words_and_fit(claimed, capsys, monkeypatch, width, details):
+    monkeypatch.setenv("COLUMNS", str(width))
+    claims_command.claims(claimed.folder.path, details=details)
+    printed = capsys.readouterr().out
+    assert max(map(len, printed.splitlines())) <= width
+    for one in nt.claims.evaluate(claimed):
+        assert words(one.claim.short) <= words(printed)
+        assert not details or words(one.effect) <= words(printed)
+
+
+def test_the_command_prints_what_was_measured_and_every_comparison_if_asked(
+    smoke, capsys, monkeypatch
+):
+    monkeypatch.setenv("COLUMNS", "200")
     judgements = nt.claims.evaluate(smoke)
     claims_command.claims(smoke.folder.path)
     short = capsys.readouterr().out
     claims_command.claims(smoke.folder.path, details=True)
     long = capsys.readouterr().out
-    lines = [line for line in long.splitlines() if line.startswith(("  ✓ ", "  ✗ ", "  ? "))]
+    lines = [line for line in long.splitlines() if re.match("     [✓✗?] ", line)]
     assert len(lines) == sum(len(judgement.findings) for judgement in judgements) > 0
-    assert "✓" not in short
     for judgement in judgements:
         claim = judgement.claim
+        for text in (claim.name, claim.statement, claim.source, judgement.effect):
+            assert text in long
+            assert text not in short
         assert judgement.verdict in short
-        assert f"{claim.name}: {claim.statement} ({claim.source})" in long
+
+
+@pytest.mark.parametrize(
+    ("text", "replicates", "said"),
+    [
+        (LIKE_THE_PAPERS, 4, "No claim is tested: every comparison needs at least 5 replicates."),
+        (IMPERSONATION.replace("0.5, 1", "0.5"), 9,
+         "These results do not test any claim of their study."),
+        (IMPERSONATION.replace('["impersonation-wins"]', "[]"), 9, "This study names no claims."),
+    ],
+)  # fmt: skip
+def test_one_sentence_says_that_nothing_is_tested(text, replicates, said, tmp_path, capsys):
+    results = made(tmp_path / "r", study(text), as_claimed, replicates)
+    claims_command.claims(results.folder.path)
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[-1] == said
+    assert len(printed) <= 4  # and that the study is not in the catalog
 
 
 def test_the_command_refuses_what_is_no_results(tmp_path):

@@ -89,7 +89,7 @@ def test_claims_link_to_the_figures_and_the_section_that_show_them(paper, text):
 
 
 def test_the_page_says_that_its_study_is_not_the_catalogs(paper, text, tmp_path):
-    assert "These claims are judged on a study that is not in the catalog." in text
+    assert "this study is not in the catalog." in text
     smoke = made(tmp_path / "smoke", nt.studies.read("smoke"), as_in_the_paper, 1)
     assert "These claims are judged on" not in report.build(smoke, evaluate(smoke))
 

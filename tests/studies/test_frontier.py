@@ -15,7 +15,7 @@ ATTACKS = {
 
 def test_its_size_is_as_it_says():
     arms = sum(len(building.encounters(STUDY, setting)) for setting in STUDY.settings)
-    assert "About 28,000 runs of 40,000 steps" in STUDY.description
+    assert "about 28,000 runs of 40,000 steps" in STUDY.description
     assert STUDY.steps == 40_000
     assert 27_500 < arms * STUDY.replicates < 29_000
 

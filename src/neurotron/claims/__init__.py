@@ -1,6 +1,7 @@
-"""Statements as executable checks: the paper's, and those of the other studies of the catalog.
+"""Claims: statements of the paper and of this package that results can be tested against.
 
-A study names its claims; `evaluate` judges its results by these.
+A study names its claims. `evaluate` returns a judgement on each: the verdict, the effect (what was
+measured, in words) and the findings behind it.
 
 >>> import neurotron as nt
 >>> nt.claims.CLAIMS["impersonation-wins"].source

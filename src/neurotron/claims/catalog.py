@@ -1,15 +1,20 @@
-"""The one list of claims: to add one, write its record here and its name where studies look it up.
+"""The list of claims: to add one, write its record here and its name where studies look it up.
 
-Studies stand below claims and cannot import them, so the names are also in
+Studies are a lower layer than claims and cannot import them, so the names are also in
 `neurotron.studies.claim_names`, by which a study is refused before anything is computed.
 """
 
 from __future__ import annotations
 
 from neurotron.claims import against_sgd, certificates, defence, frontier, mirror, paper
+from neurotron.claims.effects import Unit, count, growth, percent, spread, times, worst
 from neurotron.claims.model import Claim
 
 __all__ = ["CERTIFICATES", "CLAIMS", "DEFENCE", "FRONTIER", "MIRROR", "OF_ANY_STUDY", "PAPER"]
+
+OURS = "added by this package, not in the paper"
+EXACT_RUNS = spread("{} of the runs are exact", percent(frontier.SHARE))
+POINTS = Unit(" points", 2, 2, (0.0,))
 
 PAPER = (
     Claim(
@@ -17,6 +22,8 @@ PAPER = (
         "A larger bound θ on the attack increases Neuro-Tron's error.",
         "section 4, figure 1a",
         paper.grows_with(0),
+        short="Neuro-Tron's error grows with the bound θ",
+        phrase=growth("θ"),
         figures=("figure-1a", "final-errors-alternating-sign-bound"),
     ),
     Claim(
@@ -24,43 +31,55 @@ PAPER = (
         "A larger probability β of attack increases Neuro-Tron's error.",
         "section 4, figure 1b",
         paper.grows_with(1),
+        short="Neuro-Tron's error grows with the probability β",
+        phrase=growth("β"),
         figures=("figure-1b", "final-errors-alternating-sign-probability"),
     ),
     Claim(
         "recovers-without-attack",
-        "Without attack Neuro-Tron's error falls to about 1e-14, for every law.",
+        "Without attack, Neuro-Tron's error falls to about 1e-14 for every law.",
         "section 4, figure 6",
         paper.recovers_without_attack,
+        short="Without attack, the error falls to about 1e-14",
+        phrase=spread("median error {}", Unit(limits=(1e-13,)), noun="settings"),
         figures=("figure-6",),
     ),
     Claim(
         "small-attack-degrades",
-        "A small attack (θ = 0.125) visibly degrades the recovery.",
+        "Even a small attack (θ = 0.125) makes the recovery visibly worse.",
         "section 4, figure 6",
         paper.small_attack_degrades,
+        short="Even a small attack visibly raises the error",
+        phrase=spread("{} the error without attack", times(10.0)),
         figures=("figure-6",),
     ),
     Claim(
         "smaller-error-than-sgd",
-        "Under attack Neuro-Tron attains a smaller error than SGD.",
+        "Under attack, Neuro-Tron ends with a smaller error than SGD.",
         "section 4, figures 2 to 5",
         against_sgd.smaller_error,
+        short="Under attack, Neuro-Tron's error is below SGD's",
+        phrase=spread("{} the error of {group}", times(1.0)),
         figures=("paired-errors", "figure-2a"),
         broader_than_published=True,  # what the paper ran was not SGD
     ),
     Claim(
         "faster-than-sgd",
-        "Under attack Neuro-Tron converges faster than SGD.",
+        "Under attack, Neuro-Tron converges faster than SGD.",
         "section 4, figures 2 to 5",
         against_sgd.faster,
+        short="Under attack, Neuro-Tron is faster than SGD",
+        phrase=spread("{} the steps of {group}", times(1.0)),
         figures=("figure-2a", "figure-3a", "figure-4a", "figure-5a"),
         broader_than_published=True,
     ),
     Claim(
         "heavy-tails-alike",
-        "With t(4) inputs, which have no fourth moment, Neuro-Tron is as accurate as with others.",
+        "With t(4) inputs (no fourth moment), Neuro-Tron is about as accurate as with others.",
         "section 4, figure 3",
         paper.heavy_tails_alike,
+        short="Accuracy is about the same with t(4) inputs",
+        phrase=spread("{} the error with other laws", times(0.1, 10.0)),
         figures=("final-errors-alternating-sign-bound", "figure-3a"),
     ),
     Claim(
@@ -68,95 +87,133 @@ PAPER = (
         "Heavier outer weights (q = 10 instead of q = 1) lower the error under the same attack.",
         "section 3.6, figure 7",
         paper.outer_weights_help,
+        short="Heavier outer weights lower the error",
+        phrase=spread(
+            "with {group}, q = 10 has {} the error of q = 1",
+            times(1.0),
+            diverged="with {group}, q = 10 diverges",
+        ),
         figures=("figure-7",),
         broader_than_published=True,  # the paper's step sizes were not the same
     ),
     Claim(
         "impersonation-wins",
-        "If every label is that of another filter w_adv, Neuro-Tron converges to w_adv.",
+        "If every label comes from another filter w_adv, Neuro-Tron converges to w_adv.",
         "section 3.5",
         paper.impersonation_wins,
+        short="If all labels come from w_adv, it learns w_adv",
+        phrase=worst(
+            "the largest distance to w_adv in {total} runs is {}", max, Unit(limits=(1e-9,))
+        ),
         figures=("section-3-5",),
     ),
     Claim(
         "theorem-1-is-silent",
         "Theorem 1 promises nothing about the simulations that are said to validate it.",
-        "ours, on the caption of figure 1",
+        "added by this package, about the caption of figure 1",
         paper.theorem_is_silent,
+        short="Theorem 1 promises nothing about these runs",
+        phrase=count(
+            "Theorem 1 promises less than the initial error on {count} of {total} networks"
+        ),
         section="certificates",
     ),
 )
-"""What the paper says, and what we say of its theorem."""
+"""The claims of the paper, and one about its theorem."""
 
 MIRROR = (
     Claim(
         "neuro-tron-recovers",
         f"Neuro-Tron recovers the filter on more than {100.0 * mirror.OFTEN:g} % of the networks.",
-        "ours, not in the paper",
+        OURS,
         mirror.recovers,
+        short="Neuro-Tron finds w* on over 90 % of networks",
+        phrase=count("w* is found on {count} of {total} networks"),
         figures=("mirror-filter",),
     ),
     Claim(
         "more-often-than-sgd",
         "Neuro-Tron recovers the filter on more networks than SGD does.",
-        "ours, not in the paper",
+        OURS,
         mirror.more_often,
+        short="Neuro-Tron finds w* more often than SGD",
+        phrase=count(
+            "on {count} of {replicates} networks only Neuro-Tron finds w*, on {rest} only SGD"
+        ),
         figures=("mirror-filter",),
     ),
     Claim(
         "sgd-ends-at-mirror",
-        "Where SGD does not recover the filter, it mostly ends near the mirror image −w*.",
-        "ours, not in the paper",
+        "Where SGD does not recover the filter, it mostly ends near its mirror image −w*.",
+        OURS,
         mirror.ends_at_mirror,
+        short="Where SGD fails, it ends near the mirror −w*",
+        phrase=count("near −w* on {count} of the {total} networks that SGD does not recover"),
         figures=("mirror-filter",),
     ),
 )
-"""Who recovers the filter, and who ends at its mirror image."""
+"""Which trainer recovers the filter, and which ends at its mirror image."""
 
 FRONTIER = (
     Claim(
         "exact-below-half",
         "RefinedTron recovers the filter exactly while at most 40 % of the labels are attacked, "
         "under every additive attack with a constant β.",
-        "past the paper: its floor is no law of nature",
+        OURS,
         frontier.exact(but=(*frontier.CONCENTRATED, *frontier.NON_ADDITIVE)),
+        short="RefinedTron is exact up to β = 40 %",
+        phrase=EXACT_RUNS,
         figures=("phase-adaptive", "phase-odd-direction", "steps"),
     ),
     Claim(
         "exact-when-concentrated",
-        "With at most 40 % of the labels attacked, RefinedTron recovers the filter exactly also if "
+        "With at most 40 % of the labels attacked, RefinedTron recovers the filter exactly even if "
         "the attack is concentrated: in time, on one side, or on large inputs.",
-        "past the paper: β that varies",
+        OURS,
         frontier.exact(only=frontier.CONCENTRATED),
+        short="RefinedTron is exact under concentrated attacks",
+        phrase=EXACT_RUNS,
         figures=("phase-burst", "phase-half-space", "phase-large-norm"),
     ),
     Claim(
         "exact-when-not-additive",
-        "With at most 40 % of the labels attacked, RefinedTron recovers the filter exactly also if "
-        "labels are multiplied, replaced, or change their sign.",
+        "With at most 40 % of the labels attacked, RefinedTron recovers the filter exactly even if "
+        "labels are multiplied, replaced or sign-flipped.",
         "the paper's third open question",
         frontier.exact(only=frontier.NON_ADDITIVE),
+        short="RefinedTron is exact if attacks are not additive",
+        phrase=EXACT_RUNS,
         figures=("final-errors-sign-flip-probability",),
     ),
     Claim(
         "as-often-as-others",
         "With at most 40 % of the labels attacked, RefinedTron recovers the filter exactly at "
         "least as often as every other trainer on the same data.",
-        "past the paper",
+        OURS,
         frontier.as_often_as_others,
+        short="RefinedTron is exact as often as any other",
+        phrase=spread("a difference of {} in the share of exact runs", POINTS),
         figures=("exact", "paired-errors"),
     ),
     Claim(
         "nobody-above-half",
-        "If more than half of the labels are those of another filter, no trainer recovers w*.",
-        "section 3.5: it cannot be told which filter is the true one",
-        frontier.nobody_recovers,
+        "If more than half of the labels come from another filter, no trainer recovers w*.",
+        "section 3.5: the data do not show which filter is the true one",
+        frontier.no_trainer_recovers,
+        short="Above 50 %, no trainer recovers the filter",
+        phrase=worst(
+            "{count} of {total} runs end near w*, the closest at {} ‖w*‖",
+            min,
+            Unit(limits=(frontier.FAR,)),
+        ),
     ),
     Claim(
         "floor-grows-with-bound",
-        "Neuro-Tron's error under attack is a floor proportional to θ.",
+        "Under attack, Neuro-Tron's error settles at a floor that is proportional to θ.",
         "the paper's second open question",
         frontier.floor_grows(0, lambda attack: (0.9, 1.1)),
+        short="Neuro-Tron's error is proportional to θ",
+        phrase=spread("error like θ to the power {}", Unit("", 3, limits=(0.9, 1.1))),
         figures=("final-errors-odd-direction-bound",),
     ),
     Claim(
@@ -165,97 +222,126 @@ FRONTIER = (
         "under one that averages out.",
         "the paper's second open question",
         frontier.floor_grows(1, frontier.EXPONENTS.__getitem__),
-        figures=(
-            "final-errors-odd-direction-probability",
-            "final-errors-alternating-sign-probability",
+        short="Growth with β depends on the kind of attack",
+        phrase=spread(
+            "error like β to the power {} for {group}", Unit("", 3, limits=(0.0, 0.8, 1.0, 1.2))
+        ),
+        figures=tuple(
+            f"final-errors-{attack}-probability" for attack in ("odd-direction", "alternating-sign")
         ),
     ),
     Claim(
         "heavier-tails",
-        "Heavier tails (Student t with ν = 4, 3 and 2.5) do not raise Neuro-Tron's floor to more "
-        "than twice that with ν = 5.",
+        "Heavier tails (Student t with ν = 4, 3 and 2.5) at most double Neuro-Tron's floor, "
+        "compared with ν = 5.",
         "the paper's first open question",
         frontier.heavier_tails,
+        short="Heavier tails at most double Neuro-Tron's error",
+        phrase=spread("{} the error with ν = 5", times(frontier.HEAVIER)),
         figures=("final-errors-odd-direction-probability",),
     ),
 )
-"""What is said past the paper."""
+"""Claims that go beyond the paper."""
 
 DEFENCE = (
     Claim(
         "exact-while-below-half",
         "RefinedTron recovers the filter exactly in at least 99 % of the runs in which an additive "
         "attack changes a constant share of at most 40 % of the labels.",
-        "past the paper",
+        OURS,
         defence.exact_below_half,
+        short="RefinedTron is exact in 99 % of runs, β ≤ 40 %",
+        phrase=spread("{} of {total} runs are exact", percent(defence.EXACTLY)),
     ),
     Claim(
         "close-near-half",
         "With 45 % of the labels attacked by an additive attack on a constant share of them, at "
         "least 95 % of RefinedTron's runs come closer to the filter than 1e-6.",
-        "past the paper",
+        OURS,
         defence.close_near_half,
+        short="RefinedTron is close in 95 % of runs, β = 45 %",
+        phrase=spread("{} of {total} runs end closer than 1e-6", percent(defence.CLOSELY)),
     ),
     Claim(
         "close-in-half-space",
         "With 45 % of the labels attacked, all on one side of a plane, RefinedTron comes closer to "
         "the filter than 1e-6 on at least 95 % of the networks.",
-        "past the paper",
+        OURS,
         defence.close_in_half_space,
+        short="RefinedTron is close if one side is attacked",
+        phrase=spread(
+            "closer than 1e-6 on {} of the networks", percent(defence.CLOSELY), noun="settings"
+        ),
     ),
     Claim(
         "defaults-recover-most",
         "No other value of one of RefinedTron's constants recovers the filter exactly more often.",
-        "past the paper",
+        OURS,
         defence.defaults_recover_most,
+        short="No constant beats RefinedTron's defaults",
+        phrase=spread("a difference of {} in the share of exact runs", POINTS),
     ),
 )
-"""What is said of the defence on the paper's networks."""
+"""Claims about the defence on the paper's networks."""
 
 CERTIFICATES = (
     Claim(
         "recovers-to-rounding",
-        "Without attack Neuro-Tron ends within 1e-13 of the filter on every network.",
+        "Without attack, Neuro-Tron ends within 1e-13 of the filter on every network.",
         "section 4, figure 6, with more steps",
         certificates.recovers_to_rounding,
+        short="Without attack, every error is below 1e-13",
+        phrase=worst("the largest of {total} errors is {}", max, Unit(limits=(1e-13,))),
     ),
     Claim(
         "certified-mean-square",
         "No mean square error over many streams of data is above the certified one.",
-        "ours, not in the paper",
+        OURS,
         certificates.certified_mean_square,
+        short="No mean square error is above the certified one",
+        phrase=spread("measured error {} of the certified one", Unit("", 3, limits=(1.0,))),
         section="certificates",
     ),
     Claim(
         "sharp-for-normal-inputs",
-        "For normal inputs the certified root mean square error is at most 10 % above the measured "
-        "one, against the attack that is worst.",
-        "ours, not in the paper",
+        "For normal inputs, the certified root mean square error is at most 10 % above the "
+        "measured one, under the worst attack.",
+        OURS,
         certificates.sharp(1.1, normal=True),
+        short="Certificates are within 10 % for normal inputs",
+        phrase=spread("certified error {} the measured one", Unit(" ×", 3, limits=(1.0, 1.1))),
         section="certificates",
     ),
     Claim(
         "sharp-for-other-laws",
-        "For inputs that are not normal the certified root mean square error is at most 40 % above "
-        "the measured one, against the attack that is worst.",
-        "ours, not in the paper",
+        "For inputs that are not normal, the certified root mean square error is at most 40 % "
+        "above the measured one, under the worst attack.",
+        OURS,
         certificates.sharp(1.4, normal=False),
+        short="Certificates are within 40 % for other laws",
+        phrase=spread("certified error {} the measured one", Unit(" ×", 3, limits=(1.0, 1.4))),
         section="certificates",
     ),
 )
-"""What is said of recovery without an attack and of certificates."""
+"""Claims about recovery without attack and about certificates."""
 
 OF_ANY_STUDY = (
     Claim(
         "certificate-holds",
         "No run ends outside the radius of the sharp certificate.",
-        "ours, not in the paper",
+        OURS,
         certificates.certificate_holds,
+        short="No run ends outside its certified radius",
+        phrase=worst(
+            "{count} of {total} runs outside, the largest error is {} of its radius",
+            max,
+            Unit(limits=(1.0,)),
+        ),
         figures=("certificate",),
         section="certificates",
     ),
 )
-"""What a study is judged by that names no claims."""
+"""The claims by which a study is judged that names none."""
 
 CLAIMS = {
     claim.name: claim

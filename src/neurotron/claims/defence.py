@@ -1,4 +1,4 @@
-"""What is said of RefinedTron on the paper's networks: how often it recovers the filter."""
+"""Claims about RefinedTron on the paper's networks: how often it recovers the filter."""
 
 from __future__ import annotations
 
@@ -41,11 +41,14 @@ def _share(runs: pl.DataFrame, limit: float, wanted: float, words: str) -> list[
         return []
     found = bootstrap(by_network["error"].to_numpy(), np.mean)
     measure = (
-        f"share of {len(runs)} runs on {len(by_network)} networks with {words} and an error below "
-        f"{limit:g} (≥ {wanted:g})"
+        f"share of {len(runs)} runs on {len(by_network)} networks with {words} that end with an "
+        f"error below {limit:g} (at least {100.0 * wanted:g} %)"
     )
     replicates = by_network["replicate"].n_unique()
-    return [Finding.of("all settings", measure, found, replicates, holds=at_least(wanted, found))]
+    return [
+        Finding.of("all settings", measure, found, replicates, holds=at_least(wanted, found),
+                   count=int((runs["error"] < limit).sum()), total=len(runs))
+    ]  # fmt: skip
 
 
 def exact_below_half(results: Results) -> list[Finding]:
@@ -66,7 +69,7 @@ def close_in_half_space(results: Results) -> list[Finding]:
     findings = []
     for (setting,), group in runs.group_by("setting", maintain_order=True):
         found = rate(int((group["error"] < CLOSE).sum()), len(group))
-        measure = f"share of networks with an error below {CLOSE:g} (≥ {CLOSELY:g})"
+        measure = f"share of networks with an error below {CLOSE:g} (at least {100 * CLOSELY:g} %)"
         findings.append(
             Finding.of(results.titles[str(setting)], measure, found,
                        group["replicate"].n_unique(), holds=at_least(CLOSELY, found))
@@ -88,7 +91,10 @@ def defaults_recover_most(results: Results) -> list[Finding]:
     findings = []
     for (trainer,), group in pairs.group_by("trainer", maintain_order=True):
         found = bootstrap((group["share_plain"] - group["share"]).to_numpy(), np.mean)
-        measure = f"share of runs below {EXACT:g} minus that of the other, β ≤ {MOST:g} (≥ 0)"
+        measure = (
+            f"share of runs with β ≤ {MOST:g} and an error below {EXACT:g}, minus that with the "
+            "other constant (at least 0)"
+        )
         findings.append(
             Finding.of(f"against {trainer}", measure, found, group["replicate"].n_unique(),
                        holds=at_least(0.0, found))

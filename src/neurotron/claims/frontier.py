@@ -1,4 +1,4 @@
-"""What the study `frontier` says past the paper, as checks of its results."""
+"""Claims of the study `frontier`, which goes beyond the paper, as checks of its results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CONCENTRATED", "EXPONENTS", "NON_ADDITIVE", "as_often_as_others", "exact", "floor_grows",
-    "heavier_tails", "nobody_recovers",
+    "heavier_tails", "no_trainer_recovers",
 ]  # fmt: skip
 
 SHARE = 0.99
@@ -35,13 +35,15 @@ EXPONENTS = {
     "odd-direction": (0.8, 1.2), "adaptive": (0.8, 1.2),
     "alternating-sign": (0.0, 1.0), "constant": (0.0, 1.0),
 }  # fmt: skip
-"""Attacks whose effect is proportional to θ, with the power of β that it should grow with: about 1
-if they push in one direction, less if they average out."""
+"""Attacks whose effect is proportional to θ, and the range of the power of β with which it grows:
+about 1 if they push in one direction, less if they average out."""
+DIRECTED = "attacks with a direction"
+AVERAGED = "attacks that average out"
 
 UNLIMITED = 1e6
-"""The bound from which an impersonation is one: labels differ by less."""
+"""The bound from which an impersonation is complete: labels differ by less."""
 FAR = 0.1
-"""Of ‖w*‖: who ends farther away has not recovered the filter."""
+"""Of ‖w*‖: a run that ends farther away has not recovered the filter."""
 HEAVIER = 2.0
 """How much larger an error may be with heavier tails."""
 
@@ -93,8 +95,9 @@ def exact(only: Sequence[str] = (), but: Sequence[str] = ()) -> Check:
             found = bootstrap(shares.to_numpy(), np.mean)
             findings.append(
                 Finding.of(case,
-                           f"share of runs with β ≤ {MOST:g} and an error below {EXACT:g} "
-                           f"(≥ {SHARE:g})", found, len(shares), holds=at_least(SHARE, found))
+                           f"share of runs with β ≤ {MOST:g} that end with an error below {EXACT:g}"
+                           f" (at least {100.0 * SHARE:g} %)", found, len(shares),
+                           holds=at_least(SHARE, found))
             )  # fmt: skip
         return findings
 
@@ -116,7 +119,8 @@ def as_often_as_others(results: Results) -> list[Finding]:
         found = bootstrap((group["share_ours"] - group["share"]).to_numpy(), np.mean)
         findings.append(
             Finding.of(f"{results.titles[str(setting)]} against {rival}",
-                       f"share of runs below {EXACT:g} minus the other's, β ≤ {MOST:g} (≥ 0)",
+                       f"share of runs with β ≤ {MOST:g} and an error below {EXACT:g}, minus that "
+                       "of the other trainer (at least 0)",
                        found, len(group), holds=at_least(0.0, found))
         )  # fmt: skip
     return findings
@@ -145,9 +149,12 @@ def floor_grows(axis: int, limits: Callable[[str], tuple[float, float]]) -> Chec
             powers = [_powers(replicate, column, other) for _, replicate in _by(group, "replicate")]
             if all(powers):
                 found, (low, high) = bootstrap([np.mean(each) for each in powers]), limits(attack)
-                measure = f"power of {letter} in the error ({low:g} to {high:g})"
-                holds = between(low, high, found)
-                findings.append(Finding.of(case, measure, found, len(powers), holds=holds))
+                measure = f"power of {letter} with which the error grows ({low:g} to {high:g})"
+                holds, kind = between(low, high, found), DIRECTED if high > 1.0 else AVERAGED
+                findings.append(
+                    Finding.of(case, measure, found, len(powers), holds=holds,
+                               group=kind if axis else "")
+                )  # fmt: skip
         return findings
 
     return check
@@ -163,7 +170,7 @@ def _powers(runs: pl.DataFrame, column: str, other: str) -> list[float]:
     return found
 
 
-def nobody_recovers(results: Results) -> list[Finding]:
+def no_trainer_recovers(results: Results) -> list[Finding]:
     """Measure how far all trainers end from w* when most labels are those of another filter."""
     runs = _runs(results).filter(
         pl.col("bound") >= UNLIMITED, pl.col("probability") > 0.5, attack="impersonation"
@@ -173,8 +180,10 @@ def nobody_recovers(results: Results) -> list[Finding]:
         parts = (group["error"] / group["true_length"]).to_numpy()
         findings.append(
             Finding.of(f"{results.titles[str(setting)]}, {trainer}",
-                       f"error over ‖w*‖ at β > 1/2 (> {FAR:g} in every run)", bootstrap(parts),
-                       group["replicate"].n_unique(), holds=parts.min() > FAR)
+                       f"median error divided by ‖w*‖ at β > 1/2 (above {FAR:g} in every run; the "
+                       f"smallest of {len(parts)} is {parts.min():.2g})", bootstrap(parts),
+                       group["replicate"].n_unique(), holds=parts.min() > FAR, worst=parts.min(),
+                       count=int((parts <= FAR).sum()), total=len(parts))
         )  # fmt: skip
     return findings
 
@@ -188,8 +197,8 @@ def heavier_tails(results: Results) -> list[Finding]:
             found = bootstrap(values)
             findings.append(
                 Finding.of(f"ν = {dof:g} against ν = 5",
-                           f"error over that with ν = 5 (≤ {HEAVIER:g})", found, len(values),
-                           holds=at_most(HEAVIER, found))
+                           f"error divided by that with ν = 5 (at most {HEAVIER:g})", found,
+                           len(values), holds=at_most(HEAVIER, found))
             )  # fmt: skip
     return findings
 

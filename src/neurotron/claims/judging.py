@@ -1,4 +1,4 @@
-"""From results to verdicts: the claims that their study names, one after the other."""
+"""From results to verdicts on the claims that their study names."""
 
 from __future__ import annotations
 
@@ -15,38 +15,39 @@ __all__ = ["departure", "evaluate", "write"]
 
 
 def evaluate(results: Results) -> list[Judgement]:
-    """Return what these results say of each claim that their study names."""
+    """Judge each claim that the study of these results names."""
     study = study_of(_check.instance("results", results, Results))
     chosen = [CLAIMS[name] for name in study.claims]
     return [Judgement(claim, tuple(claim.check(results))) for claim in chosen]
 
 
 def departure(results: Results) -> str:
-    """Return a sentence if claims are judged on another study than the catalog's, else nothing.
+    """Return a caveat if claims are judged by a study other than the catalog's, else nothing.
 
-    Words, the seed and the number of replicates may differ; and there are claims of any study.
+    The words, the seed and the number of replicates may differ, and some claims are for any study.
     """
     study = study_of(_check.instance("results", results, Results))
     special = set(study.claims) - {claim.name for claim in OF_ANY_STUDY}
     if not special:
         return ""
     if study.name not in studies.catalog():
-        return "These claims are judged on a study that is not in the catalog."
+        return "These claims were written for other studies: this study is not in the catalog."
     own = studies.read(study.name)
     if special.issubset(own.claims) and _asked(own) == _asked(study):
         return ""
     return (
-        f"These claims are judged on a study that differs from the catalog's study {study.name!r}."
+        "These claims were written for other studies: this study differs from the catalog's study "
+        f"{study.name!r}."
     )
 
 
 def _asked(study: studies.Study) -> object:
-    """Return what a study computes, whatever its words, its seed and its number of replicates."""
+    """Return what a study computes, without its words, its seed and its number of replicates."""
     return without_words(study.model_copy(update={"seed": 0}).identity())
 
 
 def write(results: Results, judgements: list[Judgement]) -> None:
-    """Keep the verdicts in claims.json, beside the results: they depend on nothing but these."""
+    """Write the verdicts to claims.json in the folder of the results."""
     _check.instance("results", results, Results)
     for i, judgement in enumerate(_check.instance("judgements", judgements, list)):
         _check.instance(f"judgements[{i}]", judgement, Judgement)

@@ -1,4 +1,4 @@
-"""What the study `mirror` asks: who recovers the filter, and who ends at its mirror image −w*."""
+"""Claims of the study `mirror`: which trainer recovers the filter, and which ends at −w*."""
 
 from __future__ import annotations
 
@@ -44,9 +44,13 @@ def recovers(results: Results) -> list[Finding]:
     """Count the networks on which Neuro-Tron recovers the filter."""
     findings = []
     for title, ends in _ends(results):
-        found = rate(_count(ends["outcome"] == "recovered"), len(ends))
-        measure = f"share of networks on which Neuro-Tron recovers w* (> {OFTEN:g})"
-        findings.append(Finding.of(title, measure, found, len(ends), holds=above(OFTEN, found)))
+        recovered, total = _count(ends["outcome"] == "recovered"), len(ends)
+        found = rate(recovered, total)
+        measure = f"share of networks on which Neuro-Tron recovers w* (above {100.0 * OFTEN:g} %)"
+        findings.append(
+            Finding.of(title, measure, found, total, holds=above(OFTEN, found),
+                       count=recovered, total=total)
+        )  # fmt: skip
     return findings
 
 
@@ -58,11 +62,14 @@ def more_often(results: Results) -> list[Finding]:
         only_ours, only_theirs = _count(ours & ~theirs), _count(theirs & ~ours)
         differ = only_ours + only_theirs
         measure = (
-            f"of {differ} networks that one of Neuro-Tron and SGD recovers and the other does not, "
-            f"the share that Neuro-Tron does (> 1/2); SGD recovers {_count(theirs)} of {len(ends)}"
+            f"of {differ} networks that only one of Neuro-Tron and SGD recovers, the share that "
+            f"Neuro-Tron does (above 1/2); SGD recovers {_count(theirs)} of {len(ends)}"
         )
         found = rate(only_ours, differ) if differ else Interval(0.5, 0.0, 1.0)  # nothing decides
-        findings.append(Finding.of(title, measure, found, len(ends), holds=above(0.5, found)))
+        findings.append(
+            Finding.of(title, measure, found, len(ends), holds=above(0.5, found),
+                       count=only_ours, total=differ)
+        )  # fmt: skip
     return findings
 
 
@@ -72,6 +79,10 @@ def ends_at_mirror(results: Results) -> list[Finding]:
     lost = sum(_count(outcomes != "recovered") for outcomes in ends)
     if not lost:
         return []
-    found = rate(sum(_count(outcomes == "mirror") for outcomes in ends), lost)
-    measure = "share of the networks that SGD does not recover on which it ends near −w* (> 1/2)"
-    return [Finding.of("all laws", measure, found, lost, holds=above(0.5, found))]
+    mirrored = sum(_count(outcomes == "mirror") for outcomes in ends)
+    found = rate(mirrored, lost)
+    measure = (
+        "share of the networks that SGD does not recover on which it ends near −w* (above 1/2)"
+    )
+    holds = above(0.5, found)
+    return [Finding.of("all laws", measure, found, lost, holds=holds, count=mirrored, total=lost)]

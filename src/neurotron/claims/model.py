@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from neurotron.claims.effects import Phrase, cases, described, spread
 from neurotron.results.summary import Interval
 
 if TYPE_CHECKING:
     from neurotron.results.tables import Results
 
 __all__ = [
-    "DOES_NOT_HOLD", "HOLDS", "NOT_TESTED", "ONLY_AS_PUBLISHED", "UNDECIDED", "VERDICTS", "Claim",
-    "Finding", "Judgement", "above", "at_least", "at_most", "below", "between", "every",
+    "DOES_NOT_HOLD", "HOLDS", "MARKS", "NOT_TESTED", "ONLY_AS_PUBLISHED", "UNDECIDED", "VERDICTS",
+    "Claim", "Finding", "Judgement", "above", "at_least", "at_most", "below", "between", "every",
+    "tally",
 ]  # fmt: skip
 
 HOLDS = "holds"
@@ -23,9 +26,14 @@ DOES_NOT_HOLD = "does not hold"
 UNDECIDED = "undecided"
 NOT_TESTED = "not tested"
 VERDICTS = (HOLDS, ONLY_AS_PUBLISHED, DOES_NOT_HOLD, UNDECIDED, NOT_TESTED)
+MARKS = dict(zip(VERDICTS, "✓◐✗?–", strict=True))
+"""The mark of every verdict."""
+PLURALS = ("hold", "hold only as published", "do not hold", UNDECIDED, NOT_TESTED)
 
+ESTIMATES = spread("{}")
+"""The phrase of a claim that has none: its estimates."""
 FEWEST = 5
-"""Replicates below which nothing is said."""
+"""Replicates below which a finding does not count."""
 
 
 def above(limit: float, found: Interval) -> bool | None:
@@ -69,7 +77,7 @@ def every(outcomes: Iterable[bool | None]) -> bool | None:
 
 @dataclass(frozen=True)
 class Finding:
-    """One measurement that speaks for or against a claim."""
+    """One measurement that supports or contradicts a claim."""
 
     case: str
     """Where: a setting, or a comparison of two."""
@@ -84,27 +92,38 @@ class Finding:
     """None if the interval does not decide."""
     as_published: bool = True
     """Whether it is the paper's own comparison; else one that the paper's words mean."""
+    group: str = ""
+    """What it is a comparison with, if a claim makes several kinds: they are reported apart."""
+    worst: float | None = None
+    """The value of the run that is worst for the claim, if the claim is about every run."""
+    count: int | None = None
+    """How many of `total` runs, replicates or networks there are, if something is counted."""
+    total: int | None = None
 
     @classmethod
     def of(
         cls, case: str, measure: str, interval: Interval, replicates: int, *,
-        holds: bool | None, as_published: bool = True,
+        holds: bool | None, as_published: bool = True, group: str = "",
+        worst: float | None = None, count: int | None = None, total: int | None = None,
     ) -> Finding:  # fmt: skip
         """Return the finding of an interval."""
         decided = None if holds is None else bool(holds)
-        return cls(case, measure, *interval, replicates, decided, as_published)
+        return cls(
+            case, measure, *interval, replicates, decided, as_published,
+            group, None if worst is None else float(worst), count, total,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement, where it stands, how results are asked about it, and what shows it."""
+    """A statement, its source, the check that tests it on results, and the figures that show it."""
 
     name: str
     statement: str
     source: str
-    """Where it stands, or whose it is."""
+    """The place in the paper, or that this package adds it."""
     check: Callable[[Results], list[Finding]]
-    """From results to what they say of it: nothing if they have no runs that fit."""
+    """Returns the findings of results: none if they have no runs that test it."""
     figures: tuple[str, ...] = ()
     """The names of the charts that show it."""
     section: str = ""
@@ -113,6 +132,8 @@ class Claim:
     """Whether its words mean more than the paper's own comparison."""
     short: str = ""
     """The statement in a few words, for a line of a terminal or a headline."""
+    phrase: Phrase = ESTIMATES
+    """How its findings are put into words."""
 
 
 @dataclass(frozen=True)
@@ -136,8 +157,8 @@ class Judgement:
     def verdict(self) -> str:
         """One of `VERDICTS`: a claim is as good as its weakest finding.
 
-        Beside the paper's own comparison, the one that is meant does not count as holding if no
-        runs, or too few, tell of it.
+        If the paper's own comparison was run, but what its words mean was run with too few
+        replicates or not at all, the claim holds only as published.
         """
         published = [found.holds for found in self.conclusive if found.as_published]
         meant = [found.holds for found in self.conclusive if not found.as_published]
@@ -153,29 +174,19 @@ class Judgement:
         return HOLDS if every([*published, *meant]) is True else UNDECIDED
 
     @property
-    def reason(self) -> str:
-        """Why, in a sentence."""
-        if self.verdict == NOT_TESTED:
-            if self.findings:
-                return f"fewer than {FEWEST} replicates are not enough to tell"
-            return "the study does not test this claim"
-        count = f"of {len(self.conclusive)} comparison{'s' if len(self.conclusive) > 1 else ''}"
-        parts = []
-        for outcome, words in ((False, "it does not hold in"), (None, "it is undecided in")):
-            found = [one for one in self.conclusive if one.holds is outcome]
-            if found:
-                parts.append(f"{words} {len(found)} {count} ({_cases(found)})")
-        parts = parts or [f"it holds in {len(self.conclusive)} {count}"]
-        if self.claim.broader_than_published and all(found.as_published for found in self.findings):
-            parts.append("no runs compare with what its words mean")
-        elif self.inconclusive:
-            parts.append(f"there are too few replicates for some ({_cases(self.inconclusive)})")
-        return "; ".join(parts)
-
-    @property
     def effect(self) -> str:
         """What was measured, in a few words with numbers."""
-        return self.reason
+        if self.verdict == NOT_TESTED:
+            if self.findings:
+                return f"fewer than {FEWEST} replicates are too few to judge by"
+            return "the study does not test this claim"
+        parts = [described(self.conclusive, self.claim.phrase)]
+        if self.claim.broader_than_published and all(found.as_published for found in self.findings):
+            parts.append("only the paper's own comparison was run")
+        elif self.inconclusive:
+            few = f"not counted, with fewer than {FEWEST} replicates: {cases(self.inconclusive)}"
+            parts.append(few)
+        return "; ".join(parts)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON; what is infinite is None."""
@@ -189,15 +200,19 @@ class Judgement:
         return {
             "name": self.claim.name,
             "statement": self.claim.statement,
+            "short": self.claim.short,
             "source": self.claim.source,
             "verdict": self.verdict,
-            "reason": self.reason,
+            "effect": self.effect,
             "findings": findings,
         }
 
 
-def _cases(findings: Sequence[Finding]) -> str:
-    """Return the cases of findings, the first four by name."""
-    cases = list(dict.fromkeys(found.case for found in findings))
-    more = f" and {len(cases) - 4} more" if len(cases) > 4 else ""
-    return "; ".join(cases[:4]) + more
+def tally(judgements: Sequence[Judgement]) -> str:
+    """Return how many claims have each verdict, as in "8 hold, 1 does not hold"."""
+    counts = Counter(judgement.verdict for judgement in judgements)
+    return ", ".join(
+        f"{counts[one]} {one if counts[one] == 1 else many}"
+        for one, many in zip(VERDICTS, PLURALS, strict=True)
+        if counts[one]
+    )

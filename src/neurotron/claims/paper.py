@@ -1,9 +1,9 @@
-"""The statements of the paper as checks of results."""
+"""The claims of the paper as checks of results."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from neurotron._types import Array
 from neurotron.claims.model import Finding, above, at_most, below, between, every
 from neurotron.claims.settings import conditions_but, table1_settings
 from neurotron.results.levels import divided, over_levels, paired, slopes
-from neurotron.results.summary import bootstrap, median, rate
+from neurotron.results.summary import Interval, bootstrap, median, rate
 
 if TYPE_CHECKING:
     from neurotron.results.tables import Results
@@ -31,6 +31,8 @@ SMALL = 0.125
 
 RESOLVED = 1e-300, 1e300
 """What an error is taken as that is zero, or infinite because the run diverged."""
+UNKNOWN = Interval(1.0, 0.0, np.inf)
+"""The growth from one level to the next if all errors at both are zero, or all are infinite."""
 
 
 def grows_with(axis: int) -> Callable[[Results], list[Finding]]:
@@ -46,13 +48,16 @@ def grows_with(axis: int) -> Callable[[Results], list[Finding]]:
             errors = np.stack([setting.values("error", "neuro-tron", level) for level in levels])
             x = np.log([level[axis] for level in levels])
             slope = bootstrap(slopes(x, np.log(np.clip(errors, *RESOLVED))))
+            growth = _growth(errors)
             findings.append(
                 Finding.of(
                     setting.title,
-                    f"slope of log error over log {letter} (> 0, and rising throughout)",
+                    f"slope of the error over {letter} on a log-log scale (above 0, and the error "
+                    f"grows from each {letter} to the next)",
                     slope,
                     setting.replicates,
-                    holds=every((above(0.0, slope), *_rises(errors))),
+                    holds=every((above(0.0, slope), *(above(1.0, step) for step in growth))),
+                    worst=min(step.estimate for step in growth),
                 )
             )
         return findings
@@ -60,11 +65,10 @@ def grows_with(axis: int) -> Callable[[Results], list[Finding]]:
     return check
 
 
-def _rises(errors: Array) -> Iterator[bool | None]:
-    """Tell of each level but the first whether errors, level by level, are above the last ones."""
-    for lower, higher in itertools.pairwise(errors):
-        values = paired(higher, lower)
-        yield above(1.0, bootstrap(values)) if values.size else None
+def _growth(errors: Array) -> list[Interval]:
+    """Return the factors by which errors grow from each level to the next."""
+    pairs = (paired(higher, lower) for lower, higher in itertools.pairwise(errors))
+    return [bootstrap(values) if values.size else UNKNOWN for values in pairs]
 
 
 def recovers_without_attack(results: Results) -> list[Finding]:
@@ -74,7 +78,7 @@ def recovers_without_attack(results: Results) -> list[Finding]:
         for level in [level for level in setting.levels if level[0] == 0.0]:
             error = bootstrap(setting.values("error", "neuro-tron", level))
             findings.append(
-                Finding.of(setting.title, "error without attack (≤ 1e-13)", error,
+                Finding.of(setting.title, "median error without attack (at most 1e-13)", error,
                            setting.replicates, holds=at_most(1e-13, error))
             )  # fmt: skip
     return findings
@@ -94,7 +98,7 @@ def small_attack_degrades(results: Results) -> list[Finding]:
             values = paired(small, honest)
             if values.size:
                 ratio = bootstrap(values)
-                measure = f"error at θ = {SMALL} over error at θ = 0 (> 10)"
+                measure = f"error at θ = {SMALL} divided by that at θ = 0 (above 10)"
                 findings.append(
                     Finding.of(setting.title, measure, ratio, len(values), holds=above(10.0, ratio))
                 )
@@ -119,7 +123,7 @@ def heavy_tails_alike(results: Results) -> list[Finding]:
                 found = bootstrap(values)
                 findings.append(
                     Finding.of(f"{heavy.title} against {other.title}",
-                               "error over that of the other law (between 1/10 and 10)", found,
+                               "error divided by that with the other law (from 1/10 to 10)", found,
                                len(values), holds=between(0.1, 10.0, found))
                 )  # fmt: skip
     return findings
@@ -160,12 +164,13 @@ def outer_weights_help(results: Results) -> list[Finding]:
             if values.size:
                 found, own = bootstrap(values), of_light != of_heavy
                 kind = "published step sizes" if own else f"η = {of_light:g} for both"
-                measure = f"error with q = {heavy:g} over that with q = {light:g} (< 1)"
+                measure = f"error with q = {heavy:g} divided by that with q = {light:g} (below 1)"
                 if bound > 0.0 and _is_late(by, honest, (light, of_light)):
-                    measure += f"; q = {light:g} has not arrived: its error is that of θ = 0"
+                    measure += f"; with q = {light:g} the error is still about that without attack"
                 findings.append(
                     Finding.of(f"θ = {bound:g}, {kind}", measure, found, len(values),
-                               holds=below(1.0, found), as_published=own)
+                               holds=below(1.0, found), as_published=own, group=kind,
+                               worst=float(pairs["error"].to_numpy().max()))
                 )  # fmt: skip
     return findings
 
@@ -173,11 +178,11 @@ def outer_weights_help(results: Results) -> list[Finding]:
 Errors = dict[tuple[float, float], "pl.DataFrame"]
 
 
-def _is_late(attacked: Errors, honest: Errors, who: tuple[float, float]) -> bool:
-    """Tell whether an attack does not show in the errors, because they are still falling."""
-    if who not in honest:
+def _is_late(attacked: Errors, honest: Errors, key: tuple[float, float]) -> bool:
+    """Return whether the attack does not show in the errors yet, because they are still falling."""
+    if key not in honest:
         return False
-    ours, clean = (median(table[who]["error"].to_numpy()) for table in (attacked, honest))
+    ours, clean = (median(table[key]["error"].to_numpy()) for table in (attacked, honest))
     return bool(ours < 2.0 * clean)
 
 
@@ -188,14 +193,16 @@ def impersonation_wins(results: Results) -> list[Finding]:
     for (setting, trainer), group in runs.group_by("setting", "trainer", maintain_order=True):
         distances = group["distance"].fill_nan(np.inf).to_numpy()  # of a run that diverged
         findings.append(
-            Finding.of(f"{setting}, {trainer}", "‖w − w_adv‖ at β = 1 (≤ 1e-9 in every run)",
-                       bootstrap(distances), len(group), holds=distances.max() <= 1e-9)
+            Finding.of(f"{results.titles[str(setting)]}, {trainer}",
+                       "median distance ‖w − w_adv‖ at β = 1 (at most 1e-9 in every run)",
+                       bootstrap(distances), len(group), holds=distances.max() <= 1e-9,
+                       worst=distances.max(), total=len(group))
         )  # fmt: skip
     return findings
 
 
 def theorem_is_silent(results: Results) -> list[Finding]:
-    """Count replicates of which Theorem 1 promises less than the initial error at any level."""
+    """Count replicates for which Theorem 1 promises less than the initial error at any level."""
     findings = []
     for setting in table1_settings(results):
         promised = [
@@ -206,7 +213,9 @@ def theorem_is_silent(results: Results) -> list[Finding]:
         some = np.any(promised, axis=0)
         findings.append(
             Finding.of(setting.title,
-                       "share of replicates of which Theorem 1 promises anything (0)",
-                       rate(int(some.sum()), len(some)), len(some), holds=not some.any())
+                       "share of replicates for which Theorem 1 promises less than the initial "
+                       "error (none)",
+                       rate(int(some.sum()), len(some)), len(some), holds=not some.any(),
+                       count=int(some.sum()), total=len(some))
         )  # fmt: skip
     return findings

@@ -1,4 +1,4 @@
-"""The settings of a study: which are a column of Table 1, and which differ in one number."""
+"""The settings of a study: the columns of Table 1, and settings that differ in one number."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["SettingRuns", "conditions_but", "table1_settings"]
 
 CONDITIONS = ("law", "network", "n_inputs", "filter_size", "batch_size", "noise")
-"""What settings must share to be compared; trainers have step sizes of their own."""
+"""What settings must share to be compared. Step sizes may differ."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class SettingRuns:
 
     @property
     def replicates(self) -> int:
-        """How many there are."""
+        """The number of its replicates."""
         return len(self.numbers)
 
 

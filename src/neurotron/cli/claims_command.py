@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from neurotron.cli import options
 
@@ -24,19 +26,28 @@ def claims(
         Path, typer.Argument(help="A folder of results, as `neurotron run` made it.")
     ],
     details: Annotated[
-        bool, typer.Option("--details", help="Also print every comparison with its interval.")
+        bool, typer.Option("--details", help="Also print what was measured, and every comparison.")
     ] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Say which claims hold in a folder of results, and why.
+    """Print which claims of its study a folder of results supports.
 
-    The claims are those that the study names, of all that `neurotron list claims` shows. Every
-    verdict rests on comparisons with 95 % intervals over replicates. A claim "holds" if all of its
-    comparisons do. It "holds only as published" if the paper's own comparison does but not what its
-    words mean (its SGD was not stochastic gradient descent, its step sizes were not the same), or
-    no runs test what they mean. Otherwise it "does not hold", it is "undecided" because an interval
-    has values on both sides, or it is "not tested" by these results. The verdicts are also kept in
-    claims.json.
+    A study names its claims; `neurotron list claims` shows all that there are. A verdict rests on
+    comparisons with 95 % intervals over replicates:
+
+    ✓ holds: every comparison agrees with the claim.
+
+    ◐ holds only as published: the paper's own comparison agrees, but the comparison that its
+    words mean does not, or was not run. For example, the trainer that the paper calls SGD is not
+    stochastic gradient descent.
+
+    ✗ does not hold: a comparison contradicts the claim.
+
+    ? undecided: an interval has values that agree with the claim and values that do not.
+
+    – not tested: the study has no such comparison, or fewer than 5 replicates of it.
+
+    The verdicts are also written to claims.json in the folder.
     """
     from neurotron.claims.judging import departure
     from neurotron.results import load_results
@@ -51,54 +62,119 @@ def claims(
     else:
         console = options.console()
         if note:
-            console.print(f"{note}\n")
+            console.print(f"{note}\n", soft_wrap=False)
         _print(console, evaluated, details)
 
 
 def print_verdicts(console: Console, results: Results, evaluated: list[Judgement]) -> None:
-    """Print what the results say of the claims of their study, if they do."""
+    """Print the verdicts on the claims that the results test, if there are any."""
     from neurotron.claims.judging import departure
 
     tested = [judgement for judgement in evaluated if judgement.conclusive]
     if tested:
-        console.print("\nthe claims of this study, as far as these results test them:\n")
+        console.print("\nclaims of this study:\n")
         _print(console, tested, details=False)
         if note := departure(results):
-            console.print(f"\n{note}")
-        console.print(f"\nevery comparison: neurotron claims {results.folder.path} --details")
+            console.print(f"\n{note}", soft_wrap=False)
+        console.print(f"\nwhat was measured: neurotron claims {results.folder.path} --details")
 
 
 def evaluate(results: Results) -> list[Judgement]:
-    """Return what was found of every claim, and keep it in claims.json."""
+    """Judge the claims of a study, and write the verdicts to claims.json."""
     from neurotron import claims as judged
     from neurotron.results import StorageError
 
-    beside = options.console(stderr=True)
+    notes = options.console(stderr=True)
     for line in results.damaged:
-        beside.print(f"left out; run the study again, with enough replicates: {line}")
+        notes.print(f"left out of the results: {line}")
+    if results.damaged:
+        notes.print("To compute what is left out, run the study with as many replicates as before.")
     evaluated = judged.evaluate(results)
     try:
         judged.write(results, evaluated)
     except StorageError as error:
-        beside.print(f"claims.json is not kept: {error}")
+        notes.print(f"claims.json was not written: {error}")
     return evaluated
 
 
+STYLES = ("green", "yellow", "red", "yellow", "dim")
+"""The colours of the verdicts, in their order."""
+UNITS = "%×"
+
+
 def _print(console: Console, evaluated: list[Judgement], details: bool) -> None:
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for column in ("claim", "verdict", "why"):
-        table.add_column(column, header_style="dim", overflow="fold")
+    """Print one line for each claim, and how many there are of each verdict."""
+    from neurotron.claims.model import tally
+
+    if nothing := _nothing(evaluated):
+        console.print(nothing, soft_wrap=False)
+        if not details:
+            return
+    if details:
+        for judgement in evaluated:
+            console.print(_lines([judgement]), soft_wrap=False)
+            _print_details(console, judgement)
+    else:
+        console.print(_lines(evaluated), soft_wrap=False)
+        console.print()
+    if len(evaluated) > 1:
+        console.print(tally(evaluated), soft_wrap=False)
+
+
+def _nothing(evaluated: list[Judgement]) -> str:
+    """Return a sentence if no claim is tested."""
+    from neurotron.claims.model import FEWEST
+
+    if not evaluated:
+        return "This study names no claims."
+    if any(judgement.conclusive for judgement in evaluated):
+        return ""
+    if any(judgement.findings for judgement in evaluated):
+        return f"No claim is tested: every comparison needs at least {FEWEST} replicates."
+    return "These results do not test any claim of their study."
+
+
+def _lines(evaluated: list[Judgement]) -> Table:
+    """Return a table of the claims: mark, short statement and verdict."""
+    from neurotron.claims.model import MARKS, VERDICTS
+
+    styles = dict(zip(VERDICTS, STYLES, strict=True))
+    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False, pad_edge=False)
+    table.add_column(no_wrap=True, width=1)
+    table.add_column(min_width=30)
+    table.add_column(no_wrap=True)
     for judgement in evaluated:
-        table.add_row(judgement.claim.statement, judgement.verdict, judgement.reason)
-    console.print(table, soft_wrap=False)
-    for judgement in evaluated if details else ():
-        claim = judgement.claim
-        console.print(f"\n{claim.name}: {claim.statement} ({claim.source})")
-        for found in judgement.findings:
-            console.print(f"  {_line(found)}")
+        style = styles[judgement.verdict]
+        mark, verdict = (Text(it, style) for it in (MARKS[judgement.verdict], judgement.verdict))
+        table.add_row(mark, Text(judgement.claim.short), verdict)
+    return table
+
+
+def _print_details(console: Console, judgement: Judgement) -> None:
+    """Print the whole claim, what was measured, and every comparison under what it measures."""
+    claim, measure = judgement.claim, ""
+    _indented(console, 3, f"{claim.statement} ({claim.source}; {claim.name})", "dim")
+    _indented(console, 3, f"Measured: {judgement.effect}.")
+    for found in judgement.findings:
+        if found.measure != measure:
+            measure = found.measure
+            _indented(console, 3, f"{measure}:", "dim")
+        _indented(console, 5, _line(found))
+    console.print()
+
+
+def _indented(console: Console, indent: int, text: str, style: str = "") -> None:
+    """Print text in lines that fit, broken at words but not before a unit."""
+    for unit in UNITS:
+        text = text.replace(f" {unit}", f"\xa0{unit}")
+    lines = textwrap.wrap(
+        text, console.width, initial_indent=" " * indent, subsequent_indent=" " * indent,
+        break_on_hyphens=False,
+    )  # fmt: skip
+    console.print(Text("\n".join(lines).replace("\xa0", " "), style))
 
 
 def _line(found: Finding) -> str:
     mark = {True: "✓", False: "✗", None: "?"}[found.holds]
     numbers = f"{found.estimate:.3g} [{found.low:.3g}, {found.high:.3g}]"
-    return f"{mark} {found.case}: {numbers}, {found.replicates} replicates; {found.measure}"
+    return f"{mark} {found.case}: {numbers.replace('inf', '∞')}, {found.replicates} replicates"

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from neurotron.claims.judging import departure
-from neurotron.claims.model import ONLY_AS_PUBLISHED, VERDICTS
+from neurotron.claims.model import MARKS, ONLY_AS_PUBLISHED
 from neurotron.claims.settings import SettingRuns, table1_settings
 from neurotron.figures.chart import Chart
 from neurotron.results.summary import OUTCOMES, certified, distinct_runs, outcomes_by_trainer, rate
@@ -25,7 +25,6 @@ __all__ = ["levels", "number", "page"]
 MOST_ROWS = 300
 """Of a table: a longer one is not read, and is in the folder."""
 MOST_TOML = 100_000
-MARKS = dict(zip(VERDICTS, "✓◐✗?–", strict=True))
 
 
 def page(results: Results, judgements: list[Judgement], charts: list[Chart]) -> dict[str, Any]:
@@ -120,7 +119,7 @@ def _verdicts(judgements: list[Judgement], charts: dict[str, Chart]) -> list[dic
         {
             "claim": judgement.claim,
             "verdict": judgement.verdict,
-            "reason": judgement.reason,
+            "effect": judgement.effect,
             "findings": judgement.findings,
             "mark": MARKS[judgement.verdict],
             "kind": judgement.verdict.replace(" ", "-"),

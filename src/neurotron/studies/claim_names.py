@@ -1,7 +1,7 @@
-"""The names by which a study can ask to be judged: those of the records in `neurotron.claims`.
+"""The names of the claims that a study can be judged by, as in the records of `neurotron.claims`.
 
-They are written down here because studies stand below claims: a misspelt name is refused when a
-study is read, before anything is computed.
+Studies are a lower layer than claims, so the names are also written here. A misspelt name is
+refused when a study is read, before anything is computed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CLAIM_NAMES = (
     "neuro-tron-recovers",
     "more-often-than-sgd",
     "sgd-ends-at-mirror",
-    # past the paper
+    # beyond the paper
     "exact-below-half",
     "exact-when-concentrated",
     "exact-when-not-additive",
