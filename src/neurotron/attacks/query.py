@@ -41,7 +41,7 @@ class Query(NamedTuple):
     uniform: Any
     """A new uniform random number in (0, 1), the same for all arms."""
     push: Any
-    """(w − w*)ᵀg with g the update direction of the sample: a ξ of this sign pushes away from w*."""
+    """(w − w*)ᵀg, g the update direction of the sample: a ξ of this sign pushes away from w*."""
     probe: Any
     """uᵀMx for the attack's fixed vector u; M = Ā for trainers without a sensing matrix."""
     probe_output: Any

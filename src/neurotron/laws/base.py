@@ -116,8 +116,8 @@ class Law(Pickled, metaclass=_Written):
         """Refuse an asymmetric law where the theory needs parity symmetry."""
         if not self.symmetric:
             raise _check.InputError(
-                f"{purpose} needs inputs for which x and −x have the same law (parity symmetry, "
-                f"Assumption 1), and {self!r} is not known to be symmetric"
+                f"{purpose} needs a parity-symmetric law, for which x and −x have the same "
+                f"distribution (Assumption 1), and {self!r} is not known to be one"
             )
 
     def require_clean(self, purpose: str) -> None:

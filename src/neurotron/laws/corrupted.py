@@ -54,7 +54,7 @@ class Corrupted(Law):
 
     def __post_init__(self) -> None:
         if _check.instance("law", self.law, Law).corrupted:
-            raise _check.InputError(f"`law` must not be corrupted itself, got {self.law!r}")
+            raise _check.InputError(f"`law` must not be corrupted already, got {self.law!r}")
         object.__setattr__(self, "scale", _check.number("scale", self.scale, "[1e-70, 1e70]"))
         chance = _check.number("probability", self.probability, "[0, 1]")
         object.__setattr__(self, "probability", chance)
