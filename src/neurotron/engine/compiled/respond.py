@@ -25,7 +25,7 @@ PLAIN, MIXED, SYMMETRIC = range(3)
 
 
 class Gates(NamedTuple):
-    """How the gates of a network come from its basis."""
+    """How the gates of a network are made from its basis."""
 
     form: int
     mix: Array
@@ -69,7 +69,7 @@ def respond(
 ) -> None:
     """Set output (e,) and coefficients (L, e) from responses (L, e).
 
-    Without `slopes` the coefficients need not be right. `total` and `slope` are room to work in.
+    Without `slopes` the coefficients are not valid. `total` and `slope` are working memory.
     """
     if gates.form == PLAIN:
         _plain(gates.share, gates.leak, responses, output, coefficients)
