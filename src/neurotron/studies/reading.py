@@ -63,7 +63,7 @@ def read(name_or_file: str | Path) -> Study:
         raise _check.InputError(f"there is no file {_check.shown(text)}") from None
     except OSError as error:
         raise _check.InputError(
-            f"{_check.printable(text[:300])}: this file cannot be read: {error.strerror}"
+            f"{_check.printable(text[:300])}: cannot be read: {error.strerror}"
         ) from None
     return parse(content, text)
 
