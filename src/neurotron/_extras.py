@@ -1,4 +1,4 @@
-"""Optional dependencies: imported when needed, with a message that says how to get them."""
+"""Optional dependencies, imported when needed; the error says how to install a missing one."""
 
 from __future__ import annotations
 

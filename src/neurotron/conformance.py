@@ -74,7 +74,9 @@ def check_law(law: Law, *, n_inputs: int = 3, seed: int = 0) -> None:
 def _check_coordinates(law: ProductLaw, first: Array, second: Array | None = None) -> None:
     """Compare the stated moments of one coordinate of a product law with draws."""
     _expect(law.variance > 0.0, f"`variance` must be positive, got {law.variance}")
-    _expect(law.kurtosis >= 1.0, f"`kurtosis` is E x⁴/(E x²)² ≥ 1, got {law.kurtosis}")
+    _expect(
+        law.kurtosis >= 1.0, f"`kurtosis` = E x⁴/(E x²)² must be at least 1, got {law.kurtosis}"
+    )
     if math.isfinite(law.kurtosis):
         _near("variance", first**2, law.variance)
     if law.tail > 8.0:

@@ -34,13 +34,13 @@ class Seen(NamedTuple):
     step: int
     batch: Batch
     sensed: list[Array]
-    """Inputs through each sensing matrix in use, each (b, r)."""
+    """The inputs times each sensing matrix, each (b, r)."""
     projected: Array
-    """Inputs through the network's basis, (b, L, r)."""
+    """The inputs projected onto the network's basis, (b, L, r)."""
     output: Array
     """f_w(x), (b, arms)."""
     coefficients: Array
-    """c with ∇f_w(x) = Σ_l c_l B_l x, (b, L, arms)."""
+    """The c with ∇f_w(x) = Σ_l c_l B_l x, (b, L, arms)."""
 
 
 class NumpyCohort:

@@ -34,9 +34,9 @@ class StudentT(ScaledLaw):
 
     Use this law (probability distribution) for inputs with outliers. The moment E‖x‖^i is infinite
     for i ≥ ν, the degrees of freedom; ν = 1 is the Cauchy distribution. Samples are drawn by
-    Bailey's formula :math:`\sqrt{\nu(U^{-2/\nu} - 1)} \cos 2\pi V`. The same formula with the sine
-    would depend on the first, so a pair of uniforms gives one coordinate only. For ν = 4 the power
-    is a square root, which is much faster.
+    Bailey's formula :math:`\sqrt{\nu(U^{-2/\nu} - 1)} \cos 2\pi V`. A second coordinate with the
+    sine would not be independent of the first, so a pair of uniforms gives one coordinate only. For
+    ν = 4 the power is a square root, which is much faster.
 
     Parameters
     ----------

@@ -168,7 +168,9 @@ def _shape(filter_size: int, n_inputs: int) -> tuple[int, int]:
 
 def _full_rank(matrix: Array) -> Array:
     if np.linalg.matrix_rank(matrix) < len(matrix):
-        raise _check.InputError("the sensing matrix must have full rank: its rows are dependent")
+        raise _check.InputError(
+            "the sensing matrix must have full rank, but its rows are linearly dependent"
+        )
     return _check.freeze(matrix)
 
 

@@ -24,7 +24,7 @@ TEMPORARY = re.compile(
     r"\.(?P<name>[0-9]+\.parquet|(manifest|claims|written)\.json|report\.html|[^/]+\.(png|pdf))"
     r"\.(?P<pid>[0-9]{1,9})\.tmp"
 )
-"""The name of a file of ours until it is complete: `.<name>.<process>.tmp`."""
+"""The temporary name of a file until it is complete: `.<name>.<process>.tmp`."""
 
 MOST_BYTES = 10**9
 """Largest size of a file that is read, about twice the largest shard of a study."""

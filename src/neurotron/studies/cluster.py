@@ -45,7 +45,7 @@ def connected(address: str) -> Iterator[tuple[Executor, int]]:
 
 
 def _watch(client: Any, executor: Executor, over: threading.Event) -> None:
-    """Shut the executor down when there were no workers for long; Dask would wait for ever."""
+    """Shut the executor down after a minute without workers; Dask itself would wait for ever."""
     seconds = 0
     with contextlib.suppress(Exception):  # if the scheduler is gone, its futures fail anyway
         while not over.wait(1.0):

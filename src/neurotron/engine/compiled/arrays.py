@@ -28,7 +28,7 @@ EXTERNAL = -1
 
 
 class Batches(NamedTuple):
-    """How batches are drawn."""
+    """The parameters from which batches are drawn."""
 
     key: np.uint64
     law: int
@@ -82,9 +82,9 @@ class ArmBlocks(NamedTuple):
     averaging: Index
     """Whether a block averages."""
     stopped_at: Index
-    """Step of divergence, −1 before, (blocks, 8)."""
+    """Step at which a lane diverged, −1 while it runs, (blocks, 8)."""
     memory: Array
-    """State of each lane's trainer, (blocks, 8, most numbers); shorter states fill a row partly."""
+    """State of each lane's trainer, (blocks, 8, numbers); a shorter state is padded with zeros."""
     direction: Index
     sensing: Index
     """Which sensing matrix gives a block's direction, or its probes."""
@@ -132,7 +132,7 @@ class Scratch(NamedTuple):
     basis_seen: Array
     """The array that `Projections.basis` refers to: `inputs` for windows, else `seen`."""
     coin: Array
-    """(b,), as is the uniform number `chosen` that is drawn with it."""
+    """Uniform numbers that decide which labels are attacked, (b,); `chosen` is drawn with them."""
     chosen: Array
     noise: Array
     """(b + 1,)."""

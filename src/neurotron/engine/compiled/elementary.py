@@ -20,7 +20,9 @@ from neurotron._jit import inline, jit
 
 TURN = 2.0 * math.pi
 LOG_2 = math.log(2.0)
-LOG_2_HIGH = math.floor(LOG_2 * 2.0**32) / 2.0**32  # exact, times a whole number below 2²⁰
+LOG_2_HIGH = (
+    math.floor(LOG_2 * 2.0**32) / 2.0**32
+)  # so that products with whole numbers below 2²⁰ are exact
 LOG_2_LOW = float(Decimal(2).ln() - Decimal(LOG_2_HIGH))
 LARGEST = 709.0  # beyond this, eˣ overflows
 ROOT_HALF = np.uint64(np.array(math.sqrt(0.5)).view(np.uint64))

@@ -15,7 +15,7 @@ from neurotron._formula import select
 from neurotron._jit import inline, jit
 from neurotron._types import Array
 from neurotron.attacks import Attack, Query
-from neurotron.engine.compiled import elementary  # noqa: F401  (what formulas call, compiled)
+from neurotron.engine.compiled import elementary  # noqa: F401  (compiles what formulas call)
 from neurotron.laws import Normal
 from neurotron.trainers import Trainer
 from neurotron.trainers.catalog import RESOLVED

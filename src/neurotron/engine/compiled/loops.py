@@ -10,7 +10,7 @@ import numpy as np
 from neurotron._jit import inline, jit
 from neurotron._types import Array, Index
 from neurotron.engine import weighting
-from neurotron.engine.compiled import elementary  # noqa: F401  (what the formula calls, compiled)
+from neurotron.engine.compiled import elementary  # noqa: F401  (compiles what formulas call)
 from neurotron.engine.compiled.lanes import LANES, add_scaled, put, take, zeros
 
 __all__ = [
@@ -137,7 +137,10 @@ def _square(row: Array, size: int) -> float:
 def squared_lengths(
     seen: Array, columns: Index, coefficients: Array, vector: Array, out: Array
 ) -> None:
-    """Set ‖Σ_l coefficients[l] · seen[columns[l]]‖² of each sample and lane; works in `vector`."""
+    """Set ‖Σ_l coefficients[l] · seen[columns[l]]‖² of each sample and lane.
+
+    `vector` is working memory.
+    """
     for i in range(len(seen)):
         first = i * LANES
         for j in range(columns.shape[1]):
