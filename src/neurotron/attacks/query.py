@@ -30,28 +30,45 @@ Known: TypeAlias = Array | Callable[[], Array]
 
 
 class Query(NamedTuple):
-    """What an attacker may see; every field broadcasts over (batch, arms)."""
+    """What an attacker may see of a batch; the formulas of an `Attack` receive it.
+
+    Every field broadcasts over (batch, arms). Fields that are not in the attack's `query_fields`
+    are NaN.
+
+    Attributes
+    ----------
+    label
+        The honest label y.
+    output
+        The network's output f_w(x) at the present weights w.
+    sign
+        −1, +1, −1, … by position in the batch.
+    uniform
+        A new uniform random number in (0, 1), the same for all arms.
+    push
+        (w − w*)ᵀg with g the update direction of the sample: a ξ of this sign pushes away from w*.
+    probe
+        uᵀMx for the attack's `probe_vector` u; M = Ā for trainers without a sensing matrix.
+    probe_output
+        The output f_u(x) of the network with weights u.
+    norm
+        The norm ‖x‖ of the input.
+    step
+        The number of updates made so far.
+    parameter
+        The attack's own number, `Attack.parameter`.
+    """
 
     label: Any
-    """y, the honest label."""
     output: Any
-    """f_w(x), the network's output at the present weights."""
     sign: Any
-    """−1, +1, −1, … by position in the batch."""
     uniform: Any
-    """A new uniform random number in (0, 1), the same for all arms."""
     push: Any
-    """(w − w*)ᵀg, g the update direction of the sample: a ξ of this sign pushes away from w*."""
     probe: Any
-    """uᵀMx for the attack's fixed vector u; M = Ā for trainers without a sensing matrix."""
     probe_output: Any
-    """f_u(x), the output of the network with weights u."""
     norm: Any
-    """‖x‖."""
     step: Any
-    """Number of updates made so far."""
     parameter: Any
-    """The attack's own number."""
 
 
 UNSEEN = _check.freeze(np.full((1, 1), np.nan))

@@ -1,4 +1,4 @@
-"""Checks that an attack looks at one sample at a time, if it states so."""
+"""Checks whether an attack really looks at one sample at a time."""
 
 from __future__ import annotations
 

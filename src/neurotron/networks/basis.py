@@ -18,7 +18,13 @@ __all__ = ["Basis", "Matrices", "Windows"]
 
 @dataclass(frozen=True, eq=False)
 class Matrices(Pickled):
-    """Dense basis matrices, `values` of shape (L, r, n)."""
+    """Dense basis matrices.
+
+    Parameters
+    ----------
+    values
+        The matrices, shape (L, r, n).
+    """
 
     values: Array
 
@@ -67,8 +73,14 @@ class Windows(Pickled):
     """Windows of the input: row j of matrix l is the unit vector ``index[l, j]``.
 
     Each row has exactly one 1 and each column at most one, as in the paper's convolutional
-    networks. So a row of `index`, which has shape (L, r), repeats no input. The matrices are never
-    formed: a projection only picks inputs.
+    networks. The matrices are never formed: a projection only picks inputs.
+
+    Parameters
+    ----------
+    index
+        Which inputs are in each window, shape (L, r), without repetition within a row.
+    n_inputs
+        Dimension n of the input.
     """
 
     index: Index

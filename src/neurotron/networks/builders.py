@@ -241,6 +241,13 @@ def with_intercept(network: FilterNetwork) -> FilterNetwork:
     extended by one row and one column that are zero except for a 1 in the corner. Its output is
     f_(w, c)(x, 1) = wᵀĀx + c.
 
+    Parameters
+    ----------
+    network
+        A network of leak 1, such as `linear`.
+
+    Examples
+    --------
     >>> with_intercept(linear(2))([3.0, 4.0, 5.0], [[1.0, 1.0, 1.0], [0.0, 0.0, 1.0]])
     array([12.,  5.])
     """

@@ -89,8 +89,17 @@ def optimal(network: FilterNetwork, covariance: npt.ArrayLike) -> Array:
 
 
 def gaussian(filter_size: int, n_inputs: int, *, seed: int = 0) -> Array:
-    """Return a matrix (r × n) of independent N(0, 1) entries, after checking that it has full rank.
+    """Return a matrix of full rank with independent N(0, 1) entries.
 
+    Parameters
+    ----------
+    filter_size, n_inputs
+        The shape r × n of the matrix, r ≤ n.
+    seed
+        Seed of the matrix.
+
+    Examples
+    --------
     >>> gaussian(2, 5).shape
     (2, 5)
     """
@@ -101,9 +110,17 @@ def gaussian(filter_size: int, n_inputs: int, *, seed: int = 0) -> Array:
 def wishart(filter_size: int, n_inputs: int, *, degrees: int | None = None, seed: int = 0) -> Array:
     """Return Remark 1's matrix: a Wishart block Σ g_i g_iᵀ (r × r), extended by N(0, 1) columns.
 
-    `degrees` is the number of terms g_i ~ N(0, I_r). It must be at least r, the default, for the
-    block to have full rank.
+    Parameters
+    ----------
+    filter_size, n_inputs
+        The shape r × n of the matrix, r ≤ n.
+    degrees
+        Number of terms g_i ~ N(0, I_r), at least r, so that the block has full rank; r by default.
+    seed
+        Seed of the matrix.
 
+    Examples
+    --------
     >>> wishart(2, 5).shape
     (2, 5)
     """

@@ -39,7 +39,10 @@ __all__ = ["Folder", "StorageError", "manifest_of"]
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder of results and its manifest."""
+    """A folder of results and its manifest.
+
+    Most users need `load_results` or `load_table` instead.
+    """
 
     path: Path
     manifest: dict[str, Any]

@@ -90,6 +90,13 @@ def bootstrap(
 def rate(successes: int, trials: int) -> Interval:
     """Return a share of successes with its exact 95 % binomial (Clopper–Pearson) interval.
 
+    Parameters
+    ----------
+    successes, trials
+        How many of at least one trial were successful.
+
+    Examples
+    --------
     >>> share = rate(0, 90)
     >>> share.estimate, round(share.high, 4)
     (0.0, 0.0402)

@@ -197,6 +197,11 @@ def load_table(folder: str | Path) -> pl.DataFrame:
 
     The first columns are setting and replicate, followed by those that the function returned. A
     damaged shard is left out, with a warning that names it. Run the work again to compute it.
+
+    Parameters
+    ----------
+    folder
+        The folder that `studies.run` has written.
     """
     held = Folder.read(_check.path("folder", folder))
     tables, damaged = _tables(held)

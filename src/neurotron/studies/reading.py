@@ -69,7 +69,15 @@ def read(name_or_file: str | Path) -> Study:
 
 
 def parse(content: bytes, origin: str) -> Study:
-    """Return the study in the content of a TOML file, called `origin` in error messages."""
+    """Return the study in the content of a TOML file.
+
+    Parameters
+    ----------
+    content
+        The content of the file, as bytes of UTF-8 text.
+    origin
+        The name of the file, for error messages.
+    """
     if not isinstance(content, bytes):
         raise _check.InputError(
             f"`content` must be the bytes of a TOML file, got {_check.shown(content)}"

@@ -45,7 +45,7 @@ class Failure:
 
 @dataclass
 class Report:
-    """What a run has computed, and what failed."""
+    """The outcome of a run: what was computed, and what failed."""
 
     folder: Path
     wanted: int
@@ -67,7 +67,10 @@ class Report:
 
 
 class Progress(NamedTuple):
-    """How far a run is. In training, one step is an update of all arms of a setting."""
+    """The progress of a run: how many units and steps there are, and how many are done.
+
+    In training, one step is an update of all arms of a setting.
+    """
 
     units: int
     steps: int

@@ -26,6 +26,15 @@ def lambda1(problem: Problem, sensing: npt.ArrayLike, weighting: str | None = No
 
     It must be positive for Neuro-Tron to converge. The paper states λ_min of a matrix that need not
     be symmetric; its proof uses dᵀĀΣMᵀd, which depends on the symmetric part only.
+
+    Parameters
+    ----------
+    problem
+        The problem, whose law must be parity symmetric.
+    sensing
+        The sensing matrix M, shape (r, n).
+    weighting
+        None for ω = 1, or "inverse-norm" for ω = ‖x‖⁻².
     """
     _check.instance("problem", problem, Problem).law.require_symmetric("λ1")
     matrix = sensing_of(problem, sensing)
@@ -49,6 +58,13 @@ def floor_constant(problem: Problem, sensing: npt.ArrayLike) -> float:
     """Return √λ_max(MΣMᵀ)/λ1, the error floor under attack in units of 2βθ/(1+α).
 
     It is smallest for ``sensing="optimal"`` (docs/theory.md (d)), and infinite if λ1 ≤ 0.
+
+    Parameters
+    ----------
+    problem
+        The problem, whose law must be parity symmetric.
+    sensing
+        The sensing matrix M, shape (r, n).
     """
     smallest = lambda1(problem, sensing)
     m = sensing_of(problem, sensing)

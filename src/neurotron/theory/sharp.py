@@ -56,7 +56,7 @@ class SharpConstants:
     risk: float
     """The c with E[(f_w(x) − f_{w*}(x))²] ≤ c ‖w − w*‖²."""
     spread: float = math.inf
-    """√E[ω²‖x‖²‖Mx‖²], the factor from rounding errors of labels to those of weights."""
+    """√E[ω²‖x‖²‖Mx‖²], by which rounding errors of labels are multiplied in the weights."""
 
     def largest(self, *, disturbed: bool) -> float:
         """Return the largest constant in use, which is finite if all moments needed exist.
@@ -92,7 +92,17 @@ class SharpConstants:
 def sharp_constants(
     problem: Problem, sensing: Array, weighting: str | None = None
 ) -> SharpConstants:
-    """Return the constants λ1, L1, L2, τ and s0 of a trainer with sensing matrix M."""
+    """Return the constants λ1, L1, L2, τ and s0 of a trainer with sensing matrix M.
+
+    Parameters
+    ----------
+    problem
+        The problem to train on.
+    sensing
+        The sensing matrix M, shape (r, n).
+    weighting
+        None for ω = 1, or "inverse-norm" for ω = ‖x‖⁻².
+    """
     network = _check.instance("problem", problem, Problem).network
     m = sensing_of(problem, sensing)
     moments = problem.even_moments(weighting)
