@@ -32,7 +32,7 @@ def require(module: str) -> Any:
     except Exception as error:  # when memory is short, imports fail in many ways
         if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith(package):
             raise MissingExtra(
-                f"this needs the package {package}: pip install 'neurotron[{EXTRA_OF[package]}]'"
+                f"this needs {package}: pip install 'neurotron[{EXTRA_OF[package]}]'"
             ) from error
         raise MissingExtra(f"{package} is installed but {unloadable(error)}") from error
 
