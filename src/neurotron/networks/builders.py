@@ -82,7 +82,7 @@ def symmetric(
 
     This is the network of the paper's Remark 1, of width 2h. The mean of its gates is M. With equal
     outer weights, Ā therefore has full rank whenever M has. Inputs are projected onto M and C only,
-    so a wide network costs little more than a narrow one.
+    whatever the width.
 
     Parameters
     ----------

@@ -93,7 +93,7 @@ def rate(successes: int, trials: int) -> Interval:
     Parameters
     ----------
     successes, trials
-        How many of at least one trial were successful.
+        Number of successes, and number of trials, at least 1.
 
     Examples
     --------
