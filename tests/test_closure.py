@@ -216,7 +216,7 @@ def test_a_script_is_known_by_the_name_of_its_file(tmp_path):
 
 @pytest.mark.parametrize("module", ["sys", "math", "no_such_module", "neurotron.no_such_module"])
 def test_a_module_without_a_file_of_code_is_refused(module):
-    with pytest.raises(InputError, match=f"module '{module}' has no file"):
+    with pytest.raises(InputError, match=f"module '{module}' has no readable file"):
         home_of(module)
 
 

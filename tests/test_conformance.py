@@ -104,13 +104,10 @@ def test_an_attack_that_breaks_its_bound_is_named():
             return 1.5 * bound * query.sign
 
     problem = nt.Problem.draw(nt.networks.relu_gate(3), nt.Normal())
-    sentence = (
-        r"attack Liar\(bound=0.2, probability=0.5\) returned a distortion of -0.3, outside its "
-        r"bound, at step 0"
-    )
+    sentence = r"Liar\(bound=0.2, probability=0.5\) .* bound.* -0.3 at step 0"
     with pytest.raises(nt.InputError, match=sentence):
         nt.simulate(problem, [nt.Arm(nt.SGD(0.1), Liar(0.2, 0.5))], steps=5, batch_size=4)
-    with pytest.raises(ConformanceError, match="exceeds the bound"):
+    with pytest.raises(ConformanceError, match=r"bound.*0\.3 exceeds"):
         nt.check_attack(Liar(0.2, 0.5))
 
 
@@ -120,7 +117,7 @@ def test_an_attack_that_answers_nan_is_named():
             return np.nan * query.label
 
     problem = nt.Problem.draw(nt.networks.relu_gate(3), nt.Normal())
-    with pytest.raises(nt.InputError, match="attack Nothing"):
+    with pytest.raises(nt.InputError, match=r"Nothing\(.* nan"):
         nt.simulate(problem, [nt.Arm(nt.SGD(0.1), Nothing(0.2))], steps=5, batch_size=4)
 
 

@@ -225,7 +225,7 @@ def test_results_carry_options_and_environment(small_problem):
     run = nt.simulate(small_problem, arms_of(0.5), steps=3, batch_size=4, seed=9, replicate=2)
     assert run.options == {"batch_size": 4, "seed": 9, "replicate": 2, "record": "log"}
     assert {"neurotron", "numpy", "numba", "python", "processor"} <= set(run.environment)
-    assert set(run.engines) == {("compiled", "built in all through")}
+    assert set(run.engines) == {("compiled", "all its parts are built in")}
 
 
 # ---- watched step by step ------------------------------------------------------------------------

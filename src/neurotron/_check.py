@@ -1,7 +1,8 @@
-"""The wording of every complaint about input: one clear sentence, before any work is done.
+"""Checks of input, each with one clear sentence as its error message.
 
-A check returns the value in its clean form (``float``, ``int``, a read-only ``float64`` array),
-so that a constructor reads ``number("bound", bound, "[0, inf)")``.
+Input is checked before any work is done. A check returns the value in its clean form (``float``,
+``int``, a read-only ``float64`` array), so that a constructor can write
+``number("bound", bound, "[0, inf)")``.
 """
 
 from __future__ import annotations
@@ -50,15 +51,15 @@ T = TypeVar("T")
 A = TypeVar("A", bound=npt.NDArray[Any])
 
 MOST_ENTRIES = 10**8
-"""Of an array: 800 MB."""
+"""Largest number of entries of an array, 800 MB."""
 LARGEST = 1e70
-"""Of an entry of a matrix in use, so that fourth powers are still numbers."""
+"""Largest entry of a matrix, so that fourth powers do not overflow."""
 MOST_DIGITS = 1000
-"""Of a whole number; Python itself writes at most 4300."""
+"""Largest number of digits of a whole number; Python itself prints at most 4300."""
 
 
 class InputError(ValueError):
-    """What was given cannot be used; the message says what to give instead."""
+    """An argument cannot be used; the message says which one, and what to give instead."""
 
 
 def number(name: str, value: object, interval: str) -> float:
@@ -116,7 +117,7 @@ def count(name: str, value: object, low: int, high: float = math.inf) -> int:
 
 
 def entries(what: str, *sizes: int) -> None:
-    """Refuse an array of more entries than fit into memory, by its `sizes`.
+    """Refuse an array that would not fit into memory, given its `sizes` along each axis.
 
     >>> entries("the covariance", 20_000, 20_000)
     Traceback (most recent call last):
@@ -128,7 +129,7 @@ def entries(what: str, *sizes: int) -> None:
 
 
 def whole_numbers(name: str, value: npt.ArrayLike, low: int, high: int) -> npt.NDArray[np.int64]:
-    """Return `value` as whole numbers in [low, high]: one, or a list of them."""
+    """Return `value`, one whole number or a list of them in [low, high], as an array."""
     try:
         given = np.asarray(value)
     except (TypeError, ValueError, OverflowError, RecursionError):
@@ -143,14 +144,14 @@ def whole_numbers(name: str, value: npt.ArrayLike, low: int, high: int) -> npt.N
 
 
 def choice(name: str, value: object, options: Sequence[str]) -> str:
-    """Return `value` if it is one of `options`, else say which ones there are."""
+    """Return `value` if it is one of `options`; otherwise raise an error that lists them."""
     if isinstance(value, str) and value in options:
         return value
     raise InputError(f"`{name}` must be one of {', '.join(map(repr, options))}, got {shown(value)}")
 
 
 def instance(name: str, value: object, kind: type[T]) -> T:
-    """Return `value` if it is a `kind`."""
+    """Return `value` if it is an instance of `kind`."""
     if isinstance(value, kind):
         return value
     article = "an" if kind.__name__[0] in "AEIOU" else "a"
@@ -158,7 +159,7 @@ def instance(name: str, value: object, kind: type[T]) -> T:
 
 
 def function(name: str, value: object, arguments: str) -> None:
-    """Refuse what cannot be called with the `arguments`, as in ``"(step, steps)"``."""
+    """Refuse a value that cannot be called; the message names its `arguments`, as "(step)"."""
     if not callable(value):
         raise InputError(f"`{name}` must be a function of {arguments}, got {shown(value)}")
 
@@ -171,7 +172,7 @@ def text(name: str, value: object) -> str:
 
 
 def path(name: str, value: object) -> Path:
-    """Return `value` as a path, if a file or folder can be called so.
+    """Return `value` as a path, if it can be the name of a file or folder.
 
     >>> path("folder", "")
     Traceback (most recent call last):
@@ -197,8 +198,8 @@ def array(
 ) -> Array:
     """Return `value` as a new, read-only, finite float64 array of `shape`.
 
-    A letter in `shape` stands for any length of at least one. No entry may be larger than `largest`
-    in size.
+    A letter in `shape` stands for any length of at least one. The absolute value of an entry may be
+    at most `largest`.
 
     >>> array("weights", [1, 2], ("r",))
     array([1., 2.])
@@ -224,7 +225,10 @@ def array(
 
 
 def numbers(name: str, value: npt.ArrayLike) -> Array:
-    """Return `value` as a float64 array, itself if it is one, of any shape and finite or not."""
+    """Return `value` as a float64 array of any shape; entries need not be finite.
+
+    An array of this type is returned itself, not copied.
+    """
     given = np.array([None])
     if not isinstance(value, np.ma.MaskedArray):
         with contextlib.suppress(TypeError, ValueError, OverflowError, RecursionError):
@@ -239,7 +243,7 @@ def numbers(name: str, value: npt.ArrayLike) -> Array:
 
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> InputError:
-    """Return the complaint about an unknown `name`, with the nearest known one.
+    """Return the error about an unknown `name`, which suggests the nearest known one.
 
     >>> print(unknown("law", "norml", ["laplace", "normal"]))
     unknown law 'norml': did you mean 'normal'? known: laplace, normal
@@ -252,10 +256,10 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> InputError:
 
 
 def shown(value: object) -> str:
-    """Return a value as complaints show it: one line of at most 60 characters, whatever it is."""
+    """Return any value as error messages show it: one line of at most 60 characters."""
     try:
         line = " ".join(repr(value).split())
-    except Exception:  # nested too deeply, thousands of digits, or a class that cannot show itself
+    except Exception:  # nested too deeply, thousands of digits, or a broken __repr__
         line = f"<{type(value).__name__}>"
     return shorten(printable(line[:100]))
 
@@ -273,12 +277,12 @@ def shapes(values: Mapping[str, object]) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text with a question mark for every letter that cannot be seen."""
+    """Return a text with a question mark in place of every invisible character."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def shorten(text: str) -> str:
-    """Return a text of at most 60 characters."""
+    """Return a text, cut to at most 60 characters."""
     return text if len(text) <= 60 else text[:57] + "..."
 
 
@@ -289,9 +293,9 @@ def freeze(value: A) -> A:
 
 
 def equal(one: Any, other: Any) -> bool:
-    """Tell whether two things hold the same values, arrays and nested things included.
+    """Return whether two objects hold equal values, including arrays and nested objects.
 
-    What a property cached is not part of a thing; a class with an equality of its own is asked.
+    Cached properties are ignored. Classes that define `__eq__` are compared with it.
     """
     if one is other:
         return True
@@ -313,7 +317,7 @@ def _has_own_equality(kind: type) -> bool:
 
 
 def is_cached(kind: type, name: str) -> bool:
-    """Tell whether an attribute is what a cached property of the class found."""
+    """Return whether an attribute holds the value of a cached property of the class."""
     return isinstance(getattr(kind, name, None), functools.cached_property)
 
 

@@ -1,7 +1,8 @@
-"""Which code computes something: a module and all of our code that it imports, as one hash.
+"""One hash for the code behind a result: a module and all of the package that it imports.
 
-What a function returns changes only if its module does, or one that this imports. So a result that
-is kept carries the hash of these files, and a new file that nobody imports voids nothing.
+What a function returns can change only if its module changes, or a module that it imports. So a
+stored result carries the hash of these files. A new file that none of them imports does not
+invalidate it.
 """
 
 from __future__ import annotations
@@ -20,25 +21,25 @@ __all__ = ["closure", "home_of", "source_hash"]
 PACKAGE = Path(__file__).parent
 US = PACKAGE.name
 DRAWS = "plot"
-"""A function of this name draws what was computed, so what it imports computes nothing."""
+"""A function of this name only draws results, so its imports do not affect them."""
 STORES = f"{US}.results.rows"
-"""Shapes what any unit returns, so it counts for all of them."""
+"""This module converts what a unit returns, so it is part of every closure."""
 TYPES_ONLY = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
 INSTALLED = ("site-packages", "dist-packages")
-"""The packages in a folder of this name do not belong together."""
+"""Packages in a folder of this name are unrelated to each other."""
 
 
 class Home(NamedTuple):
-    """Where a module is."""
+    """The location of a module."""
 
     name: str
     file: Path
     root: Path
-    """The folder that its name begins in."""
+    """The folder that contains the first part of its name."""
 
 
 class Known(NamedTuple):
-    """A hash, and what was loaded when it was computed."""
+    """A hash, and the modules that were loaded when it was computed."""
 
     loads: dict[str, object]
     digest: str
@@ -48,10 +49,10 @@ _known: dict[tuple[str, Path], Known] = {}
 
 
 def source_hash(module: str, package: Path = PACKAGE) -> str:
-    """Return a hash of the code in the `closure` of a module, its comments and docstrings aside.
+    """Return a hash of the code in the `closure` of a module, without comments and docstrings.
 
-    It is kept until a module of somebody else is loaded anew: to edit a file changes nothing that
-    this process computes, but to reload it does.
+    It is cached until a module outside this package is reloaded. Editing a file does not change
+    what the running process computes; reloading the module does.
     """
     known = _known.get((module, package))
     if known is None or any(_load(name) is not load for name, load in known.loads.items()):
@@ -64,7 +65,7 @@ def source_hash(module: str, package: Path = PACKAGE) -> str:
 
 
 def _load(name: str) -> object:
-    """Return an object that is another one once a module is imported or reloaded."""
+    """Return an object that changes identity when a module is imported or reloaded."""
     loaded = sys.modules.get(name)
     return getattr(loaded, "__spec__", None) or loaded
 
@@ -72,13 +73,15 @@ def _load(name: str) -> object:
 def closure(module: str, package: Path = PACKAGE) -> dict[str, str]:
     """Return a module, what it imports and what stores results, each with the hash of its code.
 
-    Followed are modules of this package, which is in the folder `package`, and those that come with
-    the module: of its own package, or the files and packages beside it if it is in none. Imports
-    are found by reading, at the top of a file and inside functions, but not those for type checkers
-    only, nor those of a function of ours called `plot`.
+    Imports are followed into this package, which is in the folder `package`, and into the code that
+    belongs to the module: the rest of its own package, or the files and packages in its folder if
+    it is in no package. Imports are found by parsing, at the top of a file and inside functions.
+    Imports for type checkers only are skipped, and so are those of functions called `plot` in this
+    package.
 
-    To import a module also runs the packages that it is in. Ours only list names, so one that is
-    merely on the way is not followed; and whoever imports `neurotron` as a whole needs all of it.
+    Importing a module also runs the packages that contain it. In this package they only list names,
+    so they are followed only if they are imported themselves. An import of `neurotron` as a whole
+    depends on all of it.
     """
     home = home_of(module, package)
     roots = _roots(home) | {US: package.parent}
@@ -105,7 +108,7 @@ def closure(module: str, package: Path = PACKAGE) -> dict[str, str]:
 
 
 def _roots(home: Home) -> dict[str, Path]:
-    """Return the first names of the modules that come with one, each with its folder."""
+    """Return the top-level names that belong to a module, each with its folder."""
     names = {home.name.partition(".")[0]}
     if "." not in home.name:
         beside = "*.py" if home.root.name in INSTALLED else "*"
@@ -114,16 +117,16 @@ def _roots(home: Home) -> dict[str, Path]:
 
 
 def home_of(module: str, package: Path = PACKAGE) -> Home:
-    """Return where a module is; one that is not of this package must have been imported."""
+    """Return the location of a module; one outside this package must have been imported."""
     ours = _file_of(module, {US: package.parent})
     if ours is not None:
         return Home(module, ours, package.parent)
     loaded = sys.modules.get(module)
     file = Path(getattr(loaded, "__file__", None) or "")
     if file.suffix != ".py" or not file.is_file():
-        raise InputError(f"the module {module!r} has no file of Python code that could be read")
+        raise InputError(f"the module {module!r} has no readable file of Python code")
     spec = getattr(loaded, "__spec__", None)
-    name = file.stem if spec is None else str(spec.name)  # what is run is called __main__
+    name = file.stem if spec is None else str(spec.name)  # a script that is run is called __main__
     tail = Path(*name.split("."))
     for inside in (Path(f"{tail}.py"), tail / "__init__.py"):
         if file.parts[-len(inside.parts) :] == inside.parts:
@@ -132,7 +135,7 @@ def home_of(module: str, package: Path = PACKAGE) -> Home:
 
 
 def _with_parents(name: str) -> Iterator[str]:
-    """Yield the packages that a module is in, if they are not ours, and the module."""
+    """Yield a module, preceded by the packages that contain it if they are not ours."""
     if _is_ours(name):
         return iter([name])
     parts = name.split(".")
@@ -151,7 +154,7 @@ def _modules_of(package: Path) -> Iterator[str]:
 
 
 def _file_of(name: str, roots: dict[str, Path]) -> Path | None:
-    """Return the file of a module, None if it is not one of those that are followed."""
+    """Return the file of a module, None if it is not to be followed."""
     top, *rest = name.split(".")
     if top not in roots:
         return None
@@ -161,13 +164,13 @@ def _file_of(name: str, roots: dict[str, Path]) -> Path | None:
 
 
 def _imports_of(name: str, file: Path, tree: ast.Module) -> Iterator[str]:
-    """Yield the full names of what a module imports: modules, and things that are in them."""
+    """Yield the full names of what a module imports: modules, and names inside modules."""
     package = name.split(".") if file.name == "__init__.py" else name.split(".")[:-1]
     for node in _import_statements(tree.body, DRAWS if _is_ours(name) else None):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name
-                if alias.asname is None:  # then the package it is in has a name, too
+                if alias.asname is None:  # `import a.b` also binds the name of the package a
                     yield alias.name.partition(".")[0]
             continue
         above = package[: len(package) + 1 - node.level] if node.level else []
@@ -180,7 +183,7 @@ def _imports_of(name: str, file: Path, tree: ast.Module) -> Iterator[str]:
 def _import_statements(
     body: list[ast.stmt], left_out: str | None
 ) -> Iterator[ast.Import | ast.ImportFrom]:
-    """Yield the imports among statements and inside of them, but for functions of one name."""
+    """Yield the import statements in a block, nested ones included, except in `left_out`."""
     for node in body:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             yield node
@@ -192,7 +195,7 @@ def _import_statements(
 
 
 def _bodies(node: ast.AST) -> Iterator[list[ast.stmt]]:
-    """Yield the blocks of statements of a statement."""
+    """Yield the blocks inside a statement."""
     for field in ("body", "orelse", "finalbody"):
         yield getattr(node, field, [])
     for field in ("handlers", "cases"):
@@ -201,7 +204,7 @@ def _bodies(node: ast.AST) -> Iterator[list[ast.stmt]]:
 
 
 def _drop_texts(body: list[ast.stmt]) -> None:
-    """Take all statements that are mere text, as docstrings are, out of a block."""
+    """Remove docstrings and other statements that are only text from a block."""
     body[:] = [node for node in body if not _is_text(node)]
     for node in body:
         for inner in _bodies(node):

@@ -1,4 +1,4 @@
-"""Bounds as text: rounded up, so that what is printed is never below what holds."""
+"""Upper bounds as text, rounded up, so that the printed number is never too small."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _CEILING = Context(prec=4, rounding=ROUND_CEILING)
 
 
 def up(value: float) -> str:
-    """Return an upper bound as text of four digits, the least that is not below it.
+    """Return an upper bound as text, rounded up to four digits.
 
     >>> up(0.362738), up(0.12341), up(2.0), up(0.1)
     ('0.3628', '0.1235', '2', '0.1')

@@ -1,4 +1,4 @@
-"""What a result was computed with: versions and machine, as text."""
+"""The versions and the machine that a result was computed with, as text."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _fingerprint() -> tuple[tuple[str, str], ...]:
 
 
 def environment() -> dict[str, str]:
-    """Return the fingerprint of this environment: results carry it."""
+    """Return versions and machine of this process, which are stored with results."""
     return dict(_fingerprint())
 
 

@@ -1,4 +1,4 @@
-"""Optional dependencies: imported when needed, with a message that says how to get them."""
+"""Optional dependencies, imported when needed; the error says how to install a missing one."""
 
 from __future__ import annotations
 
@@ -22,11 +22,14 @@ class MissingExtra(ImportError):
 
 
 def require(module: str) -> Any:
-    """Return the imported `module`, or say which extra brings it or why it cannot be loaded."""
+    """Import and return `module`; if that fails, the error says how to install it, or why.
+
+    A module that is installed may still fail to load, for example for lack of memory.
+    """
     package = module.partition(".")[0]
     try:
         return importlib.import_module(module) if module in sys.modules else _whole(module)
-    except Exception as error:  # with too little memory, imports fail in many ways
+    except Exception as error:  # when memory is short, imports fail in many ways
         if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith(package):
             raise MissingExtra(
                 f"this needs {package}: pip install 'neurotron[{EXTRA_OF[package]}]'"
@@ -35,13 +38,13 @@ def require(module: str) -> Any:
 
 
 def unloadable(error: Exception) -> str:
-    """Return what a complaint says of a package whose import ended with this error."""
+    """Return the part of an error message about a package whose import raised this error."""
     reason = shorten(" ".join(f"{type(error).__name__}: {error}".split()))
     return f"cannot be loaded ({reason}): free some memory, or install it again"
 
 
 def _whole(module: str) -> Any:
-    """Import a module; refuse polars without its compiled part, of which it only warns."""
+    """Import a module; refuse polars without its compiled part, for which it only warns."""
     with warnings.catch_warnings():
         warnings.filterwarnings("error", ".*binary is missing")
         return importlib.import_module(module)

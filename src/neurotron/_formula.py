@@ -1,9 +1,10 @@
-"""What a formula may call besides NumPy's ufuncs.
+"""Functions that a formula may call in addition to NumPy's ufuncs.
 
 A formula is elementwise: a plain function of numbers, with no axis, shape, indexing or allocation.
-Called on arrays it is the NumPy engine's; called on numbers inside a compiled loop it is the same
-formula, fast. ``select`` is the one thing ufuncs lack, a choice; the others are here because their
-compiled twins (`engine.compiled.elementary`) work on many numbers at once.
+The NumPy engine calls it on arrays. The compiled engine calls the same formula on numbers inside a
+loop, which is faster. ``select`` is here because ufuncs offer no choice between two values. The
+others are here because their compiled counterparts (`engine.compiled.elementary`) work on many
+numbers at once.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ __all__ = ["cos_turn", "expm1", "formula_group", "log", "select", "sin_turn"]
 
 
 def formula_group(owner: object, *formulas: str) -> object:
-    """Return what arms must share for one call of their `formulas` to serve them all.
+    """Return a key: arms with equal keys can be computed by one call of their `formulas`.
 
-    Static formulas depend on nothing but their arguments, so all of a class share them.
+    Static formulas depend on nothing but their arguments, so all objects of a class share them.
     """
     static = (isinstance(inspect.getattr_static(owner, f), staticmethod) for f in formulas)
     return type(owner) if all(static) else id(owner)
@@ -40,7 +41,7 @@ def log(u: Any) -> Any:
 
 
 def expm1(x: Any) -> Any:
-    """Return eˣ − 1 for x ≥ 0, with all its digits where it is small."""
+    """Return eˣ − 1 for x ≥ 0, accurate also for small x."""
     return np.expm1(x)
 
 

@@ -1,4 +1,4 @@
-"""What Ctrl-C does while something is under way that must not be torn apart."""
+"""Handling of Ctrl-C during work that must not be interrupted halfway."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["after_this", "on_ctrl_c"]
 
 @contextlib.contextmanager
 def on_ctrl_c(answer: Callable[[int, FrameType | None], None]) -> Iterator[None]:
-    """Let `answer` be called at Ctrl-C meanwhile, and then again whatever was called before.
+    """Call `answer` on Ctrl-C inside this context; afterwards the old handler is restored.
 
-    Only the main thread can receive it, and a handler that somebody else set is left alone: in both
-    cases `answer` is never called.
+    Only the main thread receives Ctrl-C, and a handler that other code has installed is left in
+    place. Outside the main thread, or with such a handler, `answer` is never called.
     """
     previous = signal.getsignal(signal.SIGINT)
     in_main_thread = threading.current_thread() is threading.main_thread()
@@ -32,7 +32,7 @@ def on_ctrl_c(answer: Callable[[int, FrameType | None], None]) -> Iterator[None]
 
 @contextlib.contextmanager
 def after_this() -> Iterator[None]:
-    """Let the first Ctrl-C wait for the end of what is done here; a second one does not wait."""
+    """Delay the first Ctrl-C until the end of this context; a second one is not delayed."""
     pressed = threading.Event()
 
     def wait(number: int, _: FrameType | None) -> None:

@@ -1,6 +1,7 @@
-"""Write the public names for type checkers: ``python -m neurotron._names`` after a change of them.
+"""Writes the list of public names for type checkers.
 
-The one table of public names is that of ``neurotron/__init__.py``.
+Run ``python -m neurotron._names`` after changing the table of public names, which is in
+``neurotron/__init__.py``.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ STUB = Path(neurotron.__file__).with_suffix(".pyi")
 
 
 def stub() -> str:
-    """Return what type checkers read in place of ``neurotron/__init__.py``."""
+    """Return the stub file that type checkers read instead of ``neurotron/__init__.py``."""
     lines = ["# Written by `python -m neurotron._names` from the table in __init__.py.", ""]
     lines += [f"from neurotron import {name} as {name}" for name in vars(neurotron)["_SUBPACKAGES"]]
     for module, names in sorted(vars(neurotron)["_HOME"].items()):

@@ -1,7 +1,7 @@
-"""Philox4x32-10, compiled: the numbers behind `Stream`.
+"""Philox4x32-10, compiled: the random number generator behind `Stream`.
 
-Salmon et al., *Parallel random numbers: as easy as 1, 2, 3*, 2011. Imported on the first draw: it
-loads the compiler.
+Salmon et al., *Parallel random numbers: as easy as 1, 2, 3*, 2011. This module is imported on the
+first draw only, because it loads the compiler.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Words = tuple[np.uint64, np.uint64, np.uint64, np.uint64]
 
 
 def _rounds(count: int) -> Callable[..., Words]:
-    """Return `count` rounds of Philox written out: without a loop, several blocks run at once."""
+    """Return `count` rounds of Philox as straight code: without a loop, blocks run in parallel."""
     if count == 0:
         return inline(lambda c0, c1, c2, c3, k0, k1: (c0, c1, c2, c3))
     rest = _rounds(count - 1)
@@ -54,7 +54,7 @@ def philox(c0: np.uint64, c1: np.uint64, c2: np.uint64, c3: np.uint64, key: np.u
 
 @inline
 def _unit(low: np.uint64, high: np.uint64) -> float:
-    """Return (52 bits + ½) · 2⁻⁵², by way of the number in [1, 2) that has these bits."""
+    """Return (52 bits + ½) · 2⁻⁵², computed from the number in [1, 2) with these bits."""
     bits = (low | (high << HALF)) >> DROP
     return np.uint64(bits | ONE).view(np.float64) - (1.0 - 2.0**-53)
 

@@ -1,4 +1,4 @@
-"""How objects are pickled and copied: without what they cached, and still read-only."""
+"""Pickling and copying of objects: caches are dropped, and read-only values stay read-only."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["Pickled"]
 
 
 class Pickled:
-    """Base of classes whose objects are pickled and copied as they were made.
+    """Base of classes whose objects are pickled and copied without their caches.
 
-    What cached properties hold is left out: it can be computed again, and may hold functions that
-    cannot be pickled. Arrays and mappings that are read-only come back read-only.
+    The values of cached properties are left out: they can be computed again, and may contain
+    functions that cannot be pickled. Read-only arrays and mappings are read-only after loading.
     """
 
     def __getstate__(self) -> tuple[dict[str, Any], list[str]]:
@@ -42,12 +42,12 @@ def _is_read_only(value: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """Return a mapping that can only be read as a dictionary, which can be pickled."""
+    """Return a read-only mapping as a dictionary, which can be pickled."""
     return dict(value) if isinstance(value, MappingProxyType) else value
 
 
 def _read_only(value: Any) -> Any:
-    """Return what can only be read; arrays, also those in tuples, are made so in place."""
+    """Return a read-only value; arrays, also in tuples, are made read-only in place."""
     if isinstance(value, np.ndarray):
         return _check.freeze(value)
     if isinstance(value, tuple):

@@ -1,7 +1,7 @@
-"""Seeds by named axis: what is drawn for one purpose never depends on what else is drawn.
+"""Seeds by named axis, so that draws for one purpose never depend on other draws.
 
-A seed and a list of names give a key; two different lists give unrelated keys. So the network,
-the true weights, and the stream of a replicate each have their own source of randomness.
+A seed and a list of names give a key. Different lists give unrelated keys, so the network, the true
+weights and the stream of a replicate each have their own source of randomness.
 """
 
 from __future__ import annotations
@@ -29,5 +29,5 @@ def key(seed: int, *axes: str | int) -> int:
 
 
 def generator(seed: int, *axes: str | int) -> np.random.Generator:
-    """Return a NumPy generator for what is drawn once (matrices, weights), not per step."""
+    """Return a NumPy generator for values that are drawn once, such as matrices and weights."""
     return np.random.default_rng(key(seed, *axes))

@@ -19,7 +19,7 @@ __all__ = ["Purpose", "Stream"]
 
 
 class Purpose(IntEnum):
-    """What a pair of uniforms is for. The numbers are part of every result: never reuse one."""
+    """The purpose of a pair of uniforms. All results depend on these numbers: never reuse one."""
 
     INPUTS = 0
     ATTACK = 1

@@ -1,6 +1,6 @@
-"""One BLAS thread at a time: who computes many things at once does not want them to compete.
+"""Limits BLAS to one thread, so that units which run in parallel do not compete.
 
-It also keeps results the same to the last bit, which can depend on how a product is divided.
+It also keeps results identical to the last bit, which can depend on how BLAS divides a product.
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ _limits: Any = None
 
 @contextlib.contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Limit BLAS to one thread while anybody is inside: the last one out lifts the limit.
+    """Limit BLAS to one thread inside this context, which several threads may enter.
 
-    Limits that overlap without being counted restore each other's and leave the process stuck.
+    The last thread to leave lifts the limit. Without this count, overlapping contexts would restore
+    each other's limits, and the process would stay limited.
     """
     global _inside, _limits
     with _lock:
         if _inside == 0:
-            import scipy.linalg  # noqa: F401 — brings a BLAS of its own, which must be there
+            import scipy.linalg  # noqa: F401 — loads its own BLAS, which must be limited as well
 
             _take_over()
             _limits = require("threadpoolctl").threadpool_limits(1, user_api="blas")
@@ -45,7 +46,7 @@ def one_blas_thread() -> Iterator[None]:
 
 
 def _take_over() -> None:
-    """Let any thread set limits: since 3.8, those of all but the first one silently do nothing."""
+    """Let any thread set limits: since threadpoolctl 3.8, only the first one's take effect."""
     controller = require("threadpoolctl").OpenBLASController
     if hasattr(controller, "clear_controlling_thread"):
         controller.clear_controlling_thread(force=True)

@@ -1,4 +1,4 @@
-"""Names for the kinds of array the package passes around."""
+"""Type names for the arrays used in the package."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Conformance: whether a law, attack or trainer keeps the promises everything relies on.
+"""Checks that your own law, attack or trainer meets the requirements of the package.
 
-Each function returns nothing if all is well, and raises `ConformanceError` with one sentence if
-not. They run over every built-in as well.
+Each function returns nothing if all is well, and otherwise raises `ConformanceError` with one
+sentence. The built-in laws, attacks and trainers are tested with them, too.
 """
 
 from __future__ import annotations
@@ -29,19 +29,29 @@ from neurotron.trainers.stages import StagedTrainer
 __all__ = ["ConformanceError", "check_attack", "check_law", "check_trainer"]
 
 DRAWS = 200_000
-SIGMAS = 5.0  # a right law fails one comparison in two million
+SIGMAS = 5.0  # a correct law fails one comparison in two million
 
 
 class ConformanceError(AssertionError):
-    """A promise is broken; the message says which."""
+    """A law, attack or trainer does not meet a requirement; the message says which."""
 
 
 def check_law(law: Law, *, n_inputs: int = 3, seed: int = 0) -> None:
-    """Check a law of inputs: shapes, repeatability, and its stated moments against 200 000 draws.
+    """Check a law (probability distribution) of inputs that you have written.
 
-    Moments are compared within five standard errors where the draws' own spread can be trusted:
-    the variance needs a finite fourth moment, the kurtosis an eighth; a norm moment may be stated
-    too large, never too small.
+    Shapes and repeatability are checked, and the stated moments are compared with 200 000 draws.
+    They must agree within five standard errors. The variance is compared only if the fourth moment
+    is finite, and the kurtosis only if the eighth is. Norm moments may be too large, but not too
+    small.
+
+    Parameters
+    ----------
+    law
+        The law to check.
+    n_inputs
+        Dimension of the inputs to draw, unless the law has a fixed one.
+    seed
+        Seed of the draws.
     """
     _check.instance("law", law, Law)
     n = _check.integer("n_inputs", law.n_inputs or n_inputs, 1)
@@ -62,9 +72,11 @@ def check_law(law: Law, *, n_inputs: int = 3, seed: int = 0) -> None:
 
 
 def _check_coordinates(law: ProductLaw, first: Array, second: Array | None = None) -> None:
-    """Compare what a product law says of one coordinate with draws of it."""
+    """Compare the stated moments of one coordinate of a product law with draws."""
     _expect(law.variance > 0.0, f"`variance` must be positive, got {law.variance}")
-    _expect(law.kurtosis >= 1.0, f"`kurtosis` is E x⁴/(E x²)² ≥ 1, got {law.kurtosis}")
+    _expect(
+        law.kurtosis >= 1.0, f"`kurtosis` = E x⁴/(E x²)² must be at least 1, got {law.kurtosis}"
+    )
     if math.isfinite(law.kurtosis):
         _near("variance", first**2, law.variance)
     if law.tail > 8.0:
@@ -87,12 +99,24 @@ def _check_moments(law: Law, x: Array) -> None:
         low = sample.mean() - SIGMAS * sample.std() / math.sqrt(batch)
         _expect(
             stated >= low * (1.0 - 1e-9),
-            f"norm_moment({order}) is {stated:.4g}, but at least {low:.4g} is seen",
+            f"norm_moment({order}) is {stated:.4g}, but the draws give at least {low:.4g}",
         )
 
 
 def check_attack(attack: Attack, *, seed: int = 0) -> None:
-    """Check an attack: its bound and its largest chance, elementwise, repeatable, beside others."""
+    """Check an attack that you have written.
+
+    Its changes must stay within its bound, and its probabilities must be at most `probability`. Its
+    formulas must be elementwise and repeatable, and use only the fields in `query_fields`. A run
+    must not change when other arms take part, or when it is interrupted.
+
+    Parameters
+    ----------
+    attack
+        The attack to check.
+    seed
+        Seed of the made-up queries and of the run.
+    """
     _check.instance("attack", attack, Attack)
     _check.integer("seed", seed, 0)
     query = sample_queries(attack, seed, rows=64, arms=3)
@@ -100,26 +124,40 @@ def check_attack(attack: Attack, *, seed: int = 0) -> None:
     distortion = _asked(attack, "distort", bound, query)
     _expect(np.isfinite(distortion).all(), "distort must return finite numbers")
     largest = float(np.abs(distortion).max())
-    _expect(largest <= attack.bound * (1.0 + 1e-12), f"|ξ| = {largest:g} exceeds the bound")
+    _expect(
+        largest <= attack.bound * (1.0 + 1e-12),
+        f"distort must return |ξ| ≤ {attack.bound:g}, its bound, but |ξ| = {largest:g} exceeds it",
+    )
     chances = _asked(attack, "chance", chance, query)
     inside = (chances >= 0.0) & (chances <= attack.probability * (1.0 + 1e-12))
     _expect(inside.all(), "chance must return probabilities of at most `probability`")
     for formula in ("chance", "distort") if attack.scope == "query" else ("chance",):
         found = looks_beyond(attack, formula, seed)
-        said = ", or say scope = 'batch'" if (formula, found) == ("distort", OTHER_SAMPLES) else ""
+        said = ", or set scope = 'batch'" if (formula, found) == ("distort", OTHER_SAMPLES) else ""
         _expect(not found, f"{formula} {found}: it must look at one sample at a time{said}")
     declared = visible(query, attack)
     for formula, most, whole in (("distort", bound, distortion), ("chance", chance, chances)):
         masked = _asked(attack, formula, most, declared)
         _expect(
             np.array_equal(masked, whole),
-            f"{formula} looks at a field of the query not in `query_fields`",
+            f"{formula} uses a field of the query that is not in `query_fields`: add it there",
         )
     _check_run(Arm(SGD(1e-3), attack, name="checked"), seed)
 
 
 def check_trainer(trainer: Trainer, *, seed: int = 0) -> None:
-    """Check a trainer: elementwise formulas, a state of fixed size, the same run in two halves."""
+    """Check a trainer that you have written.
+
+    Its formulas must be elementwise, and its state must have a fixed size. A run must not change
+    when other arms take part, or when it is interrupted.
+
+    Parameters
+    ----------
+    trainer
+        The trainer to check.
+    seed
+        Seed of the made-up residuals and of the run.
+    """
     _check.instance("trainer", trainer, Trainer)
     _check.integer("seed", seed, 0)
     if isinstance(trainer, StagedTrainer):
@@ -146,7 +184,7 @@ def check_trainer(trainer: Trainer, *, seed: int = 0) -> None:
 
 
 def _check_run(arm: Arm, seed: int) -> None:
-    """Run the arm alone, beside another, and interrupted: always the same."""
+    """Check that a run of the arm alone, with another arm, and in two parts is the same."""
     r, n = _dimensions(arm)
     problem = Problem.draw(symmetric(n, r, 4, seed=seed), Normal(), seed=seed)
     other = Arm(SGD(1e-3), name="other")
@@ -156,16 +194,16 @@ def _check_run(arm: Arm, seed: int) -> None:
 
     alone, beside = run([arm]), run([other, arm])
     same = np.allclose(alone.weights[0], beside.weights[1], rtol=1e-9, atol=1e-12)
-    _expect(same, "an arm must not change when another one runs beside it")
+    _expect(same, "the run of an arm must not change when another arm takes part")
     resumed = run([arm], resume=run([arm], steps=120))
     _expect(
         np.array_equal(resumed.weights, alone.weights),
-        "120 steps and 120 more must be the same as 240: keep no state outside `state`",
+        "120 steps and 120 more must give the same as 240: keep no state outside `state`",
     )
 
 
 def _dimensions(arm: Arm) -> tuple[int, int]:
-    """Return (r, n) of a network the arm fits."""
+    """Return (r, n) of a network that fits the arm."""
     sensing = getattr(arm.trainer, "sensing", None)
     if isinstance(sensing, np.ndarray):
         return sensing.shape[0], sensing.shape[1]
@@ -175,7 +213,7 @@ def _dimensions(arm: Arm) -> tuple[int, int]:
 
 
 def _asked(attack: Attack, formula: str, most: Array, query: Query) -> Array:
-    """Return what a formula of an attack answers to the queries of a check."""
+    """Return the values of a formula of an attack for the queries of a check."""
     try:
         value = ask(attack, formula, most, query)
     except _check.InputError as error:
@@ -184,7 +222,7 @@ def _asked(attack: Attack, formula: str, most: Array, query: Query) -> Array:
 
 
 def _answer(owner: Attack | Trainer, formula: str, value: Any, shape: tuple[int, int]) -> Array:
-    """Return what a formula gave, held to the same form as in a run."""
+    """Return the value of a formula, with the same checks as in a run."""
     try:
         return answer(owner, formula, value, shape)
     except _check.InputError as error:
@@ -195,7 +233,7 @@ def _near(name: str, sample: Array, expected: float) -> None:
     mean, error = float(sample.mean()), float(sample.std()) / math.sqrt(sample.size)
     _expect(
         abs(mean - expected) <= SIGMAS * error + 1e-12 * abs(expected),
-        f"{name} is stated as {expected:.6g}, but {mean:.6g} ± {error:.2g} is seen",
+        f"{name} is stated as {expected:.6g}, but the draws give {mean:.6g} ± {error:.2g}",
     )
 
 

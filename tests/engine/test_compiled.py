@@ -207,10 +207,10 @@ def test_own_parts_run_on_the_numpy_engine_beside_the_others(small_problem):
     ]
     run = nt.simulate(small_problem, arms, steps=100, batch_size=6, record=10)
     assert run.engines == (
-        ("compiled", "built in all through"),
+        ("compiled", "all its parts are built in"),
         ("numpy", "the attack TowardsZero is not built in"),
         ("numpy", "the trainer HalfTron is not built in"),
-        ("compiled", "built in all through"),
+        ("compiled", "all its parts are built in"),
     )
     for i, arm in enumerate(arms):
         alone = nt.simulate(small_problem, [arm], steps=100, batch_size=6, record=10)

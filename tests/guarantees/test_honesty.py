@@ -155,7 +155,7 @@ class Writing(nt.Attack):
 @pytest.mark.parametrize(
     ("attack", "told"),
     [
-        (Stateful, "distort answers differently when asked the same again.*keep no state"),
+        (Stateful, "distort returns different values.*keep no state"),
         (Comparing, "distort depends on the other arms.*its own sample only"),
     ],
 )
@@ -172,7 +172,7 @@ def test_an_attack_is_told_what_it_depends_on(small_problem, attack, told):
 
 
 def test_an_attack_that_writes_into_the_query_is_told_so(small_problem):
-    told = "distort of Writing writes into .*read-only: let it return new ones"
+    told = "distort of Writing writes into .*read-only.*: return new"
     with pytest.raises(nt.InputError, match=told):
         certify(small_problem, Writing(0.5, 0.3))
     with pytest.raises(ConformanceError, match=told):

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
+from tests.support.messages import says
 
 import neurotron as nt
 from neurotron._streams import Purpose, Stream
@@ -165,15 +166,11 @@ def test_neuro_tron_is_drawn_to_a_shorter_filter_by_corrupted_inputs():
 def test_nothing_is_guaranteed_of_corrupted_inputs_but_they_can_be_measured():
     problem = nt.Problem.draw(nt.networks.relu_gate(3), Corrupted(nt.Normal(), 0.5))
     arm = nt.Arm(nt.NeuroTron("fastest"))
-    sentence = (
-        "a guarantee needs labels that are made of the inputs seen, and "
-        "Corrupted(Normal(scale=1.0), scale=0.5, probability=1) corrupts these: "
-        "use certify(…, method='measured'), which needs no theorem"
-    )
+    law = "Corrupted(Normal(scale=1.0), scale=0.5, probability=1)"
     for method in ("sharp", "theorem1"):
         with pytest.raises(nt.InputError) as caught:
             nt.certify(problem, arm, batch_size=4, steps=9, method=method)
-        assert str(caught.value) == sentence
+        assert says(caught.value, "a guarantee needs labels", law, "method='measured'")
     with pytest.raises(nt.InputError, match="a plan needs labels"):
         nt.plan(problem, None, accuracy=0.1, batch_size=4)
     with pytest.raises(nt.InputError, match="step_size='scheduled' needs labels"):
@@ -185,5 +182,5 @@ def test_nothing_is_guaranteed_of_corrupted_inputs_but_they_can_be_measured():
 def test_corrupted_inputs_have_a_name():
     built = nt.laws.BY_NAME.build("corrupted:scale=0.5,law=student-t:dof=4;scale=2,probability=0.1")
     assert repr(built) == "Corrupted(StudentT(scale=2.0, dof=4.0), scale=0.5, probability=0.1)"
-    with pytest.raises(nt.InputError, match="`law` is corrupted already"):
+    with pytest.raises(nt.InputError, match=r"`law` .*corrupted already"):
         nt.laws.BY_NAME.build("corrupted:scale=1,law=corrupted:scale=1")

@@ -66,7 +66,7 @@ def test_pictures_behind_a_link_stay_and_are_told(folder, tmp_path):
     (folder.path / "figures").rename(tmp_path / "Pictures")
     (folder.path / "figures").symlink_to(tmp_path / "Pictures")
     for names in ([], ["two"]):
-        with pytest.raises(StorageError, match=r"figures' is a link.*put a folder in its place"):
+        with pytest.raises(StorageError, match=r"figures' is a link.*replace it by a folder"):
             draw(folder, *names)
     assert {file.name for file in (tmp_path / "Pictures").iterdir()} == both("one") | {
         "written.json"

@@ -149,7 +149,7 @@ PARTS = {
 )
 def test_a_forged_part_of_a_manifest_is_one_sentence(folder, name, value):
     rewrite(folder, **{name: value})
-    with pytest.raises(InputError, match=r"manifest\.json: .*put it back"):
+    with pytest.raises(InputError, match=r"manifest\.json: .*restore the original"):
         nt.load_results(folder.path)
 
 

@@ -27,7 +27,7 @@ def folder(tmp_path):
 
 def test_events_are_not_appended_through_a_link(folder, outside):
     (folder.path / "runs.jsonl").symlink_to(outside / "file")
-    with pytest.raises(StorageError, match=r"runs\.jsonl' is a link.*put a file in its place"):
+    with pytest.raises(StorageError, match=r"runs\.jsonl' is a link.*replace it by a file"):
         folder.record("start")
     assert (outside / "file").read_text() == "mine"
 
@@ -48,7 +48,7 @@ def test_a_folder_that_is_a_link_is_not_written_through(folder, outside, name, d
     if place.is_dir():
         place.rmdir()
     place.symlink_to(outside / "none" if dangling else outside)
-    with pytest.raises(StorageError, match=f"/{name}' is a link.*put a folder in its place"):
+    with pytest.raises(StorageError, match=f"/{name}' is a link.*replace it by a folder"):
         folder.write(f"{name}/0.parquet", b"ours")
     assert [file.name for file in outside.iterdir()] == ["file"]
 
@@ -92,7 +92,7 @@ def test_the_name_of_an_unfinished_file_may_be_a_link(folder, outside, monkeypat
 @pytest.mark.parametrize("name", ["out", "out/inside"])
 def test_a_link_that_leads_nowhere_is_refused_as_such(tmp_path, name):
     (tmp_path / "out").symlink_to(tmp_path / "gone")
-    told = r"out' is a link to .*gone', which does not exist: make that folder, or take another"
+    told = r"out' is a link to .*gone', which does not exist: create that folder"
     with pytest.raises(InputError, match=told), held(tmp_path / name):
         pass
     assert not (tmp_path / "gone").exists()

@@ -84,7 +84,7 @@ def test_no_rows_are_a_result():
         ([{"a": ["x"]}], "column 'a' must have .* array of"),
         ([{"a": datetime.date(2026, 1, 1)}], "column 'a' must have"),
         ([{"a": {}}], "column 'a' must have"),
-        (polars.DataFrame({"a": [[1, None]]}), "column 'a' must have .* gaps"),
+        (polars.DataFrame({"a": [[1, None]]}), "column 'a' must have .* missing"),
     ],
 )
 def test_what_is_no_table_is_refused_in_one_sentence(result, sentence):

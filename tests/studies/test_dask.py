@@ -12,6 +12,7 @@ from tests.support import units
 from tests.support.clusters import cluster as cluster_of
 from tests.support.clusters import on_cluster
 from tests.support.commands import finish, hashes, shards, start, wait_until, write_study
+from tests.support.messages import says
 
 import neurotron as nt
 from neurotron._check import InputError
@@ -92,7 +93,7 @@ def test_a_scheduler_that_dies_is_told_in_one_sentence(file, undisturbed, out):
     *progress, error = errors.splitlines()
     assert all(line.endswith(" of 10 units") for line in progress)
     assert error.startswith("error: the workers are gone (")
-    assert error.endswith("what is finished is kept: run again")
+    assert "units are kept: run again" in error
     kept = hashes(out)
     assert 0 < len(kept) < len(undisturbed)
     assert kept.items() <= undisturbed.items()
@@ -121,7 +122,8 @@ def test_a_cluster_whose_workers_are_all_gone_is_given_up(file, undisturbed, out
 def test_a_cluster_without_workers_is_told(file, out):
     with cluster_of(0) as dask:
         code, _, errors = finish(start("run", file, "--out", out, "--dask", dask.address))
-    assert (code, errors) == (2, f"error: the Dask cluster at '{dask.address}' has no workers\n")
+    assert (code, len(errors.splitlines())) == (2, 1)
+    assert says(errors, "error", dask.address, "no workers")
     assert not out.exists()
 
 

@@ -182,7 +182,7 @@ HOSTILE: dict[str, tuple[str | bytes, *tuple[str, ...]]] = {
         but(replicates="1_000_000"), "settings × replicates", "1,000,000", "2,000,000"),
     "records of every step": (
         also("STUDY", 'record = "all"').replace("steps = 10", "steps = 1_000_000_000"),
-        "record='all'", "1,000,000,000 records", "every"),
+        "record='all'", "1,000,000,000 records", "record=100"),
     "records of every arm": (
         also("STUDY", "record = 1").replace("steps = 10", "steps = 9_000_000"),
         "arms × records", "10,000,000", "36,000,004"),
@@ -333,7 +333,7 @@ def test_a_hostile_study_gets_one_clear_sentence_at_once(name, tmp_path):
     file, began = written(tmp_path, name), time.process_time()
     text = complaint(file)
     assert says(text.removeprefix(f"{file}: "), *HOSTILE[name][1:])
-    assert text.startswith((f"{file}: ", "setting 'a': ", "settings × replicates", "more than"))
+    assert text.startswith((f"{file}: ", "setting 'a': ", "settings × replicates", "the study has"))
     assert_one_sentence(text.removeprefix(f"{file}: "))
     assert time.process_time() - began < 5.0
 

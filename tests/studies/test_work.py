@@ -66,7 +66,7 @@ def test_processes_compute_the_same(out):
 def test_more_units_extend_what_is_there_and_a_damaged_one_is_computed_again(out):
     nt.studies.run(work(units=UNITS[:2]), out)
     (out / "shards/few/0.parquet").write_bytes(b"half")
-    with pytest.warns(UserWarning, match=r"left out: .*few/0\.parquet: .*; run again"):
+    with pytest.warns(UserWarning, match=r"left out: .*few/0\.parquet: .*Run again"):
         assert set(load_table(out)["setting"]) == {"many"}
     report = nt.studies.run(work(), out)
     assert (report.kept, report.computed, len(report.set_aside)) == (1, 2, 1)
@@ -89,7 +89,7 @@ def test_the_name_of_the_training_unit_is_the_one_that_manifests_are_read_by():
 def test_results_of_other_code_are_refused_unless_mixed(out, monkeypatch):
     nt.studies.run(work(units=UNITS[:1]), out)
     monkeypatch.setattr("neurotron.studies.work.source_hash", lambda module: "f" * 64)
-    with pytest.raises(InputError, match=r'code was ".*", is "f{16}".*--mixed'):
+    with pytest.raises(InputError, match=r'code was ".*", is now "f{16}".*--mixed'):
         nt.studies.run(work(), out)
     assert nt.studies.run(work(), out, mixed=True).computed == 2
 
@@ -113,7 +113,7 @@ def test_another_function_or_spec_is_refused(out):
 
 def test_results_of_another_unit_are_no_training_runs(out):
     nt.studies.run(work(), out)
-    with pytest.raises(InputError, match=r"units:sums .*load_table"):
+    with pytest.raises(InputError, match=r"units:sums.*load_table"):
         nt.load_results(out)
 
 
@@ -143,7 +143,7 @@ def test_a_column_of_text_and_numbers_in_two_units_is_told(out):
 def test_a_forged_shard_with_right_hashes_is_left_out(out):
     nt.studies.run(work(), out)
     Folder.read(out).save("few", 0, [{"setting": "many", "x": 1}])
-    with pytest.warns(UserWarning, match=r"few/0\.parquet: it is not a shard of ours"):
+    with pytest.warns(UserWarning, match=r"few/0\.parquet: it is not a shard"):
         assert load_table(out).height == 4
 
 
@@ -186,7 +186,7 @@ def test_a_unit_that_tells_its_progress_stops_on_ctrl_c(out):
     ids=["lambda", "partial", "text", "nothing", "method of an object", "built in", "method"],
 )
 def test_a_function_that_workers_cannot_import_is_refused(function):
-    with pytest.raises(InputError, match=r"`function` .* top of a file|no file of Python code"):
+    with pytest.raises(InputError, match=r"`function` .* top level of a file|no readable file"):
         work(function)
 
 
@@ -196,7 +196,7 @@ def test_a_function_that_workers_cannot_import_is_refused(function):
         (None, "`spec` must have"),
         ({"name": "x"}, "`spec` must have"),
         ({"name": "x", "settings": [{"name": "../x"}]}, '"settings"'),
-        ({"name": "x", "settings": [{"name": "a"}, {"name": "a"}]}, "of its own"),
+        ({"name": "x", "settings": [{"name": "a"}, {"name": "a"}]}, 'different "name"'),
         (SPEC | {"x": {1, 2}}, "plain JSON"),
         (SPEC | {"x": float("nan")}, "plain JSON"),
         (SPEC | {"x": reduce(lambda inner, _: [inner], range(5000), [])}, "plain JSON"),
@@ -211,8 +211,8 @@ def test_a_spec_that_is_none_is_refused(spec, sentence):
 @pytest.mark.parametrize(
     ("chosen", "sentence"),
     [
-        ([], "1 to 1,000,000 different ones, got 0"),
-        ([("few", 0)] * 2, "different ones, got 2"),
+        ([], "1 to 1,000,000 .*got 0"),
+        ([("few", 0)] * 2, "different .*got 2"),
         ([("fw", 0)], "unknown setting of a unit 'fw': did you mean 'few'"),
         ([("few", -1)], "replicate` must be a whole number"),
         ([("few", 10**9)], "replicate` must be a whole number"),

@@ -1,4 +1,4 @@
-"""Sees the weights and pushes every update away from w*."""
+"""Pushes every update away from w*, knowing the weights."""
 
 from __future__ import annotations
 
@@ -13,20 +13,22 @@ __all__ = ["Adaptive"]
 
 
 class Adaptive(Attack):
-    r"""Sees the weights and pushes every update away from w*.
+    r"""Pushes every update away from w*, knowing the weights.
 
     .. math:: \xi = \theta\, \mathrm{sign}\left((w - w^*)^\top g\right)
 
-    where g is the direction in which the trainer in use moves for this sample (Mx, or the network's
-    gradient).
+    Here g is the direction in which the trainer moves for this sample: Mx, or the network's
+    gradient. Use it as a strong attack against any trainer.
 
     Knows: x, w, w* and the trainer. Budget: θ at a share β of the labels. Guarantees:
     theorem1, sharp.
 
     Parameters
     ----------
-    bound, probability
-        θ ≥ 0 and β in [0, 1].
+    bound
+        The bound θ ≥ 0, the largest change of a label.
+    probability
+        The probability β in [0, 1] that a label is attacked.
     """
 
     query_fields: ClassVar[tuple[str, ...]] = ("push",)

@@ -1,4 +1,4 @@
-"""The paper's attack: −θ, +θ, −θ, … by position in the batch."""
+"""The paper's attack: adds −θ, +θ, −θ, … along the batch."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ __all__ = ["AlternatingSign"]
 
 
 class AlternatingSign(Attack):
-    r"""The paper's attack: −θ, +θ, −θ, … by position in the batch.
+    r"""The paper's attack: adds −θ, +θ, −θ, … along the batch.
 
     .. math:: \xi_i = \theta\,[i \text{ even}] - \theta\,[i \text{ odd}], \quad i = 1, \dots, b
 
-    It does not look at x, so it has no drift against Neuro-Tron: far weaker than what the theorem
-    allows an attacker.
+    It does not look at x, so on average it does not move Neuro-Tron's weights. It is far weaker
+    than the attackers that the theorem allows. Use it to reproduce the paper.
 
     Knows: nothing. Budget: θ at a share β of the labels. Guarantees: theorem1, sharp.
 
     Parameters
     ----------
-    bound, probability
-        θ ≥ 0 and β in [0, 1].
+    bound
+        The bound θ ≥ 0, the largest change of a label.
+    probability
+        The probability β in [0, 1] that a label is attacked.
     """
 
     query_fields: ClassVar[tuple[str, ...]] = ("sign",)

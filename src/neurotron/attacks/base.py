@@ -1,7 +1,8 @@
-"""What an attack is: when × what.
+"""The base class of attacks, which says when a label is attacked and how it is changed.
 
-A sample with honest label y is attacked iff its coin ≤ β, and then its label becomes y + ξ with
-|ξ| ≤ θ. `distort` is ξ, `chance` is β: elementwise formulas of what the attacker sees, a `Query`.
+A sample with the honest label y is attacked if its coin, a uniform random number, is at most β. Its
+label then becomes y + ξ with |ξ| ≤ θ. `distort` returns ξ and `chance` returns β. Both are
+elementwise formulas of what the attacker sees, a `Query`.
 """
 
 from __future__ import annotations
@@ -26,9 +27,10 @@ __all__ = ["Attack"]
 
 @dataclass(frozen=True, eq=False)
 class Attack(Pickled, metaclass=Explained):
-    """Base of all attacks: adds ξ, |ξ| ≤ `bound`, to a label with chance `probability`.
+    """Base of all attacks, which add a bounded ξ to some of the labels.
 
-    Write your own by giving `distort`, in plain NumPy:
+    A label is attacked with probability β, independently of the others; then ξ with |ξ| ≤ θ is
+    added to it. To write your own attack, define `distort` in plain NumPy:
 
     >>> import numpy as np, neurotron as nt
     >>> class TowardsZero(nt.Attack):
@@ -40,31 +42,32 @@ class Attack(Pickled, metaclass=Explained):
     Parameters
     ----------
     bound
-        θ ≥ 0, the largest change of a label.
+        The bound θ ≥ 0, the largest change of a label.
     probability
-        β in [0, 1], the chance that a label is attacked; the largest one, if `chance` varies.
+        The probability β in [0, 1] that a label is attacked. If it varies from sample to sample
+        (see `chance`), this is the largest one.
     """
 
     bound: float
     probability: float = 1.0
 
     query_fields: ClassVar[tuple[str, ...]] = Query._fields
-    """The fields of the query its formulas look at; the others are NaN."""
+    """The fields of the query that its formulas use; the others are NaN."""
 
-    knowledge: ClassVar[str] = "not said"
+    knowledge: ClassVar[str] = "not stated"
     """What the attacker must know."""
 
     budget: ClassVar[str] = "θ at a share β of the labels"
-    """What the attack spends: how much, at which labels."""
+    """How much the attack changes, and at which labels."""
 
     scope: ClassVar[Literal["query", "batch"]] = "query"
-    """Whether ξ depends on its own sample only, or on the whole batch."""
+    """Whether ξ depends on its own sample only ("query"), or on the whole batch ("batch")."""
 
     covered: ClassVar[tuple[str, ...]] = ("theorem1", "sharp")
-    """The guarantees that hold against it; only an attack with none may have an infinite bound."""
+    """The guarantees that hold against it; an attack with any needs a finite bound."""
 
     own_number: ClassVar[tuple[str, str] | None] = None
-    """The name and the interval of the setting behind `parameter`, such as ("share", "[0, 1]")."""
+    """Name and interval of the number behind `parameter`, such as ("share", "[0, 1]")."""
 
     def __post_init__(self) -> None:
         bounds = "[0, inf)" if self.covered else "[0, inf]"
@@ -84,12 +87,12 @@ class Attack(Pickled, metaclass=Explained):
     def spending(
         cls, problem: Problem, bound: float, share: float, seed: int, /, **settings: Any
     ) -> Self:
-        """Return the attack of this kind that spends a budget on `problem`.
+        """Return an attack of this kind that spends a given budget on `problem`.
 
         The budget is a change of up to `bound` at a `share` of all labels, on average. An attack
-        that leaves some samples alone has a larger chance at the others; one that needs a vector
-        finds the worst one for its purpose, or draws it by `seed`. The `settings` are kept as they
-        are given, and the chance goes by them.
+        that never attacks some samples attacks the others with a larger probability. An attack
+        that needs a vector takes the most harmful one, or draws one from `seed`. Parameters given
+        by name are kept, and the probability is adapted to them.
         """
         _check.instance("problem", problem, Problem)
         share = _check.number("share", share, "[0, 1]")
@@ -101,31 +104,34 @@ class Attack(Pickled, metaclass=Explained):
     def settings_for(
         cls, problem: Problem, share: float, seed: int, given: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Return what `spending` needs besides bound and probability, or another probability."""
+        """Return the other parameters for `spending`, and the probability if not the share."""
         return {}
 
     @property
     def probe_vector(self) -> Array | None:
-        """The fixed vector u behind `probe` and `probe_output`, shape (r,), if it has one."""
+        """The fixed vector u of `Query.probe` and `Query.probe_output`, shape (r,), or None."""
         return None
 
     @property
     def parameter(self) -> float | None:
-        """The attack's own number behind `Query.parameter`, if it has one."""
+        """The attack's own number, which formulas see as `Query.parameter`, or None."""
         return None if self.own_number is None else getattr(self, self.own_number[0])
 
     @abstractmethod
     def distort(self, bound: Any, query: Query) -> Any:
-        """Return ξ, elementwise."""
+        """Return the change ξ of each label, elementwise."""
 
     @staticmethod
     def chance(probability: Any, query: Query) -> Any:
-        """Return β; a formula of the query if the chance is not constant, at most `probability`."""
+        """Return the probability that each label is attacked, at most `probability`.
+
+        Override it for a probability that depends on the query.
+        """
         return probability
 
     @property
     def formula_group(self) -> object:
-        """What arms must share for one call of the formulas to serve them all."""
+        """A key: arms with equal keys can be computed by one call of the formulas."""
         return formula_group(self, "distort", "chance")
 
     @property

@@ -1,4 +1,4 @@
-"""A budget: how much an attacker may change, how often, and what it may look at."""
+"""The budget of an attacker: how much and how often it changes labels, and what it sees."""
 
 from __future__ import annotations
 
@@ -15,17 +15,20 @@ __all__ = ["NO_ATTACK", "Budget", "budget_of", "chance_within"]
 
 @dataclass(frozen=True)
 class Budget(metaclass=Explained):
-    """What an attacker may do, whoever it is.
+    """What an attacker may do: how much it changes labels, and how often.
+
+    Use it in place of an attack to get a guarantee against every attacker within the budget.
 
     Parameters
     ----------
     bound
-        θ ≥ 0, the largest change of a label; None if that is what `plan` is asked for.
+        The bound θ ≥ 0, the largest change of a label. Leave it out if `plan` is to find it.
     probability
-        β in [0, 1], the largest chance that a label is attacked; None likewise.
+        The probability β in [0, 1] that a label is attacked, at most. Leave it out if `plan` is to
+        find it.
     scope
-        "query" if the change of a label depends on its own sample (and on the past) only, "batch"
-        if on the whole batch.
+        "query" if the change of a label depends only on its own sample and on the past; "batch" if
+        it may depend on the whole batch.
 
     Examples
     --------
@@ -54,7 +57,7 @@ NO_ATTACK = Budget(bound=0.0, probability=0.0)
 
 
 def budget_of(attack: Attack | Budget | None) -> Budget:
-    """Return the budget of an attack; its `probability` is the largest chance it may have."""
+    """Return the budget of an attack; its `probability` is the largest one at any sample."""
     if attack is None:
         return NO_ATTACK
     if isinstance(attack, Budget):
@@ -65,7 +68,9 @@ def budget_of(attack: Attack | Budget | None) -> Budget:
 
 
 def chance_within(part: float, share: float) -> float:
-    """Return the chance, at most 1, with which attacks on a part of the labels hit a share of all.
+    """Return the probability with which to attack a part of the labels to hit a share of all.
+
+    The probability is at most 1, so a part that is too small is attacked entirely.
 
     >>> chance_within(0.5, share=0.2), chance_within(0.1, share=0.2), chance_within(0.0, share=0.0)
     (0.4, 1.0, 0.0)

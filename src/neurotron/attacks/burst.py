@@ -1,4 +1,4 @@
-"""Spends its budget at once: all labels of some steps, none of the others."""
+"""Attacks all labels of some steps in a row, and none of the others."""
 
 from __future__ import annotations
 
@@ -17,28 +17,31 @@ from neurotron.problem import Problem
 __all__ = ["PERIOD", "Burst"]
 
 PERIOD = 1000.0
-"""Steps from the beginning of a burst to that of the next."""
+"""Steps from the beginning of a burst to the beginning of the next."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Burst(Adaptive):
-    r"""Pushes like `Adaptive`, in the first steps of every 1000 only.
+    r"""Attacks like `Adaptive`, only at the start of every 1000 steps.
 
     .. math:: \beta_t = \beta \min(\max(1000\, s - (t \bmod 1000),\, 0),\, 1)
 
-    with s the share of steps; a step that is in it by a part only has that part of the chance, so
-    that of every 1000 steps exactly a share sβ of the labels is attacked (of a shorter run more, as
-    it begins with a burst). In between the trainer recovers.
+    Here s is the share of steps in bursts. If 1000 s is not a whole number, the last step of a
+    burst is attacked with a smaller probability, so that a share sβ of the labels of every 1000
+    steps is attacked on average. A shorter run has a larger share, as it begins with a burst. Use
+    it to see whether a trainer recovers between bursts.
 
     Knows: x, w, w* and the trainer. Budget: θ at a share sβ of the labels, at once. Guarantees:
     theorem1, sharp.
 
     Parameters
     ----------
-    bound, probability
-        θ ≥ 0 and β in [0, 1], the chance within a burst.
+    bound
+        The bound θ ≥ 0, the largest change of a label.
+    probability
+        The probability β in [0, 1] that a label within a burst is attacked.
     share
-        s in [0, 1], of all steps.
+        The share s in [0, 1] of all steps that are in bursts.
     """
 
     share: float = field(kw_only=True)
@@ -51,12 +54,12 @@ class Burst(Adaptive):
     def settings_for(
         cls, problem: Problem, share: float, seed: int, given: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Attack all labels of a share of the steps, or with a chance where that share is given."""
+        """Attack all labels of a share of the steps, or some of them if `share` is given."""
         steps = _check.number("share", given.get("share", share), "[0, 1]")
         return {"share": steps, "probability": chance_within(steps, share)}
 
     @staticmethod
     def chance(probability: Any, query: Query) -> Any:
-        """Return β in a burst, else 0."""
+        """Return β within a burst, else 0."""
         place = query.step - PERIOD * np.floor(query.step / PERIOD)
         return probability * np.minimum(np.maximum(PERIOD * query.parameter - place, 0.0), 1.0)

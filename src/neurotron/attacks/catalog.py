@@ -1,6 +1,6 @@
-"""The built-in attacks: the one list of them, their names, and from text to an attack.
+"""The list of the built-in attacks, their names, and how text becomes an attack.
 
-To add one, import it here as the others are and put it in `BUILT_IN`. Its name in text, its export
+To add one, import it here like the others and put it in `BUILT_IN`. Its name in text, its export
 from `neurotron.attacks`, its place in the compiled loop and the tests all follow from that.
 """
 
@@ -50,19 +50,30 @@ def build(
 ) -> Attack | None:
     """Return the attack on `problem` that `text` describes; None for "none".
 
-    Here `probability` is the budget β: the share of all labels that is attacked, on average. An
-    attack that leaves some samples alone attacks the others more often: "burst" attacks all labels
-    of a share β of the steps, "large-norm" those with the largest ‖x‖, "half-space" one side with
-    probability min(1, 2β), which is right for a symmetric law. What the text says is kept, and the
-    probability follows from it: "burst:share=0.5" attacks half of the steps with probability
-    min(1, 2β).
+    An attack that needs a vector gets one: "odd-direction" takes the direction in which Neuro-Tron
+    resists least, "impersonation" a filter drawn from `seed`.
 
-    The `bound` holds for every attack; those outside the theorem are clipped to it, which a large
-    one, or infinity, undoes.
+    Parameters
+    ----------
+    text
+        The name of an attack, with its parameters if it has any, as in "burst:share=0.5".
+    problem
+        The problem to attack.
+    bound
+        The bound θ ≥ 0, the largest change of a label. Attacks that no theorem covers are clipped
+        to it; give them infinity if they are not to be clipped.
+    probability
+        The budget β in [0, 1]: the share of all labels that is attacked, on average. An attack that
+        never attacks some samples attacks the others more often. "burst" attacks all labels of a
+        share β of the steps, "large-norm" the labels with the largest ‖x‖, and "half-space" one
+        side with probability min(1, 2β), which is right for a symmetric law. Parameters in the text
+        are kept, and the probability follows from them: "burst:share=0.5" attacks half of the steps
+        with probability min(1, 2β).
+    seed
+        Seed of what the attack draws once.
 
-    A vector it needs is the worst one for its purpose: the direction in which Neuro-Tron is held
-    least, or a filter to impersonate, drawn by `seed`.
-
+    Examples
+    --------
     >>> import neurotron as nt
     >>> problem = nt.Problem.draw(nt.networks.relu_gate(3), nt.Normal())
     >>> nt.attacks.build("odd-direction", problem, bound=1.0, probability=0.5, seed=0)

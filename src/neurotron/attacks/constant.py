@@ -15,14 +15,17 @@ class Constant(Attack):
 
     .. math:: \xi = \theta
 
-    One-sided, yet without drift against Neuro-Tron, which sees only the odd part of the labels.
+    It has one sign only, but on average it does not move Neuro-Tron's weights, because Neuro-Tron
+    uses only the odd part of the labels. Use it as the simplest biased attack.
 
     Knows: nothing. Budget: θ at a share β of the labels. Guarantees: theorem1, sharp.
 
     Parameters
     ----------
-    bound, probability
-        θ ≥ 0 and β in [0, 1].
+    bound
+        The bound θ ≥ 0, the largest change of a label.
+    probability
+        The probability β in [0, 1] that a label is attacked.
     """
 
     query_fields: ClassVar[tuple[str, ...]] = ()

@@ -1,4 +1,4 @@
-"""Raises the labels on one side of a plane."""
+"""Raises the labels on one side of a plane only."""
 
 from __future__ import annotations
 
@@ -15,23 +15,25 @@ __all__ = ["HalfSpace"]
 
 
 class HalfSpace(OddDirection):
-    r"""Adds +θ to labels on one side of a plane, and leaves those on the other side alone.
+    r"""Adds +θ to the labels on one side of a plane only.
 
     .. math:: \xi = \theta, \qquad \beta(x) = \beta\, [u^\top M x > 0]
 
-    A bias of one sign: the labels' mean rises. Where uᵀMx is positive, +θ is the change that drives
-    the weights along u, so no other sign would do more; its odd part is half of that of
-    `OddDirection`, whose drift it has with twice the chance: the same share of labels, all of them
-    on one side.
+    Where uᵀMx is positive, +θ is the change that drives the weights along u. The odd part of ξ is
+    half that of `OddDirection`. At twice the probability the attack therefore moves the weights as
+    fast as `OddDirection` and attacks the same share of labels, all on one side. The mean of the
+    labels rises. Use it to concentrate the attack in one region of the inputs.
 
     Knows: x and M. Budget: θ at a share β of the labels with uᵀMx > 0. Guarantees: theorem1, sharp.
 
     Parameters
     ----------
     direction
-        u, shape (r,), not zero.
-    bound, probability
-        θ ≥ 0 and β in [0, 1], the chance on that side.
+        The direction u in the space of weights, shape (r,), not zero.
+    bound
+        The bound θ ≥ 0, the largest change of a label.
+    probability
+        The probability β in [0, 1] that a label on that side is attacked.
     """
 
     budget: ClassVar[str] = "θ at a share β of the labels with uᵀMx > 0"
@@ -40,7 +42,7 @@ class HalfSpace(OddDirection):
     def settings_for(
         cls, problem: Problem, share: float, seed: int, given: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Attack with twice the chance, at most 1: half of a symmetric law is on one side."""
+        """Attack with twice the probability, at most 1: half of a symmetric law is on one side."""
         found = super().settings_for(problem, share, seed, given)
         return found | {"probability": chance_within(0.5, share)}
 

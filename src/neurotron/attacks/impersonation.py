@@ -1,4 +1,4 @@
-"""Answers as another filter would."""
+"""Gives the labels that another filter would give."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ __all__ = ["Impersonation"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Impersonation(Attack):
-    r"""Answers with the labels of another filter w_adv, as far as θ allows.
+    r"""Gives the labels of another filter w_adv, as far as θ allows.
 
     .. math:: \xi = \mathrm{clip}(f_{w_{adv}}(x) - y,\, -\theta,\, \theta)
 
-    With β = 1 and θ at least the largest difference, training data are exactly those of w_adv: the
-    paper's near-optimality construction (section 3.5), which no algorithm can resist.
+    With β = 1 and θ at least the largest difference of the labels, the training data are exactly
+    those of w_adv, and no algorithm can resist. This is the paper's proof of near-optimality
+    (section 3.5).
 
     Knows: x, y and the network. Budget: up to θ at a share β of the labels. Guarantees:
     theorem1, sharp.
@@ -32,9 +33,11 @@ class Impersonation(Attack):
     Parameters
     ----------
     weights
-        w_adv, shape (r,).
-    bound, probability
-        θ ≥ 0 and β in [0, 1].
+        The filter w_adv to impersonate, shape (r,).
+    bound
+        The bound θ ≥ 0, the largest change of a label.
+    probability
+        The probability β in [0, 1] that a label is attacked.
     """
 
     weights: Array = field(kw_only=True)
@@ -51,7 +54,7 @@ class Impersonation(Attack):
     def settings_for(
         cls, problem: Problem, share: float, seed: int, given: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Impersonate a filter drawn by `seed`."""
+        """Impersonate a filter drawn from `seed`."""
         draw = _seeds.generator(seed, "impersonation")
         return {"weights": draw.standard_normal(problem.network.filter_size)}
 

@@ -1,4 +1,4 @@
-"""Attacks the samples that move the weights most."""
+"""Attacks the samples with the largest inputs, which move the weights most."""
 
 from __future__ import annotations
 
@@ -21,27 +21,29 @@ from neurotron.problem import Problem
 __all__ = ["LargeNorm"]
 
 MOST_ROWS, MOST_NUMBERS = 100_000, 2_000_000
-"""Of the sample of norms by which a cutoff is found."""
+"""Limits of the sample of norms from which a cutoff is estimated."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LargeNorm(Adaptive):
-    r"""Pushes like `Adaptive`, at samples of large norm only.
+    r"""Attacks like `Adaptive`, only samples with large ‖x‖.
 
     .. math:: \beta(x) = \beta\, [\|x\| \ge c]
 
-    An update is proportional to x, so these samples move the weights most, above all where tails
-    are heavy.
+    An update is proportional to x, so these samples move the weights most, above all if the inputs
+    have heavy tails.
 
     Knows: x, w, w* and the trainer. Budget: θ at a share β of the labels with ‖x‖ ≥ c. Guarantees:
     theorem1, sharp.
 
     Parameters
     ----------
-    bound, probability
-        θ ≥ 0 and β in [0, 1], the chance beyond the cutoff.
+    bound
+        The bound θ ≥ 0, the largest change of a label.
+    probability
+        The probability β in [0, 1] that a label beyond the cutoff is attacked.
     cutoff
-        c ≥ 0.
+        The smallest norm c ≥ 0 of an input that is attacked.
     """
 
     cutoff: float = field(kw_only=True)
@@ -54,7 +56,7 @@ class LargeNorm(Adaptive):
     def settings_for(
         cls, problem: Problem, share: float, seed: int, given: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Attack the labels with the largest ‖x‖, or with a chance where the cutoff is given."""
+        """Attack all labels with the largest ‖x‖, or some of them if `cutoff` is given."""
         norms = _norms(problem.law, problem.network.n_inputs)
         cutoff = given.get("cutoff", _cutoff(norms, share))
         cutoff = _check.number("cutoff", cutoff, "[0, inf)")
@@ -69,7 +71,7 @@ class LargeNorm(Adaptive):
 
 @lru_cache(maxsize=8)
 def _norms(law: Law, n_inputs: int) -> Array:
-    """Return ‖x‖ of a sample, the same whenever it is asked for, in ascending order."""
+    """Return ‖x‖ of a sample in ascending order; every call returns the same sample."""
     rows = max(min(MOST_ROWS, MOST_NUMBERS // n_inputs), 1000)
     draw = _seeds.generator(0, "norms")
     u, v = 1.0 - draw.random((2, law.pairs(rows, n_inputs)))
@@ -77,9 +79,9 @@ def _norms(law: Law, n_inputs: int) -> Array:
 
 
 def _cutoff(norms: Array, share: float) -> float:
-    """Return what a share of the norms is not below; 0 for all of them.
+    """Return the cutoff that a share of the norms reaches; 0 if all of them should.
 
-    A hair below a norm of the sample: with inputs ±1 all norms are that one, up to rounding.
+    It is slightly below a norm of the sample, because inputs ±1 all have that norm up to rounding.
     """
     count = round(share * len(norms))
     return 0.0 if count == len(norms) else (1.0 - 1e-9) * float(norms[-max(count, 1)])

@@ -1,4 +1,4 @@
-"""Another attack at every step."""
+"""Switches to another attack at every step."""
 
 from __future__ import annotations
 
@@ -14,22 +14,24 @@ __all__ = ["Mixture"]
 
 
 class Mixture(Attack):
-    r"""Five attacks in turn, another one at every step.
+    r"""Cycles through five other attacks, one per step.
 
     .. math:: \xi_t = \theta,\; \pm\theta \text{ by position},\; \pm\theta \text{ by a coin},\;
               \theta(2U - 1),\; \theta\, \mathrm{sign}\left((w - w^*)^\top g\right)
               \quad \text{for } t \bmod 5 = 0, 1, 2, 3, 4
 
-    that is `Constant`, `AlternatingSign`, `RandomSign`, `UniformNoise` and `Adaptive`: no single
-    rule describes the labels it changed.
+    These are `Constant`, `AlternatingSign`, `RandomSign`, `UniformNoise` and `Adaptive`. Use it to
+    test defences that rely on one simple rule for the attacked labels.
 
     Knows: x, w, w* and the trainer. Budget: up to θ at a share β of the labels. Guarantees:
     theorem1, sharp.
 
     Parameters
     ----------
-    bound, probability
-        θ ≥ 0 and β in [0, 1].
+    bound
+        The bound θ ≥ 0, the largest change of a label.
+    probability
+        The probability β in [0, 1] that a label is attacked.
     """
 
     query_fields: ClassVar[tuple[str, ...]] = ("sign", "uniform", "push", "step")
@@ -38,7 +40,7 @@ class Mixture(Attack):
 
     @staticmethod
     def distort(bound: Any, query: Query) -> Any:
-        """Return ξ of the attack whose turn it is."""
+        """Return ξ of the attack of this step."""
         turn = query.step - 5.0 * np.floor(query.step / 5.0)
         by_coin = select(query.uniform < 0.5, bound, -bound)
         noise = bound * (2.0 * query.uniform - 1.0)

@@ -1,4 +1,4 @@
-"""Scales labels."""
+"""Multiplies labels by a factor."""
 
 from __future__ import annotations
 
@@ -15,18 +15,22 @@ __all__ = ["Multiplicative"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Multiplicative(Unlimited):
-    r"""Multiplies labels by a factor: outside the theorem, which is about additive changes.
+    r"""Multiplies labels by a factor c; no guarantee covers it.
 
     .. math:: v = c\, y, \qquad \xi = \mathrm{clip}((c - 1)\, y,\, -\theta,\, \theta)
+
+    Here v is the label that the trainer receives. Large labels change most.
 
     Knows: y. Budget: any change of a share β of the labels. Guarantees: none.
 
     Parameters
     ----------
     factor
-        c, of any sign.
-    bound, probability
-        θ, infinite unless given, and β in [0, 1].
+        The factor c, of either sign, up to 1e70 in size.
+    bound
+        The bound θ ≥ 0, the largest change of a label; infinite by default.
+    probability
+        The probability β in [0, 1] that a label is attacked.
     """
 
     factor: float

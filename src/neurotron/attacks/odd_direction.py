@@ -1,4 +1,4 @@
-"""Pushes along one fixed direction: the attack that meets the certificate."""
+"""Pushes the weights along one fixed direction, which can reach the certified error."""
 
 from __future__ import annotations
 
@@ -19,22 +19,25 @@ __all__ = ["OddDirection"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OddDirection(Attack):
-    r"""Pushes along one fixed direction u, by an odd function of x.
+    r"""Pushes the weights along one fixed direction u.
 
     .. math:: \xi = \theta\, \mathrm{sign}(u^\top M x)
 
-    Only the odd part of ξ can move Neuro-Tron on average; with u the left singular vector of the
-    smallest singular value of ĀΣ this attack reaches the certified floor of normal inputs. M is the
-    trainer's sensing matrix, the mean gate Ā for trainers without one.
+    Only the odd part of ξ can move Neuro-Tron's weights on average, and this ξ is odd in x. If u is
+    the left singular vector for the smallest singular value of ĀΣ, the attack reaches the certified
+    error floor for normal inputs. Use it to see how close a guarantee is to the worst case. M is
+    the trainer's sensing matrix, or the mean gate Ā for trainers without one.
 
     Knows: x and M. Budget: θ at a share β of the labels. Guarantees: theorem1, sharp.
 
     Parameters
     ----------
     direction
-        u, shape (r,), not zero.
-    bound, probability
-        θ ≥ 0 and β in [0, 1].
+        The direction u in the space of weights, shape (r,), not zero.
+    bound
+        The bound θ ≥ 0, the largest change of a label.
+    probability
+        The probability β in [0, 1] that a label is attacked.
     """
 
     direction: Array = field(kw_only=True)
@@ -53,7 +56,7 @@ class OddDirection(Attack):
     def settings_for(
         cls, problem: Problem, share: float, seed: int, given: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Attack along the direction in which Neuro-Tron is held least."""
+        """Attack along the direction in which Neuro-Tron resists least."""
         return {"direction": _weakest_direction(problem)}
 
     @property
@@ -68,7 +71,7 @@ class OddDirection(Attack):
 
 
 def _weakest_direction(problem: Problem) -> Array:
-    """Return the left singular vector of the smallest singular value of ĀΣ, or of Ā without Σ."""
+    """Return the left singular vector for the smallest singular value of ĀΣ, or of Ā without Σ."""
     seen = problem.network.mean_gate
     if problem.covariance is not None:
         seen = seen @ problem.covariance

@@ -1,8 +1,9 @@
-"""What an attacker sees of a batch, and the one place where that is put together.
+"""What an attacker sees of a batch, and the one place where it is assembled.
 
-A `Query` holds arrays over (batch, arms): one row for each sample, one column for each arm, and one
-column or row only for what all arms or samples share. `QueryBuilder` takes what is known of a batch
-and adds what follows from its inputs; `visible` leaves an attack what it says it looks at.
+A `Query` holds arrays over (batch, arms), with one row for each sample and one column for each arm.
+Values that all arms or all samples share have a single column or row. `QueryBuilder` takes the
+known fields of a batch and computes the others from its inputs. `visible` hides from an attack all
+fields except those in its `query_fields`.
 """
 
 from __future__ import annotations
@@ -25,50 +26,67 @@ __all__ = [
 ]  # fmt: skip
 
 Known: TypeAlias = Array | Callable[[], Array]
-"""A field of a query, or a function that computes it, called only if an attack looks at it."""
+"""A field of a query, or a function that computes it, called only if an attack uses the field."""
 
 
 class Query(NamedTuple):
-    """What an attacker may look at; every field broadcasts over (batch, arms)."""
+    """What an attacker may see of a batch; the formulas of an `Attack` receive it.
+
+    Every field broadcasts over (batch, arms). Fields that are not in the attack's `query_fields`
+    are NaN.
+
+    Attributes
+    ----------
+    label
+        The honest label y.
+    output
+        The network's output f_w(x) at the present weights w.
+    sign
+        −1, +1, −1, … by position in the batch.
+    uniform
+        A new uniform random number in (0, 1), the same for all arms.
+    push
+        (w − w*)ᵀg with g the update direction of the sample: a ξ of this sign pushes away from w*.
+    probe
+        uᵀMx for the attack's `probe_vector` u; M = Ā for trainers without a sensing matrix.
+    probe_output
+        The output f_u(x) of the network with weights u.
+    norm
+        The norm ‖x‖ of the input.
+    step
+        The number of updates made so far.
+    parameter
+        The attack's own number, `Attack.parameter`.
+    """
 
     label: Any
-    """y, the honest label."""
     output: Any
-    """f_w(x), what the network answers now."""
     sign: Any
-    """−1, +1, −1, … by position in the batch."""
     uniform: Any
-    """A fresh uniform number in (0, 1), the same for all arms."""
     push: Any
-    """(w − w*)ᵀ(update direction of this sample): where a positive ξ drives the error."""
     probe: Any
-    """uᵀMx for the attack's fixed vector u; M = Ā for trainers without a sensing matrix."""
     probe_output: Any
-    """f_u(x), what the network with weights u would answer."""
     norm: Any
-    """‖x‖."""
     step: Any
-    """Number of updates made so far."""
     parameter: Any
-    """The attack's own number."""
 
     def __repr__(self) -> str:
         return f"Query({_check.shapes(self._asdict())})"
 
 
 UNSEEN = _check.freeze(np.full((1, 1), np.nan))
-"""Stands for a field that is not known, or that the attack does not look at."""
+"""The value of a field that is not known, or that the attack does not use."""
 
 
 class QueryBuilder:
-    """Builds the queries of some attacks, one column for each.
+    """Builds the queries of several attacks, one column for each.
 
     Parameters
     ----------
     attacks
         The attack on each arm, None for an arm with honest labels.
     network
-        What is learned; without it `probe` and `probe_output` are not known, unless given.
+        The network to be trained; without it, `probe` and `probe_output` are unknown unless given.
     sensing
         The matrix M of `probe`; None for the network's mean gate Ā.
     """
@@ -90,8 +108,8 @@ class QueryBuilder:
     def build(self, inputs: Array, **known: Known) -> Query:
         """Return the query of a batch of inputs, (b, n).
 
-        Fields that are `known` are taken as they are given; the others are computed if that is
-        possible and an attack looks at them, and NaN if not.
+        Fields that are `known` are used as given. The others are computed if that is possible and
+        an attack uses them; otherwise they are NaN.
         """
         fields: dict[str, Known] = {
             **dict.fromkeys(Query._fields, UNSEEN),
@@ -126,9 +144,9 @@ class QueryBuilder:
 
 
 def visible(query: Query, attack: Attack, columns: Index | slice = slice(None)) -> Query:
-    """Return what an attack on some of the arms sees: NaN in place of all but its `query_fields`.
+    """Return what an attack on some of the arms sees: all but its `query_fields` are NaN.
 
-    Fields that all arms share keep their one column.
+    Fields that all arms share keep their single column.
     """
     return Query(
         *(

@@ -1,4 +1,4 @@
-"""Adds +θ or −θ by a fair coin."""
+"""Adds +θ or −θ, each with probability ½."""
 
 from __future__ import annotations
 
@@ -12,16 +12,21 @@ __all__ = ["RandomSign"]
 
 
 class RandomSign(Attack):
-    r"""Adds +θ or −θ by a fair coin.
+    r"""Adds +θ or −θ, each with probability ½.
 
     .. math:: \xi = \theta\,[U < \tfrac12] - \theta\,[U \ge \tfrac12]
+
+    On average it does not move Neuro-Tron's weights. Use it as noise of the largest size that θ
+    allows.
 
     Knows: nothing. Budget: θ at a share β of the labels. Guarantees: theorem1, sharp.
 
     Parameters
     ----------
-    bound, probability
-        θ ≥ 0 and β in [0, 1].
+    bound
+        The bound θ ≥ 0, the largest change of a label.
+    probability
+        The probability β in [0, 1] that a label is attacked.
     """
 
     query_fields: ClassVar[tuple[str, ...]] = ("uniform",)
@@ -29,5 +34,5 @@ class RandomSign(Attack):
 
     @staticmethod
     def distort(bound: Any, query: Query) -> Any:
-        """Return ±θ with equal chance."""
+        """Return +θ or −θ, each with probability ½."""
         return select(query.uniform < 0.5, bound, -bound)

@@ -1,4 +1,4 @@
-"""Puts noise in place of labels."""
+"""Replaces labels by noise."""
 
 from __future__ import annotations
 
@@ -15,20 +15,23 @@ __all__ = ["Replacement"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Replacement(Unlimited):
-    r"""Puts a uniform number in place of the label: outside the theorem.
+    r"""Replaces labels by uniform noise; no guarantee covers it.
 
     .. math:: v = s (2U - 1), \qquad \xi = \mathrm{clip}(v - y,\, -\theta,\, \theta)
 
-    What the trainer receives has nothing to do with y. The change is as large as y is.
+    Unless θ clips it, the received label v is independent of y, and the change is as large as y is.
+    Use it for labels that are missing or lost.
 
     Knows: nothing. Budget: any change of a share β of the labels. Guarantees: none.
 
     Parameters
     ----------
     scale
-        s ≥ 0, the largest new label; 0 erases labels.
-    bound, probability
-        θ, infinite unless given, and β in [0, 1].
+        The largest new label s, in [0, 1e70]; 0 sets labels to zero.
+    bound
+        The bound θ ≥ 0, the largest change of a label; infinite by default.
+    probability
+        The probability β in [0, 1] that a label is attacked.
     """
 
     scale: float

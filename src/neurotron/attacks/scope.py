@@ -1,4 +1,4 @@
-"""What an attack looks at: whether it keeps to one sample at a time, as it says."""
+"""Checks whether an attack really looks at one sample at a time."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ __all__ = [
 
 ROWS, ARMS = 64, 3
 MOST_ROWS = 10_000
-"""Samples that are made up for a larger batch."""
-OTHER_ANSWERS = "answers differently when asked the same again"
+"""Largest number of made-up samples, also for larger batches."""
+OTHER_ANSWERS = "returns different values when called twice with the same query"
 OTHER_SAMPLES = "looks at other samples of the batch"
 OTHER_ARMS = "depends on the other arms of the simulation"
 
@@ -54,11 +54,10 @@ def sample_queries(attack: Attack, seed: int, rows: int = ROWS, arms: int = ARMS
 
 
 def looks_beyond(attack: Attack, formula: str, seed: int = 0, batch_size: int = ROWS) -> str:
-    """Return on what "distort" or "chance" of one sample depends and must not, "" if on nothing.
+    """Return what "distort" or "chance" of one sample wrongly depends on, "" if on nothing.
 
-    The same is asked twice; some samples of an arm are answered with all the others and alone, and
-    so is every arm. The answers must be the same, in a batch of 64 samples and in one of the size
-    that is wanted.
+    The formula is called twice with the same query, then with some samples alone, then with each
+    arm alone. The values must agree, in a batch of 64 samples and in one of `batch_size`.
     """
     for rows in {ROWS, min(batch_size, MOST_ROWS)}:
         if found := _looks_beyond(attack, formula, sample_queries(attack, seed, rows), rows):
@@ -69,10 +68,10 @@ def looks_beyond(attack: Attack, formula: str, seed: int = 0, batch_size: int = 
 def misstated(
     attack: Attack | Budget | None, batch_size: int, method: str = "sharp"
 ) -> tuple[str, str]:
-    """Return which formula of a user's attack depends on what it must not, and on what, or "", "".
+    """Return which formula of a user's attack depends on other samples, and on what, or ("", "").
 
-    No guarantee holds if coins depend on other samples. The sharp certificate must know whether ξ
-    does; Theorem 1 holds either way.
+    No guarantee holds if the probability of an attack depends on other samples. The sharp
+    certificate must know whether ξ does; Theorem 1 holds in both cases.
     """
     if not isinstance(attack, Attack) or type(attack) in BUILT_IN:
         return "", ""
@@ -109,15 +108,15 @@ def _looks_beyond(attack: Attack, formula: str, query: Query, rows: int) -> str:
 
 
 def ask(attack: Attack, formula: str, most: Array, query: Query) -> Any:
-    """Return what a formula answers; say so if it writes into what it is given."""
+    """Return the values of a formula; raise an error if it writes into its arguments."""
     try:
         return getattr(attack, formula)(_check.freeze(most), query)
     except ValueError as error:
         if "read-only" not in str(error):
             raise
         raise _check.InputError(
-            f"{formula} of {type(attack).__name__} writes into the arrays that it is given, and "
-            "these are read-only: let it return new ones"
+            f"{formula} of {type(attack).__name__} writes into its arguments, which are read-only "
+            "arrays: return new arrays instead"
         ) from None
 
 
@@ -131,6 +130,6 @@ def _answers(
         raise
     except (TypeError, ValueError) as error:
         raise _check.InputError(
-            f"{formula} of {type(attack).__name__} must return one number for each sample; it "
-            f"ended with {_check.shown(error)}"
+            f"{formula} of {type(attack).__name__} must return one number for each sample, but it "
+            f"raised {_check.shown(error)}"
         ) from None

@@ -1,4 +1,4 @@
-"""Turns labels round."""
+"""Flips the sign of labels."""
 
 from __future__ import annotations
 
@@ -13,18 +13,21 @@ __all__ = ["SignFlip"]
 
 
 class SignFlip(Unlimited):
-    r"""Turns the sign of labels round: outside the theorem.
+    r"""Flips the sign of labels; no guarantee covers it.
 
     .. math:: v = -y, \qquad \xi = \mathrm{clip}(-2y,\, -\theta,\, \theta)
 
-    Without a bound Neuro-Tron learns (1 − 2β) w* on average.
+    Here v is the label that the trainer receives. Without a bound, Neuro-Tron learns (1 − 2β) w* on
+    average.
 
     Knows: y. Budget: any change of a share β of the labels. Guarantees: none.
 
     Parameters
     ----------
-    bound, probability
-        θ, infinite unless given, and β in [0, 1].
+    bound
+        The bound θ ≥ 0, the largest change of a label; infinite by default.
+    probability
+        The probability β in [0, 1] that a label is attacked.
 
     Examples
     --------

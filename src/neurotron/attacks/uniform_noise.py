@@ -1,4 +1,4 @@
-"""Adds a uniform number from [−θ, θ]."""
+"""Adds uniform noise between −θ and θ."""
 
 from __future__ import annotations
 
@@ -11,16 +11,20 @@ __all__ = ["UniformNoise"]
 
 
 class UniformNoise(Attack):
-    r"""Adds a uniform number from [−θ, θ].
+    r"""Adds uniform noise between −θ and θ.
 
     .. math:: \xi = \theta (2U - 1)
+
+    On average it does not move Neuro-Tron's weights. Use it for bounded label noise.
 
     Knows: nothing. Budget: up to θ at a share β of the labels. Guarantees: theorem1, sharp.
 
     Parameters
     ----------
-    bound, probability
-        θ ≥ 0 and β in [0, 1].
+    bound
+        The bound θ ≥ 0, the largest change of a label.
+    probability
+        The probability β in [0, 1] that a label is attacked.
     """
 
     query_fields: ClassVar[tuple[str, ...]] = ("uniform",)

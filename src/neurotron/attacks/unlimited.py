@@ -1,4 +1,4 @@
-"""Base of the attacks outside the theorem: they change a label by as much as they like."""
+"""The base class of attacks whose changes have no bound, so that no theorem covers them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["Unlimited"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Unlimited(Attack):
-    """An attack that no guarantee covers, since nothing bounds what it does to a label.
+    """An attack that no guarantee covers, because its changes of a label have no bound.
 
-    A finite `bound` is honoured: ξ is then clipped to [−θ, θ]. It is still not covered.
+    With a finite `bound`, ξ is clipped to [−θ, θ]; the attack is still not covered.
     """
 
     bound: float = field(default=math.inf, kw_only=True)

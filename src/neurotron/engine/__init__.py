@@ -1,1 +1,1 @@
-"""Speed only: the loop over steps, compiled or in NumPy. Holds no formula."""
+"""The loop over steps, compiled or in NumPy. It contains no formulas of trainers or attacks."""

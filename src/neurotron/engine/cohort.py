@@ -1,4 +1,4 @@
-"""A cohort whose arms may run on different engines, over the same streams."""
+"""A cohort of arms that share one stream of batches, and may run on different engines."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Engine(NamedTuple):
 
 
 def choose(engine: str, problem: Problem, arms: Sequence[Arm]) -> list[Engine]:
-    """Return the engine of each arm: compiled wherever possible, unless one is asked for."""
+    """Return the engine of each arm: compiled if possible, unless `engine` names one."""
     _check.choice("engine", engine, ENGINES)
     chosen = []
     for arm in arms:
@@ -41,31 +41,31 @@ def choose(engine: str, problem: Problem, arms: Sequence[Arm]) -> list[Engine]:
                 "arms on the NumPy engine"
             )
         if engine == "numpy":
-            chosen.append(Engine("numpy", "asked for"))
+            chosen.append(Engine("numpy", "requested"))
         elif reason:
             chosen.append(Engine("numpy", reason))
         else:
-            chosen.append(Engine("compiled", "built in all through"))
+            chosen.append(Engine("compiled", "all its parts are built in"))
     return chosen
 
 
 class Part(Protocol):
-    """What the cohort asks of its parts, each on one engine."""
+    """The interface of the parts of a cohort, each of which runs on one engine."""
 
     state: CohortState
 
     def compile(self) -> None:
-        """Compile now what the first step would otherwise wait for."""
+        """Compile now, so that the first step does not wait for it."""
 
     def advance(self, stop: int, due: Index) -> Records:
-        """Make updates until `stop` have been made; record steps `due`, the last may be `stop`."""
+        """Make updates until `stop` are made; record the steps `due`, the last may be `stop`."""
 
 
 KINDS: dict[str, Callable[[Setup], Part]] = {"compiled": CompiledCohort, "numpy": NumpyCohort}
 
 
 class Cohort:
-    """Arms that learn from one stream of batches, each on its engine."""
+    """Arms that learn from one stream of batches, each on its own engine."""
 
     def __init__(self, setup: Setup, engines: Sequence[Engine]) -> None:
         self.state = setup.state
@@ -76,14 +76,14 @@ class Cohort:
                 self.parts.append((columns, kind(setup.part(columns))))
 
     def compile(self) -> None:
-        """Compile now what the first step would otherwise wait for."""
+        """Compile now, so that the first step does not wait for it."""
         for _, part in self.parts:
             part.compile()
 
     def advance(self, stop: int, due: Index) -> Records:
-        """Make updates until `stop` have been made; record steps `due`, the last may be `stop`.
+        """Make updates until `stop` are made; record the steps `due`, the last may be `stop`.
 
-        After an exception the state is what it was before, and the cohort must be made anew.
+        After an exception the state is unchanged, and a new cohort must be created.
         """
         made = [(columns, part.advance(stop, due)) for columns, part in self.parts]
         errors, losses = (np.empty((len(due), len(self.state.memory))) for _ in range(2))

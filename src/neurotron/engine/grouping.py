@@ -1,4 +1,4 @@
-"""Which arms the NumPy engine serves with one call: columns of arrays (…, arms)."""
+"""Groups of arms that the NumPy engine computes in one call, as columns of arrays (…, arms)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T", Attack, Trainer)
 
 
 def groups(things: Sequence[T | None]) -> list[tuple[T, Index]]:
-    """Return one thing of each formula group with the columns of the arms in it."""
+    """Return one attack or trainer of each formula group, with the columns of its arms."""
     members: dict[object, list[int]] = {}
     for column, thing in enumerate(things):
         if thing is not None:
@@ -26,7 +26,7 @@ def groups(things: Sequence[T | None]) -> list[tuple[T, Index]]:
 
 
 def sensing_groups(trainers: Sequence[Trainer]) -> list[tuple[Array, Index]]:
-    """Return each distinct sensing matrix with the columns of the arms that use it."""
+    """Return each different sensing matrix with the columns of the arms that use it."""
     groups: list[tuple[Array, list[int]]] = []
     for column, trainer in enumerate(trainers):
         if trainer.direction != "sensing":
@@ -42,5 +42,5 @@ def sensing_groups(trainers: Sequence[Trainer]) -> list[tuple[Array, Index]]:
 
 
 def columns_where(trainers: Sequence[Trainer], wanted: Callable[[Trainer], bool]) -> Index:
-    """Return the columns of the arms whose trainer is wanted."""
+    """Return the columns of the arms whose trainer satisfies a condition."""
     return np.flatnonzero([wanted(trainer) for trainer in trainers])

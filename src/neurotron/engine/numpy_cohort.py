@@ -1,8 +1,8 @@
 """The cohort loop in NumPy: one stream, many arms, formulas called on (batch, arms) arrays.
 
 One step: draw the batch → project it once → respond (outputs, gradient coefficients) → attack the
-labels → weigh the residuals → update. This is the engine for users' own laws, attacks and trainers,
-and the reference the compiled one is held against.
+labels → weight the residuals → update. This engine runs users' own attacks and trainers, and it is
+the reference for tests of the compiled engine.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ class Seen(NamedTuple):
     step: int
     batch: Batch
     sensed: list[Array]
-    """Inputs through each sensing matrix in use, each (b, r)."""
+    """The inputs times each sensing matrix, each (b, r)."""
     projected: Array
-    """Inputs through the network's basis, (b, L, r)."""
+    """The inputs projected onto the network's basis, (b, L, r)."""
     output: Array
     """f_w(x), (b, arms)."""
     coefficients: Array
-    """c with ∇f_w(x) = Σ_l c_l B_l x, (b, L, arms)."""
+    """The c with ∇f_w(x) = Σ_l c_l B_l x, (b, L, arms)."""
 
 
 class NumpyCohort:
@@ -65,11 +65,11 @@ class NumpyCohort:
         self.by_weighting = columns_where(trainers, lambda t: t.weighting is not None)
 
     def compile(self) -> None:
-        """Compile now what the first step would otherwise wait for: only the streams are."""
+        """Compile now, so that the first step does not wait for it; only streams are compiled."""
         self.stream.pairs(Purpose.ATTACK, self.state.step, 0)
 
     def advance(self, stop: int, due: Index) -> Records:
-        """Make updates until `stop` have been made; record steps `due`, the last may be `stop`."""
+        """Make updates until `stop` are made; record the steps `due`, the last may be `stop`."""
         recorded, true_weights = set(due.tolist()), self.problem.true_weights
         errors, losses = [], []
         with np.errstate(all="ignore"):  # an arm that overflows is found by `_keep_finite`
@@ -98,10 +98,10 @@ class NumpyCohort:
         sensed = [batch.inputs @ matrix.T for matrix, _ in self.by_sensing]
         return Seen(step, batch, sensed, projected, output, coefficients)
 
-    # ---- labels as they are received -----------------------------------------------------------
+    # ---- received labels -----------------------------------------------------------------------
 
     def _received(self, seen: Seen) -> Array:
-        """Return the labels as each arm receives them, (b, arms)."""
+        """Return the labels that each arm receives, (b, arms)."""
         coin, uniform = self.stream.pairs(Purpose.ATTACK, seen.step, self.batch_size)
         labels = np.repeat(seen.batch.labels[:, None], len(self.arms), axis=1)
         if not self.by_attack:
@@ -116,23 +116,23 @@ class NumpyCohort:
         return labels
 
     def _chance(self, attack: Attack, columns: Index, query: Query) -> Array:
-        """Return β, (b, columns), after checking that it is one, at most the attack's largest."""
+        """Return β, (b, columns), after checking that it is in [0, probability]."""
         shape = (self.batch_size, len(columns))
         probability = self.probability[None, columns]
         chance = answer(attack, "chance", attack.chance(probability, query), shape)
         if not ((chance >= 0.0) & (chance <= probability * (1.0 + 1e-12))).all():
             raise _check.InputError(
-                f"attack {attack!r} gave a chance outside [0, probability] at step "
-                f"{self.state.step}"
+                f"`chance` of {attack!r} must return probabilities in [0, probability], which it "
+                f"did not at step {self.state.step}"
             )
         return chance
 
     def _distortion(
         self, attack: Attack, columns: Index, query: Query, tame: npt.NDArray[np.bool_]
     ) -> Array:
-        """Return ξ, (b, columns), after checking that the formula kept its promise |ξ| ≤ θ.
+        """Return ξ, (b, columns), after checking that |ξ| ≤ θ.
 
-        Inputs that are not `tame`, near the end of the range of numbers, excuse it from that.
+        It is not checked for inputs that are not `tame`, which are so large that numbers overflow.
         """
         bound = self.bound[None, columns]
         shape = (self.batch_size, len(columns))
@@ -141,13 +141,13 @@ class NumpyCohort:
         if excess.any():
             worst = float(distortion[excess][0])
             raise _check.InputError(
-                f"attack {attack!r} returned a distortion of {worst:g}, outside its bound, at step "
-                f"{self.state.step}"
+                f"`distort` of {attack!r} must return changes within its bound, but returned "
+                f"{worst:g} at step {self.state.step}"
             )
         return distortion
 
     def _query(self, seen: Seen, uniform: Array) -> Query:
-        """Return what the attacks see; probes are made of the projections that there are."""
+        """Return what the attacks see; probes use the projections that were already computed."""
         return self.queries.build(
             seen.batch.inputs,
             label=seen.batch.labels[:, None],
@@ -206,7 +206,7 @@ class NumpyCohort:
         self._keep_finite(self.state.weights + self._move(seen, weight))
 
     def _adapt(self, trainer: Trainer, columns: Index, seen: Seen, residual: Array) -> None:
-        """Let a trainer observe the batch and change its state."""
+        """Update the state of a trainer from what it observes in the batch."""
         memory = _memory(self.state, columns)
         mean: tuple[Array, ...] = ()
         if trainer.observe is not Trainer.observe:
@@ -231,7 +231,7 @@ class NumpyCohort:
         residual: Array,
         memory: tuple[Array, ...],
     ) -> tuple[Array, ...]:
-        """Return what a trainer observes, each number averaged over the batch, (columns,)."""
+        """Return what a trainer observes, averaged over the batch; each number is (columns,)."""
         observed = trainer.observe(residual, self._squared_length(seen, columns), memory)
         values = (answer(trainer, "observe", value, residual.shape) for value in observed)
         if not np.isin(columns, self.by_weighting).any():
@@ -266,7 +266,7 @@ class NumpyCohort:
         return length[:, columns]
 
     def _keep_finite(self, moved: Array) -> None:
-        """Take the new weights of every running arm that has not diverged by them."""
+        """Set the new weights of every running arm, and stop the arms that diverge."""
         state = self.state
         fine = np.abs(moved).max(axis=0) <= self.limit
         running = state.running
@@ -284,7 +284,7 @@ class NumpyCohort:
 
 
 def answer(owner: Attack | Trainer, formula: str, value: Any, shape: tuple[int, ...]) -> Array:
-    """Return what a formula gave as numbers of `shape`; it may be one number, or have all axes."""
+    """Return the value of a formula, a number or an array with all axes, as an array of `shape`."""
     try:
         numbers = np.asarray(value, np.float64)
         if value is not None and numbers.ndim in (0, len(shape)):
@@ -303,6 +303,6 @@ def _omega(batch: Batch) -> Array:
 
 
 def _memory(state: CohortState, columns: Index) -> tuple[Array, ...]:
-    """Return the states of some arms' trainers, each number as an array (columns,)."""
+    """Return the states of the trainers of some arms, each number as an array (columns,)."""
     states = [state.memory[column] for column in columns]
     return tuple(np.array(values) for values in zip(*states, strict=True))

@@ -16,21 +16,21 @@ Record = Literal["log", "all"] | int
 
 
 class Records(NamedTuple):
-    """What was recorded: infinite, never NaN, for arms that had diverged."""
+    """Recorded errors and losses; they are infinite, never NaN, for arms that have diverged."""
 
     steps: Index
     """(records,)."""
     errors: Array | None
-    """‖w − w*‖, (records, arms); None if nobody knows w*."""
+    """‖w − w*‖, (records, arms); None if w* is not known."""
     losses: Array
-    """Mean squared residual on the batch faced next, (records, arms)."""
+    """Mean squared residual on the next batch, (records, arms)."""
 
     def __repr__(self) -> str:
         return f"Records({_check.shapes(self._asdict())})"
 
     @classmethod
     def joined(cls, parts: Sequence[Records]) -> Records:
-        """Return the records of one part after the other."""
+        """Return the records of consecutive parts of a run as one."""
         errors = [part.errors for part in parts if part.errors is not None]
         return cls(
             np.concatenate([part.steps for part in parts]),
@@ -52,7 +52,7 @@ class Records(NamedTuple):
         return self
 
     def at(self, chosen: Index) -> Records:
-        """Return the records at some places."""
+        """Return the records at the chosen positions."""
         errors = None if self.errors is None else self.errors[chosen]
         return Records(self.steps[chosen], errors, self.losses[chosen])
 
@@ -62,11 +62,11 @@ MOST = 10_000_000
 
 
 def recorded_steps(record: Record, steps: int) -> Index:
-    """Return the recorded steps of a run: always 0 and the last, in between as `record` says.
+    """Return the recorded steps of a run: 0, the last step, and others chosen by `record`.
 
-    ``"log"`` gives 40 steps a decade, ``"all"`` every step, a number s every s-th. Which steps are
-    recorded up to some point never depends on how much longer the run is. More than ten million
-    records are refused: they would not fit. A number beyond `steps` leaves the first and the last.
+    ``"log"`` records 40 steps per decade, ``"all"`` every step, and a number s every s-th step. A
+    number beyond `steps` records the first and the last step only. A longer run records the same
+    steps and more. More than ten million records are refused, as they would not fit into memory.
 
     >>> recorded_steps(40, 100)
     array([  0,  40,  80, 100])
@@ -83,8 +83,8 @@ def recorded_steps(record: Record, steps: int) -> Index:
         every = record if isinstance(record, int) else 1
         if steps // every > MOST:
             raise _check.InputError(
-                f"record={record!r} would keep {steps // every:,} records: record every "
-                f"{-(-steps // MOST):,} steps or fewer times"
+                f"record={record!r} would store {steps // every:,} records, more than fit into "
+                f"memory: use record={-(-steps // MOST)} or a larger number"
             )
         before = np.arange(0, steps, min(every, max(steps, 1)), dtype=np.intp)
     return np.append(before[before < steps], steps)

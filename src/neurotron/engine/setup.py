@@ -1,4 +1,4 @@
-"""Everything a cohort is made of, whichever engine runs it."""
+"""Everything that an engine needs to run a cohort."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ __all__ = ["Setup"]
 
 
 class Setup(NamedTuple):
-    """Who learns what from which batches, and where they stand."""
+    """A problem, its arms, the stream of batches, and the present state of the arms."""
 
     problem: Problem
     arms: Sequence[Arm]
-    """With their trainers resolved."""
+    """The arms, with trainers whose step size and sensing matrix are numbers."""
     batch_size: int
     stream: Stream
     """The random numbers of this replicate."""
     state: CohortState
-    """Where the arms stand; the cohort updates it in place."""
+    """The state of the arms, which the cohort updates in place."""
 
     def part(self, columns: Index) -> Setup:
-        """Return the setup of some arms, with a state of their own."""
+        """Return the setup of some arms, with a copy of their state."""
         arms = [self.arms[int(column)] for column in columns]
         return self._replace(arms=arms, state=self.state.part(columns))
 
     def with_current_trainers(self) -> Setup:
-        """Return the setup with the trainer of the stage that each arm is in."""
+        """Return the setup with the trainer of each arm's present stage."""
         arms = [
             dataclasses.replace(arm, trainer=arm.trainer.parts[stage.part])
             for arm, stage in zip(self.arms, self.state.stages, strict=True)

@@ -1,4 +1,4 @@
-"""What the next step needs to know: the state of a cohort."""
+"""The state of a cohort: everything that the next step depends on."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class CohortState:
     stopped_at: Index
     """The step at which an arm diverged, −1 while it runs; shape (arms,)."""
     average: Array
-    """The weights that count, (r, arms): averages, for trainers that average."""
+    """The weights that are reported, (r, arms): averages, for trainers that average."""
     stages: list[Stage]
-    """Which stage each arm is in."""
+    """The present stage of each arm."""
 
     @classmethod
     def initial(cls, problem: Problem, arms: list[Arm]) -> CohortState:
@@ -44,14 +44,14 @@ class CohortState:
 
     @property
     def next_stage_at(self) -> int:
-        """The step at which the next stage begins, of any arm that runs."""
+        """The first step at which a running arm begins its next stage."""
         ends = [stage.until for stage, runs in zip(self.stages, self.running, strict=True) if runs]
         return min(ends, default=self.step)
 
     def begin_due_stages(self, arms: Sequence[Arm]) -> None:
-        """Begin the next stage of the arms that run and whose stage is over.
+        """Begin the next stage of the running arms whose stage has ended.
 
-        A stage begins at the weights that count. An arm whose stage goes on keeps its average.
+        A stage begins at the reported weights. An arm whose stage continues keeps its average.
         """
         for column in np.flatnonzero(self.running).tolist():
             here = Snapshot(_check.freeze(self.average[:, column].copy()), self.memory[column])
@@ -77,7 +77,7 @@ class CohortState:
         return np.where(self.running & ~np.isnan(values), values, np.inf)
 
     def kept(self) -> KeptState:
-        """Return a copy that nobody can change."""
+        """Return a copy that cannot be changed."""
         state = self.part(np.arange(len(self.memory)))
         return KeptState(
             state.step,
@@ -100,7 +100,7 @@ class CohortState:
         )
 
     def take(self, columns: Index, part: CohortState) -> None:
-        """Take over the state of some arms."""
+        """Overwrite the state of some arms."""
         self.step = part.step
         self.weights[:, columns] = part.weights
         self.average[:, columns] = part.average
@@ -111,7 +111,7 @@ class CohortState:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class KeptState(Pickled):
-    """The state at the end of a run, which cannot be changed: what `resume` goes on from."""
+    """The state at the end of a run, which cannot be changed and from which `resume` continues."""
 
     step: int
     weights: Array
@@ -124,7 +124,7 @@ class KeptState(Pickled):
         return f"KeptState({_check.shapes({'step': self.step, 'weights': self.weights})})"
 
     def resumed(self) -> CohortState:
-        """Return the state to go on from: a copy, which the engine changes."""
+        """Return a copy of the state, which the engine can change, to continue from."""
         return CohortState(
             self.step,
             self.weights.copy(),
@@ -136,9 +136,9 @@ class KeptState(Pickled):
 
 
 def divergence_limit(problem: Problem) -> float:
-    """Return the size of a weight beyond which an arm has diverged.
+    """Return the absolute value of a weight above which an arm counts as diverged.
 
-    It is 10⁶ (1 + the largest weight of the start, or of w* where that is known).
+    It is 10⁶ times 1 plus the largest weight at the start, or of w* if that is known and larger.
     """
     known = (problem.initial_weights, problem.true_weights)
     largest = max(float(np.abs(weights).max()) for weights in known if weights is not None)

@@ -1,4 +1,4 @@
-"""How much a sample counts by its inputs, and how much the newest weights in an average."""
+"""The weight of a sample by the norm of its inputs, and of the newest weights in an average."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from neurotron._formula import select
 __all__ = ["inverse_square", "newest_share"]
 
 LEAST = 1e-300
-"""A squared norm below this is that of x = 0: what it divides would not be a number any more."""
+"""A smaller squared norm is treated as 0, as dividing by it would overflow."""
 
 
 def inverse_square(square: Any) -> Any:
@@ -24,10 +24,10 @@ def inverse_square(square: Any) -> Any:
 
 
 def newest_share(count: Any) -> Any:
-    r"""Return how much the newest of `count` weights counts in their average.
+    r"""Return the share of the newest of `count` weight vectors in their average.
 
-    The t-th then counts as :math:`t (t+1) (t+2)`, of the order t³ (Shamir and Zhang, *Stochastic
-    gradient descent for non-smooth optimization*, 2013).
+    The t-th vector then has the weight :math:`t (t+1) (t+2)`, of the order t³ (Shamir and Zhang,
+    *Stochastic gradient descent for non-smooth optimization*, 2013).
 
     >>> newest_share(1.0)
     1.0

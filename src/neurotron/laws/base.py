@@ -1,7 +1,8 @@
-"""What every law of the inputs x offers: a transform of uniforms, and its moments.
+"""Base classes of laws (probability distributions) of the inputs x.
 
-The stream deals out *pairs* (u, v) of independent uniforms on (0, 1). A law turns a fixed number of
-pairs into a batch, so any batch can be drawn again and both engines draw the same one.
+A law transforms uniform random numbers into inputs, and knows the moments of these inputs. The
+stream supplies *pairs* (u, v) of independent uniforms on (0, 1). A law turns a fixed number of
+pairs into a batch, so that any batch can be drawn again and both engines draw the same one.
 """
 
 from __future__ import annotations
@@ -26,45 +27,58 @@ __all__ = ["Law", "ProductLaw", "ScaledLaw"]
 
 
 class Law(Pickled, metaclass=Explained):
-    """A law of inputs x in Rⁿ."""
+    """Base of all laws (probability distributions) of inputs x in Rⁿ.
+
+    To write your own law, derive from `ProductLaw` if its coordinates are independent and
+    identically distributed, and check it with `check_law`.
+    """
 
     corrupted: ClassVar[bool] = False
-    """Whether labels are made of other inputs than the trainer sees, those of `clean`."""
+    """Whether labels are computed from inputs that the trainer does not see, those of `clean`."""
 
     @property
     def weighted(self) -> bool:
-        """Whether some inputs count more than others, as rows with sample weights do."""
+        """Whether some inputs count more than others, as with sample weights."""
         return False
 
     @property
     def symmetric(self) -> bool:
-        """Whether x and −x have the same law (the paper's Assumption 1): stated, not guessed."""
+        """Whether x and −x have the same law (the paper's Assumption 1).
+
+        A law states this; it is not estimated from samples.
+        """
         return False
 
     @property
     def n_inputs(self) -> int | None:
-        """The only dimension this law has, or None if it has one for every n."""
+        """The dimension of x if it is fixed; None if the law exists for every dimension."""
         return None
 
     @property
     def clean(self) -> Law:
-        """The law of the inputs that labels are made of, drawn from the same uniforms: itself."""
+        """The law of the inputs that labels are computed from, which use the same uniforms.
+
+        This is the law itself unless it corrupts inputs.
+        """
         return self
 
     @abstractmethod
     def pairs(self, batch_size: int, n_inputs: int) -> int:
-        """Return how many pairs of uniforms make a batch."""
+        """Return how many pairs of uniforms a batch needs."""
 
     @abstractmethod
     def inputs(self, u: Array, v: Array, batch_size: int, n_inputs: int) -> Array:
-        """Return a batch, shape (b, n), from that many pairs."""
+        """Return a batch of inputs, shape (b, n), from as many pairs as `pairs` returns."""
 
     @abstractmethod
     def covariance(self, n_inputs: int) -> Array | None:
         """Return Σ = E[xxᵀ], (n, n); None if it is infinite."""
 
     def norm_moment(self, order: int, n_inputs: int) -> float:
-        """Return m_i = E‖x‖^i for i = 1 … 4, inf if infinite; never below the true value."""
+        """Return m_i = E‖x‖^i of order i = 1 … 4, inf if it is infinite.
+
+        The returned value may be an upper bound, but is never below the true moment.
+        """
         order = _check.integer("order", order, 1, 4)
         n = _check.integer("n_inputs", n_inputs, 1)
         _check.entries("the input", n)
@@ -74,10 +88,10 @@ class Law(Pickled, metaclass=Explained):
 
     @abstractmethod
     def _norm_moment(self, order: int, n: int) -> float:
-        """Return m_i for an order and a dimension that have been checked."""
+        """Return m_i for an order and a dimension that were checked before."""
 
     def even_moments(self, n_inputs: int, weighting: str | None = None) -> EvenMoments:
-        """Return the moments the sharp certificate is made of; None where they are not known."""
+        """Return the moments that the sharp certificate needs; None where they are not known."""
         covariance = self.covariance(n_inputs) if weighting is None else None
         return EvenMoments(covariance, covariance, covariance, None)
 
@@ -85,28 +99,30 @@ class Law(Pickled, metaclass=Explained):
         """Refuse an asymmetric law where the theory needs parity symmetry."""
         if not self.symmetric:
             raise _check.InputError(
-                f"{purpose} needs a parity-symmetric law of x (Assumption 1), and {self!r} is not "
-                "known to be one"
+                f"{purpose} needs a parity-symmetric law, for which x and −x have the same "
+                f"distribution (Assumption 1), and {self!r} is not known to be one"
             )
 
     def require_clean(self, purpose: str) -> None:
-        """Refuse a law that corrupts inputs where labels must be those of the inputs seen."""
+        """Refuse a law that corrupts inputs where labels must belong to the inputs seen."""
         if self.corrupted:
             raise _check.InputError(
-                f"{purpose} needs labels that are made of the inputs seen, and {self!r} corrupts "
-                "these: use certify(…, method='measured'), which needs no theorem"
+                f"{purpose} needs labels that are computed from the inputs the trainer sees, and "
+                f"{self!r} corrupts these inputs: use certify(…, method='measured'), which needs "
+                "no theorem"
             )
 
 
 class ProductLaw(Law):
-    """A law with independent, identically distributed coordinates.
+    """A law (probability distribution) with independent, identically distributed coordinates.
 
-    A subclass gives `coordinates` (the transform), `variance`, `kurtosis` and `symmetric`. With a
-    `density` the odd norm moments are exact to rounding; without, they are bounded from above.
+    Derive from it to write your own law. A subclass defines `coordinates` (the transform),
+    `variance`, `kurtosis` and `symmetric`. If it also defines `density`, the odd norm moments are
+    exact up to rounding; otherwise they are bounded from above.
 
     Examples
     --------
-    The triangular law on (−1, 1), as a user would write it:
+    The triangular law on (−1, 1):
 
     >>> import neurotron as nt
     >>> class Triangular(nt.ProductLaw):
@@ -128,14 +144,14 @@ class ProductLaw(Law):
 
     @property
     def tail(self) -> float:
-        """Norm moments of this order and above are reported infinite."""
+        """The order from which on norm moments are reported as infinite."""
         if math.isinf(self.variance):
             return 0.0
         return 2.5 if math.isinf(self.kurtosis) else math.inf
 
     @property
     def unit(self) -> float:
-        """A typical size of |x|, in which quadrature measures it."""
+        """A typical size of |x|, which quadrature uses as its unit."""
         return 1.0
 
     @abstractmethod
@@ -143,19 +159,19 @@ class ProductLaw(Law):
         """Return one or two independent coordinates from each pair of uniforms (elementwise)."""
 
     def density(self, x: Array) -> Array | None:
-        """Return the density of one coordinate at x > 0, of both signs together divided by two.
+        """Return the density of one coordinate at x > 0, averaged over x and −x; None if unknown.
 
-        With it, give `unit`: quadrature looks for the mass between e^−50 and e^66 of it.
+        If you define it, define `unit`, too: quadrature covers |x| from e^−50 to e^66 units.
         """
         return None
 
     def masses(self) -> tuple[Array, Array] | None:
-        """Return points |x|/unit with the chance of each, for quadrature; None if unknown."""
+        """Return points |x|/unit with their probabilities, for quadrature; None if unknown."""
         return masses_of_density(self)
 
     @cached_property
     def per_pair(self) -> int:
-        """How many coordinates a pair of uniforms gives."""
+        """How many coordinates are made from a pair of uniforms, 1 or 2."""
         parts = self.coordinates(np.array([0.5]), np.array([0.5]))
         if not isinstance(parts, tuple) or len(parts) not in (1, 2):
             raise _check.InputError(
@@ -164,7 +180,7 @@ class ProductLaw(Law):
         return len(parts)
 
     def pairs(self, batch_size: int, n_inputs: int) -> int:
-        """Return how many pairs of uniforms make a batch."""
+        """Return how many pairs of uniforms a batch needs."""
         return -(-batch_size * n_inputs // self.per_pair)
 
     def inputs(self, u: Array, v: Array, batch_size: int, n_inputs: int) -> Array:
@@ -179,7 +195,7 @@ class ProductLaw(Law):
         return _check.freeze(self.variance * np.eye(n)) if math.isfinite(self.variance) else None
 
     def even_moments(self, n_inputs: int, weighting: str | None = None) -> EvenMoments:
-        """Return the moments the sharp certificate is made of: exact, if the law is symmetric."""
+        """Return the moments that the sharp certificate needs; exact if the law is symmetric."""
         if not self.symmetric:
             return super().even_moments(n_inputs, weighting)
         return of_product(self, n_inputs, weighting, normal=False)
@@ -197,8 +213,13 @@ class ProductLaw(Law):
 class ScaledLaw(ProductLaw):
     """A symmetric product law with a `scale` that multiplies every coordinate.
 
-    Between 1e-70 and 1e70, so that fourth powers are still numbers. A subclass gives `formula`,
-    which depends on nothing but its arguments, so that it can be compiled.
+    A subclass defines `formula`, which depends on nothing but its arguments, so that it can be
+    compiled.
+
+    Parameters
+    ----------
+    scale
+        Factor of every coordinate, from 1e-70 to 1e70, so that fourth powers do not overflow.
     """
 
     scale: float = field(default=1.0, kw_only=True)
@@ -213,12 +234,12 @@ class ScaledLaw(ProductLaw):
 
     @classmethod
     def formulas(cls) -> tuple[Callable[..., tuple[Any, ...]], ...]:
-        """Return all that `formula` may be, whatever the settings."""
+        """Return every function that `formula` may be, whatever the parameters."""
         return (cls.formula,)
 
     @property
     def shape(self) -> float:
-        """What `formula` needs to know besides the scale."""
+        """The second parameter of `formula`, next to the scale."""
         return 0.0
 
     def coordinates(self, u: Array, v: Array) -> tuple[Array, ...]:

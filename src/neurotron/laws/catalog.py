@@ -1,6 +1,6 @@
-"""The built-in laws: the one list of them, and their names.
+"""The list of the built-in laws, and their names.
 
-To add one, import it here as the others are and put it in `BUILT_IN`. Its name in text, its export
+To add one, import it here like the others and put it in `BUILT_IN`. Its name in text, its export
 from `neurotron.laws` and its place in the compiled loop follow from that.
 """
 
@@ -23,16 +23,17 @@ BUILT_IN: tuple[type[ScaledLaw], ...] = (Normal, Laplace, StudentT, Uniform, Rad
 
 
 def _corrupted(scale: float, probability: float = 1.0, law: str = "normal") -> Corrupted:
-    """Return inputs that normal noise corrupts after labels were made of them.
+    """Return inputs with normal noise, added after the labels were computed.
 
-    The law is written as elsewhere, with a semicolon between settings: law=student-t:dof=4;scale=2.
+    The law is written as elsewhere, with a semicolon between its parameters:
+    law=student-t:dof=4;scale=2.
     """
     _check.instance("law", law, str)
     return Corrupted(BY_NAME.build(law.replace(";", ",")), scale, probability)
 
 
 def _autoregressive(rho: float, n_inputs: int) -> Correlated:
-    """Return normal inputs whose neighbours are correlated: E[x_i x_j] is rho to the |i − j|."""
+    """Return normal inputs with correlation rho^|i − j| between x_i and x_j."""
     rho = _check.number("rho", rho, "(-1, 1)")
     place = np.arange(_check.integer("n_inputs", n_inputs, 1, 3000))
     return Correlated.from_covariance(rho ** np.abs(np.subtract.outer(place, place)))

@@ -1,4 +1,4 @@
-"""Correlated inputs: a linear image of independent coordinates."""
+"""Correlated inputs: independent coordinates times a matrix."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ __all__ = ["Correlated"]
 
 @dataclass(frozen=True, eq=False)
 class Correlated(Law):
-    """The law of x = B z with independent coordinates z.
+    """The law (probability distribution) of correlated inputs x = B z, z independent.
+
+    Use `from_covariance` if you know the covariance of x rather than B.
 
     Parameters
     ----------
     base
-        Product law of z.
+        The law of the independent coordinates z, a `ProductLaw`.
     matrix
-        B, shape (n, m).
+        The matrix B, shape (n, m), not zero.
 
     Examples
     --------
@@ -54,7 +56,16 @@ class Correlated(Law):
     def from_covariance(
         cls, covariance: npt.ArrayLike, base: ProductLaw | None = None
     ) -> Correlated:
-        """Return the law with positive definite covariance Σ made from `base` (default normal)."""
+        """Return the law with a given covariance Σ.
+
+        Parameters
+        ----------
+        covariance
+            Σ, (n, n), symmetric and positive definite.
+        base
+            The law of the independent coordinates, `Normal` by default. Its variance must be
+            finite.
+        """
         base = Normal() if base is None else _check.instance("base", base, ProductLaw)
         sigma = _check.array("covariance", covariance, ("n", "n"))
         symmetric = sigma.shape[0] == sigma.shape[1] and np.allclose(
@@ -64,7 +75,7 @@ class Correlated(Law):
             raise _check.InputError("`covariance` must be a symmetric square matrix")
         if math.isinf(base.variance):
             raise _check.InputError(
-                f"{base!r} has no variance: give Correlated(base, matrix) instead"
+                f"{base!r} has no finite variance: use Correlated(base, matrix) instead"
             )
         try:
             root = np.linalg.cholesky(sigma)
@@ -79,11 +90,11 @@ class Correlated(Law):
 
     @property
     def symmetric(self) -> bool:
-        """A linear image is symmetric if its base is."""
+        """Whether the base is symmetric, for then x is, too."""
         return self.base.symmetric
 
     def pairs(self, batch_size: int, n_inputs: int) -> int:
-        """Return how many pairs of uniforms make a batch."""
+        """Return how many pairs of uniforms a batch needs."""
         return self.base.pairs(batch_size, self.matrix.shape[1])
 
     def inputs(self, u: Array, v: Array, batch_size: int, n_inputs: int) -> Array:
@@ -96,7 +107,7 @@ class Correlated(Law):
         return None if inner is None else _check.freeze(self.matrix @ inner @ self.matrix.T)
 
     def even_moments(self, n_inputs: int, weighting: str | None = None) -> EvenMoments:
-        """Exact without weights, and with them for a normal base; else not known."""
+        """Return exact moments without weights, or for a normal base; otherwise none are known."""
         if weighting is None:
             return self.base.even_moments(self.matrix.shape[1]).image(self.matrix)
         if isinstance(self.base, Normal):
@@ -104,7 +115,7 @@ class Correlated(Law):
         return super().even_moments(n_inputs, weighting)
 
     def _norm_moment(self, order: int, n: int) -> float:
-        """Exact for i = 2, 4 and for normal z; else m1 ≤ √m2 and m3 ≤ √(m2 m4)."""
+        """Return m_i, exact for i = 2, 4 or normal z; else the bounds m1 ≤ √m2, m3 ≤ √(m2 m4)."""
         if order in (1, 3) and isinstance(self.base, Normal):
             return self._normal_odd_moment(order)
         m2 = self._even_moment(2)
@@ -114,10 +125,10 @@ class Correlated(Law):
         return m4 if order == 4 else math.sqrt(m2 * m4)
 
     def _even_moment(self, order: int) -> float:
-        """E‖x‖² = ς² tr G and E‖x‖⁴ = ς⁴((tr G)² + 2 tr G² + (κ − 3) Σ G_jj²), G = BᵀB."""
+        """Return m2 = ς² tr G or m4 = ς⁴((tr G)² + 2 tr G² + (κ − 3) Σ G_jj²), G = BᵀB."""
         if not self.symmetric:
             raise _check.InputError(
-                f"the norm moments of {self!r} need a symmetric base: the mixed moments of an "
+                f"the norm moments of {self!r} need a symmetric base law: the mixed moments of an "
                 "asymmetric one are not known"
             )
         variance, kurtosis = self.base.variance, self.base.kurtosis
@@ -130,7 +141,7 @@ class Correlated(Law):
         return variance**2 * (float(np.trace(gram)) ** 2 + spread)
 
     def _normal_odd_moment(self, order: int) -> float:
-        """Quadrature of `laws.moments` for ‖x‖² = Σ λ_j z_j², z standard normal."""
+        """Return m1 or m3 by the quadrature of `laws.moments`: ‖x‖² = Σ λ_j z_j², z normal."""
         eigenvalues = np.linalg.eigvalsh(self.matrix.T @ self.matrix).clip(min=0.0)
         unit = float(eigenvalues.max()) * self.base.variance
         ratio = eigenvalues / eigenvalues.max()

@@ -1,4 +1,4 @@
-"""Inputs that are corrupted after the labels were made."""
+"""Inputs that are corrupted after the labels were computed."""
 
 from __future__ import annotations
 
@@ -19,23 +19,25 @@ __all__ = ["Corrupted"]
 
 @dataclass(frozen=True, eq=False)
 class Corrupted(Law):
-    r"""The law of x' = x + c s z: labels are made of x, the trainer sees x'.
+    r"""Noisy inputs x' = x + c s z: labels are computed from x, the trainer sees x'.
 
-    With z standard normal and c = 1 with chance p, else 0, both independent of x: what becomes of
-    guarantees when inputs, not labels, are attacked is the paper's third open question. Nothing is
-    guaranteed here, since labels are not f_{w*} of the inputs the trainer sees. Neuro-Tron is then
-    drawn to the w with MΣ'Āᵀw = MΣĀᵀw*, which is w*/(1 + ps²) for inputs of variance 1.
+    Here z is standard normal, and c is 1 with probability p, else 0; both are independent of x. Use
+    this law (probability distribution) to study attacks on inputs instead of labels, which is the
+    paper's third open question. No guarantee holds, because the labels are not f_{w*} of the inputs
+    the trainer sees. Neuro-Tron is drawn to the w with MΣ'Āᵀw = MΣĀᵀw*, which is w*/(1 + ps²) for
+    inputs of variance 1.
 
-    Moments are those of x'. The clean inputs are those that `law` alone would draw, at any scale.
+    The moments are those of x'. The clean inputs x are the same at every scale: those that `law`
+    alone would draw.
 
     Parameters
     ----------
     law
         The law of x.
     scale
-        s > 0, the standard deviation of the corruption.
+        Standard deviation s > 0 of the noise.
     probability
-        p in [0, 1], the chance that a row is corrupted.
+        Probability p in [0, 1] that an input is corrupted.
 
     Examples
     --------
@@ -52,7 +54,7 @@ class Corrupted(Law):
 
     def __post_init__(self) -> None:
         if _check.instance("law", self.law, Law).corrupted:
-            raise _check.InputError(f"`law` is corrupted already, got {self.law!r}")
+            raise _check.InputError(f"`law` must not be corrupted already, got {self.law!r}")
         object.__setattr__(self, "scale", _check.number("scale", self.scale, "[1e-70, 1e70]"))
         chance = _check.number("probability", self.probability, "[0, 1]")
         object.__setattr__(self, "probability", chance)
@@ -62,17 +64,17 @@ class Corrupted(Law):
 
     @property
     def weighted(self) -> bool:
-        """Whether the clean inputs are."""
+        """Whether some of the clean inputs count more than others."""
         return self.law.weighted
 
     @property
     def symmetric(self) -> bool:
-        """The corruption is symmetric, so x' is if x is."""
+        """Whether x is symmetric: then x' is, too, because the noise is."""
         return self.law.symmetric
 
     @property
     def n_inputs(self) -> int | None:
-        """That of the clean law."""
+        """The dimension of the clean inputs if it is fixed, else None."""
         return self.law.n_inputs
 
     @property
@@ -81,7 +83,7 @@ class Corrupted(Law):
         return self.law
 
     def pairs(self, batch_size: int, n_inputs: int) -> int:
-        """Return how many pairs of uniforms make a batch: those of x, b coins, those of z."""
+        """Return how many pairs of uniforms a batch needs: those for x, for b coins, and for z."""
         clean = self.law.pairs(batch_size, n_inputs)
         return clean + batch_size + Normal().pairs(batch_size, n_inputs)
 
@@ -100,7 +102,7 @@ class Corrupted(Law):
         return None if inner is None else _check.freeze(inner + self._added * np.eye(n_inputs))
 
     def even_moments(self, n_inputs: int, weighting: str | None = None) -> EvenMoments:
-        r"""Exact without weights, else not known.
+        r"""Return exact moments without weights; with weights none are known.
 
         .. math:: E[(x'^\top G x')\, x'x'^\top] = Q(G) + p s^2 (\mathrm{tr}(G) \Sigma
                   + \mathrm{tr}(G\Sigma) I + 2 G\Sigma + 2 \Sigma G) + p s^4 (\mathrm{tr}(G) I + 2G)
@@ -122,11 +124,11 @@ class Corrupted(Law):
 
     @property
     def _added(self) -> float:
-        """What the corruption adds to the variance of a coordinate."""
+        """The variance that the noise adds to a coordinate."""
         return self.probability * self.scale**2
 
     def _norm_moment(self, order: int, n: int) -> float:
-        """Exact for i = 2, 4; else m1 ≤ √m2 and m3 ≤ √(m2 m4)."""
+        """Return m_i, exact for i = 2, 4; else the bounds m1 ≤ √m2 and m3 ≤ √(m2 m4)."""
         clean = self.law.norm_moment(2, n)
         m2 = clean + n * self._added
         if order <= 2:

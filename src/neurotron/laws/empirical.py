@@ -18,22 +18,27 @@ __all__ = ["Empirical"]
 
 @dataclass(frozen=True, eq=False)
 class Empirical(Law):
-    """The law that picks one of the given rows, each with the same chance.
+    """Rows of data, each drawn with the same probability.
 
-    A row may count c times, c of mean 1 over the rows. Moments then go by what a trainer does with
-    it: every update is multiplied by c, so E[c xxᵀ] stands for Σ, and c² stands wherever updates
-    are squared. The chance of a row, and with it E‖x‖^i, is the same for all.
+    This is the law (probability distribution) to use when inputs come from a data set. For rows
+    with labels, `Problem.from_rows` makes it.
+
+    With sample weights, a row counts c times, where c has mean 1 over the rows. Every update is
+    then multiplied by c, so the moments use E[c xxᵀ] in place of Σ, and c² wherever updates are
+    squared. All rows are still drawn equally often, so E‖x‖^i does not depend on the weights.
 
     Parameters
     ----------
     rows
-        Shape (N, n), of entries up to 1e70, so that fourth powers are still numbers.
+        The inputs, shape (N, n). Entries may be as large as 1e70, so that fourth powers do not
+        overflow.
     symmetrized
-        Also flip the sign of the row by a fair coin, which makes any inputs parity symmetric. Only
-        where labels are made for the flipped inputs: rows that come with labels have none for −x.
+        Whether to flip the sign of each drawn row with probability ½, which makes any inputs
+        parity symmetric. Use it only where labels are computed for the flipped inputs: rows that
+        come with labels have no label for −x.
     sample_weight
-        How much each row counts, shape (N,): nonnegative, not all zero; only ratios matter. They
-        belong to rows with labels (`Problem.from_rows`): inputs cannot be drawn with them.
+        How much each row counts, shape (N,): nonnegative and not all zero. Only ratios matter.
+        Weights are for rows with labels (`Problem.from_rows`): simulated inputs cannot have them.
 
     Examples
     --------
@@ -71,7 +76,7 @@ class Empirical(Law):
 
     @property
     def counts(self) -> Array:
-        """How often each row counts: c of mean 1, shape (N,)."""
+        """How much each row counts: c with mean 1, shape (N,)."""
         return np.ones(len(self.rows)) if self.sample_weight is None else self.sample_weight
 
     @property
@@ -81,7 +86,7 @@ class Empirical(Law):
 
     @cached_property
     def symmetric(self) -> bool:
-        """Whether signs are flipped, or the rows and their weights are those of the opposites."""
+        """Whether signs are flipped, or each row has an opposite row of the same weight."""
         if self.symmetrized:
             return True
         # −rows + 0.0 turns −0.0 into 0.0, which would otherwise sort as a different row
@@ -90,11 +95,11 @@ class Empirical(Law):
         return np.array_equal(one, other)
 
     def pairs(self, batch_size: int, n_inputs: int) -> int:
-        """Return how many pairs of uniforms make a batch: one a row."""
+        """Return how many pairs of uniforms a batch needs: one per row."""
         return batch_size
 
     def inputs(self, u: Array, v: Array, batch_size: int, n_inputs: int) -> Array:
-        """Return the rows at u, with their sign flipped where v < ½ if symmetrized."""
+        """Return the rows chosen by u; if symmetrized, their sign is flipped where v < ½."""
         chosen = self.rows[np.minimum((u * len(self.rows)).astype(np.intp), len(self.rows) - 1)]
         return chosen * select(v < 0.5, -1.0, 1.0)[:, None] if self.symmetrized else chosen
 
@@ -104,7 +109,7 @@ class Empirical(Law):
         return _check.freeze(weighted @ self.rows / len(self.rows))
 
     def even_moments(self, n_inputs: int, weighting: str | None = None) -> EvenMoments:
-        """Return sums over the rows."""
+        """Return the moments that the sharp certificate needs, as means over the rows."""
         return of_rows(self.rows, weighting, self.counts)
 
     def _norm_moment(self, order: int, n: int) -> float:

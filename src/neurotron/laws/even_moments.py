@@ -1,4 +1,4 @@
-r"""Second and fourth moments of x under an even weight ω(x), of which the certificate is made.
+r"""Second and fourth moments of x under an even weight ω(x), which the sharp certificate needs.
 
 For x = B z with coordinates z whose signs are independent and fair, all follow from the pair
 moments c_ij = E[ω² z_i² z_j²] (docs/theory.md, section (e)): with G' = BᵀGB,
@@ -6,7 +6,8 @@ moments c_ij = E[ω² z_i² z_j²] (docs/theory.md, section (e)): with G' = Bᵀ
 .. math:: E[\omega^2 (x^\top G x) xx^\top] = B Q B^\top, \qquad
           Q_{ij} = 2 c_{ij} G'_{ij} \;(i \ne j), \qquad Q_{ii} = \textstyle\sum_j c_{ij} G'_{jj} .
 
-Without weights ω = 1; with "inverse-norm" ω = ‖x‖⁻², and the moments exist whatever the tails.
+Without weights ω = 1. With "inverse-norm" weights ω = ‖x‖⁻², and the moments exist however heavy
+the tails of x are.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ __all__ = [
 
 WEIGHTINGS = ("inverse-norm",)
 LEAST = 1e-150
-"""A row with a smaller norm counts as one of zeros, as in the engine: it never changes weights."""
+"""A row of smaller norm is treated as zero, as in the engine: it never changes weights."""
 QUADRATURE = 1e-8
-"""By which moments found by quadrature are rounded to the safe side."""
+"""Relative margin by which moments from quadrature are rounded to the safe side."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EvenMoments:
-    """Moments of x under an even weight ω; None where infinite or not known."""
+    """Moments of x under an even weight ω; None where they are infinite or not known."""
 
     covariance: Array | None
     """E[ω xxᵀ], (n, n)."""
@@ -75,7 +76,10 @@ class EvenMoments:
 
 
 def of_product(law: ProductLaw, n: int, weighting: str | None, *, normal: bool) -> EvenMoments:
-    """Return the moments of i.i.d. symmetric coordinates; `normal` ones have an exact E|aᵀx|."""
+    """Return the moments of i.i.d. symmetric coordinates.
+
+    For `normal` coordinates, E|aᵀx| is exact; for others it is bounded from above.
+    """
     one = np.eye(n)
     if weighting is None:
         if math.isinf(law.variance):
@@ -126,7 +130,7 @@ def of_weighted_normal_image(matrix: Array, scale: float) -> EvenMoments:
     variances, frame = np.linalg.eigh(matrix @ matrix.T * scale**2)
     largest = float(variances[-1])
     ratio = np.where(variances > 1e-13 * len(variances) * largest, variances / largest, 0.0)
-    if ratio[ratio > 0.0].min() < 1e-9:  # the nodes of the quadrature do not reach that far
+    if ratio[ratio > 0.0].min() < 1e-9:  # the nodes of the quadrature do not cover such ratios
         return EvenMoments(None, None, None, None)
     with np.errstate(under="ignore"):
         denominator = 1.0 + 2.0 * np.outer(np.exp(LOG_S), ratio)
@@ -147,7 +151,7 @@ def of_weighted_normal_image(matrix: Array, scale: float) -> EvenMoments:
 
 
 def of_rows(rows: Array, weighting: str | None, counts: Array) -> EvenMoments:
-    """Return the moments of a row drawn at random: sums over all rows, with cω in place of ω."""
+    """Return the moments of a row drawn at random: means over all rows, with cω in place of ω."""
     weights = counts * weights_of_rows(rows, weighting)
     count = len(rows)
     covariance = (rows.T * weights) @ rows / count
@@ -161,7 +165,7 @@ def of_rows(rows: Array, weighting: str | None, counts: Array) -> EvenMoments:
 
 
 def weights_of_rows(rows: Array, weighting: str | None) -> Array:
-    """Return ω of each row, (N,): 0 for a row of zeros, which never changes weights."""
+    """Return ω of each row, (N,): 0 for an all-zero row, which never changes the weights."""
     if weighting is None:
         return np.ones(len(rows))
     norms = np.linalg.norm(rows, axis=1)
@@ -183,7 +187,7 @@ def _quartic(pairs: Array | None) -> Callable[[Array], Array] | None:
 
 
 def _integral(values: Array, power: int) -> float:
-    """Return ∫ s^power f(s) ds from f on the nodes, with both tails as geometric sums."""
+    """Return ∫ s^power f(s) ds from values of f at the nodes; both tails are geometric sums."""
     with np.errstate(under="ignore"):
         integrand = values * np.exp((power + 1.0) * LOG_S)
     total = float(integrand.sum())

@@ -16,8 +16,18 @@ __all__ = ["Laplace"]
 
 @dataclass(frozen=True)
 class Laplace(ScaledLaw):
-    """Independent Laplace coordinates of density exp(−|x|/scale) / (2 scale).
+    """Independent Laplace coordinates of variance 2 scale².
 
+    Each coordinate has the density exp(−|x|/scale) / (2 scale). Use this law (probability
+    distribution) for inputs with tails heavier than normal ones.
+
+    Parameters
+    ----------
+    scale
+        Mean of |x| of one coordinate, from 1e-70 to 1e70; 1 by default.
+
+    Examples
+    --------
     >>> Laplace(scale=2.0).variance
     8.0
     >>> round(Laplace(scale=2.0).norm_moment(1, 50), 5)
@@ -33,7 +43,7 @@ class Laplace(ScaledLaw):
 
     @staticmethod
     def formula(u: Any, v: Any, scale: Any, shape: Any) -> tuple[Any, ...]:
-        """Return the quantiles at u and at v: ∓scale · log of twice the way to the nearer end."""
+        """Return the quantiles at u and v: ±scale · log(2 min(u, 1 − u)), and the same with v."""
         first = scale * log(2.0 * np.minimum(u, 1.0 - u))
         second = scale * log(2.0 * np.minimum(v, 1.0 - v))
         return select(u < 0.5, first, -first), select(v < 0.5, second, -second)

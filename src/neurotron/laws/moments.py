@@ -1,15 +1,16 @@
 r"""Norm moments of product laws by quadrature.
 
-With :math:`\psi_p(s) = E[x^{2p} e^{-s x^2}]` of one coordinate, and every term positive,
+With :math:`\psi_p(s) = E[x^{2p} e^{-s x^2}]` for one coordinate,
 
 .. math::
     m_1 &= \frac{n}{\sqrt\pi} \int_0^\infty s^{-1/2} \psi_1 \psi_0^{n-1}\, ds, \\
     m_3 &= \frac{1}{\sqrt\pi} \int_0^\infty s^{-1/2}
            \left[ n \psi_2 \psi_0^{n-1} + n(n-1) \psi_1^2 \psi_0^{n-2} \right] ds .
 
-Both integrals are trapezoid sums in log s, and ψ is a sum over points |x| with their chances: a
-trapezoid sum in log x of the density where there is one, in a variable that flattens both ends of
-the unit interval for quantiles. For analytic integrands the error falls exponentially in 1/step.
+All terms are positive. Both integrals are trapezoid sums in log s, and ψ is a sum over points |x|
+with their probabilities. If the law has a density, this is a trapezoid sum in log x; if it has
+quantiles, the sum is over a variable that spaces out both ends of the unit interval. For analytic
+integrands the error falls exponentially in 1/step.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ LOG_S = np.arange(-120.0, 60.0, STEP)
 
 
 def norm_moment(law: ProductLaw, order: int, n: int) -> float:
-    """Return E‖x‖^order of `law` in n dimensions, or an upper bound where ψ is not known."""
+    """Return E‖x‖^order of `law` in n dimensions, or an upper bound if ψ is not known."""
     if law.tail <= order:
         return math.inf
     m2 = n * law.variance
@@ -61,9 +62,10 @@ def norm_moment(law: ProductLaw, order: int, n: int) -> float:
 
 
 def integrate(values: Array, rate: float) -> float:
-    """Return π^{−1/2} ∫ s^{−1/2} f(s) ds from f on the nodes.
+    """Return π^{−1/2} ∫ s^{−1/2} f(s) ds from values of f at the nodes.
 
-    Below the smallest node the integrand in log s falls like s^rate: that tail is a geometric sum.
+    Below the smallest node the integrand in log s falls like s^rate, so that tail is a geometric
+    sum.
     """
     with np.errstate(under="ignore"):
         integrand = values * np.exp(LOG_S / 2.0)  # s^{−1/2} ds = s^{1/2} d(log s)
@@ -72,7 +74,7 @@ def integrate(values: Array, rate: float) -> float:
 
 
 def laplace_transforms(law: ProductLaw) -> tuple[Array, Array, Array] | None:
-    """Return ψ_0, ψ_1, ψ_2 on the nodes exp(LOG_S), for the law measured in its own `unit`."""
+    """Return ψ_0, ψ_1, ψ_2 at the nodes exp(LOG_S), with x measured in the law's `unit`."""
     points = law.masses()
     if points is None:
         return None
@@ -84,9 +86,9 @@ def laplace_transforms(law: ProductLaw) -> tuple[Array, Array, Array] | None:
 
 
 def masses_of_density(law: ProductLaw) -> tuple[Array, Array] | None:
-    """Return points x/unit = e^y and their chances; None without a density or if it is not one.
+    """Return points x/unit = e^y and their probabilities; None without a usable density.
 
-    A density that does not sum to one on the points has its mass elsewhere, or is wrong.
+    A density that does not sum to one over the points has its mass elsewhere, or is wrong.
     """
     x = np.exp(np.arange(-50.0, 66.0, STEP))
     density = law.density(x * law.unit)
@@ -99,7 +101,7 @@ def masses_of_density(law: ProductLaw) -> tuple[Array, Array] | None:
 def unit_interval(step: float = 0.01) -> tuple[Array, Array, Array]:
     """Return points w of (0, 1), their distances 1 − w to one, and weights that sum to one.
 
-    Doubly exponential spacing, down to e^−700 at zero: quantiles at w reach any tail.
+    The spacing is doubly exponential, down to e^−700 at zero, so quantiles at w reach any tail.
     """
     t = np.arange(-6.1, 6.1 + step / 2, step)
     bend = math.pi * np.sinh(t)

@@ -18,10 +18,20 @@ __all__ = ["Normal"]
 
 @dataclass(frozen=True)
 class Normal(ScaledLaw):
-    r"""Independent N(0, scale²) coordinates, by Box–Muller.
+    r"""Independent normal coordinates N(0, scale²).
+
+    This is the standard law (probability distribution) of simulated inputs. Samples are drawn by
+    the Box–Muller transform. With σ the scale, the norm moments are
 
     .. math:: m_i = \sigma^i 2^{i/2} \Gamma((n+i)/2) / \Gamma(n/2)
 
+    Parameters
+    ----------
+    scale
+        Standard deviation of each coordinate, from 1e-70 to 1e70; 1 by default.
+
+    Examples
+    --------
     >>> Normal(scale=3.0).variance
     9.0
     """
@@ -45,7 +55,7 @@ class Normal(ScaledLaw):
             return np.exp(-0.5 * (x / self.scale) ** 2) / (math.sqrt(2.0 * math.pi) * self.scale)
 
     def even_moments(self, n_inputs: int, weighting: str | None = None) -> EvenMoments:
-        """Return the moments the sharp certificate is made of, with E|aᵀx| = √(2/π) √(aᵀΣa)."""
+        """Return the moments that the sharp certificate needs, with E|aᵀx| = √(2/π) √(aᵀΣa)."""
         return of_product(self, n_inputs, weighting, normal=True)
 
     def _norm_moment(self, order: int, n: int) -> float:

@@ -16,8 +16,18 @@ __all__ = ["Rademacher"]
 
 @dataclass(frozen=True)
 class Rademacher(ScaledLaw):
-    """Independent coordinates ±scale with equal chance; ‖x‖ = scale · √n always.
+    """Independent random signs: +scale or −scale, equally likely.
 
+    All inputs have the same norm ‖x‖ = scale · √n. Use this law (probability distribution) for
+    binary features.
+
+    Parameters
+    ----------
+    scale
+        Absolute value of each coordinate, from 1e-70 to 1e70; 1 by default.
+
+    Examples
+    --------
     >>> Rademacher().norm_moment(3, 4)
     8.0
     """

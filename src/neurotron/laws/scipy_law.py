@@ -1,4 +1,4 @@
-"""Any one-dimensional law of ``scipy.stats`` as the law of each coordinate."""
+"""Inputs whose coordinates have any one-dimensional distribution of ``scipy.stats``."""
 
 from __future__ import annotations
 
@@ -19,12 +19,21 @@ __all__ = ["ScipyLaw"]
 
 @dataclass(frozen=True, eq=False)
 class ScipyLaw(ProductLaw):
-    """Independent coordinates of a frozen continuous ``scipy.stats`` distribution, by quantiles.
+    """Independent coordinates from a frozen continuous ``scipy.stats`` distribution.
 
-    Whether it is symmetric is read off its quantiles; an asymmetric one may be trained on, and is
-    refused where the theory needs symmetry. A norm moment of order 1 or 3 is reported infinite
-    when the next even one is.
+    Use it for a law (probability distribution) that is not built in. Coordinates are drawn through
+    their quantiles, and the quantiles show whether the law is symmetric. You can train on an
+    asymmetric law, but it is refused where the theory needs symmetry. A norm moment of order 1 or 3
+    is reported as infinite when the next even one is.
 
+    Parameters
+    ----------
+    distribution
+        A frozen distribution such as ``scipy.stats.logistic(scale=2.0)``; its parameters must be
+        single numbers.
+
+    Examples
+    --------
     >>> from scipy import stats
     >>> ScipyLaw(stats.logistic(scale=2.0)).symmetric
     True
@@ -48,15 +57,16 @@ class ScipyLaw(ProductLaw):
                 f"scipy.stats.logistic(), got {_check.shown(frozen)}"
             )
         if not single:
-            raise _check.InputError("`distribution` must have single numbers as its parameters")
+            raise _check.InputError("the parameters of `distribution` must be single numbers")
         if not quartiles[0] < quartiles[1] < math.inf:
             raise _check.InputError(
-                f"{self!r} has quartiles {quartiles[0]:g}, {quartiles[1]:g}: check its parameters"
+                f"{self!r} has the quartiles {quartiles[0]:g} and {quartiles[1]:g}: check its "
+                "parameters"
             )
 
     @property
     def _key(self) -> tuple[object, ...]:
-        """What tells two such laws apart: SciPy's frozen distributions have no equality."""
+        """The values to compare two such laws by: SciPy's frozen distributions have no equality."""
         frozen = self.distribution
         name = getattr(getattr(frozen, "dist", None), "name", type(frozen).__name__)
         return name, getattr(frozen, "args", ()), tuple(sorted(getattr(frozen, "kwds", {}).items()))
@@ -75,7 +85,7 @@ class ScipyLaw(ProductLaw):
 
     @cached_property
     def symmetric(self) -> bool:
-        """Whether the quantiles at p and 1 − p are opposite, on a grid down to 1e-9."""
+        """Whether the quantiles at p and 1 − p are opposite, for p on a grid down to 1e-9."""
         p = np.concatenate([np.geomspace(1e-9, 0.1, 40), np.linspace(0.1, 0.5, 41)])
         low, high = self.distribution.ppf(p), self.distribution.isf(p)
         return bool(np.allclose(low, -high, rtol=1e-8, atol=1e-8 * self.unit))
@@ -113,7 +123,7 @@ class ScipyLaw(ProductLaw):
         return np.asarray(self.distribution.ppf(u)), np.asarray(self.distribution.ppf(v))
 
     def _probe(self, step: float) -> float:
-        """Return E[1/(1 + (x/unit)²)] by quadrature of some step width."""
+        """Return E[1/(1 + (x/unit)²)] by quadrature with the given step width."""
         to_zero, _, weight = unit_interval(step)
         tails = (self.distribution.ppf(to_zero / 2.0), self.distribution.isf(to_zero / 2.0))
         with np.errstate(over="ignore"):
@@ -121,12 +131,12 @@ class ScipyLaw(ProductLaw):
         return float((weight * (both[0] + both[1])).sum()) / 2.0
 
     def masses(self) -> tuple[Array, Array] | None:
-        """Return |quantiles|/unit of both tails, each with its chance: no density is needed.
+        """Return |quantiles|/unit of both tails with their probabilities; no density is needed.
 
-        None if the quantiles are not smooth enough for quadrature.
+        Return None if the quantiles are not smooth enough for quadrature.
         """
         coarse, fine = (self._probe(step) for step in (0.02, 0.01))
-        if abs(coarse - fine) > 1e-10:  # quantiles that jump: what quadrature gives is not exact
+        if abs(coarse - fine) > 1e-10:  # the quantiles jump, so quadrature is not exact
             return None
         to_zero, _, weight = unit_interval()
         tails = (self.distribution.ppf(to_zero / 2.0), self.distribution.isf(to_zero / 2.0))
@@ -135,7 +145,7 @@ class ScipyLaw(ProductLaw):
         return x[near], mass[near]
 
     def covariance(self, n_inputs: int) -> Array | None:
-        """Return E[xxᵀ], with the square of the mean off the diagonal."""
+        """Return E[xxᵀ], whose entries off the diagonal are the square of the mean."""
         if math.isinf(self.variance):
             return None
         n, mean = _check.integer("n_inputs", n_inputs, 1), float(self.distribution.mean())

@@ -24,18 +24,29 @@ def bailey(u: Any, v: Any, scale: Any, shape: Any) -> tuple[Any, ...]:
 
 
 def four_degrees(u: Any, v: Any, scale: Any, shape: Any) -> tuple[Any, ...]:
-    """Return the same for ν = 4, where u^(−1/2) − 1 = (1 − u) / (u + √u)."""
+    """Return the same as `bailey` for ν = 4, where u^(−1/2) − 1 = (1 − u) / (u + √u)."""
     return (scale * (2.0 * np.sqrt((1.0 - u) / (u + np.sqrt(u)))) * cos_turn(v),)
 
 
 @dataclass(frozen=True)
 class StudentT(ScaledLaw):
-    r"""Independent Student t coordinates with `dof` = ν > 0 degrees of freedom (ν = 1: Cauchy).
+    r"""Independent Student t coordinates with heavy tails.
 
-    Drawn by Bailey's :math:`\sqrt{\nu(U^{-2/\nu} - 1)} \cos 2\pi V`; the sine would be dependent on
-    it, so a pair of uniforms gives one coordinate. For ν = 4 the power is a square root, which is
-    much faster. E‖x‖^i is infinite for i ≥ ν.
+    Use this law (probability distribution) for inputs with outliers. The moment E‖x‖^i is infinite
+    for i ≥ ν, the degrees of freedom; ν = 1 is the Cauchy distribution. Samples are drawn by
+    Bailey's formula :math:`\sqrt{\nu(U^{-2/\nu} - 1)} \cos 2\pi V`. A second coordinate with the
+    sine would not be independent of the first, so a pair of uniforms gives one coordinate only. For
+    ν = 4 the power is a square root, which is much faster.
 
+    Parameters
+    ----------
+    dof
+        Degrees of freedom ν, a number in (0, 1e100].
+    scale
+        Factor of every coordinate, from 1e-70 to 1e70; 1 by default.
+
+    Examples
+    --------
     >>> StudentT(dof=4).variance, StudentT(dof=4).norm_moment(4, 100)
     (2.0, inf)
     """
@@ -48,7 +59,7 @@ class StudentT(ScaledLaw):
 
     @property
     def tail(self) -> float:
-        """Orders from ν on have infinite moments."""
+        """The order ν from which on norm moments are infinite."""
         return self.dof
 
     @property
@@ -68,12 +79,12 @@ class StudentT(ScaledLaw):
 
     @classmethod
     def formulas(cls) -> tuple[Callable[..., tuple[Any, ...]], ...]:
-        """Return Bailey's transform, for ν = 4 and for any other."""
+        """Return Bailey's transform for ν = 4, and that for any other ν."""
         return four_degrees, bailey
 
     @property
     def formula(self) -> Callable[..., tuple[Any, ...]]:  # type: ignore[override]
-        """Bailey's transform of (u, v), one coordinate per pair."""
+        """Bailey's transform of (u, v), which gives one coordinate per pair."""
         return four_degrees if self.dof == 4.0 else bailey
 
     def density(self, x: Array) -> Array:

@@ -14,8 +14,17 @@ __all__ = ["Uniform"]
 
 @dataclass(frozen=True)
 class Uniform(ScaledLaw):
-    """Independent uniform coordinates on [−scale, scale].
+    """Independent coordinates, uniform between −scale and scale.
 
+    Use this law (probability distribution) for bounded inputs.
+
+    Parameters
+    ----------
+    scale
+        Largest absolute value of a coordinate, from 1e-70 to 1e70; 1 by default.
+
+    Examples
+    --------
     >>> Uniform(scale=3.0).variance
     3.0
     """
@@ -33,5 +42,5 @@ class Uniform(ScaledLaw):
         return scale * (2.0 * u - 1.0), scale * (2.0 * v - 1.0)
 
     def masses(self) -> tuple[Array, Array]:
-        """Return points of the unit interval, where |x|/scale is uniform, and their chances."""
+        """Return points |x|/scale of the unit interval and their probabilities."""
         return unit_interval()[1:]

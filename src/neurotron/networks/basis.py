@@ -1,6 +1,6 @@
-"""The matrices a network's gates are built from, and how inputs are projected onto them.
+"""The basis matrices of a network's gates, and the projection of inputs onto them.
 
-Two forms with one interface: dense matrices, or windows of the input that are gathered.
+There are two forms with the same interface: dense matrices, and windows of the input.
 """
 
 from __future__ import annotations
@@ -18,7 +18,13 @@ __all__ = ["Basis", "Matrices", "Windows"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Matrices(Pickled):
-    """Dense basis matrices, `values` of shape (L, r, n)."""
+    """Dense basis matrices.
+
+    Parameters
+    ----------
+    values
+        The matrices, shape (L, r, n).
+    """
 
     values: Array
 
@@ -69,8 +75,15 @@ class Matrices(Pickled):
 class Windows(Pickled):
     """Windows of the input: row j of matrix l is the unit vector ``index[l, j]``.
 
-    Exactly one 1 in each row and at most one in each column (the paper's convolutional networks),
-    so `index` of shape (L, r) has no repetition within a row and the matrices are never formed.
+    Each row has exactly one 1 and each column at most one, as in the paper's convolutional
+    networks. The matrices are never formed: a projection only picks inputs.
+
+    Parameters
+    ----------
+    index
+        Which inputs are in each window, shape (L, r), without repetition within a row.
+    n_inputs
+        Dimension n of the input.
     """
 
     index: Index
@@ -115,7 +128,7 @@ class Windows(Pickled):
         return self.index.shape[1]
 
     def project(self, x: Array) -> Array:
-        """Return every window of every input: (b, n) -> (b, L, r)."""
+        """Return all windows of all inputs: (b, n) -> (b, L, r)."""
         return x[:, self.index]
 
     def dense(self) -> Array:

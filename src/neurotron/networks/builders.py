@@ -1,4 +1,4 @@
-"""The networks of the paper and the linear one, each by its name."""
+"""Functions that build networks: the paper's, convolutions, and the linear network."""
 
 from __future__ import annotations
 
@@ -26,8 +26,17 @@ MOST_GATES = 10**7
 
 
 def linear(n_inputs: int) -> FilterNetwork:
-    """Return the linear network f_w(x) = wᵀx: a single gate whose leak is 1.
+    """Return the linear network f_w(x) = wᵀx, a single gate of leak 1.
 
+    Use it for linear regression. It has as many weights as inputs.
+
+    Parameters
+    ----------
+    n_inputs
+        Dimension n ≥ 1 of the input.
+
+    Examples
+    --------
     >>> linear(2)([1.0, 2.0], [[3.0, 1.0], [-3.0, 1.0]])
     array([ 5., -1.])
     """
@@ -37,8 +46,19 @@ def linear(n_inputs: int) -> FilterNetwork:
 def relu_gate(
     n_inputs: int, *, outer_weights: npt.ArrayLike = 1.0, leak: float = 0.0
 ) -> FilterNetwork:
-    """Return a single gate, f_w(x) = q σ(wᵀx).
+    """Return a network with a single ReLU gate, f_w(x) = q σ(wᵀx).
 
+    Parameters
+    ----------
+    n_inputs
+        Dimension n ≥ 1 of the input, which is also the number of weights.
+    outer_weights
+        The outer weight q, not zero.
+    leak
+        Slope α in [0, 1] of the activation for negative arguments; 0 is the ReLU.
+
+    Examples
+    --------
     >>> relu_gate(3).gates.shape
     (1, 3, 3)
     """
@@ -58,21 +78,29 @@ def symmetric(
     outer_weights: npt.ArrayLike = 1.0,
     leak: float = 0.0,
 ) -> FilterNetwork:
-    """Return the network of the paper's Remark 1: gates M ± C, M ± 2C, …, M ± hC, width 2h.
+    """Return the paper's network with gates M ± C, M ± 2C, …, M ± hC.
 
-    Their mean is M, so Ā has full rank whenever M has. Inputs are projected onto M and C only.
+    This is the network of the paper's Remark 1, of width 2h. The mean of its gates is M. With equal
+    outer weights, Ā therefore has full rank whenever M has. Inputs are projected onto M and C only,
+    whatever the width.
 
     Parameters
     ----------
     n_inputs, filter_size
-        Dimensions n and r ≤ n; may be left out where `center` is given.
+        Dimension n of the input and number r ≤ n of weights. Both may be left out if `center` is
+        given.
     width
-        Even number 2h of gates.
+        Number 2h of gates, an even number.
     center, spread
-        The matrices M and C, shape (r, n). What is not given is drawn with independent N(0, 1)
-        entries by `seed`, as in the paper's simulations; M does not depend on whether C is given.
-    seed, outer_weights, leak
-        Seed of the drawn matrices; q (one number or one per gate); α.
+        The matrices M and C, shape (r, n). A matrix that is not given is drawn from `seed` with
+        independent N(0, 1) entries, as in the paper's simulations. M does not depend on whether C
+        is given.
+    seed
+        Seed of the drawn matrices.
+    outer_weights
+        The outer weights q: one number for all gates, or one per gate; none may be zero.
+    leak
+        Slope α in [0, 1] of the activation for negative arguments; 0 is the ReLU.
 
     Examples
     --------
@@ -103,12 +131,27 @@ def convolution(
     outer_weights: npt.ArrayLike = 1.0,
     leak: float = 0.0,
 ) -> FilterNetwork:
-    """Return a convolution for signals: gate i looks at r inputs from i·stride on.
+    """Return a convolution for signals: gate i sees r inputs from i·stride on.
 
-    Only whole windows are used; with `circular` the signal is closed to a ring and every starting
-    point on the stride has a window. (A ring with stride 1 has a mean gate of rank 1, which no
-    sensing matrix can train: see `sensing`.)
+    Parameters
+    ----------
+    n_inputs
+        Length n of the signal.
+    filter_size
+        Number r ≤ n of weights, the length of a window.
+    stride
+        Distance between the starts of neighbouring windows, at least 1.
+    circular
+        If False, only windows that fit into the signal are used. If True, the signal is a ring, and
+        windows may continue from its end to its beginning. A ring with stride 1 has a mean gate of
+        rank 1, and no sensing matrix can train it (see `sensing`).
+    outer_weights
+        The outer weights q: one number for all gates, or one per gate; none may be zero.
+    leak
+        Slope α in [0, 1] of the activation for negative arguments; 0 is the ReLU.
 
+    Examples
+    --------
     >>> convolution(n_inputs=5, filter_size=3, stride=2).basis.index
     array([[0, 1, 2],
            [2, 3, 4]])
@@ -134,6 +177,19 @@ def convolution2d(
 ) -> FilterNetwork:
     """Return a convolution for images, given as vectors in row-major order.
 
+    Parameters
+    ----------
+    image_shape, filter_shape
+        Height and width, in pixels, of the image and of the filter.
+    stride
+        Distance between neighbouring windows: one number, or one per axis; at least 1.
+    outer_weights
+        The outer weights q: one number for all gates, or one per gate; none may be zero.
+    leak
+        Slope α in [0, 1] of the activation for negative arguments; 0 is the ReLU.
+
+    Examples
+    --------
     >>> convolution2d((3, 3), (2, 2)).basis.index[0]
     array([0, 1, 3, 4])
     """
@@ -155,8 +211,21 @@ def convolution2d(
 def from_gates(
     gates: npt.ArrayLike, *, outer_weights: npt.ArrayLike = 1.0, leak: float = 0.0
 ) -> FilterNetwork:
-    """Return the network of the given sensing matrices A, shape (k, r, n) with r ≤ n.
+    """Return the network with the given gate matrices A_i.
 
+    Use it for a network that no other builder describes.
+
+    Parameters
+    ----------
+    gates
+        The matrices A_1, …, A_k, shape (k, r, n) with r ≤ n.
+    outer_weights
+        The outer weights q: one number for all gates, or one per gate; none may be zero.
+    leak
+        Slope α in [0, 1] of the activation for negative arguments; 0 is the ReLU.
+
+    Examples
+    --------
     >>> from_gates(np.ones((4, 1, 2))).width
     4
     """
@@ -168,15 +237,23 @@ def from_gates(
 def with_intercept(network: FilterNetwork) -> FilterNetwork:
     """Return a network of leak 1 with an intercept: one more input, always 1, and its weight.
 
-    The output of such a network is wᵀĀx whatever its gates, so the one gate of the result is Ā
-    with a 1 in a row and a column of their own: f_(w, c)(x, 1) = wᵀĀx + c.
+    A network of leak 1 has the output wᵀĀx whatever its gates are. So the result has one gate: Ā,
+    extended by one row and one column that are zero except for a 1 in the corner. Its output is
+    f_(w, c)(x, 1) = wᵀĀx + c.
 
+    Parameters
+    ----------
+    network
+        A network of leak 1, such as `linear`.
+
+    Examples
+    --------
     >>> with_intercept(linear(2))([3.0, 4.0, 5.0], [[1.0, 1.0, 1.0], [0.0, 0.0, 1.0]])
     array([12.,  5.])
     """
     if _check.instance("network", network, FilterNetwork).leak < 1.0:
         raise _check.InputError(
-            f"an intercept needs a network that is linear in x, and this one has leak="
+            f"an intercept needs a network that is linear in x, but this one has leak="
             f"{network.leak:g}: use leak=1 or networks.linear(n_inputs), or subtract a constant "
             "from y and leave out `intercept`"
         )
@@ -196,7 +273,7 @@ def _network(
 
 
 def _starts(end: int, stride: int) -> range:
-    """Return where windows begin; a stride beyond the end leaves one window."""
+    """Return where windows begin; a stride beyond the end gives one window."""
     return range(0, end, min(stride, end))
 
 
@@ -204,7 +281,7 @@ def _filter_length(name: str, value: object, n_inputs: int) -> int:
     size = _check.integer(name, value, 1)
     if size > n_inputs:
         raise _check.InputError(
-            f"`{name}` must be at most the input's {_check.shown(n_inputs)}, got "
+            f"`{name}` must be at most the size of the input, {_check.shown(n_inputs)}, got "
             f"{_check.shown(size)}"
         )
     return size
@@ -225,7 +302,7 @@ def _dimensions(
     center: npt.ArrayLike | None,
     spread: npt.ArrayLike | None,
 ) -> tuple[int, int]:
-    """Return (r, n) as given, or else those of the given matrices."""
+    """Return (r, n) as given; what is not given is taken from the matrices."""
     for name, matrix in (("center", center), ("spread", spread)):
         if matrix is not None:
             r, n = _check.array(name, matrix, ("r", "n")).shape

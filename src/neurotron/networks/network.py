@@ -3,8 +3,8 @@ r"""The network of the paper's Definitions 1 and 2.
 .. math:: f_w(x) = \frac1k \sum_{i=1}^k q_i\, \sigma(w^\top A_i x), \qquad
           \sigma(z) = z\,[z > 0] + \alpha z\,[z \le 0], \qquad A_i = \sum_l c_{il} B_l .
 
-The gates A_i are held as a basis B_l and a mix c, so that inputs are projected onto L matrices
-instead of k: two for the symmetric networks of Remark 1, whatever their width.
+The gates A_i are stored as a basis B_l and coefficients c, so that inputs are projected onto L
+matrices instead of k. The symmetric networks of Remark 1 need two, whatever their width.
 """
 
 from __future__ import annotations
@@ -28,19 +28,21 @@ __all__ = ["FilterNetwork"]
 class FilterNetwork(Pickled):
     r"""A depth-2 network with one filter w shared by k gates.
 
-    Users build one with `linear`, `relu_gate`, `symmetric`, `convolution`, `convolution2d` or
-    `from_gates`.
+    Build one with `linear`, `relu_gate`, `symmetric`, `convolution`, `convolution2d` or
+    `from_gates`. Its output is f_w(x) = (1/k) Σ q_i σ(wᵀA_i x); call it as ``network(w, x)``.
 
     Parameters
     ----------
     basis
         The matrices :math:`B_l`, each r × n: `Matrices` (dense) or `Windows` (gathered).
     mix
-        Coefficients c, shape (k, L), of the gates in the basis; None if gate i is basis matrix i.
+        Coefficients c, shape (k, L), that make the gates from the basis; None if gate i is basis
+        matrix i.
     outer_weights
         Second-layer weights q, shape (k,), or one number for all gates; none may be zero.
     leak
-        Slope α in [0, 1] of the activation left of zero. The derivative at zero is α.
+        Slope α in [0, 1] of the activation for negative arguments: 0 is the ReLU, 1 makes the
+        network linear. The derivative at zero is α.
 
     Examples
     --------
@@ -104,14 +106,14 @@ class FilterNetwork(Pickled):
 
     @cached_property
     def gates(self) -> Array:
-        """The sensing matrices A_i of the network, (k, r, n), formed on demand."""
+        """The gate matrices A_i of the network, (k, r, n), computed on demand."""
         _check.entries("the gates", self.width, self.filter_size, self.n_inputs)
         basis = self.basis.dense()
         return _check.freeze(basis if self.mix is None else np.tensordot(self.mix, basis, axes=1))
 
     @cached_property
     def share(self) -> Array:
-        """The part of each gate in the output, q_i / k, shape (k,)."""
+        """The weight of each gate in the output, q_i / k, shape (k,)."""
         return _check.freeze(self.outer_weights / self.width)
 
     @cached_property
@@ -128,9 +130,9 @@ class FilterNetwork(Pickled):
 
     @cached_property
     def magnitude(self) -> Array:
-        """The matrix (1/k) Σ_i |q_i| Σ_l |c_il| |B_l|, (r, n), that bounds rounding errors.
+        """The matrix (1/k) Σ_i |q_i| Σ_l |c_il| |B_l|, (r, n), which bounds rounding errors.
 
-        An output is computed from the basis, so what cancels between its matrices counts in full.
+        Outputs are computed from the basis, so terms that cancel there still add rounding errors.
         """
         share = np.abs(self.share)
         coefficients = share if self.mix is None else share @ np.abs(self.mix)
@@ -147,7 +149,7 @@ class FilterNetwork(Pickled):
         return np.asarray(np.einsum("lij,lkj->ik", mixed, values))
 
     def project(self, x: Array) -> Array:
-        """Return the inputs seen through the basis: (b, n) -> (b, L, r)."""
+        """Return the inputs projected onto the basis: (b, n) -> (b, L, r)."""
         return self.basis.project(x)
 
     def respond(self, responses: Array) -> tuple[Array, Array]:
@@ -172,16 +174,21 @@ class FilterNetwork(Pickled):
         return output, weighted if self.mix is None else self.mix.T @ weighted
 
     def __call__(self, weights: npt.ArrayLike, x: npt.ArrayLike) -> Array:
-        """Return f_w(x) for one filter (r,) or many (arms, r), one input (n,) or many (b, n).
+        """Return the output f_w(x) for one filter or many, and one input or many.
 
-        The result has shape (b, arms), without the axes that were not given.
+        Filters have shape (r,) or (arms, r), inputs (n,) or (b, n). The result has shape (b, arms),
+        without the axes that were not given.
         """
         filters, inputs, drop = self._arguments(weights, x)
         output, _ = self.respond(self.project(inputs) @ filters.T)
         return output[drop]
 
     def gradient(self, weights: npt.ArrayLike, x: npt.ArrayLike) -> Array:
-        r"""Return ∇f_w(x) = (1/k) Σ q_i σ'(wᵀA_i x) A_i x, shape (b, arms, r), as `__call__`."""
+        r"""Return the gradient ∇f_w(x) = (1/k) Σ q_i σ'(wᵀA_i x) A_i x in the weights.
+
+        Filters and inputs are given as for a call. The result has shape (b, arms, r), without the
+        axes that were not given.
+        """
         filters, inputs, drop = self._arguments(weights, x)
         projected = self.project(inputs)
         _, coefficients = self.respond(projected @ filters.T)

@@ -1,8 +1,8 @@
-r"""Sensing matrices M: the trainer's own, r × n.
+r"""Sensing matrices M, r × n, which Neuro-Tron uses in place of gradients.
 
-Neuro-Tron moves by M x where a gradient method moves by the network's gradient. What M can do is
-governed by :math:`\bar A \Sigma M^\top` with :math:`\Sigma = E[xx^\top]`: training needs its
-symmetric part to be positive definite, λ1 > 0.
+Neuro-Tron moves along M x where a gradient method moves along the network's gradient. Whether that
+works depends on :math:`\bar A \Sigma M^\top` with :math:`\Sigma = E[xx^\top]`: its symmetric part
+must be positive definite, λ1 > 0.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def mean(network: FilterNetwork) -> Array:
 def center(network: FilterNetwork) -> Array:
     """Return M = (1/k) Σ A_i, the mean gate without outer weights.
 
-    It is the M of symmetric gates M ± jC: the paper trains networks of different outer weights with
-    this same matrix (section 3.6).
+    For symmetric gates M ± jC it is their center M. The paper trains networks with different outer
+    weights with this one matrix (section 3.6).
 
     >>> import neurotron as nt
     >>> heavy = nt.networks.symmetric(n_inputs=6, filter_size=2, width=4, outer_weights=10.0)
@@ -46,8 +46,15 @@ def center(network: FilterNetwork) -> Array:
 def polar(network: FilterNetwork, covariance: npt.ArrayLike) -> Array:
     r"""Return the polar factor M = U Vᵀ of ĀΣ = U S Vᵀ.
 
-    No other matrix has a larger λ1/λ2 = λ_min(sym(ĀΣMᵀ))/‖M‖₂, on which Theorem 1's trade-off and
-    rate depend; it attains s_min(ĀΣ).
+    It has the largest possible ratio λ1/λ2 = λ_min(sym(ĀΣMᵀ))/‖M‖₂, which is s_min(ĀΣ). The
+    trade-off and the rate of Theorem 1 depend on this ratio.
+
+    Parameters
+    ----------
+    network
+        The network to train.
+    covariance
+        Σ = E[xxᵀ] of the inputs, (n, n).
     """
     sigma = _covariance(network, covariance)
     _require_trainable(network, sigma)
@@ -58,8 +65,17 @@ def polar(network: FilterNetwork, covariance: npt.ArrayLike) -> Array:
 def optimal(network: FilterNetwork, covariance: npt.ArrayLike) -> Array:
     r"""Return M = (ĀΣĀᵀ)⁻¹Ā, for which ĀΣMᵀ = I.
 
-    By Gauss–Markov no M has a smaller error floor √λ_max(MΣMᵀ)/λ1 under attack.
+    By the Gauss–Markov theorem, no other M has a smaller error floor √λ_max(MΣMᵀ)/λ1 under attack.
 
+    Parameters
+    ----------
+    network
+        The network to train.
+    covariance
+        Σ = E[xxᵀ] of the inputs, (n, n).
+
+    Examples
+    --------
     >>> import neurotron as nt
     >>> network = nt.networks.symmetric(n_inputs=6, filter_size=2, width=4)
     >>> bool(np.allclose(network.mean_gate @ nt.networks.sensing.optimal(network, np.eye(6)).T,
@@ -73,8 +89,17 @@ def optimal(network: FilterNetwork, covariance: npt.ArrayLike) -> Array:
 
 
 def gaussian(filter_size: int, n_inputs: int, *, seed: int = 0) -> Array:
-    """Return a matrix of independent N(0, 1) entries (r × n), full rank checked.
+    """Return a matrix of full rank with independent N(0, 1) entries.
 
+    Parameters
+    ----------
+    filter_size, n_inputs
+        The shape r × n of the matrix, r ≤ n.
+    seed
+        Seed of the matrix.
+
+    Examples
+    --------
     >>> gaussian(2, 5).shape
     (2, 5)
     """
@@ -83,11 +108,19 @@ def gaussian(filter_size: int, n_inputs: int, *, seed: int = 0) -> Array:
 
 
 def wishart(filter_size: int, n_inputs: int, *, degrees: int | None = None, seed: int = 0) -> Array:
-    """Return Remark 1's matrix: a Wishart block Σ g_i g_iᵀ (r × r), completed by N(0, 1) columns.
+    """Return Remark 1's matrix: a Wishart block Σ g_i g_iᵀ (r × r), extended by N(0, 1) columns.
 
-    `degrees` is the number of terms g_i ~ N(0, I_r); the block has full rank only from r on
-    (default).
+    Parameters
+    ----------
+    filter_size, n_inputs
+        The shape r × n of the matrix, r ≤ n.
+    degrees
+        Number of terms g_i ~ N(0, I_r), at least r, so that the block has full rank; r by default.
+    seed
+        Seed of the matrix.
 
+    Examples
+    --------
     >>> wishart(2, 5).shape
     (2, 5)
     """
@@ -109,10 +142,10 @@ def sensing_matrix(
     covariance: Array | None,
     remedy: str = "",
 ) -> Array:
-    """Return the matrix meant by a trainer's `sensing`: a word of `SENSING`, or an array.
+    """Return the matrix described by a trainer's `sensing`: a name in `SENSING`, or an array.
 
-    `covariance` is Σ, None if the law has none ("optimal" and "polar" need one); a `remedy` is what
-    else the caller knows to help then.
+    `covariance` is Σ, or None if the law has none; "optimal" and "polar" need it. A `remedy` is
+    added to the advice of the error message in that case.
     """
     _check.instance("network", network, FilterNetwork)
     if covariance is not None:
@@ -152,7 +185,9 @@ def _shape(filter_size: int, n_inputs: int) -> tuple[int, int]:
 
 def _full_rank(matrix: Array) -> Array:
     if np.linalg.matrix_rank(matrix) < len(matrix):
-        raise _check.InputError("the sensing matrix must have full rank: its rows are dependent")
+        raise _check.InputError(
+            "the sensing matrix must have full rank, but its rows are linearly dependent"
+        )
     return _check.freeze(matrix)
 
 
@@ -162,9 +197,9 @@ def _require_trainable(network: FilterNetwork, covariance: Array | None) -> None
     seen = gate if covariance is None else gate @ covariance
     if np.linalg.matrix_rank(seen) < network.filter_size:
         raise _check.InputError(
-            "no sensing matrix can train this network on this law: to rounding, the mean gate Ā = "
-            "(1/k) Σ q_i A_i seen through the covariance of x has dependent rows (rank(ĀΣ) < "
-            "filter_size); rows of data need at least as many different inputs as the filter has "
-            "weights, and no column that others add up to; a circular convolution needs a stride, "
-            "opposite gates need different outer weights"
+            "no sensing matrix can train this network on these inputs: the mean gate Ā = (1/k) Σ "
+            "q_i A_i times the covariance of x has linearly dependent rows, up to rounding "
+            "(rank(ĀΣ) < filter_size). Rows of data must have at least as many different inputs as "
+            "the filter has weights, and no column that is a combination of others; a circular "
+            "convolution needs a stride above 1; opposite gates need different outer weights"
         )

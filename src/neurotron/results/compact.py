@@ -1,4 +1,4 @@
-"""A study in one small table: as fine as fits, three digits, CSV."""
+"""The results of a study as one small CSV table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["MOST_BYTES", "compact_csv"]
 
 MOST_BYTES = 50_000
 REACHED = 1e-10
-"""The error whose first step is noted."""
+"""The table lists the first step at which a run reaches this error."""
 
 LEVEL = ("attack", "bound", "probability")
 KEYS = (
@@ -22,19 +22,20 @@ KEYS = (
     ("trainer", "attack"),
     ("setting", "trainer"),
 )
-"""What a row may be of, the finest first."""
+"""The columns that identify a row, from the finest grouping to the coarsest."""
 COLUMNS = ("runs", *OUTCOMES, "exact", "close", "median", "least", "largest", "radius", "steps")
 
 
 def compact_csv(results: Results, most_bytes: int = MOST_BYTES) -> str:
-    """Return one row per arm, or per coarser group if that would be too long, as CSV.
+    """Return one row per arm as CSV, or one row per coarser group to stay below `most_bytes`.
 
-    Columns: how many runs; the share of each outcome, and of errors below 1e-12 (exact) and 1e-6
-    (close); the median, least and largest final error; the median certified radius and the median
-    steps to an error of 1e-10, empty where there is none. Numbers have three digits.
+    The columns are the number of runs; the share of each outcome, and of errors below 1e-12 (exact)
+    and 1e-6 (close); the median, smallest and largest final error; and the median certified radius
+    and the median number of steps to an error of 1e-10, empty if there is none. Numbers have three
+    digits.
     """
     steps = steps_to(results, REACHED).rename({"steps": "reached"})
-    if len(results.steps) <= 2:  # only beginning and end: when it was reached is not known
+    if len(results.steps) <= 2:  # without records in between, the step is not known
         steps = steps.with_columns(reached=pl.lit(None, pl.Int64))
     runs = results.runs.join(
         steps, on=["setting", "replicate", "arm"], how="left", maintain_order="left"
@@ -69,7 +70,7 @@ def _table(runs: pl.DataFrame, keys: tuple[str, ...]) -> pl.DataFrame:
 
 
 def _middle(values: pl.Series) -> str | None:
-    """Return the median; what is missing counts as larger than all else, and is empty."""
+    """Return the median, where missing values count as infinite; an infinite median is empty."""
     found = float(median(values.cast(pl.Float64).fill_null(np.inf).to_numpy()))
     return None if found == np.inf else _short(found)
 

@@ -1,4 +1,4 @@
-"""`runs.jsonl`: what happened when and where, one line per event."""
+"""`runs.jsonl`, the log of a folder of results: one line per event, with time and machine."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from typing import Any
 __all__ = ["line_of", "parse"]
 
 MOST = 10**9
-"""Of anything that is counted."""
+"""Largest count in an event."""
 
 
 def line_of(event: str, **details: Any) -> str:
-    """Return an event of now as a line."""
+    """Return an event that happens now as a line of the log."""
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     return json.dumps({"time": now, "event": event, **details})
 
 
 def parse(text: str) -> list[dict[str, Any]]:
-    """Return the events of a text.
+    """Return the events in a text.
 
-    Lines that were not finished, or are not as they were written, are left out: nothing rests on
-    them but what is told of failures and times.
+    Lines that are incomplete or damaged are skipped. This is safe, because only reports of failures
+    and times use the log.
     """
     events = []
     for line in text.splitlines():
@@ -37,7 +37,7 @@ def parse(text: str) -> list[dict[str, Any]]:
 
 
 def _is_whole(event: dict[str, Any]) -> bool:
-    """Tell whether an event has what it needs, and everything in it is of its kind."""
+    """Return whether an event has all its fields, each of the right type."""
     needed = ("time", "event", *NEEDED.get(str(event.get("event")), ()))
     return all(name in event for name in needed) and all(
         fits(event[name]) for name, fits in KINDS.items() if name in event

@@ -1,4 +1,7 @@
-"""Files in a folder of results: whole or not at all, never through a link, only our own removed."""
+"""Safe reading and writing of files in a folder of results.
+
+Files are written completely or not at all, never through a link, and only our own are removed.
+"""
 
 from __future__ import annotations
 
@@ -21,38 +24,39 @@ TEMPORARY = re.compile(
     r"\.(?P<name>[0-9]+\.parquet|(manifest|claims|written)\.json|report\.html|[^/]+\.(png|pdf))"
     r"\.(?P<pid>[0-9]{1,9})\.tmp"
 )
-"""What a file of ours is called until it is whole: `.<name>.<process>.tmp`."""
+"""The temporary name of a file until it is complete: `.<name>.<process>.tmp`."""
 
 MOST_BYTES = 10**9
-"""Of a file: the largest study has shards of about half of it."""
+"""Largest size of a file that is read, about twice the largest shard of a study."""
 
 
 class StorageError(OSError):
-    """The folder cannot be written; the message says what is kept and what to do."""
+    """A folder cannot be written to; the message says what is kept and what to do."""
 
 
 @contextlib.contextmanager
 def storing(root: Path) -> Iterator[None]:
-    """Say what is kept and what to do when a folder cannot be written."""
+    """Turn errors of the file system into messages that say what is kept and what to do."""
     try:
         yield
     except StorageError:
         raise
     except OSError as error:
         if (root / "shards").is_dir():
-            kept = "what is finished is kept: remove the cause"
+            kept = "Finished units are kept: fix the cause"
         else:
             kept = (
-                "no results are there now: if you moved them, put them back; else remove the cause"
+                "The folder holds no results now: if you moved them, put them back; otherwise fix "
+                "the cause"
             )
         raise StorageError(
-            f"cannot write into {str(root)!r}: {error.strerror or error}; {kept}, then run the "
-            "same command again to go on"
+            f"cannot write into {str(root)!r}: {error.strerror or error}. {kept}, then run the "
+            "same command again to resume"
         ) from error
 
 
 def place(root: Path, name: str) -> Path:
-    """Return where a file of ours is; refuse a folder on the way to it that is a link."""
+    """Return the path of a file of ours; refuse links among the folders that contain it."""
     path = root / name
     for folder in list(Path(name).parents)[:-1]:
         _refuse_link(root / folder, "folder")
@@ -60,29 +64,30 @@ def place(root: Path, name: str) -> Path:
 
 
 def read(path: Path, most: int = MOST_BYTES) -> bytes:
-    """Return the content of a regular file; nothing if it has more than `most` bytes: not ours.
+    """Return the content of a regular file; nothing if it has more than `most` bytes.
 
-    What a forged folder may have in its place, a pipe or a device, is refused and not waited for.
+    Pipes and devices, which a forged folder may contain, are refused without waiting for them.
     """
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
         found = os.fstat(file.fileno())
         if not stat.S_ISREG(found.st_mode):
-            raise OSError(f"{str(path)!r} is no regular file")
+            raise OSError(f"{str(path)!r} is not a regular file")
         return file.read(most) if found.st_size <= most else b""
 
 
 def write(root: Path, name: str, data: bytes) -> None:
-    """Write a file whole or not at all: under another name, to disk, then renamed.
+    """Write a file completely or not at all: under another name, to disk, then rename it.
 
-    A link in its place is replaced, and what it leads to stays as it is.
+    A link with the file's name is replaced, and its target is not changed.
     """
     path = place(root, name)
-    fresh = path.with_name(f".{path.name}.{os.getpid()}.tmp")  # two may write a report at once
+    # the process is in the name because two processes may write a report at the same time
+    fresh = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     with storing(root):
-        path.parent.mkdir(exist_ok=True)  # but not its parent: the folder may have been moved
+        path.parent.mkdir(exist_ok=True)  # but not parents: the folder may have been moved away
         try:
             fresh.unlink(missing_ok=True)
-            with open(fresh, "xb") as file:  # a new file, and so never through a link
+            with open(fresh, "xb") as file:  # "x" creates a new file, so never follows a link
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
@@ -95,23 +100,23 @@ def write(root: Path, name: str, data: bytes) -> None:
 
 
 def append(root: Path, name: str, line: str) -> None:
-    """Append a line to a file, after the end of one that was cut short."""
+    """Append a line to a file, on a new line if the last one is incomplete."""
     with storing(root), _opened(root, name) as file:
         if file.seek(0, os.SEEK_END):
             file.seek(-1, os.SEEK_END)
             if file.read(1) != b"\n":
-                line = "\n" + line  # a run was killed within its line
+                line = "\n" + line  # a run was killed while it wrote a line
         file.write(line.encode() + b"\n")
 
 
 def lock(root: Path) -> BinaryIO:
-    """Return the open file that is held by who writes."""
+    """Return the open lock file, which the process that writes holds."""
     with storing(root):
         return _opened(root, "lock")
 
 
 def remove(root: Path, name: str, digest: str) -> None:
-    """Remove a file if its content still has this SHA-256, and it is no link."""
+    """Remove a file if its content still has this SHA-256 and it is not a link."""
     path = place(root, name)
     with storing(root):
         if _digest(path) == digest:
@@ -119,9 +124,9 @@ def remove(root: Path, name: str, digest: str) -> None:
 
 
 def make_room(root: Path, name: str, digests: Iterable[str]) -> Path | None:
-    """Rename what is in the place of a file, unless its content has one of these SHA-256.
+    """Rename an existing file of this name, unless its content has one of these SHA-256.
 
-    Return where it is now, None if nothing was renamed.
+    Return its new path, or None if nothing was renamed.
     """
     path = place(root, name)
     with storing(root):
@@ -134,7 +139,7 @@ def make_room(root: Path, name: str, digests: Iterable[str]) -> Path | None:
 
 
 def remove_leftovers(root: Path, folders: Iterable[str]) -> None:
-    """Remove, from these folders, unfinished files of ours whose process has ended."""
+    """Remove unfinished files of ours from these folders if their process has ended."""
     for folder in (root / name for name in folders):
         if folder.is_symlink() or not folder.is_dir():
             continue
@@ -145,7 +150,7 @@ def remove_leftovers(root: Path, folders: Iterable[str]) -> None:
 
 
 def is_temporary(name: str) -> bool:
-    """Tell whether a name is that of an unfinished file of ours."""
+    """Return whether a name is that of an unfinished file of ours."""
     return TEMPORARY.fullmatch(name) is not None
 
 
@@ -156,7 +161,7 @@ def _digest(path: Path) -> str:
 
 
 def _opened(root: Path, name: str) -> BinaryIO:
-    """Open a file to append to it, but not through a link."""
+    """Open a file for appending, but not through a link."""
     path = place(root, name)
     _refuse_link(path, "file")
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
@@ -166,18 +171,18 @@ def _opened(root: Path, name: str) -> BinaryIO:
 def _refuse_link(path: Path, kind: str) -> None:
     if path.is_symlink():
         raise StorageError(
-            f"{str(path)!r} is a link, and nothing is written or removed through links: put a "
-            f"{kind} in its place, then run the same command again"
+            f"{str(path)!r} is a link, and nothing is written or removed through links: replace it "
+            f"by a {kind}, then run the same command again"
         )
 
 
 def _is_alive(process: int) -> bool:
     try:
-        os.kill(process, 0)  # sends nothing
+        os.kill(process, 0)  # signal 0 only checks that the process exists
     except ProcessLookupError:
         return False
     except PermissionError:
-        return True  # it is somebody else's
+        return True  # it belongs to another user
     return True
 
 

@@ -1,14 +1,14 @@
-"""A folder of results: what is in it is whole, and belongs to one study.
+"""A folder of results, which holds complete files of one study.
 
     manifest.json                        what is computed, by which function, with which versions
-    runs.jsonl                           what happened when and where, one line per event
-    shards/<setting>/<replicate>.parquet  what came out
-    claims.json, report.html, figures/   what they say, made from them again at any time
-    set-aside/                           shards that were found damaged
-    lock                                 held by the process that writes
+    runs.jsonl                           log of events with time and machine, one per line
+    shards/<setting>/<replicate>.parquet  results of a unit
+    claims.json, report.html, figures/   verdicts and figures, which can be made again from shards
+    set-aside/                           damaged shards
+    lock                                 locked by the process that writes
 
-Only one process writes, and a file appears under its name when it is complete and on disk: whoever
-is killed leaves a folder to go on with.
+Only one process writes, and a file gets its name only when it is complete and on disk. So a run
+that is killed can always be resumed.
 """
 
 from __future__ import annotations
@@ -39,14 +39,17 @@ __all__ = ["Folder", "StorageError", "manifest_of"]
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder of results and its manifest."""
+    """A folder of results and its manifest.
+
+    Most users need `load_results` or `load_table` instead.
+    """
 
     path: Path
     manifest: dict[str, Any]
 
     @classmethod
     def read(cls, path: str | Path) -> Folder:
-        """Return a folder that exists."""
+        """Return an existing folder of results."""
         path = _check.path("path", path)
         file = path / "manifest.json"
         if not file.is_file():
@@ -57,10 +60,10 @@ class Folder:
     @classmethod
     @contextlib.contextmanager
     def written(cls, path: str | Path, manifest: dict[str, Any], mixed: bool) -> Iterator[Folder]:
-        """Hold a folder for writing results of a study: a new one, or an old one of the same.
+        """Lock a folder for writing results of a study: a new folder, or one of the same study.
 
-        One computed elsewhere, with other versions or on another kind of processor, is refused
-        unless `mixed`. If only words have changed, the manifest is written with the new ones.
+        Results of other versions or another kind of processor are refused unless `mixed`. If only
+        titles, descriptions or claims have changed, the manifest is rewritten with the new ones.
         """
         path = Path(path)
         _require_ours(path)
@@ -72,7 +75,7 @@ class Folder:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise _check.InputError(
-                    f"another run is writing into {str(path)!r}: wait for it, or stop it"
+                    f"another run is writing into {str(path)!r}: wait for it to end, or stop it"
                 ) from None
             if (path / "manifest.json").is_file():
                 folder = cls.read(path)
@@ -92,18 +95,18 @@ class Folder:
         return [setting["name"] for setting in self.manifest["spec"]["settings"]]
 
     def shard_path(self, setting: str, replicate: int) -> Path:
-        """Return where the shard of a unit is."""
+        """Return the path of the shard of a unit."""
         return self.path / "shards" / setting / f"{replicate}.parquet"
 
     def units(self) -> Iterator[tuple[str, int]]:
-        """Yield the units there are shards of, in order."""
+        """Yield the units that have a shard, in order."""
         for setting in self.settings:
             names = (self.path / "shards" / setting).glob("*.parquet")
             numbers = sorted({int(n.stem) for n in names if re.fullmatch("[0-9]{1,9}", n.stem)})
             yield from ((setting, i) for i in numbers if self.shard_path(setting, i).is_file())
 
     def keep_manifest(self) -> None:
-        """Write the manifest, if it is not there (any more)."""
+        """Write the manifest if it does not exist, or no longer exists."""
         if not (self.path / "manifest.json").is_file():
             self._write_manifest()
 
@@ -112,10 +115,10 @@ class Folder:
         self.write("manifest.json", text.encode())
 
     def _with_words(self, manifest: dict[str, Any]) -> Folder:
-        """Write the words of a manifest of the same study, if they are others; return the folder.
+        """Take over titles, descriptions and claims of the same study; return the folder.
 
-        The environment stays: it is that of what is there. A study whose settings are in another
-        order has another hash, and keeps its words.
+        The environment is not changed, as it belongs to the stored results. If the settings of the
+        study are in another order, its hash differs, and nothing is taken over.
         """
         same = self.manifest["spec"] == manifest["spec"]
         if same or self.manifest["study"] != manifest["study"]:
@@ -125,24 +128,24 @@ class Folder:
         return folder
 
     def load(self, setting: str, replicate: int) -> pl.DataFrame:
-        """Return the table of a shard that is whole and belongs here, or raise `Damaged`."""
+        """Return the table of a shard; raise `Damaged` if it is not intact or not of this study."""
         data = files.read(self.shard_path(setting, replicate))
         return shard.decode(data, self.identity(setting, replicate))
 
     def content_hashes(self) -> dict[tuple[str, int], str]:
-        """Return the hash of the content of every unit."""
+        """Return the hash of the values of every unit."""
         return {
             unit: shard.verify(files.read(self.shard_path(*unit)), self.identity(*unit))
             for unit in self.units()
         }
 
     def save(self, setting: str, replicate: int, rows: list[Row]) -> None:
-        """Keep the plain rows of a unit."""
+        """Store the rows of a unit as a shard."""
         data = shard.encode(rows, self.identity(setting, replicate))
         self.write(str(self.shard_path(setting, replicate).relative_to(self.path)), data)
 
     def set_aside(self, setting: str, replicate: int, reason: str) -> Path:
-        """Move a damaged shard out of the way; return where it is now."""
+        """Move a damaged shard to the folder set-aside; return its new path."""
         shown = self.shard_path(setting, replicate).relative_to(self.path)
         damaged = files.place(self.path, str(shown))
         folder = files.place(self.path, "set-aside/any").parent
@@ -155,19 +158,19 @@ class Folder:
         return place
 
     def identity(self, setting: str, replicate: int) -> Identity:
-        """Return what a shard of this folder says of itself."""
+        """Return the identity that a shard of this folder must have."""
         return Identity(self.manifest["study"], setting, replicate)
 
     def write(self, name: str, data: bytes) -> None:
-        """Write a file whole or not at all."""
+        """Write a file completely or not at all."""
         files.write(self.path, name, data)
 
     def remove(self, name: str, digest: str) -> None:
-        """Remove a file if it still has the SHA-256 that it was written with."""
+        """Remove a file if its content still has this SHA-256."""
         files.remove(self.path, name, digest)
 
     def make_room(self, name: str, digests: Iterable[str]) -> Path | None:
-        """Rename a file that has none of these SHA-256; return where it is now."""
+        """Rename a file whose content has none of these SHA-256; return its new path."""
         return files.make_room(self.path, name, digests)
 
     def record(self, event: str, **details: Any) -> None:
@@ -175,64 +178,67 @@ class Folder:
         files.append(self.path, "runs.jsonl", events.line_of(event, **details))
 
     def events(self) -> list[dict[str, Any]]:
-        """Return what happened so far, leaving out damaged lines."""
+        """Return the events in runs.jsonl, without damaged lines."""
         path = self.path / "runs.jsonl"
         return events.parse(files.read(path).decode("utf-8", "replace")) if path.is_file() else []
 
     def _require_same(self, manifest: dict[str, Any], mixed: bool) -> None:
-        """Refuse another study, or another place to compute unless that is wanted."""
+        """Refuse another study, and another environment unless `mixed`."""
         changes = differences(_without_words(self.manifest), _without_words(manifest))
         if _asked(self.manifest) != _asked(manifest):
             changes = changes or ["its parts are in another order or of another type"]
             more = f" and {len(changes) - 5} more" if len(changes) > 5 else ""
             raise _check.InputError(
                 f"{str(self.path)!r} holds results of another study: {'; '.join(changes[:5])}"
-                f"{more}; take another folder"
+                f"{more}; choose another folder"
             )
         self.require_environment(manifest["environment"], mixed)
         if self.manifest["arms"] != manifest["arms"] and not mixed:
             raise _check.InputError(
-                f"{self.path / 'manifest.json'}: its arms are not those of its study: it was "
-                "changed after it was written; put it back, or take another folder"
+                f"{self.path / 'manifest.json'}: its arms are not those of its study, so it was "
+                "changed after it was written: restore the original file, or choose another folder"
             )
 
     def require_environment(self, environment: dict[str, str], mixed: bool) -> None:
-        """Refuse what was computed elsewhere, unless that is wanted."""
+        """Refuse results of another environment unless `mixed`."""
         places = differences(self.manifest["environment"], environment)
         if places and not mixed:
             raise _check.InputError(
-                f"{str(self.path)!r} was computed with other versions or elsewhere "
-                f"({'; '.join(places)}), where last digits can differ: take another folder, or "
-                "say --mixed"
+                f"{str(self.path)!r} was computed with other versions or on another machine "
+                f"({'; '.join(places)}), so last digits can differ: choose another folder, or "
+                "allow it with --mixed (in Python: mixed=True)"
             )
 
 
 def _asked(manifest: dict[str, Any]) -> str:
-    """Return what may not change as text; settings may come in another order."""
+    """Return the part of a manifest that may not change as text; the order of settings may."""
     kept = _without_words(manifest)
     ordered = sorted(kept["settings"], key=lambda setting: str(setting["name"]))
     return json.dumps(kept | {"settings": ordered}, sort_keys=True)
 
 
 def _without_words(manifest: dict[str, Any]) -> dict[str, Any]:
-    """Return what may not change: the function, and the spec without its words."""
+    """Return the part of a manifest that may not change: the function, and the spec.
+
+    Titles, descriptions and claims are left out.
+    """
     return {"the function": manifest["unit"], **without_words(manifest["spec"])}
 
 
 def _require_ours(path: Path) -> None:
-    """Refuse a folder of somebody else's files, and a link that leads nowhere."""
+    """Refuse a folder with other files, and a link to a folder that does not exist."""
     for place in (path, *path.parents):
         if place.is_symlink() and not place.exists():
             raise _check.InputError(
                 f"{str(place)!r} is a link to {str(place.readlink())!r}, which does not exist: "
-                "make that folder, or take another one"
+                "create that folder, or choose another one"
             )
     if path.is_dir():
         names = {entry.name for entry in path.iterdir()}
         others = [name for name in names - {"lock", "shards"} if not files.is_temporary(name)]
         if others and "manifest.json" not in names:
             raise _check.InputError(
-                f"{str(path)!r} holds other files, and no results: take another folder"
+                f"{str(path)!r} holds other files and no results: choose another folder"
             )
     elif path.exists():
-        raise _check.InputError(f"{str(path)!r} is a file, not a folder")
+        raise _check.InputError(f"{str(path)!r} is a file, not a folder: choose another name")

@@ -1,4 +1,4 @@
-"""Levels (θ, β) of an attack, and ratios of what was measured at them."""
+"""Levels (θ, β) of an attack, and ratios of errors measured at them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ Level = tuple[float, float]
 
 
 def attacked(levels: Iterable[Level]) -> list[Level]:
-    """Return the levels at which labels are changed."""
+    """Return the levels at which the attack changes labels."""
     return [(bound, chance) for bound, chance in levels if bound * chance > 0.0]
 
 
 def longest(levels: Sequence[Level], axis: int) -> list[Level]:
     """Return the longest list of attacked levels that differ only in θ (0) or only in β (1).
 
-    Of several, that with the largest other number: the hardest attack.
+    Among lists of the same length, the one with the largest other number is returned, which is the
+    strongest attack.
 
     >>> longest([(0.0, 0.5), (1.0, 0.5), (2.0, 0.5), (1.0, 0.9), (2.0, 0.9)], 0)
     [(1.0, 0.9), (2.0, 0.9)]
@@ -33,20 +34,20 @@ def longest(levels: Sequence[Level], axis: int) -> list[Level]:
 
 
 def over_levels(ratios: Sequence[Array] | Array) -> Array:
-    """Return the median over levels by replicate, leaving out what is not a number."""
+    """Return the median over levels for each replicate, ignoring NaN."""
     table = np.asarray(ratios, np.float64)
     known = ~np.isnan(table).all(axis=0)
     return np.asarray(np.nanquantile(table[:, known], 0.5, axis=0, method="inverted_cdf"))
 
 
 def divided(one: Array, other: Array) -> Array:
-    """Return ratios: infinite over a zero, not a number where both are zero or infinite."""
+    """Return ratios: infinite where `other` is 0, NaN where both are zero or infinite."""
     with np.errstate(all="ignore"):
         return np.asarray(one / other)
 
 
 def paired(one: Array, other: Array) -> Array:
-    """Return the ratios of pairs, leaving out those that are not numbers.
+    """Return the ratios of pairs, without those that are NaN.
 
     >>> paired(np.array([1.0, np.inf]), np.array([2.0, np.inf]))
     array([0.5])
@@ -56,6 +57,6 @@ def paired(one: Array, other: Array) -> Array:
 
 
 def slopes(x: Array, y: Array) -> Array:
-    """Return the least-squares slope of y over x, or of each of its columns."""
+    """Return the least-squares slope of y against x, or one slope per column of y."""
     centred = x - x.mean()
     return np.asarray(centred @ y / (centred @ centred))

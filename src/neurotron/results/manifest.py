@@ -1,4 +1,4 @@
-"""`manifest.json`: what is computed, by which function, with which versions."""
+"""`manifest.json`, which says what is computed, by which function, with which versions."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ TRAINING = "neurotron.studies.unit:train"
 WORDS = ("title", "description", "claims")
 UNIT = re.compile(r"[\w.]{1,200}:[\w.]{1,200}")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-"""What a setting may be called: it names a folder."""
+"""The names that a setting may have, as its name is also the name of a folder."""
 CHANGED = (
-    "it was changed after it was written, so what the results mean is not known: put it back, or "
-    "take another folder"
+    "it was changed after it was written, so it may not describe the results: restore the original "
+    "file, or choose another folder"
 )
 
 
@@ -37,8 +37,8 @@ def manifest_of(
 ) -> dict[str, Any]:
     """Return the content of a manifest.
 
-    `unit` names the function that computes a unit, as in "module:function"; only training runs have
-    `arms`.
+    `unit` is the name of the function that computes a unit, as in "module:function". Only training
+    runs have `arms`.
     """
     manifest = {
         "format": FORMAT,
@@ -52,16 +52,18 @@ def manifest_of(
 
 
 def reworded(manifest: dict[str, Any], spec: dict[str, Any]) -> dict[str, Any]:
-    """Return a manifest with the words of a spec that is the same but for its words."""
+    """Return a manifest with the titles, descriptions and claims of another spec of its study."""
     return manifest_of(spec, manifest["arms"], manifest["environment"], manifest["unit"])
 
 
 def read(file: Path) -> dict[str, Any]:
-    """Return a manifest that is whole, and whose parts are what this package writes."""
+    """Return the manifest in a file, after checking that this package wrote it like this."""
     try:
         return _read(file)
     except RecursionError:
-        raise _check.InputError(f"{file}: not a manifest of ours (nested too deeply)") from None
+        raise _check.InputError(
+            f"{file}: this is not a manifest of neurotron (nested too deeply)"
+        ) from None
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -71,34 +73,39 @@ def _read(file: Path) -> dict[str, Any]:
     except (ValueError, TypeError):
         missing = ["JSON"]
     if missing:
-        raise _check.InputError(f"{file}: not a manifest of ours ({missing[0]} is missing)")
+        raise _check.InputError(
+            f"{file}: this is not a manifest of neurotron ({missing[0]} is missing)"
+        )
     _require_format(file, manifest["format"])
     if manifest["seal"] != _hash(manifest):
         raise _check.InputError(f"{file}: {CHANGED}")
     for name, fits in KINDS.items():
         if not fits(manifest[name]):
-            raise _check.InputError(f"{file}: `{name}` is not as this package writes it; {CHANGED}")
+            raise _check.InputError(f"{file}: `{name}` is not as neurotron writes it; {CHANGED}")
     settings = [setting["name"] for setting in manifest["spec"]["settings"]]
     with_arms = settings if manifest["unit"] == TRAINING else []
     if manifest["study"] != study_hash(manifest["spec"]) or with_arms != [*manifest["arms"]]:
-        raise _check.InputError(f"{file}: its parts do not belong together; {CHANGED}")
+        raise _check.InputError(f"{file}: its parts do not match; {CHANGED}")
     return manifest
 
 
 def _require_format(file: Path, found: Any) -> None:
-    """Refuse what other versions wrote, and say what to do about it."""
+    """Refuse manifests of other versions, with a message that says what to do."""
     if type(found) is int and 0 < found < FORMAT:
         raise _check.InputError(
-            f"{file}: these results were written by an earlier version (format {found}, here it is "
-            f"{FORMAT}): run the study again into another folder"
+            f"{file}: these results were written by an earlier version (format {found}; this "
+            f"version needs {FORMAT}): run the study again into another folder"
         )
     if type(found) is not int or found != FORMAT:
         shown = _check.shorten(repr(found))
-        raise _check.InputError(f"{file}: format {shown} is not known here, only {FORMAT}")
+        raise _check.InputError(
+            f"{file}: format {shown} is unknown, this version reads only {FORMAT}: use the version "
+            "that wrote it"
+        )
 
 
 def differences(old: Any, new: Any, place: str = "") -> list[str]:
-    """Return where two JSON values differ, one phrase each."""
+    """Return the differences between two JSON values, one phrase each."""
     old, new = _by_name(old), _by_name(new)
     if isinstance(old, dict) and isinstance(new, dict):
         changes = []
@@ -107,18 +114,18 @@ def differences(old: Any, new: Any, place: str = "") -> list[str]:
             if key in old and key in new:
                 changes += differences(old[key], new[key], inside)
             else:
-                changes.append(f"{inside} is {'gone' if key in old else 'new'}")
+                changes.append(f"{inside} is {'missing' if key in old else 'new'}")
         return changes
     if old == new:
         return []
     was, now = (_check.shorten(json.dumps(value, ensure_ascii=False)) for value in (old, new))
-    return [f"{place} was {was}, is {now}"]
+    return [f"{place} was {was}, is now {now}"]
 
 
 def without_words(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a spec without titles, descriptions and claims, which change no results.
+    """Return a spec without titles, descriptions and claims, which do not affect results.
 
-    Only its own and those of its settings: a trainer may well be labelled "title".
+    Only the spec's own and those of its settings are removed: a trainer may be labelled "title".
     """
     settings = [_but_words(setting) for setting in spec["settings"]]
     return _but_words(spec) | {"settings": settings}
@@ -129,7 +136,7 @@ def _but_words(table: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _by_name(value: Any) -> Any:
-    """Return a list of tables as a table: by their names, else by their numbers."""
+    """Return a list of tables as a table whose keys are their names, or else their numbers."""
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         return value
     names = [item.get("name") for item in value]
@@ -139,22 +146,22 @@ def _by_name(value: Any) -> Any:
 
 
 def study_hash(spec: dict[str, Any]) -> str:
-    """Return the hash of a study, its words aside: that of what is computed."""
+    """Return the hash of a study without titles, descriptions and claims."""
     return _hash(without_words(spec))[:16]
 
 
 def _hash(content: dict[str, Any]) -> str:
-    """Return the hash of JSON content, its seal aside."""
+    """Return the hash of JSON content without its seal."""
     rest = {name: value for name, value in content.items() if name != "seal"}
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 def _refuse(word: str) -> None:
-    """Refuse NaN and infinities, which are no JSON."""
+    """Refuse NaN and infinities, which are not JSON."""
     raise ValueError(word)
 
 
-# --- what the parts of a manifest are; whether the study itself makes sense, `studies` knows
+# --- checks of the parts of a manifest; the study itself is checked by `neurotron.studies`
 
 
 def _is_text(value: Any) -> bool:
@@ -166,7 +173,7 @@ def _is_number(value: Any) -> bool:
 
 
 def is_spec(value: Any) -> bool:
-    """Tell whether a value has what every spec has: a name, and settings that name folders."""
+    """Return whether a value has a name and settings with valid names, as every spec has."""
     return (
         isinstance(value, dict)
         and _is_text(value.get("name"))
@@ -223,4 +230,4 @@ KINDS: dict[str, Callable[[Any], bool]] = {
     "environment": _is_environment,
     "seal": _is_text,
 }
-"""What each part of a manifest must be."""
+"""The check of each part of a manifest."""

@@ -1,6 +1,6 @@
-"""What a unit returns, as rows of plain values: text, numbers, truth values, lists of numbers.
+"""Converts what a unit returns to rows of text, numbers, truth values and lists of numbers.
 
-Workers do this, with NumPy alone; whoever writes makes a table of the rows.
+Workers do this, and need only NumPy. The process that writes makes a table of the rows.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ WIDER = {WHOLE: REAL, WHOLES: REALS}
 
 
 def plain_rows(result: Any) -> list[Row]:
-    """Return the rows of what a unit returned: a list of rows, a mapping of columns, or a table.
+    """Return what a unit returned (rows, a mapping of columns, or a table) as plain rows.
 
     All rows have the same columns, each of one kind: numbers are all whole or all floats, and lists
-    are arrays. What does not fit into a table is refused in one sentence.
+    are arrays. A value that does not fit into a table is refused.
 
     >>> plain_rows({"name": ["a", "b"], "size": [1, 2.5]})
     [{'name': 'a', 'size': 1.0}, {'name': 'b', 'size': 2.5}]
@@ -38,8 +38,8 @@ def plain_rows(result: Any) -> list[Row]:
     for name in names:
         if not isinstance(name, str) or not _is_writable(name) or name in OWN:
             raise _check.InputError(
-                "the names of columns must be text that UTF-8 can write, and none of setting and "
-                f"replicate, which every table has: got {_check.shown(name)}"
+                "the names of columns must be UTF-8 text, and not setting or replicate, which "
+                f"every table has: got {_check.shown(name)}"
             )
     for row in rows:
         if row.keys() != rows[0].keys():
@@ -61,7 +61,7 @@ def kinds_of(rows: list[Row]) -> Kinds:
 
 
 def _listed(result: Any) -> list[Mapping[str, Any]]:
-    """Return the rows that somebody means."""
+    """Return the result of a unit as a list of rows."""
     if hasattr(result, "iter_rows"):
         result = {column.name: column for column in result.iter_columns()}
     if isinstance(result, Mapping):
@@ -83,10 +83,10 @@ def _listed(result: Any) -> list[Mapping[str, Any]]:
 
 
 def _column(name: Any, values: Any) -> list[Any]:
-    """Return the values of a column; text is one value, although Python can list its letters."""
+    """Return the values of a column; text is refused, although Python can iterate over it."""
     try:
         each = None if isinstance(values, (str, bytes, Mapping, Set)) else iter(values)
-    except TypeError:  # a number, say
+    except TypeError:  # for example a number
         each = None
     if each is None:
         raise _check.InputError(
@@ -100,7 +100,7 @@ def _plain(name: str, value: Any) -> Any:
     """Return a value as None, a bool, an int, a float, text, or an array of int64 or float64."""
     if hasattr(value, "null_count"):  # a list of a polars table
         if value.null_count():
-            raise _unfit(name, "a list with gaps")
+            raise _unfit(name, "a list with missing values")
         value = value.to_numpy()
     if isinstance(value, (list, tuple)):
         try:
@@ -128,16 +128,16 @@ def _plain_array(name: str, value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]
 
 
 def _stored(name: str, value: Any) -> Any:
-    """Refuse what a file cannot hold."""
+    """Return a value, after refusing those that a file cannot store."""
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise _unfit(name, "a whole number of more than 64 bits")
     if isinstance(value, str) and not _is_writable(value):
-        raise _unfit(name, "text that UTF-8 cannot write")
+        raise _unfit(name, "text that UTF-8 cannot encode")
     return value
 
 
 def _is_writable(text: str) -> bool:
-    """Tell whether UTF-8 can write a text."""
+    """Return whether UTF-8 can encode a text."""
     return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
@@ -156,7 +156,7 @@ def _kind(value: Any) -> str:
 
 
 def _common_kind(name: str, values: list[Any]) -> str:
-    """Return the kind that all values of a column have, or have once whole numbers are floats."""
+    """Return the kind of all values of a column, where whole numbers may become floats."""
     kinds = {_kind(value) for value in values} - {NOTHING} or {NOTHING}
     if kinds == {WHOLES, REALS}:  # an empty list is of either kind
         kinds = {_kind(value) for value in values if value is not None and len(value)} or {REALS}

@@ -1,9 +1,9 @@
-"""One unit on disk: a table as a Parquet file, which tells when it was changed.
+"""Stores one unit as a Parquet file in which changes can be detected.
 
-Two hashes are inside. `content` is that of the values, the same wherever they were computed. The
-seal is that of the whole file with zeros in its own place: it is checked before anything else reads
-the file, so one that was damaged by accident never reaches a parser. Whoever forges a file can also
-make its seal; what is in it is checked all the same.
+The file contains two hashes. `content` is the hash of the values, which is the same wherever they
+were computed. The seal is the hash of the whole file, with zeros in place of the seal. It is
+checked before anything else reads the file, so a file that was damaged by accident never reaches a
+parser. A forged file can have a valid seal, so its content is checked as well.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ TYPES: dict[str, Any] = {
     plain.WHOLES: pl.List(pl.Int64),
     plain.REALS: pl.List(pl.Float64),
 }
-"""What a column of each kind is in a table."""
+"""The type of a column of each kind in a table."""
 
 
 class Damaged(Exception):
@@ -41,10 +41,10 @@ class Damaged(Exception):
 
 
 class Identity(NamedTuple):
-    """Whose shard it is."""
+    """The study, setting and replicate that a shard belongs to."""
 
     study: str
-    """The hash of the study it belongs to."""
+    """The hash of the study."""
     setting: str
     replicate: int
 
@@ -65,12 +65,12 @@ def encode(rows: list[Row], identity: Identity) -> bytes:
 
 
 def verify(data: bytes, identity: Identity) -> str:
-    """Return the hash of the content of a shard, or say why it is `Damaged`."""
+    """Return the hash of the values of a shard; raise `Damaged` if it is not intact."""
     return _open(data, identity).content
 
 
 def decode(data: bytes, identity: Identity) -> pl.DataFrame:
-    """Return the table of a shard, or say why it is `Damaged`."""
+    """Return the table of a shard; raise `Damaged` if it is not intact."""
     return _open(data, identity).table
 
 
@@ -80,7 +80,7 @@ class _Opened(NamedTuple):
 
 
 def _open(data: bytes, identity: Identity) -> _Opened:
-    """Return what is in a shard, or say why it is `Damaged`."""
+    """Return the content of a shard; raise `Damaged` if it is not intact."""
     _require_seal(data)
     try:
         words = json.loads(pl.read_parquet_metadata(io.BytesIO(data))["neurotron"])
@@ -90,7 +90,7 @@ def _open(data: bytes, identity: Identity) -> _Opened:
     except MemoryError:
         raise
     except (Exception, pl.exceptions.PanicException):
-        raise Damaged("it is not a shard of ours") from None
+        raise Damaged("it is not a shard of neurotron") from None
     if whose != identity:
         raise Damaged(
             f"it belongs to setting {_check.shorten(repr(whose.setting))}, replicate "
@@ -98,12 +98,12 @@ def _open(data: bytes, identity: Identity) -> _Opened:
             + (" of another study" if whose.study != identity.study else "")
         )
     if not same:
-        raise Damaged("its values are not those it was written with")
+        raise Damaged("its values have changed since it was written")
     return _Opened(table, str(content))
 
 
 def content_hash(rows: list[Row], identity: Identity) -> str:
-    """Return the hash of the values of a unit: no file format, no time, no machine in it."""
+    """Return the hash of the values of a unit; it does not depend on format, time or machine."""
     digest = hashlib.sha256(json.dumps(identity).encode())
     for row in rows:
         for name, value in row.items():
@@ -117,21 +117,21 @@ def content_hash(rows: list[Row], identity: Identity) -> str:
 
 
 def rows_of(table: pl.DataFrame) -> list[Row]:
-    """Return the rows of the table of a shard, as they were encoded; refuse any other table."""
+    """Return the rows of the table of a shard as they were encoded; refuse any other table."""
     if not {*plain.OWN}.isdisjoint(table.columns):
-        raise ValueError("a column of this name is ours")
+        raise ValueError("a column has a reserved name")
     columns = {column.name: _values(column) for column in table.iter_columns()}
     return [{name: columns[name][i] for name in columns} for i in range(len(table))]
 
 
 def _values(column: pl.Series) -> list[Any]:
     if column.dtype not in TYPES.values():
-        raise ValueError("a column of another type")
+        raise ValueError("a column has an unknown type")
     if not column.dtype.is_nested():
         return column.to_list()
     values = list(column)
     if any(value is not None and value.null_count() for value in values):
-        raise ValueError("a list with gaps")
+        raise ValueError("a list has missing values")
     return [None if value is None else value.to_numpy() for value in values]
 
 
@@ -146,7 +146,7 @@ def _seal_place(data: bytes) -> int:
     """Return where the digits of the seal begin."""
     place = data.rfind(SEAL) + len(SEAL)
     if place < len(SEAL) or place + DIGITS > len(data):
-        raise Damaged("it is not a whole shard of ours")
+        raise Damaged("it is not a complete shard of neurotron")
     return place
 
 

@@ -1,4 +1,4 @@
-"""Numbers that speak for many runs: medians, quantiles, rates, each with an interval."""
+"""Summaries of many runs: medians, quantiles and rates, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SUMMARY = (
 
 
 class Interval(NamedTuple):
-    """An estimate and its 95 % interval."""
+    """An estimate and its 95 % confidence interval."""
 
     estimate: float
     low: float
@@ -45,9 +45,10 @@ class Interval(NamedTuple):
 
 
 def median(values: npt.ArrayLike, axis: int = 0) -> Any:
-    """Return the median that is one of the values: of an even number, the lower of the middle two.
+    """Return the median; for an even number of values, the lower of the middle two.
 
-    Runs end at the filter or at its mirror: halfway between there are none.
+    It is always one of the values. This matters because runs end at the filter w* or at its mirror
+    −w*, and no run ends halfway between.
 
     >>> float(median([0.1, 0.1, 7.0, 7.0]))
     0.1
@@ -58,11 +59,19 @@ def median(values: npt.ArrayLike, axis: int = 0) -> Any:
 def bootstrap(
     values: npt.ArrayLike, statistic: Callable[..., Any] = median, seed: int = 0
 ) -> Interval:
-    """Return a statistic of independent values, and its percentile bootstrap interval.
+    """Return a statistic of independent values with its 95 % percentile bootstrap interval.
 
-    `statistic` takes an axis. Infinite values count as what they are: a diverged run is worse than
-    any other.
+    Parameters
+    ----------
+    values
+        The values, at least one. They may be infinite, for diverged runs, but not NaN.
+    statistic
+        A function of (values, axis); the median by default.
+    seed
+        Seed of the resampling.
 
+    Examples
+    --------
     >>> bootstrap([1.0, 2.0, 3.0, 4.0, 5.0])
     Interval(estimate=3.0, low=1.0, high=5.0)
     """
@@ -79,8 +88,15 @@ def bootstrap(
 
 
 def rate(successes: int, trials: int) -> Interval:
-    """Return a share and its exact binomial (Clopper–Pearson) interval.
+    """Return a share of successes with its exact 95 % binomial (Clopper–Pearson) interval.
 
+    Parameters
+    ----------
+    successes, trials
+        Number of successes, and number of trials, at least 1.
+
+    Examples
+    --------
     >>> share = rate(0, 90)
     >>> share.estimate, round(share.high, 4)
     (0.0, 0.0402)
@@ -96,10 +112,10 @@ def rate(successes: int, trials: int) -> Interval:
 
 
 def summarise(results: Results) -> pl.DataFrame:
-    """Return one row per setting and arm over its replicates.
+    """Return a summary of the replicates of each arm, one row per setting and arm.
 
-    The final error as median with its interval (low, high) and quantiles q10 … q90; the shares of
-    the outcomes, and the interval of the share that recovered.
+    The columns are the median of the final error with its interval (low, high), its quantiles q10 …
+    q90, the share of each outcome, and the interval of the share that recovered.
     """
     rows = []
     for (setting, arm), runs in results.runs.group_by("setting", "arm", maintain_order=True):
@@ -130,10 +146,11 @@ def summarise(results: Results) -> pl.DataFrame:
 
 
 def outcomes_by_trainer(results: Results) -> list[dict[str, Any]]:
-    """Return where the runs of each trainer ended, setting by setting.
+    """Return where the runs of each trainer ended, in each setting.
 
-    Each row has setting, trainer, the number of runs with each outcome, `runs`, and the least and
-    the largest median error of an arm: that of the easiest and of the hardest attack.
+    A row has the setting, the trainer, the number of runs with each outcome, the number of all
+    `runs`, and the smallest and largest median error of an arm, under the weakest and the strongest
+    attack.
     """
     rows = []
     for (setting, trainer), runs in results.runs.group_by(
@@ -151,7 +168,7 @@ def outcomes_by_trainer(results: Results) -> list[dict[str, Any]]:
 
 
 def distinct_runs(results: Results) -> pl.DataFrame:
-    """Return the runs, each once: where nothing is changed, all levels of attacks are one run."""
+    """Return each distinct run once: without changed labels, all levels of an attack agree."""
     is_honest = pl.col("bound") * pl.col("probability") == 0.0
     honest = {"attack": "none", "attack_text": "none", "bound": 0.0, "probability": 0.0}
     alike = {
@@ -167,9 +184,9 @@ def distinct_runs(results: Results) -> pl.DataFrame:
 
 
 def certified(results: Results) -> pl.DataFrame:
-    """Return the distinct runs whose radius says more than their start.
+    """Return the distinct runs whose radius is smaller than their initial error.
 
-    `part` is the error over the radius, which allows for rounding errors.
+    The column `part` is the error divided by the radius, which includes rounding errors.
     """
     return (
         distinct_runs(results)
@@ -179,9 +196,10 @@ def certified(results: Results) -> pl.DataFrame:
 
 
 def steps_to(results: Results, error: float | str) -> pl.DataFrame:
-    """Return, per setting, replicate and arm, the first recorded step with at most this error.
+    """Return the first recorded step at which each run has at most this error.
 
-    `error` is a number, or a part of the initial error as in "0.1×"; null where it never was.
+    `error` is a number, or a multiple of the initial error as in "0.1×". The step is null for runs
+    that never reach it.
     """
     runs, level = results.runs.select("setting", "replicate", "arm"), _level(error)
     if not len(runs):
@@ -203,6 +221,7 @@ def _level(error: float | str) -> float:
         times = ""
     if not times or rest:
         raise _check.InputError(
-            f'`error` must be a number, or one as in "0.1×", got {_check.shown(error)}'
+            f'`error` must be a number, or a multiple of the initial error as in "0.1×", got '
+            f"{_check.shown(error)}"
         )
     return _check.number("error", level, "(0, inf)")

@@ -1,4 +1,4 @@
-"""Results as tidy tables: `load_results` of training runs, `load_table` of any unit."""
+"""Results as tables: `load_results` for training runs, `load_table` for any other work."""
 
 from __future__ import annotations
 
@@ -25,36 +25,37 @@ __all__ = ["CLOSE", "EXACT", "RECOVERED", "Results", "load_results", "load_table
 Unit = tuple[str, int]
 
 RECOVERED = 0.5
-"""A run has recovered w* if its error is below this part of ‖w*‖: halfway to the origin."""
+"""A run has recovered w* if its error is below this multiple of ‖w*‖, halfway to the origin."""
 
 EXACT = 1e-12
-"""A run has recovered w* exactly if its error is below this: what is less is rounding."""
+"""A run has recovered w* exactly if its error is below this, which is the size of rounding."""
 
 CLOSE = 1e-6
-"""A run has come close to w* if its error is below this."""
+"""A run is close to w* if its error is below this."""
 
 MIRROR = 0.5
-"""A run ended at the mirror filter if the cosine of its weights with −w* is above this."""
+"""A run ended at the mirror −w* if the cosine of its weights with −w* is above this."""
 
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """What is in a folder of results, as tables.
+    """The results of a study as tables, from `load_results`.
 
     Attributes
     ----------
     folder
-        Where it is, and its manifest.
+        The folder of results with its manifest.
     arms
-        One row per setting and arm: trainer (its label), trainer_text (as the study has it, with
-        its settings), algorithm, step_size (null if the trainer finds its own), attack (its name),
+        One row per setting and arm: trainer (its label), trainer_text (as in the study, with its
+        parameters), algorithm, step_size (null if the trainer finds its own), attack (its name),
         attack_text, bound, probability, law, outer_weights.
     runs
         One row per setting, replicate and arm: status, stopped_at, initial_error, error, loss,
         outcome, cosine (with −w*), distance (to the attack's vector), true_length (‖w*‖), radius
-        and theorem1_radius (what is guaranteed, null for nothing); with the columns of `arms`.
+        and theorem1_radius (the guaranteed radii, null if there is no guarantee), followed by the
+        columns of `arms`.
     damaged
-        Shards that were left out, and why: run the study again to compute them.
+        Damaged shards that were left out, with the reason. Run the study again to compute them.
     """
 
     folder: Folder
@@ -71,7 +72,7 @@ class Results:
 
     @property
     def titles(self) -> dict[str, str]:
-        """What each setting is called in tables and figures: its title, with its name if needed."""
+        """The title of each setting, followed by its name if two settings have the same title."""
         settings = self.spec["settings"]
         titles = [setting.get("title") or setting["name"] for setting in settings]
         return {
@@ -81,18 +82,18 @@ class Results:
 
     @cached_property
     def trajectories(self) -> pl.DataFrame:
-        """One row per setting, replicate, arm and recorded step: error and loss."""
+        """A table of errors and losses: one row per setting, replicate, arm and recorded step."""
         return self.trajectories_at(self.steps)
 
     @cached_property
     def steps(self) -> Index:
-        """The steps that every run recorded."""
+        """The steps at which runs were recorded, the same for all runs."""
         return np.asarray(self._shards["steps"][0] if len(self._shards) else [], dtype=np.int64)
 
     def trajectories_at(self, steps: Index) -> pl.DataFrame:
-        """Return the rows of `trajectories` at some of the recorded steps, and make no others.
+        """Return the rows of `trajectories` at some of the recorded steps only.
 
-        A study that records every step has many more rows than memory holds.
+        Use it for a study that records every step, whose full table may not fit into memory.
         """
         places = np.flatnonzero(np.isin(self.steps, steps))
         keys = ["setting", "replicate", "arm"]
@@ -104,19 +105,19 @@ class Results:
 
     @cached_property
     def errors(self) -> Array:
-        """The errors of every run (in the order of `runs`) at every recorded step."""
+        """The errors ‖w − w*‖, one row per run in the order of `runs`, one column per step."""
         shape = len(self._shards), len(self.steps)
         return np.asarray(self._shards["errors"].explode().to_numpy(), np.float64).reshape(shape)
 
     @cached_property
     def replicates(self) -> dict[str, int]:
-        """How many whole replicates of each setting there are."""
+        """The number of complete replicates of each setting."""
         units = self.runs.select("setting", "replicate").unique()
         return {name: int((units["setting"] == name).sum()) for name in self.titles}
 
     @property
     def wanted(self) -> int:
-        """How many units were asked for, as far as runs.jsonl tells."""
+        """The number of units of the study, as far as runs.jsonl shows."""
         starts = [event for event in self.folder.events() if event.get("event") == "start"]
         pairs = [(event.get("kept"), event.get("missing")) for event in starts]
         counts = [a + b for a, b in pairs if isinstance(a, int) and isinstance(b, int)]
@@ -134,11 +135,14 @@ class Results:
         return [event for unit, event in last.items() if unit not in there]
 
     def summary(self) -> pl.DataFrame:
-        """Return medians, quantiles and success rates of every arm, with intervals."""
+        """Return medians, quantiles and success rates of every arm, with 95 % intervals."""
         return summarise(self)
 
     def steps_to(self, error: float | str) -> pl.DataFrame:
-        """Return when each run first came to an error, or to a part of its initial one ("0.1×")."""
+        """Return the first recorded step at which each run has at most this error.
+
+        `error` is a number, or a multiple of the initial error as in "0.1×".
+        """
         return steps_to(self, error)
 
     def __repr__(self) -> str:
@@ -150,7 +154,14 @@ class Results:
 
 
 def load_results(folder: str | Path) -> Results:
-    """Return the results in a folder as tables; shards that are damaged are left out and named.
+    """Return the results in a folder of training runs as tables.
+
+    Damaged shards are left out and listed in `Results.damaged`.
+
+    Parameters
+    ----------
+    folder
+        The folder that `studies.run` or `neurotron run` has written.
 
     Examples
     --------
@@ -166,7 +177,7 @@ def load_results(folder: str | Path) -> Results:
     held = Folder.read(_check.path("folder", folder))
     if held.manifest["unit"] != TRAINING:
         raise _check.InputError(
-            f"{str(held.path)!r} holds no training runs but what {held.manifest['unit']} computes: "
+            f"{str(held.path)!r} holds no training runs but results of {held.manifest['unit']}: "
             "read it with neurotron.results.load_table"
         )
     rows = [
@@ -182,10 +193,15 @@ def load_results(folder: str | Path) -> Results:
 
 
 def load_table(folder: str | Path) -> pl.DataFrame:
-    """Return all rows in a folder of results, whatever function computed them, as one table.
+    """Return all rows in a folder of results as one table, whatever function computed them.
 
-    The first columns are setting and replicate, then come those that the function returned. A shard
-    that is damaged is left out with a warning that names it: run again to compute it anew.
+    The first columns are setting and replicate, followed by those that the function returned. A
+    damaged shard is left out, with a warning that names it. Run the work again to compute it.
+
+    Parameters
+    ----------
+    folder
+        The folder that `studies.run` has written.
     """
     held = Folder.read(_check.path("folder", folder))
     tables, damaged = _tables(held)
@@ -193,14 +209,14 @@ def load_table(folder: str | Path) -> pl.DataFrame:
         first, *others = _lines(held, damaged)
         more = f" and {len(others):,} more" if others else ""
         warnings.warn(
-            f"damaged shards are left out: {first}{more}; run again to compute them", stacklevel=2
+            f"damaged shards are left out: {first}{more}. Run again to compute them", stacklevel=2
         )
     _require_common_kinds(tables)
     return pl.concat([_empty(), *_located(tables)], how="diagonal_relaxed")
 
 
 def _require_common_kinds(tables: dict[Unit, pl.DataFrame]) -> None:
-    """Refuse units of which one has text where another one has numbers."""
+    """Refuse a column that has text in one unit and numbers in another."""
     kinds: dict[str, tuple[Unit, Any]] = {}
     for unit, table in tables.items():
         for name, kind in table.schema.items():
@@ -208,17 +224,17 @@ def _require_common_kinds(tables: dict[Unit, pl.DataFrame]) -> None:
                 first, known = kinds.setdefault(name, (unit, kind))
                 if WIDER.get(kind, kind) != WIDER.get(known, known):
                     raise _check.InputError(
-                        f"column {_check.shown(name)} is {known} in {first} and {kind} in {unit}, "
-                        "and cannot be both in one table: let the function return one kind"
+                        f"column {_check.shown(name)} is {known} in {first} and {kind} in {unit}: "
+                        "change the function so that it always returns the same kind"
                     )
 
 
 WIDER: dict[Any, Any] = {pl.Int64(): pl.Float64(), pl.List(pl.Int64): pl.List(pl.Float64)}
-"""What whole numbers become beside floats."""
+"""The type of a column that has whole numbers in some units and floats in others."""
 
 
 def _tables(held: Folder) -> tuple[dict[Unit, pl.DataFrame], dict[Unit, str]]:
-    """Return the tables of the shards that are whole, and what is wrong with the others."""
+    """Return the tables of the intact shards, and what is wrong with the others."""
     tables: dict[Unit, pl.DataFrame] = {}
     damaged: dict[Unit, str] = {}
     for unit in held.units():
@@ -235,16 +251,16 @@ def _tables(held: Folder) -> tuple[dict[Unit, pl.DataFrame], dict[Unit, str]]:
 def _comparable(
     tables: dict[Unit, pl.DataFrame], damaged: dict[Unit, str]
 ) -> tuple[dict[Unit, pl.DataFrame], dict[Unit, str]]:
-    """Count as damaged what was not recorded at the steps that most were."""
+    """Count shards as damaged if they were recorded at other steps than most."""
     steps = {unit: table["steps"][0].to_numpy().tobytes() for unit, table in tables.items()}
     for common, _ in Counter(steps.values()).most_common(1):
         others = [unit for unit in tables if steps[unit] != common]
-        damaged = damaged | dict.fromkeys(others, "its steps are not those of the other shards")
+        damaged = damaged | dict.fromkeys(others, "its steps differ from those of the other shards")
     return {unit: tables[unit] for unit in tables if unit not in damaged}, damaged
 
 
 def _located(tables: dict[Unit, pl.DataFrame]) -> list[pl.DataFrame]:
-    """Return tables that say in their first columns which unit they are of."""
+    """Return the tables with their setting and replicate as first columns."""
     return [
         table.select(pl.lit(unit[0]).alias("setting"), pl.lit(unit[1], pl.Int64).alias("replicate"),
                      pl.all())
@@ -257,7 +273,7 @@ def _lines(held: Folder, damaged: dict[Unit, str]) -> tuple[str, ...]:
 
 
 def _runs(shards: pl.DataFrame) -> pl.DataFrame:
-    """Return what each run came to."""
+    """Return the table of runs: how each run ended."""
     column = pl.col
     weights, true, vector = column("weights"), column("true_weights"), column("attack_vector")
     length = _length(true)
@@ -266,7 +282,7 @@ def _runs(shards: pl.DataFrame) -> pl.DataFrame:
         .then(pl.lit("diverged"))
         .when(column("error") < RECOVERED * length)
         .then(pl.lit("recovered"))
-        .when(column("cosine").fill_nan(0.0) > MIRROR)  # zero weights look nowhere
+        .when(column("cosine").fill_nan(0.0) > MIRROR)  # zero weights have no direction
         .then(pl.lit("mirror"))
         .otherwise(pl.lit("other"))
     )
@@ -292,5 +308,5 @@ def _length(vector: pl.Expr) -> pl.Expr:
 
 
 def _empty(**columns: Any) -> pl.DataFrame:
-    """Return the table of no units, with these columns."""
+    """Return a table with these columns and no rows."""
     return pl.DataFrame(schema={"setting": pl.String, "replicate": pl.Int64, **columns})

@@ -1,4 +1,4 @@
-"""What the table of a unit of training runs must be: one row per arm, which can be compared."""
+"""Checks the table of a unit of training runs, which has one row per arm."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ SCHEMA: dict[str, Any] = {
 
 
 def sound(table: pl.DataFrame, arms: list[str], steps: Index | None = None) -> pl.DataFrame:
-    """Return the table with the types of `SCHEMA`; raise `Damaged` if no runs end like this.
+    """Return the table with the types of `SCHEMA`; raise `Damaged` if it is not valid.
 
-    They must be those of the `arms`, in their order, and recorded at the `steps`, if given.
+    Its rows must be those of the `arms`, in their order, recorded at the `steps` if these are
+    given.
     """
     if table.columns != [*SCHEMA] or any(
         found not in (SCHEMA[name], pl.Null) for name, found in table.schema.items()
@@ -57,22 +58,22 @@ def sound(table: pl.DataFrame, arms: list[str], steps: Index | None = None) -> p
 
 
 def _require_whole(row: Row) -> None:
-    """Raise `Damaged` if something is missing in a row, or longer than what it belongs to."""
+    """Raise `Damaged` if a value of a row is missing, or if lists differ in length."""
     if row["status"] not in STATUSES:
-        raise Damaged("a status in it is not known")
+        raise Damaged("it has an unknown status")
     if any(row[name] is None for name in LISTS if name != OPTIONAL):
-        raise Damaged("a list is missing in it")
+        raise Damaged("it lacks a list")
     records = {len(row[name]) for name in ("steps", "errors", "losses")}
     vectors = {len(row[name]) for name in VECTORS if row[name] is not None}
     if len(records) > 1 or len(vectors) > 1 or 0 in records | vectors:
-        raise Damaged("lists in it differ in length")
+        raise Damaged("its lists differ in length")
 
 
 def _require_possible(row: Row) -> None:
-    """Raise `Damaged` if no run ends like this; one that diverged has infinite errors."""
+    """Raise `Damaged` if a run cannot have these values; a diverged run has infinite errors."""
     for name in ("radius", "theorem1_radius", "errors", "losses"):
         if row[name] is not None and not (np.asarray(row[name]) >= 0.0).all():
-            raise Damaged(f"a number of `{name}` in it is negative or NaN")
+            raise Damaged(f"its `{name}` has a number that is negative or NaN")
     for name in ("true_weights", OPTIONAL):
         if row[name] is not None and not np.isfinite(row[name]).all():
-            raise Damaged(f"a number of `{name}` in it is not finite")
+            raise Damaged(f"its `{name}` has a number that is not finite")

@@ -1,4 +1,4 @@
-"""From a setting of a study to the problem and the arms of one replicate."""
+"""Builds the problem and the arms of one replicate from a setting of a study."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["arm_rows", "build_arms", "build_problem", "check", "seed_of"]
 
 
 class Encounter(NamedTuple):
-    """A trainer, by its label, that meets an attack."""
+    """A trainer, given by its label, under an attack."""
 
     trainer: str
     attack: str
@@ -25,14 +25,14 @@ class Encounter(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What the arm is called."""
+        """The name of the arm."""
         if self.attack == "none":
             return f"{self.trainer}, honest labels"
         return f"{self.trainer}, {self.attack} θ={self.bound:.12g} β={self.probability:.12g}"
 
 
 def encounters(study: Study, setting: Setting) -> list[Encounter]:
-    """Return who meets whom in a setting; what two sweeps have in common is there once."""
+    """Return which trainers meet which attacks in a setting, each pair once."""
     met: dict[Encounter, None] = {}
     for sweep in setting.sweeps:
         labels = sweep.trainers or setting.trainers or tuple(study.trainers)
@@ -46,7 +46,7 @@ def encounters(study: Study, setting: Setting) -> list[Encounter]:
 
 
 def _most_arms(study: Study, setting: Setting) -> int:
-    """Return how many arms a setting that is not refused has at most."""
+    """Return an upper bound on the number of arms of a setting that is not refused."""
     pairs = sum(
         len(sweep.trainers or setting.trainers or study.trainers)
         * (1 if sweep.attack == "none" else len(sweep.bound) * len(sweep.probability))
@@ -56,11 +56,13 @@ def _most_arms(study: Study, setting: Setting) -> int:
 
 
 def _too_many() -> _check.InputError:
-    return _check.InputError(f"more than {MOST_ARMS:,} arms: make the sweeps smaller")
+    return _check.InputError(
+        f"the sweeps give more than {MOST_ARMS:,} arms: make the sweeps smaller"
+    )
 
 
 def arm_rows(study: Study, setting: Setting) -> list[dict[str, Any]]:
-    """Return what tables say of every arm of a setting, one row each, in the order of the arms."""
+    """Return the columns of tables that describe the arms of a setting, one row per arm."""
     network, rows = parse(setting.network)[1], []
     for encounter in encounters(study, setting):
         algorithm, _ = parse(study.trainers[encounter.trainer])
@@ -110,7 +112,7 @@ def build_arms(study: Study, setting: Setting, problem: Problem, replicate: int)
 
 
 def check(study: Study) -> None:
-    """Build everything once, so that what cannot work is known before anything is computed."""
+    """Build everything once, so that errors are found before anything is computed."""
     units = len(study.settings) * study.replicates
     if units > MOST_UNITS:
         raise _check.InputError(
@@ -118,7 +120,8 @@ def check(study: Study) -> None:
         )
     if sum(_most_arms(study, setting) for setting in study.settings) > MOST_ARMS_IN_ALL:
         raise _check.InputError(
-            f"more than {MOST_ARMS_IN_ALL:,} arms in all settings: make the sweeps smaller"
+            f"the study has more than {MOST_ARMS_IN_ALL:,} arms in all settings: make the sweeps "
+            "smaller"
         )
     for setting in study.settings:
         try:
@@ -137,7 +140,9 @@ def _check_setting(study: Study, setting: Setting) -> None:
     arms = build_arms(study, setting, problem, 0)
     _require_few("arms × records", len(arms) * len(recorded_steps(study.record, study.steps)))
     if len({arm.name for arm in arms}) < len(arms):
-        raise _check.InputError("two bounds or two probabilities agree in their first 12 digits")
+        raise _check.InputError(
+            "two bounds or two probabilities agree in their first 12 digits: remove one of them"
+        )
     kinds = {
         (met.trainer, met.attack): arm
         for met, arm in zip(encounters(study, setting), arms, strict=True)
@@ -149,10 +154,10 @@ def _check_setting(study: Study, setting: Setting) -> None:
 
 
 def _require_keys(table: str, text: str, *names: str) -> None:
-    """Refuse in `text` what is a key of its table."""
+    """Refuse parameters in `text` that are keys of its table."""
     for name in names:
         if name in parse(text)[1]:
-            raise _check.InputError(f"give `{name}` as a key of the {table}, not in {text!r}")
+            raise _check.InputError(f"give `{name}` as a key of the {table}, not inside {text!r}")
 
 
 def _require_few(what: str, entries: int) -> None:
@@ -161,18 +166,18 @@ def _require_few(what: str, entries: int) -> None:
 
 
 MOST_ENTRIES = 10**7
-"""Of an array: 80 MB."""
+"""Largest number of entries of an array, 80 MB."""
 
 MOST_UNITS = 10**6
 
 
 def seed_of(study: Study, setting: Setting) -> int:
-    """Return the seed of everything a setting draws: its own, unless it is paired with another.
+    """Return the seed of everything a setting draws; paired settings have the same one.
 
-    Of a pair, both draw the same uniform numbers, so in a replicate they have the same true weights
-    if their filters have the same size, and the same gates and data if all sizes agree.
+    Paired settings draw the same uniform numbers. In a replicate they have the same true weights if
+    their filters have the same size, and the same gates and data if all sizes agree.
     """
-    # the word "cohort" is part of every seed, and so of every result: another word draws others
+    # "cohort" is part of every seed: another word would change all results
     return _seeds.key(study.seed, "cohort", setting.paired_with or setting.name)
 
 

@@ -1,7 +1,7 @@
-"""The names of the claims that a study can be judged by, as in the records of `neurotron.claims`.
+"""The names of the claims that a study can list, which are defined in `neurotron.claims`.
 
-Studies are a lower layer than claims, so the names are also written here. A misspelt name is
-refused when a study is read, before anything is computed.
+They are repeated here because studies may not import claims. A misspelt name is refused when a
+study is read, before anything is computed.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ CLAIM_NAMES = (
 
 
 def check_claims(names: Sequence[str]) -> None:
-    """Refuse claims that do not exist, or that are named twice.
+    """Refuse claims that do not exist, and claims that are listed twice.
 
     >>> check_claims(["certificate-hold"])
     Traceback (most recent call last):
@@ -64,4 +64,4 @@ def check_claims(names: Sequence[str]) -> None:
         if name not in CLAIM_NAMES:
             raise _check.unknown("claim", name, CLAIM_NAMES)
         if list(names).count(name) > 1:
-            raise _check.InputError(f"`claims` names {name!r} twice: name each claim once")
+            raise _check.InputError(f"`claims` lists {name!r} twice: list each claim once")

@@ -1,4 +1,4 @@
-"""A Dask cluster that somebody else started, as an executor."""
+"""Uses a running Dask cluster as an executor."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["connected"]
 
 SECONDS_TO_ANSWER = 10
 SECONDS_ALONE = 60
-"""How long to wait for other workers when all are gone: they may be starting again."""
+"""How long to wait when all workers are gone, as they may be restarting."""
 
 
 @contextlib.contextmanager
 def connected(address: str) -> Iterator[tuple[Executor, int]]:
     """Connect to the cluster of a scheduler; yield its executor and how many workers it has."""
     distributed = require("distributed")
-    for name in ("distributed", "distributed.client"):  # what is wrong, the runner says
+    for name in ("distributed", "distributed.client"):  # the runner reports errors itself
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         client = distributed.Client(address, timeout=SECONDS_TO_ANSWER)
@@ -32,8 +32,8 @@ def connected(address: str) -> Iterator[tuple[Executor, int]]:
     with client:
         workers = sum(client.nthreads().values())
         if not workers:
-            raise InputError(f"the Dask cluster at {address!r} has no workers")
-        executor = client.get_executor(pure=False)  # else a second try is given the first's error
+            raise InputError(f"the Dask cluster at {address!r} has no workers: start some")
+        executor = client.get_executor(pure=False)  # else a retry would return the first error
         over = threading.Event()
         watch = threading.Thread(target=_watch, args=(client, executor, over), daemon=True)
         watch.start()
@@ -45,9 +45,9 @@ def connected(address: str) -> Iterator[tuple[Executor, int]]:
 
 
 def _watch(client: Any, executor: Executor, over: threading.Event) -> None:
-    """Give up what is waiting once there have been no workers for long: Dask waits for ever."""
+    """Shut the executor down after a minute without workers; Dask itself would wait for ever."""
     seconds = 0
-    with contextlib.suppress(Exception):  # a scheduler that is gone gives up by itself
+    with contextlib.suppress(Exception):  # if the scheduler is gone, its futures fail anyway
         while not over.wait(1.0):
             seconds = 0 if client.nthreads() else seconds + 1
             if seconds >= SECONDS_ALONE:

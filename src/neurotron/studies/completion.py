@@ -1,4 +1,4 @@
-"""A study from JSON text: checked, and filled in; every complaint is one sentence."""
+"""Reads a study from JSON text, checks it and fills it in; every error is one sentence."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAME_RULE = (
 
 
 def complete(text: str) -> Study:
-    """Return the study of a JSON text: checked, and filled in where a setting is `like` another."""
+    """Return the study in a JSON text, checked, with the keys that settings take over by `like`."""
     _check.text("study", text)
     try:
         study = _without_likes(Study.model_validate_json(text))
@@ -34,12 +34,12 @@ def complete(text: str) -> Study:
 
 
 def _without_likes(study: Study) -> Study:
-    """Return the study with everything filled in that a setting takes from another one."""
+    """Return the study with the keys filled in that a setting takes over from another."""
     by_name = {setting.name: setting for setting in study.settings}
     if len(by_name) < len(study.settings):
         names = [setting.name for setting in study.settings]
         twice = next(name for name in names if names.count(name) > 1)
-        raise _check.InputError(f"two settings are called {twice!r}")
+        raise _check.InputError(f"two settings are called {twice!r}: give each its own name")
     whole: dict[str, Setting] = {}
 
     def filled(setting: Setting, path: tuple[str, ...]) -> Setting:
@@ -47,13 +47,13 @@ def _without_likes(study: Study) -> Study:
             return setting
         if setting.like in path:
             circle = textwrap.shorten(" → ".join([*path, setting.like]), 200, placeholder=" …")
-            raise _check.InputError(f"`like` goes in a circle: {circle}")
+            raise _check.InputError(f"settings refer to each other by `like` in a circle: {circle}")
         if setting.like not in by_name:
             raise _check.unknown(f"setting in `like` of {setting.name!r}", setting.like, by_name)
         if setting.like not in whole:
             whole[setting.like] = filled(by_name[setting.like], (*path, setting.like))
         own = {name: getattr(setting, name) for name in setting.model_fields_set}
-        own = {"title": None, "paired_with": None} | own  # these two are not inherited
+        own = {"title": None, "paired_with": None} | own  # these two are not taken over
         return whole[setting.like].model_copy(update=own | {"like": None})
 
     settings = tuple(filled(setting, (setting.name,)) for setting in study.settings)
@@ -61,7 +61,7 @@ def _without_likes(study: Study) -> Study:
 
 
 def _check_pairs(study: Study) -> None:
-    """Refuse pairs with a setting that does not exist, or that repeats another one's draws."""
+    """Refuse pairs with a setting that does not exist, or that is paired itself."""
     by_name = {setting.name: setting for setting in study.settings}
     for setting in study.settings:
         if setting.paired_with is None:
@@ -77,7 +77,7 @@ def _check_pairs(study: Study) -> None:
 
 
 def _check_names(study: Study) -> None:
-    """Refuse trainers that are named by a setting or a sweep, and that the study does not have."""
+    """Refuse trainers in a setting or a sweep that the study does not define."""
     for setting in study.settings:
         for named in (setting.trainers, *(sweep.trainers for sweep in setting.sweeps)):
             for label in named or ():
@@ -105,7 +105,7 @@ WORDS = {
     "string_too_short": "must not be empty",
     "string_too_long": "must have at most {max_length:,} characters",
 }
-"""Our words for pydantic's complaints."""
+"""Our messages for the errors that pydantic reports."""
 
 WORDS_OF_KEYS = {
     "record": 'must be "log", "all" or a whole number from 1 to 1,000,000,000,000',
@@ -113,19 +113,19 @@ WORDS_OF_KEYS = {
     "like": NAME_RULE,
     "paired_with": NAME_RULE,
 }
-"""What a key must be, where one sentence says it all."""
+"""What a key must be, for keys with one message for all errors."""
 
 
 def _sentence(error: ValidationError) -> str:
-    """Return the first complaint of pydantic as one sentence of ours."""
+    """Return the first error that pydantic reports as one sentence in our words."""
     first, *others = error.errors()
     if first["type"] == "missing":  # perhaps because a key is misspelt
         first = next((each for each in others if each["type"] == "extra_forbidden"), first)
-    if first["type"] == "json_invalid":  # ours is valid, but pydantic stops at 200 levels
+    if first["type"] == "json_invalid":  # the JSON is valid, but pydantic stops at 200 levels
         return TOO_DEEP if "recursion" in first["msg"] else f"not JSON: {first['msg']}"
     kinds = ("literal['log','all']", "constrained-int", "[key]")
     place = [part for part in first["loc"] if part not in kinds]
-    if not place:  # not even a table
+    if not place:  # the whole text is not a table
         return f"must be a table, got {_check.shown(first['input'])}"
     where = _place(place)
     if first["type"] == "extra_forbidden":
@@ -134,8 +134,8 @@ def _sentence(error: ValidationError) -> str:
     if first["type"] == "missing":
         return f"`{where}` is missing"
     pattern = (
-        "must not have control or other invisible characters, nor line breaks where one line is "
-        "wanted"
+        "must not have control or other invisible characters, and no line breaks if it must be one "
+        "line"
     )
     words = {"string_pattern_mismatch": pattern} | WORDS
     text = words.get(first["type"], first["msg"]).format(**first.get("ctx", {}))
@@ -146,7 +146,7 @@ def _sentence(error: ValidationError) -> str:
 
 
 def _place(parts: Sequence[int | str]) -> str:
-    """Return where something is, as in ``settings[0].sweeps[1].bound``."""
+    """Return the place of a value as text, such as ``settings[0].sweeps[1].bound``."""
     texts = (
         f"[{part}]" if isinstance(part, int) else f".{_check.shorten(repr(part)[1:-1])}"
         for part in parts

@@ -1,4 +1,4 @@
-"""The study that a folder of results is of."""
+"""Finds the study that a folder of results belongs to."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ __all__ = ["study_of"]
 
 
 def study_of(results: Results) -> Study:
-    """Return the study of results, or say that their manifest cannot be of a study.
+    """Return the study that results belong to; raise an error if their manifest holds none.
 
-    `load_results` checks what tables need of a manifest; here all is checked that a study needs.
+    `load_results` checks only the parts of a manifest that tables need. Here the whole study is
+    checked.
     """
     file = results.folder.path / "manifest.json"
     try:
@@ -28,10 +29,10 @@ def study_of(results: Results) -> Study:
         check_claims(study.claims)
         arms = {setting.name: arm_rows(study, setting) for setting in study.settings}
     except ValueError as error:
-        raise _check.InputError(f"{file}: it holds no study that can be run: {error}") from None
+        raise _check.InputError(f"{file}: it holds no valid study: {error}") from None
     if study.identity() != results.spec or arms != results.folder.manifest["arms"]:
         raise _check.InputError(
-            f"{file}: it does not say of its study and its arms what this version would: put it "
-            "back as it was written, or use the version that wrote it"
+            f"{file}: its study and arms are not as this version would write them: restore the "
+            "original file, or use the version that wrote it"
         )
     return study

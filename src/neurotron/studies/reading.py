@@ -1,4 +1,4 @@
-"""From a TOML file to a checked study: every complaint is one sentence."""
+"""Reads a study from a TOML file and checks it; every error is one sentence."""
 
 from __future__ import annotations
 
@@ -20,24 +20,31 @@ MOST_BYTES = 1_000_000
 
 
 def catalog() -> dict[str, str]:
-    """Return the studies that come with the package, each with its title."""
+    """Return the names of the studies that come with the package, with their titles."""
     return {name: read(name).title for name in _names()}
 
 
 def _names() -> list[str]:
-    """Return the names of the catalog: files that begin with _ are for other purposes."""
+    """Return the names in the catalog; files that begin with _ are not studies to run."""
     files = [entry.name for entry in CATALOG.iterdir() if entry.name.endswith(".toml")]
     return sorted(name.removesuffix(".toml") for name in files if not name.startswith("_"))
 
 
 def template() -> str:
-    """Return a commented study to begin with."""
+    """Return the text of a study with comments, to start your own study from."""
     return (CATALOG / "_template.toml").read_text("utf-8")
 
 
 def read(name_or_file: str | Path) -> Study:
-    """Return the study of a TOML file, or one of the catalog by its name.
+    """Return the study in a TOML file, or a study of the catalog by its name.
 
+    Parameters
+    ----------
+    name_or_file
+        The path of a TOML file, or a name in `catalog`, such as "paper".
+
+    Examples
+    --------
     >>> import neurotron as nt
     >>> nt.studies.read("paper").replicates
     20
@@ -62,7 +69,15 @@ def read(name_or_file: str | Path) -> Study:
 
 
 def parse(content: bytes, origin: str) -> Study:
-    """Return the study of the text of a TOML file that is called `origin` in complaints."""
+    """Return the study in the content of a TOML file.
+
+    Parameters
+    ----------
+    content
+        The content of the file, as bytes of UTF-8 text.
+    origin
+        The name of the file, for error messages.
+    """
     if not isinstance(content, bytes):
         raise _check.InputError(
             f"`content` must be the bytes of a TOML file, got {_check.shown(content)}"
@@ -77,21 +92,21 @@ def parse(content: bytes, origin: str) -> Study:
 
 
 def _as_json(content: bytes) -> str:
-    """Return TOML as JSON, where lists can become tuples; a date becomes what no key takes."""
+    """Return TOML as JSON; dates become tables, which no key accepts."""
     if len(content) > MOST_BYTES:
-        raise _check.InputError(f"a study of more than {MOST_BYTES:,} bytes is not read")
+        raise _check.InputError(f"a study must have at most {MOST_BYTES:,} bytes")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise _check.InputError(f"not UTF-8 text ({error.reason})") from None
+        raise _check.InputError(f"this is not UTF-8 text ({error.reason})") from None
     _require_short_keys(text)
     try:
         raw = tomllib.loads(text)
         return json.dumps(raw, default=lambda date: {"date": str(date)})
     except tomllib.TOMLDecodeError as error:
-        raise _check.InputError(f"not TOML: {error}") from None
-    except ValueError:  # Python's limit
-        raise _check.InputError("a whole number has thousands of digits") from None
+        raise _check.InputError(f"this is not TOML: {error}") from None
+    except ValueError:  # Python's limit on digits
+        raise _check.InputError("a whole number has too many digits (thousands)") from None
     except RecursionError:
         raise _check.InputError(TOO_DEEP) from None
 
@@ -106,10 +121,10 @@ MOST_DOTS = 5
 
 
 def _require_short_keys(text: str) -> None:
-    """Refuse keys of many parts: tomllib takes hours for a.a.a.… of a hundred thousand.
+    """Refuse keys of many parts, because tomllib takes hours for a.a.a.… of 100,000 parts.
 
-    A study has keys of two parts. The expression matches wherever a string begins, also one that
-    does not end, so that this takes time in proportion to the text.
+    A study needs keys of at most two parts. The expression also matches strings that do not end, so
+    that the time is proportional to the length of the text.
     """
     bare = STRINGS_AND_COMMENTS.sub("s", text)
     if any(part.count(".") > MOST_DOTS for part in BETWEEN_KEYS.split(bare)):

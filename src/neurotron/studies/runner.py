@@ -1,4 +1,4 @@
-"""Run a study or other work: units over workers, results into a folder, nothing twice or lost."""
+"""Runs a study or other work: distributes units to workers and stores results in a folder."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from neurotron.studies.workers import ExecutorWorkers, Threads, Workers, in_one_
 __all__ = ["Failure", "Progress", "Report", "run"]
 
 IN_FLIGHT = 2
-"""Units per worker that are handed out at a time."""
+"""How many units each worker is given at a time."""
 
 ATTEMPTS = 2
 SECONDS_BETWEEN_LOOKS = 0.1
@@ -37,7 +37,7 @@ SECONDS_BETWEEN_LOOKS = 0.1
 
 @dataclass(frozen=True)
 class Failure:
-    """A unit that could not be computed."""
+    """A unit that could not be computed, and the error it raised."""
 
     unit: Unit
     error: str
@@ -45,29 +45,32 @@ class Failure:
 
 @dataclass
 class Report:
-    """What a run did."""
+    """The outcome of a run: what was computed, and what failed."""
 
     folder: Path
     wanted: int
-    """Units there are to compute."""
+    """Number of units of the study."""
     kept: int = 0
-    """Units that were there before."""
+    """Units that were in the folder before the run."""
     computed: int = 0
     failures: list[Failure] = field(default_factory=list)
     set_aside: list[str] = field(default_factory=list)
-    """Shards that were found damaged, where they are now and why."""
+    """Damaged shards that were moved: what is wrong, and where they are now."""
     present: int = 0
-    """Units that are in the folder at the end."""
+    """Units in the folder at the end."""
     interrupted: bool = False
 
     @property
     def removed(self) -> int:
-        """Units that somebody removed from the folder while the others were computed."""
+        """Units that were removed from the folder during the run, by someone else."""
         return 0 if self.interrupted else self.wanted - self.present - len(self.failures)
 
 
 class Progress(NamedTuple):
-    """How far a run is; a step is one of a unit: in training, one of all arms of a setting."""
+    """The progress of a run: how many units and steps there are, and how many are done.
+
+    In training, one step is an update of all arms of a setting.
+    """
 
     units: int
     steps: int
@@ -85,29 +88,35 @@ def run(
     mixed: bool = False,
     progress: Callable[[Progress], None] | None = None,
 ) -> Report:
-    """Compute what is missing of a study, or of other work, and keep it in `folder`.
+    """Compute the missing units of a study, or of other work, and store them in `folder`.
 
     The numbers depend on the study alone: not on workers, order or interruptions. Ctrl-C keeps
-    every finished unit and returns; run again to go on. A unit that fails is tried once more, then
-    recorded as failed; the others go on.
+    every finished unit and returns; run again to resume. A unit that fails is tried once more, then
+    recorded as failed, and the others continue.
 
     Parameters
     ----------
     study
-        As read by `studies.read`; or a `Work` of one's own.
+        A study, as `studies.read` returns it, or your own `Work`.
     folder
-        A new folder, or one of the same study to go on with.
+        A new folder, or a folder of the same study, which is then completed.
     replicates
-        How many in all, if not what the study says: a finished study can be extended. A `Work`
-        names its units itself.
+        Total number of replicates, if it differs from the study's. A finished study can be extended
+        with it. Not for a `Work`, which lists its units itself.
     workers
-        Threads to use (by default one per processor); for an `executor`, how many it has.
+        Number of threads, by default one per processor. With an `executor`, the number of its
+        workers.
     executor
         Any `concurrent.futures.Executor` whose workers have this package.
     mixed
-        Allow results of other versions or processors in one folder.
+        Whether one folder may hold results of different versions or processors.
     progress
-        Called about ten times a second.
+        A function that is called about ten times a second with a `Progress`.
+
+    Returns
+    -------
+    Report
+        What was computed and what failed.
 
     Examples
     --------
@@ -124,7 +133,7 @@ def run(
     if replicates is not None:
         count = _check.integer("replicates", replicates, 1, 1_000_000)
         if isinstance(study, Work):
-            raise _check.InputError("`replicates` is for studies: a Work names its units itself")
+            raise _check.InputError("`replicates` is for studies: a Work lists its units itself")
         study = study.model_copy(update={"replicates": count})
     if workers is not None:
         workers = _check.integer("workers", workers, 1, 1024)
@@ -148,7 +157,7 @@ def run(
 
 
 class _Run:
-    """One run into a folder that is held."""
+    """One run into a folder that is locked for writing."""
 
     def __init__(
         self,
@@ -166,7 +175,7 @@ class _Run:
         self.flying: dict[Future[Computed], tuple[Unit, int]] = {}
 
     def run(self) -> Report:
-        """Hand out units, keep what comes back, until all are done or Ctrl-C."""
+        """Submit units and store their results until all are done or Ctrl-C is pressed."""
         report, folder, waiting = self.report, self.folder, self.waiting
         waiting.extend(self._missing())
         folder.record(
@@ -188,7 +197,8 @@ class _Run:
             report.interrupted = True
         except (BrokenExecutor, CancelledError) as error:
             raise _check.InputError(
-                f"the workers are gone ({in_one_line(error)}); what is finished is kept: run again"
+                f"the workers are gone ({in_one_line(error)}). Finished units are kept: run again "
+                "to resume"
             ) from error
         finally:
             self.pool.stop(list(self.flying))
@@ -197,7 +207,7 @@ class _Run:
                 if future.done() and not _fails(future):
                     self._keep(future.result())
         report.present = sum(folder.shard_path(*unit).is_file() for unit in self.units)
-        if report.interrupted:  # one may have been kept, and not counted
+        if report.interrupted:  # Ctrl-C may have come after a unit was stored, before the count
             report.computed = max(report.computed, report.present - report.kept)
         folder.keep_manifest()
         folder.record(
@@ -207,7 +217,7 @@ class _Run:
         return report
 
     def _missing(self) -> list[tuple[Unit, int]]:
-        """Return the units there is no whole shard of, and set damaged shards aside."""
+        """Return the units without a valid shard, and set damaged shards aside."""
         missing = []
         for unit in self.units:
             path = self.folder.shard_path(*unit)
@@ -221,7 +231,7 @@ class _Run:
                 except Damaged as reason:
                     place = self.folder.set_aside(*unit, str(reason))
                     shown = path.relative_to(self.folder.path)
-                    self.report.set_aside.append(f"{shown}: {reason}; now {place}")
+                    self.report.set_aside.append(f"{shown}: {reason}; moved to {place}")
             missing.append((unit, 1))
         return missing
 
@@ -229,7 +239,7 @@ class _Run:
         self.flying[self.pool.submit(unit)] = unit, attempt
 
     def _receive(self, future: Future[Computed]) -> None:
-        """Keep what a worker returned, or try once more."""
+        """Store the result of a unit; if it failed, try once more or record the failure."""
         unit, attempt = self.flying[future]
         error = future.exception()
         if error is None:
@@ -242,7 +252,8 @@ class _Run:
         else:
             self.folder.record("failed", **unit._asdict(), error=in_one_line(error))
             self.report.failures.append(Failure(unit, in_one_line(error)))
-        del self.flying[future]  # not before: who is interrupted here is kept in the end
+        # only now: if Ctrl-C arrives earlier, the unit is still stored at the end
+        del self.flying[future]
 
     def _keep(self, computed: Computed) -> None:
         self.folder.require_environment(computed.environment, self.mixed)
@@ -261,5 +272,5 @@ class _Run:
 
 
 def _fails(future: Future[Computed]) -> bool:
-    """Tell whether a finished unit has nothing to keep: such a one may end the run."""
+    """Return whether a finished unit has no result. Such units come last: they may end the run."""
     return future.cancelled() or future.exception() is not None

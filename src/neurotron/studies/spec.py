@@ -1,10 +1,9 @@
-"""What a study asks, as data: the models a TOML file is checked against.
+"""The keys of a study, as models that a TOML file is checked against.
 
 A study is a list of settings. A setting is one problem (network, law, sizes) with its sweeps: every
-trainer meets every attack on one stream of data. It is repeated `replicates` times, each time
-with a new network, new true weights and a new stream, or only with a new stream if it says
-`same_problem`. Settings draw independently of each other,
-unless one is `paired_with` another.
+trainer meets every attack on one stream of data. It is repeated `replicates` times, each time with
+a new network, new true weights and a new stream, or only with a new stream if `same_problem` is
+true. Settings draw independently of each other, unless one is `paired_with` another.
 """
 
 from __future__ import annotations
@@ -19,26 +18,26 @@ from neurotron import _check
 __all__ = ["MOST_ARMS", "MOST_ARMS_IN_ALL", "Setting", "Study", "Sweep", "Unit"]
 
 MOST_ARMS = 4096
-"""Arms of one setting: more are asked for by mistake."""
+"""Largest number of arms of one setting; more would be a mistake."""
 MOST_ARMS_IN_ALL = 100_000
-"""Arms of a study."""
+"""Largest number of arms of a study."""
 
 Name = Annotated[
     str,
     Field(
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$",
-        description="Letters, digits, dots, dashes and underscores; names a folder.",
+        description="1 to 64 letters, digits, dots, dashes and underscores; used as a folder name.",
     ),
 ]
 UNSEEN = r"\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff"
-"""Controls, line separators, spaces of no width, and what turns the direction of writing."""
+"""Control characters, line separators, zero-width spaces, and marks of writing direction."""
 ONE_LINE = rf"^[^\x00-\x1f{UNSEEN}]*$"
 SOME_LINES = rf"^[^\x00-\x08\x0b-\x1f{UNSEEN}]*$"
-"""Also line breaks and tabs."""
+"""The same, but with line breaks and tabs allowed."""
 Label = Annotated[str, Field(min_length=1, max_length=60, pattern=ONE_LINE)]
 Text = Annotated[str, Field(max_length=2000)]
 Described = Annotated[str, Field(max_length=200, pattern=ONE_LINE)]
-"""A name with settings, as in student-t:dof=4."""
+"""A name with parameters, as in student-t:dof=4."""
 Bound = Annotated[float, Field(ge=0.0, le=1e70)]
 Probability = Annotated[float, Field(ge=0.0, le=1.0)]
 
@@ -48,7 +47,7 @@ def _listed(value: Any) -> Any:
 
 
 def _one_or_many(item: Any) -> Any:
-    """Return the type of a level or a list of levels, which is kept as a tuple."""
+    """Return the type of one value or a list of values, which is stored as a tuple."""
     return Annotated[
         tuple[item, ...],
         Field(min_length=1, max_length=1000),
@@ -61,18 +60,23 @@ class _Table(BaseModel):
 
 
 class Sweep(_Table):
-    """An attack at every pair of its bounds and probabilities, against every trainer."""
+    """One attack at all pairs of its bounds and probabilities, against several trainers."""
 
     attack: Described = Field(
-        "alternating-sign", description="As in `neurotron list attacks`; none for honest labels."
+        "alternating-sign",
+        description="The attack, as in `neurotron list attacks`; none for honest labels.",
     )
-    bound: _one_or_many(Bound) = Field((0.25,), description="θ, one or several.")  # type: ignore[valid-type]
-    probability: _one_or_many(Probability) = Field((0.5,), description="β, one or several.")  # type: ignore[valid-type]
+    bound: _one_or_many(Bound) = Field(  # type: ignore[valid-type]
+        (0.25,), description="The bound θ, the largest change of a label: one or several."
+    )
+    probability: _one_or_many(Probability) = Field(  # type: ignore[valid-type]
+        (0.5,), description="The probability β that a label is attacked: one or several."
+    )
     trainers: tuple[Label, ...] | None = Field(
         None,
         strict=False,
         min_length=1,
-        description="Those that meet it; the setting's if left out.",
+        description="Labels of the trainers that meet the attack; the setting's if left out.",
     )
 
     @property
@@ -86,96 +90,113 @@ class Sweep(_Table):
 class Setting(_Table):
     """One problem with its sweeps.
 
-    What is left out is that of the setting named by `like`, or else the paper's.
+    Keys that are left out are taken from the setting named by `like`; without `like`, they have the
+    paper's values.
     """
 
     name: Name
-    like: Name | None = Field(None, description="A setting to take from what is left out here.")
-    title: Label | None = Field(None, description="What to call it in tables and figures.")
+    like: Name | None = Field(
+        None, description="The setting from which keys that are left out here are taken."
+    )
+    title: Label | None = Field(None, description="Its name in tables and figures.")
     paired_with: Name | None = Field(
         None,
-        description="A setting whose random draws this one repeats, to be compared in pairs; left "
-        "out, it draws its own networks, true weights and data.",
+        description="A setting whose random draws this one repeats, so that the two can be "
+        "compared in pairs. If left out, it draws its own networks, true weights and data.",
     )
     same_problem: bool = Field(
         False,
-        description="Give all replicates the same network and true weights: only their data "
-        "differ.",
+        description="Whether all replicates have the same network and true weights, so that only "
+        "their data differ.",
     )
-    law: Described = Field("normal", description="As in `neurotron list laws`.")
-    network: Described = Field("symmetric", description="As in `neurotron list networks`.")
+    law: Described = Field(
+        "normal", description="The distribution of the inputs, as in `neurotron list laws`."
+    )
+    network: Described = Field(
+        "symmetric", description="The network, as in `neurotron list networks`."
+    )
     n_inputs: int = Field(100, ge=1, le=3000, description="Dimension of the input.")
-    filter_size: int = Field(25, ge=1, le=3000, description="Number of weights.")
-    batch_size: int = Field(16, ge=1, le=1_000_000, description="Samples per update.")
-    step_size: float = Field(1e-4, gt=0.0, description="η of trainers that do not say theirs.")
-    noise: float = Field(0.0, ge=0.0, le=1e70, description="Deviation of honest label noise.")
+    filter_size: int = Field(25, ge=1, le=3000, description="Number of weights of the filter.")
+    batch_size: int = Field(16, ge=1, le=1_000_000, description="Number of samples per update.")
+    step_size: float = Field(
+        1e-4, gt=0.0, description="Default step size η, for trainers that do not give their own."
+    )
+    noise: float = Field(
+        0.0, ge=0.0, le=1e70, description="Standard deviation of the noise of honest labels."
+    )
     trainers: tuple[Label, ...] | None = Field(
         None,
         strict=False,
         min_length=1,
-        description="Labels of the study's trainers; all of them if left out.",
+        description="Labels of the trainers in this setting; all trainers if left out.",
     )
     sweeps: tuple[Sweep, ...] = Field(
         (Sweep(),),
         strict=False,
         min_length=1,
         max_length=100,
-        description="The attacks, level by level.",
+        description="The attacks, with their bounds and probabilities.",
     )
 
     @property
     def heading(self) -> str:
-        """The title, or else the name."""
+        """The title, or the name if there is none."""
         return self.title or self.name
 
 
 class Unit(NamedTuple):
-    """What one worker does at a time."""
+    """The work that one worker does at a time: one replicate of one setting."""
 
     setting: str
     replicate: int
 
 
 class Study(_Table):
-    """A whole study."""
+    """A study: which trainers meet which attacks, on which problems, how often."""
 
     name: Name
-    title: Text = Field("", pattern=ONE_LINE, description="One line.")
-    description: Text = Field("", pattern=SOME_LINES, description="What it is for.")
-    seed: int = Field(0, ge=0, lt=2**63, description="Of everything that is drawn.")
-    steps: int = Field(40_000, ge=0, le=10**12, description="Updates of every arm.")
-    replicates: int = Field(20, ge=1, le=1_000_000, description="Replicates of every setting.")
-    record: Literal["log", "all"] | Annotated[int, Field(ge=1, le=10**12)] = Field(
-        "log", description="log (40 records a decade), all, or every so many steps."
+    title: Text = Field("", pattern=ONE_LINE, description="The title of the study, in one line.")
+    description: Text = Field("", pattern=SOME_LINES, description="What the study is for.")
+    seed: int = Field(0, ge=0, lt=2**63, description="Seed of all random draws.")
+    steps: int = Field(40_000, ge=0, le=10**12, description="Number of updates of every arm.")
+    replicates: int = Field(
+        20, ge=1, le=1_000_000, description="Number of replicates of every setting."
     )
-    failure: float = Field(0.05, ge=1e-15, lt=1.0, description="δ of certified radii.")
+    record: Literal["log", "all"] | Annotated[int, Field(ge=1, le=10**12)] = Field(
+        "log",
+        description="Which steps are recorded: log (40 per decade), all, or every so many steps.",
+    )
+    failure: float = Field(
+        0.05, ge=1e-15, lt=1.0, description="Probability δ that a certified radius fails, at most."
+    )
     claims: tuple[Name, ...] = Field(
         ("certificate-holds",),
         strict=False,
         max_length=100,
-        description="The claims that its results are judged by, as in `neurotron list claims`.",
+        description="The claims to judge by the results, as in `neurotron list claims`.",
     )
     trainers: dict[Label, Described] = Field(
         min_length=1, max_length=100,
-        description="Label = trainer, as in `neurotron list trainers`.",
+        description="The trainers: label = trainer, as in `neurotron list trainers`.",
     )  # fmt: skip
     settings: tuple[Setting, ...] = Field(
-        strict=False, min_length=1, max_length=1000, description="The settings in which they meet."
-    )
+        strict=False, min_length=1, max_length=1000,
+        description="The problems on which trainers meet attacks.",
+    )  # fmt: skip
 
     def setting(self, name: str) -> Setting:
-        """Return the setting of a name."""
+        """Return the setting with this name."""
         by_name = {setting.name: setting for setting in self.settings}
         if name not in by_name:
             raise _check.unknown("setting", name, by_name)
         return by_name[name]
 
     def units(self) -> Iterator[Unit]:
-        """Yield all units: every setting of a replicate before the next replicate."""
+        """Yield all units, replicate by replicate."""
         for replicate in range(self.replicates):
             for setting in self.settings:
                 yield Unit(setting.name, replicate)
 
     def identity(self) -> dict[str, Any]:
-        """Return what may not change between runs into one folder: all but `replicates`."""
+        """Return the keys that must agree in all runs into one folder: all but `replicates`."""
         return self.model_dump(mode="json", exclude={"replicates"})

@@ -1,4 +1,4 @@
-"""A study as work: what the runner has to know of training runs."""
+"""Turns a study into work that the runner can compute."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["work_of"]
 
 
 def work_of(study: Study) -> Work:
-    """Return the work of a study, after all that it needs has been built once."""
+    """Return the work of a study, after building all its problems and arms once as a check."""
     study = complete(study.model_dump_json(exclude_unset=True, warnings=False))
     check_claims(study.claims)
     with announced(f"neurotron: checking the study {study.name} ..."):
@@ -50,7 +50,7 @@ def _require_sound(
 
 
 def _compile() -> None:
-    """Compile what units need in the main thread, where Ctrl-C is heard."""
+    """Compile what units need, in the main thread, which receives Ctrl-C."""
     from neurotron.guarantees import certify  # loads the compiler, and so does the next
     from neurotron.simulation import simulate
 

@@ -1,4 +1,4 @@
-"""One unit of a study: every arm of a setting is trained once."""
+"""Computes one unit of a study: trains every arm of a setting once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def train(
 ) -> list[dict[str, Any]]:
     """Train every arm of a setting of a study once, and return one row per arm.
 
-    `text` is the study as JSON. A pure function: what it returns depends on its first three
+    `text` is the study as JSON. This is a pure function: what it returns depends on its first three
     arguments alone.
     """
     from neurotron.simulation import simulate  # loads the compiler
@@ -64,7 +64,7 @@ def train(
 
 
 def _radii(study: Study, batch_size: int, problem: Problem, arm: Arm) -> dict[str, float | None]:
-    """Return what each theorem guarantees of the error after the last step, None for nothing."""
+    """Return the radius that each theorem guarantees after the last step, or None."""
     from neurotron.guarantees import certify
 
     found: dict[str, float | None] = {"sharp": None, "theorem1": None}

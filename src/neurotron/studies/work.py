@@ -1,4 +1,4 @@
-"""What there is to compute, whatever it is: a pure function, and the units it is called for."""
+"""Work for the runner: a pure function, and the units it is called for."""
 
 from __future__ import annotations
 
@@ -24,42 +24,43 @@ __all__ = ["Computed", "Work", "fingerprint", "name_of", "run_unit"]
 
 MOST_UNITS = 10**6
 MOST_REPLICATES = 10**9
-"""Their files are numbered with nine digits."""
+"""The names of their files have at most nine digits."""
 
 Function = Callable[..., Any]
-"""Of (text, setting, replicate, progress=None)."""
+"""A function of (text, setting, replicate, progress=None)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """What there is to compute: a pure function, and the units it is called for.
+    """Your own work for `studies.run`: a function, and the units to call it for.
 
-    `studies.run` runs it as it runs a study, into a folder that `results.load_table` reads.
+    Use it for computations other than training runs that should be stored, resumed and distributed
+    like a study. `results.load_table` reads the folder of results.
 
     Attributes
     ----------
     spec
-        What is asked, as plain JSON values: it has a "name" and a list of "settings", each with a
-        "name" of its own, and what else the function needs. Whatever is called "title",
-        "description" or "claims" is mere words: it may change later, and the function is not told.
+        What to compute, as plain JSON values: a "name", a list of "settings" with a different
+        "name" each, and anything else the function needs. The keys "title", "description" and
+        "claims" are only for readers: they may change later, and the function does not get them.
     units
         Pairs of the name of a setting and the number of a replicate.
     function
-        Computes a unit: called with (text, setting, replicate, progress=None), where `text` is the
-        spec as JSON. It returns a list of rows (mappings from columns to text, numbers, truth
-        values, arrays of numbers or None), a mapping of equally long columns, or a polars table.
-        What it returns must depend on its first three arguments alone, and it must be defined at
-        the top of a file, so that workers can import it. A long one should call
-        ``progress(step, steps)`` now and then, if that is not None: there Ctrl-C stops it.
+        Computes a unit. It is called with (text, setting, replicate, progress=None), where `text`
+        is the spec as JSON. It returns a list of rows (mappings from columns to text, numbers,
+        truth values, arrays of numbers or None), a mapping of equally long columns, or a polars
+        table. Its result must depend on its first three arguments alone, and it must be defined at
+        the top level of a file, so that workers can import it. If it runs long, it should call
+        ``progress(step, steps)`` now and then, unless that is None: Ctrl-C stops it there.
     steps
-        How many steps of `progress` a unit has.
+        Number of `progress` steps of a unit.
     arms
-        Who meets whom in each setting: of training runs only.
+        The arms of each setting, for training runs only.
     prepare
-        Called once before threads begin, as to compile.
+        Called once before threads start, for example to compile.
     check
-        Called with (setting, table) for each table that is there already; raises `shard.Damaged` if
-        the function cannot have returned it.
+        Called with (setting, table) for each table that is already stored; raises `shard.Damaged`
+        if the function cannot have returned it.
     """
 
     spec: Mapping[str, Any]
@@ -75,7 +76,7 @@ class Work:
         _check.instance("arms", self.arms, Mapping)
         settings = [setting["name"] for setting in self.spec["settings"]]
         if [*self.arms] != (settings if name_of(self.function) == TRAINING else []):
-            raise _check.InputError("only training has `arms`, those of a study: run the Study")
+            raise _check.InputError("`arms` are for training runs only: run the Study instead")
         object.__setattr__(self, "units", self._checked_units())
         for name, arguments in (("prepare", "()"), ("check", "(setting, table)")):
             if getattr(self, name) is not None:
@@ -84,7 +85,7 @@ class Work:
 
     @property
     def text(self) -> str:
-        """The spec as the function gets it: JSON, without its words."""
+        """The spec as the function gets it: JSON, without titles, descriptions and claims."""
         return json.dumps(without_words(self.spec))
 
     def _checked_units(self) -> tuple[Unit, ...]:
@@ -107,13 +108,13 @@ class Work:
                 raise _check.unknown("setting of a unit", unit.setting, names)
         if not 0 < len(units) <= MOST_UNITS or len({*units}) < len(units):
             raise _check.InputError(
-                f"`units` must be 1 to {MOST_UNITS:,} different ones, got {len(units):,}"
+                f"`units` must be 1 to {MOST_UNITS:,} different pairs, got {len(units):,}"
             )
         return units
 
 
 def _plain_spec(spec: Any) -> dict[str, Any]:
-    """Return a spec after it was written as JSON and read again."""
+    """Return a spec after writing it as JSON and reading it back."""
     try:
         plain = json.loads(json.dumps(spec, allow_nan=False))
         json.dumps(plain, ensure_ascii=False, indent=1).encode()  # as a manifest writes it
@@ -121,38 +122,38 @@ def _plain_spec(spec: Any) -> dict[str, Any]:
         raise _check.InputError(f"`spec` must be plain JSON values: {error}") from None
     if not is_spec(plain):
         raise _check.InputError(
-            '`spec` must have a "name", and a list of "settings", each with a "name" of its own of '
-            "1 to 64 letters, digits, dots, dashes or underscores, the first a letter or digit; a "
+            '`spec` must have a "name" and a list of "settings", each with a different "name" of 1 '
+            "to 64 letters, digits, dots, dashes or underscores, the first a letter or digit; the "
             f'"title" of a setting must be text: got {_check.shown(spec)}'
         )
     return dict(plain)
 
 
 def name_of(function: Function) -> str:
-    """Return the name by which anybody can import a function, as in "module:function"."""
+    """Return the name by which a function can be imported, as in "module:function"."""
     module = getattr(function, "__module__", None) or ""
     name = getattr(function, "__qualname__", "")
     found = getattr(sys.modules.get(module), name, None)
     if not name or found is not function or isinstance(function, type):
         raise _check.InputError(
-            "`function` must be a function that is defined at the top of a file, under its own "
-            f"name, so that workers can import it, got {_check.shown(function)}"
+            "`function` must be a function that is defined at the top level of a file, under its "
+            f"own name, so that workers can import it, got {_check.shown(function)}"
         )
     return f"{home_of(module).name}:{name}"
 
 
 def fingerprint(function: Function) -> dict[str, str]:
-    """Return what decides the bits of results: versions, processor, and the function's code."""
+    """Return what the bits of results depend on: versions, processor, and the function's code."""
     name_of(function)
     return environment() | {"code": source_hash(function.__module__)[:16]}
 
 
 class Computed(NamedTuple):
-    """What a worker returns."""
+    """What a worker returns: a computed unit, and where and how fast it was computed."""
 
     unit: Unit
     rows: list[Row]
-    """What goes into the shard."""
+    """The content of the shard."""
     environment: dict[str, str]
     machine: str
     seconds: float
@@ -165,7 +166,7 @@ def run_unit(
     replicate: int,
     progress: Callable[[int, int], None] | None = None,
 ) -> Computed:
-    """Compute a unit, and say where and in which time."""
+    """Compute a unit, and note where and how fast it was computed."""
     began = time.perf_counter()
     with one_blas_thread():
         rows = plain_rows(function(text, setting, replicate, progress))

@@ -1,4 +1,4 @@
-"""Who computes units: threads here, or somebody else's executor."""
+"""The workers that compute units: threads of this process, or a given executor."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["ExecutorWorkers", "Threads", "Workers", "in_one_line"]
 
 
 def in_one_line(error: BaseException) -> str:
-    """Return what an error says."""
+    """Return the type and message of an error as one line."""
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}"[:500] if text else type(error).__name__
 
 
 class Workers(Protocol):
-    """What the runner asks of them."""
+    """The interface of workers that the runner uses."""
 
     count: int
 
@@ -33,17 +33,17 @@ class Workers(Protocol):
         """Return the environment in which units are computed."""
 
     def submit(self, unit: Unit) -> Future[Computed]:
-        """Begin a unit."""
+        """Start a unit."""
 
     def steps_of(self, unit: Unit) -> int:
-        """Return how far a unit is, 0 if that is not known."""
+        """Return how many steps of a unit are done, 0 if that is not known."""
 
     def stop(self, futures: list[Future[Computed]]) -> None:
-        """Drop what is not finished."""
+        """Cancel the units that are not finished."""
 
 
 class Threads:
-    """Threads of this process: the engine runs side by side, and can stop between its slices."""
+    """Threads of this process, which run units in parallel and can stop between slices."""
 
     def __init__(self, work: Work, count: int | None) -> None:
         self.work, self.text = work, work.text
@@ -53,7 +53,7 @@ class Threads:
         self.steps: dict[Unit, int] = {}
 
     def prepare(self) -> None:
-        """Let the work prepare itself in the main thread, where Ctrl-C is heard."""
+        """Prepare the work in the main thread, which receives Ctrl-C."""
         if self.work.prepare is not None:
             self.work.prepare()
 
@@ -62,7 +62,7 @@ class Threads:
         return fingerprint(self.work.function)
 
     def submit(self, unit: Unit) -> Future[Computed]:
-        """Begin a unit."""
+        """Start a unit."""
         look = partial(self._look, unit)
         return self.executor.submit(run_unit, self.work.function, self.text, *unit, look)
 
@@ -72,24 +72,24 @@ class Threads:
             raise KeyboardInterrupt
 
     def steps_of(self, unit: Unit) -> int:
-        """Return how far a unit is."""
+        """Return how many steps of a unit are done."""
         return self.steps.get(unit, 0)
 
     def stop(self, futures: list[Future[Computed]]) -> None:
-        """Drop what is waiting, and what is running as soon as its slice ends."""
+        """Cancel the waiting units, and stop the running ones when their slice ends."""
         self.asked_to_stop.set()
         self.executor.shutdown(wait=True, cancel_futures=True)
 
 
 def _processors() -> int:
     """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):  # not everywhere
+    if hasattr(os, "sched_getaffinity"):  # not on all systems
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 class ExecutorWorkers:
-    """Somebody else's executor: a pool of processes, a cluster."""
+    """The workers of a given executor, such as a pool of processes or a cluster."""
 
     def __init__(self, work: Work, executor: Executor, count: int | None) -> None:
         self.work, self.text = work, work.text
@@ -97,24 +97,24 @@ class ExecutorWorkers:
         self.count = count if count is not None else int(getattr(executor, "_max_workers", 1))
 
     def prepare(self) -> None:
-        """Nothing: each worker compiles when it must."""
+        """Do nothing: each worker compiles on first use."""
 
     def fingerprint(self) -> dict[str, str]:
-        """Return the environment of a worker: it is where units are computed."""
+        """Return the environment of a worker, because units are computed there."""
         try:
             return self.executor.submit(fingerprint, self.work.function).result()
         except Exception as error:
             raise InputError(f"the workers cannot be used ({in_one_line(error)})") from error
 
     def submit(self, unit: Unit) -> Future[Computed]:
-        """Begin a unit."""
+        """Start a unit."""
         return self.executor.submit(run_unit, self.work.function, self.text, *unit)
 
     def steps_of(self, unit: Unit) -> int:
-        """Return 0: a worker elsewhere only tells when it is done."""
+        """Return 0, because these workers report only finished units."""
         return 0
 
     def stop(self, futures: list[Future[Computed]]) -> None:
-        """Take back what has not begun."""
+        """Cancel the units that have not started."""
         for future in futures:
             future.cancel()

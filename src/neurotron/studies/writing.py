@@ -9,7 +9,7 @@ __all__ = ["to_toml"]
 
 
 def to_toml(spec: dict[str, Any]) -> str:
-    """Return the text of a study, given as plain values; what is None is left out.
+    """Return a study, given as plain values, as the text of a TOML file; None is left out.
 
     >>> print(to_toml({"name": "mine", "steps": 10, "trainers": {"Neuro-Tron": "neuro-tron"},
     ...                "settings": [{"name": "a", "sweeps": [{"bound": [0.5]}]}]}))
@@ -44,7 +44,7 @@ def _is_table(value: Any) -> bool:
 
 
 def _values(table: dict[str, Any]) -> str:
-    """Return the lines of a table; JSON writes strings, numbers and lists as TOML does."""
+    """Return the lines of a table; strings, numbers and lists look the same in JSON and TOML."""
     lines = [
         f"{key} = {json.dumps(value, ensure_ascii=False)}".replace("\x7f", "\\u007f")
         for key, value in table.items()

@@ -1,4 +1,4 @@
-"""What an attack amounts to for the theory: the moments of its chance β(x)."""
+"""What the theory needs to know about an attack: the moments of its probability β(x)."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 __all__ = ["SLACK", "AttackMoments", "attack_moments", "attacked_rows", "largest_root"]
 
 SLACK = 1e-11
-"""By which constants are rounded to the safe side, relative to what they are computed from."""
+"""Relative margin by which constants are rounded to the safe side."""
 
 SEEN_IN_X = {"label", "probe", "probe_output", "norm", "parameter"}
 
 
 @dataclass(frozen=True)
 class AttackMoments:
-    """What an attacker gives: θ, τ = sup E[βω|uᵀMx|], s₂ = √E[βω²‖Mx‖²], s₁ = E[βω‖Mx‖].
+    """The constants of an attacker: θ, τ = sup E[βω|uᵀMx|], s₂ = √E[βω²‖Mx‖²], s₁ = E[βω‖Mx‖].
 
-    Rows with sample weights c have cω in place of ω.
+    With sample weights c, ω is replaced by cω.
     """
 
     bound: float
@@ -50,10 +50,10 @@ def attack_moments(
     weighting: str | None,
     attack: Attack | Budget | None,
 ) -> AttackMoments:
-    """Return what an attack amounts to for a trainer with matrix M and weight ω.
+    """Return the moments of an attack on a trainer with matrix M and weight ω.
 
-    A chance that varies counts as its largest where the law is not that of rows. With rows of data
-    and a chance β(x), τ is bounded by Cauchy–Schwarz in two ways.
+    A probability β(x) that varies is replaced by its largest value, unless the inputs are rows of
+    data. For rows, τ is bounded by the Cauchy–Schwarz inequality in two ways.
     """
     budget = budget_of(attack)
     theta, beta = budget.bound, budget.probability
@@ -63,7 +63,7 @@ def attack_moments(
     rows = attacked_rows(problem, sensing, attack)
     if rows is None:
         s0 = constants.s0
-        # 0 · ∞ = 0: nobody attacks
+        # without an attack all moments are 0, also where a constant is infinite
         if theta * beta == 0.0:
             return AttackMoments(theta, 0.0, 0.0, 0.0, batch_aware)
         return AttackMoments(
@@ -87,7 +87,7 @@ def attack_moments(
 
 
 def _counts(law: Law, x: Array) -> Array:
-    """Return how often each point of an empirical law counts, those of opposite sign included."""
+    """Return how much each point of an empirical law counts, including points of flipped sign."""
     assert isinstance(law, Empirical)
     return np.tile(law.counts, len(x) // len(law.rows))
 
@@ -95,10 +95,10 @@ def _counts(law: Law, x: Array) -> Array:
 def attacked_rows(
     problem: Problem, sensing: Array, attack: Attack | Budget | None
 ) -> tuple[Array, Array] | None:
-    """Return the points x an empirical law has, (N, n), and the attack's chance β(x) there, (N,).
+    """Return the points x of an empirical law, (N, n), and the attack's probability β(x), (N,).
 
-    None if the chance is constant, or the law not empirical, or the attack looks at more than x:
-    then its largest chance stands for it.
+    Return None if the probability is constant, if the law is not empirical, or if the attack uses
+    more than x. In these cases the largest probability is used.
     """
     law = problem.law
     if not isinstance(attack, Attack) or not isinstance(law, Empirical):
@@ -113,14 +113,16 @@ def attacked_rows(
     query = QueryBuilder([attack], problem.network, sensing).build(x, **known)
     chance = np.asarray(attack.chance(attack.probability, visible(query, attack)), np.float64)
     if not ((chance >= 0.0) & (chance <= attack.probability * (1.0 + 1e-12))).all():
-        raise _check.InputError(f"attack {attack!r} gave a chance outside [0, probability]")
+        raise _check.InputError(
+            f"`chance` of {attack!r} must return probabilities in [0, {attack.probability:g}]"
+        )
     return x, np.broadcast_to(chance, (len(x), 1))[:, 0]
 
 
 def _labels(problem: Problem, x: Array) -> Array | None:
-    """Return the honest label at each point: the stored one, or the one made there; None if unsure.
+    """Return the honest label of each point, stored or computed; None if it is not known.
 
-    Noise makes another one at every visit, and what a subclass does is not known.
+    It is not known if labels have noise, which differs at every draw, or if a subclass makes them.
     """
     data = problem.data
     if type(data) is Rows:

@@ -1,9 +1,9 @@
-r"""The constants every guarantee is made of (paper, section 2; docs/theory.md (c), (d)).
+r"""The constants that the guarantees use (paper, section 2; docs/theory.md (c), (d)).
 
 .. math:: \lambda_1 = \lambda_{\min}(\mathrm{sym}(\bar A \Sigma M^\top)), \quad
           \lambda_2 = \|M\|_2, \quad \lambda_3 = \tfrac1k \textstyle\sum_i q_i^2 \|A_i\|_2^2
 
-They have a meaning only for a parity-symmetric law, and an asymmetric one is refused.
+They are meaningful only for a parity-symmetric law; an asymmetric one is refused.
 """
 
 from __future__ import annotations
@@ -22,10 +22,19 @@ __all__ = ["floor_constant", "lambda1", "lambda2", "lambda3", "sensing_of"]
 
 
 def lambda1(problem: Problem, sensing: npt.ArrayLike, weighting: str | None = None) -> float:
-    """Return the smallest eigenvalue of the symmetric part of ĀΣMᵀ, Σ = E[ω xxᵀ].
+    """Return λ1, the smallest eigenvalue of the symmetric part of ĀΣMᵀ, Σ = E[ω xxᵀ].
 
-    The paper prints λ_min of a matrix that need not be symmetric; its proof uses dᵀĀΣMᵀd, which
-    only the symmetric part enters.
+    It must be positive for Neuro-Tron to converge. The paper states λ_min of a matrix that need not
+    be symmetric; its proof uses dᵀĀΣMᵀd, which depends on the symmetric part only.
+
+    Parameters
+    ----------
+    problem
+        The problem, whose law must be parity symmetric.
+    sensing
+        The sensing matrix M, shape (r, n).
+    weighting
+        None for ω = 1, or "inverse-norm" for ω = ‖x‖⁻².
     """
     _check.instance("problem", problem, Problem).law.require_symmetric("λ1")
     matrix = sensing_of(problem, sensing)
@@ -34,21 +43,28 @@ def lambda1(problem: Problem, sensing: npt.ArrayLike, weighting: str | None = No
 
 
 def lambda2(sensing: npt.ArrayLike) -> float:
-    """Return the spectral norm of M."""
+    """Return λ2, the spectral norm of M."""
     return float(np.linalg.norm(_check.array("sensing", sensing, ("r", "n")), 2))
 
 
 def lambda3(network: FilterNetwork) -> float:
-    """Return (1/k) Σ q_i² ‖A_i‖₂²."""
+    """Return λ3 = (1/k) Σ q_i² ‖A_i‖₂²."""
     _check.instance("network", network, FilterNetwork)
     norms = np.linalg.norm(network.gates, 2, axis=(1, 2))
     return float(np.mean((network.outer_weights * norms) ** 2))
 
 
 def floor_constant(problem: Problem, sensing: npt.ArrayLike) -> float:
-    """Return √λ_max(MΣMᵀ)/λ1: the error floor under attack, in units of 2βθ/(1+α).
+    """Return √λ_max(MΣMᵀ)/λ1, the error floor under attack in units of 2βθ/(1+α).
 
-    No M has a smaller one than ``sensing="optimal"`` (docs/theory.md (d)). Infinite for λ1 ≤ 0.
+    It is smallest for ``sensing="optimal"`` (docs/theory.md (d)), and infinite if λ1 ≤ 0.
+
+    Parameters
+    ----------
+    problem
+        The problem, whose law must be parity symmetric.
+    sensing
+        The sensing matrix M, shape (r, n).
     """
     smallest = lambda1(problem, sensing)
     m = sensing_of(problem, sensing)
@@ -57,7 +73,7 @@ def floor_constant(problem: Problem, sensing: npt.ArrayLike) -> float:
 
 
 def sensing_of(problem: Problem, sensing: npt.ArrayLike) -> Array:
-    """Return a sensing matrix that fits the problem, (r, n)."""
+    """Return a sensing matrix after checking that it fits the problem, (r, n)."""
     network = problem.network
     shape = network.filter_size, network.n_inputs
     return _check.array("sensing", sensing, shape, _check.LARGEST)

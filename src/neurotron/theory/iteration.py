@@ -1,6 +1,6 @@
-"""The recursion iterated step by step, compiled: a study has thousands of certificates.
+"""The recursion iterated step by step, compiled, because a study has thousands of certificates.
 
-Imported only when a sequence of bounds is asked for: it loads the compiler.
+This module is imported only when a sequence of bounds is needed, because it loads the compiler.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from neurotron.theory.one_step import best_step, bound_after
 __all__ = ["SCHEDULED", "fill"]
 
 SCHEDULED = -1.0
-"""In place of a step size: the best step every time."""
+"""Used instead of a step size: take the best step every time."""
 
 _bound_after, _best_step = inline(bound_after), inline(best_step)
 
 
 @entry
 def fill(source_hash: str) -> Callable[..., None]:
-    """Return the function that fills an array from its first number on."""
+    """Return the function that fills an array with bounds, starting from its first number."""
 
     def fill(
         eta: float, p: float, q: float, d2: float, d1: float, d0: float, deltas: Array

@@ -1,4 +1,4 @@
-"""One step of the recursion F as elementwise formulas, which schedules follow and loops compile."""
+"""One step of the recursion F as elementwise formulas, which schedules use and loops compile."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-r"""The recursion of the sharp certificate, as numbers only (docs/theory.md (e)).
+r"""The recursion behind the sharp certificate, in terms of numbers only (docs/theory.md (e)).
 
 With Δ a bound on E‖w − w*‖² before a step of size η, and s = √Δ, the bound after it is
 
 .. math:: F(\Delta) = \Delta - \eta (p \Delta - q s) + \eta^2 (d_2 \Delta + d_1 s + d_0) .
 
-F is concave and non-decreasing in Δ, so it may be iterated from any bound on the initial error; and
-quadratic in η, so the best step at every Δ is known.
+F is concave and non-decreasing in Δ, so it may be iterated from any bound on the initial error. It
+is quadratic in η, so the best step size at every Δ is known.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from neurotron.theory.one_step import best_step
 __all__ = ["EXACT_STEPS", "Recursion"]
 
 EXACT_STEPS = 20_000
-"""Up to so many steps the recursion is iterated one by one; beyond, it is bounded in one go."""
+"""Up to this many steps the recursion is iterated; beyond, a bound is computed directly."""
 
 NOTHING = 1e-100
-"""Root mean squared errors are not followed closer to their floor than this."""
+"""Smallest distance of a root mean squared error from its floor that is computed."""
 
 
 @dataclass(frozen=True)
 class Recursion:
-    """The five numbers of F.
+    """The recursion F for bounds on E‖w − w*‖², given by five numbers.
 
     Parameters
     ----------
     pull
-        p = (1+α)λ1, by which honest labels pull towards w*.
+        p = (1+α)λ1, the strength with which honest labels pull towards w*.
     push
-        q = 2θτ, by which an attacker can push away.
+        q = 2θτ, the strength with which an attacker can push away from w*.
     square, linear, constant
-        d₂, d₁, d₀ of the second moment of a step's direction.
+        The coefficients d₂, d₁, d₀ of the second moment of a step's direction.
 
     Examples
     --------
@@ -60,21 +60,24 @@ class Recursion:
 
     @property
     def numbers(self) -> tuple[float, float, float, float, float]:
-        """(p, q, d₂, d₁, d₀)."""
+        """The five numbers (p, q, d₂, d₁, d₀)."""
         return self.pull, self.push, self.square, self.linear, self.constant
 
     @property
     def fastest(self) -> float:
-        """The step size that contracts fastest without an attack, p/(2d₂)."""
+        """The step size p/(2d₂), with which the error falls fastest without an attack."""
         return self.pull / (2.0 * self.square)
 
     @property
     def limit(self) -> float:
-        """What the root mean squared error cannot be guaranteed below by any step size, q/p."""
+        """The bound q/p on the root mean squared error that no step size can improve."""
         return self.push / self.pull
 
     def floor(self, step_size: float) -> float:
-        """Return the root √Δ∞ of F(Δ) = Δ: where a constant step ends; inf if it never settles."""
+        """Return √Δ∞ with F(Δ∞) = Δ∞, the final bound of a constant step size.
+
+        It is inf if the bound grows without limit.
+        """
         square, linear, constant = self._decrease(step_size)
         if square <= 0.0:
             return math.inf
@@ -87,7 +90,7 @@ class Recursion:
         return step if math.isfinite(step) else 0.0
 
     def slope(self, delta: float, after: float, step_size: float) -> float:
-        """Return by which factor an excess over √Δ grows at most in a step to F(Δ) = `after`."""
+        """Return the largest factor by which an excess over √Δ grows in a step to `after`."""
         falls, linear, _ = self._decrease(step_size)
         left = 1.0 - falls
         straight = math.sqrt(max(left, 0.0))
@@ -96,10 +99,10 @@ class Recursion:
         return max(straight, (2.0 * left * math.sqrt(delta) + linear) / (2.0 * math.sqrt(after)))
 
     def after(self, start: float, steps: Any, step_size: float | None) -> Array:
-        """Return a bound on Δ after each of some increasing numbers of `steps`.
+        """Return a bound on Δ after each number of `steps`, which must increase.
 
-        Iterated step by step up to `EXACT_STEPS`, bounded from above beyond; a `step_size` of None
-        is the schedule that takes the best step every time.
+        The recursion is iterated up to `EXACT_STEPS` and bounded from above beyond. A `step_size`
+        of None is the schedule that takes the best step every time.
         """
         wanted: Index = np.asarray(steps, dtype=np.int64)
         exact = min(int(wanted[-1]), EXACT_STEPS) if wanted.size else 0
@@ -110,7 +113,7 @@ class Recursion:
         return bounds
 
     def iterate(self, start: float, steps: int, step_size: float | None) -> Array:
-        """Return Δ after 0, 1, … `steps` steps, one by one."""
+        """Return the bounds Δ after 0, 1, … `steps` steps."""
         from neurotron.theory.iteration import SCHEDULED, fill  # loads the compiler
 
         deltas = np.full(steps + 1, float(start))
@@ -118,10 +121,10 @@ class Recursion:
         return deltas
 
     def steps_to(self, start: float, target: float, step_size: float | None) -> int | None:
-        """Return after how many steps Δ ≤ `target` is certain, None if it never is.
+        """Return the number of steps after which Δ ≤ `target`, None if there is none.
 
-        The smallest number up to `EXACT_STEPS`; beyond, an upper bound on it that is too large by
-        a part of order η(p − ηd₂) at most.
+        Up to `EXACT_STEPS` it is the smallest such number. Beyond, it is an upper bound on it,
+        whose relative error is at most of order η(p − ηd₂).
         """
         if start <= target:
             return 0
@@ -131,7 +134,7 @@ class Recursion:
         most = 1 + math.floor(steps)
         if most > EXACT_STEPS:
             return most
-        # that F(Δ) ≤ Δ falls below the target within `most` steps is a theorem; rounding is not
+        # the target is reached within `most` steps by a theorem, but rounding may need one more
         reached = self.iterate(start, most + 1, step_size) <= target
         return int(reached.argmax()) if reached.any() else None
 
@@ -166,13 +169,13 @@ class Recursion:
         limit = self.limit
         edges = limit + np.geomspace(low - limit, high - limit, 4001)
         s = edges[:-1]
-        with np.errstate(all="ignore"):  # what is out of the range of numbers takes for ever
+        with np.errstate(all="ignore"):  # a time that overflows is infinite
             values = 8.0 * (d2 * s * s + d1 * s + d0) / (s * (p * (s - limit)) ** 2)
             time = float((values * np.diff(edges)).sum())
         return time if time >= 0.0 else math.inf
 
     def _much_later(self, start: float, steps: Index, step_size: float | None) -> Array:
-        """Return bounds x on Δ with ∫ dΔ/h from x to `start` at most the number of steps."""
+        """Return bounds x on Δ such that ∫ dΔ/h from x to `start` is at most the steps made."""
         if step_size is not None and not math.isfinite(self.floor(step_size)):
             return np.full(len(steps), math.inf)
         lowest = self.limit if step_size is None else self.floor(step_size)

@@ -1,16 +1,16 @@
-r"""What rounding errors add to a guarantee, as numbers only (docs/theory.md, "Rounding").
+r"""The contribution of rounding errors to a guarantee (docs/theory.md, "Rounding").
 
-A theorem is about real numbers, a computer stores 53 binary digits. As long as the root mean square
-of ‖w − w*‖ is at most D, one computed step differs from the exact one by an error whose root mean
-square is at most
+Theorems are about real numbers, but a computer stores 53 binary digits. As long as the root mean
+square of ‖w − w*‖ is at most D, a computed step differs from the exact one by an error whose root
+mean square is at most
 
 .. math:: \varrho(\eta) = u (\|w_*\| + D) + 2 \eta\, \gamma_m\, \big( \| |A|^\top |w_*| \|
           + \||A|\|_2 D \big) \sqrt{E[\omega^2 \|x\|^2 \|Mx\|^2]}, \quad
           \gamma_m = \frac{m u}{1 - m u},
 
-the first part for storing the weights, the second for label, output and update, each computed with
-m operations from the matrix |A| of absolute values (`FilterNetwork.magnitude`). A step without
-rounding contracts the excess over the exact bound by (1 + κ)/2 or more, 1 − κ = η(p − ηd₂).
+The first part is for storing the weights. The second is for label, output and update, each computed
+with m operations; |A| is the matrix of absolute values `FilterNetwork.magnitude`. A step without
+rounding multiplies the excess over the exact bound by (1 + κ)/2 at most, 1 − κ = η(p − ηd₂).
 """
 
 from __future__ import annotations
@@ -29,25 +29,26 @@ from neurotron.problem import Problem
 __all__ = ["Rounding", "label_rounding", "squared"]
 
 UNIT = 2.0**-53
-"""u: the relative error of one operation."""
+"""The relative error u of one operation."""
 OTHER_OPERATIONS = 24
-"""Operations of an output beside the products with x, the filter, the mix and the outer weights."""
+"""Operations of an output besides the products with x, filter, mix and outer weights."""
 LEAST = 1e-100
-"""No bound is below this, not even for a filter of zeros: smaller squares are not numbers."""
+"""Smallest bound, also for a filter of zeros: the squares of smaller numbers underflow."""
 
 
 @dataclass(frozen=True)
 class Rounding:
-    """Rounding errors of a trainer on a problem; every result is a root mean square.
+    """Bounds on the rounding errors of a trainer on a problem, as root mean squares.
 
     Parameters
     ----------
     storage
-        What storing the weights adds in a step.
+        Error added in a step by storing the weights.
     answers
-        What the rounding of labels and outputs adds in a step, divided by the step size.
+        Error added in a step by rounding labels and outputs, divided by the step size.
     pull, square
-        p and d₂ of the recursion: without an attack E‖w − w*‖² falls by the part η(p − ηd₂).
+        p and d₂ of the recursion: without an attack, E‖w − w*‖² falls by the factor
+        1 − η(p − ηd₂) in a step.
 
     Examples
     --------
@@ -65,10 +66,10 @@ class Rounding:
     def of(
         cls, problem: Problem, initial_error: float, spread: float, pull: float, square: float
     ) -> Rounding:
-        """Return what holds for w*, or for any w* within `initial_error` of the start.
+        """Return the bounds for w*, or for any w* within `initial_error` of the start.
 
-        The weights in between are as far from w* as the start, at most. `spread` is
-        √E[ω²‖x‖²‖Mx‖²], or more.
+        They assume that the weights are never farther from w* than the start. `spread` is at least
+        √E[ω²‖x‖²‖Mx‖²].
         """
         network, truth = problem.network, problem.true_weights
         magnitude = network.magnitude
@@ -89,27 +90,27 @@ class Rounding:
         return step_size * (self.pull - step_size * self.square)
 
     def floor(self, step_size: float) -> float:
-        """Return what rounding adds in the long run; inf for a step size that does not settle."""
+        """Return the error that rounding adds in the long run; inf if the step is too large."""
         decrease = self.decrease(step_size)
         return 2.0 * self.of_step(step_size) / decrease if decrease > 0.0 else math.inf
 
     @property
     def least(self) -> float:
-        """What rounding adds in the long run at least, whatever the step size."""
+        """The smallest error that rounding adds in the long run, over all step sizes."""
         ratio = self.answers / self.storage * (self.pull / self.square)
         return self.floor(self.pull / (self.square * (1.0 + math.sqrt(1.0 + ratio))))
 
     def added(self, roots: Array, steps: Index, smallest: Any, largest: float, end: float) -> Array:
-        """Return what rounding adds to each bound √Δ of `roots`, after each number of `steps`.
+        """Return the error that rounding adds to each bound √Δ in `roots`, after so many `steps`.
 
-        The bounds begin at the start and move towards their `end`, with step sizes between the
-        `smallest` so far and the `largest`.
+        The bounds move from the start towards their `end`, with step sizes between the `smallest`
+        so far and the `largest`.
         """
         if roots[-1] <= roots[0] and self.decrease(largest) > 0.0:
             falling = self.kept(steps, smallest, largest)
             return np.asarray(np.maximum(falling, self.storage))
-        # A bound that grows from s to G(s) amplifies what was added before by at most G(s)/s; one
-        # that grows towards its end is also below what it would be from there.
+        # A bound that grows from s to G(s) amplifies earlier errors by at most G(s)/s. A bound
+        # that grows towards its end also stays below the bound that starts there.
         with np.errstate(all="ignore"):
             growth = np.where(steps > 0, roots / roots[0], 1.0)
             growing = self.of_step(largest) * steps * growth
@@ -118,19 +119,19 @@ class Rounding:
         return np.where(np.isnan(worst), math.inf, np.maximum(worst, self.storage))
 
     def room(self, target: float, floor: Callable[[float], float]) -> float | None:
-        """Return the Δ to aim at so that √Δ and rounding together stay below √target.
+        """Return the Δ to aim at so that √Δ plus the rounding error stays below √target.
 
-        `floor` gives what rounding adds where one aims at a Δ; None if there is no room for it.
+        `floor` gives the rounding error for a Δ that one aims at. Return None if it is too large.
         """
         there = floor(target)
-        for spare in (there, 2.0 * there):  # more where a smaller Δ means smaller steps
+        for spare in (there, 2.0 * there):  # a smaller Δ may need smaller steps, which round more
             root = math.sqrt(target) - spare
             if root > 0.0 and floor(root**2) <= spare:
                 return root**2
         return None
 
     def kept(self, steps: Any, smallest: Any, largest: float) -> Any:
-        """Return the sum of the errors of all steps, each contracted by the steps after it."""
+        """Return the sum of the errors of all steps, each reduced by the steps after it."""
 
         def terms(step_size: Any) -> Any:
             with np.errstate(divide="ignore"):
@@ -140,18 +141,18 @@ class Rounding:
 
 
 def label_rounding(network: FilterNetwork, weights: Array, inputs: Array) -> Array:
-    """Return by how much computed labels f_w(x) may differ from exact ones, (b,)."""
+    """Return the largest difference between computed labels f_w(x) and exact ones, (b,)."""
     return _twice_gamma(network) * (np.abs(inputs) @ (np.abs(weights) @ network.magnitude))
 
 
 def _twice_gamma(network: FilterNetwork) -> float:
-    """Return 2γ_m for the operations that make an output, relative to its parts."""
+    """Return 2γ_m for the operations of an output, relative to the sizes of its terms."""
     count = network.n_inputs + network.filter_size + len(network.basis) + network.width
     operations = (count + OTHER_OPERATIONS) * UNIT
     return 2.0 * operations / (1.0 - operations)
 
 
 def squared(roots: Array) -> Array:
-    """Return mean squares, infinite where they are too large for a number."""
+    """Return the squares; those that overflow are infinite."""
     with np.errstate(over="ignore"):
         return np.square(roots)

@@ -1,6 +1,7 @@
-"""Searches that always end, and stay on the safe side.
+"""Searches that always terminate and return a point on the safe side.
 
-SciPy's bounded minimiser and root finders do not accept infinite values, and here "never" is one.
+SciPy's bounded minimiser and root finders do not accept infinite values, which stand for "never"
+here.
 """
 
 from __future__ import annotations
@@ -13,15 +14,15 @@ __all__ = ["EVALUATIONS", "HALVINGS", "halve", "least"]
 GRID = 24
 GOLDEN = 16
 EVALUATIONS = GRID + 2 * GOLDEN
-"""Of the function, in one call of `least`."""
+"""Evaluations of the function in one call of `least`."""
 HALVINGS = 60
-"""Evaluations in one call of `halve`."""
+"""Evaluations of the function in one call of `halve`."""
 
 
 def least(f: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
-    """Return where a function with one valley is least between two points, and its value there.
+    """Return the minimiser of a function with one minimum between two points, and the minimum.
 
-    A grid finds the valley, golden section its bottom; the best point seen is returned.
+    A grid search is followed by golden-section search; the best point found is returned.
 
     >>> where, value = least(lambda x: (x - 2.0) ** 2, 0.0, 10.0)
     >>> round(where, 3)
@@ -40,7 +41,7 @@ def least(f: Callable[[float], float], low: float, high: float) -> tuple[float, 
 
 
 def halve(fine: Callable[[float], bool], good: float, bad: float) -> float:
-    """Return a point near where `fine` ends, always on its good side.
+    """Return a point close to the boundary between `good` and `bad` where `fine` still holds.
 
     >>> halve(lambda x: x <= 0.3, 0.0, 1.0) <= 0.3
     True

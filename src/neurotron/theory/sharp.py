@@ -1,4 +1,4 @@
-r"""The constants of the sharp certificate, and the recursion they make: docs/theory.md (e).
+r"""The constants of the sharp certificate and its recursion (docs/theory.md (e)).
 
 Under an even weight ω(x) (1 without weights), with :math:`\Sigma = E[\omega xx^\top]`:
 
@@ -11,7 +11,7 @@ Under an even weight ω(x) (1 without weights), with :math:`\Sigma = E[\omega xx
     \tau &= \sup_{\|u\|=1} E[\beta \omega |u^\top M x|], \quad
     s_2^2 = E[\beta \omega^2 \|Mx\|^2], \quad s_0^2 = E[\omega^2 \|Mx\|^2] .
 
-Every constant is rounded to the safe side by more than the error of its computation.
+Every constant is rounded to the safe side by more than its numerical error.
 """
 
 from __future__ import annotations
@@ -42,35 +42,38 @@ __all__ = [
 
 @dataclass(frozen=True)
 class SharpConstants:
-    """What problem and trainer give, whoever attacks; infinite where a moment is, or overflows."""
+    """The constants of a problem and a trainer, which do not depend on the attack.
+
+    A constant is infinite if one of its moments is infinite or overflows.
+    """
 
     leak: float
     lambda1: float
     L1: float
     L2: float
     tau: float
-    """sup E[ω|uᵀMx|]: τ of an attacker who attacks always."""
+    """sup E[ω|uᵀMx|], which is τ for an attack on all labels."""
     s0: float
     risk: float
-    """c with E[(f_w(x) − f_{w*}(x))²] ≤ c ‖w − w*‖²."""
+    """The c with E[(f_w(x) − f_{w*}(x))²] ≤ c ‖w − w*‖²."""
     spread: float = math.inf
-    """√E[ω²‖x‖²‖Mx‖²], by which rounding errors of labels reach the weights."""
+    """√E[ω²‖x‖²‖Mx‖²], by which rounding errors of labels are multiplied in the weights."""
 
     def largest(self, *, disturbed: bool) -> float:
-        """Return the largest constant in use: finite if all moments exist that are needed.
+        """Return the largest constant in use, which is finite if all moments needed exist.
 
-        τ and s0 are only needed where labels are `disturbed`, by an attack or by noise.
+        τ and s0 are needed only if labels are `disturbed` by an attack or by noise.
         """
         return max(self.lambda1, self.L1, self.L2, *((self.tau, self.s0) if disturbed else ()))
 
     def recursion(self, moments: AttackMoments, noise: float, batch_size: int) -> Recursion:
-        """Return F, for batches of b = `batch_size` and honest label noise of deviation ς.
+        """Return F for batches of b = `batch_size` and label `noise` of standard deviation ς.
 
-        A batch-aware attacker correlates what it does to one sample with the others of
-        the batch, and with their noise.
+        An attacker that sees the whole batch can make its change of one label depend on the other
+        samples and on their noise.
         """
         theta, b = moments.bound, batch_size
-        noisy = noise * self.s0 if noise > 0.0 else 0.0  # 0 · ∞ = 0: there is none
+        noisy = noise * self.s0 if noise > 0.0 else 0.0  # without noise 0, also if s0 is infinite
         alone = theta * moments.s2 + noisy
         pushed, cross = theta * moments.tau, 1.0 - 1.0 / b
         if moments.batch_aware:
@@ -90,7 +93,17 @@ class SharpConstants:
 def sharp_constants(
     problem: Problem, sensing: Array, weighting: str | None = None
 ) -> SharpConstants:
-    """Return λ1, L1, L2, τ, s0 of a trainer with matrix M."""
+    """Return the constants λ1, L1, L2, τ and s0 of a trainer with sensing matrix M.
+
+    Parameters
+    ----------
+    problem
+        The problem to train on.
+    sensing
+        The sensing matrix M, shape (r, n).
+    weighting
+        None for ω = 1, or "inverse-norm" for ω = ‖x‖⁻².
+    """
     network = _check.instance("problem", problem, Problem).network
     m = sensing_of(problem, sensing)
     moments = problem.even_moments(weighting)
@@ -128,7 +141,7 @@ def sharp_recursion(
     attack: Attack | Budget | None,
     batch_size: int,
 ) -> Recursion:
-    """Return the recursion F by which step sizes are found, or say why there is none."""
+    """Return the recursion F, from which step sizes are found; raise an error if there is none."""
     constants = sharp_constants(problem, sensing, weighting)
     moments = attack_moments(constants, problem, sensing, weighting, attack)
     _require(constants, problem, weighting, disturbed=is_disturbed(problem, attack))
@@ -152,24 +165,24 @@ def _require(
     """Refuse constants that no step size can be found from."""
     if not math.isfinite(constants.largest(disturbed=disturbed)):
         raise _check.InputError(
-            f"finding a step size needs moments that {problem.law!r} does not have or does not "
-            f"say: give step_size a number{_weights_too(problem, weighting)}"
+            f"finding a step size needs moments of {problem.law!r} that are infinite or not known: "
+            f"give step_size a number{_weights_too(problem, weighting)}"
         )
     if constants.lambda1 <= 0.0:
         raise _check.InputError(
-            f"finding a step size needs λ1 > 0, and this sensing matrix has "
+            f"finding a step size needs λ1 > 0, but this sensing matrix has λ1 = "
             f"{constants.lambda1:.3g}: use sensing='optimal', or give step_size a number"
         )
 
 
 def _weights_too(problem: Problem, weighting: str | None) -> str:
-    """Return the advice to use weights, where they help."""
+    """Return the advice to use weights if they help, else nothing."""
     helps = weighting is None and problem.even_moments("inverse-norm").quartic is not None
     return ", or weighting='inverse-norm'" if helps else ""
 
 
 def is_disturbed(problem: Problem, attack: Attack | Budget | None) -> bool:
-    """Return whether labels differ from those of w*."""
+    """Return whether labels may differ from those of w*."""
     budget = budget_of(attack)
     return problem.noise > 0.0 or (budget.bound != 0.0 and budget.probability != 0.0)
 

@@ -41,7 +41,9 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Theorem1:
-    """The constants of Theorem 1 for one problem, sensing matrix, attack and batch size.
+    """The constants of the paper's Theorem 1 for a problem, sensing matrix, attack and batch size.
+
+    Create it with `Theorem1.of`. For a guarantee in words, use ``certify(…, method="theorem1")``.
 
     Examples
     --------
@@ -59,20 +61,23 @@ class Theorem1:
     lambda3: float
     bound: float
     attacked: tuple[float, float, float]
-    """β_1, β_2, β_3; all 0 if nobody attacks."""
+    """The moments β_1, β_2, β_3; all 0 without an attack."""
     norms: tuple[float, float, float, float]
-    """m_1, m_2, m_3, m_4."""
+    """The norm moments m_1, m_2, m_3, m_4."""
     batch_size: int
 
     @classmethod
     def of(
         cls, problem: Problem, sensing: Array, attack: Attack | Budget | None, batch_size: int
     ) -> Theorem1:
-        """Return the constants; those of β(x) are sums over rows or use its largest value."""
+        """Return the constants of a problem.
+
+        The moments of β(x) are means over rows of data, or use its largest value.
+        """
         if _check.instance("problem", problem, Problem).law.weighted:
             raise _check.InputError(
-                f"Theorem 1 has no sample weights, and {problem.law!r} has: use method='sharp', or "
-                "rows without them"
+                f"Theorem 1 does not cover sample weights, which {problem.law!r} has: use "
+                "method='sharp', or rows without weights"
             )
         batch_size = _check.integer("batch_size", batch_size, 1)
         sensing = sensing_of(problem, sensing)
@@ -105,7 +110,7 @@ class Theorem1:
 
     @property
     def margin(self) -> float:
-        """b_* = β_1 c_trade = (1+α)λ1/λ2 − β_1, which is not 0 · ∞ when nobody attacks."""
+        """b_* = β_1 c_trade = (1+α)λ1/λ2 − β_1, which is finite also without an attack."""
         return (1.0 + self.leak) * self.lambda1 / self.lambda2 - self.attacked[0]
 
     @property
@@ -133,47 +138,47 @@ class Theorem1:
 
     @property
     def largest_probability(self) -> float:
-        """The chance below which the trade-off is positive: β < (1+α)λ1/(m_1 λ2)."""
+        """The probability β below which the trade-off is positive: (1+α)λ1/(m_1 λ2)."""
         return (1.0 + self.leak) * self.lambda1 / (self.norms[0] * self.lambda2)
 
     @property
     def scale_needed(self) -> float:
-        """Remark 1: inputs scaled by more than this factor (θ kept) have c_trade > 0."""
+        """The factor above which scaled inputs have c_trade > 0 at the same θ (Remark 1)."""
         pull = (1.0 + self.leak) * self.lambda1
         return self.attacked[0] * self.lambda2 / pull if pull > 0.0 else math.inf
 
     def largest_bound(self, target: float) -> float:
-        """Return θ* = √(ε²δ c_trade) for ε²δ = `target`: Theorem 1 asks for θ < θ*."""
+        """Return θ* = √(ε²δ c_trade) for ε²δ = `target`; Theorem 1 requires θ < θ*."""
         return math.sqrt(max(target * self.trade_off, 0.0))
 
     # ---- step size and steps ---------------------------------------------------------------------
 
     def step_size(self, gamma: float) -> float:
-        """Return η = b_*/(γ c1 λ2)."""
+        """Return the step size η = b_*/(γ c1 λ2)."""
         return self.margin / (gamma * self.c1 * self.lambda2)
 
     def gamma(self, step_size: float) -> float:
-        """Return the γ of a step size."""
+        """Return the γ that belongs to a step size."""
         return self.margin / (step_size * self.c1 * self.lambda2)
 
     def rate(self, gamma: float) -> float:
-        """Return κ = b_*²/c1 (1/γ − 1/γ²), by which the error falls each step."""
+        """Return κ = b_*²/c1 (1/γ − 1/γ²), the rate at which the error falls in each step."""
         return self.margin**2 / self.c1 * (gamma - 1.0) / gamma**2
 
     def floor(self, gamma: float) -> float:
-        """Return s/κ = (c2/c1 + γ c3/b_*)/(γ − 1), where Δ ends."""
+        """Return s/κ = (c2/c1 + γ c3/b_*)/(γ − 1), the limit of Δ."""
         return (self.c2 / self.c1 + gamma * self.c3 / self.margin) / (gamma - 1.0)
 
     def after(self, start: float, updates: int | Array | Index, gamma: float) -> Array:
-        """Return the bound on Δ after some updates: s/κ + (Δ_1 − s/κ)(1 − κ)^updates."""
+        """Return the bound s/κ + (Δ_1 − s/κ)(1 − κ)^updates on Δ after some updates."""
         floor = self.floor(gamma)
         decay = np.exp(np.asarray(updates, np.float64) * math.log1p(-self.rate(gamma)))
         return np.asarray(floor + (start - floor) * decay)
 
     def updates_to(self, start: float, target: float, gamma: float) -> int | None:
-        """Return the smallest number of updates with Δ ≤ `target`: T − 1 for T iterates.
+        """Return the smallest number of updates with Δ ≤ `target`, which is T − 1 for T iterates.
 
-        None if the floor of γ is not below the target.
+        Return None if the floor for this γ is not below the target.
         """
         if start <= target:
             return 0
@@ -186,16 +191,19 @@ class Theorem1:
             return None
         updates = max(math.ceil(whole) - 1, 0)
         while self.after(start, updates, gamma) > target:
-            updates += max(1, updates >> 50)  # the logarithm is right to rounding
+            updates += max(1, updates >> 50)  # the logarithm is exact only up to rounding
         return updates
 
     def least_gamma(self, target: float) -> float:
-        """Return what γ must exceed: (ε²δ + c2/c1)/(ε²δ − c3/b_*), at least 1; inf if none will."""
+        """Return the number γ must exceed, (ε²δ + c2/c1)/(ε²δ − c3/b_*) but at least 1.
+
+        It is inf if no γ reaches the target ε²δ.
+        """
         slack = target - self.c3 / self.margin
         return max((target + self.c2 / self.c1) / slack, 1.0) if slack > 0.0 else math.inf
 
     def best_gamma(self, start: float, target: float) -> float:
-        """Return the γ with the fewest steps; exactly 2 without an attack."""
+        """Return the γ that needs the fewest steps; exactly 2 without an attack."""
         if self.bound == 0.0:
             return 2.0
         smallest = self.least_gamma(target)
@@ -207,23 +215,35 @@ class Theorem1:
                 return math.inf
             return math.log((start - floor) / (target - floor)) / self.rate(gamma)
 
-        # (γ − least) spans what can matter: a γ of 10⁶ times the least has 10⁶ times the steps
+        # this range of γ is wide enough: at 10⁶ times the least γ, 10⁶ times the steps are needed
         where, _ = least(steps, -14.0, 14.0)
         return smallest * (1.0 + math.exp(where))
 
     # ---- prediction risk (paper, section 3.4) ----------------------------------------------------
 
     def risk_ratio(self, failure: float) -> float:
-        """Return (1+α)² λ3 m_2/(δ c_trade): below 1, prediction risk ≤ θ*² with chance 1 − δ."""
+        """Return (1+α)² λ3 m_2/(δ c_trade).
+
+        If it is below 1, the prediction risk is at most θ*² with probability 1 − δ.
+        """
         if self.trade_off <= 0.0:
             return math.inf
         return (1.0 + self.leak) ** 2 * self.lambda3 * self.norms[1] / (failure * self.trade_off)
 
 
 def gaussian_trade_off(n_inputs: int, scale: float, probability: float) -> float:
-    r"""Return Lemma 1's c_trade of a single ReLU gate, N(0, σ²I) inputs and M = I (section 3.3).
+    r"""Return Lemma 1's c_trade for a single ReLU gate, N(0, σ²I) inputs and M = I (section 3.3).
 
     .. math:: c_{trade} = \frac{\sigma}{\sqrt2 \beta} \frac{\Gamma(n/2)}{\Gamma((n+1)/2)} - 1
+
+    Parameters
+    ----------
+    n_inputs
+        Dimension n ≥ 1 of the input.
+    scale
+        Standard deviation σ of the inputs, in (0, 1e70].
+    probability
+        Probability β in (0, 1] that a label is attacked.
     """
     scale = _check.number("scale", scale, "(0, 1e70]")
     probability = _check.number("probability", probability, "(0, 1]")
@@ -231,12 +251,21 @@ def gaussian_trade_off(n_inputs: int, scale: float, probability: float) -> float
 
 
 def gaussian_risk_probability(n_inputs: int, scale: float, failure: float) -> float:
-    r"""Return the β below which the prediction risk is at most θ*², for the same network.
+    r"""Return the β below which the prediction risk of a ReLU gate is at most θ*².
 
     .. math:: \beta < \frac{\sigma\, \Gamma(n/2)}{\sqrt2\, \Gamma((n+1)/2)} \Big/
               \left(1 + \frac{n\sigma^2}{\delta}\right)
 
-    The paper prints it for σ = 1.
+    It is for a single ReLU gate, N(0, σ²I) inputs and M = I. The paper states it for σ = 1.
+
+    Parameters
+    ----------
+    n_inputs
+        Dimension n ≥ 1 of the input.
+    scale
+        Standard deviation σ of the inputs, in (0, 1e70].
+    failure
+        Probability δ in [1e-15, 1) that the statement fails.
     """
     scale = _check.number("scale", scale, "(0, 1e70]")
     failure = _check.number("failure", failure, "[1e-15, 1)")
@@ -245,13 +274,21 @@ def gaussian_risk_probability(n_inputs: int, scale: float, failure: float) -> fl
 
 
 def outer_weight_accuracy(theorem: Theorem1, q: float, failure: float) -> float:
-    r"""Return the accuracy that θ* = θ allows when all outer weights are q² (paper, section 3.6).
+    r"""Return the accuracy ε' for θ* = θ when all outer weights are q² (paper, section 3.6).
 
     .. math:: \epsilon' = \theta_* \Big/
               \sqrt{\delta \left( q^2 \frac{(1+\alpha)\lambda_1}{\beta_1\lambda_2} - 1 \right)}
 
-    `theorem` is that of outer weights 1. The trainer's matrix M is the same in both; inf if even
-    so the trade-off is not positive.
+    The result is inf if the trade-off is not positive.
+
+    Parameters
+    ----------
+    theorem
+        The constants for outer weights 1, with the same sensing matrix M.
+    q
+        The square root of the outer weights, up to 1e70 in size.
+    failure
+        Probability δ in [1e-15, 1) that the statement fails.
     """
     q = _check.number("q", q, "[-1e70, 1e70]")
     failure = _check.number("failure", failure, "[1e-15, 1)")

@@ -1,1 +1,1 @@
-"""The cohort loop, compiled: formulas on numbers, inside loops that work on eight arms at once."""
+"""The compiled cohort loop, which works on eight arms at once."""

@@ -1,4 +1,4 @@
-"""What the compiled loop works on, as arrays in named tuples; `layout` makes them."""
+"""The arrays of the compiled loop, as named tuples that `layout` creates."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ __all__ = [
 DIRECTIONS = ("sensing", "gradient", "first_gradient")
 SENSING, FIRST_GRADIENT = DIRECTIONS.index("sensing"), DIRECTIONS.index("first_gradient")
 EXTERNAL = -1
-"""The code of a law whose inputs come from outside."""
+"""The code of a law whose inputs are drawn outside the loop."""
 
 
 class Batches(NamedTuple):
-    """How batches are drawn."""
+    """The parameters from which batches are drawn."""
 
     key: np.uint64
     law: int
-    """Code of the law's formula, EXTERNAL if inputs come from outside."""
+    """Code of the law's formula, EXTERNAL if inputs are drawn outside the loop."""
     scale: float
     shape: float
     correlation: Array
@@ -43,7 +43,7 @@ class Batches(NamedTuple):
 
 
 class ExternalBatches(NamedTuple):
-    """Batches from outside, from step `first` on; parts that are drawn here have no rows."""
+    """Batches drawn outside the loop, from step `first` on; parts drawn inside have no rows."""
 
     first: int
     inputs: Array
@@ -55,23 +55,23 @@ class ExternalBatches(NamedTuple):
 
 
 class Projections(NamedTuple):
-    """What a batch is projected onto: all dense matrices as one, and the columns of each."""
+    """The matrices onto which a batch is projected: all dense ones as one, and their columns."""
 
     matrix: Array
     """In blocks of eight columns, (blocks, 8 n)."""
     inputs: Index
     """0 … n − 1."""
     basis: Index
-    """Columns of basis matrix l, (L, r): of the input itself if its windows are gathered."""
+    """Columns of basis matrix l, (L, r); columns of the input itself if the basis is windows."""
     sensing: Index
     """Columns of each sensing matrix, (matrices, r)."""
     gates: Gates
     true_weights: Array
-    """(r,); empty if nobody knows them."""
+    """(r,); empty if they are not known."""
 
 
 class ArmBlocks(NamedTuple):
-    """Arms in blocks of eight that share all that is one number for a block: see `layout`."""
+    """Arms in blocks of eight; values with one number per block are common to its arms."""
 
     weights: Array
     """(blocks, 8 r): number 8 j + a is weight j of lane a."""
@@ -82,23 +82,23 @@ class ArmBlocks(NamedTuple):
     averaging: Index
     """Whether a block averages."""
     stopped_at: Index
-    """Step of divergence, −1 before, (blocks, 8)."""
+    """Step at which a lane diverged, −1 while it runs, (blocks, 8)."""
     memory: Array
-    """State of each lane's trainer, (blocks, 8, most numbers): it has the first ones of a row."""
+    """State of each lane's trainer, (blocks, 8, numbers); a shorter state is padded with zeros."""
     direction: Index
     sensing: Index
-    """Which sensing matrix a block moves along, or is probed through."""
+    """Which sensing matrix gives a block's direction, or its probes."""
     attack: Index
     rule: Index
     """Code of the trainer's formulas."""
     observes: Index
-    """Whether they look at the batch before the next step."""
+    """Whether these formulas observe the batch."""
     weighting: Index
-    """Which row of `Scratch.counts` a block learns by."""
+    """Which row of `Scratch.counts` a block uses."""
     query_fields: Index
-    """Whether a block's attack looks at a field of the query, (blocks, 10)."""
+    """Whether a block's attack uses a field of the query, (blocks, 10)."""
     bound: Array
-    """θ, flat: (blocks, 8 b); so are the next three."""
+    """θ, flat: (blocks, 8 b); the next three have the same shape."""
     probability: Array
     parameter: Array
     """The attack's own number."""
@@ -107,48 +107,48 @@ class ArmBlocks(NamedTuple):
     vectors: Array
     """The attack's fixed vector of each lane, (blocks, 8 r)."""
     references: Array
-    """Filters that never move, (blocks, 8 r): w* first, then those attacks impersonate."""
+    """Fixed filters, (blocks, 8 r): first w*, then those that attacks impersonate."""
     impersonated: Index
-    """Lane of the references that a lane's attack impersonates, (blocks, 8)."""
+    """Lane of `references` that a lane's attack impersonates, (blocks, 8)."""
     limit: float
-    """Largest weight that is not called divergence."""
+    """Largest weight that does not count as divergence."""
 
 
 class Scratch(NamedTuple):
-    """Room to work in, allocated once. Flat unless a shape is given."""
+    """Working memory, allocated once. Arrays are flat unless a shape is given."""
 
     u: Array
     v: Array
     drawn: Array
-    """Numbers of the law as they come, (at least b m,)."""
+    """Numbers drawn from the law, in order, (at least b m,)."""
     latent: Array
-    """The same as (b, m), before a correlated law mixes them."""
+    """The same as (b, m), before a correlated law multiplies them by its matrix."""
     inputs: Array
     """(b, n), or more columns; `flat_inputs` is the same memory."""
     flat_inputs: Array
     seen: Array
-    """Inputs through the matrix, (b, columns); `flat_seen` is the same memory."""
+    """Inputs times the matrix, (b, columns); `flat_seen` is the same memory."""
     flat_seen: Array
     basis_seen: Array
-    """Where `Projections.basis` looks: `inputs` for gathered windows, else `seen`."""
+    """The array that `Projections.basis` refers to: `inputs` for windows, else `seen`."""
     coin: Array
-    """(b,), and the uniform that comes with it."""
+    """Uniform numbers that decide which labels are attacked, (b,); `chosen` is drawn with them."""
     chosen: Array
     noise: Array
     """(b + 1,)."""
     flat_coin: Array
     counts: Array
-    """How much each sample counts, (1, 8 b); with a second row, the same times ω(x)."""
+    """How much each sample counts, (1, 8 b); a second row, if any, is this times ω(x)."""
     reference_output: Array
     """(reference blocks, 8 b)."""
     queries: Array
     """The fields of `Query`, (10, 8 b)."""
     responses: Array
-    """(L, 8 b), and so the coefficients."""
+    """(L, 8 b); the coefficients have the same shape."""
     coefficients: Array
     residual: Array
     length: Array
-    """‖direction‖², where a trainer observes it."""
+    """‖direction‖², set only if a trainer observes it."""
     weight: Array
     move: Array
     """(8 r,)."""

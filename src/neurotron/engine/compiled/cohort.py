@@ -1,4 +1,4 @@
-"""A cohort on the compiled engine: what `NumpyCohort` does, hundreds of times as fast."""
+"""A cohort on the compiled engine, which does the same as `NumpyCohort`, but much faster."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from neurotron.trainers import Arm
 __all__ = ["CompiledCohort", "obstacle"]
 
 EXTERNAL_NUMBERS = 2**20
-"""About how many input numbers are handed to the loop at once."""
+"""About how many input numbers are passed to the loop at once."""
 
 
 def obstacle(problem: Problem, arm: Arm) -> str:
-    """Return why an arm cannot run compiled, "" if it can: it must be built in all through."""
+    """Return why an arm cannot run compiled, "" if it can: all its parts must be built in."""
     parts: dict[str, tuple[object, tuple[type, ...]]] = {
         "network": (problem.network, (FilterNetwork,)),
         "attack": (arm.attack, (*formulas.ATTACKS, type(None))),
@@ -51,11 +51,11 @@ class CompiledCohort:
         self.external_steps = max(1, EXTERNAL_NUMBERS // self.scratch.latent.size)
 
     def compile(self) -> None:
-        """Compile now what the first step would otherwise wait for, or find it on disk."""
+        """Compile now, or load from disk, so that the first step does not wait for it."""
         self._advance(self.state.step, self.state.step, np.arange(0))
 
     def advance(self, stop: int, due: Index) -> Records:
-        """Make updates until `stop` have been made; record steps `due`, the last may be `stop`."""
+        """Make updates until `stop` are made; record the steps `due`, the last may be `stop`."""
         records = []
         while True:
             start = self.state.step
@@ -94,7 +94,7 @@ class CompiledCohort:
         return records.reshape(len(records), self.arm_blocks.stopped_at.size)[:, self.places]
 
     def _external_batches(self, start: int, stop: int) -> ExternalBatches:
-        """Return what the loop cannot draw itself of the batches `start` … `stop` − 1."""
+        """Return the parts of batches `start` … `stop` − 1 that the loop cannot draw itself."""
         b, width = self.scratch.latent.shape
         wanted = range(start, stop) if self.batches.law == EXTERNAL else range(0)
         inputs = np.empty((len(wanted), b * width))

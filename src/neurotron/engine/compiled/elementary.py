@@ -1,8 +1,8 @@
-"""The compiled twins of `neurotron._formula`.
+"""Compiled versions of the functions in `neurotron._formula`.
 
-The logarithm and the circle are polynomials in plain arithmetic, which the compiler turns into
-vector instructions; a call of the C library it cannot. They agree with it to a few units in the
-last place. Import this module before compiling a formula.
+Logarithm, exponential, sine and cosine are polynomials in plain arithmetic, which the compiler
+turns into vector instructions, unlike calls of the C library. They agree with the C library to a
+few units in the last place. Import this module before compiling a formula.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ from neurotron._jit import inline, jit
 
 TURN = 2.0 * math.pi
 LOG_2 = math.log(2.0)
-LOG_2_HIGH = math.floor(LOG_2 * 2.0**32) / 2.0**32  # exact, times a whole number below 2²⁰
+LOG_2_HIGH = (
+    math.floor(LOG_2 * 2.0**32) / 2.0**32
+)  # so that products with whole numbers below 2²⁰ are exact
 LOG_2_LOW = float(Decimal(2).ln() - Decimal(LOG_2_HIGH))
-LARGEST = 709.0  # eˣ is a number up to here
+LARGEST = 709.0  # beyond this, eˣ overflows
 ROOT_HALF = np.uint64(np.array(math.sqrt(0.5)).view(np.uint64))
 EXPONENT = np.uint64(52)
 BIAS = np.uint64(1023)
@@ -32,16 +34,16 @@ WHOLE = np.uint64(0x4330000000000000)
 
 
 def _economised(series: list[float], low: float, high: float, terms: int) -> tuple[float, ...]:
-    """Return `terms` coefficients, highest first, that stand for a power series on [low, high].
+    """Return `terms` coefficients, highest first, that approximate a power series on [low, high].
 
-    They are what is left when its expansion in Chebyshev polynomials is cut: of all ways to be
-    short, the one that changes the values there (nearly) the least.
+    They come from truncating its expansion in Chebyshev polynomials, which has nearly the smallest
+    error of all polynomials of this length.
     """
     expansion = Polynomial(series).convert(domain=[low, high], kind=Chebyshev)
     return tuple(map(float, expansion.truncate(terms).convert(kind=Polynomial).coef[::-1]))
 
 
-# with as many terms as leave an error below the rounding:
+# enough terms for an error below that of rounding:
 # sin x = x S(x²) and cos x = C(x²) for |x| ≤ π/4, log((1 + s)/(1 − s)) = s A(s²) for |s| ≤ 0.1716,
 # e^y − 1 = y G(y) for |y| ≤ (log 2)/2
 SINE = _economised([(-1) ** i / math.factorial(2 * i + 1) for i in range(12)], 0.0, 0.617, 7)
@@ -97,7 +99,7 @@ def _expm1(x: Any) -> Any:
 
 @inline
 def _quarter(v: float) -> tuple[float, float]:
-    """Return the nearest quarter turn, 0 … 4, and the angle from there, at most π/4."""
+    """Return the nearest quarter turn, 0 … 4, and the angle to it, at most π/4."""
     quarter = np.floor(4.0 * v + 0.5)
     return quarter, (v - 0.25 * quarter) * TURN
 

@@ -1,7 +1,8 @@
-"""The built-in formulas as compiled kernels, chosen by an integer code (trainers': see `rules`).
+"""The built-in formulas of laws and attacks as compiled kernels, chosen by an integer code.
 
-Each formula is compiled once, inside the loop that calls it on a whole block of arms. So the
-time to compile grows with the number of formulas, never with laws × attacks × trainers.
+Those of trainers are in `rules`. Each formula is compiled once, inside a loop that applies it to a
+whole block of arms. So the compile time grows with the number of formulas, not with the number of
+combinations of laws, attacks and trainers.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from neurotron._formula import select
 from neurotron._jit import inline, jit
 from neurotron._types import Array
 from neurotron.attacks import Attack, Query
-from neurotron.engine.compiled import elementary  # noqa: F401  (what formulas call, compiled)
+from neurotron.engine.compiled import elementary  # noqa: F401  (compiles what formulas call)
 from neurotron.laws import Normal
 from neurotron.trainers import Trainer
 from neurotron.trainers.catalog import RESOLVED
@@ -30,7 +31,7 @@ ATTACKS = attacks.BUILT_IN
 TRAINERS: tuple[type[Trainer], ...] = tuple(
     kind for kind in (*trainers.BUILT_IN, *RESOLVED) if kind.parts is Trainer.parts
 )
-"""Those that make steps themselves; one with stages is made of these."""
+"""The trainers that make steps themselves; trainers with stages consist of these."""
 LAWS = laws.BUILT_IN
 LAW_FORMULAS = [formula for law in LAWS for formula in law.formulas()]
 
@@ -60,9 +61,9 @@ def _attack_kernel(kind: type[Attack]) -> Kernel:
     def attack(
         queries: Array, coin: Array, bound: Array, probability: Array, residual: Array
     ) -> None:
-        """Set residual = label as received − output; a row of `queries` is a field of the query."""
+        """Set residual = received label − output; a row of `queries` is a field of the query."""
         for e in range(residual.size):
-            query = Query(  # written out in the order of its fields, for the loop to be vectorised
+            query = Query(  # fields are written out, in order, so that the loop is vectorised
                 queries[0, e], queries[1, e], queries[2, e], queries[3, e], queries[4, e],
                 queries[5, e], queries[6, e], queries[7, e], queries[8, e], queries[9, e],
             )  # fmt: skip

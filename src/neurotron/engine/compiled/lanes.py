@@ -1,8 +1,8 @@
-"""Eight numbers at once: the one place where vector instructions are written by hand.
+"""Operations on eight numbers at once, written with vector instructions.
 
-A `Lanes` value lives in vector registers (one of 512 bits, two of 256, four of 128: the compiler
-chooses). Left to itself the compiler keeps sums of products in memory, at a third of the speed.
-Lane by lane the arithmetic does not depend on the other lanes.
+A `Lanes` value is kept in vector registers: one of 512 bits, two of 256 or four of 128, as the
+compiler chooses. Without this, the compiler keeps sums of products in memory, at a third of the
+speed. The arithmetic of a lane does not depend on the other lanes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LANES_TYPE = LanesType("Lanes")
 
 @register_model(LanesType)
 class LanesModel(models.PrimitiveModel):
-    """Eight numbers are one vector of the machine."""
+    """Stores eight numbers as one machine vector."""
 
     def __init__(self, manager: Any, lanes_type: Any) -> None:
         super().__init__(manager, lanes_type, VECTOR)

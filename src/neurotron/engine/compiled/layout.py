@@ -1,4 +1,4 @@
-"""From problem and arms to the arrays of the compiled loop."""
+"""Builds the arrays of the compiled loop from a problem and its arms."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ HONEST = Constant(bound=0.0, probability=0.0)
 
 
 def batches_of(setup: Setup) -> Batches:
-    """Return how batches are drawn: in the loop if the law's formula is built in, else outside."""
+    """Return how batches are drawn: inside the loop if the law is built in, else outside."""
     key, law = np.uint64(setup.stream.key), setup.problem.law
     base, mixing = law, np.empty((0, 0))
     if type(law) is Correlated:
@@ -53,7 +53,7 @@ def batches_of(setup: Setup) -> Batches:
 
 
 def draws_itself(data: Data) -> bool:
-    """Return whether labels are those of the inputs seen, and no subclass changes them."""
+    """Return whether the loop can compute the labels itself, from the inputs it draws."""
     return type(data) is Simulated and not data.law.corrupted
 
 
@@ -61,7 +61,7 @@ def draws_itself(data: Data) -> bool:
 
 
 def projections_of(setup: Setup) -> tuple[Projections, list[int]]:
-    """Return what batches are projected onto, and which sensing matrix each arm goes by."""
+    """Return the matrices to project batches onto, and the number of each arm's sensing matrix."""
     network, true_weights, dense = setup.problem.network, setup.problem.true_weights, Stack()
     basis = network.basis
     of_basis = (
@@ -83,14 +83,14 @@ def projections_of(setup: Setup) -> tuple[Projections, list[int]]:
 
 
 class Stack:
-    """Matrices to be projected onto, each distinct one once."""
+    """A list of different matrices to project onto."""
 
     def __init__(self) -> None:
         self.matrices: list[Array] = []
         self.places: dict[bytes, int] = {}
 
     def place(self, matrix: Array | None) -> int:
-        """Return where a matrix stands, on top if it is new; 0 for none."""
+        """Return the position of a matrix, which is added if it is new; 0 for None."""
         if matrix is None:
             return 0
         place = self.places.setdefault(matrix.tobytes(), len(self.matrices))
@@ -100,7 +100,7 @@ class Stack:
 
 
 def _sensing(arm: Arm, network: FilterNetwork) -> Array | None:
-    """Return the matrix an arm moves along, or is probed through, if there is one."""
+    """Return the matrix of an arm's direction, or of its probes; None if it needs none."""
     if isinstance(arm.trainer, NeuroTron):
         return np.asarray(arm.trainer.sensing)
     probed = arm.attack is not None and "probe" in arm.attack.query_fields
@@ -108,7 +108,7 @@ def _sensing(arm: Arm, network: FilterNetwork) -> Array | None:
 
 
 def _in_blocks(matrix: Array) -> Array:
-    """Return the columns in blocks of eight, the last filled up with zeros: (blocks, 8 rows)."""
+    """Return the columns in blocks of eight, (blocks, 8 rows); the last is padded with zeros."""
     rows, columns = matrix.shape
     blocks = -(-columns // LANES)
     whole = np.pad(matrix, ((0, 0), (0, blocks * LANES - columns)))
@@ -172,7 +172,7 @@ def arm_blocks_of(setup: Setup, sensing: Sequence[int]) -> tuple[ArmBlocks, Inde
 
 
 def _blocks(keys: Sequence[Hashable]) -> Index:
-    """Return arms with equal keys in rows of eight; a short row repeats its first arm."""
+    """Return arms with equal keys in rows of eight; a shorter row is padded with its first arm."""
     members: dict[Hashable, list[int]] = {}
     for arm, key in enumerate(keys):
         members.setdefault(key, []).append(arm)
@@ -185,7 +185,7 @@ def _blocks(keys: Sequence[Hashable]) -> Index:
 
 
 def _rows(memory: Sequence[tuple[float, ...]]) -> Array:
-    """Return the states of the arms' trainers as rows, short ones filled up with zeros."""
+    """Return the states of the arms' trainers as rows, padded with zeros."""
     rows = np.zeros((len(memory), max(map(len, memory))))
     for row, numbers in zip(rows, memory, strict=True):
         row[: len(numbers)] = numbers
@@ -195,7 +195,7 @@ def _rows(memory: Sequence[tuple[float, ...]]) -> Array:
 def _references(
     problem: Problem, attacks: Sequence[Attack], simulated: bool
 ) -> tuple[Array, Index]:
-    """Return the filters that never move, (blocks, 8 r), and each arm's lane among them."""
+    """Return the fixed filters, (blocks, 8 r), and each arm's lane among them."""
     filters = [problem.true_weights] if simulated else []
     lane = np.zeros(len(attacks), dtype=np.intp)
     for arm, attack in enumerate(attacks):
@@ -206,13 +206,13 @@ def _references(
     return _in_blocks(columns), lane
 
 
-# ---- room to work in -----------------------------------------------------------------------------
+# ---- working memory ------------------------------------------------------------------------------
 
 
 def scratch_of(
     setup: Setup, batches: Batches, projections: Projections, arm_blocks: ArmBlocks
 ) -> Scratch:
-    """Return room to work in."""
+    """Return the working memory of the loop."""
     network, b = setup.problem.network, setup.batch_size
     n = network.n_inputs
     noise_pairs = -(-b // 2)

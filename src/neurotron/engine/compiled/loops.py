@@ -1,4 +1,4 @@
-"""The elementwise loops of a step that belong to the engine, not to a formula.
+"""Elementwise loops of a step that are part of the engine, not of a formula.
 
 All arrays are flat: number 8 i + a belongs to sample (or weight) i and lane a.
 """
@@ -10,7 +10,7 @@ import numpy as np
 from neurotron._jit import inline, jit
 from neurotron._types import Array, Index
 from neurotron.engine import weighting
-from neurotron.engine.compiled import elementary  # noqa: F401  (what the formula calls, compiled)
+from neurotron.engine.compiled import elementary  # noqa: F401  (compiles what formulas call)
 from neurotron.engine.compiled.lanes import LANES, add_scaled, put, take, zeros
 
 __all__ = [
@@ -77,7 +77,7 @@ def add_products(values: Array, factors: Array, out: Array) -> None:
 
 @jit
 def spread(values: Array, stride: int, out: Array) -> None:
-    """Give each of a sample's eight lanes the value ``values[stride · sample]``."""
+    """Set the eight lanes of each sample to ``values[stride · sample]``."""
     for i in range(out.size // LANES):
         for lane in range(LANES):
             out[i * LANES + lane] = values[i * stride]
@@ -93,7 +93,7 @@ def add_each(values: Array, out: Array) -> None:
 
 @jit
 def subtract_each(values: Array, vector: Array, out: Array) -> None:
-    """Set out = values − vector, whose numbers each serve eight lanes."""
+    """Set out = values − vector, where a number of `vector` is for eight lanes."""
     for j in range(vector.size):
         for lane in range(LANES):
             out[j * LANES + lane] = values[j * LANES + lane] - vector[j]
@@ -101,7 +101,7 @@ def subtract_each(values: Array, vector: Array, out: Array) -> None:
 
 @jit
 def gather_lanes(values: Array, which: Index, out: Array) -> None:
-    """Give lane a of each sample what lane ``which[a]`` of all blocks of `values` has."""
+    """Set lane a of each sample to lane ``which[a]`` of `values`, counted over all blocks."""
     for e in range(out.size):
         lane = which[e % LANES]
         out[e] = values[lane // LANES, e - e % LANES + lane % LANES]
@@ -137,7 +137,10 @@ def _square(row: Array, size: int) -> float:
 def squared_lengths(
     seen: Array, columns: Index, coefficients: Array, vector: Array, out: Array
 ) -> None:
-    """Set ‖Σ_l coefficients[l] · seen[columns[l]]‖² of each sample and lane; works in `vector`."""
+    """Set ‖Σ_l coefficients[l] · seen[columns[l]]‖² of each sample and lane.
+
+    `vector` is working memory.
+    """
     for i in range(len(seen)):
         first = i * LANES
         for j in range(columns.shape[1]):
@@ -155,14 +158,14 @@ def squared_lengths(
 
 @jit
 def repeat_first(values: Array) -> None:
-    """Give every sample the values of the first."""
+    """Set the values of every sample to those of the first."""
     for e in range(LANES, values.size):
         values[e] = values[e % LANES]
 
 
 @jit
 def sum_into_first(values: Array) -> None:
-    """Give the first sample the sum over all, the others nothing."""
+    """Set the first sample to the sum over all samples, and the others to zero."""
     for e in range(LANES, values.size):
         values[e % LANES] += values[e]
         values[e] = 0.0
@@ -180,7 +183,7 @@ def distances(weights: Array, point: Array, out: Array) -> None:
 
 @jit
 def mean_squares(values: Array, counts: Array, out: Array) -> None:
-    """Set the mean over samples of values², each counted as often as it counts."""
+    """Set the weighted mean over samples of values²."""
     for lane in range(LANES):
         total = 0.0
         for i in range(values.size // LANES):
@@ -190,7 +193,7 @@ def mean_squares(values: Array, counts: Array, out: Array) -> None:
 
 @jit
 def take_move(weights: Array, move: Array, stopped_at: Index, step: int, limit: float) -> None:
-    """Add the move to the weights of every running lane; stop those that get out of the limit."""
+    """Add the move to the weights of every running lane; stop lanes that exceed the limit."""
     troubles = 0
     for e in range(move.size):
         move[e] += weights[e]
@@ -220,7 +223,7 @@ def _take_each(weights: Array, moved: Array, stopped_at: Index, step: int, limit
 def add_to_average(
     weights: Array, average: Array, since: Index, stopped_at: Index, step: int
 ) -> None:
-    """Take the weights after update `step` into the average of every running lane."""
+    """Add the weights after update `step` to the average of every running lane."""
     for lane in range(LANES):
         if stopped_at[lane] >= 0:
             continue

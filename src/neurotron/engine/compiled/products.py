@@ -1,6 +1,6 @@
-"""The two matrix products of a step, each sum in one fixed order.
+"""The two matrix products of a step, with sums in a fixed order.
 
-A number's bits depend on its own row and column only: not on how many others there are. Matrices of
+The bits of an entry depend on its own row and column only, not on how many there are. Matrices of
 eight columns are flat: number 8 i + a is in row i and column a.
 """
 
@@ -17,7 +17,7 @@ __all__ = ["add_transposed_product", "product"]
 def product(left: Array, columns: Index, right: Array, out: Array, width: int, at: int) -> None:
     """Set out[i, at + a] = Σ_j left[i, columns[j]] right[j, a], where `out` is `width` wide."""
     rows, i = left.shape[0], 0
-    while i + 4 <= rows:  # four rows at once: what is read of `right` serves four sums
+    while i + 4 <= rows:  # four rows at once, so that each load of `right` is used four times
         s0, s1, s2, s3 = zeros(), zeros(), zeros(), zeros()
         for j in range(columns.size):
             c, lanes = columns[j], take(right, j * LANES)

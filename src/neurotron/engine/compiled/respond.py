@@ -1,9 +1,9 @@
 r"""Output and gradient coefficients of a network from its basis responses, compiled.
 
-What `FilterNetwork.respond` says, for eight filters and a batch, in three forms: the gates are the
-basis itself; the gates are mixed from it; or they are the symmetric pairs M ± f C, f = 1 … h, of
-the paper's Remark 1, whose sums have a closed form. With s and v the responses of M and C, and m
-the number of pairs whose two gates agree (f|v| below |s|),
+This computes the same as `FilterNetwork.respond`, for eight filters and a batch. There are three
+forms: the gates are the basis itself; the gates are mixed from it; or they are the symmetric pairs
+M ± f C, f = 1 … h, of the paper's Remark 1, whose sums have a closed form. With s and v the
+responses of M and C, and m the number of pairs whose two gates agree (f|v| below |s|),
 
 .. math:: \sum_i \max(0, s + f_i v) = h s + m |s| + |v| \sum_{f > m} f .
 """
@@ -25,7 +25,7 @@ PLAIN, MIXED, SYMMETRIC = range(3)
 
 
 class Gates(NamedTuple):
-    """How the gates of a network come from its basis."""
+    """How the gates of a network are made from its basis."""
 
     form: int
     mix: Array
@@ -69,7 +69,7 @@ def respond(
 ) -> None:
     """Set output (e,) and coefficients (L, e) from responses (L, e).
 
-    Without `slopes` the coefficients need not be right. `total` and `slope` are room to work in.
+    Without `slopes` the coefficients are not valid. `total` and `slope` are working memory.
     """
     if gates.form == PLAIN:
         _plain(gates.share, gates.leak, responses, output, coefficients)

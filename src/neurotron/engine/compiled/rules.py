@@ -1,7 +1,7 @@
-"""The built-in trainers' formulas as compiled kernels: how a residual counts, and what is learnt.
+"""The formulas of the built-in trainers as compiled kernels.
 
-Trainers that share their formulas share one code, whatever direction they move in. A state is a
-row of numbers between steps, and a tuple of known size inside a kernel, as formulas expect it.
+Trainers with the same formulas have the same code, whatever their direction. Between steps, a state
+is a row of numbers; inside a kernel it is a tuple of known size, as formulas expect.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from neurotron.trainers import Trainer
 
 __all__ = ["RULES", "Rule", "Samples", "adapt", "adapt_kernel", "rule_of", "weigh", "weigh_kernel"]
 
-for helper in (best_step, bound_after):  # what formulas call
+for helper in (best_step, bound_after):  # functions that formulas call
     register_jitable(helper)
 
 
@@ -40,11 +40,11 @@ class Rule(NamedTuple):
 
 
 class Samples(NamedTuple):
-    """What a trainer may observe of a batch, flat."""
+    """The values of a batch that a trainer may observe, flat."""
 
     residual: Array
     length: Array
-    """Need not be right for a trainer that does not observe."""
+    """Not valid for a trainer that does not observe."""
 
 
 def rule_of(kind: type[Trainer]) -> Rule:
@@ -89,7 +89,7 @@ def _adder(size: int) -> Callable[..., tuple[float, ...]]:
 
 
 def weigh_kernel(rule: Rule) -> Kernel:
-    """Return what sets weight = influence of the residual · how much the sample counts · η/b."""
+    """Return the kernel that sets weight = influence of the residual · sample weight · η/b."""
     influence, read = inline(rule.influence), _reader(rule.size)
     if rule.size == 0:
 
@@ -106,7 +106,7 @@ def weigh_kernel(rule: Rule) -> Kernel:
     def weigh_by_state(
         memory: Array, residual: Array, counts: Array, rate: Array, weight: Array
     ) -> None:
-        for lane in range(LANES):  # lane by lane: what depends on the state only is computed once
+        for lane in range(LANES):  # by lane, so that terms of the state only are computed once
             state = read(memory[lane])
             for e in range(lane, weight.size, LANES):
                 weight[e] = influence(residual[e], state) * counts[e] * rate[e]
@@ -115,7 +115,7 @@ def weigh_kernel(rule: Rule) -> Kernel:
 
 
 def adapt_kernel(rule: Rule) -> Kernel:
-    """Return what moves the state of every running lane on, by what it observed on average."""
+    """Return the kernel that updates the state of every running lane from its observations."""
     if rule.size == 0:
         return inline(lambda step, memory, stopped_at, samples, counts: None)
     observe, adapt = inline(rule.observe), inline(rule.adapt)

@@ -1,8 +1,8 @@
 """The cohort loop: one batch for all arms, eight arms at a time.
 
 One step: draw the batch → project it onto all matrices at once → respond (outputs, gradient
-coefficients) → attack the labels → weigh the residuals → update. "Flat" arrays hold one number for
-each sample and lane, eight lanes to a sample, so that a formula is one loop over them.
+coefficients) → attack the labels → weight the residuals → update. "Flat" arrays hold one number for
+each sample and lane, with eight lanes per sample, so that a formula is one loop over them.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _draw_and_project(
     projections: Projections,
     scratch: Scratch,
 ) -> None:
-    """Draw the inputs of batch `step`, and see them through all matrices."""
+    """Draw the inputs of batch `step`, and multiply them by all matrices."""
     if batches.law == EXTERNAL:
         loops.copy(external.inputs[step - external.first], scratch.drawn)
     else:
@@ -75,7 +75,7 @@ def _respond(
 ) -> None:
     """Set the outputs of eight filters, and with `slopes` their gradient coefficients.
 
-    Works in `residual` and `weight`, which are set later in the step.
+    It uses `residual` and `weight` as working memory; they are set later in the step.
     """
     for matrix in range(len(projections.basis)):
         columns, responses = projections.basis[matrix], scratch.responses[matrix]
@@ -95,7 +95,7 @@ def _label(
     projections: Projections,
     scratch: Scratch,
 ) -> None:
-    """Find the honest labels, how much samples count, and the coins of the attack."""
+    """Set the honest labels, the sample weights, and the coins of the attack."""
     for block in range(len(arm_blocks.references)):
         _respond(
             arm_blocks.references[block],
@@ -133,7 +133,7 @@ def _label(
 def _fill_query(
     block: int, arm_blocks: ArmBlocks, projections: Projections, scratch: Scratch
 ) -> None:
-    """Fill in what the attack of a block looks at besides labels and outputs."""
+    """Set the fields that the attack of a block uses, except labels and outputs."""
     if arm_blocks.query_fields[block, PUSH]:
         _push(block, arm_blocks, projections, scratch, scratch.queries[PUSH])
     if arm_blocks.query_fields[block, PROBE]:
@@ -154,7 +154,7 @@ def _push(
 ) -> None:
     """Set (w − w*)ᵀ(direction of each sample).
 
-    Works in `weight` and `move`, which are set later in the step.
+    It uses `weight` and `move` as working memory; they are set later in the step.
     """
     away, along, direction = scratch.move, scratch.weight, arm_blocks.direction[block]
     loops.subtract_each(arm_blocks.weights[block], projections.true_weights, away)
@@ -177,7 +177,7 @@ def _push(
 def _update(
     step: int, block: int, arm_blocks: ArmBlocks, projections: Projections, scratch: Scratch
 ) -> None:
-    """Move the eight arms of a block."""
+    """Update the weights of the eight arms of a block."""
     weight, move, direction = scratch.weight, scratch.move, arm_blocks.direction[block]
     weights, rate = arm_blocks.weights[block], arm_blocks.rate[block]
     rule, memory, residual = arm_blocks.rule[block], arm_blocks.memory[block], scratch.residual
@@ -210,7 +210,7 @@ def _update(
 def _measure(block: int, arm_blocks: ArmBlocks, projections: Projections, scratch: Scratch) -> None:
     """Set the squared length of each sample's direction.
 
-    Works in `move`, and in the coefficients of a block that does not move along gradients.
+    It uses `move` as working memory, and the coefficients of a block that needs no gradients.
     """
     direction, row = arm_blocks.direction[block], arm_blocks.sensing[block]
     length, work = scratch.length, scratch.move
@@ -238,7 +238,7 @@ def _record(
     errors: Array,
     losses: Array,
 ) -> None:
-    """Set error ‖w − w*‖ and mean squared residual of each lane; infinite once it diverged."""
+    """Set error ‖w − w*‖ and mean squared residual of each lane; infinite if it has diverged."""
     averaging = arm_blocks.averaging[block]
     shown = arm_blocks.average[block] if averaging else arm_blocks.weights[block]
     loops.distances(shown, projections.true_weights, errors)
@@ -251,7 +251,7 @@ def _record(
 
 @entry
 def advance(source_hash: str) -> Callable[..., None]:
-    """Return the loop over steps, kept on disk."""
+    """Return the loop over steps, whose compiled code is kept on disk."""
 
     def advance(
         start: int,
@@ -265,7 +265,7 @@ def advance(source_hash: str) -> Callable[..., None]:
         errors: Array,
         losses: Array,
     ) -> None:
-        """Make updates `start` … `stop` − 1; record steps `due`, the last may be `stop`.
+        """Make updates `start` … `stop` − 1; record the steps `due`, the last may be `stop`.
 
         Records have shape (due, blocks, 8).
         """
@@ -278,7 +278,7 @@ def advance(source_hash: str) -> Callable[..., None]:
             _draw_and_project(step, batches, external, projections, scratch)
             _label(step, batches, external, arm_blocks, projections, scratch)
             for block in range(len(arm_blocks.weights)):
-                if loops.smallest(arm_blocks.stopped_at[block]) >= 0:  # nobody runs
+                if loops.smallest(arm_blocks.stopped_at[block]) >= 0:  # all lanes have diverged
                     if recording:
                         loops.fill(errors[recorded, block], np.inf)
                         loops.fill(losses[recorded, block], np.inf)
