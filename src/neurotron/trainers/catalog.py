@@ -56,4 +56,4 @@ def step_size_of(text: str, step_size: float) -> float | None:
 
 def _needs_step_size(text: str) -> bool:
     name, _ = parse(text)
-    return name in BY_NAME and BY_NAME.settings(name).get("step_size") == ""
+    return name in BY_NAME and BY_NAME.parameters(name).get("step_size") == ""
