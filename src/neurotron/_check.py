@@ -226,9 +226,7 @@ def numbers(name: str, value: npt.ArrayLike) -> Array:
     return np.asarray(given, np.float64)
 
 
-def unknown(
-    kind: str, name: object, known: Iterable[str], meant: str | None = None
-) -> InputError:
+def unknown(kind: str, name: object, known: Iterable[str], meant: str | None = None) -> InputError:
     """Return the complaint about an unknown `name`, with the known one that is `meant` or nearest.
 
     >>> print(unknown("law", "norml", ["laplace", "normal"]))
