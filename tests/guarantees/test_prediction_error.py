@@ -1,4 +1,4 @@
-"""The prediction error of a certificate: in label units, at least what is measured, and not loose."""
+"""The prediction error of a certificate: in label units, and not below what is measured."""
 
 from __future__ import annotations
 

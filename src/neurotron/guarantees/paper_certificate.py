@@ -131,7 +131,7 @@ def _trade_off(theorem: Theorem1) -> list[Assumption]:
         positive_pull(theorem.lambda1, "polar"),
         Assumption(
             "c_trade > 0",
-            "The trade-off c_trade = (1+α)λ1/(β1λ2) − 1 is positive: the pull outweighs the attack.",
+            "The trade-off c_trade = (1+α)λ1/(β1λ2) − 1, of pull and attack, is positive.",
             theorem.trade_off,
             "> 0",
             theorem.trade_off > 0.0,

@@ -90,9 +90,11 @@ def hypotheses(request: Request, trainer: NeuroTron, constants: SharpConstants) 
         request.covered("sharp"),
         finite_constant(
             "moments",
-            "The weighted moments E[ω²‖Mx‖²xxᵀ] of the inputs, with ω = ‖x‖⁻², are finite and known."
+            "The largest constant, made of weighted moments E[ω²‖Mx‖²xxᵀ] of the inputs with "
+            "ω = ‖x‖⁻², is finite and known."
             if trainer.weighting
-            else "The fourth moments E[‖Mx‖²xxᵀ] of the inputs are finite and known.",
+            else "The largest constant, made of fourth moments E[‖Mx‖²xxᵀ] of the inputs, is "
+            "finite and known.",
             constants.largest(disturbed=is_disturbed(request.problem, request.attack)),
             request.other_moments(trainer),
         ),

@@ -129,10 +129,10 @@ class TrainingCertificate(Certificate):
         if self.kind == "empirical":
             under = "honest labels" if self.arm.attack is None else repr(self.arm.attack)
             return (
-                f"After {self.steps:,} steps of {self._work} under {under}, the error ‖w − w*‖ of a "
-                f"new run is at most {up(self.radius)} {sure}{self._predictions}. The number is the "
-                "largest error of enough runs for that probability. It says nothing about other "
-                "attacks."
+                f"After {self.steps:,} steps of {self._work} under {under}, the error ‖w − w*‖ of "
+                f"a new run is at most {up(self.radius)} {sure}{self._predictions}. The number is "
+                "the largest error of enough runs for that probability. It says nothing about "
+                "other attacks."
             )
         if self.steps is None:
             text = (
@@ -177,7 +177,7 @@ class TrainingCertificate(Certificate):
         return (
             f"This holds against every attack that changes each label by at most θ = {theta!r}, "
             f"attacks each label independently with probability at most β = {beta!r}, and sees "
-            f"{sees} and the past."
+            f"no more than {sees} and the past."
         )
 
     @property
@@ -185,8 +185,8 @@ class TrainingCertificate(Certificate):
         text = ""
         if self.is_rounding:
             text += (
-                " The radius is what floating point is certain to resolve: the theorem's own number "
-                "is smaller, and not resolved by floating point."
+                " The radius is what floating point is certain to resolve: the theorem's own "
+                "number is smaller, and not resolved by floating point."
             )
         if self.any_time:
             text += (

@@ -69,7 +69,7 @@ class Plan:
 
     @property
     def _answer(self) -> str:
-        """The answer as text; an accuracy is rounded up, a bound or a probability has six digits."""
+        """The answer as text: an accuracy is rounded up, a bound or probability has six digits."""
         if self.asked == "steps":
             return f"{self.steps:,}"
         return up(self.answer) if self.asked == "accuracy" else f"{self.answer:.6g}"

@@ -94,8 +94,8 @@ class Search:
         root, limit = math.sqrt(self.start), self.model.limit(self.budget)
         if root <= limit:
             raise NotAchievable(
-                f"not achievable: training starts at an error of {root:.4g}, which is already better "
-                f"than the {limit:.4g} at which an attack with {self._attack} can keep the "
+                f"not achievable: training starts at an error of {root:.4g}, which is already "
+                f"better than the {limit:.4g} at which an attack with {self._attack} can keep the "
                 "guaranteed root mean squared error. Plan against a weaker attack."
             )
 
@@ -119,8 +119,8 @@ class Search:
         unit = self.model.limit(self._with(bound=1.0))
         if unit == 0.0:
             raise NotAchievable(
-                "every bound is tolerated, because the probability of an attack is 0: give a larger "
-                "probability"
+                "every bound is tolerated, because the probability of an attack is 0: give a "
+                "larger one"
             )
         if unit == math.inf:
             raise NotAchievable(
