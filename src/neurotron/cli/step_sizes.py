@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neurotron import laws, trainers
-from neurotron._registry import parse
+from neurotron._registry import kebab_case, parse
 from neurotron._streams import Stream
 from neurotron.data.base import draw_inputs
 from neurotron.networks import FilterNetwork
@@ -81,5 +81,6 @@ def resolved_step_size(trainer: Trainer, problem: Problem, batch_size: int) -> s
     if isinstance(trainer, NeuroTron) and trainer.step_size == "fastest":
         resolved = trainer.resolve(problem, batch_size=batch_size, steps=0, attack=None)
         return f"{resolved.step_size:.3g} (fastest)"
-    shown = trainer.shown_settings.get("step_size", "its own")
-    return shown if isinstance(shown, str) else f"{shown:.3g}"
+    if "step_size" not in trainers.BY_NAME.parameters(kebab_case(type(trainer).__name__)):
+        return "its own"
+    return trainer.step_size if isinstance(trainer.step_size, str) else f"{trainer.step_size:.3g}"

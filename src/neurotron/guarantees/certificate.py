@@ -79,7 +79,7 @@ class Certificate(ABC):
     def _repr_html_(self) -> str:
         rows = [("✓" if a.holds else "✗", a.explanation) for a in self.assumptions]
         return card(
-            type(self).__name__, self.facts, columns=("", "assumption"), rows=rows,
+            "Certificate", self.facts, columns=("", "assumption"), rows=rows,
             note=self.statement,
         )  # fmt: skip
 

@@ -64,8 +64,8 @@ class Plan:
         return f"Plan({', '.join(f'{name}={value}' for name, value in shown.items())})"
 
     def _repr_html_(self) -> str:
-        note = str(self.certificate.statement)
-        return card("Plan", {"answer": self.statement, **self.certificate.facts}, note=note)
+        facts = {self.asked: self._answer, **self.certificate.facts}
+        return card("Plan", facts, note=self.certificate.statement)
 
     @property
     def _answer(self) -> str:
