@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 
 import pytest
 from tests.support.cli import in_this_process, installed
 
 import neurotron as nt
+from neurotron.cli.app import COMMANDS
 from neurotron.cli.list_command import REGISTRIES
 
 SMALL = ["--n-inputs", "12", "--filter-size", "4", "--steps", "200", "--step-size", "0.01"]
@@ -33,6 +35,21 @@ def test_flags_are_shown_as_flags(command):
     text = in_this_process(*command, "--help").stdout
     assert "--help" in text
     assert "<bool>" not in text
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_examples_in_help_can_be_copied(name):
+    lines = [line.strip() for line in in_this_process(name, "--help").stdout.splitlines()]
+    for line in inspect.getdoc(COMMANDS[name]).splitlines():
+        if line.startswith("    "):
+            assert line.strip() in lines
+
+
+def test_the_shell_completes_names(monkeypatch):
+    monkeypatch.setenv("_NEUROTRON_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "neurotron simulate --law stu")
+    monkeypatch.setenv("COMP_CWORD", "3")
+    assert in_this_process().stdout.split() == ["student-t"]
 
 
 def test_list_names_everything_on_one_page():

@@ -39,7 +39,10 @@ class _Group(TyperGroup):
 
 
 def _flags(parameters: list[Any]) -> list[Any]:
+    in_panels = any(getattr(each, "rich_help_panel", None) for each in parameters)
     for each in parameters:
+        if each.name == "help" and in_panels:
+            each.rich_help_panel = options.OUTPUT
         if getattr(each, "is_flag", False) or each.name.endswith("_completion"):
             each.metavar = ""
     return parameters

@@ -87,14 +87,15 @@ def certify(
     plot: options.Picture = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Print what is guaranteed about the error of a trainer, and under which assumptions.
+    r"""Print what is guaranteed about the error of a trainer, and under which assumptions.
 
     The guarantee holds against every attack with the same bound and probability. The exit code is 1
     if nothing is guaranteed.
 
         neurotron certify --bound 1 --probability 0.2 --steps 10000
 
-        neurotron certify --law student-t:dof=4 --trainer neuro-tron:weighting=inverse-norm
+        neurotron certify --law student-t:dof=4 \
+            --trainer neuro-tron:weighting=inverse-norm
 
         neurotron certify --trainer neuro-tron:step_size=1e-3 --long-run
 
