@@ -57,7 +57,8 @@ class Registry(Generic[T]):
     def summary(self, name: str) -> str:
         """Return the first line of the documentation of `name`."""
         line = (inspect.getdoc(self.factories[name]) or "").partition("\n")[0]
-        return line.removeprefix("Return ").replace("`", "")
+        line = line.removeprefix("Return ").replace("`", "")
+        return line[:1].upper() + line[1:]
 
     def parameters(self, name: str) -> dict[str, str]:
         """Return the parameters of `name`, each with its default as text ("" if required)."""

@@ -32,6 +32,9 @@ BY_OPTIONS = {
 }
 """Parameters that commands have options for."""
 
+WIDE = 72
+"""Columns of a terminal that has room for four columns of a table."""
+
 NOTES = {
     "networks": "The sizes are given by --n-inputs and --filter-size.",
     "laws": "A law is the probability distribution of the inputs.",
@@ -97,23 +100,32 @@ def _empty(*columns: str) -> Table:
 
 
 def _table(kind: str, width: int) -> Table:
-    registry, of_attacks = REGISTRIES[kind], kind == "attacks"
-    columns = ("knows", "guarantee") if of_attacks and width >= 60 else ()
-    table = _empty("name", "parameters", "what it is", *columns)
+    registry = REGISTRIES[kind]
+    if kind == "attacks":
+        return _attacks(width)
+    table = _empty("name", "parameters", "what it is")
     table.columns[0].min_width = min(max(map(len, registry)), width // 2)
-    for column in table.columns[1::2] if columns else ():
-        column.max_width = 14
     for name in registry:
-        made = registry.factories[name]
-        more: list[str] = []
-        if columns and isinstance(made, type) and issubclass(made, attacks.Attack):
-            more = [made.knowledge, "✓" if made.covered else "–"]
-        table.add_row(name, _parameters(kind, name), registry.summary(name), *more)
+        table.add_row(name, "\n".join(_parameters(kind, name)), registry.summary(name))
     return table
 
 
-def _parameters(kind: str, name: str) -> str:
-    """Return the parameters of a name that commands have no option for, one per line."""
+def _attacks(width: int) -> Table:
+    """Return a table of attacks, with parameters below their names: most have none of their own."""
+    more = ("knows", "guarantee") if width >= WIDE else ()
+    table = _empty("name and parameters", "what it does", *more)
+    for name, kind in zip(attacks.BY_NAME, attacks.BUILT_IN, strict=True):
+        called = "\n".join([name, *(f"  {text}" for text in _parameters("attacks", name))])
+        facts = (kind.knowledge, "✓" if kind.covered else "–")
+        table.add_row(called, attacks.BY_NAME.summary(name), *facts[: len(more)])
+    table.columns[0].min_width = min(20, width // 2)
+    for column in table.columns[2:3]:
+        column.max_width = 14
+    return table
+
+
+def _parameters(kind: str, name: str) -> list[str]:
+    """Return the parameters of a name that commands have no option for, with their defaults."""
     shown = []
     for parameter, default in REGISTRIES[kind].text_parameters(name).items():
         if parameter in BY_OPTIONS[kind]:
@@ -121,7 +133,7 @@ def _parameters(kind: str, name: str) -> str:
         open_ = default == "None" or (kind == "attacks" and not default)  # `spending` fills it
         mark = " (optional)" if open_ else f"={default}" if default else " (required)"
         shown.append(f"{parameter}{mark}")
-    return "\n".join(shown)
+    return shown
 
 
 def _studies() -> Table:
