@@ -471,7 +471,7 @@ def test_the_command_prints_every_comparison_if_asked(smoke, capsys):
     for judgement in judgements:
         claim = judgement.claim
         assert judgement.verdict in short
-        assert f"{claim.name}: {claim.statement} ({claim.source})" in long
+        assert f"{claim.name}: {claim.statement} ({claim.source})" in " ".join(long.split())
 
 
 def test_the_command_refuses_what_is_no_results(tmp_path):

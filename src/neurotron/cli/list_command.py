@@ -153,5 +153,5 @@ def _claims() -> Table:
     table = _empty("name", "what is claimed", "studies")
     for claim in CLAIMS.values():
         where = ", ".join(study for study, claims in named.items() if claim.name in claims)
-        table.add_row(claim.name, claim.short or claim.statement, where)
+        table.add_row(claim.name, f"{claim.short or claim.statement}\n({claim.source})", where)
     return table

@@ -108,7 +108,7 @@ def linear_or_parity(problem: Problem) -> Assumption:
 
 
 FEWEST_ROWS = 50
-"""With fewer rows nobody can tell whether their law is symmetric: no plug-in certificate."""
+"""Fewer rows do not show whether their law is symmetric: no plug-in certificate."""
 CHANCE = 1e-3
 """The largest probability that rows of a symmetric law are refused, from about 150 rows on."""
 MOST_LOPSIDED, NEGLIGIBLE = 0.5, 0.02
@@ -118,7 +118,7 @@ MOST_LOPSIDED, NEGLIGIBLE = 0.5, 0.02
 def parity(problem: Problem) -> Assumption:
     """Return the paper's Assumption 1: x and −x have the same law.
 
-    Rows of data are never exactly symmetric. A plug-in certificate allows what chance does to N
+    Rows of data are never exactly symmetric. A plug-in certificate allows the asymmetry of N random
     rows of a symmetric law: both measures of a column exceed t with probability at most
     2 exp(−Nt²/2), by Hoeffding's inequality given the sizes |x|. Rows of one sign only measure 1,
     and are refused at every N: `MOST_LOPSIDED` is the most that is allowed, and `FEWEST_ROWS` are

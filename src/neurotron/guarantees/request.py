@@ -77,7 +77,7 @@ class Request:
         trainer = self.arm.trainer
         if trainer.averaging:
             raise _check.InputError(
-                "no theorem covers averaged weights: certify a trainer without `averaging`, or use "
+                "no theorem covers averaged weights: certify without `averaging`, or use "
                 "method='measured'"
             )
         if type(trainer) is ScheduledTron:
