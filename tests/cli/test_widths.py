@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.support.cli import in_this_process
 
+from neurotron.cli.options import wrapped
+
 WIDTHS = [40, 60, 80, 120]
 TINY = ["--n-inputs", "12", "--filter-size", "4"]
 PLAN = ["plan", *TINY, "--bound", "0.5", "--probability", "0.3", "--accuracy", "2"]
@@ -57,3 +59,10 @@ def test_a_path_is_left_whole_however_long_it_is(tmp_path, monkeypatch):
     picture = tmp_path / f"{'long' * 20}.svg"
     printed, _ = at(40, [*COMMANDS["simulate"], "--plot", str(picture)], monkeypatch)
     assert f"Picture: {picture}" in printed.splitlines()
+
+
+def test_a_path_within_a_sentence_is_left_whole():
+    path = "/a/very/long/path/that/users-copy"
+    lines = wrapped(f"there is no folder {path} here", 20).splitlines()
+    assert lines == ["there is no folder", path, "here"]
+    assert wrapped("  one two three", 10).splitlines() == ["  one two", "  three"]
