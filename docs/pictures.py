@@ -30,7 +30,7 @@ class StrongAttack(NamedTuple):
     certified: dict[str, np.ndarray]
     measured: dict[str, np.ndarray]
     limit: float
-    """Of every step size as it becomes small."""
+    """The best possible bound, for ever smaller step sizes."""
 
 
 def strong_attack(steps: int = 40_000, runs: int = 4) -> StrongAttack:
@@ -55,14 +55,14 @@ def strong_attack(steps: int = 40_000, runs: int = 4) -> StrongAttack:
 
 
 class WeakAttack(NamedTuple):
-    """What is certified at β = 0.05, θ = 0.25, where Theorem 1 speaks as well."""
+    """What is guaranteed at β = 0.05, θ = 0.25, where Theorem 1 gives a guarantee as well."""
 
     theorem1: nt.Plan
     """With its own best step size for an accuracy of 1, and polar M."""
     same_run: nt.guarantees.TrainingCertificate
-    """What the sharp certificate says of that very run."""
+    """What the sharp certificate guarantees for that very run."""
     sharp: nt.Plan
-    """What the sharp certificate plans itself for that accuracy."""
+    """The plan of the sharp certificate for that accuracy."""
 
 
 def weak_attack() -> WeakAttack:
@@ -81,20 +81,20 @@ def draw(strong: StrongAttack, weak: WeakAttack) -> Any:
     left, right = figure.subplots(1, 2)
     for name, colour in zip(strong.certified, (BLUE, RED), strict=True):
         certified, measured = strong.certified[name], strong.measured[name]
-        left.loglog(strong.steps, certified, color=colour, label=f"certified, {name}")
+        left.loglog(strong.steps, certified, color=colour, label=f"guaranteed, {name}")
         left.loglog(strong.steps, measured, "--", color=colour, label=f"measured, {name}")
-    left.axhline(strong.limit, color=BLACK, linestyle=":", label="limit of every step size")
+    left.axhline(
+        strong.limit, color=BLACK, linestyle=":", label="best possible bound (step size → 0)"
+    )
     left.set(title="β = 0.5, θ = 1: Theorem 1 guarantees nothing", ylabel="RMS error ‖w − w*‖")
     for name, certificate, colour, style in (
         ("Theorem 1", weak.theorem1.certificate, GREEN, "-."),
-        ("sharp, same run", weak.same_run, BLUE, "-"),
-        ("sharp, own step size", weak.sharp.certificate, RED, "--"),
+        ("the sharp certificate, same run", weak.same_run, BLUE, "-"),
+        ("the sharp certificate, its best step size", weak.sharp.certificate, RED, "--"),
     ):
         bounds = np.sqrt(certificate.mean_square_bounds)
-        right.loglog(
-            certificate.at_steps, bounds, style, color=colour, label=f"certified by {name}"
-        )
-    right.set(title="β = 0.05, θ = 0.25: both speak", ylabel="certified RMS error")
+        right.loglog(certificate.at_steps, bounds, style, color=colour, label=f"by {name}")
+    right.set(title="β = 0.05, θ = 0.25: both give a guarantee", ylabel="guaranteed RMS error")
     left.set_ylim(bottom=0.03)
     for axes in (left, right):
         axes.set(xlabel="steps")

@@ -29,7 +29,7 @@ def twice(source_hash):
 
 print(twice(21.0), twice.message, twice.function.stats.cache_hits)
 """
-KEPT = "neurotron: compiling (once) ..."
+KEPT = "neurotron: compiling, which happens once and takes about half a minute ..."
 
 
 @pytest.fixture
@@ -79,6 +79,7 @@ def compiled(tmp_path, monkeypatch, capfd):
     place.loader.exec_module(made)
 
     def call():
+        monkeypatch.setattr(_announce, "_said", set())
         assert entry(made.build)(21.0) == 42.0
         return capfd.readouterr().err.strip()
 
@@ -130,3 +131,13 @@ def test_ctrl_c_is_not_lost_in_a_function_that_the_compiler_calls_back(more):
             reached.append("the end")
     assert reached == ["after the callback"]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_several_functions_are_announced_once(monkeypatch, capfd):
+    monkeypatch.setattr(_announce, "PATIENCE", 0.0)
+    monkeypatch.setattr(_announce, "_said", set())
+    for _ in range(2):
+        with _announce.announced("compiling") as _:
+            pass
+        _announce._say_once("compiling")
+    assert capfd.readouterr().err == "compiling\n"

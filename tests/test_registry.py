@@ -6,7 +6,7 @@ import neurotron as nt
 from neurotron._registry import parse
 
 
-def test_names_with_settings_build_what_they_say():
+def test_names_with_parameters_build_what_they_say():
     assert nt.laws.BY_NAME.build("student-t:dof=4,scale=2") == nt.StudentT(4, scale=2.0)
     assert nt.trainers.BY_NAME.build("neuro-tron:sensing=mean", step_size=0.1).step_size == 0.1
     ring = nt.networks.BY_NAME.build("convolution:n-inputs=8,filter_size=3,circular=true")
@@ -21,8 +21,8 @@ def test_names_with_settings_build_what_they_say():
          "laplace, normal, rademacher, student-t, uniform"),
         (nt.laws.BY_NAME, "student-t", "law 'student-t' needs dof: write student-t:dof=…"),
         (nt.laws.BY_NAME, "normal:scal=2",
-         "unknown setting of normal 'scal': did you mean 'scale'? known: scale"),
-        (nt.laws.BY_NAME, "normal:2", "'normal:2': write settings as normal:setting=value,…"),
+         "unknown parameter of normal 'scal': did you mean 'scale'? known: scale"),
+        (nt.laws.BY_NAME, "normal:2", "'normal:2': write parameters as normal:parameter=value,…"),
         (nt.laws.BY_NAME, "normal:scale=two",
          "`scale` must be a number in [1e-70, 1e70], got 'two'"),
         (nt.attacks.BY_NAME, "",
@@ -35,10 +35,19 @@ def test_wrong_text_gets_one_clear_sentence(registry, text, sentence):
     assert str(caught.value) == sentence
 
 
-def test_settings_are_words_or_numbers_never_code():
-    name, settings = parse("x:a=__import__('os'),b=1,c=1e-3,d=true")
+def test_parameters_are_words_or_numbers_never_code():
+    name, given = parse("x:a=__import__('os'),b=1,c=1e-3,d=true")
     assert name == "x"
-    assert settings == {"a": "__import__('os')", "b": 1, "c": 0.001, "d": True}
+    assert given == {"a": "__import__('os')", "b": 1, "c": 0.001, "d": True}
+
+
+@pytest.mark.parametrize("other", ["lr", "learning_rate", "learning-rate", "eta"])
+def test_the_names_of_other_libraries_lead_to_step_size(other):
+    with pytest.raises(nt.InputError, match="did you mean 'step_size'"):
+        nt.trainers.BY_NAME.build(f"neuro-tron:{other}=1")
+    with pytest.raises(nt.InputError) as caught:
+        nt.laws.BY_NAME.build(f"normal:{other}=1")
+    assert "step_size" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +62,7 @@ def test_everything_listed_has_a_summary_in_one_line(registry):
 
 def test_text_fills_numbers_and_words_and_no_arrays():
     def by_text(package, name):
-        return set(package.BY_NAME.text_settings(name))
+        return set(package.BY_NAME.text_parameters(name))
 
     assert by_text(nt.attacks, "odd-direction") == {"bound", "probability"}
     assert by_text(nt.attacks, "burst") == {"bound", "probability", "share"}

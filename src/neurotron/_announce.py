@@ -1,4 +1,4 @@
-"""Say what takes long, or was not expected, on the standard error."""
+"""Messages on the standard error about work that takes long, or that was not expected."""
 
 from __future__ import annotations
 
@@ -10,22 +10,30 @@ from collections.abc import Iterator
 __all__ = ["announced", "say"]
 
 PATIENCE = 1.0
-"""Seconds after which something takes long."""
+"""Seconds after which a message is written."""
+
+_said: set[str] = set()
 
 
 def say(message: str) -> None:
     """Write a message to the standard error."""
-    with contextlib.suppress(OSError, ValueError):  # nobody reads it
+    with contextlib.suppress(OSError, ValueError):  # the stream is closed
         print(message, file=sys.stderr, flush=True)  # noqa: T201
 
 
 @contextlib.contextmanager
 def announced(message: str) -> Iterator[None]:
-    """Write a message to the standard error if what follows takes longer than `PATIENCE`."""
-    timer = threading.Timer(PATIENCE, say, (message,))
+    """Write a message to the standard error, once, if what follows takes longer than `PATIENCE`."""
+    timer = threading.Timer(PATIENCE, _say_once, (message,))
     timer.daemon = True
     timer.start()
     try:
         yield
     finally:
         timer.cancel()
+
+
+def _say_once(message: str) -> None:
+    if message not in _said:
+        _said.add(message)
+        say(message)

@@ -242,14 +242,15 @@ def numbers(name: str, value: npt.ArrayLike) -> Array:
     return np.asarray(given, np.float64)
 
 
-def unknown(kind: str, name: object, known: Iterable[str]) -> InputError:
-    """Return the error about an unknown `name`, which suggests the nearest known one.
+def unknown(kind: str, name: object, known: Iterable[str], meant: str | None = None) -> InputError:
+    """Return the error about an unknown `name`, with the known one that is `meant` or nearest.
 
     >>> print(unknown("law", "norml", ["laplace", "normal"]))
     unknown law 'norml': did you mean 'normal'? known: laplace, normal
     """
     known = sorted(known)
     near = difflib.get_close_matches(str(name)[:100], known, n=1, cutoff=0.5)
+    near = [meant] if meant in known else near
     hint = f"did you mean {near[0]!r}? " if near else ""
     listed = textwrap.shorten(", ".join(known), 200, placeholder=" …")
     return InputError(f"unknown {kind} {shown(name)}: {hint}known: {listed}")

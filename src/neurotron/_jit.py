@@ -64,17 +64,20 @@ def entry(build: Callable[[str], F]) -> F:
 
 
 class Entry:
-    """A compiled function that Python calls; says so when it is being compiled."""
+    """A compiled function that Python calls. It says so while it is being compiled."""
 
     def __init__(self, function: Any) -> None:
         self.function = function
         self.first = threading.Lock()
-        self.message = "neurotron: compiling (once) ..."
+        self.message = "neurotron: compiling, which happens once and takes about half a minute ..."
         self.kept: ForgivingCache | None = None
         try:
             self.kept = function._cache = ForgivingCache(function.py_func)
         except RuntimeError:  # no folder can be written
-            self.message = "neurotron: compiling (set NUMBA_CACHE_DIR to keep the result) ..."
+            self.message = (
+                "neurotron: compiling, which takes about half a minute; set NUMBA_CACHE_DIR to a "
+                "folder to keep the result ..."
+            )
 
     def __call__(self, *arguments: Any) -> Any:
         if not self.function.signatures:

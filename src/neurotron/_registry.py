@@ -1,7 +1,7 @@
-"""Names ↔ factories: how the command line and study files call things.
+"""Things by name: how the command line and study files write laws, networks, attacks, trainers.
 
-``"student-t:dof=4"`` is a name with settings. Nothing is evaluated: a name is looked up, a setting
-is a number or a word.
+``"student-t:dof=4"`` is a name with a parameter. Nothing is evaluated: the name is looked up, and
+the value of a parameter is a number or a word.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 import numpy.typing as npt
@@ -24,7 +25,10 @@ T = TypeVar("T", covariant=True)
 S = TypeVar("S")
 
 ONLY_ARRAYS = (Array, npt.ArrayLike | None)
-"""The types of settings that text cannot fill: a number or a word is not among their values."""
+"""The types of parameters that text cannot fill: they take neither a number nor a word."""
+
+OTHER_NAMES = dict.fromkeys(("lr", "learning_rate", "eta", "η"), "step_size")
+"""What other libraries call a parameter."""
 
 
 class Registry(Generic[T]):
@@ -35,7 +39,7 @@ class Registry(Generic[T]):
     ('red', 0.5)
     >>> colours.build("red:shde=0.5")
     Traceback (most recent call last):
-    neurotron._check.InputError: unknown setting of red 'shde': did you mean 'shade'? known: shade
+    neurotron._check.InputError: unknown parameter of red 'shde': did you mean 'shade'? known: shade
     """
 
     def __init__(self, kind: str, factories: Mapping[str, Callable[..., T]]) -> None:
@@ -53,55 +57,65 @@ class Registry(Generic[T]):
     def summary(self, name: str) -> str:
         """Return the first line of the documentation of `name`."""
         line = (inspect.getdoc(self.factories[name]) or "").partition("\n")[0]
-        return line.removeprefix("Return ").replace("`", "")
+        line = line.removeprefix("Return ").replace("`", "")
+        return line[:1].upper() + line[1:]
 
-    def settings(self, name: str) -> dict[str, str]:
-        """Return what `name` can be given, each with its default as text ("" if required)."""
-        parameters = inspect.signature(self.factories[name]).parameters.values()
+    def parameters(self, name: str) -> dict[str, str]:
+        """Return the parameters of `name`, each with its default as text ("" if required)."""
         return {
             parameter.name: "" if parameter.default is parameter.empty else str(parameter.default)
-            for parameter in parameters
+            for parameter in _parameters(self.factories[name]).values()
         }
 
-    def text_settings(self, name: str) -> dict[str, str]:
-        """Return the settings that text can fill: all but those that must be arrays."""
+    def text_parameters(self, name: str) -> dict[str, str]:
+        """Return the parameters that text can fill: all except those that must be arrays."""
         types_of = typing.get_type_hints(self.factories[name])
         return {
-            setting: default
-            for setting, default in self.settings(name).items()
-            if types_of.get(setting) not in ONLY_ARRAYS
+            parameter: default
+            for parameter, default in self.parameters(name).items()
+            if types_of.get(parameter) not in ONLY_ARRAYS
         }
 
     def read(self, text: str) -> tuple[str, dict[str, Any]]:
-        """Return the name in `text`, which must be known, and its settings."""
+        """Return the name in `text`, which must be known, and its parameters."""
         name, given = parse(text)
         if name not in self.factories:
             raise _check.unknown(self.kind, name, self.factories)
         return name, given
 
     def build(self, text: str, **defaults: Any) -> T:
-        """Return the thing `text` describes; `defaults` fill what it can be given but was not."""
+        """Return the thing that `text` describes.
+
+        The `defaults` fill parameters that it has and that the text does not give.
+        """
         name, given = self.read(text)
-        known = self.settings(name)
+        known = _parameters(self.factories[name])
         filled = {key: value for key, value in defaults.items() if key in known} | given
         return construct(self.kind, name, self.factories[name], filled)
 
 
-def construct(kind: str, name: str, factory: Callable[..., S], settings: Mapping[str, Any]) -> S:
-    """Return what `factory` makes of its settings; refuse unknown ones, and say which it needs."""
-    parameters = inspect.signature(factory).parameters
-    for setting in settings:
-        if setting not in parameters:
-            raise _check.unknown(f"setting of {name}", setting, parameters)
+def construct(kind: str, name: str, factory: Callable[..., S], given: Mapping[str, Any]) -> S:
+    """Return what `factory` makes of the parameters given; say which are unknown or missing."""
+    parameters = _parameters(factory)
+    for parameter in given:
+        if parameter not in parameters:
+            meant = OTHER_NAMES.get(parameter)
+            raise _check.unknown(f"parameter of {name}", parameter, parameters, meant)
     missing = [
         each.name for each in parameters.values()
-        if each.default is each.empty and each.name not in settings
+        if each.default is each.empty and each.name not in given
     ]  # fmt: skip
     if missing:
         raise _check.InputError(
             f"{kind} {name!r} needs {', '.join(missing)}: write {name}:{missing[0]}=…"
         )
-    return factory(**settings)
+    return factory(**given)
+
+
+@lru_cache(maxsize=1000)
+def _parameters(factory: Callable[..., object]) -> Mapping[str, inspect.Parameter]:
+    """Return the parameters of a factory; to inspect a signature takes long."""
+    return inspect.signature(factory).parameters
 
 
 def kebab_case(name: str) -> str:
@@ -114,24 +128,25 @@ def kebab_case(name: str) -> str:
 
 
 def parse(text: str) -> tuple[str, dict[str, Any]]:
-    """Split ``"name:setting=value,setting=value"``.
+    """Split ``"name:parameter=value,parameter=value"``.
 
     >>> parse("neuro-tron:step_size=1e-3,sensing=mean")
     ('neuro-tron', {'step_size': 0.001, 'sensing': 'mean'})
     """
     name, _, rest = _check.text("text", text).partition(":")
-    settings: dict[str, Any] = {}
+    given: dict[str, Any] = {}
     for part in filter(None, rest.split(",")):
-        setting, equals, value = part.partition("=")
-        if not equals or not setting.strip():
+        parameter, equals, value = part.partition("=")
+        if not equals or not parameter.strip():
             raise _check.InputError(
-                f"{_check.shown(text)}: write settings as {_check.shorten(name)}:setting=value,…"
+                f"{_check.shown(text)}: write parameters as "
+                f"{_check.shorten(name)}:parameter=value,…"
             )
-        key = setting.strip().replace("-", "_")
-        if key in settings:
+        key = parameter.strip().replace("-", "_")
+        if key in given:
             raise _check.InputError(f"{_check.shown(text)}: {_check.shorten(key)} is given twice")
-        settings[key] = _value(value.strip())
-    return name.strip(), settings
+        given[key] = _value(value.strip())
+    return name.strip(), given
 
 
 def _value(text: str) -> bool | int | float | str:

@@ -326,7 +326,7 @@ def test_a_setting_that_no_attack_can_find_is_asked_for(small_problem):
         Multiplicative.spending(small_problem, 1.0, 0.2, 0)
     with pytest.raises(nt.InputError, match=r"'replacement' needs scale: .*scale=…"):
         build("replacement", small_problem, bound=1.0, probability=0.2, seed=0)
-    with pytest.raises(nt.InputError, match=r"unknown setting of burst 'shre'.*'share'"):
+    with pytest.raises(nt.InputError, match=r"unknown parameter of burst 'shre'.*'share'"):
         build("burst:shre=0.1", small_problem, bound=1.0, probability=0.2, seed=0)
 
 
@@ -336,5 +336,5 @@ def test_a_budget_that_cannot_be_spent_is_refused_in_one_sentence(small_problem)
         spend(None, 1.0, 0.2, 0)
     with pytest.raises(nt.InputError, match=r"`share` must be in \[0, 1\]"):
         spend(small_problem, 1.0, 1.5, 0)
-    with pytest.raises(nt.InputError, match=r"unknown setting of large-norm 'cutof'.*'cutoff'"):
+    with pytest.raises(nt.InputError, match=r"unknown parameter of large-norm 'cutof'.*'cutoff'"):
         spend(small_problem, 1.0, 0.2, 0, cutof=1.0)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 
 import pytest
 from tests.support.cli import in_this_process, installed
+
+import neurotron as nt
+from neurotron.cli.app import COMMANDS
+from neurotron.cli.list_command import REGISTRIES
 
 SMALL = ["--n-inputs", "12", "--filter-size", "4", "--steps", "200", "--step-size", "0.01"]
 
@@ -18,24 +23,66 @@ def test_version():
 
 def test_help_teaches():
     text = in_this_process("simulate", "--help").stdout
-    assert "student-t:dof=4" in text
+    assert "  neurotron simulate --law student-t:dof=4 --attack adaptive --bound 1 " in text
     assert "--probability" in text
+    for panel in ("Problem", "Attack", "Trainer", "Run", "Output"):
+        assert f"─ {panel} ─" in text
     assert {"certify", "list", "plan", "simulate"} <= set(in_this_process("--help").stdout.split())
 
 
-def test_list_names_everything():
+@pytest.mark.parametrize("command", [[], ["simulate"], ["plan"], ["run"], ["claims"]])
+def test_flags_are_shown_as_flags(command):
+    text = in_this_process(*command, "--help").stdout
+    assert "--help" in text
+    assert "<bool>" not in text
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_examples_in_help_can_be_copied(name):
+    lines = [line.strip() for line in in_this_process(name, "--help").stdout.splitlines()]
+    for line in inspect.getdoc(COMMANDS[name]).splitlines():
+        if line.startswith("    "):
+            assert line.strip() in lines
+
+
+def test_the_shell_completes_names(monkeypatch):
+    monkeypatch.setenv("_NEUROTRON_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "neurotron simulate --law stu")
+    monkeypatch.setenv("COMP_CWORD", "3")
+    assert in_this_process().stdout.split() == ["student-t"]
+
+
+def test_list_names_everything_on_one_page():
     output = installed("list").stdout
-    for name in ("symmetric", "student-t", "alternating-sign", "adaptive", "first-sample-sgd"):
-        assert name in output
-    assert "knows nothing" in output
-    assert "guarantees: none" in output
+    for kind, registry in REGISTRIES.items():
+        assert kind in output
+        assert set(registry) <= set(output.replace(",", " ").split())
+    assert len(output.splitlines()) <= 40
+    assert max(map(len, output.splitlines())) <= 80
+
+
+def test_list_attacks_is_a_table_in_which_optional_parameters_look_optional():
+    words = in_this_process("list", "attacks").stdout.split()
+    assert words[:4] == ["name", "and", "parameters", "what"]
+    assert words.count("✓") == sum(bool(kind.covered) for kind in nt.attacks.BUILT_IN)
+    place = words.index("large-norm")
+    assert "(optional)" in words[place : place + 20]
     assert "adaptive" not in in_this_process("list", "laws").stdout
+    assert "dof (required)" in in_this_process("list", "laws").stdout
+
+
+@pytest.mark.parametrize("kind", ["networks", "laws", "trainers", "studies", "claims"])
+def test_every_kind_has_a_table(kind):
+    done = in_this_process("list", kind)
+    assert done.returncode == 0
+    assert done.stdout.startswith("name ")
+    assert len(done.stdout.splitlines()) > 5
 
 
 def test_simulate_prints_the_error_of_each_trainer_and_saves_a_picture(tmp_path):
     result = installed("simulate", *SMALL, "--plot", "picture.png", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
-    for name in ("NeuroTron", "FirstSampleSGD", "SGD"):
+    for name in ("neuro-tron", "first-sample-sgd", "sgd", "0.01"):
         assert name in result.stdout
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
 
@@ -47,7 +94,7 @@ def test_simulate_prints_the_error_of_each_trainer_and_saves_a_picture(tmp_path)
         ["--attack", "odd-direction", "--trainer", "neuro-tron"],
         ["--attack", "impersonation:bound=9", "--network", "convolution:stride=4"],
         ["--law", "student-t:dof=1.5", "--trainer", "neuro-tron:sensing=mean"],
-        ["--network", "relu-gate", "--noise", "0.1", "--attack", "adaptive"],
+        ["--noise", "0.1", "--attack", "adaptive"],
     ],
     ids=" ".join,
 )
@@ -102,7 +149,7 @@ def test_plan_answers_with_a_table_and_the_picture_of_a_run(tmp_path):
         "--plot", "plan.png", cwd=tmp_path,
     )  # fmt: skip
     assert result.returncode == 0, result.stderr
-    for part in ("Plan: steps T =", "Theorem (the sharp certificate)", "✓", "λ1 > 0", "measured"):
+    for part in ("Plan: train NeuroTron(", "Guaranteed (sharp certificate)", "✓", "Measured"):
         assert part in result.stdout
     assert (tmp_path / "plan.png").read_bytes().startswith(b"\x89PNG")
 
@@ -128,7 +175,7 @@ def test_certify_promises_no_less_than_rounding():
 def test_certify_says_what_holds_and_what_does_not(tmp_path):
     holds = installed("certify", *TINY, "--steps", "500", "--plot", "c.svg", cwd=tmp_path)
     assert holds.returncode == 0, holds.stderr
-    assert "it holds with probability at least 0.95" in holds.stdout.replace("\n", " ")
+    assert "with probability at least 0.95" in holds.stdout.replace("\n", " ")
     assert (tmp_path / "c.svg").exists()
     heavy = in_this_process(
         "certify", *TINY, "--law", "student-t:dof=4", "--trainer", "neuro-tron:step_size=0.001",
@@ -145,7 +192,7 @@ def test_certify_says_what_holds_and_what_does_not(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["plan", "--bound", "1"], "leave out exactly one of bound, probability, accuracy"),
+        (["plan", "--bound", "1"], "missing are probability, accuracy, steps"),
         (["plan", "--bound", "1", "--probability", "0.5", "--accuracy", "0.01"], "not achievable"),
         (["plan", "--bound", "-1", "--accuracy", "1", "--steps", "9"], "`bound` must be in"),
         (
@@ -155,7 +202,9 @@ def test_certify_says_what_holds_and_what_does_not(tmp_path):
         (["certify", "--method", "guess"], "`method` must be one of"),
         (["certify", "--trainer", "sgd:step_size=0.1"], "no theorem covers SGD"),
         (["certify", "--failure", "0"], "`failure` must be in [1e-15, 1)"),
-        (["certify", "--simulate"], "`--simulate` needs --steps"),
+        (["certify", "--simulate", "--long-run"], "`--simulate` needs a number of steps"),
+        (["certify", "--long-run"], "`--long-run` needs a step size"),
+        (["simulate", "--network", "linear", "--filter-size", "10"], "leave out --filter-size"),
         (["certify", "--plot", "no/such/folder.png"], "there is no folder"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
@@ -172,3 +221,32 @@ def test_an_attack_outside_the_theorem_has_no_bound_unless_one_is_given():
     for options, shown in (((), "SignFlip(probability=0.5)"), (("--bound", "1"), "bound=1,")):
         done = in_this_process("simulate", "--attack", "sign-flip", "--steps", "10", *options)
         assert shown in done.stdout
+
+
+GATE = ["--network", "relu-gate", "--n-inputs", "8", "--bound", "1", "--probability", "0.05"]
+
+
+def test_certify_without_a_step_size_has_the_radius_of_the_plan():
+    """It was eight times as large, with the fastest step."""
+    given = [*GATE, "--steps", "10000", "--json"]
+    certified = json.loads(in_this_process("certify", *given).stdout)
+    planned = json.loads(in_this_process("plan", *given).stdout)
+    assert certified["radius"] == planned["certificate"]["radius"] < 0.37
+    assert certified["prediction_error"] == planned["certificate"]["prediction_error"]
+    text = " ".join(in_this_process("certify", *GATE, "--steps", "10000").stdout.split())
+    assert "has the best guarantee after 10,000 steps" in text
+    assert f"step size {certified['step_size']:.6g}" in text
+    own = in_this_process("certify", *GATE, "--trainer", "neuro-tron:step_size=0.01", "--json")
+    assert json.loads(own.stdout)["step_size"] == 0.01
+
+
+def test_certify_in_the_long_run_goes_by_the_step_size_given():
+    options = ["--trainer", "neuro-tron:step_size=0.01", "--long-run", "--json"]
+    assert json.loads(in_this_process("certify", *GATE, *options).stdout)["steps"] is None
+
+
+def test_a_gate_has_as_many_weights_as_inputs():
+    for more in ((), ("--filter-size", "8")):
+        done = in_this_process("simulate", *GATE[:4], "--steps", "10", *more)
+        assert "1 gate, 8 weights" in done.stdout
+    assert "3 weights" in in_this_process("simulate", "--n-inputs", "12", "--steps", "9").stdout

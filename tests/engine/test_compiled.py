@@ -419,4 +419,6 @@ def test_an_edited_formula_is_seen_although_compiled_code_is_kept_on_disk(tmp_pa
     formula.write_text(formula.read_text().replace("return bound", "return 0.5 * bound"))
     edited = run()
     assert edited.stdout != kept.stdout
-    assert set(edited.stderr.splitlines()) == {"neurotron: compiling (once) ..."}
+    assert set(edited.stderr.splitlines()) == {
+        "neurotron: compiling, which happens once and takes about half a minute ..."
+    }

@@ -29,10 +29,10 @@ def names(assumptions) -> list[str]:
 def test_a_certificate_reads_as_a_paragraph_with_its_assumptions(small_problem):
     text = str(certify(small_problem))
     head, _, assumptions = text.partition("Assumptions:")
-    assert head.startswith("Theorem (the sharp certificate). Against any attacker who looks at")
+    assert head.startswith("Guaranteed (sharp certificate). After 2,000 steps of NeuroTron(")
     assert "probability at least 0.95" in head.replace("\n", " ")
     assert assumptions.count("✓") == 5
-    assert max(map(len, text.splitlines())) <= 100
+    assert max(map(len, text.splitlines())) <= 80
 
 
 def test_it_becomes_json_and_back(small_problem):
@@ -137,7 +137,7 @@ def test_the_papers_settings_are_outside_theorem_1_and_inside_ours(setting):
         assert "weighting='inverse-norm'" in text
     else:
         assert names(paper.failed) == ["c_trade > 0"]
-        assert "scale the inputs by more than" in text
+        assert "Scale the inputs by more than" in text
         assert "sensing='polar'" in text
         assert ours.radius < problem.initial_error()
 
@@ -251,7 +251,7 @@ def test_an_attacker_who_sees_the_batch_weakens_the_guarantee(small_problem):
     alone = certify(small_problem, attack=nt.attacks.Constant(0.5, 0.3))
     together = certify(small_problem, attack=SeesBatch(0.5, 0.3))
     assert together.radius > alone.radius
-    assert "looks at the batch" in str(together).replace("\n", " ")
+    assert "sees no more than the whole batch" in str(together).replace("\n", " ")
 
 
 def test_an_attack_outside_the_theorems_is_only_measured(small_problem):
@@ -352,14 +352,17 @@ def words(certificate) -> str:
 
 
 def test_the_text_claims_no_more_than_is_proved(small_problem):
-    assert "by a coin of its own of chance at most β = 0.3" in words(certify(small_problem))
+    independently = "attacks each label independently with probability at most β = 0.3"
+    assert independently in words(certify(small_problem))
     assert "probability at least 1 − 1e-09" in words(certify(small_problem, failure=1e-9))
-    assert "With honest labels" in words(certify(small_problem, attack=None))
+    assert "Labels are honest." in words(certify(small_problem, attack=None))
     long = words(certify(small_problem, attack=None, steps=None))
     assert "true weights themselves" not in long
     assert "not resolved by floating point" in long
     radius = certify(small_problem, steps=777).radius
-    quoted = float(words(certify(small_problem, steps=777)).split("‖w − w*‖ ≤ ")[1].split(" ")[0])
+    quoted = float(
+        words(certify(small_problem, steps=777)).split("‖w − w*‖ is at most ")[1].split(" ")[0]
+    )
     assert radius <= quoted <= 1.001 * radius
 
 
@@ -391,7 +394,7 @@ def test_constants_of_one_attack_speak_of_that_attack_alone():
     )
     own = certify(problem, attack=NearOdd(0.5, 0.3, direction=[1.0, 0.0]))
     assert own.this_attack
-    assert "Against NearOdd(bound=0.5, probability=0.3) alone" in words(own)
+    assert "against NearOdd(bound=0.5, probability=0.3) alone" in words(own)
     anybody = certify(problem, attack=NearOnly(0.5, 0.3))
     assert not anybody.this_attack
     assert own.radius < anybody.radius

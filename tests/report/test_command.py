@@ -36,12 +36,12 @@ def test_a_run_ends_with_the_path_of_its_page(tmp_path):
     done = command("run", tmp_path / "small.toml", "--out", out, "--replicates", "2")
     assert done.returncode == 0, done.stderr
     page = out / "report.html"
-    assert done.stdout.rstrip().endswith(f"report: {page}")
+    assert done.stdout.rstrip().endswith(f"Report: {page}")
     assert page.read_text().startswith("<!doctype html>")
     before = page.read_bytes()
     page.unlink()
     again = command("report", out)
-    assert (again.returncode, again.stdout) == (0, f"report: {page}\n")
+    assert (again.returncode, again.stdout) == (0, f"Report: {page}\n")
     assert page.read_bytes() == before
 
 

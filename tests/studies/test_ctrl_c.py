@@ -38,12 +38,12 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_finishes(tmp_path, out):
     assert "Traceback" not in errors
     done = shards(out)
     assert f"interrupted with {done} of 6 units" in output
-    assert "run the same command again to go on" in output
+    assert "Run the same command again to go on" in output
     assert 2 <= done < 6
     assert Folder.read(out).events()[-1]["event"] == "interrupted"
     code, output, errors = finish(start(*command))
     assert code == 0, errors
-    assert f"finished with 6 of 6 units ({done} were there before)" in output
+    assert f"finished with 6 of 6 units ({done} of them from before)" in output
 
 
 def test_ctrl_c_does_not_wait_for_a_long_unit(tmp_path, out):

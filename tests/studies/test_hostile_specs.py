@@ -84,17 +84,17 @@ HOSTILE: dict[str, tuple[str | bytes, *tuple[str, ...]]] = {
     "key of 5000 letters": (also("STUDY", "x" * 5000 + " = 1"), "key in the study"),
     "key with a line break": (also("STUDY", '"a\\nb" = 1'), "study", r"'a\nb'"),
     "law": (but(law='"norml"'), "setting 'a'", "law", "'norml'", "'normal'"),
-    "setting of a law": (but(law='"normal:scal=2"'), "normal", "'scal'", "'scale'"),
-    "needed setting": (but(law='"student-t"'), "'student-t'", "dof", "student-t:dof=…"),
+    "parameter of a law": (but(law='"normal:scal=2"'), "normal", "'scal'", "'scale'"),
+    "needed parameter": (but(law='"student-t"'), "'student-t'", "dof", "student-t:dof=…"),
     "network": (but(network='"symetric"'), "network", "'symetric'", "'symmetric'"),
-    "setting of a network": (
+    "parameter of a network": (
         but(network='"symmetric:witdh=4"'), "symmetric", "'witdh'", "'width'"),
-    "half a setting": (but(network='"symmetric:width"'), "symmetric:setting=value"),
+    "half a parameter": (but(network='"symmetric:width"'), "symmetric:parameter=value"),
     "attack": (but(attack='"adaptiv"'), "attack", "'adaptiv'", "'adaptive'"),
-    "setting of an attack": (
+    "parameter of an attack": (
         but(attack='"constant:size=2"'), "constant", "'size'"),
     "trainer": (but(SGD='"sdg"'), "trainer", "'sdg'", "'sgd'"),
-    "setting of a trainer": (but(SGD='"sgd:lr=1"'), "sgd", "'lr'", "step_size"),
+    "parameter of a trainer": (but(SGD='"sgd:lr=1"'), "sgd", "'lr'", "step_size"),
     "label in a setting": (
         also("SETTING", 'trainers = ["SDG"]'), "setting 'a'", "'SDG'", "'SGD'"),
     "label in a sweep": (

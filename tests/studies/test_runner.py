@@ -154,7 +154,7 @@ def test_a_unit_that_fails_twice_is_recorded_and_the_others_go_on(
 def test_the_command_says_what_failed_with_exit_code_1(file, out, monkeypatch, setting, done):
     fail(monkeypatch, setting, times=2)
     result = CliRunner().invoke(app, ["run", str(file), "--out", str(out)])
-    assert "failed: setting laplace, replicate 0: ArithmeticError: bad luck" in result.output
+    assert "Failed: setting laplace, replicate 0: ArithmeticError: bad luck" in result.output
     assert f"finished with {done} of 4 units" in result.output
     assert result.exit_code == 1
 
@@ -427,8 +427,8 @@ def test_the_command_does_not_call_a_robbed_run_finished(study, file, out, monke
     monkeypatch.setattr("neurotron.report.pictures.write", lambda *_: None)
     result = CliRunner().invoke(app, ["run", str(file), "--out", str(out)])
     assert result.exit_code == 1
-    assert "not whole with 3 of 4 units" in result.output
-    assert "missing: 1 units, removed" in result.output
+    assert "incomplete with 3 of 4 units" in result.output
+    assert "Missing: 1 units that were removed" in result.output
     assert "finished" not in result.output
 
 

@@ -17,10 +17,10 @@ def own_settings(kind: type[nt.Attack], filter_size: int) -> dict[str, Any]:
     """Return what a built-in attack needs besides `bound` and `probability`."""
     name, draw = kebab_case(kind.__name__), np.random.default_rng(5)
     registry = nt.attacks.BY_NAME
-    numbers, vector = registry.text_settings(name), draw.standard_normal(filter_size)
+    numbers, vector = registry.text_parameters(name), draw.standard_normal(filter_size)
     return {
         setting: TELLING.get(setting, 0.5) if setting in numbers else vector
-        for setting, default in registry.settings(name).items()
+        for setting, default in registry.parameters(name).items()
         if default == "" and setting not in ("bound", "probability")
     }  # fmt: skip
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from neurotron._check import InputError
 from neurotron._environment import package_version
@@ -23,23 +25,50 @@ from neurotron.cli.outlet import outlets
 
 __all__ = ["app", "run"]
 
+
+class _Command(TyperCommand):
+    def get_params(self, ctx: Any) -> Any:
+        """Return the parameters; flags are shown without a type."""
+        return _flags(super().get_params(ctx))
+
+
+class _Group(TyperGroup):
+    def get_params(self, ctx: Any) -> Any:
+        """Return the parameters; flags are shown without a type."""
+        return _flags(super().get_params(ctx))
+
+
+def _flags(parameters: list[Any]) -> list[Any]:
+    in_panels = any(getattr(each, "rich_help_panel", None) for each in parameters)
+    for each in parameters:
+        if each.name == "help" and in_panels:
+            each.rich_help_panel = options.OUTPUT
+        if getattr(each, "is_flag", False) or each.name.endswith("_completion"):
+            each.metavar = ""
+    return parameters
+
+
 app = typer.Typer(
+    cls=_Group,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     help="Train, attack, certify and study depth-2 networks whose training labels are poisoned.",
 )
-app.command("paper")(study_commands.paper)
-app.command("run")(study_commands.run)
-app.command("report")(report_command.report)
-app.command("claims")(claims_command.claims)
-app.command("init")(study_commands.init)
-app.command("schema")(study_commands.schema)
-app.command("simulate")(simulate_command.simulate)
-app.command("certify")(certify_command.certify)
-app.command("plan")(certify_command.plan)
-app.command("list")(list_command.list_things)
+COMMANDS: dict[str, Callable[..., None]] = {
+    "simulate": simulate_command.simulate,
+    "certify": certify_command.certify,
+    "plan": certify_command.plan,
+    "paper": study_commands.paper,
+    "run": study_commands.run,
+    "report": report_command.report,
+    "claims": claims_command.claims,
+    "init": study_commands.init,
+    "schema": study_commands.schema,
+    "list": list_command.list_things,
+}
+for _name, _function in COMMANDS.items():
+    app.command(_name, cls=_Command)(_function)
 
 
 def _version(wanted: bool) -> None:
@@ -58,14 +87,14 @@ def _options(
 
 
 def run() -> None:
-    """Run the command line: what cannot be done is one sentence and exit code 2."""
+    """Run the command line. What cannot be done gets one sentence and exit code 2."""
     with outlets() as output:
         try:
             app()
         except SystemExit as end:
             if end.code or output.failure is None:
                 raise
-            _complain(f"all is done, but it cannot be printed: {output.failure.strerror}")
+            _complain(f"everything is done, but it cannot be printed: {output.failure.strerror}")
         except (InputError, MissingExtra, OSError, OverflowError, MemoryError) as error:
             _complain(str(error) or "not enough memory for these sizes")
 

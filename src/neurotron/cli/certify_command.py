@@ -1,127 +1,215 @@
-"""`neurotron certify` and `neurotron plan`: what is guaranteed, and what to do for a guarantee."""
+"""`neurotron certify` and `neurotron plan`: what is guaranteed, and how to reach a guarantee."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
 from neurotron import _check, attacks, trainers
 from neurotron._digits import up
-from neurotron.cli import options
+from neurotron._registry import parse
+from neurotron.attacks import Attack
+from neurotron.cli import options, step_sizes
 from neurotron.figures import check_picture
 from neurotron.problem import Problem
-from neurotron.trainers import Arm
+from neurotron.trainers import Arm, NeuroTron
 
 if TYPE_CHECKING:
-    from neurotron.guarantees import TrainingCertificate
+    from neurotron.guarantees import Plan, TrainingCertificate
 
 __all__ = ["certify", "plan"]
 
-Failure = Annotated[float, typer.Option(help="δ, the chance that the guarantee may be wrong.")]
+Failure = Annotated[
+    float,
+    options.option(options.GUARANTEE, help="δ, the probability that the guarantee may be wrong."),
+]
 InitialError = Annotated[
     float | None,
-    typer.Option(help="A bound on the error at the start, if it is not known."),
+    options.option(
+        options.GUARANTEE, help="A bound on the error at the start. Default: the error itself."
+    ),
 ]
 Simulate = Annotated[
-    bool, typer.Option("--simulate", help="Also train, and show the measured error under it.")
+    bool,
+    options.option(options.OUTPUT, "--simulate", help="Also train, and print the measured error."),
 ]
-Scope = Annotated[str, typer.Option(help="What an attacker looks at: query or batch.")]
+MaybeBound = Annotated[
+    float | None, options.option(options.ATTACK, help="θ, the largest change of a label.")
+]
+MaybeProbability = Annotated[
+    float | None,
+    options.option(options.ATTACK, help="β, the probability that a label is attacked."),
+]
 
 
 def certify(
     law: options.LawName = "normal",
     network: options.NetworkName = "symmetric",
-    attack: options.AttackName = "adaptive",
-    trainer: Annotated[str, typer.Option(help="The trainer to certify.")] = "neuro-tron",
-    bound: Annotated[float, typer.Option(help="θ, the largest change of a label.")] = 0.25,
-    probability: Annotated[float, typer.Option(help="β, the chance of an attack.")] = 0.5,
-    n_inputs: options.InputCount = 100,
-    filter_size: options.FilterSize = 25,
-    steps: Annotated[
-        int | None, typer.Option(help="Number of updates; the long run if left out.")
-    ] = None,
-    batch_size: options.BatchSize = 16,
+    n_inputs: options.InputCount = None,
+    filter_size: options.FilterSize = None,
     noise: options.Noise = 0.0,
+    attack: options.AttackName = "adaptive",
+    bound: Annotated[
+        float, options.option(options.ATTACK, help="θ, the largest change of a label.")
+    ] = 0.25,
+    probability: options.Probability = 0.5,
+    trainer: Annotated[
+        str,
+        options.trainer_option(
+            "The trainer. Neuro-Tron without a step_size gets the one with the best guarantee."
+        ),
+    ] = "neuro-tron",
+    steps: Annotated[int, options.option(options.RUN, help="The number of updates.")] = 40_000,
+    long_run: Annotated[
+        bool,
+        options.option(
+            options.RUN,
+            "--long-run",
+            help="Certify the limit of ever more steps; the trainer then needs a step_size.",
+        ),
+    ] = False,
+    batch_size: options.BatchSize = 16,
+    seed: options.Seed = 0,
     failure: Failure = 0.05,
     initial_error: InitialError = None,
-    method: Annotated[str, typer.Option(help="sharp, theorem1 or measured.")] = "sharp",
-    seed: options.Seed = 0,
+    method: Annotated[
+        str,
+        options.option(
+            options.GUARANTEE,
+            help="The method: sharp, theorem1 (the paper's), or measured (not proved).",
+        ),
+    ] = "sharp",
     simulate: Simulate = False,
     plot: options.Picture = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Say what is guaranteed about the error of a trainer, and under which assumptions.
+    r"""Print what is guaranteed about the error of a trainer, and under which assumptions.
 
-    The guarantee holds against every attacker with the bound and probability of the attack. A
-    trainer that does not give its step_size gets the fastest one. For example
+    The guarantee holds against every attack with the same bound and probability. The exit code is 1
+    if nothing is guaranteed.
 
-    neurotron certify --trainer neuro-tron:step_size=1e-3 --bound 1 --steps 40000
+        neurotron certify --bound 1 --probability 0.2 --steps 10000
 
-    neurotron certify --law student-t:dof=4 --trainer neuro-tron:weighting=inverse-norm
+        neurotron certify --law student-t:dof=4 \
+            --trainer neuro-tron:weighting=inverse-norm
 
-    neurotron certify --trainer neuro-tron:step_size=1e-4,sensing=mean --method theorem1
+        neurotron certify --trainer neuro-tron:step_size=1e-3 --long-run
 
-    The exit code is 1 if nothing is guaranteed.
+        neurotron certify --trainer sgd --method measured --steps 5000
     """
-    if simulate and steps is None:
-        raise _check.InputError("`--simulate` needs --steps")
+    if long_run and simulate:
+        raise _check.InputError("`--simulate` needs a number of steps: leave out --long-run")
     problem = options.build_problem(network, law, n_inputs, filter_size, noise, seed)
     adversary = attacks.build(attack, problem, bound=bound, probability=probability, seed=seed)
-    arm = Arm(trainers.build(trainer, step_size="fastest"), adversary)
     if plot is not None:
         check_picture("--plot", plot)
     from neurotron.guarantees import certify as make_certificate
 
-    certificate = make_certificate(
-        problem, arm, batch_size=batch_size, steps=steps, failure=failure,
-        initial_error=initial_error, method=method, seed=seed,
-    )  # fmt: skip
-    _tell(problem, certificate, certificate.to_dict(), as_json)
+    asked: dict[str, Any] = {
+        "batch_size": batch_size, "steps": None if long_run else steps, "failure": failure,
+        "initial_error": initial_error, "method": method,
+    }  # fmt: skip
+    found, remark = _trainer(trainer, problem, adversary, asked)
+    arm = Arm(found, adversary)
+    certificate = make_certificate(problem, arm, seed=seed, **asked)
+    _tell(problem, certificate, certificate.to_dict(), as_json, remark=remark)
     _show(certificate, problem, arm, seed, simulate, plot, as_json)
     if not certificate.holds:
         raise typer.Exit(1)
 
 
+def _trainer(
+    text: str, problem: Problem, attack: Attack | None, asked: dict[str, Any]
+) -> tuple[Any, str]:
+    """Return the trainer, with the best step size if none is given, and how it was chosen."""
+    from neurotron.guarantees import NotAchievable
+    from neurotron.guarantees import plan as make_plan
+
+    batch_size = _check.integer("batch_size", asked["batch_size"], 1)
+    if parse(text)[0] != "neuro-tron":
+        return step_sizes.build_trainer(text, problem, batch_size=batch_size, papers=False), ""
+    trainer = trainers.build(text, step_size="fastest")
+    assert isinstance(trainer, NeuroTron)
+    if "step_size" in parse(text)[1] or asked["method"] not in ("sharp", "theorem1"):
+        return trainer, ""
+    if asked["steps"] is None:
+        raise _check.InputError(
+            "`--long-run` needs a step size, because the smaller it is, the better is the limit: "
+            "write --trainer neuro-tron:step_size=1e-3"
+        )
+    try:
+        found = make_plan(
+            problem, attack, sensing=trainer.sensing, weighting=trainer.weighting, **asked
+        )
+    except NotAchievable:
+        return trainer, "No step size improves on the start for sure; this is the fastest one."
+    best = found.arm.trainer
+    return best, (
+        f"The step size {best.step_size:.6g} has the best guarantee after {asked['steps']:,} steps."
+    )
+
+
 def plan(
     law: options.LawName = "normal",
     network: options.NetworkName = "symmetric",
-    bound: Annotated[float | None, typer.Option(help="θ, the largest change of a label.")] = None,
-    probability: Annotated[float | None, typer.Option(help="β, the chance of an attack.")] = None,
-    accuracy: Annotated[
-        float | None, typer.Option(help="ε, the largest distance from the true weights.")
-    ] = None,
-    steps: Annotated[int | None, typer.Option(help="Number of updates.")] = None,
-    n_inputs: options.InputCount = 100,
-    filter_size: options.FilterSize = 25,
-    batch_size: options.BatchSize = 16,
+    n_inputs: options.InputCount = None,
+    filter_size: options.FilterSize = None,
     noise: options.Noise = 0.0,
-    failure: Failure = 0.05,
-    sensing: Annotated[str, typer.Option(help="optimal, polar or mean.")] = "optimal",
-    weighting: Annotated[str | None, typer.Option(help="inverse-norm, for heavy tails.")] = None,
-    step_size: Annotated[str, typer.Option(help="constant or scheduled.")] = "constant",
-    scope: Scope = "query",
-    initial_error: InitialError = None,
-    method: Annotated[str, typer.Option(help="sharp or theorem1.")] = "sharp",
-    attack: Annotated[str, typer.Option(help="The attack that --simulate uses.")] = "adaptive",
+    bound: MaybeBound = None,
+    probability: MaybeProbability = None,
+    scope: Annotated[
+        str,
+        options.option(
+            options.ATTACK, help="What the attack sees: query (one sample) or batch (all of it)."
+        ),
+    ] = "query",
+    attack: Annotated[
+        str,
+        options.named(
+            options.ATTACK, "--attack", attacks.BY_NAME, "The attack to use with --simulate."
+        ),
+    ] = "adaptive",
+    sensing: Annotated[
+        str,
+        options.option(options.TRAINER, help="The sensing matrix: optimal, polar or mean."),
+    ] = "optimal",
+    weighting: Annotated[
+        str | None,
+        options.option(options.TRAINER, help="Give inverse-norm for inputs with heavy tails."),
+    ] = None,
+    step_size: Annotated[
+        str, options.option(options.TRAINER, help="The kind of step size: constant or scheduled.")
+    ] = "constant",
+    steps: Annotated[int | None, options.option(options.RUN, help="The number of updates.")] = None,
+    batch_size: options.BatchSize = 16,
     seed: options.Seed = 0,
+    accuracy: Annotated[
+        float | None,
+        options.option(options.GUARANTEE, help="ε, the largest distance from the true weights."),
+    ] = None,
+    failure: Failure = 0.05,
+    initial_error: InitialError = None,
+    method: Annotated[
+        str,
+        options.option(options.GUARANTEE, help="The method: sharp, or theorem1 (the paper's)."),
+    ] = "sharp",
     simulate: Simulate = False,
     plot: options.Picture = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Find step size and steps, or accuracy, or the largest attack, for a guarantee.
+    """Find the step size and the steps, the accuracy, or the strongest attack for a guarantee.
 
-    Give three of --bound, --probability, --accuracy and --steps: the fourth is the answer. For
-    example: how many steps to come within 1, and how strong an attack do 5000 steps stand?
+    Give three of --bound, --probability, --accuracy and --steps, and the planner finds the fourth.
+    How many steps are needed to come within 1 of the true weights? Which attack do 5000 steps
+    tolerate?
 
-    neurotron plan --bound 1 --probability 0.5 --accuracy 1
+        neurotron plan --bound 1 --probability 0.5 --accuracy 1
 
-    neurotron plan --probability 0.5 --accuracy 1 --steps 5000
+        neurotron plan --probability 0.5 --accuracy 1 --steps 5000
     """
     problem = options.build_problem(network, law, n_inputs, filter_size, noise, seed)
     if plot is not None:
@@ -134,7 +222,7 @@ def plan(
         sensing=sensing, weighting=weighting, step_size=step_size, initial_error=initial_error,
         method=method,
     )  # fmt: skip
-    _tell(problem, found.certificate, found.to_dict(), as_json, found.statement)
+    _tell(problem, found.certificate, found.to_dict(), as_json, plan=found)
     met = found.certificate.budget
     adversary = attacks.build(
         attack, problem, bound=met.bound or 0.0, probability=met.probability or 0.0, seed=seed
@@ -149,33 +237,25 @@ def _tell(
     certificate: TrainingCertificate,
     content: dict[str, Any],
     as_json: bool,
-    headline: str = "",
+    *,
+    plan: Plan | None = None,
+    remark: str = "",
 ) -> None:
     """Print the content as JSON; or the statement, its assumptions and its numbers."""
     if as_json:
         typer.echo(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False))
         return
-    from neurotron.guarantees.certificate import WIDTH
-
     out = options.console()
     options.describe(out, problem)
-    out.print(f"\n{headline}" if headline else "")
-    out.print(textwrap.fill(certificate.statement, WIDTH))
-    out.print()
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for column in ("", "assumption", "required", "it is", "what to change"):
-        table.add_column(column, header_style="dim", overflow="fold")
-    for a in certificate.assumptions:
-        measured = a.measured if isinstance(a.measured, str) else f"{a.measured:.4g}"
-        mark, remedy = ("✓", "") if a.holds else ("✗", a.remedy)
-        table.add_row(mark, a.name, a.required, measured, remedy)
-    out.print(table, soft_wrap=False)
+    out.print(f"\n{(plan or certificate).to_text(options.readable_width(out))}")
     if certificate.holds and certificate.kind != "empirical":
-        step = "scheduled" if certificate.step_size is None else f"{certificate.step_size:.4g}"
+        kind = "a schedule" if certificate.step_size is None else "this step size"
         out.print(
-            f"\nstep size {step}; root mean squared error ends at {up(certificate.floor)}, limit "
-            f"of every step size {up(certificate.limit)}"
+            f"\nThe guaranteed root mean squared error tends to {up(certificate.floor)} with "
+            f"{kind}. The best possible is {up(certificate.limit)}, for ever smaller step sizes."
         )
+    if remark and certificate.holds:
+        out.print(f"\n{remark}")
 
 
 def _show(
@@ -187,7 +267,7 @@ def _show(
     plot: Path | None,
     as_json: bool,
 ) -> None:
-    """Train if wanted, say what was measured, and draw the picture."""
+    """Train if wanted, print what was measured, and draw the picture."""
     run = None
     if simulate:
         steps = certificate.steps
@@ -196,10 +276,10 @@ def _show(
             problem, [arm], quiet=as_json, steps=steps, batch_size=certificate.batch_size, seed=seed
         )
         options.console(stderr=as_json).print(
-            f"measured after {run.steps[-1]:,} steps under {arm.attack!r}: ‖w − w*‖ = "
-            f"{run.errors[0, -1]:.4g}"
+            f"\nMeasured after {run.steps[-1]:,} steps under {arm.attack!r}: the error ‖w − w*‖ is "
+            f"{run.errors[0, -1]:.4g}."
         )
     if plot is not None:
         certificate.plot(str(plot), run=run)
         if not as_json:
-            options.console().print(f"picture: {plot}")
+            options.console().print(f"Picture: {plot}")

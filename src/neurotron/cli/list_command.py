@@ -1,7 +1,8 @@
-"""`neurotron list`: what there is, with one line each."""
+"""`neurotron list`: the networks, laws, attacks, trainers, studies and claims there are."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
@@ -10,6 +11,8 @@ from rich.table import Table
 
 from neurotron import _check, attacks, laws, networks, trainers
 from neurotron._registry import Registry
+from neurotron.cli import options
+from neurotron.guarantees.certificate import fill
 
 __all__ = ["REGISTRIES", "list_things"]
 
@@ -21,59 +24,124 @@ REGISTRIES: dict[str, Registry[object]] = {
 }
 KINDS = (*REGISTRIES, "studies", "claims")
 
+BY_OPTIONS = {
+    "networks": ("n_inputs", "filter_size", "seed"),
+    "laws": ("n_inputs",),
+    "attacks": ("bound", "probability"),
+    "trainers": ("step_size",),
+}
+"""Parameters that commands have options for."""
+
+WIDE = 72
+"""Columns of a terminal that has room for four columns of a table."""
+
+NOTES = {
+    "networks": "The sizes are given by --n-inputs and --filter-size.",
+    "laws": "A law is the probability distribution of the inputs.",
+    "attacks": (
+        "The bound θ and the probability β are given by --bound and --probability. A guarantee of "
+        "`certify` and `plan` holds against the attacks marked ✓."
+    ),
+    "trainers": "The step size is given by --step-size, or as step_size=….",
+}
+
 
 def list_things(
-    kind: Annotated[str, typer.Argument(help=f"One of {', '.join(KINDS)}; all if left out.")] = "",
+    kind: Annotated[
+        str,
+        typer.Argument(
+            help=f"One of {', '.join(KINDS)}. Without it, all names are shown.",
+            autocompletion=lambda incomplete: [k for k in KINDS if k.startswith(incomplete)],
+        ),
+    ] = "",
 ) -> None:
-    """List networks, laws, attacks and trainers with their settings and defaults, studies, claims.
+    """Show the networks, laws, attacks, trainers, studies and claims there are.
 
-    Use the first four in other commands as name:setting=value, for example student-t:dof=4. A study
-    names the claims that its results are judged by.
+    The first four are written as name:parameter=value in other commands and in study files, for
+    example student-t:dof=4 or symmetric:width=4,leak=0.1.
+
+        neurotron list attacks
     """
     if kind and kind not in KINDS:
         raise _check.unknown("kind", kind, KINDS)
-    console = Console()
-    for title, registry in REGISTRIES.items():
-        if kind in ("", title):
-            console.print(_table(title, registry))
-    if kind in ("", "studies"):
-        console.print(_studies())
-    if kind in ("", "claims"):
-        console.print(_claims())
+    out = options.console()
+    if not kind:
+        _overview(out)
+    elif kind in REGISTRIES:
+        out.print(_table(kind, out.width))
+        out.print(
+            "\nWrite name:parameter=value. A value that is shown here is the default. "
+            f"{NOTES[kind]}"
+        )
+    else:
+        out.print(_studies() if kind == "studies" else _claims())
 
 
-def _empty(title: str, *columns: str) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 2))
+def _overview(out: Console) -> None:
+    """Print the names of everything on one page."""
+    from neurotron import studies
+    from neurotron.claims import CLAIMS
+
+    names: dict[str, Iterable[str]] = {**REGISTRIES, "studies": studies.catalog(), "claims": CLAIMS}
+    indent = " " * (10 if out.width >= 60 else 2)
+    for kind in KINDS:
+        out.print(fill(", ".join(names[kind]), out.width, f"{kind:<10}", indent))
+    out.print(
+        "\nEach kind has a table with parameters and explanations, for example:\n"
+        "neurotron list attacks"
+    )
+
+
+def _empty(*columns: str) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0))
     for column in columns:
-        table.add_column(column, header_style="dim", no_wrap=column == "name")
+        table.add_column(column, header_style="dim", overflow="fold")
     return table
 
 
-def _table(title: str, registry: Registry[object]) -> Table:
-    table = _empty(title, "name", "settings", "what it is")
+def _table(kind: str, width: int) -> Table:
+    registry = REGISTRIES[kind]
+    if kind == "attacks":
+        return _attacks(width)
+    table = _empty("name", "parameters", "what it is")
+    table.columns[0].min_width = min(max(map(len, registry)), width // 2)
     for name in registry:
-        settings = [
-            f"{setting}={default}" if default else setting
-            for setting, default in registry.text_settings(name).items()
-        ]
-        summary, kind = registry.summary(name), registry.factories[name]
-        if isinstance(kind, type) and issubclass(kind, attacks.Attack):
-            summary += f"\n[dim]{_character(kind)}[/]"
-        table.add_row(f"[cyan]{name}[/]", ", ".join(settings), summary)
+        table.add_row(name, "\n".join(_parameters(kind, name)), registry.summary(name))
     return table
 
 
-def _character(kind: type[attacks.Attack]) -> str:
-    """Return what an attack knows, what it spends, and which guarantees hold against it."""
-    return f"knows {kind.knowledge}; {kind.budget}; guarantees: {', '.join(kind.covered) or 'none'}"
+def _attacks(width: int) -> Table:
+    """Return a table of attacks, with parameters below their names: most have none of their own."""
+    more = ("knows", "guarantee") if width >= WIDE else ()
+    table = _empty("name and parameters", "what it does", *more)
+    for name, kind in zip(attacks.BY_NAME, attacks.BUILT_IN, strict=True):
+        called = "\n".join([name, *(f"  {text}" for text in _parameters("attacks", name))])
+        facts = (kind.knowledge, "✓" if kind.covered else "–")
+        table.add_row(called, attacks.BY_NAME.summary(name), *facts[: len(more)])
+    table.columns[0].min_width = min(20, width // 2)
+    for column in table.columns[2:3]:
+        column.max_width = 14
+    return table
+
+
+def _parameters(kind: str, name: str) -> list[str]:
+    """Return the parameters of a name that commands have no option for, with their defaults."""
+    shown = []
+    for parameter, default in REGISTRIES[kind].text_parameters(name).items():
+        if parameter in BY_OPTIONS[kind]:
+            continue
+        open_ = default == "None" or (kind == "attacks" and not default)  # `spending` fills it
+        mark = " (optional)" if open_ else f"={default}" if default else " (required)"
+        shown.append(f"{parameter}{mark}")
+    return shown
 
 
 def _studies() -> Table:
     from neurotron import studies
 
-    table = _empty("studies", "name", "what it is")
+    table = _empty("name", "what it is")
     for name, title in studies.catalog().items():
-        table.add_row(f"[cyan]{name}[/]", title)
+        table.add_row(name, title)
     return table
 
 
@@ -82,9 +150,8 @@ def _claims() -> Table:
     from neurotron.claims import CLAIMS
 
     named = {name: studies.read(name).claims for name in studies.catalog()}
-    table = _empty("claims", "name", "what is claimed", "studies")
+    table = _empty("name", "what is claimed", "studies")
     for claim in CLAIMS.values():
         where = ", ".join(study for study, claims in named.items() if claim.name in claims)
-        said = f"{claim.statement}\n[dim]{claim.source}[/]"
-        table.add_row(f"[cyan]{claim.name}[/]", said, where)
+        table.add_row(claim.name, f"{claim.short or claim.statement}\n({claim.source})", where)
     return table

@@ -1,4 +1,4 @@
-"""What the commands share: the options that describe a setting, and how they become objects."""
+"""What the commands share: options that describe a problem, and how text is printed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from neurotron import laws, networks
+from neurotron import _check, attacks, laws, networks, trainers
+from neurotron._registry import Registry
+from neurotron.guarantees.certificate import fill
 from neurotron.problem import Problem
 from neurotron.trainers import Arm
 
@@ -19,32 +21,90 @@ if TYPE_CHECKING:
     from neurotron.trajectories import Trajectories
 
 __all__ = [
-    "AsJson", "AttackName", "BatchSize", "Engine", "FilterSize", "InputCount", "LawName",
-    "NetworkName", "Noise", "Picture", "Seed", "build_problem", "console",
-    "describe", "json_number", "train",
+    "ATTACK", "GUARANTEE", "OUTPUT", "PROBLEM", "RUN", "TRAINER", "AsJson", "AttackName",
+    "BatchSize", "Engine", "FilterSize", "InputCount", "LawName", "NetworkName", "Noise", "Picture",
+    "Probability", "Seed", "build_problem", "console", "describe", "json_number", "readable_width",
+    "train", "trainer_option",
 ]  # fmt: skip
 
-LawName = Annotated[str, typer.Option("--law", help="Law of the inputs.")]
-NetworkName = Annotated[str, typer.Option("--network", help="The network that is learned.")]
-AttackName = Annotated[
-    str, typer.Option("--attack", help="Who tampers with the labels; none for honest labels.")
+PROBLEM, ATTACK, TRAINER, RUN = "Problem", "Attack", "Trainer", "Run"
+GUARANTEE, OUTPUT = "Guarantee", "Output"
+
+N_INPUTS, MOST_WEIGHTS = 100, 25
+WIDEST = 100
+"""Longer lines of text are hard to read, however wide the terminal is."""
+
+
+def option(panel: str, *names: str, help: str, **more: Any) -> Any:
+    """Return an option in a panel of the help."""
+    return typer.Option(*names, help=help, rich_help_panel=panel, **more)
+
+
+def named(panel: str, flag: str, registry: Registry[object], help: str) -> Any:
+    """Return an option whose value is a name with parameters; the shell completes the name."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [name for name in registry if name.startswith(incomplete)]
+
+    return option(panel, flag, help=help, metavar="NAME", autocompletion=complete)
+
+
+def trainer_option(help: str) -> Any:
+    """Return the option of trainers."""
+    return named(TRAINER, "--trainer", trainers.BY_NAME, help)
+
+
+LawName = Annotated[
+    str, named(PROBLEM, "--law", laws.BY_NAME, "The law (probability distribution) of the inputs.")
 ]
-InputCount = Annotated[int, typer.Option("--n-inputs", help="Dimension of the input.")]
-FilterSize = Annotated[int, typer.Option("--filter-size", help="Number of weights.")]
-BatchSize = Annotated[int, typer.Option("--batch-size", help="Samples per update.")]
-Noise = Annotated[float, typer.Option("--noise", help="Deviation of honest label noise.")]
-Seed = Annotated[int, typer.Option("--seed", help="Seed of network, true weights and stream.")]
-Engine = Annotated[str, typer.Option("--engine", help="auto, compiled or numpy.")]
-Picture = Annotated[Path | None, typer.Option("--plot", help="Save a picture (PNG, PDF, SVG).")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+NetworkName = Annotated[
+    str, named(PROBLEM, "--network", networks.BY_NAME, "The network whose weights are learned.")
+]
+AttackName = Annotated[
+    str, named(ATTACK, "--attack", attacks.BY_NAME, "The attack, or none for honest labels.")
+]
+Probability = Annotated[float, option(ATTACK, help="β, the probability that a label is attacked.")]
+InputCount = Annotated[
+    int | None, option(PROBLEM, help=f"The number of inputs. Default: {N_INPUTS}.")
+]
+FilterSize = Annotated[
+    int | None,
+    option(
+        PROBLEM,
+        help="The number of weights, if the network leaves it open. Default: a quarter of the "
+        f"inputs, at most {MOST_WEIGHTS}.",
+    ),
+]
+Noise = Annotated[
+    float, option(PROBLEM, help="The standard deviation of the noise of honest labels.")
+]
+Seed = Annotated[
+    int, option(RUN, help="The seed of the network, the true weights and the random numbers.")
+]
+BatchSize = Annotated[int, option(RUN, help="The number of samples per update.")]
+Engine = Annotated[str, option(RUN, help="How to compute: auto, compiled or numpy.")]
+Picture = Annotated[
+    Path | None, option(OUTPUT, "--plot", help="Save a picture to this file (PNG, PDF or SVG).")
+]
+AsJson = Annotated[bool, option(OUTPUT, "--json", help="Print the result as JSON.")]
 
 
 def build_problem(
-    network: str, law: str, n_inputs: int, filter_size: int, noise: float, seed: int
+    network: str, law: str, n_inputs: int | None, filter_size: int | None, noise: float, seed: int
 ) -> Problem:
-    """Return the problem the options describe."""
-    built = networks.BY_NAME.build(network, n_inputs=n_inputs, filter_size=filter_size, seed=seed)
-    return Problem.draw(built, laws.BY_NAME.build(law, n_inputs=n_inputs), seed=seed, noise=noise)
+    """Return the problem that the options describe; refuse a size that the network has not."""
+    name, given = networks.BY_NAME.read(network)
+    inputs = given.get("n_inputs", N_INPUTS if n_inputs is None else n_inputs)
+    if "filter_size" not in networks.BY_NAME.parameters(name):
+        if filter_size is not None and filter_size != inputs:
+            raise _check.InputError(
+                f"the network {name!r} has one weight per input, here {inputs}: leave out "
+                "--filter-size"
+            )
+    elif filter_size is None and isinstance(inputs, int):
+        filter_size = max(1, min(MOST_WEIGHTS, inputs // 4))
+    built = networks.BY_NAME.build(network, n_inputs=inputs, filter_size=filter_size, seed=seed)
+    return Problem.draw(built, laws.BY_NAME.build(law, n_inputs=inputs), seed=seed, noise=noise)
 
 
 def train(problem: Problem, arms: list[Arm], *, quiet: bool, **options: Any) -> Trajectories:
@@ -57,7 +117,7 @@ def train(problem: Problem, arms: list[Arm], *, quiet: bool, **options: Any) -> 
     with Progress(
         *columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True
     ) as bar:
-        task = bar.add_task("training", speed="")
+        task = bar.add_task("training", speed="getting ready")
 
         def show(step: int, steps: int) -> None:
             speed = bar.tasks[task].speed or 0.0
@@ -67,13 +127,51 @@ def train(problem: Problem, arms: list[Arm], *, quiet: bool, **options: Any) -> 
         return simulate(problem, arms, progress=progress, **options)
 
 
+class Page(Console):
+    """A console whose text wraps at blanks; a longer word, such as a path, is left whole."""
+
+    wraps = True
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print text, or what rich can render."""
+        texts = [each for each in objects if isinstance(each, str)]
+        if texts and len(texts) == len(objects):
+            text = " ".join(texts)
+            super().print(wrapped(text, self.width) if self.wraps else text, soft_wrap=True)
+        else:
+            super().print(*objects, **options)
+
+
+def wrapped(text: str, width: int) -> str:
+    """Return text in lines of at most `width`; a long path stays in the line of its label."""
+    lines = text.split("\n")
+    indents = [line[: len(line) - len(line.lstrip())] for line in lines]
+    return "\n".join(
+        line
+        if len(line) <= width or len(line.split()) <= 2
+        else fill(line.lstrip(), width, indent, indent)
+        for line, indent in zip(lines, indents, strict=True)
+    )
+
+
 def console(stderr: bool = False) -> Console:
-    """Return where results are printed: no markup in them, long lines left whole."""
-    return Console(stderr=stderr, highlight=False, markup=False, soft_wrap=True)
+    """Return where results and messages are printed.
+
+    Text wraps at blanks to the width of the terminal, or to 80 columns without one. A message on
+    the standard error that no terminal shows stays in one line, for logs and for scripts.
+    """
+    page = Page(stderr=stderr, highlight=False, markup=False)
+    page.wraps = page.is_terminal or not stderr
+    return page
+
+
+def readable_width(out: Console) -> int:
+    """Return how wide paragraphs are to be."""
+    return min(out.width, WIDEST)
 
 
 def describe(out: Console, problem: Problem) -> None:
-    """Print what is learned from what."""
+    """Print what is learned, and from which inputs."""
     network = problem.network
     gates = "1 gate" if network.width == 1 else f"{network.width} gates"
     out.print(f"network   {gates}, {network.filter_size} weights")
@@ -81,5 +179,5 @@ def describe(out: Console, problem: Problem) -> None:
 
 
 def json_number(value: float) -> float | None:
-    """JSON has no infinity: what is infinite is null."""
+    """Return a number for JSON, which has no infinity: null instead."""
     return float(value) if np.isfinite(value) else None

@@ -1,4 +1,4 @@
-"""Where the command prints: the work is done also if nobody can read what it says."""
+"""The streams that the command prints to: its work is done even if nothing can be printed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Outlet", "outlets"]
 
 
 class Outlet:
-    """A stream of text: what cannot be written to it is left out, and the command goes on.
+    """A stream of text. What cannot be written to it is left out, and the command goes on.
 
     A reader that has seen enough (``| head -1``) is no error. Any other reason is kept in
     `failure`, for the end of the command.

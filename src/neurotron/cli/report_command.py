@@ -23,13 +23,13 @@ __all__ = ["report", "write_report"]
 
 def report(
     folder: Annotated[
-        Path, typer.Argument(help="A folder of results, as `neurotron run` made it.")
+        Path, typer.Argument(help="A folder of results that `neurotron run` has written.")
     ],
 ) -> None:
-    """Make the page of a folder of results again: report.html, and its figures for print.
+    """Write the report of a folder of results again: one page, and its figures for print.
 
-    The page needs nothing but a browser: verdicts, figures, certificates, settings and provenance
-    in one file that can be sent. Beside it, the folder `figures` has every figure as PNG and PDF.
+    The page report.html has verdicts, figures, certificates and settings in one file that any
+    browser shows without a network. The folder figures has every figure as PNG and PDF.
     """
     from neurotron.results import load_results
 
@@ -43,7 +43,7 @@ def write_report(results: Results, judgements: list[Judgement]) -> None:
 
     with _progress() as progress:
         path = write(results, judgements, progress)
-    options.console().print(f"report: {path}")
+    options.console().print(f"Report: {path}")
 
 
 @contextlib.contextmanager

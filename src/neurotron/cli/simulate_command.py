@@ -1,4 +1,4 @@
-"""`neurotron simulate`: train on one setting and print the recovery error of each trainer."""
+"""`neurotron simulate`: train on one problem and print the error of each trainer."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import numpy as np
 import typer
 from rich.table import Table
 
-from neurotron import _check, attacks, trainers
+from neurotron import _check, attacks
 from neurotron._registry import parse
 from neurotron.attacks import Attack
-from neurotron.cli import options
+from neurotron.cli import options, step_sizes
 from neurotron.figures import check_picture
 from neurotron.problem import Problem
 from neurotron.trainers import Arm
@@ -25,31 +25,45 @@ if TYPE_CHECKING:
 __all__ = ["simulate"]
 
 PAPER_TRAINERS = ["neuro-tron:sensing=mean", "first-sample-sgd", "sgd"]
+OTHER_TRAINERS = ["neuro-tron", "first-sample-sgd", "sgd"]
 BLOCKS = "▁▂▃▄▅▆▇█"
+WIDE = 60
+"""Columns of a terminal that has room for small drawings."""
 
 
 def simulate(
     law: options.LawName = "normal",
     network: options.NetworkName = "symmetric",
+    n_inputs: options.InputCount = None,
+    filter_size: options.FilterSize = None,
+    noise: options.Noise = 0.0,
     attack: options.AttackName = "alternating-sign",
-    trainer: Annotated[
-        list[str] | None,
-        typer.Option(help="A trainer; repeat to compare. Default: the three of the paper."),
-    ] = None,
     bound: Annotated[
         float | None,
-        typer.Option(
-            help="θ, the largest change of a label. Default: 0.25; none for attacks outside the "
-            "theorem."
+        options.option(
+            options.ATTACK,
+            help="θ, the largest change of a label. Default: 0.25, or unlimited for attacks that "
+            "no guarantee covers.",
         ),
     ] = None,
-    probability: Annotated[float, typer.Option(help="β, the chance of an attack.")] = 0.5,
-    n_inputs: options.InputCount = 100,
-    filter_size: options.FilterSize = 25,
-    step_size: Annotated[float, typer.Option(help="η of trainers that do not say theirs.")] = 1e-4,
-    steps: Annotated[int, typer.Option(help="Number of updates.")] = 40_000,
+    probability: options.Probability = 0.5,
+    trainer: Annotated[
+        list[str] | None,
+        options.trainer_option(
+            "A trainer. Repeat the option to compare several. Default: Neuro-Tron and two kinds of "
+            "SGD."
+        ),
+    ] = None,
+    step_size: Annotated[
+        float | None,
+        options.option(
+            options.TRAINER,
+            help="The step size of trainers that are given without one. Default: that of the "
+            "paper's Table 1 for its network and laws, otherwise one that suits the problem.",
+        ),
+    ] = None,
+    steps: Annotated[int, options.option(options.RUN, help="The number of updates.")] = 40_000,
     batch_size: options.BatchSize = 16,
-    noise: options.Noise = 0.0,
     seed: options.Seed = 0,
     engine: options.Engine = "auto",
     plot: options.Picture = None,
@@ -57,20 +71,34 @@ def simulate(
 ) -> None:
     """Train on poisoned labels and print how close each trainer comes to the true weights.
 
-    The defaults are the paper's N(0, 1) setting (Table 1) with θ = 0.25 and β = 0.5. Laws,
-    networks, attacks and trainers are written name:setting=value,… as `neurotron list` shows
-    them, for example
+    The defaults are the first setting of the paper's Table 1: inputs from N(0, 1), θ = 0.25,
+    β = 0.5. Laws, networks, attacks and trainers are written as name:parameter=value, for example
+    student-t:dof=4. The command `neurotron list` shows all of them.
 
-    neurotron simulate --law student-t:dof=4 --attack adaptive --trainer neuro-tron:step_size=1e-3
+        neurotron simulate --law student-t:dof=4 --attack adaptive --bound 1
+
+        neurotron simulate --trainer refined-tron --trainer sgd:step_size=1e-4
+
+        neurotron simulate --network relu-gate --n-inputs 8 --plot errors.png
     """
     problem = options.build_problem(network, law, n_inputs, filter_size, noise, seed)
     bound = _usual_bound(attack) if bound is None else bound
     adversary = attacks.build(attack, problem, bound=bound, probability=probability, seed=seed)
-    chosen = trainer or PAPER_TRAINERS
-    built = [trainers.build(text, step_size=step_size) for text in chosen]
-    arms = [Arm(each, adversary, name=repr(each)) for each in built]
-    if len({arm.name for arm in arms}) < len(arms):
+    papers = step_sizes.is_papers(problem.network, network)
+    texts = trainer or (PAPER_TRAINERS if papers else OTHER_TRAINERS)
+    if len(set(texts)) < len(texts):
         raise _check.InputError("`--trainer`: the same trainer is given twice")
+    _check.integer("batch_size", batch_size, 1)
+    arms = [
+        Arm(
+            step_sizes.build_trainer(
+                text, problem, batch_size=batch_size, papers=papers, step_size=step_size
+            ),
+            adversary,
+            name=text,
+        )
+        for text in texts
+    ]
     if plot is not None:
         check_picture("--plot", plot)
     run = options.train(
@@ -81,37 +109,47 @@ def simulate(
     if as_json:
         typer.echo(json.dumps(_summary(run, problem), indent=2))
     else:
-        _print(run, problem, adversary, plot)
+        _print(run, problem, adversary, batch_size, plot)
     if "interrupted" in run.status:
         raise typer.Exit(130)
 
 
 def _usual_bound(attack: str) -> float:
-    """Return the paper's θ, infinity for an attack that nothing bounds."""
+    """Return the paper's θ, or infinity for an attack that no guarantee covers."""
     kind = attacks.BY_NAME.factories.get(parse(attack)[0])
     return 0.25 if getattr(kind, "covered", True) else math.inf
 
 
-def _print(run: Trajectories, problem: Problem, attack: Attack | None, plot: Path | None) -> None:
-    console, made = options.console(), f"{run.steps[-1]:,} steps"
+def _print(
+    run: Trajectories, problem: Problem, attack: Attack | None, batch_size: int, plot: Path | None
+) -> None:
+    console = options.console()
     options.describe(console, problem)
-    console.print(f"labels    {'honest' if attack is None else f'under {attack!r}'}\n")
+    console.print(f"labels    {'honest' if attack is None else f'attacked by {attack!r}'}\n")
     table = Table(box=None, padding=(0, 2, 0, 0))
-    table.add_column("trainer", header_style="dim", overflow="fold")
-    table.add_column("error ‖w − w*‖", header_style="dim", justify="right", min_width=14)
-    table.add_column("over steps", header_style="dim", no_wrap=True, overflow="crop")
+    words = " ".join(arm.name.replace(":", " ").replace(",", " ") for arm in run.arms).split()
+    table.add_column("trainer", header_style="dim", min_width=max(map(len, words)))
+    table.add_column("step size", header_style="dim", justify="right")
+    table.add_column("error ‖w − w*‖", header_style="dim", justify="right", min_width=9)
+    drawn = console.width >= WIDE
+    if drawn:
+        table.add_column("over time", header_style="dim", no_wrap=True)
     for i, arm in enumerate(run.arms):
         stopped = run.stopped_at[i]
         ending = f"{run.errors[i, -1]:.3e}" if stopped is None else f"diverged at {stopped:,}"
-        table.add_row(arm.name, ending, _sparkline(run.errors, i))
-    console.print(table, soft_wrap=False)
-    ended = "interrupted after" if "interrupted" in run.status else "after"
+        step_size = step_sizes.resolved_step_size(arm.trainer, problem, batch_size)
+        lines = [_sparkline(run.errors, i)] if drawn else []
+        table.add_row(arm.name.replace(":", " ", 1).replace(",", ", "), step_size, ending, *lines)
+    console.print(table)
+    made = f"after {run.steps[-1]:,} steps"
+    ended = f"The run was interrupted {made}" if "interrupted" in run.status else f"Errors {made}"
     console.print(
-        f"\n{ended} {made}; the last column is the log of the error over the log of the steps, on "
-        "one scale for all trainers"
+        f"\n{ended}, from {problem.initial_error(None):.4g} at the start."
+        + " The last column draws the error over the steps, on logarithmic scales that all "
+        "trainers share." * drawn
     )
     if plot is not None:
-        console.print(f"picture: {plot}")
+        console.print(f"Picture: {plot}")
 
 
 def _sparkline(errors: Any, arm: int, width: int = 12) -> str:
@@ -135,6 +173,7 @@ def _summary(run: Trajectories, problem: Problem) -> dict[str, Any]:
         "arms": [
             {
                 "name": arm.name,
+                "trainer": repr(arm.trainer),
                 "status": run.status[i],
                 "stopped_at": run.stopped_at[i],
                 "engine": run.engines[i].name,

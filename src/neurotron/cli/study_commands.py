@@ -28,43 +28,67 @@ __all__ = ["init", "paper", "run", "schema"]
 
 Out = Annotated[
     Path | None,
-    typer.Option(help="Folder of the results, new or to go on with; out/NAME if left out."),
+    typer.Option(
+        help="The folder of the results. If it has some, the run goes on from there. Default: "
+        "out/NAME.",
+        rich_help_panel=options.OUTPUT,
+    ),
 ]
 Replicates = Annotated[
     int | None,
-    typer.Option(help="Replicates in all, if not as the study says; more extend a finished one."),
+    typer.Option(
+        help="The number of replicates in all. Default: that of the study. A larger number extends "
+        "a finished run.",
+        rich_help_panel=options.RUN,
+    ),
 ]
-Threads = Annotated[int | None, typer.Option(help="Threads to use; one per processor if left out.")]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        help="The number of threads. Default: one per processor.", rich_help_panel=options.RUN
+    ),
+]
 Dask = Annotated[
-    str | None, typer.Option(help="Compute on the Dask cluster with this scheduler address.")
+    str | None,
+    typer.Option(
+        help="Compute on the Dask cluster whose scheduler has this address.",
+        rich_help_panel=options.RUN,
+    ),
 ]
 Mixed = Annotated[
-    bool, typer.Option("--mixed", help="Go on with results of other versions or processors.")
+    bool,
+    typer.Option(
+        "--mixed",
+        help="Go on even if the folder has results of another version or kind of processor.",
+        rich_help_panel=options.RUN,
+    ),
 ]
 
 
 def run(
-    study: Annotated[str, typer.Argument(help="A study of the catalog, or a TOML file.")],
+    study: Annotated[
+        str, typer.Argument(help="The name of a study of the catalog, or a TOML file.")
+    ],
     out: Out = None,
     replicates: Replicates = None,
     threads: Threads = None,
     dask: Dask = None,
     mixed: Mixed = False,
 ) -> None:
-    """Run a study: compute what is missing, keep it in a folder, and report what came out.
+    """Run a study, keep its results in a folder, and write a report about them.
 
-    Ctrl-C keeps what is finished, and the same command goes on from there; the numbers are the
-    same for any number of threads, on a cluster, and after any interruption. For example
+    Ctrl-C keeps what is finished, and the same command goes on from there. The numbers are the same
+    for any number of threads, on a cluster, and after any interruption.
 
-    neurotron run smoke
+        neurotron run smoke
 
-    neurotron run my-study.toml --out results/my-study --replicates 50
+        neurotron run my-study.toml --out results/my-study --replicates 50
 
-    neurotron run paper --dask tcp://scheduler:8786
+        neurotron run paper --dask tcp://scheduler:8786
 
-    `neurotron list studies` names the catalog, `neurotron init` writes a study to begin with. The
-    exit code is 1 if something could not be computed, or was removed meanwhile; 2 if the command
-    cannot do what it should, in one sentence; 130 after Ctrl-C.
+    The command `neurotron list studies` shows the catalog, and `neurotron init` writes a study to
+    begin with. The exit code is 1 if something could not be computed or was removed meanwhile, 2 if
+    the command cannot do what it was asked, and 130 after Ctrl-C.
     """
     from neurotron import studies
 
@@ -87,7 +111,9 @@ def run(
     results, console = load_results(folder), options.console()
     more = len(list(results.folder.units())) - report.present
     if more > 0:
-        console.print(f"the folder holds {more:,} units more, of earlier runs: they count below")
+        console.print(
+            f"The folder has {more:,} more units from earlier runs. They count in what follows."
+        )
     _print_outcomes(console, results)
     evaluated = evaluate(results)
     print_verdicts(console, results, evaluated)
@@ -104,10 +130,10 @@ def paper(
     dask: Dask = None,
     mixed: Mixed = False,
 ) -> None:
-    """Recompute the paper's simulation study, and report which of its claims hold.
+    """Recompute the paper's simulation study and report which of its claims hold.
 
-    The same as `neurotron run paper`: about two minutes on two processors. It ends with the path of
-    a page to open in a browser.
+    This is the same as `neurotron run paper`. It takes about two minutes on two processors, and
+    ends with the path of a page to open in a browser.
     """
     run("paper", out, replicates, threads, dask, mixed)
 
@@ -115,7 +141,7 @@ def paper(
 def init(
     file: Annotated[Path, typer.Argument(help="The file to write.")] = Path("my-study.toml"),
 ) -> None:
-    """Write a commented study to begin with."""
+    """Write a study with comments, to begin with."""
     from neurotron import studies
 
     if file.suffix != ".toml":
@@ -124,13 +150,13 @@ def init(
         with open(file, "x", encoding="utf-8") as new:
             new.write(studies.template())
     except FileExistsError:
-        raise _check.InputError(f"{str(file)!r} is there already: choose another name") from None
+        raise _check.InputError(f"{str(file)!r} exists already: choose another name") from None
     except OSError as error:
         raise _check.InputError(
             f"{str(file)!r} cannot be written: {error.strerror}; choose another place"
         ) from None
     console = options.console()
-    console.print(f"written: {file}\nedit it, then: neurotron run {file}")
+    console.print(f"Written: {file}\nEdit it, then run it: neurotron run {file}")
 
 
 def schema() -> None:
@@ -161,7 +187,7 @@ def _progress() -> Iterator[Callable[[Progress], None]]:
     )  # fmt: skip
     console = Console(stderr=True)
     with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        steps = bar.add_task("steps", total=None, units="", speed="")
+        steps = bar.add_task("steps", total=None, units="getting ready", speed="")
         shown = 0
 
         def tell_tenths(state: Progress) -> None:
@@ -186,23 +212,25 @@ def _progress() -> Iterator[Callable[[Progress], None]]:
 
 
 def _tell(study: Study, report: Report) -> None:
-    """Say what a run did."""
+    """Print what a run did."""
     console = options.console()
     for line in report.set_aside:
-        console.print(f"damaged, set aside and computed again: {line}")
+        console.print(f"Damaged, set aside and computed again: {line}")
     for failure in report.failures:
         setting, replicate = failure.unit
-        console.print(f"failed: setting {setting}, replicate {replicate}: {failure.error}")
-    before = f" ({report.kept:,} were there before)" if report.kept else ""
-    state = "interrupted" if report.interrupted else "not whole" if report.removed else "finished"
+        console.print(f"Failed: setting {setting}, replicate {replicate}: {failure.error}")
+    before = f" ({report.kept:,} of them from before)" if report.kept else ""
+    state = "interrupted" if report.interrupted else "incomplete" if report.removed else "finished"
     console.print(
         f"{study.name}: {state} with {report.present:,} of {report.wanted:,} units{before}\n"
-        f"results: {report.folder}"
+        f"Results: {report.folder}"
     )
     if report.removed:
-        console.print(f"missing: {report.removed:,} units, removed from the folder meanwhile")
+        console.print(
+            f"Missing: {report.removed:,} units that were removed from the folder meanwhile."
+        )
     if report.interrupted or report.removed:
-        console.print("run the same command again to go on")
+        console.print("Run the same command again to go on.")
 
 
 def _print_outcomes(console: Console, results: Results) -> None:
@@ -224,6 +252,7 @@ def _print_outcomes(console: Console, results: Results) -> None:
     console.print()
     console.print(table, soft_wrap=False)
     console.print(
-        "\nrecovered: within ‖w*‖/2 of the true weights; mirror: near −w*; other: near neither\n"
-        "median error: over replicates, at the easiest and at the hardest attack"
+        "\nA run has recovered the true weights w* if it ends within ‖w*‖/2 of them. It ends "
+        "at the mirror if it is near −w*, and is counted as other if it is near neither. The "
+        "median error is over replicates, at the easiest and at the hardest attack."
     )

@@ -1,4 +1,4 @@
-"""The certified trajectory of an arm, over the measured one."""
+"""The guaranteed error of an arm over the steps, and the measured one."""
 
 from __future__ import annotations
 
@@ -25,34 +25,35 @@ SURE = Style("#000000", "diamond", "dash")
 
 
 def certified_lines(certificate: TrainingCertificate) -> list[Line]:
-    """Return the lines of a certificate: root mean square, radius at its confidence, limit."""
+    """Return the lines of a certificate: root mean square, radius and best possible bound."""
     steps = certificate.at_steps
     root = np.sqrt(certificate.mean_square_bounds)
     if certificate.kind == "empirical":
-        return [line_of("measured root mean square", steps, root, ROOT)]
-    sure = f"certified with chance {certificate.confidence:g}"
+        return [line_of("measured, root mean square", steps, root, ROOT)]
+    sure = f"guaranteed with probability {certificate.confidence_text}"
     lines = [
-        line_of("certified root mean square", steps, root, ROOT),
+        line_of("guaranteed, root mean square", steps, root, ROOT),
         line_of(sure, steps, root / math.sqrt(certificate.failure), SURE),
     ]
     if 0.0 < certificate.limit < math.inf:
         limit = np.full(len(steps), certificate.limit)
-        lines.append(line_of("limit of every step size", steps, limit, PLAIN))
+        lines.append(line_of("best possible bound (step size → 0)", steps, limit, PLAIN))
     return lines
 
 
 def certificate_chart(certificate: TrainingCertificate, run: Trajectories | None = None) -> Chart:
-    """Return the chart of a certificate, over the arms of a run if given."""
+    """Return the chart of a certificate, with the arms of a run if given."""
     lines = certified_lines(certificate)
     if run is not None and not run.has_errors:
         raise _check.InputError(
-            "`run` has no errors to draw beside a certificate, since its problem has no "
+            "`run` has no errors to draw with a certificate, because its problem has no "
             "`true_weights`: leave it out, or plot the run alone"
         )
-    for line in [] if run is None else run_lines(run):
-        name = f"measured: {line.name}"
+    measured = [] if run is None else run_lines(run)
+    for line in measured:
+        name = f"measured: {line.name}" if measured[1:] else "measured"
         lines.append(Line(name, line.x, line.y, line.style))
-    caption = "What is certified of the error after each number of steps."
+    caption = "The guaranteed error after each number of steps."
     return Chart("certificate", "", caption, STEPS, ERROR, (Panel("", tuple(lines)),))
 
 

@@ -1,4 +1,4 @@
-"""What is promised: certificates before training, and plans that meet one.
+"""Guarantees: certificates of what training will reach, and plans that meet a goal.
 
 >>> import neurotron as nt
 >>> problem = nt.Problem.draw(nt.networks.relu_gate(4), nt.Normal(), seed=1)

@@ -1,4 +1,4 @@
-"""Hypotheses of a guarantee as data: what is required, what is the case, what to change."""
+"""The assumptions of a guarantee as data: what is required, what is found, what to change."""
 
 from __future__ import annotations
 
@@ -19,21 +19,23 @@ __all__ = ["Assumption", "finite_constant", "labels", "linear_or_parity", "parit
 
 @dataclass(frozen=True)
 class Assumption:
-    """One hypothesis.
+    """One assumption of a guarantee.
 
-    >>> failed = Assumption("λ1 > 0", "the symmetric part of ĀΣMᵀ is positive definite",
-    ...                     measured=-0.2, required="> 0", holds=False, remedy="use another M")
-    >>> print(failed)
-    ✗ λ1 > 0: the symmetric part of ĀΣMᵀ is positive definite; it is -0.2; use another M
+    >>> failed = Assumption("λ1 > 0", "The pull λ1 towards the true weights is positive.",
+    ...                     measured=-0.2, required="> 0", holds=False, remedy="Use another M.")
+    >>> print(failed.explanation.partition(": ")[2])
+    The pull λ1 towards the true weights is positive. This does not hold: it is -0.2. Use another M.
     """
 
     name: str
     statement: str
+    """What is required, as a sentence."""
     measured: float | str
+    """What is found: a number, or words."""
     required: str
     holds: bool
     remedy: str = ""
-    """What to change when it does not hold."""
+    """What to change if it does not hold, as a sentence."""
     blocking: bool = True
     """Whether nothing is guaranteed without it; nearly symmetric rows may have a certificate."""
 
@@ -42,10 +44,16 @@ class Assumption:
 
     @property
     def explanation(self) -> str:
-        """What is required, what is the case and, if it does not hold, what to change."""
-        measured = self.measured if isinstance(self.measured, str) else f"{self.measured:.4g}"
-        text = f"{self.name}: {self.statement}; it is {measured}"
-        return text if self.holds or not self.remedy else f"{text}; {self.remedy}"
+        """What is required, what is found and, if it does not hold, what to change."""
+        measured = self.measured if isinstance(self.measured, str) else f"it is {self.measured:.4g}"
+        if not self.holds:
+            text = f"{self.name}: {self.statement} This does not hold: {measured}. {self.remedy}"
+            return text.rstrip()
+        return (
+            self.statement
+            if isinstance(self.measured, str)
+            else f"{self.statement} Here {measured}."
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values for JSON; an infinite number is None."""
@@ -63,64 +71,65 @@ LEAST_SQUARES = 1e4
 
 
 def labels(problem: Problem) -> list[Assumption]:
-    """Return the hypothesis on honest labels where it does not hold by construction.
+    """Return the assumption on honest labels, unless it holds by construction.
 
-    Simulated labels are f_{w*}(x) plus independent noise. Rows come with labels of any kind: they
-    are compared with those of w*, or of the least squares fit if w* is unknown and the network
-    linear, since what least squares does not explain no filter does.
+    Simulated labels are f_{w*}(x) plus independent noise. Rows of data have labels of any kind.
+    These are compared with the labels of w*. If w* is unknown and the network is linear, they are
+    compared with the least squares fit: what that does not explain, no filter does.
     """
     data = problem.data
     if type(data) is Simulated:
         return []
-    name, statement = "labels", "honest labels are f_{w*}(x), without any noise"
-    remedy = "use certify(…, method='measured'), which needs no theorem"
+    name, statement = "labels", "Honest labels are exactly f_{w*}(x), without noise."
+    remedy = "Use certify(…, method='measured'), which needs no theorem."
     if type(data) is not Rows:
-        measured = f"not known of {type(data).__name__}"
+        measured = f"it is not known whether the labels of {type(data).__name__} are"
         return [Assumption(name, statement, measured, "exact", False, remedy)]
     weights, looseness = data.true_weights, 1.0
     if weights is None and problem.network.leak == 1.0:
         seen = data.X @ problem.network.mean_gate.T
         weights, looseness = np.asarray(np.linalg.lstsq(seen, data.y)[0], float), LEAST_SQUARES
     if weights is None:
-        measured = "not known, as `true_weights` are not"
-        remedy = "what is said here is about exact labels only"
+        measured = "it is not known whether they are, because the `true_weights` are not"
+        remedy = "The guarantee is about exact labels only."
         return [Assumption(name, statement, measured, "exact", False, remedy, blocking=False)]
     off = np.abs(data.y - problem.network(weights, data.X))
     allowed = looseness * label_rounding(problem.network, weights, data.X)
-    text = "exact" if (off <= allowed).all() else f"off by up to {off.max():.3g}"
+    text = "exact" if (off <= allowed).all() else f"they are off by up to {off.max():.3g}"
     return [Assumption(name, statement, text, "exact", text == "exact", remedy)]
 
 
 def linear_or_parity(problem: Problem) -> Assumption:
-    """Return parity, or why it is not needed: with leak 1 the output is linear in x."""
+    """Return the symmetry of the inputs, or why it is not needed."""
     if problem.network.leak < 1.0 or problem.law.symmetric:
         return parity(problem)
-    statement = "with leak = 1 the output is linear in x, so inputs need not be symmetric"
+    statement = "The network is linear (leak = 1), so inputs need not be symmetric."
     return Assumption("linear", statement, "linear", "linear", True)
 
 
 FEWEST_ROWS = 50
-"""Fewer rows cannot show whether their law is symmetric: no plug-in certificate."""
+"""Fewer rows do not show whether their law is symmetric: no plug-in certificate."""
 CHANCE = 1e-3
-"""With which rows of a symmetric law are refused, at most, from about 150 rows on."""
+"""The largest probability that rows of a symmetric law are refused, from about 150 rows on."""
 MOST_LOPSIDED, NEGLIGIBLE = 0.5, 0.02
-"""How lopsided few rows may be at most, and how lopsided many rows may always be."""
+"""The largest asymmetry allowed for few rows, and the one that is allowed for any number."""
 
 
 def parity(problem: Problem) -> Assumption:
     """Return the paper's Assumption 1: x and −x have the same law.
 
-    Rows of data are never exactly symmetric. A plug-in certificate allows what chance does to N
+    Rows of data are never exactly symmetric. A plug-in certificate allows the asymmetry of N random
     rows of a symmetric law: both measures of a column exceed t with probability at most
     2 exp(−Nt²/2), by Hoeffding's inequality given the sizes |x|. Rows of one sign only measure 1,
     and are refused at every N: `MOST_LOPSIDED` is the most that is allowed, and `FEWEST_ROWS` are
     needed. Rows that count c times are worth N/E[c²] rows.
     """
-    law, statement = problem.law, "x and −x have the same law"
+    law, statement = problem.law, "The input distribution is symmetric: x and −x have the same law."
     if law.symmetric:
         return Assumption("parity", statement, "symmetric", "symmetric", True)
     if not isinstance(law, Empirical):
-        measured, remedy = f"not known of {law!r}", "no guarantee is known without it"
+        measured = f"it is not known whether {law!r} is"
+        remedy = "No guarantee is known without it."
         return Assumption("parity", statement, measured, "symmetric", False, remedy)
     n, counts = law.rows.shape[1], law.counts
     count = len(counts) / float((counts**2).mean())
@@ -128,20 +137,23 @@ def parity(problem: Problem) -> Assumption:
     allowed = min(max(by_chance, NEGLIGIBLE), MOST_LOPSIDED)
     lopsided, remedies = _lopsidedness(law.rows, counts), []
     if count < FEWEST_ROWS:
-        worth = ", which is what the weighted ones are worth," if law.weighted else ""
-        remedies.append(f"{count:.3g} rows{worth} are too few to tell: give at least {FEWEST_ROWS}")
+        worth = " (counted by their weights)" if law.weighted else ""
+        remedies.append(
+            f"{count:.3g} rows{worth} are too few to tell: give at least {FEWEST_ROWS}."
+        )
     if problem.true_weights is not None:
         remedies.append(
-            "where labels can be made for −x as well, draw each row with either sign: "
-            "Problem.draw(network, Empirical(rows, symmetrized=True), true_weights=…)"
+            "If labels can be made for −x as well, draw each row with either sign: "
+            "Problem.draw(network, Empirical(rows, symmetrized=True), true_weights=…)."
         )
     return Assumption(
         "parity",
-        f"{statement} (for rows: no column's signs or mean lopsided by more than {allowed:.2g})",
+        f"{statement} For rows of data, the asymmetry of every column's signs and mean must be at "
+        f"most {allowed:.2g}.",
         lopsided,
         f"≤ {allowed:.2g}; exactly 0 in the theorem",
         False,
-        ", or ".join(remedies) or "no guarantee is known without it",
+        " ".join(remedies) or "No guarantee is known without it.",
         blocking=lopsided > allowed or count < FEWEST_ROWS,
     )
 
@@ -160,12 +172,15 @@ def _lopsidedness(rows: Array, counts: Array) -> float:
 
 
 def positive_pull(lambda1: float, better: str) -> Assumption:
-    """Return the hypothesis λ1 > 0, which the `better` sensing matrix always meets."""
-    statement = "the symmetric part of ĀΣMᵀ is positive definite"
-    remedy = f"use sensing={better!r}"
+    """Return the assumption λ1 > 0, which the `better` sensing matrix always meets."""
+    statement = (
+        "The pull λ1 towards the true weights, the smallest eigenvalue of the symmetric part of "
+        "ĀΣMᵀ, is positive."
+    )
+    remedy = f"Use sensing={better!r}."
     return Assumption("λ1 > 0", statement, lambda1, "> 0", lambda1 > 0.0, remedy)
 
 
 def finite_constant(name: str, statement: str, value: float, remedy: str) -> Assumption:
-    """Return the hypothesis that a moment exists."""
+    """Return the assumption that a moment exists."""
     return Assumption(name, statement, value, "finite", math.isfinite(value), remedy)

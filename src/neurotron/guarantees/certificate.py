@@ -1,4 +1,4 @@
-"""A certificate: a radius, how surely it holds, and under which hypotheses."""
+"""A certificate: a radius, the probability with which it holds, and its assumptions."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from neurotron._digits import up
+from neurotron._html import card
 from neurotron.guarantees.assumptions import Assumption
 
-__all__ = ["Certificate", "Kind", "finite"]
+__all__ = ["WIDTH", "Certificate", "Kind", "fill", "finite"]
 
-WIDTH = 96
+WIDTH = 80
 """Columns of a printed certificate."""
 
 Kind = Literal["theorem", "plug-in", "empirical"]
@@ -20,10 +22,10 @@ Kind = Literal["theorem", "plug-in", "empirical"]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Certificate(ABC):
-    """A statement about ‖w − w*‖, which prints as a paragraph with its assumptions.
+    """A statement about the error ‖w − w*‖. It prints as a paragraph with its assumptions.
 
-    `kind` says what it rests on: "theorem" (the law is known, all constants are exact or on the
-    safe side), "plug-in" (constants taken from rows of data), "empirical" (only measured).
+    Its `kind` is "theorem" (proved, for a known law), "plug-in" (the constants of the theorem are
+    computed from rows of data) or "empirical" (measured, not proved).
     """
 
     kind: Kind
@@ -44,7 +46,7 @@ class Certificate(ABC):
 
     @property
     def confidence(self) -> float:
-        """The chance with which the radius is right, at least."""
+        """The radius holds with at least this probability."""
         return 1.0 - self.failure
 
     @property
@@ -53,15 +55,33 @@ class Certificate(ABC):
         return tuple(assumption for assumption in self.assumptions if not assumption.holds)
 
     @property
-    def chance(self) -> str:
+    def confidence_text(self) -> str:
         """The confidence as text that is not above it."""
         text = f"{self.confidence:g}"
         return text if float(text) <= 1.0 - self.failure < 1.0 else f"1 − {self.failure:g}"
 
+    def to_text(self, width: int = WIDTH) -> str:
+        """Return the statement and its assumptions, wrapped at words to lines of this width."""
+        lines = [fill(self.statement, width)]
+        if self.assumptions:
+            lines.append("Assumptions:")
+        lines += [fill(str(a), width, "  ", "    ") for a in self.assumptions]
+        return "\n".join(lines)
+
     def __str__(self) -> str:
-        lines = [textwrap.fill(str(a), WIDTH, subsequent_indent="    ") for a in self.assumptions]
-        title = ["Assumptions:"] if lines else []
-        return "\n".join([textwrap.fill(self.statement, WIDTH), *title, *(f"  {x}" for x in lines)])
+        return self.to_text()
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """The main numbers as text, by what they are."""
+        return {"error ‖w − w*‖": f"at most {up(self.radius)}"} if self.holds else {}
+
+    def _repr_html_(self) -> str:
+        rows = [("✓" if a.holds else "✗", a.explanation) for a in self.assumptions]
+        return card(
+            "Certificate", self.facts, columns=("", "assumption"), rows=rows,
+            note=self.statement,
+        )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON; what is infinite is None."""
@@ -79,3 +99,11 @@ class Certificate(ABC):
 def finite(value: float | None) -> float | None:
     """Return a number as JSON has it: None for one that is infinite."""
     return value if value is not None and math.isfinite(value) else None
+
+
+def fill(text: str, width: int, first: str = "", others: str = "") -> str:
+    """Return a paragraph in lines of at most `width`; no word is cut, however long it is."""
+    return textwrap.fill(
+        text, width, initial_indent=first, subsequent_indent=others, break_long_words=False,
+        break_on_hyphens=False,
+    )  # fmt: skip

@@ -1,4 +1,4 @@
-"""`certify`: what is guaranteed for a problem, an arm and a number of steps."""
+"""`certify`: what is guaranteed about an arm on a problem after a number of steps."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from neurotron.guarantees.training_certificate import TrainingCertificate
 from neurotron.problem import Problem
 from neurotron.simulation import MOST_SAMPLES, MOST_STEPS, simulate
 from neurotron.theory.rounding import Rounding
+from neurotron.theory.sharp import risk_constant
 from neurotron.trainers import Arm
 from neurotron.trainers.neuro_tron import ScheduledTron
 from neurotron.trajectories import Trajectories
@@ -49,18 +50,19 @@ def certify(
     problem, arm, batch_size
         What would be simulated.
     steps
-        After how many steps; None for the long run.
+        The number of steps after which the guarantee holds; None for the limit of ever more steps.
     failure
-        δ: the guarantee is wrong with at most this chance.
+        δ, the largest probability with which the guarantee may be wrong.
     initial_error
-        A bound on ‖w_1 − w*‖, for those who do not know w*.
+        A bound on the error at the start, ‖w_1 − w*‖, for problems whose w* is unknown.
     method
-        "sharp" (docs/theory.md (e)), "theorem1" (the paper's), or "measured": runs the arm 1/δ − 1
+        "sharp" (docs/theory.md (e)) or "theorem1" (the paper's). "measured" trains the arm 1/δ − 1
         times and reports the largest error, for trainers and attacks that no theorem covers.
     budget
-        Whom to guarantee against; by default anybody with the budget of the arm's attack.
+        The guarantee holds against every attack within this budget; by default within the budget
+        of the arm's own attack.
     seed
-        Of the runs, for "measured".
+        The seed of the runs of "measured".
 
     Examples
     --------
@@ -93,7 +95,7 @@ def certify(
 
 
 def _adversary(arm: Arm, budget: Budget | None, batch_size: int) -> Attack | Budget | None:
-    """Return whom to guarantee against: the arm's attack, or a budget at least as large."""
+    """Return what the guarantee is about: the arm's attack, or a budget that contains it."""
     if budget is None:
         return arm.attack
     _check.instance("budget", budget, Budget)
@@ -106,7 +108,7 @@ def _adversary(arm: Arm, budget: Budget | None, batch_size: int) -> Attack | Bud
         raise _check.InputError(f"the arm's attack {arm.attack!r} exceeds the budget {budget!r}")
     if type(arm.trainer) is not ScheduledTron and arm.trainer.step_size == "scheduled":
         raise _check.InputError(
-            "step_size='scheduled' goes by the arm's own attack: for a budget take the arm of "
+            "step_size='scheduled' depends on the arm's own attack: for a budget, use the arm of "
             "plan(…, step_size='scheduled')"
         )
     if budget.scope == "query":
@@ -124,14 +126,15 @@ def _measure(request: Request, seed: int) -> TrainingCertificate:
     """Return the largest error of 1/δ − 1 runs.
 
     A new run is as likely as each of the others to be the largest of all N + 1, so it exceeds the
-    largest of N with chance 1/(N + 1) ≤ δ.
+    largest of N with probability 1/(N + 1) ≤ δ.
     """
     if request.steps is None:
-        raise _check.InputError("method='measured' needs `steps`")
+        raise _check.InputError("method='measured' needs a number of `steps`")
     count = max(math.ceil(1.0 / request.failure - 1e-9) - 1, 1)
     if count > MOST_RUNS:
         raise _check.InputError(
-            f"method='measured' would need {count:,} runs: `failure` at least {1 / MOST_RUNS:g}"
+            f"method='measured' would need {count:,} runs, and {MOST_RUNS:,} is the most: give a "
+            f"`failure` of at least {1 / MOST_RUNS:g}"
         )
     if request.problem.true_weights is None:
         raise _check.InputError("method='measured' needs the problem's `true_weights`")
@@ -145,6 +148,7 @@ def _measure(request: Request, seed: int) -> TrainingCertificate:
         radius=float(errors[:, -1].max()),
         at_steps=runs[0].steps,
         mean_square_bounds=np.asarray((errors**2).mean(axis=0)),
+        risk=risk_constant(request.problem),
     )
 
 

@@ -1,4 +1,4 @@
-"""Where an impersonator leads Neuro-Tron: the paper's near-optimality (section 3.5)."""
+"""Where an impersonation attack leads Neuro-Tron: near-optimality (section 3.5 of the paper)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["impersonated_mean"]
 def impersonated_mean(
     problem: Problem, arm: Arm, *, steps: npt.ArrayLike, batch_size: int = 1
 ) -> Array:
-    r"""Return the mean of the weights after each of some numbers of `steps`, (steps, r).
+    r"""Return the mean of the weights after each number of `steps`, an array of shape (steps, r).
 
     Under `Impersonation` of w_adv with constant β, and a bound that is never reached, the mean
     follows exactly
@@ -26,8 +26,8 @@ def impersonated_mean(
     .. math:: E[w_{t+1} - \bar w] = (I - \eta \tfrac{1+\alpha}2 M \Sigma \bar A^\top)
               E[w_t - \bar w], \qquad \bar w = w^* + \beta (w_{adv} - w^*) .
 
-    At β = 1 the data are those of w_adv, and no algorithm that recovers the filter from honest
-    data can do better (docs/theory.md (c)).
+    At β = 1 the data are exactly those of w_adv, so no algorithm that recovers the filter from
+    honest data can do better (docs/theory.md (c)).
 
     Examples
     --------
@@ -45,11 +45,13 @@ def impersonated_mean(
     _check.integer("batch_size", batch_size, 1, MOST_SAMPLES)
     counts = np.atleast_1d(_check.whole_numbers("steps", steps, 0, MOST_STEPS))
     if truth is None:
-        raise _check.InputError("the problem has no `true_weights`")
+        raise _check.InputError("the problem has no `true_weights`: give them to Problem.draw")
     attack = _check.instance("attack", arm.attack, Impersonation)
     trainer = arm.trainer.resolve(problem, batch_size=batch_size, steps=0, attack=attack)
     if type(trainer) is not NeuroTron:
-        raise _check.InputError("the mean is known for NeuroTron with one step size only")
+        raise _check.InputError(
+            "the mean is known only for NeuroTron with a constant step size: give a number"
+        )
     covariance = problem.weighted_covariance(trainer.weighting)
     if covariance is None:
         raise _check.InputError(f"{problem.law!r} has no finite covariance")

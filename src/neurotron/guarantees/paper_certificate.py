@@ -30,7 +30,9 @@ def certify_by_theorem1(request: Request) -> TrainingCertificate:
     """Return the certificate for the step size in use, whose γ is b*/(η c1 λ2)."""
     trainer = request.trainer()
     if isinstance(trainer, ScheduledTron) or trainer.step_size == "scheduled":
-        raise _check.InputError("Theorem 1 is about one step size: use method='sharp'")
+        raise _check.InputError(
+            "Theorem 1 is about a constant step size: use method='sharp' for a schedule"
+        )
     theorem, assumptions = theorem_and_hypotheses(request, trainer)
     if theorem is None:
         return request.certificate("theorem1", assumptions)
@@ -107,20 +109,20 @@ def _paper(request: Request, trainer: NeuroTron) -> Assumption:
     rows = "weighted" if request.problem.law.weighted else "not weighted"
     return Assumption(
         "as in the paper",
-        "labels carry no honest noise, samples no weights",
-        f"noise {noise:g}, weighting {weighting}, rows {rows}",
+        "As in the paper, honest labels have no noise, and samples and rows have no weights.",
+        f"noise is {noise:g}, weighting is {weighting}, and rows are {rows}",
         "noise 0, weighting None, rows not weighted",
         noise == 0.0 and weighting is None and not request.problem.law.weighted,
-        "use method='sharp'",
+        "Use method='sharp'.",
     )
 
 
 def _moment(request: Request, trainer: NeuroTron, order: int) -> Assumption:
     return finite_constant(
         f"m{order}",
-        f"E‖x‖^{order} is finite",
+        f"The moment E‖x‖^{order} of the inputs is finite.",
         request.problem.norm_moment(order),
-        f"method='sharp' may help: {request.other_moments(trainer)}",
+        f"Try method='sharp'. {request.other_moments(trainer)}",
     )
 
 
@@ -129,13 +131,13 @@ def _trade_off(theorem: Theorem1) -> list[Assumption]:
         positive_pull(theorem.lambda1, "polar"),
         Assumption(
             "c_trade > 0",
-            "(1+α)λ1/(β1λ2) − 1 is positive",
+            "The trade-off c_trade = (1+α)λ1/(β1λ2) − 1, of pull and attack, is positive.",
             theorem.trade_off,
             "> 0",
             theorem.trade_off > 0.0,
-            f"scale the inputs by more than {theorem.scale_needed:.4g} with θ unchanged, have β "
-            f"below {theorem.largest_probability:.4g}, or try sensing='polar'; method='sharp' does "
-            "not need it",
+            f"Scale the inputs by more than {theorem.scale_needed:.4g} with θ unchanged, have β "
+            f"below {theorem.largest_probability:.4g}, or try sensing='polar'. The method 'sharp' "
+            "does not need this assumption.",
         ),
     ]
 
@@ -144,11 +146,11 @@ def _gamma(theorem: Theorem1, step_size: float) -> Assumption:
     largest = theorem.step_size(1.0)
     return Assumption(
         "γ > 1",
-        f"the step size is below b*/(c1λ2) = {largest:.4g}",
+        f"The step size is below b*/(c1λ2) = {largest:.4g}.",
         step_size,
         f"< {largest:.4g}",
         step_size < largest,
-        f"take η below {largest:.4g}",
+        f"Use a step size below {largest:.4g}.",
     )
 
 
@@ -159,18 +161,20 @@ def _accuracy(theorem: Theorem1, target: float, start: float) -> list[Assumption
     return [
         Assumption(
             "θ < θ*",
-            f"θ* = √(ε²δ c_trade) = {largest:.4g}" if attacked else "nobody attacks",
+            f"The bound θ is below θ* = √(ε²δ c_trade) = {largest:.4g}."
+            if attacked
+            else "Labels are honest, so the bound θ is 0.",
             theorem.bound,
             f"< {largest:.4g}",
             theorem.bound < largest or not attacked,
-            "a larger ε",
+            "Ask for a larger radius ε: more failure δ, or a weaker attack.",
         ),
         Assumption(
             "ε²δ < ‖w₁ − w*‖²",
-            "what is guaranteed is better than the start",
+            f"The guaranteed mean squared error ε²δ is below that of the start, {start:.4g}.",
             target,
             f"< {start:.4g}",
             target < start,
-            "more steps, or a smaller step size",
+            "Use more steps, or a smaller step size.",
         ),
     ]

@@ -1,4 +1,4 @@
-"""What `certify` was asked, checked; what every method shares."""
+"""The checked arguments of `certify`, and what all methods share."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Request:
     failure: float
     initial_error: float
     attack: Attack | Budget | None
-    """Whom to guarantee against."""
+    """The attack or budget that the guarantee is about."""
 
     @property
     def kind(self) -> Kind:
@@ -55,7 +55,7 @@ class Request:
     def certificate(
         self, method: str, assumptions: list[Assumption], **found: Any
     ) -> TrainingCertificate:
-        """Return the certificate; without a radius it says that nothing is guaranteed."""
+        """Return the certificate; without a radius, nothing is guaranteed."""
         return TrainingCertificate(
             **{
                 "kind": self.kind,
@@ -90,7 +90,7 @@ class Request:
         return trainer.completed(self.problem)
 
     def against_this_attack(self, trainer: NeuroTron) -> bool:
-        """Return whether constants are those of the attack's own chance β(x), not of any other."""
+        """Return whether the constants use this attack's own probability β(x)."""
         rows = attacked_rows(self.problem, np.asarray(trainer.sensing), self.attack)
         return rows is not None
 
@@ -99,27 +99,28 @@ class Request:
         if trainer.weighting is None:
             weighted = self.problem.even_moments("inverse-norm")
             if weighted.quartic is not None and weighted.squared is not None:
-                return "use weighting='inverse-norm', which needs no moments"
-        return "Empirical(rows), with rows drawn from the law, has a plug-in certificate"
+                return "Use weighting='inverse-norm', which needs no moments."
+        return "Use Empirical(rows), with rows drawn from the law, for a plug-in certificate."
 
     def covered(self, method: str) -> Assumption:
-        """Return the hypothesis that a method covers the attack."""
-        attack, remedy = self.attack, "use certify(…, method='measured'), which needs no theorem"
+        """Return the assumption that a method covers the attack."""
+        attack, remedy = self.attack, "Use certify(…, method='measured'), which needs no theorem."
         known = not isinstance(attack, Attack) or method in attack.covered
         holds = known and budget_of(attack).bound is not None
-        measured = "covered" if holds else f"not so for {attack!r}"
+        measured = "covered" if holds else f"no theorem covers {attack!r}"
         formula, found = misstated(attack, self.batch_size, method) if holds else ("", "")
         if found:
             holds = False
-            measured = f"not so for {attack!r}, whose {formula} {found}"
-            remedy = f"let {formula} depend on its own sample only"
+            measured = f"{formula} {found}, for {attack!r}"
+            remedy = f"Let {formula} depend on its own sample only"
             if formula == "distort" and found == OTHER_SAMPLES:
-                remedy = f"say scope = 'batch' in its class, or {remedy}"
+                remedy = f"Set scope = 'batch' in its class, or {remedy[0].lower()}{remedy[1:]}"
             elif found == OTHER_ANSWERS:
-                remedy += ": it must keep no state, and query.uniform is its only random number"
+                remedy += ": it must keep no state, and use no random number except query.uniform"
+            remedy += "."
         return Assumption(
             "attack",
-            "each label is changed by at most θ, by a coin of its own of chance at most β",
+            "The attack changes each label by at most θ, independently with probability at most β.",
             measured,
             "covered",
             holds,

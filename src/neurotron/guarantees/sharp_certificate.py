@@ -53,7 +53,7 @@ def certify_sharply(request: Request) -> TrainingCertificate:
         and not _fits(trainer, recursion)
     ):
         raise _check.InputError(
-            "the schedule was made for another problem or attack: say after how many `steps`"
+            "the schedule was made for another problem or attack: give the number of `steps`"
         )
     rounding = request.rounding(constants.spread, recursion.pull, recursion.square)
     in_the_end = _in_the_end(recursion, rounding, step_size)
@@ -83,16 +83,18 @@ def certify_sharply(request: Request) -> TrainingCertificate:
 
 
 def hypotheses(request: Request, trainer: NeuroTron, constants: SharpConstants) -> list[Assumption]:
-    """Return what the certificate asks of problem, trainer and attack."""
+    """Return what the certificate assumes about problem, trainer and attack."""
     found = [
         linear_or_parity(request.problem),
         *labels(request.problem),
         request.covered("sharp"),
         finite_constant(
             "moments",
-            "E[ω²‖Mx‖²xxᵀ] is finite and known, where ω = ‖x‖⁻²"
+            "The largest constant, made of weighted moments E[ω²‖Mx‖²xxᵀ] of the inputs with "
+            "ω = ‖x‖⁻², is finite and known."
             if trainer.weighting
-            else "E[‖Mx‖²xxᵀ], made of fourth moments of x, is finite and known",
+            else "The largest constant, made of fourth moments E[‖Mx‖²xxᵀ] of the inputs, is "
+            "finite and known.",
             constants.largest(disturbed=is_disturbed(request.problem, request.attack)),
             request.other_moments(trainer),
         ),
@@ -106,11 +108,11 @@ def _settles(recursion: Recursion, step_size: float, steps: int | None) -> Assum
     largest = recursion.pull / recursion.square
     return Assumption(
         "step size",
-        f"η < (1+α)λ1/(L2²/b + (1 − 1/b)L1²) = {largest:.4g}, so that the error settles",
+        f"The step size is below {largest:.4g}, so that the error does not grow in the long run.",
         step_size,
         f"< {largest:.4g}",
         step_size < largest,
-        f"the fastest step size is {recursion.fastest:.4g}",
+        f"The fastest step size is {recursion.fastest:.4g}.",
         blocking=steps is None,
     )
 
@@ -194,8 +196,8 @@ def _iterated(
     last = int(record[-1])
     if last > MOST_FOLLOWED:
         raise _check.InputError(
-            "the schedule was made for another problem or attack: its guarantee is computed step "
-            f"by step, for at most {MOST_FOLLOWED:,} steps"
+            "the schedule was made for another problem or attack, so its guarantee is computed "
+            f"step by step: give at most {MOST_FOLLOWED:,} steps"
         )
     roots, added = np.empty(last + 1), np.empty(last + 1)
     delta, own, excess = start, trainer.start, rounding.storage

@@ -1,4 +1,4 @@
-"""What is guaranteed before training: the error of an arm after so many steps."""
+"""What is guaranteed before training: the error of an arm after a number of steps."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROUNDING = 1e-9
 """A radius is rounded up by this part: more than the rounding errors of a million steps."""
 
 METHOD_NAMES = {
-    "sharp": "the sharp certificate",
+    "sharp": "sharp certificate",
     "theorem1": "Theorem 1 of the paper",
     "measured": "measurement",
 }
@@ -32,14 +32,14 @@ METHOD_NAMES = {
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TrainingCertificate(Certificate):
-    """A statement about ‖w − w*‖ after an arm has been trained."""
+    """A statement about the error ‖w − w*‖ after an arm has been trained."""
 
     method: str
     arm: Arm
     budget: Budget
     batch_size: int
     steps: int | None
-    """After how many steps; None for ever more of them."""
+    """The number of steps; None for the limit of ever more steps."""
     initial_error: float
     step_size: float | None = None
     """η; None for a schedule."""
@@ -47,16 +47,16 @@ class TrainingCertificate(Certificate):
     mean_square_bounds: Array = field(default_factory=lambda: np.full(1, np.inf))
     """A bound on E‖w − w*‖² after each number of steps in `at_steps` (measured, if empirical)."""
     floor: float = math.inf
-    """Where √E‖w − w*‖² ends with this step size."""
+    """The bound that √E‖w − w*‖² tends to with this step size."""
     limit: float = math.inf
-    """What no step size gets √E‖w − w*‖² below."""
+    """The best possible bound on √E‖w − w*‖²: no step size reaches less."""
     rounding: float = 0.0
-    """The part of √E‖w − w*‖² that allows for rounding errors; the theorem's own number is the
-    rest. Radius, bounds, floor and limit all include theirs."""
+    """The part of the bound on √E‖w − w*‖² that allows for rounding errors. The radius, the bounds,
+    the floor and the limit all include such a part."""
     risk: float = math.inf
     """c with E(f_w(x) − f_{w*}(x))² ≤ c ‖w − w*‖²."""
     this_attack: bool = False
-    """Whether it holds against the arm's own attack only, whose chance β(x) was used."""
+    """Whether it holds against the arm's own attack only, whose probability β(x) was used."""
     any_time: bool = False
     """Whether √(mean_square_bounds/failure) bounds the errors of all steps at once."""
     constants: dict[str, float] = field(default_factory=dict)
@@ -65,6 +65,16 @@ class TrainingCertificate(Certificate):
     def radius_of(root: float, failure: float) -> float:
         """Return ε with √E‖w − w*‖² ≤ ε√δ, by Markov's inequality P(‖w − w*‖ > ε) ≤ δ."""
         return root / math.sqrt(failure) * (1.0 + ROUNDING)
+
+    @property
+    def prediction_error(self) -> float:
+        """A bound on the root mean squared prediction error, in the units of the labels.
+
+        √E(f_w(x) − f_{w*}(x))² over new inputs x is at most this, with the same probability as the
+        radius. It is infinite where the second moments of the inputs are infinite or not known.
+        """
+        known = self.holds and math.isfinite(self.risk)
+        return math.sqrt(self.risk) * self.radius if known else math.inf
 
     @property
     def is_rounding(self) -> bool:
@@ -83,75 +93,109 @@ class TrainingCertificate(Certificate):
         )
 
     @property
+    def facts(self) -> dict[str, str]:
+        """The main numbers as text, by what they are."""
+        steps = "ever more" if self.steps is None else f"{self.steps:,}"
+        facts = {"trainer": repr(self.arm.trainer), "steps": steps, **super().facts}
+        if math.isfinite(self.prediction_error):
+            facts["prediction error"] = f"at most {up(self.prediction_error)}"
+        return facts | {"probability": f"at least {self.confidence_text}"} if self.holds else facts
+
+    @property
     def _title(self) -> str:
         """What the claim rests on."""
+        name = METHOD_NAMES[self.method]
         if not self.holds:
-            return f"No guarantee ({METHOD_NAMES[self.method]})."
+            return f"No guarantee ({name})."
         return {
-            "theorem": f"Theorem ({METHOD_NAMES[self.method]}).",
+            "theorem": f"Guaranteed ({name}).",
             "plug-in": (
-                f"Plug-in estimate ({METHOD_NAMES[self.method]} with constants taken from rows of "
-                "data, as if they were all there is and met every assumption)."
+                f"Plug-in estimate ({name} with constants computed from rows of data, as if the "
+                "rows were the whole law and met every assumption)."
             ),
             "empirical": "Measured, not proved.",
         }[self.kind]
 
     @property
+    def _work(self) -> str:
+        return f"{self.arm.trainer!r} with batches of {self.batch_size}"
+
+    @property
     def _claim(self) -> str:
-        when = "in the long run" if self.steps is None else f"after {self.steps:,} steps"
-        work = f"{self.arm.trainer!r} on batches of {self.batch_size}"
         if not self.holds:
-            blocking = [a.name for a in self.failed if a.blocking]
-            reasons = blocking or [a.name for a in self.failed]
-            because = "it did not stay bounded"
-            if reasons:
-                because = f"this does not hold: {'; '.join(reasons)}"
-            return f"{self._against}, for {work}, because {because}."
+            return self._refusal
+        sure = f"with probability at least {self.confidence_text}"
+        root = up(self.radius * math.sqrt(self.failure))
         if self.kind == "empirical":
             under = "honest labels" if self.arm.attack is None else repr(self.arm.attack)
             return (
-                f"{when.capitalize()} of {work} under {under}, a new run ends within "
-                f"‖w − w*‖ ≤ {up(self.radius)} with probability at least {self.chance}: the "
-                "largest error of enough runs for that. It says nothing of other attacks."
+                f"After {self.steps:,} steps of {self._work} under {under}, the error ‖w − w*‖ of "
+                f"a new run is at most {up(self.radius)} {sure}{self._predictions}. The number is "
+                "the largest error of enough runs for that probability. It says nothing about "
+                "other attacks."
             )
-        mean = self.radius * math.sqrt(self.failure)
-        bound = f"‖w − w*‖ ≤ {up(self.radius)} (root mean square at most {up(mean)})"
-        start = f"from a start at distance of about {self.initial_error:.6g}"
-        text = (
-            f"{self._against}, {when} of {work}, {start}, it holds with probability at least "
-            f"{self.chance} that {bound}."
-        )
         if self.steps is None:
             text = (
-                f"{self._against}, {work}, {start}, comes with probability at least "
-                f"{self.chance} as near as one likes to {bound}, if there are enough steps."
+                f"With ever more steps of {self._work}, the bound on the error ‖w − w*‖ that holds "
+                f"{sure} tends to {up(self.radius)} (root mean square {root}){self._predictions}."
             )
-        if self.is_rounding:
-            text += (
-                " That is what floating point is certain to resolve: the theorem's own number is "
-                "smaller, and not resolved by floating point."
+        else:
+            text = (
+                f"After {self.steps:,} steps of {self._work}, the error ‖w − w*‖ is at most "
+                f"{up(self.radius)} {sure} (root mean square at most {root}){self._predictions}."
             )
-        if self.any_time:
-            text += (
-                " Up to rounding errors, the same bounds hold for all steps at once, not only the "
-                "last."
-            )
-        if mean >= self.initial_error:
-            text += " That is no better than the start."
-        return text
+        text += f" Training starts at an error of at most {up(self.initial_error)}."
+        return f"{text} {self._against}{self._remarks}"
+
+    @property
+    def _refusal(self) -> str:
+        """What is not guaranteed, and why."""
+        names = [a.name for a in self.failed if a.blocking] or [a.name for a in self.failed]
+        why = "the error did not stay bounded"
+        if names:
+            why = f"this does not hold: {', '.join(names)}"
+        return f"Nothing is guaranteed for {self._work}, because {why}."
+
+    @property
+    def _predictions(self) -> str:
+        if not math.isfinite(self.prediction_error):
+            return ""
+        return (
+            f", so predictions are off by at most {up(self.prediction_error)} (root mean square "
+            "over new inputs, in label units)"
+        )
 
     @property
     def _against(self) -> str:
+        """Against which attacks it holds."""
         theta, beta = self.budget.bound, self.budget.probability
         if theta == 0.0 or beta == 0.0:
-            return "With honest labels"
+            return "Labels are honest."
         if theta is None or self.this_attack:
-            return f"Against {self.arm.attack!r}" + " alone" * self.this_attack
-        looks = "at its own sample and the past" if self.budget.scope == "query" else "at the batch"
+            return f"This holds against {self.arm.attack!r}" + " alone" * self.this_attack + "."
+        sees = "its own sample" if self.budget.scope == "query" else "the whole batch"
         return (
-            f"Against any attacker who looks {looks} and changes each label by at most θ = "
-            f"{theta!r}, by a coin of its own of chance at most β = {beta!r}"
+            f"This holds against every attack that changes each label by at most θ = {theta!r}, "
+            f"attacks each label independently with probability at most β = {beta!r}, and sees "
+            f"no more than {sees} and the past."
         )
+
+    @property
+    def _remarks(self) -> str:
+        text = ""
+        if self.is_rounding:
+            text += (
+                " The radius is what floating point is certain to resolve: the theorem's own "
+                "number is smaller, and not resolved by floating point."
+            )
+        if self.any_time:
+            text += (
+                " Up to rounding errors, the bounds hold for all steps at once, not only for the "
+                "last one."
+            )
+        if self.radius * math.sqrt(self.failure) >= self.initial_error:
+            text += " This is no better than the start."
+        return text
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON; what is infinite is None."""
@@ -166,7 +210,8 @@ class TrainingCertificate(Certificate):
             "floor": finite(self.floor),
             "limit": finite(self.limit),
             "rounding": finite(self.rounding),
-            "risk": finite(self.risk * self.radius**2) if self.holds else None,
+            "risk": finite(self.risk),
+            "prediction_error": finite(self.prediction_error),
             "any_time": self.any_time,
             "this_attack": self.this_attack,
             "budget": {
@@ -180,7 +225,7 @@ class TrainingCertificate(Certificate):
         }  # fmt: skip
 
     def plot(self, path: str | Path | None = None, *, run: Trajectories | None = None) -> Any:
-        """Draw the certified error over the steps, with the measured one of a `run` if given."""
+        """Draw the guaranteed error over the steps, and the measured one of a `run` if given."""
         from neurotron.figures.certificate import plot_certificate
 
         return plot_certificate(self, path, run=run)

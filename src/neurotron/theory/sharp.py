@@ -35,6 +35,7 @@ __all__ = [
     "SharpConstants",
     "fastest_step",
     "is_disturbed",
+    "risk_constant",
     "sharp_constants",
     "sharp_recursion",
 ]
@@ -200,7 +201,18 @@ def _split(network: FilterNetwork, quartic: Array) -> float:
     return largest_root(both) ** 2
 
 
+def risk_constant(problem: Problem) -> float:
+    """Return c with E[(f_w(x) − f_{w*}(x))²] ≤ c ‖w − w*‖² over new inputs x.
+
+    It is infinite where no such c is known: without second moments, for corrupted inputs, or if
+    inputs are not symmetric and the network is not linear.
+    """
+    law = problem.law
+    exact = (law.symmetric or problem.network.leak == 1.0) and not law.corrupted
+    return _risk(problem) if exact else math.inf
+
+
 def _risk(problem: Problem) -> float:
-    """Return the same with Σ in place of Q: the mean squared error of predictions."""
+    """Return what `_split` returns with Σ in place of Q, as if inputs were symmetric."""
     covariance = problem.covariance
     return math.inf if covariance is None else _split(problem.network, covariance)

@@ -1,4 +1,4 @@
-"""`plan`: of bound, probability, accuracy and steps, give three and get the fourth."""
+"""`plan`: give three of bound, probability, accuracy and steps; the planner finds the fourth."""
 
 from neurotron.guarantees.plan.planner import Plan, plan
 from neurotron.guarantees.plan.search import NotAchievable

@@ -1,4 +1,4 @@
-"""What a planner asks of a guarantee: how far it reaches, and how fast."""
+"""What the planner needs to know about a guarantee: how far it reaches, and how fast."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ class Model(ABC):
     """Whether it only allows targets below the start."""
 
     obstacles: list[str]
-    """Hypotheses that do not hold whatever the budget, each with what to change."""
+    """Assumptions that do not hold for any budget, each with what to change."""
     evaluations = 0
 
     @abstractmethod
     def limit(self, budget: Budget) -> float:
-        """Return what no step size gets the root mean squared error of exact numbers below."""
+        """Return the best possible bound on the root mean squared error, in exact numbers."""
 
     @abstractmethod
     def resolution(self, budget: Budget) -> float:
-        """Return the same of computed numbers: what rounding errors add is included."""
+        """Return the same bound for computed numbers, with what rounding errors add."""
 
     @abstractmethod
     def reach(self, budget: Budget, start: float, target: float) -> Choice | None:
@@ -84,7 +84,7 @@ class SharpModel(Model):
         self.obstacles = [a.explanation for a in found if a.blocking and not a.holds]
 
     def recursion(self, budget: Budget) -> Recursion:
-        """Return F against a budget; a given attack's own chance β(x) is used where known."""
+        """Return F against a budget; the probability β(x) of a given attack is used if known."""
         attack = self.request.attack
         against = attack if isinstance(attack, Attack) else budget
         moments = attack_moments(
@@ -101,7 +101,7 @@ class SharpModel(Model):
 
     @cached_property
     def rounding(self) -> Rounding:
-        """What rounding errors add, the same whoever attacks."""
+        """What rounding errors add, with any attack."""
         recursion = self.recursion(NO_ATTACK)
         return self.request.rounding(self.constants.spread, recursion.pull, recursion.square)
 

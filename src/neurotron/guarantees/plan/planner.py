@@ -1,4 +1,4 @@
-"""`plan`: of bound, probability, accuracy and steps, give three and get the fourth."""
+"""`plan`: give three of bound, probability, accuracy and steps; the planner finds the fourth."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import Any
 
 from neurotron import _check
 from neurotron._digits import up
+from neurotron._html import card
 from neurotron._types import Array
 from neurotron.attacks import Attack
 from neurotron.attacks.budget import Budget, budget_of
+from neurotron.guarantees.certificate import WIDTH, fill
 from neurotron.guarantees.certify import certify
 from neurotron.guarantees.plan.models import Model, PaperModel, SharpModel
 from neurotron.guarantees.plan.search import Found, NotAchievable, Search
@@ -25,34 +27,49 @@ __all__ = ["Plan", "plan"]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Plan:
-    """What to run, for how long, and what is then guaranteed."""
+    """Which trainer to run for how many steps, and what is then guaranteed."""
 
     arm: Arm
     steps: int
     certificate: TrainingCertificate
     asked: str
-    """Which of bound, probability, accuracy and steps was the question."""
+    """Which of bound, probability, accuracy and steps was left out and found."""
     answer: float
     evaluations: int
-    """How often a guarantee was evaluated on the way."""
+    """How often a guarantee was evaluated to find it."""
 
     @property
     def statement(self) -> str:
-        """The answer, and the trainer it is for."""
-        name = {"bound": "θ", "probability": "β", "accuracy": "ε", "steps": "T"}[self.asked]
-        sign = {"accuracy": "=", "steps": "="}.get(self.asked, "up to")
-        return f"Plan: {self.asked} {name} {sign} {self._answer}, with {self.arm.trainer!r}."
+        """The answer, and what to run for it."""
+        found = {
+            "accuracy": "the best accuracy that can be guaranteed is ε =",
+            "bound": "the largest bound that can be tolerated is θ =",
+            "probability": "the largest probability that can be tolerated is β =",
+        }
+        answer = "" if self.asked == "steps" else f"{found[self.asked]} {self._answer}: "
+        return f"Plan: {answer}train {self.arm.trainer!r} for {self.steps:,} steps."
+
+    def to_text(self, width: int = WIDTH) -> str:
+        """Return the statement and its certificate, wrapped at words to lines of this width."""
+        return f"{fill(self.statement, width)}\n{self.certificate.to_text(width)}"
 
     def __str__(self) -> str:
-        return f"{self.statement}\n{self.certificate}"
+        return self.to_text()
 
     def __repr__(self) -> str:
-        steps = "" if self.asked == "steps" else f"steps={self.steps:,}, "
-        return f"Plan({self.asked}={self._answer}, {steps}{self.certificate!r})"
+        shown = {self.asked: self._answer, "steps": f"{self.steps:,}"}
+        if self.asked != "accuracy":
+            shown["radius"] = up(self.certificate.radius)
+        shown["confidence"] = f"{self.certificate.confidence:g}"
+        return f"Plan({', '.join(f'{name}={value}' for name, value in shown.items())})"
+
+    def _repr_html_(self) -> str:
+        facts = {self.asked: self._answer, **self.certificate.facts}
+        return card("Plan", facts, note=self.certificate.statement)
 
     @property
     def _answer(self) -> str:
-        """The answer as text on the safe side; a bound or a probability has six digits at most."""
+        """The answer as text: an accuracy is rounded up, a bound or probability has six digits."""
         if self.asked == "steps":
             return f"{self.steps:,}"
         return up(self.answer) if self.asked == "accuracy" else f"{self.answer:.6g}"
@@ -82,30 +99,31 @@ def plan(
     initial_error: float | None = None,
     method: str = "sharp",
 ) -> Plan:
-    """Return step size, steps and guarantee; exactly one of four numbers is left out and found.
+    """Return the step size, the steps and the guarantee that answer a question.
 
-    The four are the attacker's `bound` θ and `probability` β (in the attack or `Budget`), the
-    `accuracy` ε and the `steps`. Found are the fewest steps, the smallest ε, the largest θ or β for
-    which ‖w − w*‖ ≤ ε holds with chance 1 − δ, each on the safe side. What cannot be guaranteed
-    raises `NotAchievable`, with the reason and what is nearest.
+    Give three of four numbers; the planner finds the fourth. The four are the attack's `bound` θ
+    and `probability` β (in the attack or `Budget`), the `accuracy` ε and the `steps`. The planner
+    finds the fewest steps, the smallest ε, or the largest θ or β for which ‖w − w*‖ ≤ ε holds with
+    probability 1 − δ, each on the safe side. If nothing can be guaranteed, it raises
+    `NotAchievable` with the reason and the nearest achievable number.
 
     Parameters
     ----------
     problem, batch_size
         What would be simulated.
     attack
-        Whom to guarantee against: an attack, a `Budget` (with at most one number left out), or
-        None for honest labels.
+        What the guarantee holds against: an attack, a `Budget` (with at most one number left out),
+        or None for honest labels.
     accuracy, steps, failure
-        ε, the number of updates, and δ.
+        ε, the number of updates, and δ, the probability with which the guarantee may be wrong.
     sensing, weighting
-        The trainer's, as in `NeuroTron`.
+        Those of the trainer, as in `NeuroTron`.
     step_size
-        "constant" for the best single step size, "scheduled" for the best at every step.
+        "constant" for the best single step size, "scheduled" for the best one at every step.
     initial_error
-        A bound on ‖w_1 − w*‖, for those who do not know w*.
+        A bound on the error at the start, ‖w_1 − w*‖, for problems whose w* is unknown.
     method
-        "sharp", or "theorem1" for the paper's.
+        "sharp", or "theorem1" for the paper's theorem.
 
     Examples
     --------
@@ -120,8 +138,8 @@ def plan(
     >>> try:
     ...     nt.plan(problem, attack, accuracy=0.1, batch_size=16)
     ... except nt.NotAchievable as reason:
-    ...     print(str(reason).partition("; ")[2])
-    the nearest achievable accuracy is above 0.1269
+    ...     print(str(reason).partition(". ")[2])
+    Ask for an accuracy above 0.1269, such as 0.1282.
     """
     _check.instance("problem", problem, Problem).law.require_clean("a plan")
     budget = _budget(attack)
@@ -141,7 +159,7 @@ def plan(
         attack if asked in ("steps", "accuracy") else _filled(budget, method),
     )
     if request.start == 0.0:
-        raise NotAchievable("nothing to plan: the start is at the true weights")
+        raise NotAchievable("there is nothing to plan: training starts at the true weights")
     model = _model(request, trainer, method, step_size)
     found = getattr(Search(model, budget, request, accuracy), asked)()
     assert isinstance(found, Found)
@@ -155,9 +173,8 @@ def plan(
     )  # fmt: skip
     if accuracy is not None and certificate.radius > accuracy:  # only a schedule goes on too long
         raise NotAchievable(
-            f"not achievable, because rounding errors add up in {made:,} steps that become ever "
-            f"smaller; the nearest achievable accuracy is {up(certificate.radius)}, or take fewer "
-            "steps"
+            f"not achievable: the steps become ever smaller, and over {made:,} of them rounding "
+            f"errors add up. Ask for an accuracy of {up(certificate.radius)}, or use fewer steps."
         )
     answers = {
         "bound": found.bound, "probability": found.probability, "accuracy": certificate.radius,
@@ -167,16 +184,20 @@ def plan(
 
 
 def _model(request: Request, trainer: NeuroTron, method: str, step_size: str) -> Model:
-    """Return the guarantee to plan with, or say why there is none."""
+    """Return the guarantee to plan with; refuse if an assumption does not hold."""
     model: Model
     if method == "sharp":
         model = SharpModel(request, trainer, scheduled=step_size == "scheduled")
     elif step_size == "scheduled":
-        raise _check.InputError("Theorem 1 is about one step size: use method='sharp'")
+        raise _check.InputError(
+            "Theorem 1 is about a constant step size: use method='sharp' for a schedule"
+        )
     else:
         model = PaperModel(request, trainer)
     if model.obstacles:
-        raise NotAchievable(f"not achievable, because of {'; '.join(model.obstacles)}")
+        raise NotAchievable(
+            f"not achievable, because an assumption does not hold. {' '.join(model.obstacles)}"
+        )
     return model
 
 
@@ -187,16 +208,16 @@ def _budget(attack: Attack | Budget | None) -> Budget:
         )
     if isinstance(attack, Attack) and not attack.covered:
         raise NotAchievable(
-            f"no guarantee covers {attack!r}: plan against a Budget, or certify with "
-            "method='measured'"
+            f"not achievable, because no guarantee covers {attack!r}: plan against a Budget, or "
+            "use certify(…, method='measured')"
         )
     return budget_of(attack)
 
 
 def _filled(budget: Budget, method: str) -> Budget:
-    """Return the budget with a number for what is asked, to check the hypotheses with.
+    """Return the budget with a number for what is left out, to check the assumptions with.
 
-    The sharp certificate needs to know that somebody attacks; c_trade > 0 is not asked for yet.
+    The sharp certificate needs to know that there is an attack; c_trade > 0 is not required yet.
     """
     some = 1.0 if method == "sharp" else 0.0
     return dataclasses.replace(
@@ -213,8 +234,8 @@ def _asked(budget: Budget, accuracy: float | None, steps: int | None) -> str:
     }  # fmt: skip
     missing = [name for name, value in given.items() if value is None]
     if len(missing) != 1:
-        left = f"{' and '.join(missing)} are missing" if missing else "all four are given"
+        left = f"missing are {', '.join(missing)}" if missing else "all four are given"
         raise _check.InputError(
-            f"leave out exactly one of bound, probability, accuracy and steps: {left}"
+            f"give exactly three of bound, probability, accuracy and steps: {left}"
         )
     return missing[0]

@@ -1,4 +1,4 @@
-"""The four searches behind `plan`: each stays on the safe side, and ends."""
+"""The four searches behind `plan`: each stays on the safe side and is sure to end."""
 
 from __future__ import annotations
 
@@ -20,16 +20,19 @@ __all__ = ["MOST_EVALUATIONS", "Found", "NotAchievable", "Search"]
 MOST_EVALUATIONS = (HALVINGS + 4) * Model.MOST_EVALUATIONS
 """A search never evaluates a guarantee more often than this."""
 
+ABOVE = 1.01
+"""An accuracy that is larger than the best one by this factor is suggested instead of it."""
+
 MARGIN = 4.0 * ROUNDING
-"""Part of ε²δ that is kept in hand, so that the certificate's radius is not above ε."""
+"""Part of ε²δ that is kept in reserve, so that the certificate's radius is not above ε."""
 
 
 class NotAchievable(_check.InputError):
-    """What was asked for cannot be guaranteed; the message says why, and what is nearest."""
+    """What was asked for cannot be guaranteed. The message says why, and what can be."""
 
 
 class Found(NamedTuple):
-    """What can be guaranteed: against whom, with which step size, and within how many steps."""
+    """What can be guaranteed: against which attack, with which step size, in how many steps."""
 
     bound: float
     probability: float
@@ -61,8 +64,9 @@ class Search:
             self.target = accuracy**2 * request.failure * (1.0 - MARGIN)
             if model.only_progress and self.target >= self.start:
                 raise NotAchievable(
-                    "not achievable, because Theorem 1 needs ε²δ < ‖w₁ − w*‖²; the "
-                    f"nearest achievable accuracy is below {self._radius(self.start):.4g}"
+                    "not achievable, because Theorem 1 needs an accuracy that is better than the "
+                    f"start: ε²δ < ‖w₁ − w*‖². Ask for an accuracy below "
+                    f"{self._radius(self.start):.4g}."
                 )
             self._require_resolved(Budget(0.0, 0.0))
 
@@ -71,17 +75,16 @@ class Search:
         limit = self.model.limit(self.budget)
         if self.target <= limit**2:  # even for a start within it: training would be free to leave
             raise NotAchievable(
-                f"not achievable, because an attacker with {self._attacker} can hold the "
-                f"guaranteed root mean squared error at {limit:.4g}; the nearest achievable "
-                f"accuracy is above {up(self._radius(limit**2))}"
+                f"not achievable, because an attack with {self._attack} can keep the guaranteed "
+                f"root mean squared error at {limit:.4g}. {self._ask(limit)}"
             )
         self._require_resolved(self.budget)
         choice = self._reach(self.budget, self.target)
         if choice is None:
             raise NotAchievable(
-                f"not achievable, because it takes more than {MOST_STEPS:,} steps, or so many that "
-                "their rounding errors are too large: the accuracy is too close to what no number "
-                f"of steps reaches, {self._radius(self.model.resolution(self.budget) ** 2):.6g}"
+                f"not achievable, because it would take more than {MOST_STEPS:,} steps, or so many "
+                "that their rounding errors become too large. "
+                f"{self._ask(self.model.resolution(self.budget))}"
             )
         choice = self.model.refined(self.budget, self.start, self.target, choice)
         return self._found(self.budget, choice)
@@ -91,9 +94,9 @@ class Search:
         root, limit = math.sqrt(self.start), self.model.limit(self.budget)
         if root <= limit:
             raise NotAchievable(
-                f"not achievable, because the start, ‖w − w*‖ ≤ {root:.4g}, is already better than "
-                f"the {limit:.4g} at which an attacker with {self._attacker} can hold the "
-                "guaranteed root mean squared error"
+                f"not achievable: training starts at an error of {root:.4g}, which is already "
+                f"better than the {limit:.4g} at which an attack with {self._attack} can keep the "
+                "guaranteed root mean squared error. Plan against a weaker attack."
             )
 
         def target(logarithm: float) -> float:
@@ -107,7 +110,7 @@ class Search:
         if choice is None:
             raise NotAchievable(
                 f"not achievable, because {self.most:,} steps are not certain to bring the weights "
-                "any closer than they are"
+                "closer to the true ones. Use more steps."
             )
         return self._found(self.budget, choice)
 
@@ -115,11 +118,15 @@ class Search:
         """Find the largest θ, by halving between 0 and where the limit is the accuracy."""
         unit = self.model.limit(self._with(bound=1.0))
         if unit == 0.0:
-            raise NotAchievable("nobody attacks with probability 0: every bound is tolerated")
+            raise NotAchievable(
+                "every bound is tolerated, because the probability of an attack is 0: give a "
+                "larger one"
+            )
         if unit == math.inf:
             raise NotAchievable(
-                "not achievable, because no bound above 0 is tolerated: c_trade is not positive "
-                f"with probability {self.budget.probability:g}"
+                "not achievable, because no bound above 0 is tolerated: with probability "
+                f"{self.budget.probability:g}, c_trade is not positive. Use a smaller probability, "
+                "or method='sharp'."
             )
         return self._largest("bound", min(math.sqrt(self.target) / unit, 1e70))
 
@@ -147,8 +154,8 @@ class Search:
         if self.target <= resolved**2 and math.isfinite(resolved):
             raise NotAchievable(
                 "not achievable, because floating point is not certain to resolve it: rounding "
-                f"errors alone may hold the root mean squared error at {up(resolved)}; the nearest "
-                f"achievable accuracy is above {up(self._radius(resolved**2))}"
+                f"errors alone may keep the root mean squared error at {up(resolved)}. "
+                f"{self._ask(resolved)}"
             )
 
     def _require_clean(self) -> None:
@@ -157,10 +164,10 @@ class Search:
         if self._reach(honest, self.target) is not None:
             return
         choice = self.model.reach(honest, self.start, self.target)
-        nearest = "" if choice is None else f"; the nearest achievable is {choice.steps:,.0f} steps"
+        remedy = "" if choice is None else f" Use at least {choice.steps:,.0f} steps."
         raise NotAchievable(
-            f"not achievable, because even with honest labels {self.most:,} steps do not suffice"
-            f"{nearest}"
+            f"not achievable, because {self.most:,} steps are not enough even with honest labels."
+            f"{remedy}"
         )
 
     def _reach(self, budget: Budget, target: float) -> Choice | None:
@@ -183,6 +190,11 @@ class Search:
     def _radius(self, target: float) -> float:
         return math.sqrt(target / self.failure)
 
+    def _ask(self, root: float) -> str:
+        """Say which accuracy to ask for, above the root mean square that cannot be reached."""
+        least = self._radius(root**2)
+        return f"Ask for an accuracy above {up(least)}, such as {up(ABOVE * least)}."
+
     @property
-    def _attacker(self) -> str:
+    def _attack(self) -> str:
         return f"θ = {self.budget.bound:g}, β = {self.budget.probability:g}"

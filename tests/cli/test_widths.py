@@ -1,0 +1,68 @@
+"""What is printed fits the terminal, and no word of it is cut."""
+
+from __future__ import annotations
+
+import pytest
+from tests.support.cli import in_this_process
+
+from neurotron.cli.options import wrapped
+
+WIDTHS = [40, 60, 80, 120]
+TINY = ["--n-inputs", "12", "--filter-size", "4"]
+PLAN = ["plan", *TINY, "--bound", "0.5", "--probability", "0.3", "--accuracy", "2"]
+COMMANDS = {
+    "simulate": ["simulate", *TINY, "--steps", "20", "--trainer", "neuro-tron", "--trainer", "sgd"],
+    "plan": [*PLAN, "--simulate"],
+    "certify": ["certify", *TINY, "--steps", "500"],
+    "no guarantee": ["certify", *TINY, "--law", "student-t:dof=4"],
+    "theorem1": ["certify", *TINY, "--method", "theorem1"],
+    "list": ["list"],
+    "studies": ["list", "studies"],
+}
+
+
+def at(width: int, arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
+    monkeypatch.setenv("COLUMNS", str(width))
+    done = in_this_process(*arguments)
+    return done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_lines_fit_the_terminal_and_no_word_is_cut(name, monkeypatch):
+    whole = set(at(400, COMMANDS[name], monkeypatch)[0].split())
+    for width in WIDTHS:
+        printed, _ = at(width, COMMANDS[name], monkeypatch)
+        for line in printed.splitlines():
+            assert len(line.rstrip()) <= width or len(line.split()) <= 2, (width, line)
+        assert set(printed.split()) <= whole, (width, set(printed.split()) - whole)
+
+
+@pytest.mark.parametrize("name", ["attacks", "laws", "networks", "trainers", "claims"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_tables_fit_the_terminal(name, width, monkeypatch):
+    printed, _ = at(width, ["list", name], monkeypatch)
+    assert max(len(line.rstrip()) for line in printed.splitlines()) <= width
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_errors_wrap_in_a_terminal_and_are_one_line_in_a_log(width, monkeypatch):
+    wrong = [*PLAN[:-1], "0.01"]
+    _, log = at(width, wrong, monkeypatch)
+    assert log.count("\n") == 1
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    _, shown = at(width, wrong, monkeypatch)
+    assert shown.split() == log.split()
+    assert max(map(len, shown.splitlines())) <= width
+
+
+def test_a_path_is_left_whole_however_long_it_is(tmp_path, monkeypatch):
+    picture = tmp_path / f"{'long' * 20}.svg"
+    printed, _ = at(40, [*COMMANDS["simulate"], "--plot", str(picture)], monkeypatch)
+    assert f"Picture: {picture}" in printed.splitlines()
+
+
+def test_a_path_within_a_sentence_is_left_whole():
+    path = "/a/very/long/path/that/users-copy"
+    lines = wrapped(f"there is no folder {path} here", 20).splitlines()
+    assert lines == ["there is no folder", path, "here"]
+    assert wrapped("  one two three", 10).splitlines() == ["  one two", "  three"]
