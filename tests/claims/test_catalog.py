@@ -58,7 +58,7 @@ def test_every_claim_is_named_by_a_study_of_the_catalog():
     ("claims", "complaint"),
     [
         ('["grows-with-bond"]', "unknown claim 'grows-with-bond': did you mean 'grows-with-bound'"),
-        ('["certificate-holds", "certificate-holds"]', "names 'certificate-holds' twice"),
+        ('["certificate-holds", "certificate-holds"]', "lists 'certificate-holds' twice"),
     ],
 )
 def test_claims_that_do_not_exist_or_come_twice_are_refused_when_a_study_is_read(claims, complaint):
