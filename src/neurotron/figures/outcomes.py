@@ -205,9 +205,8 @@ def mirror(view: View, name: str, title: str, about: str) -> Iterator[Chart]:
         return
     caption = (
         f"{about} Each dot is one run ({view.replicates(settings)} at every level of the attack), "
-        "and below each trainer is the number of its runs that found w*. In a column the levels of "
-        "the attack go from left to right; if there is only one level, the replicates do. Runs "
-        f"that diverged have no dot.{left_out}"
+        "and below each trainer is the number of its runs that found w*. The dots of a column are "
+        f"in the order of the levels of the attack. Runs that diverged have no dot.{left_out}"
     )
     if most > MOST_DOTS:
         caption += f" A column has at most {MOST_DOTS} dots: of more runs, so many are shown."
@@ -261,19 +260,16 @@ def _found(view: View, setting: str, arms: Met) -> str:
 def _cosines(view: View, setting: str, trainer: str, arms: Met, place: int) -> Line:
     """Return a dot for every run of a trainer."""
     dots = []
-    for i, (met, arm) in enumerate(arms):
+    for met, arm in arms:
         level = f"θ = {met.level[0]:g}, β = {met.level[1]:g}"
         runs = view.runs[setting, arm]
         ended = runs.filter(runs["outcome"] != "diverged").select("replicate", "cosine")
-        for j, (replicate, cosine) in enumerate(ended.iter_rows()):
-            if np.isfinite(cosine):
-                offset = _offset(i, len(arms)) if len(arms) > 1 else _offset(j, len(ended))
-                dots.append((place + offset, -cosine, f"replicate {replicate}, {level}"))
-    x, y = (np.array([dot[j] for dot in dots], dtype=np.float64) for j in (0, 1))
-    notes = tuple(dot[2] for dot in dots)
+        dots += [
+            (-cosine, f"replicate {replicate}, {level}")
+            for replicate, cosine in ended.iter_rows()
+            if np.isfinite(cosine)
+        ]
+    x = place + (np.linspace(-0.3, 0.3, len(dots)) if len(dots) > 1 else np.zeros(len(dots)))
+    y = np.array([cosine for cosine, _ in dots], dtype=np.float64)
+    notes = tuple(note for _, note in dots)
     return Line(trainer, x, y, view.styles[trainer], joined=False, notes=notes)
-
-
-def _offset(number: int, of: int) -> float:
-    """Return where in its column one of several stands, from −0.3 to 0.3."""
-    return 0.6 * (number / (of - 1) - 0.5) if of > 1 else 0.0

@@ -118,7 +118,9 @@ def _neuro_tron_alone(view: View, found: list[SettingRuns]) -> Iterator[Chart]:
             _alone(_attacked(sweep), setting) for sweep, setting in pairs if sweep is not None
         ]
         if sweeps:
-            about = f"Neuro-Tron with the input laws of the paper, for several values of the {varied}."
+            about = (
+                f"Neuro-Tron with the input laws of the paper, for several values of the {varied}."
+            )
             yield _figure(number, levels_of(view, f"figure-{number}", title, sweeps, about))
 
 

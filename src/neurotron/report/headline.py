@@ -135,12 +135,12 @@ def rivalry(results: Results) -> Rivalry | None:
 
 def _of_rivals(pair: Rivalry) -> Headline:
     on = "on" if pair.noun == "networks" else "in"
-    of_these = "all of them" if pair.mirrored == pair.missed else f"{pair.mirrored:,} of them"
+    missed = f"missed it {on} {pair.missed:,} and " if pair.missed > pair.mirrored else ""
+    of_these = f"{pair.mirrored:,}{' of them' if missed else ''}"
     parts = [
         f"With {pair.share} of the labels attacked, {pair.ours} found the true filter {on} "
         f"{_part(pair.found, pair.networks)} {pair.noun}",
-        f"{pair.theirs} missed it {on} {pair.missed:,} and ended at its mirror image {on} "
-        f"{of_these}",
+        f"{pair.theirs} {missed}ended at its mirror image {on} {of_these}",
     ]
     if 2 * pair.closer > pair.both:
         parts.append(
@@ -208,7 +208,10 @@ def _said(tally: _Tally, exact: bool) -> str:
     words += f", exactly in {_percent(tally.exact, tally.runs)}" if exact else ""
     ended = [
         f"{verb} in {number:,}"
-        for verb, number in (("ended at its mirror image", tally.mirror), ("diverged", tally.diverged))
+        for verb, number in (
+            ("ended at its mirror image", tally.mirror),
+            ("diverged", tally.diverged),
+        )
         if number
     ]
     return f"{words} ({' and '.join(ended)})" if ended else words
@@ -239,7 +242,9 @@ def _part(number: int, of: int) -> str:
     >>> _part(3, 4), _part(4, 4), _part(0, 4)
     ('3 of 4', 'all 4', 'none of 4')
     """
-    return f"all {of:,}" if number == of else f"{number or 'none':{',' if number else ''}} of {of:,}"
+    return (
+        f"all {of:,}" if number == of else f"{number or 'none':{',' if number else ''}} of {of:,}"
+    )
 
 
 def _percent(number: int, of: int) -> str:

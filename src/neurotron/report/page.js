@@ -74,8 +74,10 @@
       const ticks = panel.layout.xaxis.ticktext || [];
       const lines = ticks.map((tick) => tick.split("<br>"));
       const longest = Math.max(0, ...lines.flat().map((line) => line.length));
-      const slanted = ticks.length * (5.3 * longest + 2) > width - 80;
-      const under = slanted ? Math.min(100, 26 + 3 * longest) : 29 + 13 * Math.max(1, ...lines.map((one) => one.length));
+      const slanted = ticks.length * (5.3 * longest + 2) > width - 72;
+      const whole = Math.max(0, ...lines.map((one) => one.join(" ").length)); // of a slanted label
+      const title = panel.layout.xaxis.title.text ? 16 : 0;
+      const under = slanted ? title + Math.min(100, 16 + 3 * whole) : title + 13 + 13 * Math.max(1, ...lines.map((one) => one.length));
       const axis = (name) => {
         const own = panel.layout[name], type = this.types[name];
         const made = { gridcolor: grid, linecolor: grid, zeroline: false, nticks: 5, ...own,
