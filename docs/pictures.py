@@ -24,13 +24,13 @@ def problem() -> nt.Problem:
 
 
 class StrongAttack(NamedTuple):
-    """RMS errors at β = 0.5, θ = 1, where Theorem 1 says nothing, by the way to step."""
+    """RMS errors at β = 0.5, θ = 1, where Theorem 1 guarantees nothing, by step size."""
 
     steps: np.ndarray
     certified: dict[str, np.ndarray]
     measured: dict[str, np.ndarray]
     limit: float
-    """Of every step size as it becomes small."""
+    """The best possible bound: that of a step size that goes to zero."""
 
 
 def strong_attack(steps: int = 40_000, runs: int = 4) -> StrongAttack:
@@ -55,14 +55,14 @@ def strong_attack(steps: int = 40_000, runs: int = 4) -> StrongAttack:
 
 
 class WeakAttack(NamedTuple):
-    """What is certified at β = 0.05, θ = 0.25, where Theorem 1 speaks as well."""
+    """What is certified at β = 0.05, θ = 0.25, where Theorem 1 gives a guarantee as well."""
 
     theorem1: nt.Plan
     """With its own best step size for an accuracy of 1, and polar M."""
     same_run: nt.guarantees.TrainingCertificate
-    """What the sharp certificate says of that very run."""
+    """What the sharp certificate guarantees for the same run."""
     sharp: nt.Plan
-    """What the sharp certificate plans itself for that accuracy."""
+    """What the sharp certificate plans for that accuracy."""
 
 
 def weak_attack() -> WeakAttack:
@@ -83,18 +83,24 @@ def draw(strong: StrongAttack, weak: WeakAttack) -> Any:
         certified, measured = strong.certified[name], strong.measured[name]
         left.loglog(strong.steps, certified, color=colour, label=f"certified, {name}")
         left.loglog(strong.steps, measured, "--", color=colour, label=f"measured, {name}")
-    left.axhline(strong.limit, color=BLACK, linestyle=":", label="limit of every step size")
-    left.set(title="β = 0.5, θ = 1: Theorem 1 guarantees nothing", ylabel="RMS error ‖w − w*‖")
+    left.axhline(
+        strong.limit, color=BLACK, linestyle=":", label="best possible bound (step size → 0)"
+    )
+    left.set(
+        title="Strong attack (β = 0.5, θ = 1): Theorem 1 guarantees nothing",
+        ylabel="RMS error ‖w − w*‖",
+    )
     for name, certificate, colour, style in (
         ("Theorem 1", weak.theorem1.certificate, GREEN, "-."),
-        ("sharp, same run", weak.same_run, BLUE, "-"),
-        ("sharp, own step size", weak.sharp.certificate, RED, "--"),
+        ("sharp certificate, the same run", weak.same_run, BLUE, "-"),
+        ("sharp certificate, its own step size", weak.sharp.certificate, RED, "--"),
     ):
         bounds = np.sqrt(certificate.mean_square_bounds)
-        right.loglog(
-            certificate.at_steps, bounds, style, color=colour, label=f"certified by {name}"
-        )
-    right.set(title="β = 0.05, θ = 0.25: both speak", ylabel="certified RMS error")
+        right.loglog(certificate.at_steps, bounds, style, color=colour, label=name)
+    right.set(
+        title="Weak attack (β = 0.05, θ = 0.25): both give a guarantee",
+        ylabel="certified RMS error",
+    )
     left.set_ylim(bottom=0.03)
     for axes in (left, right):
         axes.set(xlabel="steps")

@@ -351,7 +351,8 @@ def test_the_names_below_the_columns_of_the_first_picture_are_whole(visiting, fo
                 const names = [...plot.querySelectorAll(".xtick text")];
                 return names.length === 3 && names.every(name => {
                     const one = name.getBoundingClientRect();
-                    return one.left >= box.left && one.right <= box.right && one.bottom <= box.bottom; }); })""",
+                    return one.left >= box.left && one.right <= box.right
+                        && one.bottom <= box.bottom; }); })""",
         )
         assert inside, size
 

@@ -5,8 +5,14 @@ from __future__ import annotations
 import pytest
 from tests.support.results import ending_at, made
 from tests.support.studies import (
-    DIVERGED, FRONTIER, MIRROR, as_hoped, as_in_the_paper, flat, like_the_paper,
-)  # fmt: skip
+    DIVERGED,
+    FRONTIER,
+    MIRROR,
+    as_hoped,
+    as_in_the_paper,
+    flat,
+    like_the_paper,
+)
 
 import neurotron as nt
 from neurotron.claims.model import Claim, Finding, Judgement

@@ -41,8 +41,8 @@ def certified_runs(view: View) -> Iterator[Chart]:
         outside = int((runs["part"] > 1.0).sum())
         yield Chart(
             "certificate", "Certified and measured errors",
-            "What was guaranteed before training, and what was measured. A certificate holds for the "
-            "network of its run and for every attacker within the budget; the measured line is "
+            "What was guaranteed before training, and what was measured. A certificate holds for "
+            "the network of its run and for every attacker within the budget; the measured line is "
             "the run under the attack that it met. Each panel shows the run of its setting that "
             "came closest to its radius, under attack if there is one. The dotted line is the best "
             "possible bound, for a step size that goes to zero and ever more steps; a run can end "

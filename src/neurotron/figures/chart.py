@@ -244,10 +244,10 @@ def spread(x: Array | Index, most: int) -> Any:
 
 
 def wrapped(ticks: Sequence[str], most: int) -> list[str]:
-    """Return names for ticks in lines as narrow as their places, each name of so many characters.
+    r"""Return names for ticks, in lines as narrow as their places, each cut to so many characters.
 
-    >>> wrapped(["first-sample SGD\\n3 of 4", "SGD\\n4 of 4", "x\\n"], 24)
-    ['first-sample\\nSGD\\n3 of 4', 'SGD\\n4 of 4', 'x\\n']
+    >>> wrapped(["first-sample SGD\n3 of 4", "SGD\n4 of 4", "x\n"], 24)
+    ['first-sample\nSGD\n3 of 4', 'SGD\n4 of 4', 'x\n']
     """
     width = max(10, 40 // max(1, len(ticks)))
 

@@ -48,7 +48,8 @@ def charts(results: Results) -> list[Chart]:
     over_steps = list(_errors_over_steps(view))
     room = max(1, MOST_CHARTS - len(first) - len(ends))
     if len(over_steps) > room:
-        more = f" {len(over_steps) - room} more figures of this kind, for other settings, are left out."
+        count = len(over_steps) - room
+        more = f" {count} more figures of this kind, for other settings, are left out."
         over_steps[room - 1 :] = [
             replace(over_steps[room - 1], caption=over_steps[room - 1].caption + more)
         ]

@@ -56,14 +56,15 @@ ERRORS = Kind(
     True, "∞",
 )  # fmt: skip
 SHARES = Kind(
-    "exact", "How often the filter is recovered exactly", f"share of runs with an error below {EXACT:g}",
+    "exact", "How often the filter is recovered exactly",
+    f"share of runs with an error below {EXACT:g}",
     f"Colours and numbers are shares of runs with a final error below {EXACT:g}", "error",
     lambda errors: np.mean(errors < EXACT), _share, False, False, "",
 )  # fmt: skip
 STEPS = Kind(
     "steps", "How soon the filter is recovered exactly", f"steps to an error of {EXACT:g}, median",
-    f"Colours and numbers are medians of the first recorded step with an error of at most {EXACT:g}, "
-    "or 'never' if more than half of the runs had no such step", "steps", median, bootstrap, True,
+    f"Colours and numbers are medians of the first recorded step with an error of at most {EXACT:g}"
+    ", or 'never' if more than half of the runs had no such step", "steps", median, bootstrap, True,
     True, "never",
 )  # fmt: skip
 

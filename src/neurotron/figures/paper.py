@@ -141,8 +141,8 @@ def _against_sgd(view: View, setting: SettingRuns) -> Iterator[Chart]:
             chart = compare(
                 view, f"figure-{number}",
                 f"Neuro-Tron against SGD, {setting.title} inputs, by {what}", _attacked(sweep),
-                f"The trainers on the same data with {setting.title} inputs, one panel per {what} of "
-                f"the attack.{rivals}",
+                f"The trainers on the same data with {setting.title} inputs, one panel per {what} "
+                f"of the attack.{rivals}",
             )  # fmt: skip
             yield _figure(number, chart)
 
@@ -220,8 +220,8 @@ def _impersonation(view: View) -> Iterator[Chart]:
         over = view.replicates(settings)
         yield Chart(
             "section-3-5", "Section 3.5: labels of another filter",
-            "With probability β, the attacker replaces a label by the label of another filter w_adv. "
-            "At β = 1 all labels belong to w_adv, and no trainer can know of w*. "
+            "With probability β, the attacker replaces a label by the label of another filter "
+            "w_adv. At β = 1 all labels belong to w_adv, and no trainer can know of w*. "
             f"Points are medians of the final distances over {over}, and bars are their 95 % "
             "bootstrap intervals.",
             "probability β of the attack", "distance of the final weights", tuple(panels),

@@ -6,7 +6,6 @@ import io
 import math
 import os
 import textwrap
-import unicodedata
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +30,7 @@ WIDTH, HEIGHT = 2.5, 1.8
 ALONE = 5.8, 3.6
 """Of a single panel."""
 CHARACTER = 0.075
-"""The width of a character of the legend and the note, in inches: hardly any text is wider."""
+"""The width of a character of the note, in inches: hardly any text is wider."""
 
 
 def draw(chart: Chart) -> Any:
@@ -42,7 +41,7 @@ def draw(chart: Chart) -> Any:
     size = ALONE if len(chart.panels) == 1 else (WIDTH, HEIGHT)
     width = columns * size[0]
     below = _below(chart, width)
-    names = [_fitting(name, width) for name in chart.legend]
+    names = [_fitting(name, width - 0.5) for name in chart.legend]
     per_row = _entries_per_row(names, width)
     legend = 0.19 * math.ceil(len(names) / per_row)
     bar = BAR if chart.scale is not None else 0.0
@@ -101,7 +100,7 @@ class _Margins:
         """Put the title and the labels into the margins."""
         width, height = figure.get_size_inches()
         middle = 0.5 * (self.bottom + height - self.top) / height
-        title = _plain(shorten(chart.title, int(width / 0.09)))
+        title = _fitting(chart.title, width - self.left - self.right, 11)
         centre = self.centre(width)
         figure.text(centre, 1.0 - 0.06 / height, title, size=11, ha="center", va="top")
         figure.text(
@@ -135,21 +134,30 @@ def _below(chart: Chart, width: float) -> list[str]:
     return [text for text in (chart.x_label, *note) if text]
 
 
-def _fitting(name: str, width: float) -> str:
-    """Return a name for the legend that is not wider than the panels.
+def _fitting(text: str, width: float, size: int = 8) -> str:
+    """Return text that is not wider than so many inches: shortened if it has to be.
 
-    >>> len(_fitting("x" * 200, 5.0))
-    59
+    >>> _fitting("a name", 5.0), _fitting("a long name" * 9, 1.0)
+    ('a name', 'a long n… name')
     """
-    most = int((width - 0.5) / CHARACTER)
-    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in name)
-    return _plain(shorten(name, max(20, most - wide)))
+    while len(text) > 8 and (wide := _inches(text, size)) > width:
+        text = shorten(text, min(len(text) - 1, max(8, int(len(text) * width / wide))))
+    return _plain(text)
+
+
+def _inches(text: str, size: int) -> float:
+    """Return how wide text is in print."""
+    prop = require("matplotlib.font_manager").FontProperties(size=size)
+    measure = require("matplotlib.textpath").text_to_path.get_text_width_height_descent
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
+        return float(measure(_plain(text), prop, False)[0]) / 72.0
 
 
 def _entries_per_row(names: list[str], width: float) -> int:
     """Return how many entries of a legend stand side by side."""
-    longest = max(map(len, names), default=1)
-    most = max(1, int((width + 0.5) / (CHARACTER * longest + 0.6)))
+    longest = max((_inches(name, 8) for name in names), default=0.1)
+    most = max(1, int((width + 0.5) / (longest + 0.6)))
     rows = max(1, math.ceil(len(names) / most))
     return max(1, math.ceil(len(names) / rows))
 

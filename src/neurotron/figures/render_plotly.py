@@ -118,7 +118,7 @@ def _traces(line: Line, ticked: bool) -> list[dict[str, Any]]:
         "hovertemplate": _hover(line, ticked), "text": _texts(line), "showlegend": False,
     }  # fmt: skip
     if is_dots:
-        return [trace | {"opacity": 0.45}]
+        return [trace | {"opacity": 0.6}]
     trace["line"] = {"color": line.style.colour, "dash": line.style.dash, "width": 2}
     band = line.band()
     if ticked and band is not None:

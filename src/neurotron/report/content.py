@@ -27,11 +27,9 @@ MOST_ROWS = 300
 """Of a table: the rest is in the folder."""
 MOST_TOML = 100_000
 VERBATIM_OR_TEXT = re.compile(r"<(script|pre|code)\b.*?</\1>|(?<=>)[^<]+", re.S)
-GLUED = re.compile(
-    r"(?<=\d) (?=%)|(?<=\d) (?=×)|(?<=\b[A-Za-zΑ-ω]) (?=[=≤<] ?[\d−∞-])|(?<=[A-Za-zΑ-ω*‖] [=≤<]) (?=[\d−∞-])"
-    r"|(?<=[A-Za-zΑ-ω*‖]\u00a0[=≤<]) (?=[\d−∞-])|(?<=\(\d,) (?=\d\))"
-)
-"""Blanks that must not end a line."""
+UNIT = re.compile(r"(?<=\d) (?=[%×])|(?<=\(\d,) (?=\d\))")
+EQUALS = re.compile(r"(?<=\w) ([=≤]) (?=[\d−])")
+"""Blanks around which no line may end."""
 OUTCOMES = {
     "recovered": "found w*", "mirror": "mirror −w*", "other": "elsewhere", "diverged": "diverged"
 }  # fmt: skip
@@ -76,16 +74,20 @@ def _names_any(results: Results, names: set[str]) -> bool:
 
 
 def unbroken(markup: str) -> str:
-    """Return markup in whose text no line ends between a number and its unit, or around "=".
+    r"""Return markup in whose text no line ends between a number and its unit, or around "=".
 
     Scripts, code and files are left as they are.
 
-    >>> unbroken("<p id='a = 1'>β = 1, 95 % of N(0, 1)</p><code>a = 1</code>").replace("\\xa0", "~")
-    "<p id='a = 1'>β~=~1, 95~% of N(0,~1)</p><code>a = 1</code>"
+    >>> unbroken("<p id='a = 1'>β = 1, 95 % of N(0, 1)</p><code>a = 1</code>")
+    "<p id='a = 1'>β\xa0=\xa01, 95\xa0% of N(0,\xa01)</p><code>a = 1</code>"
     """
-    return VERBATIM_OR_TEXT.sub(
-        lambda found: found[0] if found[1] else GLUED.sub("\u00a0", found[0]), markup
-    )
+
+    def glued(found: re.Match[str]) -> str:
+        if found[1]:
+            return found[0]
+        return EQUALS.sub("\u00a0\\1\u00a0", UNIT.sub("\u00a0", found[0]))
+
+    return VERBATIM_OR_TEXT.sub(glued, markup)
 
 
 def number(value: float | None) -> str:

@@ -9,8 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import polars as pl
 
 from neurotron.claims.model import (
-    DOES_NOT_HOLD, HOLDS, NOT_TESTED, ONLY_AS_PUBLISHED, UNDECIDED, VERDICTS,
-)  # fmt: skip
+    DOES_NOT_HOLD,
+    HOLDS,
+    NOT_TESTED,
+    ONLY_AS_PUBLISHED,
+    UNDECIDED,
+    VERDICTS,
+)
 from neurotron.results.summary import certified
 from neurotron.results.tables import EXACT
 
@@ -124,12 +129,13 @@ def rivalry(results: Results) -> Rivalry | None:
         closer=(pl.col("error_sgd") < pl.col("error")).mean() > 0.5,
     )
     both = units.filter("found", ~pl.col("missed"))
+    found, missed, mirrored = (int(units[name].sum()) for name in ("found", "missed", "mirrored"))
     meaning = FOUND + MIRROR
     meaning += SEVERAL if len(pairs) > len(units) else ""
     meaning += ANOTHER if "impersonation" in set(results.runs["attack"]) else ""
     return Rivalry(
-        one, other, len(units), *(int(units[it].sum()) for it in ("found", "missed", "mirrored")),
-        len(both), int(both["closer"].sum()), _share(pairs), _noun(results, pairs), meaning,
+        one, other, len(units), found, missed, mirrored, len(both), int(both["closer"].sum()),
+        _share(pairs), _noun(results, pairs), meaning,
     )  # fmt: skip
 
 
