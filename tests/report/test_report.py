@@ -7,6 +7,7 @@ import re
 from base64 import b64encode
 from dataclasses import replace
 from hashlib import sha256
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -371,3 +372,9 @@ def test_heat_maps_stay_when_figures_are_too_many(tmp_path, monkeypatch):
     assert {one["chart"].name for one in whole if one["scale"]} <= kept
     assert len(fewer) < len(whole)
     assert not any("thinned" in one["chart"].caption for one in fewer if one["scale"])
+
+
+def test_a_study_from_init_has_a_title_that_a_page_can_show():
+    template = files("neurotron.studies.catalog").joinpath("_template.toml").read_bytes()
+    study = nt.studies.parse(template, "my-study")
+    assert all(trainer in study.title for trainer in study.trainers)
