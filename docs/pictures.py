@@ -24,7 +24,7 @@ def problem() -> nt.Problem:
 
 
 class StrongAttack(NamedTuple):
-    """RMS errors at β = 0.5, θ = 1, where Theorem 1 says nothing, by the way to step."""
+    """RMS errors at β = 0.5, θ = 1, where Theorem 1 guarantees nothing, by step size."""
 
     steps: np.ndarray
     certified: dict[str, np.ndarray]
@@ -86,15 +86,21 @@ def draw(strong: StrongAttack, weak: WeakAttack) -> Any:
     left.axhline(
         strong.limit, color=BLACK, linestyle=":", label="best possible bound (step size → 0)"
     )
-    left.set(title="β = 0.5, θ = 1: Theorem 1 guarantees nothing", ylabel="RMS error ‖w − w*‖")
+    left.set(
+        title="Strong attack (β = 0.5, θ = 1): Theorem 1 guarantees nothing",
+        ylabel="RMS error ‖w − w*‖",
+    )
     for name, certificate, colour, style in (
         ("Theorem 1", weak.theorem1.certificate, GREEN, "-."),
-        ("the sharp certificate, same run", weak.same_run, BLUE, "-"),
-        ("the sharp certificate, its best step size", weak.sharp.certificate, RED, "--"),
+        ("sharp certificate, the same run", weak.same_run, BLUE, "-"),
+        ("sharp certificate, its own step size", weak.sharp.certificate, RED, "--"),
     ):
         bounds = np.sqrt(certificate.mean_square_bounds)
-        right.loglog(certificate.at_steps, bounds, style, color=colour, label=f"by {name}")
-    right.set(title="β = 0.05, θ = 0.25: both give a guarantee", ylabel="guaranteed RMS error")
+        right.loglog(certificate.at_steps, bounds, style, color=colour, label=name)
+    right.set(
+        title="Weak attack (β = 0.05, θ = 0.25): both give a guarantee",
+        ylabel="guaranteed RMS error",
+    )
     left.set_ylim(bottom=0.03)
     for axes in (left, right):
         axes.set(xlabel="steps")

@@ -102,7 +102,7 @@ def test_success_rates_are_shares_with_exact_intervals(charts):
 
 def test_paired_errors_are_ratios_of_runs_on_the_same_data(charts):
     chart = charts["paired-errors"]
-    assert chart.panels[0].ticks == ("over First", "over SGD")
+    assert chart.panels[0].ticks == ("÷ First", "÷ SGD")
     first_dots, first, sgd_dots, _ = chart.panels[0].lines
     np.testing.assert_allclose(first_dots.y, 1.0 / 3.0)
     assert first.y == pytest.approx(1.0 / 3.0)
@@ -111,13 +111,51 @@ def test_paired_errors_are_ratios_of_runs_on_the_same_data(charts):
     assert chart.reference == 1.0
 
 
-def test_the_mirror_filter_is_seen_as_cosines(charts):
-    tron, _, sgd = charts["mirror-filter"].panels[0].lines
-    np.testing.assert_allclose(tron.y, -1.0)
-    levels = 7
-    assert (sgd.y > 0.99).sum() == SGD_LOST * levels
+def test_runs_that_found_the_filter_are_at_the_top_and_those_at_its_mirror_at_the_bottom(charts):
+    panel = charts["mirror-filter"].panels[0]
+    tron, _, sgd = panel.lines
+    np.testing.assert_allclose(tron.y, 1.0)
+    levels = 5  # at which labels are attacked
+    assert (sgd.y < -0.99).sum() == SGD_LOST * levels
     assert len(sgd.y) == len(sgd.notes) == 10 * levels
-    assert sgd.notes[0] == "replicate 0, θ = 0, β = 0.5"
+    assert sgd.notes[0] == "replicate 0, θ = 0.125, β = 0.5"
+    assert panel.ticks == ("Tron\n50 of 50", "First\n30 of 50", "SGD\n30 of 50")
+    assert dict(charts["mirror-filter"].y_ticks)[1.0] == "found\nw*"
+
+
+def test_the_mirror_picture_has_only_settings_and_attacks_in_which_algorithms_are_compared(
+    tmp_path,
+):
+    text = (
+        LIKE_THE_PAPERS
+        + """
+[[settings.sweeps]]
+bound = 1
+[[settings.sweeps]]
+attack = "odd-direction"
+trainers = ["Tron"]
+[[settings.sweeps]]
+attack = "impersonation"
+bound = 100
+[[settings]]
+name = "alone"
+law = "uniform"
+trainers = ["Tron"]
+"""
+    )
+
+    def impersonated(setting, replicate, arm):
+        vector = (4.0, 3.0) if arm["attack"] == "impersonation" else None
+        return flat(setting, replicate, arm) | {"attack_vector": vector}
+
+    panels = charts_of(tmp_path, text, impersonated)["mirror-filter"].panels
+    assert [panel.title for panel in panels] == ["N", "t"]
+    assert panels[1].ticks == ("Tron\n5 of 5", "First\n5 of 5", "SGD\n5 of 5")
+
+
+def test_numbers_say_which_interval_they_have(charts):
+    assert charts["figure-1a"].interval == "80 % band"
+    assert charts["final-errors-alternating-sign-bound"].interval == "95 % interval"
 
 
 def test_every_chart_says_what_is_on_its_axes_and_over_how_many_replicates(charts):
@@ -239,8 +277,8 @@ def test_a_study_of_many_settings_says_what_it_leaves_out_and_names_every_chart_
     names = [chart.name for chart in found]
     assert len(found) == 40
     assert len(set(names)) == 40
-    (told,) = [chart for chart in found if "of other settings, are left out" in chart.caption]
-    assert "10 figures of this kind" in told.caption
+    (told,) = [chart for chart in found if "for other settings, are left out" in chart.caption]
+    assert "10 more figures of this kind" in told.caption
     assert all(len(chart.panels) <= 12 for chart in found)
 
 
@@ -326,7 +364,7 @@ probability = [0.1, 0.2, 0.3, 0.4]
     charts = charts_of(tmp_path, text, flat)
     bound = charts["levels-t-alternating-sign-bound"]
     assert "Throughout, β = 0.4." in bound.caption  # the hardest
-    assert "6 more levels of this attack are in no such figure" in bound.caption
+    assert "6 more levels of this attack are not drawn" in bound.caption
 
 
 def test_trainers_that_do_not_fit_are_told_of(tmp_path):
@@ -410,7 +448,8 @@ def test_the_certificate_of_an_attacked_run_is_shown_and_runs_outside_are_counte
     chart = charts_of(tmp_path, CERTIFIED, outside, 3)["certificate"]
     assert chart.panels[0].title == "small, alternating-sign θ = 0.1, β = 0.5"
     assert (
-        "Of 6 runs whose certificate says more than their start, 3 ended outside" in chart.caption
+        "Of 6 runs whose certificate is better than their starting point, 3 ended outside"
+        in chart.caption
     )
 
 

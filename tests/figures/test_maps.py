@@ -92,7 +92,7 @@ def test_the_certified_region_is_that_of_neuro_tron_in_all_panels(maps):
     for name in ("phase", "phase-constant"):
         for panel in maps[name].panels:
             np.testing.assert_array_equal(panel.grid.marked, np.outer(BOUNDS, CHANCES) <= 0.4)
-        assert "with chance 95 %" in maps[name].caption
+        assert "with probability 95 %" in maps[name].caption
         assert list(maps[name].legend) == [maps[name].region]
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import neurotron as nt
 from neurotron.figures import Chart, Line, Panel, draw, save
@@ -120,3 +122,30 @@ def test_dots_tell_their_notes():
     (trace,) = figure_of(chart(dots)).data
     assert trace.mode == "markers"
     assert list(trace.text) == ["1; p", "10; q", "100; &lt;r&gt;"]
+
+
+@pytest.mark.filterwarnings("ignore:Glyph .* missing")
+@pytest.mark.parametrize("name", ["a", "W" * 30, "a long name of a trainer " * 8, "字" * 60])
+@pytest.mark.parametrize("count", [1, 3])
+def test_legend_title_and_note_stay_within_the_picture(name, count):
+    lines = [banded(f"{i} {name}") for i in range(count)]
+    long = dataclasses.replace(chart(*lines), title=f"title {name}", note="a note of words " * 9)
+    figure = draw(long)
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    for part in (*figure.legends, *figure.texts):
+        box = part.get_window_extent(renderer)
+        assert -1.0 <= box.x0 <= box.x1 <= figure.bbox.width + 1.0, part
+
+
+def test_names_of_ticks_are_in_lines_and_heights_have_words():
+    dots = Line("a", np.arange(2.0), np.array([1.0, -1.0]), BLUE, joined=False)
+    made = chart(
+        dots, ticks=("a trainer of two lines\n3 of 4", "b\n4 of 4"), y_log=False,
+        y_range=(-1.1, 1.1), y_ticks=((1.0, "found\nw*"), (-1.0, "mirror")),
+    )  # fmt: skip
+    (axes,) = draw(made).axes
+    assert axes.get_xticklabels()[0].get_text() == "a trainer of two\nlines\n3 of 4"
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["found\nw*", "mirror"]
+    layout = figure_of(made).layout
+    assert layout.xaxis.ticktext[0] == "a trainer of two<br>lines<br>3 of 4"
+    assert layout.yaxis.ticktext == ("found<br>w*", "mirror")

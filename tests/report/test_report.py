@@ -7,6 +7,7 @@ import re
 from base64 import b64encode
 from dataclasses import replace
 from hashlib import sha256
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from tests.support.studies import (
     LIKE_THE_PAPERS,
     PHASES,
     SGD_LOST,
+    as_claimed,
     as_hoped,
     as_in_the_paper,
     flat,
@@ -24,8 +26,8 @@ from tests.support.studies import (
 
 import neurotron as nt
 from neurotron import report
-from neurotron.claims import evaluate
-from neurotron.report import page
+from neurotron.claims import catalog, evaluate
+from neurotron.report import content, page
 
 
 @pytest.fixture(scope="module")
@@ -111,8 +113,8 @@ def test_every_link_has_a_target_and_every_place_one_name(text):
 def test_the_story_of_sgd_has_the_numbers_of_these_runs(text):
     story = text[text.index('class="story"') :]
     assert re.search(rf"on {2 * SGD_LOST} of 20\s+networks SGD ended near", story)
-    assert "95 % interval 19 to 64 %" in story  # exact, of 8 in 20
-    assert "recovered the filter on 20 of them" in story
+    assert "95 % interval 19 to 64 %".replace(" %", "\u00a0%") in story  # exact, of 8 in 20
+    assert re.search(r"found the filter on 20 of 20\s+networks", story)
 
 
 def test_the_story_is_not_told_when_the_runs_do_not_tell_it(tmp_path):
@@ -128,6 +130,96 @@ def test_figures_hold_the_numbers_of_their_charts(paper, text):
     drawn = [trace for trace in data["panels"][0]["data"] if "fill" not in trace]
     for trace, line in zip(drawn, chart.panels[0].lines, strict=True):
         np.testing.assert_allclose(trace["y"], line.y, rtol=1e-4)
+
+
+OWN = """
+name = "mine"
+title = "My own question"
+[trainers]
+"Neuro-Tron" = "neuro-tron:step_size=fastest"
+SGD = "sgd"
+[[settings]]
+name = "a"
+title = "My data"
+[[settings.sweeps]]
+bound = [0, 0.5, 1]
+probability = 0.4
+"""
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory):
+    """The page of a study of one's own, as claims and figures of any study make it."""
+    study = nt.studies.parse(OWN.encode(), "mine")
+    results = made(tmp_path_factory.mktemp("made") / "own", study, as_claimed, 6)
+    uncertain = made(
+        tmp_path_factory.mktemp("made") / "uncertain", study,
+        lambda *args: as_claimed(*args) | {"radius": None}, 6,
+    )  # fmt: skip
+    return report.build(uncertain, evaluate(results))
+
+
+def visible(text: str) -> str:
+    """The words of a page without scripts, files and the section on how to cite."""
+    body = text[text.index("<header>") : text.index("<h3>Cite</h3>")]
+    without = re.sub(r"<(script|style|pre|template)\b.*?</\1>", "", body, flags=re.S)
+    labels = re.findall(r'aria-label="(.*?)"', without)
+    return re.sub(r"<[^>]*>", " ", without) + " ".join(labels)
+
+
+def test_the_page_of_ones_own_study_has_no_word_of_the_paper_and_no_internal_name(own):
+    words = visible(own).lower()
+    for word in ("paper", "theorem 1", "published", "section 4", *catalog.CLAIMS):
+        assert word not in words, word
+    assert "No run ends outside" in visible(own)
+
+
+def test_the_page_of_ones_own_study_begins_with_its_own_result(own):
+    top = re.search("<h1>(.*?)</h1>", own)[1].replace("\u00a0", " ")
+    assert top.startswith("With 40 % of the labels attacked, Neuro-Tron found the true filter on")
+    assert "SGD ended at its mirror image on 2" in top
+    assert '<p class="kind">My own question</p>' in own
+
+
+def test_the_first_screen_has_the_headline_the_count_and_the_picture_that_proves_it(text):
+    places = [
+        text.index(it) for it in ("<h1>", 'class="count"', 'id="mirror-filter"', 'id="verdicts"')
+    ]
+    assert places == sorted(places)
+    assert text.count("<figure") == len(set(re.findall('<figure id="([^"]+)"', text)))
+    judged = re.search(r'href="#verdicts">(\d+ of \d+ claims .*?)</a>', text)[1]
+    assert len(re.findall(r'class="mark ', text)) == int(judged.split()[2])
+
+
+def test_a_first_picture_of_many_panels_is_a_part_of_a_figure_below(tmp_path):
+    study = nt.studies.parse(FRONTIER.encode(), "like")
+    results = made(tmp_path / "r", study, lambda *args: as_hoped(*args) | {"radius": None}, 5)
+    charts = [chart for chart in nt.figures.charts(results) if chart.name in ("exact", "phase")]
+    many = [replace(chart, panels=4 * chart.panels) for chart in charts]
+    text = report.build(results, evaluate(results), many)
+    first = text[text.index('<figure id="first-figure"') :].partition("</figure>")[0]
+    assert first.count('class="plot"') == page.MOST_FIRST
+    assert 'href="#exact"' in first
+    assert text.index('id="first-figure"') < text.index('<figure id="exact"')
+
+
+def test_claims_are_shown_in_short_with_what_was_measured(paper):
+    first, *others = evaluate(paper)
+    short = replace(first, claim=replace(first.claim, short="Larger θ, larger error"))
+    built = report.build(paper, [short, *others], [])
+    row = built[built.index('<tr id="verdict-grows-with-bound">') :].partition("</tr>")[0]
+    heading = row[row.index("<th") : row.index("</th>")]
+    assert re.match(
+        r'<th scope="row">Larger θ, larger error <span class="source">A larger', heading
+    )
+    assert f'<td class="effect">{short.effect}</td>' in row
+
+
+def test_units_stay_with_their_numbers_and_files_stay_as_they_are():
+    markup = '<p data-line="θ = 1">95 % at θ = 0.25</p><pre>bound = 1</pre><script>"β = 1"</script>'
+    assert content.unbroken(markup) == markup.replace("95 %", "95\u00a0%").replace(
+        "θ = 0.25", "θ\u00a0=\u00a00.25"
+    )
 
 
 HOSTILE = '</script><script>hacked()</script><img src=x onerror="hacked()">{{ 7*7 }}'
@@ -204,16 +296,17 @@ def test_certificates_are_statements_with_what_was_measured(tmp_path):
 
     results = made(tmp_path / "certified", study, certified, 5)
     text = report.build(results, evaluate(results))
-    said = re.findall(r"<li><strong>(.*?)</li>", text)
+    said = [line.replace("\u00a0", " ") for line in re.findall(r"<li><strong>(.*?)</li>", text)]
     assert (
-        "N, Tron:</strong> although labels are changed by up to θ = 1 with probability β = 0.9, "
-        "‖w − w*‖ ≤ 1 … 2. Measured under alternating-sign: at most 2; 1 of 5 runs outside."
+        "N, Tron:</strong> with labels changed by up to θ = 1 with probability β = 0.9, the "
+        "certified radius is 1 to 2. The largest error measured under alternating-sign is 2; "
+        "1 of 5 runs ended outside the radius."
     ) in said
     assert (
-        len([line for line in said if line.startswith("N, Tron:</strong> on honest labels")]) == 1
+        len([line for line in said if line.startswith("N, Tron:</strong> without an attack")]) == 1
     )
-    assert "N, Tron (1 level of attack); N, First (6 levels of attack)" in text
-    assert "promises something about 8 of the 60 runs of Neuro-Tron" in text
+    assert "<li>N, Tron (1 level of attack)</li><li>N, First (6 levels of attack)</li>" in text
+    assert "guarantees something for 8 of the 60 runs of Neuro-Tron" in text
 
 
 def test_long_tables_are_cut_and_say_so(tmp_path):
@@ -260,7 +353,7 @@ def test_results_of_the_frontier_have_its_claims_their_figures_and_heat_maps(tmp
     text = report.build(results, evaluate(results)).replace(page._plotly(), "")
     verdict = text[text.index('id="verdict-exact-below-half"') :].partition("</tr>")[0]
     links = re.findall('href="#([a-z-]+)">(.*?)<', verdict)
-    assert links[0] == ("phase-odd-direction", "Recovery error, odd-direction")
+    assert links[0] == ("phase-odd-direction", "Final error, odd-direction")
     assert [name for name, _ in links] == [
         "phase-odd-direction", "steps", "numbers-exact-below-half"
     ]  # fmt: skip
@@ -279,3 +372,9 @@ def test_heat_maps_stay_when_figures_are_too_many(tmp_path, monkeypatch):
     assert {one["chart"].name for one in whole if one["scale"]} <= kept
     assert len(fewer) < len(whole)
     assert not any("thinned" in one["chart"].caption for one in fewer if one["scale"])
+
+
+def test_a_study_from_init_has_a_title_that_a_page_can_show():
+    template = files("neurotron.studies.catalog").joinpath("_template.toml").read_bytes()
+    study = nt.studies.parse(template, "my-study")
+    assert all(trainer in study.title for trainer in study.trainers)

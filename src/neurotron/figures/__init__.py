@@ -29,7 +29,7 @@ def charts(results: Results) -> list[Chart]:
     ...     _ = nt.studies.run(nt.studies.read("smoke"), f"{place}/smoke", replicates=2)
     ...     drawn = nt.figures.charts(nt.load_results(f"{place}/smoke"))
     >>> drawn[0].title
-    'Neuro-Tron under alternating-sign: different bounds θ'
+    'Neuro-Tron under the attack alternating-sign, for several bounds θ'
     >>> [panel.title for panel in drawn[0].panels]
     ['N(0, 1)', 'Laplace(1)']
     """

@@ -40,16 +40,17 @@ def certified_runs(view: View) -> Iterator[Chart]:
     if shown:
         outside = int((runs["part"] > 1.0).sum())
         yield Chart(
-            "certificate", "Certified and measured",
-            "The certificate is of the network of a run and of every attacker within the budget; "
-            "the measured line is that run under the attack it met. Of each setting with "
-            "certificates, the run that came closest to its radius, under attack if there is one. "
-            "The dotted line is where the bound ends if the step size is ever smaller, after ever "
-            "more steps: runs may well end below it. Of "
-            f"{len(runs):,} runs whose certificate says more than their start, {outside:,} ended "
-            f"outside of their radius, which allows for rounding errors.{left_out}",
+            "certificate", "Certified and measured errors",
+            "What was guaranteed before training, and what was measured. A certificate holds for "
+            "the network of its run and for every attacker within the budget; the measured line is "
+            "the run under the attack that it met. Each panel shows the run of its setting that "
+            "came closest to its radius, under attack if there is one. The dotted line is the best "
+            "possible bound, for a step size that goes to zero and ever more steps; a run can end "
+            f"below it. Of {len(runs):,} runs whose certificate is better than their starting "
+            f"point, {outside:,} ended outside their radius, which allows for rounding errors."
+            f"{left_out}",
             STEPS, ERROR, tuple(_panel(view, row) for row in shown),
-            "of each setting the run that came closest to its radius",
+            "for each setting, the run that came closest to its certified radius",
         )  # fmt: skip
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -11,7 +13,9 @@ from neurotron._types import Array, Index
 from neurotron.figures.grid import Grid, Scale
 from neurotron.figures.styles import REGION, Style
 
-__all__ = ["ERROR", "STEPS", "Chart", "Line", "Number", "Panel", "line_of", "shorten", "spread"]
+__all__ = [
+    "ERROR", "STEPS", "Chart", "Line", "Number", "Panel", "line_of", "shorten", "spread", "wrapped",
+]  # fmt: skip
 
 MOST_POINTS = 150
 """Of a line: as many as the eye tells apart in a panel."""
@@ -20,7 +24,7 @@ SMALLEST = 1e-17
 """Where an error of zero is drawn on a logarithmic axis."""
 
 STEPS = "steps (updates)"
-ERROR = "recovery error ‖w − w*‖"
+ERROR = "error ‖w − w*‖"
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +105,10 @@ class Chart:
     x_log: bool = True
     y_log: bool = True
     y_range: tuple[float, float] | None = None
+    y_ticks: tuple[tuple[float, str], ...] = ()
+    """Heights with words, where numbers would say less."""
+    interval: str = "95 % interval"
+    """What the low and high ends of its numbers are."""
     reference: float | None = None
     """A height to mark, as 1 among ratios."""
     scale: Scale | None = None
@@ -233,6 +241,24 @@ def spread(x: Array | Index, most: int) -> Any:
         keep[np.clip(np.searchsorted(x, places), 0, len(x) - 1)] = True
         keep[-1] = True
     return keep
+
+
+def wrapped(ticks: Sequence[str], most: int) -> list[str]:
+    r"""Return names for ticks, in lines as narrow as their places, each cut to so many characters.
+
+    >>> wrapped(["first-sample SGD\n3 of 4", "SGD\n4 of 4", "x\n"], 24)
+    ['first-sample\nSGD\n3 of 4', 'SGD\n4 of 4', 'x\n']
+    """
+    width = max(10, 40 // max(1, len(ticks)))
+
+    def lines(tick: str) -> str:
+        name, *rest = tick.split("\n")
+        parts = textwrap.wrap(
+            shorten(name, most), width, break_long_words=False, break_on_hyphens=False,
+        )  # fmt: skip
+        return "\n".join([*(parts or [""]), *rest])
+
+    return [lines(tick) for tick in ticks]
 
 
 def shorten(text: str, most: int) -> str:

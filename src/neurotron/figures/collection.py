@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 __all__ = ["MOST_CHARTS", "charts"]
 
 MOST_CHARTS = 40
-"""Of one study: a page with more is not read."""
+"""Of one study: more than anybody reads."""
 
 AXES = {None: "levels", 0: "bound", 1: "probability"}
+VARIED = {None: "level", 0: "bound θ", 1: "probability β"}
 NUMBERS = {None: "levels", 0: "bounds θ", 1: "probabilities β"}
 
 
@@ -47,7 +48,8 @@ def charts(results: Results) -> list[Chart]:
     over_steps = list(_errors_over_steps(view))
     room = max(1, MOST_CHARTS - len(first) - len(ends))
     if len(over_steps) > room:
-        more = f" {len(over_steps) - room} figures of this kind, of other settings, are left out."
+        count = len(over_steps) - room
+        more = f" {count} more figures of this kind, for other settings, are left out."
         over_steps[room - 1 :] = [
             replace(over_steps[room - 1], caption=over_steps[room - 1].caption + more)
         ]
@@ -87,17 +89,20 @@ def _errors_over_steps(view: View) -> Iterator[Chart]:
             if any(len(sweep.levels) > 1 for sweep in led):
                 yield levels_of(
                     view, _name("levels", lead, attack, AXES[axis]),
-                    f"{lead} under {attack}: different {NUMBERS[axis]}", led,
-                    f"{lead} under the attack {attack} at different {NUMBERS[axis]}.",
+                    f"{lead} under the attack {attack}, for several {NUMBERS[axis]}", led,
+                    f"The error of {lead} during training, for several {NUMBERS[axis]} of the "
+                    f"attack {attack}.",
                 )  # fmt: skip
         for sweep in sweeps:
             if len(sweep.trainers) > 1 or len(sweep.levels) == 1:
                 title = view.results.titles[sweep.setting]
-                under = "on honest labels" if attack == "none" else f"under {attack}"
+                under = "without an attack" if attack == "none" else f"under the attack {attack}"
+                by = f", one panel per {VARIED[axis]}" if len(sweep.levels) > 1 else ""
                 yield compare(
                     view, _name("trainers", sweep.setting, attack, AXES[axis]),
-                    f"{title}: trainers {under}, by {AXES[axis]}", sweep,
-                    f"Trainers {under} on the same data, setting {title}.",
+                    f"{title}: the trainers {under}{by}", sweep,
+                    f"The errors of the trainers during training {under}, on the same data, in the "
+                    f"setting {title}.",
                 )  # fmt: skip
 
 
@@ -107,30 +112,29 @@ def _over_levels(view: View, mapped: set[str]) -> Iterator[Chart]:
         sweeps = [sweep for sweep in every if len(sweep.levels) > 1]
         if not sweeps or attack == "impersonation":  # which is about another filter
             continue
-        name, about = _name(attack, AXES[axis]), f"Trainers under {attack}."
-        over = f"over {NUMBERS[axis]}, {attack}"
-        yield final_errors(
-            view, f"final-errors-{name}", f"Final errors {over}", sweeps, about
-        )  # fmt: skip
+        name, about = _name(attack, AXES[axis]), f"All trainers under the attack {attack}."
+        by = f"by {VARIED[axis]}: {attack}"
+        ends = final_errors(view, f"final-errors-{name}", f"Final error {by}", sweeps, about)
+        yield replace(ends, short_title=f"Final error by {VARIED[axis]}")
         if attack not in mapped and any(len(sweep.trainers) > 1 for sweep in sweeps):
-            title = f"How often w* is recovered {over}"
+            title = f"How often the filter is found, {by}"
             yield success_rates(view, f"success-rates-{name}", title, sweeps, about)
 
 
 def _by_trainer(view: View) -> Iterator[Chart]:
     """Yield where the runs of each trainer end, in pairs and as weights."""
     pairs = paired_errors(
-        view, "paired-errors", "Paired errors: trainer against trainer",
-        "The final error of the first trainer of each setting over that of each other one, on the "
-        "same network, data and attack.",
+        view, "paired-errors", "Trainer against trainer on the same data",
+        "The final error of the first trainer of each setting divided by that of each other "
+        "trainer, on the same network and data and under the same attack.",
     )  # fmt: skip
     sides = mirror(
-        view, "mirror-filter", "The mirror filter: on which side of the origin runs end",
-        "Cosine of the final weights with −w*: −1 is the true filter, +1 its mirror, which "
-        "explains the even part of the labels just as well.",
+        view, "mirror-filter", "Which runs found the true filter, and which its mirror image",
+        "The cosine of the final weights with the true filter w*. At the top a run found w*; at "
+        "the bottom it ended at the mirror image −w*, which fits half of the signal equally well.",
     )  # fmt: skip
     yield from (replace(chart, short_title="Paired errors") for chart in pairs)
-    yield from (replace(chart, short_title="The mirror filter") for chart in sides)
+    yield from (replace(chart, short_title="The mirror image") for chart in sides)
 
 
 def _name(*parts: str) -> str:

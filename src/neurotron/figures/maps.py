@@ -50,23 +50,21 @@ def _share(errors: Array) -> Interval:
     return rate(int((errors < EXACT).sum()), len(errors))
 
 
-WHICH = " (of an even number, the lower of the middle two)"
-"""Of medians."""
-
 ERRORS = Kind(
-    "phase", "Recovery error", f"{ERROR}, median",
-    f"Colours and numbers are medians of the final error{WHICH}", "error", median, bootstrap, True,
+    "phase", "Final error", f"{ERROR}, median",
+    "Colours and numbers are medians of the final error", "error", median, bootstrap, True,
     True, "∞",
 )  # fmt: skip
 SHARES = Kind(
-    "exact", "How often w* is recovered exactly", f"share of runs with an error below {EXACT:g}",
+    "exact", "How often the filter is recovered exactly",
+    f"share of runs with an error below {EXACT:g}",
     f"Colours and numbers are shares of runs with a final error below {EXACT:g}", "error",
     lambda errors: np.mean(errors < EXACT), _share, False, False, "",
 )  # fmt: skip
 STEPS = Kind(
-    "steps", "How soon w* is recovered exactly", f"steps to an error of {EXACT:g}, median",
+    "steps", "How soon the filter is recovered exactly", f"steps to an error of {EXACT:g}, median",
     f"Colours and numbers are medians of the first recorded step with an error of at most {EXACT:g}"
-    f"{WHICH}, 'never' if more than half of the runs had none", "steps", median, bootstrap, True,
+    ", or 'never' if more than half of the runs had no such step", "steps", median, bootstrap, True,
     True, "never",
 )  # fmt: skip
 
@@ -144,13 +142,13 @@ class Maps:
         met = list(dict.fromkeys(attack for pair in shown for attack in shared[pair]))
         over = self.view.replicates(settings)
         caption = (
-            f"{_about(met)} at every pair of a probability β and a bound θ. {kind.said} over "
+            f"{_about(met)} for each probability β and bound θ. {kind.said} over "
             f"{over}, {self.view.what_is_their_own(settings)}; bright is good."
             f"{_worst(met)}{self._region_said(panels)} Cells without runs are empty."
             f"{fewer}{left_out}{coarser}"
         )
         yield Chart(
-            name, f"{kind.title} over (β, θ): {_title(met)}", caption, "probability β", "bound θ",
+            name, f"{kind.title}, by β and θ: {_title(met)}", caption, "probability β", "bound θ",
             panels, f"{kind.label}; over {over}; bright is good", x_log=False, y_log=False,
             y_range=(-0.5, len(levels[0]) - 0.5), scale=_scale(kind, panels), region=REGION,
             columns=len(trainers) if len(trainers) <= 4 else -(-len(trainers) // 2),
@@ -244,9 +242,10 @@ class Maps:
             return " No cell is certified."
         sure = f"{100.0 * (1.0 - self.view.results.spec['failure']):g} %"
         return (
-            " Outlined, in the panels of all trainers: where the certificate of Neuro-Tron "
-            f"guarantees with chance {sure}, in every replicate, that Neuro-Tron ends within "
-            "‖w*‖/2 of w*, whatever an attacker with the budget of this attack does."
+            " The outline, the same in the panels of all trainers, shows where the certificate "
+            "of Neuro-Tron "
+            f"guarantees with probability {sure}, in every replicate, that Neuro-Tron ends "
+            "within ‖w*‖/2 of w*, whatever an attacker with this budget does."
         )
 
 
@@ -255,8 +254,8 @@ REGION = "certified for Neuro-Tron: ‖w − w*‖ < ‖w*‖/2"
 
 def _about(attacks: list[str]) -> str:
     if len(attacks) == 1:
-        return f"Trainers under {attacks[0]}"
-    return f"Trainers under {len(attacks)} attacks"
+        return f"All trainers under the attack {attacks[0]}"
+    return f"All trainers under {len(attacks)} attacks"
 
 
 def _title(attacks: list[str]) -> str:
@@ -268,8 +267,8 @@ def _worst(attacks: list[str]) -> str:
     if len(attacks) == 1:
         return ""
     return (
-        " A cell is of the attack that is worst for this trainer there, of those that all trainers "
-        f"of the setting meet: {', '.join(attacks)}."
+        " Each cell shows the attack that is worst for its trainer there, among those that all "
+        f"trainers of the setting meet: {', '.join(attacks)}."
     )
 
 

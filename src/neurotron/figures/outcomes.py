@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -37,8 +38,9 @@ def final_errors(
 
     panels, over, said = _over_levels(view, sweeps, measure)
     caption = (
-        f"{about}{said} Points are medians of the final error over {over}, bars their 95 % "
-        "bootstrap intervals. Where more than half of the runs diverged there is no point."
+        f"{about}{said} Points are medians of the final error over {over}, and bars are "
+        "their 95 % bootstrap intervals. There is no point where more than half of the runs "
+        "diverged."
     )
     note = f"medians of {over}, bars: 95 % intervals"
     return Chart(name, title, caption, X_LABELS[sweeps[0].axis], ERROR, panels, note, x_log=False)
@@ -54,11 +56,11 @@ def success_rates(
 
     panels, over, said = _over_levels(view, sweeps, measure)
     caption = (
-        f"{about}{said} Share of {over} that end within ‖w*‖/2 of the true filter, with exact "
-        "95 % (Clopper–Pearson) intervals."
+        f"{about}{said} The share of {over} that ended within ‖w*‖/2 of the true filter w*, "
+        "with exact 95 % (Clopper–Pearson) intervals."
     )
     return Chart(
-        name, title, caption, X_LABELS[sweeps[0].axis], "share of runs that recover w*", panels,
+        name, title, caption, X_LABELS[sweeps[0].axis], "share of runs that found w*", panels,
         f"of {over}, bars: exact 95 % intervals", x_log=False, y_log=False, y_range=(-0.04, 1.04),
     )  # fmt: skip
 
@@ -129,25 +131,25 @@ def paired_errors(view: View, name: str, title: str, about: str) -> Iterator[Cha
                 for i, (rival, values) in enumerate(ratios.items())
                 for line in _dots_and_middle(view, rival, i, values)
             ]
-            ticks = tuple(f"over {rival}" for rival in ratios)
+            ticks = tuple(f"÷ {rival}" for rival in ratios)
             panels.append(Panel(f"{view.results.titles[setting]}: {lead}", tuple(lines), ticks))
             settings.append(setting)
     if panels:
         shown, fewer = select_at_most("settings", panels, MOST_PANELS)
         over = view.replicates(settings)
         caption = (
-            f"{about} Below 1 the first is better. Dots are replicates ({over}), each the median "
-            "over the levels of the attack; the marker is their median, the bar its 95 % bootstrap "
-            f"interval.{left_out}{fewer}"
+            f"{about} Below 1 the first trainer is better. Each dot is the median of a "
+            f"replicate ({over}) over the levels of the attack. The marker is the median of the "
+            f"dots, and the bar is its 95 % bootstrap interval.{left_out}{fewer}"
         )
         if undrawn:
             caption += (
-                f" {undrawn} replicates in which a run diverged, or had no error at all, count as "
-                "infinite or zero and have no dot."
+                f" {undrawn} replicates in which a run diverged, or had no error at all, have no "
+                "dot; they count as infinite or zero."
             )
-        note = f"below 1 the first is better; dots: {over}; bars: 95 % intervals"
+        note = f"below 1 the first trainer is better; dots: {over}; bars: 95 % intervals"
         yield Chart(
-            name, title, caption, "", "ratio of final errors", tuple(shown), note, x_log=False,
+            name, title, caption, "", "ratio of the final errors", tuple(shown), note, x_log=False,
             reference=1.0,
         )  # fmt: skip
 
@@ -180,47 +182,94 @@ def _dots_and_middle(view: View, rival: str, place: int, values: Array) -> Itera
 
 
 def mirror(view: View, name: str, title: str, about: str) -> Iterator[Chart]:
-    """Yield the cosine of the final weights of every run with −w*, trainer by trainer."""
-    settings, left_out = select_at_most("settings", view.settings, MOST_PANELS)
+    """Yield the cosine of the final weights of every run with w*, trainer by trainer."""
+    chosen = _compared(view)
+    settings, left_out = select_at_most("settings", list(chosen), MOST_PANELS)
     panels, most = [], 0
     for setting in settings:
-        trainers, fewer = select_at_most("trainers", view.trainers(setting), MOST_LINES)
+        trainers, fewer = select_at_most("trainers", list(chosen[setting]), MOST_LINES)
         left_out += fewer if fewer not in left_out else ""
-        dots = [_cosines(view, setting, trainer, i) for i, trainer in enumerate(trainers)]
+        arms = [chosen[setting][trainer] for trainer in trainers]
+        dots = [
+            _cosines(view, setting, trainer, met, i)
+            for i, (trainer, met) in enumerate(zip(trainers, arms, strict=True))
+        ]
         most = max(most, *(len(line.x) for line in dots))
+        ticks = [
+            f"{trainer}\n{_found(view, setting, met)}"
+            for trainer, met in zip(trainers, arms, strict=True)
+        ]
         lines = tuple(line.thinned(MOST_DOTS) for line in dots)
-        panels.append(Panel(view.results.titles[setting], lines, tuple(trainers)))
+        panels.append(Panel(view.results.titles[setting], lines, tuple(ticks)))
+    if not panels:
+        return
     caption = (
-        f"{about} One dot per run, {view.replicates(settings)} at every level of the attack: the "
-        "levels from left to right of a column, and where there is only one, the replicates. Runs "
-        f"that diverged are not drawn.{left_out}"
+        f"{about} Each dot is one run ({view.replicates(settings)} at every level of the attack), "
+        "and below each trainer is the number of its runs that found w*. The dots of a column are "
+        f"in the order of the levels of the attack. Runs that diverged have no dot.{left_out}"
     )
     if most > MOST_DOTS:
-        caption += f" Of more than {MOST_DOTS} runs of a trainer in a setting, as many are shown."
+        caption += f" A column has at most {MOST_DOTS} dots: of more runs, so many are shown."
     yield Chart(
-        name, title, caption, "", "cosine with −w*", tuple(panels),
-        "−1: the filter w*; +1: its mirror −w*; one dot per run", x_log=False, y_log=False,
-        y_range=(-1.08, 1.08), reference=0.0,
+        name, title, caption, "", "cosine with w*", tuple(panels),
+        "one dot per run; below each trainer: how many of its runs found w*", x_log=False,
+        y_log=False, y_range=(-1.12, 1.12), reference=0.0,
+        y_ticks=((1.0, "found\nw*"), (0.0, "0"), (-1.0, "mirror\n−w*")),
     )  # fmt: skip
 
 
-def _cosines(view: View, setting: str, trainer: str, place: int) -> Line:
+Met = list[tuple[ArmKey, str]]
+"""Arms, by what they are and by name."""
+
+
+def _compared(view: View) -> dict[str, dict[str, Met]]:
+    """Return the settings that compare algorithms, if there are such: all of them otherwise."""
+    found = {setting: arms for setting in view.settings if (arms := _rivals(view, setting))}
+    algorithms = dict(view.results.arms.select("trainer", "algorithm").iter_rows())
+    comparing = {
+        setting: arms
+        for setting, arms in found.items()
+        if len({algorithms[trainer] for trainer in arms}) > 1
+    }
+    return comparing or found
+
+
+def _rivals(view: View, setting: str) -> dict[str, Met]:
+    """Return the arms by trainer that the picture is about: attacks that several trainers meet.
+
+    If no attack is met by several trainers, all arms count; an attack with the labels of another
+    filter never does, because w* is then not the only filter that fits.
+    """
+    met = [(key, arm) for key, arm in view.arms[setting].items() if key.attack != "impersonation"]
+    attacked = [(key, arm) for key, arm in met if key.level[0] * key.level[1] > 0.0] or met
+    meetings = Counter(key[1:] for key, _ in attacked)
+    shared = [(key, arm) for key, arm in attacked if meetings[key[1:]] > 1] or attacked
+    found: dict[str, Met] = {}
+    for key, arm in shared:
+        found.setdefault(key.trainer, []).append((key, arm))
+    return found
+
+
+def _found(view: View, setting: str, arms: Met) -> str:
+    """Return how many of the runs of a trainer found the filter, in words."""
+    outcomes = [view.runs[setting, arm]["outcome"] for _, arm in arms]
+    found = sum(int((one == "recovered").sum()) for one in outcomes)
+    return f"{found:,} of {sum(map(len, outcomes)):,}"
+
+
+def _cosines(view: View, setting: str, trainer: str, arms: Met, place: int) -> Line:
     """Return a dot for every run of a trainer."""
-    arms = [(met, arm) for met, arm in view.arms[setting].items() if met.trainer == trainer]
     dots = []
-    for i, (met, arm) in enumerate(arms):
+    for met, arm in arms:
         level = f"θ = {met.level[0]:g}, β = {met.level[1]:g}"
         runs = view.runs[setting, arm]
         ended = runs.filter(runs["outcome"] != "diverged").select("replicate", "cosine")
-        for j, (replicate, cosine) in enumerate(ended.iter_rows()):
-            if np.isfinite(cosine):
-                offset = _offset(i, len(arms)) if len(arms) > 1 else _offset(j, len(ended))
-                dots.append((place + offset, cosine, f"replicate {replicate}, {level}"))
-    x, y = (np.array([dot[j] for dot in dots], dtype=np.float64) for j in (0, 1))
-    notes = tuple(dot[2] for dot in dots)
+        dots += [
+            (-cosine, f"replicate {replicate}, {level}")
+            for replicate, cosine in ended.iter_rows()
+            if np.isfinite(cosine)
+        ]
+    x = place + (np.linspace(-0.3, 0.3, len(dots)) if len(dots) > 1 else np.zeros(len(dots)))
+    y = np.array([cosine for cosine, _ in dots], dtype=np.float64)
+    notes = tuple(note for _, note in dots)
     return Line(trainer, x, y, view.styles[trainer], joined=False, notes=notes)
-
-
-def _offset(number: int, of: int) -> float:
-    """Return where in its column one of several stands, from −0.3 to 0.3."""
-    return 0.6 * (number / (of - 1) - 0.5) if of > 1 else 0.0

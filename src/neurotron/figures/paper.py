@@ -118,7 +118,9 @@ def _neuro_tron_alone(view: View, found: list[SettingRuns]) -> Iterator[Chart]:
             _alone(_attacked(sweep), setting) for sweep, setting in pairs if sweep is not None
         ]
         if sweeps:
-            about = f"Neuro-Tron with the paper's laws of the inputs; the {varied} varies."
+            about = (
+                f"Neuro-Tron with the input laws of the paper, for several values of the {varied}."
+            )
             yield _figure(number, levels_of(view, f"figure-{number}", title, sweeps, about))
 
 
@@ -129,7 +131,7 @@ def _against_sgd(view: View, setting: SettingRuns) -> Iterator[Chart]:
     if "sgd" in setting.trainers:
         rivals += (
             f" '{setting.trainers['sgd']}' is stochastic gradient descent, which the paper did not "
-            "run; where its band is wide, some of its runs end at the mirror filter −w*."
+            "run. Where its band is wide, some of its runs ended at the mirror image −w*."
         )
     for axis, letter in enumerate("ab"):
         sweep = _sweep(view, setting, axis)
@@ -139,8 +141,8 @@ def _against_sgd(view: View, setting: SettingRuns) -> Iterator[Chart]:
             chart = compare(
                 view, f"figure-{number}",
                 f"Neuro-Tron against SGD, {setting.title} inputs, by {what}", _attacked(sweep),
-                f"Trainers on the same data with {setting.title} inputs; a panel per {what} of the "
-                f"attack.{rivals}",
+                f"The trainers on the same data with {setting.title} inputs, one panel per {what} "
+                f"of the attack.{rivals}",
             )  # fmt: skip
             yield _figure(number, chart)
 
@@ -153,7 +155,7 @@ def _no_attack(view: View, found: list[SettingRuns]) -> Iterator[Chart]:
         if sweep is not None and [bound for bound, _ in sweep.levels[:2]] == [0.0, 0.125]
     ]
     if sweeps:
-        about = "Neuro-Tron on honest labels (θ = 0) and under the paper's smallest attack."
+        about = "Neuro-Tron without an attack (θ = 0) and under the smallest attack of the paper."
         chart = levels_of(view, "figure-6", "no attack, and a small one", sweeps, about)
         yield _figure("6", chart)
 
@@ -188,8 +190,8 @@ def _outer_weights(view: View) -> Iterator[Chart]:
     if panels:
         about = (
             "Neuro-Tron with all outer weights q = 1 or q = 10. The paper compares q = 1 and "
-            f"η = 1e-4 with q = 10 and η = 2e-5.{settings_said(view, sweeps)[0]} A line that ends "
-            "early diverged."
+            f"η = 1e-4 with q = 10 and η = 2e-5.{settings_said(view, sweeps)[0]} A line that "
+            "ends early belongs to runs that diverged."
         )
         settings = [sweep.setting for sweep in sweeps]
         title = "heavier outer weights"
@@ -218,10 +220,10 @@ def _impersonation(view: View) -> Iterator[Chart]:
         over = view.replicates(settings)
         yield Chart(
             "section-3-5", "Section 3.5: labels of another filter",
-            "The attacker replaces a label, with probability β, by that of another filter w_adv. "
-            "At β = 1 all labels are those of w_adv, and nothing tells the two filters apart. "
-            f"Points are medians of final distances over {over}, bars their 95 % bootstrap "
-            "intervals.",
+            "With probability β, the attacker replaces a label by the label of another filter "
+            "w_adv. At β = 1 all labels belong to w_adv, and no trainer can know of w*. "
+            f"Points are medians of the final distances over {over}, and bars are their 95 % "
+            "bootstrap intervals.",
             "probability β of the attack", "distance of the final weights", tuple(panels),
             f"medians of {over}, bars: 95 % intervals", x_log=False, short_title="Section 3.5",
         )  # fmt: skip

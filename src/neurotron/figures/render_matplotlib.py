@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import os
+import textwrap
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 
 from neurotron import _check
 from neurotron._extras import require
-from neurotron.figures.chart import Chart, Line, Panel, shorten
+from neurotron.figures.chart import Chart, Line, Panel, shorten, wrapped
 from neurotron.figures.matplotlib_cells import BAR, draw_cells, draw_scale
 
 __all__ = ["check_picture", "draw", "encode", "save"]
@@ -28,6 +29,8 @@ WIDTH, HEIGHT = 2.5, 1.8
 """Of a panel among others, in inches."""
 ALONE = 5.8, 3.6
 """Of a single panel."""
+CHARACTER = 0.075
+"""The width of a character of the note, in inches: hardly any text is wider."""
 
 
 def draw(chart: Chart) -> Any:
@@ -35,17 +38,18 @@ def draw(chart: Chart) -> Any:
     _check.instance("chart", chart, Chart)
     columns = chart.columns or _columns(len(chart.panels))
     rows = math.ceil(len(chart.panels) / columns)
-    entries = chart.legend
     size = ALONE if len(chart.panels) == 1 else (WIDTH, HEIGHT)
-    per_row = _entries_per_row(list(entries), columns * size[0])
-    lines_below = chart.note.count("\n") + bool(chart.note) + bool(chart.x_label)
-    legend = 0.19 * math.ceil(len(entries) / per_row)
+    width = columns * size[0]
+    below = _below(chart, width)
+    names = [_fitting(name, width - 0.5) for name in chart.legend]
+    per_row = _entries_per_row(names, width)
+    legend = 0.19 * math.ceil(len(names) / per_row)
     bar = BAR if chart.scale is not None else 0.0
-    turned = any(_is_long(panel.ticks) for panel in chart.panels)
+    ticks = max((_height(panel.ticks) for panel in chart.panels), default=0.0)
     margins = _Margins(
         top=0.36 if chart.title else 0.12,
-        bottom=0.3 + 0.16 * lines_below + legend + bar + 0.45 * turned,
-        between=0.5 + 0.45 * turned,
+        bottom=0.3 + 0.16 * len(below) + legend + bar + ticks,
+        between=0.5 + ticks,
         below=legend + bar,
     )
     figure, axes = margins.figure(rows, columns, size, chart.shared)
@@ -54,7 +58,9 @@ def draw(chart: Chart) -> Any:
         place.tick_params(labelleft=i % columns == 0 or not chart.shared)
     for place in axes.flat[len(chart.panels) :]:
         place.set_axis_off()
-    margins.write(figure, chart, [_handle(line) for line in entries.values()], per_row)
+    margins.write(figure, chart, below)
+    handles = [_handle(line) for line in chart.legend.values()]
+    margins.write_legend(figure, list(zip(handles, names, strict=True)), per_row)
     return figure
 
 
@@ -90,36 +96,68 @@ class _Margins:
         )  # fmt: skip
         return figure, axes
 
-    def write(self, figure: Any, chart: Chart, handles: list[Any], per_row: int) -> None:
-        """Put title, labels and legend into the margins."""
+    def write(self, figure: Any, chart: Chart, below: list[str]) -> None:
+        """Put the title and the labels into the margins."""
         width, height = figure.get_size_inches()
-        centre = 0.5 * (self.left + width - self.right) / width
-        below = f"{chart.x_label}\n{chart.note}".strip()
         middle = 0.5 * (self.bottom + height - self.top) / height
-        title = _plain(shorten(chart.title, int(width / 0.085)))
+        title = _fitting(chart.title, width - self.left - self.right, 11)
+        centre = self.centre(width)
         figure.text(centre, 1.0 - 0.06 / height, title, size=11, ha="center", va="top")
         figure.text(
-            centre, (self.below + 0.04) / height, _plain(below), size=8, ha="center", va="bottom"
-        )
+            centre, (self.below + 0.04) / height, _plain("\n".join(below)), size=8, ha="center",
+            va="bottom",
+        )  # fmt: skip
         figure.text(0.08 / width, middle, _plain(chart.y_label), size=8, rotation=90, va="center")
         if chart.scale is not None:
             bar = min(4.0, width - self.left - self.right)
             left = centre * width - 0.5 * bar
             draw_scale(figure, chart.scale, left, self.below - BAR, bar)
-        names = [_plain(shorten(name, 100)) for name in chart.legend]
-        entries = list(zip(handles, names, strict=True))
+
+    def write_legend(self, figure: Any, entries: list[tuple[Any, str]], per_row: int) -> None:
+        """Put the legend below everything else."""
+        width, height = figure.get_size_inches()
         in_rows = [entry for i in range(per_row) for entry in entries[i::per_row]]  # not columns
         figure.legend(
             [handle for handle, _ in in_rows], [name for _, name in in_rows], ncols=per_row,
             fontsize=8, frameon=False, loc="lower center",
-            bbox_to_anchor=(centre, -0.05 / height), borderpad=0.2, labelspacing=0.3,
+            bbox_to_anchor=(self.centre(width), -0.05 / height), borderpad=0.2, labelspacing=0.3,
         )  # fmt: skip
+
+    def centre(self, width: float) -> float:
+        """Return where the middle of all panels is, as a part of the width."""
+        return 0.5 * (self.left + width - self.right) / width
+
+
+def _below(chart: Chart, width: float) -> list[str]:
+    """Return the lines below the panels: what the horizontal axis is, and the note."""
+    note = textwrap.wrap(chart.note, max(20, int((width + 0.5) / CHARACTER)))
+    return [text for text in (chart.x_label, *note) if text]
+
+
+def _fitting(text: str, width: float, size: int = 8) -> str:
+    """Return text that is not wider than so many inches: shortened if it has to be.
+
+    >>> _fitting("a name", 5.0), _fitting("a long name" * 9, 1.0)
+    ('a name', 'a long n… name')
+    """
+    while len(text) > 8 and (wide := _inches(text, size)) > width:
+        text = shorten(text, min(len(text) - 1, max(8, int(len(text) * width / wide))))
+    return _plain(text)
+
+
+def _inches(text: str, size: int) -> float:
+    """Return how wide text is in print."""
+    prop = require("matplotlib.font_manager").FontProperties(size=size)
+    measure = require("matplotlib.textpath").text_to_path.get_text_width_height_descent
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
+        return float(measure(_plain(text), prop, False)[0]) / 72.0
 
 
 def _entries_per_row(names: list[str], width: float) -> int:
     """Return how many entries of a legend stand side by side."""
-    longest = max(map(len, names), default=1)
-    most = max(1, int(width / (0.07 * longest + 0.6)))
+    longest = max((_inches(name, 8) for name in names), default=0.1)
+    most = max(1, int((width + 0.5) / (longest + 0.6)))
     rows = max(1, math.ceil(len(names) / most))
     return max(1, math.ceil(len(names) / rows))
 
@@ -181,6 +219,9 @@ def _draw_panel(axes: Any, chart: Chart, panel: Panel) -> None:
         axes.set_yscale("log")
     if chart.y_range is not None:
         axes.set_ylim(*chart.y_range)
+    if chart.y_ticks:
+        places, words = zip(*chart.y_ticks, strict=True)
+        axes.set_yticks(places, words)
     if chart.reference is not None:
         axes.axhline(chart.reference, color="#767676", linewidth=0.8, linestyle=":")
     for line in panel.lines:
@@ -188,7 +229,7 @@ def _draw_panel(axes: Any, chart: Chart, panel: Panel) -> None:
     if panel.grid is not None:
         draw_cells(axes, chart, panel)
     if panel.ticks:
-        names = [_plain(shorten(tick, 30)) for tick in panel.ticks]
+        names = [_plain(tick) for tick in _tick_names(panel.ticks)]
         look: dict[str, Any] = {"rotation": 20, "ha": "right"} if _is_long(panel.ticks) else {}
         axes.set_xticks(range(len(names)), names, **look)
         axes.set_xlim(-0.5, len(names) - 0.5)
@@ -243,7 +284,22 @@ def _mark_powers(axis: Any) -> None:
 
 
 def _is_long(ticks: tuple[str, ...]) -> bool:
-    return sum(len(tick) + 1 for tick in ticks) > 36
+    lines = (tick.split("\n") for tick in wrapped(ticks, 30))
+    return sum(max(map(len, tick)) + 1 for tick in lines) > 40
+
+
+def _tick_names(ticks: tuple[str, ...]) -> list[str]:
+    """Return the names of ticks: in lines if they fit side by side, else one line to be turned."""
+    if _is_long(ticks):
+        return [shorten(tick.replace("\n", ": "), 30) for tick in ticks]
+    return wrapped(ticks, 30)
+
+
+def _height(ticks: tuple[str, ...]) -> float:
+    """Return how much higher names of ticks are than one line, in inches."""
+    if _is_long(ticks):
+        return 0.45
+    return 0.12 * max((tick.count("\n") for tick in _tick_names(ticks)), default=0)
 
 
 def _plain(text: str) -> str:

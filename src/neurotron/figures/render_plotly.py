@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from neurotron._types import Array
-from neurotron.figures.chart import Chart, Line, Panel, shorten
+from neurotron.figures.chart import Chart, Line, Panel, wrapped
 from neurotron.figures.grid import COLOURS, is_dark
 from neurotron.figures.styles import REGION
 
@@ -31,7 +31,7 @@ def _x_axis(chart: Chart, panel: Panel) -> dict[str, Any]:
     axis: dict[str, Any] = {"title": {"text": _escape(chart.x_label)}}
     if panel.ticks:
         places = list(range(len(panel.ticks)))
-        texts = [_escape(shorten(tick, 24)) for tick in panel.ticks]
+        texts = [_lines(tick) for tick in wrapped(panel.ticks, 24)]
         ends = [-0.5, len(places) - 0.5]
         return axis | {"tickvals": places, "ticktext": texts, "range": ends, "type": "linear"}
     return axis | {"type": "log" if chart.x_log else "linear"}
@@ -45,6 +45,9 @@ def _y_axis(chart: Chart, panel: Panel) -> dict[str, Any]:
     if panel.grid is not None:
         texts = [_escape(row) for row in panel.grid.rows]
         axis |= {"tickvals": list(range(len(texts))), "ticktext": texts}
+    if chart.y_ticks:
+        places, words = zip(*chart.y_ticks, strict=True)
+        axis |= {"tickvals": list(places), "ticktext": [_lines(word) for word in words]}
     if chart.y_range is not None:
         return axis | {"range": list(chart.y_range)}
     if chart.shared and chart.y_log:
@@ -115,7 +118,7 @@ def _traces(line: Line, ticked: bool) -> list[dict[str, Any]]:
         "hovertemplate": _hover(line, ticked), "text": _texts(line), "showlegend": False,
     }  # fmt: skip
     if is_dots:
-        return [trace | {"opacity": 0.45}]
+        return [trace | {"opacity": 0.6}]
     trace["line"] = {"color": line.style.colour, "dash": line.style.dash, "width": 2}
     band = line.band()
     if ticked and band is not None:
@@ -164,6 +167,11 @@ def _plain(values: Array) -> list[float]:
     [0.12346, 1000.0]
     """
     return [float(f"{value:.5g}") for value in values]
+
+
+def _lines(text: str) -> str:
+    """Return text with its lines."""
+    return _escape(text).replace("\n", "<br>")
 
 
 def _escape(text: str) -> str:

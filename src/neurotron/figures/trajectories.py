@@ -60,11 +60,11 @@ def over_steps(
     """Return a chart of trajectories; the caption is what it is about, and what the bands are."""
     over = view.replicates(settings)
     caption = (
-        f"{about} Lines are medians over {over}, {view.what_is_their_own(settings)} "
-        "(of an even number, the lower of the middle two); bands hold the middle 80 % of them. "
-        "Runs that diverged count as infinite."
+        f"{about} Lines are medians over {over}, {view.what_is_their_own(settings)}. "
+        "Bands hold the middle 80 % of them. The error of a run that diverged counts as infinite."
     )
-    return Chart(name, title, caption, STEPS, ERROR, tuple(panels), f"{BANDS} of {over}")
+    note = f"{BANDS} of {over}"
+    return Chart(name, title, caption, STEPS, ERROR, tuple(panels), note, interval="80 % band")
 
 
 def settings_said(view: View, sweeps: Sequence[LevelSweep]) -> tuple[str, list[str]]:
@@ -78,7 +78,7 @@ def settings_said(view: View, sweeps: Sequence[LevelSweep]) -> tuple[str, list[s
         titles = [f"{title}, {word}" for title, word in zip(titles, fixed, strict=True)]
     unseen = max(sweep.unseen for sweep in sweeps)
     if unseen:
-        said += f" {unseen} more levels of this attack are in no such figure, only in the results."
+        said += f" {unseen} more levels of this attack are not drawn here; they are in the results."
     return said, titles
 
 

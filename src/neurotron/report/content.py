@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
+from neurotron.claims.catalog import CLAIMS, OF_ANY_STUDY, PAPER
 from neurotron.claims.judging import departure
 from neurotron.claims.model import MARKS, ONLY_AS_PUBLISHED
-from neurotron.claims.settings import SettingRuns, table1_settings
 from neurotron.figures.chart import Chart
-from neurotron.results.summary import OUTCOMES, certified, distinct_runs, outcomes_by_trainer, rate
+from neurotron.report.headline import Rivalry, count, headline, rivalry
+from neurotron.results.summary import certified, distinct_runs, outcomes_by_trainer, rate
 from neurotron.studies.writing import to_toml
 
 if TYPE_CHECKING:
@@ -23,8 +24,16 @@ if TYPE_CHECKING:
 __all__ = ["levels", "number", "page"]
 
 MOST_ROWS = 300
-"""Of a table: a longer one is not read, and is in the folder."""
+"""Of a table: the rest is in the folder."""
 MOST_TOML = 100_000
+VERBATIM_OR_TEXT = re.compile(r"<(script|pre|code)\b.*?</\1>|(?<=>)[^<]+", re.S)
+UNIT = re.compile(r"(?<=\d) (?=[%×])|(?<=\(\d,) (?=\d\))")
+EQUALS = re.compile(r"(?<=\w) ([=≤]) (?=[\d−])")
+"""Blanks around which no line may end."""
+OUTCOMES = {
+    "recovered": "found w*", "mirror": "mirror −w*", "other": "elsewhere", "diverged": "diverged"
+}  # fmt: skip
+"""What the page calls the places where runs end."""
 
 
 def page(results: Results, judgements: list[Judgement], charts: list[Chart]) -> dict[str, Any]:
@@ -38,7 +47,11 @@ def page(results: Results, judgements: list[Judgement], charts: list[Chart]) -> 
         "verdicts": _verdicts(judgements, {chart.name: chart for chart in charts}),
         "departure": departure(results),
         "untested": sum(not judgement.conclusive for judgement in judgements),
-        "story": _story(results, judgements),
+        "headline": headline(results),
+        "count": count([judgement for judgement in judgements if judgement.conclusive]),
+        "story": _story(rivalry(results), judgements),
+        "names_sources": _names_any(results, set(CLAIMS) - {claim.name for claim in OF_ANY_STUDY}),
+        "about_paper": _names_any(results, {claim.name for claim in PAPER}),
         "outcomes": _first(outcomes_by_trainer(results)),
         "titles": results.titles,
         "outcome_names": OUTCOMES,
@@ -53,6 +66,27 @@ def page(results: Results, judgements: list[Judgement], charts: list[Chart]) -> 
         "study_hash": results.folder.manifest["study"],
         "computed": _computed(results),
     }
+
+
+def _names_any(results: Results, names: set[str]) -> bool:
+    return not names.isdisjoint(results.spec["claims"])
+
+
+def unbroken(markup: str) -> str:
+    r"""Return markup in whose text no line ends between a number and its unit, or around "=".
+
+    Scripts, code and files are left as they are.
+
+    >>> unbroken("<p id='a = 1'>β = 1, 95 % of N(0, 1)</p><code>a = 1</code>")
+    "<p id='a = 1'>β\xa0=\xa01, 95\xa0% of N(0,\xa01)</p><code>a = 1</code>"
+    """
+
+    def glued(found: re.Match[str]) -> str:
+        if found[1]:
+            return found[0]
+        return EQUALS.sub("\u00a0\\1\u00a0", UNIT.sub("\u00a0", found[0]))
+
+    return VERBATIM_OR_TEXT.sub(glued, markup)
 
 
 def number(value: float | None) -> str:
@@ -118,6 +152,8 @@ def _verdicts(judgements: list[Judgement], charts: dict[str, Chart]) -> list[dic
     return [
         {
             "claim": judgement.claim,
+            "short": judgement.claim.short or judgement.claim.statement,
+            "statement": judgement.claim.statement if judgement.claim.short else "",
             "verdict": judgement.verdict,
             "effect": judgement.effect,
             "findings": judgement.findings,
@@ -130,39 +166,24 @@ def _verdicts(judgements: list[Judgement], charts: dict[str, Chart]) -> list[dic
     ]
 
 
-def _story(results: Results, judgements: list[Judgement]) -> dict[str, str] | None:
-    """Return the numbers of the story of SGD, if these results tell it.
-
-    A network counts once, with what happened at most levels of the attack.
-    """
+def _story(pair: Rivalry | None, judgements: list[Judgement]) -> dict[str, str] | None:
+    """Return the numbers of the story of SGD, if these results tell it."""
     verdicts = {judgement.claim.name: judgement.verdict for judgement in judgements}
     both = ("smaller-error-than-sgd", "faster-than-sgd")
-    if any(verdicts.get(name) != ONLY_AS_PUBLISHED for name in both):
+    if pair is None or any(verdicts.get(name) != ONLY_AS_PUBLISHED for name in both):
         return None
-    found = [setting for setting in table1_settings(results) if setting.shared("sgd")]
-    networks = sum(setting.replicates for setting in found)
-    mirrored, recovered = (
-        sum(_networks(setting, algorithm, outcome) for setting in found)
-        for algorithm, outcome in (("sgd", "mirror"), ("neuro-tron", "recovered"))
-    )
-    if not mirrored:
+    if not pair.mirrored:
         return None
-    interval = rate(mirrored, networks)
+    interval = rate(pair.mirrored, pair.networks)
     return {
-        "networks": f"{networks:,}", "mirrored": f"{mirrored:,}", "recovered": f"{recovered:,}",
+        "networks": f"{pair.networks:,}", "mirrored": f"{pair.mirrored:,}",
+        "found": f"{pair.found:,}",
         "interval": f"{100.0 * interval.low:.0f} to {100.0 * interval.high:.0f} %",
     }  # fmt: skip
 
 
-def _networks(setting: SettingRuns, algorithm: str, outcome: str) -> int:
-    """Count the networks on which an algorithm had an outcome at most levels of the attack."""
-    levels = setting.shared("sgd")
-    ended = np.mean([setting.ended(outcome, algorithm, level) for level in levels], axis=0)
-    return int((ended > 0.5).sum())
-
-
 def _certificates(results: Results) -> dict[str, Any]:
-    """Return what is certified, as one statement per arm, and of whom nothing is."""
+    """Return what is certified, one statement per arm, and the arms without a certificate."""
     runs, sure = distinct_runs(results), certified(results)
     arm = ["setting", "trainer", "attack_text", "bound", "probability"]
     statements = [

@@ -72,18 +72,25 @@
     layout(panel, width) {
       const { text, grid, back } = colours();
       const ticks = panel.layout.xaxis.ticktext || [];
-      const longest = Math.max(0, ...ticks.map((tick) => tick.length));
-      const slanted = ticks.length * (6.5 * longest + 8) > width - 80;
+      const lines = ticks.map((tick) => tick.split("<br>"));
+      const longest = Math.max(0, ...lines.flat().map((line) => line.length));
+      const slanted = ticks.length * (5.3 * longest + 2) > width - 72;
+      const whole = Math.max(0, ...lines.map((one) => one.join(" ").length)); // of a slanted label
+      const title = panel.layout.xaxis.title.text ? 16 : 0;
+      const under = slanted ? title + Math.min(100, 16 + 3 * whole) : title + 13 + 13 * Math.max(1, ...lines.map((one) => one.length));
       const axis = (name) => {
         const own = panel.layout[name], type = this.types[name];
         const made = { gridcolor: grid, linecolor: grid, zeroline: false, nticks: 5, ...own,
                        title: { ...own.title, font: { size: 11 }, standoff: 6 } };
-        if (name === "xaxis" && ticks.length) made.tickangle = slanted ? -30 : 0;
+        if (name === "xaxis" && ticks.length) {
+          made.tickangle = slanted ? -30 : 0;
+          if (slanted) made.ticktext = lines.map((one) => one.join(" "));
+        }
         if (type && type !== own.type && !own.tickvals) { made.type = type; delete made.range; made.rangemode = "tozero"; }
         made.uirevision = made.type; // a zoom stays until the scale is another
         return made;
       };
-      const layout = { xaxis: axis("xaxis"), yaxis: axis("yaxis"), margin: { l: 62, r: 10, t: 8, b: slanted ? Math.min(100, 26 + 3 * longest) : 42 }, hovermode: "closest",
+      const layout = { xaxis: axis("xaxis"), yaxis: axis("yaxis"), margin: { l: 62, r: 10, t: 8, b: under }, hovermode: "closest",
         paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: text, size: 11 }, showlegend: false,
         dragmode: coarse ? false : "zoom", hoverlabel: { bgcolor: back, bordercolor: grid, font: { color: text, size: 12 }, align: "left" } };
       if (this.reference !== null && this.reference !== undefined)
@@ -121,7 +128,7 @@
   const preferred = matchMedia("(prefers-color-scheme: dark)");
   function setTheme(name) {
     root.dataset.theme = name;
-    button.setAttribute("aria-pressed", String(name === "dark"));
+    button.textContent = name === "dark" ? "Switch to light" : "Switch to dark";
     repaint();
   }
   let chosen = false; // by the reader: then the system's theme no longer counts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from hashlib import sha256
@@ -32,6 +32,10 @@ WITHOUT_SCRIPT = "#theme, .controls, .hint, .panels { display: none }"
 MOST_BYTES = 2_600_000
 """Of all figures and their tables: with the charting library, a page of less than 8 MB."""
 FEWEST_POINTS = 20
+MOST_FIRST = 6
+"""Panels of the figure on the first screen."""
+FIRST = "first-figure"
+"""The name of that figure, if it is part of one."""
 OWN_STYLES = re.compile(
     r'getElementById\("(\w{64})"\)\)\{var \w=document\.createElement\("style"\)'
 )
@@ -63,10 +67,13 @@ def build(results: Results, judgements: list[Judgement], drawn: list[Chart] | No
     figures = _figures(chosen)
     shown = [figure["chart"] for figure in figures]
     names = {chart.name for chart in shown}
+    values = content.page(results, judgements, shown)
+    first, others = _first(figures, values["headline"].figures)
     return str(
         _template().render(
-            content.page(results, judgements, shown),
-            figures=figures,
+            values,
+            first=first,
+            figures=others,
             left_out=[chart.title for chart in chosen if chart.name not in names],
             pictures=pictures.FOLDER,
             styled=OWN_STYLES.findall(_plotly()),
@@ -119,6 +126,21 @@ def _figures(chosen: list[Chart]) -> list[dict[str, Any]]:
     return figures
 
 
+def _first(
+    figures: list[dict[str, Any]], wanted: Sequence[str]
+) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
+    """Return the figure for the first screen, as large as that is, and all others."""
+    for start in (*wanted, ""):
+        for figure in figures:
+            chart = figure["chart"]
+            if chart.name.startswith(start):
+                if len(chart.panels) <= MOST_FIRST:
+                    return figure, [other for other in figures if other is not figure]
+                part = replace(chart, name=FIRST, panels=chart.panels[:MOST_FIRST])
+                return _figure(part) | {"whole": chart}, figures
+    return None, figures
+
+
 def _size(figure: dict[str, Any]) -> int:
     """Return about how many characters a figure has on the page, with its table."""
     return len(figure["json"]) + 200 * len(figure["numbers"])
@@ -128,6 +150,7 @@ def _figure(chart: Chart) -> dict[str, Any]:
     panels = [{"title": panel.title, **panel_figure(chart, panel)} for panel in chart.panels]
     return {
         "chart": chart,
+        "whole": None,
         "json": _json({"panels": panels, "reference": chart.reference}),
         "entries": [
             {"name": name, "colour": line.style.colour, "dash": line.style.dash,
@@ -157,7 +180,10 @@ def _template() -> Any:
         autoescape=True, undefined=jinja.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         loader=jinja.FunctionLoader(_resource),
     )  # fmt: skip
-    environment.filters |= {"levels": content.levels, "number": content.number, "up": up}
+    environment.filters |= {
+        "levels": content.levels, "number": content.number, "up": up,
+        "unbroken": lambda markup: type(markup)(content.unbroken(markup)),
+    }  # fmt: skip
     return environment.get_template("page.html")
 
 
