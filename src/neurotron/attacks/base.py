@@ -85,7 +85,7 @@ class Attack(Pickled, metaclass=Explained):
 
     @classmethod
     def spending(
-        cls, problem: Problem, bound: float, share: float, seed: int, /, **settings: Any
+        cls, problem: Problem, bound: float, share: float, seed: int, /, **parameters: Any
     ) -> Self:
         """Return an attack of this kind that spends a given budget on `problem`.
 
@@ -96,12 +96,12 @@ class Attack(Pickled, metaclass=Explained):
         """
         _check.instance("problem", problem, Problem)
         share = _check.number("share", share, "[0, 1]")
-        found = cls.settings_for(problem, share, _check.integer("seed", seed, 0), settings)
-        filled = {"bound": bound, "probability": share, **found, **settings}
+        found = cls.parameters_for(problem, share, _check.integer("seed", seed, 0), parameters)
+        filled = {"bound": bound, "probability": share, **found, **parameters}
         return construct("attack", kebab_case(cls.__name__), cls, filled)
 
     @classmethod
-    def settings_for(
+    def parameters_for(
         cls, problem: Problem, share: float, seed: int, given: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Return the other parameters for `spending`, and the probability if not the share."""

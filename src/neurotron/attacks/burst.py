@@ -51,7 +51,7 @@ class Burst(Adaptive):
     budget: ClassVar[str] = "θ at a share sβ of the labels, at once"
 
     @classmethod
-    def settings_for(
+    def parameters_for(
         cls, problem: Problem, share: float, seed: int, given: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Attack all labels of a share of the steps, or some of them if `share` is given."""

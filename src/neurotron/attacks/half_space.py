@@ -39,11 +39,11 @@ class HalfSpace(OddDirection):
     budget: ClassVar[str] = "θ at a share β of the labels with uᵀMx > 0"
 
     @classmethod
-    def settings_for(
+    def parameters_for(
         cls, problem: Problem, share: float, seed: int, given: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Attack with twice the probability, at most 1: half of a symmetric law is on one side."""
-        found = super().settings_for(problem, share, seed, given)
+        found = super().parameters_for(problem, share, seed, given)
         return found | {"probability": chance_within(0.5, share)}
 
     @staticmethod

@@ -51,7 +51,7 @@ class Impersonation(Attack):
         object.__setattr__(self, "weights", _check.array("weights", self.weights, ("r",)))
 
     @classmethod
-    def settings_for(
+    def parameters_for(
         cls, problem: Problem, share: float, seed: int, given: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Impersonate a filter drawn from `seed`."""

@@ -53,7 +53,7 @@ class LargeNorm(Adaptive):
     budget: ClassVar[str] = "θ at a share β of the labels with ‖x‖ ≥ c"
 
     @classmethod
-    def settings_for(
+    def parameters_for(
         cls, problem: Problem, share: float, seed: int, given: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Attack all labels with the largest ‖x‖, or some of them if `cutoff` is given."""

@@ -53,7 +53,7 @@ class OddDirection(Attack):
         object.__setattr__(self, "direction", direction)
 
     @classmethod
-    def settings_for(
+    def parameters_for(
         cls, problem: Problem, share: float, seed: int, given: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Attack along the direction in which Neuro-Tron resists least."""

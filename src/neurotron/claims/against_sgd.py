@@ -24,6 +24,8 @@ PUBLISHED, TRUE = "first-sample-sgd", "sgd"
 NAMES = {PUBLISHED: "the published SGD", TRUE: "true SGD"}
 """Rivals by their algorithm: what the paper called SGD uses only the first sample of a batch."""
 ALL, BOTH = "in all runs", "where both recover"
+WHERE = {ALL: "in all runs", BOTH: "where both find w*"}
+"""Which runs are compared, as a short phrase says it."""
 Ratio = Callable[[SettingRuns, str, Level], Array]
 
 
@@ -49,7 +51,7 @@ def compare(settings: list[SettingRuns], measure: str, ratio: Ratio) -> list[Fin
             case = f"{setting.title} against {setting.trainers[rival]}, {runs}"
             findings.append(
                 Finding.of(case, measure, found, len(values), holds=below(1.0, found),
-                           as_published=rival == PUBLISHED, group=NAMES[rival])
+                           as_published=rival == PUBLISHED, group=f"{NAMES[rival]} {WHERE[runs]}")
             )  # fmt: skip
     return findings
 

@@ -19,7 +19,7 @@ from neurotron.problem import Problem
 from neurotron.simulation import MOST_SAMPLES, MOST_STEPS, simulate
 from neurotron.theory.rounding import Rounding
 from neurotron.theory.sharp import risk_constant
-from neurotron.trainers import Arm
+from neurotron.trainers import Arm, Trainer
 from neurotron.trainers.neuro_tron import ScheduledTron
 from neurotron.trajectories import Trajectories
 
@@ -33,9 +33,9 @@ ULPS = 4.0
 
 def certify(
     problem: Problem,
-    arm: Arm,
+    arm: Arm | Trainer,
     *,
-    batch_size: int,
+    batch_size: int = 16,
     steps: int | None = None,
     failure: float = 0.05,
     initial_error: float | None = None,
@@ -48,7 +48,8 @@ def certify(
     Parameters
     ----------
     problem, arm, batch_size
-        What would be simulated.
+        What would be simulated. A trainer that is not in an `Arm` has honest labels; give a
+        `budget` for a guarantee under attack.
     steps
         The number of steps after which the guarantee holds; None for the limit of ever more steps.
     failure
@@ -69,14 +70,13 @@ def certify(
     >>> import neurotron as nt
     >>> network = nt.networks.symmetric(n_inputs=20, filter_size=5, width=4, seed=1)
     >>> problem = nt.Problem.draw(network, nt.Normal(), seed=1)
-    >>> attack = nt.attacks.Adaptive(bound=0.25, probability=0.2)
-    >>> arm = nt.Arm(nt.NeuroTron(step_size=0.01), attack)
-    >>> certificate = nt.certify(problem, arm, batch_size=16, steps=5000)
+    >>> budget = nt.Budget(bound=0.25, probability=0.2)
+    >>> certificate = nt.certify(problem, nt.NeuroTron(0.01), budget=budget, steps=5000)
     >>> certificate.kind, certificate.holds, round(certificate.floor, 3)
     ('theorem', True, 0.029)
     """
     _check.instance("problem", problem, Problem)
-    _check.instance("arm", arm, Arm)
+    arm = Arm(arm) if isinstance(arm, Trainer) else _check.instance("arm", arm, Arm)
     request = Request(
         problem,
         arm,

@@ -109,15 +109,15 @@ class NeuroTron(Trainer):
         Everything that depends on them, here and in the guarantees, starts from this trainer.
         """
         completed = copy.copy(self)
-        object.__setattr__(completed, "weighting", self._weighting_for(problem))
+        object.__setattr__(completed, "weighting", self.weighting_for(problem))
         object.__setattr__(completed, "sensing", completed._sensing_for(problem))
         return completed
 
     def moments(self, problem: Problem) -> EvenMoments:
         """Return the moments of the inputs under the weighting that the trainer will have."""
-        return problem.even_moments(self._weighting_for(problem))
+        return problem.even_moments(self.weighting_for(problem))
 
-    def _weighting_for(self, problem: Problem) -> str | None:
+    def weighting_for(self, problem: Problem) -> str | None:
         """Return the weighting: where a step size has to be found, one whose moments are known."""
         chosen = self.weighting is not None or not isinstance(self.step_size, str)
         if chosen or problem.even_moments(None).quartic is not None:

@@ -89,7 +89,7 @@ def plan(
     problem: Problem,
     attack: Attack | Budget | None,
     *,
-    batch_size: int,
+    batch_size: int = 16,
     accuracy: float | None = None,
     steps: int | None = None,
     failure: float = 0.05,
@@ -117,7 +117,8 @@ def plan(
     accuracy, steps, failure
         ε, the number of updates, and δ, the probability with which the guarantee may be wrong.
     sensing, weighting
-        Those of the trainer, as in `NeuroTron`.
+        Those of the trainer, as in `NeuroTron`. By default samples count with inverse-norm weights
+        where the inputs have no fourth moments.
     step_size
         "constant" for the best single step size, "scheduled" for the best one at every step.
     initial_error
@@ -148,7 +149,7 @@ def plan(
     _check.choice("step_size", step_size, ("constant", "scheduled"))
     if accuracy is not None:
         accuracy = _check.number("accuracy", accuracy, "[1e-90, 1e90]")
-    trainer = NeuroTron(1.0, sensing, weighting=weighting)
+    trainer = _trainer(problem, sensing, weighting, method)
     request = Request(
         problem,
         Arm(trainer),
@@ -181,6 +182,19 @@ def plan(
         "steps": float(made),
     }  # fmt: skip
     return Plan(arm, made, certificate, asked, answers[asked], model.evaluations)
+
+
+def _trainer(
+    problem: Problem, sensing: str | Array, weighting: str | None, method: str
+) -> NeuroTron:
+    """Return the trainer whose step size is planned, weighted if the law has no fourth moments.
+
+    Theorem 1 is about samples that all count the same.
+    """
+    trainer = NeuroTron(sensing=sensing, weighting=weighting)
+    if method == "sharp":
+        weighting = trainer.weighting_for(problem)
+    return dataclasses.replace(trainer, step_size=1.0, weighting=weighting)
 
 
 def _model(request: Request, trainer: NeuroTron, method: str, step_size: str) -> Model:
