@@ -22,6 +22,8 @@ from tests.support.documents import (
 )
 from tools import evidence
 
+import neurotron as nt
+
 README, PAGES = ROOT / "README.md", ROOT / "docs" / "paper.md"
 LAWS = ("N(0, 1)", "t(4)", "N(0, 9)", "Laplace(2)")
 CONSTANT = (
@@ -409,7 +411,7 @@ def mirror_words() -> Iterator[Headline]:
     share = binomtest(lost, networks).proportion_ci()
     found = binomtest(sum(theirs), networks).proportion_ci()
     yield Headline(
-        README, "that happened to SGD on {} of {} (95 % interval {} to {} %)",
+        README, "SGD ended near −w\\* on {} of {} (95 % interval {} to {} %)",
         [mirrored, networks, 100.0 * share.low, 100.0 * share.high],
     )  # fmt: skip
     yield Headline(
@@ -442,3 +444,24 @@ def test_makefile_and_readme_say_the_same_about_how_long_it_takes():
     readme = dict(re.findall(r"^make (\w+) +# .*: (.*)$", (ROOT / "README.md").read_text(), re.M))
     assert {"paper", "test"} <= readme.keys()
     assert readme.items() <= dict(told).items()
+
+
+def test_what_the_readme_says_of_five_tables():
+    ours, theirs = [], []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X, true = rng.standard_normal((500, 8)), rng.standard_normal(8)
+        poisoned = rng.random(500) < 0.2
+        y = np.maximum(X @ true, 0.0) + 0.1 * rng.standard_normal(500) + 5.0 * poisoned
+        problem = nt.Problem.from_rows(nt.networks.relu_gate(8), X, y)
+        run = nt.simulate(
+            problem, [nt.RefinedTron(averaging=True), nt.SGD(0.01)], steps=20_000, record=20_000
+        )
+        off = np.linalg.norm(run.weights - true, axis=1) / np.linalg.norm(true)
+        ours.append(off[0])
+        theirs.append(off[1])
+        suspects = abs(y - problem.network(run["RefinedTron"].weights, X)) > 1.0
+        assert (suspects == poisoned).all()
+    said = re.search(r"at most (\d+) % away .*? SGD at least (\d+) %", README.read_text(), re.S)
+    assert said is not None
+    assert said.groups() == (f"{math.ceil(100 * max(ours))}", f"{math.floor(100 * min(theirs))}")

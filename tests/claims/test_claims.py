@@ -224,8 +224,8 @@ def test_what_too_few_runs_tell_of_sgd_itself_is_not_taken_as_told(tmp_path):
     assert claim.verdict == ONLY_AS_PUBLISHED
     assert claim.effect == (
         "0.50 × the error of the published SGD in all 4 comparisons; 0.50 × the error of true SGD "
-        "(95 % intervals 0.0051–0.50 ×) in both comparisons; not counted, with fewer than 5 "
-        "replicates: N against SGD, where both recover; t against SGD, where both recover"
+        "in all runs (95 % intervals 0.0051–0.50 ×) in both comparisons; not counted, with fewer "
+        "than 5 replicates: N against SGD, where both recover; t against SGD, where both recover"
     )
 
 

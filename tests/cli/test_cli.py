@@ -82,7 +82,7 @@ def test_every_kind_has_a_table(kind):
 def test_simulate_prints_the_error_of_each_trainer_and_saves_a_picture(tmp_path):
     result = installed("simulate", *SMALL, "--plot", "picture.png", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
-    for name in ("neuro-tron", "first-sample-sgd", "sgd", "0.01"):
+    for name in ("Neuro-Tron", "first-sample SGD", "SGD", "0.01"):
         assert name in result.stdout
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
 

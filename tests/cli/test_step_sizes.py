@@ -13,10 +13,11 @@ PAPER = options.build_problem("symmetric", "normal", None, None, 0.0, 0)
 DEFAULTS = ("neuro-tron", "first-sample-sgd", "sgd")
 
 
-def built(problem, text, *, papers=False, step_size=None):
-    return step_sizes.build_trainer(
-        text, problem, batch_size=16, papers=papers, step_size=step_size
-    )
+ATTACK = nt.attacks.AlternatingSign(bound=0.25, probability=0.5)
+
+
+def built(problem, text, *, attack=ATTACK, step_size=None):
+    return step_sizes.Defaults(problem, attack, 2000, 16, step_size).build(text)
 
 
 @pytest.mark.parametrize("network", ["relu-gate", "linear", "convolution", "symmetric:width=4"])
@@ -25,8 +26,9 @@ def built(problem, text, *, papers=False, step_size=None):
 )
 def test_no_trainer_diverges_and_neuro_tron_arrives(network, law):
     problem = options.build_problem(network, law, 16, None, 0.0, 1)
-    arms = [nt.Arm(built(problem, text), name=text) for text in DEFAULTS]
-    run = nt.simulate(problem, arms, steps=2000, batch_size=16)
+    run = nt.simulate(
+        problem, [built(problem, text) for text in DEFAULTS], attack=ATTACK, steps=2000
+    )
     assert set(run.status) == {"finished"}
     assert np.isfinite(run.errors).all()
     assert run.errors[0, -1] < 0.5 * problem.initial_error()
@@ -39,9 +41,7 @@ def test_no_trainer_diverges_and_neuro_tron_arrives(network, law):
 )  # fmt: skip
 def test_the_papers_settings_have_the_papers_step_sizes(law, step_size):
     problem = options.build_problem("symmetric", law, None, None, 0.0, 0)
-    assert step_sizes.is_papers(problem.network, "symmetric")
-    for text in ("neuro-tron:sensing=mean", "sgd"):
-        assert built(problem, text, papers=True).step_size == step_size
+    assert step_sizes.papers_step_size(problem, "symmetric") == step_size
 
 
 def test_other_networks_are_not_the_papers():
@@ -51,17 +51,33 @@ def test_other_networks_are_not_the_papers():
 
 
 def test_a_step_size_that_is_given_is_used():
-    assert built(PAPER, "sgd", papers=True, step_size=0.5).step_size == 0.5
+    assert built(PAPER, "sgd", step_size=0.5).step_size == 0.5
     assert built(PAPER, "sgd:step_size=0.25", step_size=0.5).step_size == 0.25
     assert built(PAPER, "neuro-tron:step_size=0.25").step_size == 0.25
+
+
+@pytest.mark.parametrize("text", ["neuro-tron", "neuro-tron:sensing=mean"])
+def test_neuro_tron_gets_the_step_size_of_the_best_guarantee(text):
+    problem = options.build_problem("relu-gate", "normal", 8, None, 0.0, 1)
+    trainer = built(problem, text)
+    guaranteed = nt.certify(problem, nt.Arm(trainer, ATTACK), steps=2000).radius
+    for factor in (0.5, 2.0):
+        other = nt.NeuroTron(factor * trainer.step_size, trainer.sensing)
+        assert guaranteed < nt.certify(problem, nt.Arm(other, ATTACK), steps=2000).radius
+
+
+def test_without_any_guarantee_neuro_tron_gets_the_fastest_step_size():
+    problem = options.build_problem("relu-gate", "normal", 8, None, 0.0, 1)
+    assert built(problem, "neuro-tron", attack=nt.attacks.SignFlip()).step_size == "fastest"
 
 
 def test_the_step_sizes_in_use_are_printed():
     done = in_this_process(
         "simulate", "--network", "relu-gate", "--n-inputs", "8", "--steps", "20", "--trainer",
-        "neuro-tron", "--trainer", "sgd", "--trainer", "refined-tron", "--attack", "none",
+        "neuro-tron", "--trainer", "sgd", "--trainer", "refined-tron", "--attack", "sign-flip",
     )  # fmt: skip
     assert "(fastest)" in done.stdout
     assert "its own" in done.stdout
     problem = options.build_problem("relu-gate", "normal", 8, None, 0.0, 0)
-    assert f"{built(problem, 'sgd').step_size:.3g}" in done.stdout.split()
+    flipped = step_sizes.Defaults(problem, nt.attacks.SignFlip(), 20, 16).build("sgd")
+    assert f"{flipped.step_size:.3g}" in done.stdout.split()

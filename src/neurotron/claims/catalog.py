@@ -59,7 +59,7 @@ PAPER = (
         "section 4, figures 2 to 5",
         against_sgd.smaller_error,
         short="Under attack, Neuro-Tron's error is below SGD's",
-        phrase=spread("{} the error of {group}", times(1.0), noun="settings"),
+        phrase=spread("{} the error of {group}", times(1.0)),
         figures=("paired-errors", "figure-2a"),
         broader_than_published=True,  # what the paper ran was not SGD
     ),
@@ -69,7 +69,7 @@ PAPER = (
         "section 4, figures 2 to 5",
         against_sgd.faster,
         short="Under attack, Neuro-Tron is faster than SGD",
-        phrase=spread("{} the steps of {group}", times(1.0), noun="settings"),
+        phrase=spread("{} the steps of {group}", times(1.0)),
         figures=("figure-2a", "figure-3a", "figure-4a", "figure-5a"),
         broader_than_published=True,
     ),

@@ -126,28 +126,19 @@ def _trainer(
     text: str, problem: Problem, attack: Attack | None, asked: dict[str, Any]
 ) -> tuple[Any, str]:
     """Return the trainer, with the best step size if none is given, and how it was chosen."""
-    from neurotron.guarantees import NotAchievable
-    from neurotron.guarantees import plan as make_plan
-
-    batch_size = _check.integer("batch_size", asked["batch_size"], 1)
-    if parse(text)[0] != "neuro-tron":
-        return step_sizes.build_trainer(text, problem, batch_size=batch_size, papers=False), ""
+    _check.integer("batch_size", asked["batch_size"], 1)
     trainer = trainers.build(text, step_size="fastest")
-    assert isinstance(trainer, NeuroTron)
-    if "step_size" in parse(text)[1] or asked["method"] not in ("sharp", "theorem1"):
+    chosen = "step_size" in parse(text)[1] or asked["method"] == "measured"
+    if chosen or type(trainer) is not NeuroTron:
         return trainer, ""
     if asked["steps"] is None:
         raise _check.InputError(
             "`--long-run` needs a step size, because the smaller it is, the better is the limit: "
             "write --trainer neuro-tron:step_size=1e-3"
         )
-    try:
-        found = make_plan(
-            problem, attack, sensing=trainer.sensing, weighting=trainer.weighting, **asked
-        )
-    except NotAchievable:
+    best = step_sizes.planned(trainer, problem, attack, asked)
+    if best is None:
         return trainer, "No step size improves on the start for sure; this is the fastest one."
-    best = found.arm.trainer
     return best, (
         f"The step size {best.step_size:.6g} has the best guarantee after {asked['steps']:,} steps."
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +15,7 @@ from neurotron import _check, attacks, laws, networks, trainers
 from neurotron._registry import Registry
 from neurotron.guarantees.certificate import fill
 from neurotron.problem import Problem
-from neurotron.trainers import Arm
+from neurotron.trainers import Arm, Trainer
 
 if TYPE_CHECKING:
     from neurotron.trajectories import Trajectories
@@ -107,7 +107,9 @@ def build_problem(
     return Problem.draw(built, laws.BY_NAME.build(law, n_inputs=inputs), seed=seed, noise=noise)
 
 
-def train(problem: Problem, arms: list[Arm], *, quiet: bool, **options: Any) -> Trajectories:
+def train(
+    problem: Problem, arms: Sequence[Arm | Trainer], *, quiet: bool, **options: Any
+) -> Trajectories:
     """Run a simulation, with a progress bar unless `quiet`."""
     from neurotron.simulation import simulate  # loads the compiler
 

@@ -17,7 +17,6 @@ from neurotron.attacks import Attack
 from neurotron.cli import options, step_sizes
 from neurotron.figures import check_picture
 from neurotron.problem import Problem
-from neurotron.trainers import Arm
 
 if TYPE_CHECKING:
     from neurotron.trajectories import Trajectories
@@ -88,22 +87,19 @@ def simulate(
     texts = trainer or (PAPER_TRAINERS if papers else OTHER_TRAINERS)
     if len(set(texts)) < len(texts):
         raise _check.InputError("`--trainer`: the same trainer is given twice")
-    _check.integer("batch_size", batch_size, 1)
-    arms = [
-        Arm(
-            step_sizes.build_trainer(
-                text, problem, batch_size=batch_size, papers=papers, step_size=step_size
-            ),
-            adversary,
-            name=text,
-        )
-        for text in texts
-    ]
+    if step_size is None:
+        step_size = step_sizes.papers_step_size(problem, network)
+    defaults = step_sizes.Defaults(
+        problem, adversary, max(1, _check.integer("steps", steps, 0, 10**15)),
+        _check.integer("batch_size", batch_size, 1), step_size,
+    )  # fmt: skip
+    chosen = [defaults.build(text) for text in texts]
     if plot is not None:
         check_picture("--plot", plot)
     run = options.train(
-        problem, arms, quiet=as_json, steps=steps, batch_size=batch_size, seed=seed, engine=engine
-    )
+        problem, chosen, attack=adversary, quiet=as_json, steps=steps, batch_size=batch_size,
+        seed=seed, engine=engine,
+    )  # fmt: skip
     if plot is not None:
         run.plot(str(plot))
     if as_json:
@@ -127,7 +123,7 @@ def _print(
     options.describe(console, problem)
     console.print(f"labels    {'honest' if attack is None else f'attacked by {attack!r}'}\n")
     table = Table(box=None, padding=(0, 2, 0, 0))
-    words = " ".join(arm.name.replace(":", " ").replace(",", " ") for arm in run.arms).split()
+    words = " ".join(arm.name for arm in run.arms).split()
     table.add_column("trainer", header_style="dim", min_width=max(map(len, words)))
     table.add_column("step size", header_style="dim", justify="right")
     table.add_column("error ‖w − w*‖", header_style="dim", justify="right", min_width=9)
@@ -139,7 +135,7 @@ def _print(
         ending = f"{run.errors[i, -1]:.3e}" if stopped is None else f"diverged at {stopped:,}"
         step_size = step_sizes.resolved_step_size(arm.trainer, problem, batch_size)
         lines = [_sparkline(run.errors, i)] if drawn else []
-        table.add_row(arm.name.replace(":", " ", 1).replace(",", ", "), step_size, ending, *lines)
+        table.add_row(arm.name, step_size, ending, *lines)
     console.print(table)
     made = f"after {run.steps[-1]:,} steps"
     ended = f"The run was interrupted {made}" if "interrupted" in run.status else f"Errors {made}"
@@ -185,6 +181,6 @@ def _summary(run: Trajectories, problem: Problem) -> dict[str, Any]:
         ],
         "steps": run.steps.tolist(),
         "true_weights": problem.true_weights.tolist(),
-        "settings": dict(run.options),
+        "options": dict(run.options),
         "environment": dict(run.environment),
     }

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
 import numpy as np
 
 from neurotron import laws, trainers
 from neurotron._registry import kebab_case, parse
 from neurotron._streams import Stream
+from neurotron.attacks import Attack
 from neurotron.data.base import draw_inputs
 from neurotron.networks import FilterNetwork
 from neurotron.problem import Problem
 from neurotron.theory.sharp import sharp_recursion
 from neurotron.trainers import NeuroTron, Trainer
 
-__all__ = ["build_trainer", "is_papers", "resolved_step_size"]
+__all__ = ["Defaults", "is_papers", "papers_step_size", "planned", "resolved_step_size"]
 
 PAPER: dict[laws.Law, float] = {
     laws.Normal(): 1e-4,
@@ -23,35 +28,82 @@ PAPER: dict[laws.Law, float] = {
 }
 """The step sizes of the paper's Table 1, for its network with 100 inputs and 25 weights."""
 
-CAUTION = 0.5
-"""Gradient trainers take this part of Neuro-Tron's fastest step: no theorem covers them."""
+GRADIENT = 10.0
+"""How much larger a gradient trainer's step may be than Neuro-Tron's, relative to the fastest."""
+LARGEST = 0.5
+"""The largest part of the fastest step that a gradient trainer gets: no theorem covers them."""
 ROWS = 2000
 """How many inputs of a law without fourth moments are drawn to find a step size."""
 
 
-def build_trainer(
-    text: str, problem: Problem, *, batch_size: int, papers: bool, step_size: float | None = None
-) -> Trainer:
-    """Return the trainer that `text` describes, with a sensible step size if it says none.
+@dataclass(frozen=True)
+class Defaults:
+    """What decides the step sizes of trainers that are given without one."""
 
-    That is `step_size` if given, and in the paper's own settings (`papers`) that of its Table 1.
-    Otherwise Neuro-Tron gets its fastest step, with inverse-norm weights where the inputs have no
-    fourth moments, and gradient trainers get a part of the fastest step with the mean gate.
-    """
-    name, given = parse(text)
-    if step_size is None and papers:
-        step_size = PAPER.get(problem.law)
-    if step_size is not None:
-        return trainers.build(text, step_size=step_size)
-    if name == "neuro-tron":
-        if "weighting" not in given and problem.even_moments(None).quartic is None:
-            text += f"{',' if given else ':'}weighting=inverse-norm"
-        return trainers.build(text, step_size="fastest")
-    if name in ("sgd", "first-sample-sgd") and "step_size" not in given:
-        # the direction of the first sample alone is as noisy as a batch of one
-        size = batch_size if name == "sgd" else 1
-        return trainers.build(text, step_size=_gradient_step(problem, size))
-    return trainers.build(text, step_size=1e-4)
+    problem: Problem
+    attack: Attack | None
+    steps: int
+    batch_size: int
+    step_size: float | None = None
+    """The one that was asked for, for all of them."""
+
+    def build(self, text: str) -> Trainer:
+        """Return the trainer that `text` describes.
+
+        Neuro-Tron gets the step size with the best guarantee after these steps, or the fastest one
+        if nothing is guaranteed. Gradient trainers get a step of about the same patience, measured
+        by the fastest step with the mean gate as sensing matrix.
+        """
+        name, given = parse(text)
+        if self.step_size is not None or "step_size" in given:
+            return trainers.build(text, step_size=self.step_size or "fastest")
+        if name == "neuro-tron":
+            trainer = trainers.build(text, step_size="fastest")
+            assert isinstance(trainer, NeuroTron)
+            asked = {"steps": self.steps, "batch_size": self.batch_size}
+            return planned(trainer, self.problem, self.attack, asked) or trainer
+        found = self._gradient_step(name) if name in ("sgd", "first-sample-sgd") else "fastest"
+        return trainers.build(text, step_size=found)
+
+    def _gradient_step(self, name: str) -> float:
+        """Return a step size for a trainer that no theorem covers.
+
+        The direction of the first sample alone is as noisy as a batch of one.
+        """
+        if name == "first-sample-sgd":
+            return _rounded(LARGEST * _fastest_with_mean_gate(self.problem, 1))
+        part = min(LARGEST, GRADIENT * self._patience)
+        return _rounded(part * _fastest_with_mean_gate(self.problem, self.batch_size))
+
+    @cached_property
+    def _patience(self) -> float:
+        """Neuro-Tron's planned step size as a part of its fastest one."""
+        found, fastest = (
+            trainer.resolve(
+                self.problem, batch_size=self.batch_size, steps=self.steps, attack=self.attack
+            ).step_size
+            for trainer in (self.build("neuro-tron"), NeuroTron())
+        )
+        return float(found) / float(fastest)
+
+
+def planned(
+    trainer: NeuroTron, problem: Problem, attack: Attack | None, asked: dict[str, Any]
+) -> NeuroTron | None:
+    """Return the trainer with the step size that has the best guarantee, None if none has one."""
+    from neurotron.guarantees import NotAchievable, plan
+
+    try:
+        found = plan(problem, attack, sensing=trainer.sensing, weighting=trainer.weighting, **asked)
+    except NotAchievable:
+        return None
+    assert isinstance(found.arm.trainer, NeuroTron)
+    return found.arm.trainer
+
+
+def papers_step_size(problem: Problem, network: str) -> float | None:
+    """Return the step size of the paper's Table 1 if a problem is one of its settings."""
+    return PAPER.get(problem.law) if is_papers(problem.network, network) else None
 
 
 def is_papers(network: FilterNetwork, text: str) -> bool:
@@ -64,16 +116,18 @@ def _is_plain(network: FilterNetwork) -> bool:
     return network.leak == 0.0 and bool((np.asarray(network.outer_weights) == 1.0).all())
 
 
-def _gradient_step(problem: Problem, batch_size: int) -> float:
+def _fastest_with_mean_gate(problem: Problem, batch_size: int) -> float:
     if problem.even_moments(None).quartic is None:
         n = problem.network.n_inputs
         rows = draw_inputs(problem.law, Stream.of(0, 0), 0, ROWS, n)
         problem = Problem.draw(
             problem.network, laws.Empirical(rows), true_weights=problem.true_weights
         )
-    gate = problem.network.mean_gate
-    fastest = sharp_recursion(problem, gate, None, None, batch_size).fastest
-    return float(f"{CAUTION * fastest:.2g}")
+    return sharp_recursion(problem, problem.network.mean_gate, None, None, batch_size).fastest
+
+
+def _rounded(step_size: float) -> float:
+    return float(f"{step_size:.2g}")
 
 
 def resolved_step_size(trainer: Trainer, problem: Problem, batch_size: int) -> str:
