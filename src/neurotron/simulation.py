@@ -255,14 +255,14 @@ class Run:
         return taken
 
     def _advance_cohort(self, stop: int, due: Index) -> Records:
-        """Advance the arms; if that fails, their cohort, which is then half-way, is given up."""
+        """Advance the arms; if that fails, their unfinished cohort is discarded."""
         cohort, self._cohort = self._current_cohort(), None
         records = cohort.advance(stop, due)
         self._cohort = cohort
         return records
 
     def _current_cohort(self) -> Cohort:
-        """Return the cohort of the stages the arms are in, after beginning those that are due."""
+        """Return the cohort of the arms in their present stages, after starting those due."""
         if self._cohort is None:
             self.setup.state.begin_due_stages(self.setup.arms)
             self._cohort = Cohort(self.setup.with_current_trainers(), self.engines)
@@ -271,7 +271,7 @@ class Run:
 
 
 def _require_problem(problem: object) -> Problem:
-    """Return the problem, or say how one is made of what was given in its place."""
+    """Return the problem; for anything else, raise an error that says how to make one."""
     if isinstance(problem, Problem):
         return problem
     if isinstance(problem, FilterNetwork):
@@ -309,7 +309,7 @@ def _check_same_engines(earlier: Trajectories, engines: list[Engine]) -> None:
 def _continue(
     earlier: Trajectories, steps: int, options: dict[str, Any], schedule: Index
 ) -> tuple[CohortState, list[Records]]:
-    """Return state and records of an earlier run, if it had the same options up to there."""
+    """Return the state and the records of an earlier run, if it had the same options."""
     for name, value in options.items():
         if earlier.options[name] != value:
             raise _check.InputError(

@@ -53,7 +53,7 @@ class ArmTrajectory(Pickled):
 
     @property
     def name(self) -> str:
-        """What the arm is called."""
+        """The name of the arm."""
         return self.arm.name
 
     @property
@@ -70,7 +70,7 @@ class ArmTrajectory(Pickled):
 
     @property
     def ending(self) -> str:
-        """Where it ended, in a few words."""
+        """How the arm ended, in a few words."""
         if self.stopped_at is not None:
             return f"diverged at step {self.stopped_at:,}"
         name, values = ("error", self.errors) if self.has_errors else ("loss", self.losses)
@@ -281,7 +281,7 @@ def _cell(value: object) -> str:
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows of cells as lines, with the columns below each other."""
+    """Return rows of cells as lines with aligned columns."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -19,7 +19,7 @@ OFTEN = 0.9
 
 
 def _ends(results: Results) -> list[tuple[str, pl.DataFrame]]:
-    """Return, for every law, where Neuro-Tron and SGD ended on each network, side by side.
+    """Return, for every law, a table of where Neuro-Tron and SGD ended on each network.
 
     A network counts once: with the first of each algorithm, at the first level that both meet.
     """

@@ -267,7 +267,7 @@ def _show(
     plot: Path | None,
     as_json: bool,
 ) -> None:
-    """Train if wanted, print what was measured, and draw the picture."""
+    """Train if requested, print what was measured, and draw the figure."""
     run = None
     if simulate:
         steps = certificate.steps

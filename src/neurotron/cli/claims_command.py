@@ -122,7 +122,7 @@ def _print(console: Console, evaluated: list[Judgement], details: bool) -> None:
 
 
 def _nothing(evaluated: list[Judgement]) -> str:
-    """Return a sentence if no claim is tested."""
+    """Return a sentence that says why no claim is tested; empty if one is."""
     from neurotron.claims.model import FEWEST
 
     if not evaluated:

@@ -74,7 +74,7 @@ def labels(problem: Problem) -> list[Assumption]:
     """Return the assumption on honest labels, unless it holds by construction.
 
     Simulated labels are f_{w*}(x) plus independent noise. Rows of data have labels of any kind.
-    These are compared with the labels of w*. If w* is unknown and the network is linear, they are
+    They are compared with the labels of w*. If w* is unknown and the network is linear, they are
     compared with the least squares fit: what that does not explain, no filter does.
     """
     data = problem.data

@@ -153,7 +153,7 @@ def _measure(request: Request, seed: int) -> TrainingCertificate:
 
 
 def _run(request: Request, seed: int, number: int) -> Trajectories:
-    """Return one run to its end; Ctrl-C ends the measurement, not only the run."""
+    """Return a complete run; Ctrl-C ends the whole measurement, not only this run."""
     assert request.steps is not None
     run = simulate(
         request.problem, [request.arm], steps=request.steps, batch_size=request.batch_size,

@@ -1,4 +1,4 @@
-"""The figures for print beside the page, and which of the pictures there are ours."""
+"""The figures for print next to the page, and the list of those that reports have written."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _keep_list(folder: Folder, digests: Digests) -> None:
 
 
 def _earlier(folder: Folder) -> Digests:
-    """Return what the last report wrote, as far as its list tells: nothing if it is damaged."""
+    """Return the pictures of the last report according to its list; none if it is damaged."""
     path = folder.path / LIST
     try:
         listed = {} if path.is_symlink() else json.loads(files.read(path, MOST_BYTES))

@@ -180,7 +180,7 @@ class ScheduledTron(NeuroTron):
 
     @classmethod
     def of(cls, trainer: NeuroTron, recursion: Recursion, start: float) -> ScheduledTron:
-        """Return the schedule of a trainer whose sensing matrix is known."""
+        """Return the scheduled form of a trainer whose sensing matrix is known."""
         return cls(
             1.0, trainer.sensing, weighting=trainer.weighting, averaging=trainer.averaging,
             start=start, recursion=recursion,
@@ -207,14 +207,14 @@ class ScheduledTron(NeuroTron):
     def resolve(
         self, problem: Problem, *, batch_size: int, steps: int, attack: Attack | None
     ) -> ScheduledTron:
-        """Return itself, if it fits: everything is known."""
+        """Return this trainer, after checking its matrix; nothing is left to fill in."""
         network = problem.network
         _check.array("sensing", self.sensing, (network.filter_size, network.n_inputs))
         return self
 
     @property
     def shown_parameters(self) -> dict[str, object]:
-        """Those of the trainer it was made of."""
+        """The parameters of the trainer from which this one was made."""
         return super().shown_parameters | {"step_size": "scheduled"}
 
     def __repr__(self) -> str:

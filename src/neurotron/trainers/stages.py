@@ -31,7 +31,7 @@ MOST_EMPTY = 1000
 
 
 class Snapshot(NamedTuple):
-    """Where an arm stands: its weights (r,), and the state of the trainer in use."""
+    """The weights (r,) of an arm, and the state of the trainer in use."""
 
     weights: Array
     memory: tuple[float, ...]
@@ -57,7 +57,7 @@ class StagedTrainer(Trainer):
 
     @property
     def shown_parameters(self) -> dict[str, object]:
-        """None: each of the parts has its own."""
+        """No parameters, because each part has its own."""
         return {}
 
 
