@@ -63,7 +63,7 @@ class Data(Pickled, ABC):
 
     @abstractmethod
     def batch(self, network: FilterNetwork, stream: Stream, step: int, batch_size: int) -> Batch:
-        """Return batch number `step` of the stream, the same whenever it is asked for."""
+        """Return batch number `step` of the stream, which is the same in every call."""
 
 
 def draw_inputs(law: Law, stream: Stream, step: int, batch_size: int, n_inputs: int) -> Array:

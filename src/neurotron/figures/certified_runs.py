@@ -1,4 +1,4 @@
-"""What is certified of the runs of a study, over what was measured of them."""
+"""The certified errors of the runs of a study, drawn together with the measured ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_PANELS = 6
 
 
 def certified_runs(view: View) -> Iterator[Chart]:
-    """Yield the certified trajectory over the measured one, where a study certifies something.
+    """Yield the chart of certified and measured trajectories, if a study certifies something.
 
     Of each setting, the run that came closest to its radius: its problem is drawn and certified
     again.

@@ -58,7 +58,7 @@ def charts(results: Results) -> list[Chart]:
 
 
 def _distinct(found: list[Chart]) -> Iterator[Chart]:
-    """Yield the charts with different names: those of labels in other letters can be the same."""
+    """Yield the charts with distinct names, because different labels can give the same name."""
     count: Counter[str] = Counter()
     for chart in found:
         count[chart.name] += 1
@@ -122,7 +122,7 @@ def _over_levels(view: View, mapped: set[str]) -> Iterator[Chart]:
 
 
 def _by_trainer(view: View) -> Iterator[Chart]:
-    """Yield where the runs of each trainer end, in pairs and as weights."""
+    """Yield the charts of where runs end: errors in pairs of trainers, and cosines with w*."""
     pairs = paired_errors(
         view, "paired-errors", "Trainer against trainer on the same data",
         "The final error of the first trainer of each setting divided by that of each other "

@@ -68,7 +68,7 @@ def success_rates(
 def _over_levels(
     view: View, sweeps: Sequence[LevelSweep], measure: Measure
 ) -> tuple[tuple[Panel, ...], str, str]:
-    """Return a panel per setting of what is measured of every trainer at every level.
+    """Return one panel per setting, which shows a measure of every trainer at every level.
 
     Also over how many replicates, and what the caption must say.
     """
@@ -223,7 +223,7 @@ Met = list[tuple[ArmKey, str]]
 
 
 def _compared(view: View) -> dict[str, dict[str, Met]]:
-    """Return the settings that compare algorithms, if there are such: all of them otherwise."""
+    """Return the settings that compare algorithms; all settings if none does."""
     found = {setting: arms for setting in view.settings if (arms := _rivals(view, setting))}
     algorithms = dict(view.results.arms.select("trainer", "algorithm").iter_rows())
     comparing = {
@@ -251,7 +251,7 @@ def _rivals(view: View, setting: str) -> dict[str, Met]:
 
 
 def _found(view: View, setting: str, arms: Met) -> str:
-    """Return how many of the runs of a trainer found the filter, in words."""
+    """Return in words how many runs of a trainer found the filter."""
     outcomes = [view.runs[setting, arm]["outcome"] for _, arm in arms]
     found = sum(int((one == "recovered").sum()) for one in outcomes)
     return f"{found:,} of {sum(map(len, outcomes)):,}"

@@ -147,7 +147,7 @@ def _hover(line: Line, ticked: bool) -> str:
 
 
 def _texts(line: Line) -> list[str]:
-    """Return what is said of each point: its value and interval, or its note."""
+    """Return the text of each point: its value and interval, or its note."""
     if line.notes:
         return [
             f"{value:.3g}; {_escape(note)}" for value, note in zip(line.y, line.notes, strict=True)
@@ -161,7 +161,7 @@ def _texts(line: Line) -> list[str]:
 
 
 def _plain(values: Array) -> list[float]:
-    """Return numbers with as many digits as are seen.
+    """Return numbers with as many digits as a reader can see.
 
     >>> _plain(np.array([0.123456, 1000.0]))
     [0.12346, 1000.0]
@@ -170,7 +170,7 @@ def _plain(values: Array) -> list[float]:
 
 
 def _lines(text: str) -> str:
-    """Return text with its lines."""
+    """Return text with line breaks as Plotly writes them."""
     return _escape(text).replace("\n", "<br>")
 
 

@@ -39,7 +39,7 @@ class TrainingCertificate(Certificate):
     budget: Budget
     batch_size: int
     steps: int | None
-    """The number of steps; None for the limit of ever more steps."""
+    """The number of steps; None for the limit of infinitely many."""
     initial_error: float
     step_size: float | None = None
     """η; None for a schedule."""

@@ -101,7 +101,7 @@ class Rounding:
         return self.floor(self.pull / (self.square * (1.0 + math.sqrt(1.0 + ratio))))
 
     def added(self, roots: Array, steps: Index, smallest: Any, largest: float, end: float) -> Array:
-        """Return the error that rounding adds to each bound √Δ in `roots`, after so many `steps`.
+        """Return the error that rounding adds to each bound √Δ in `roots` after `steps` steps.
 
         The bounds move from the start towards their `end`, with step sizes between the `smallest`
         so far and the `largest`.
