@@ -74,7 +74,7 @@ def more_often(results: Results) -> list[Finding]:
 
 
 def ends_at_mirror(results: Results) -> list[Finding]:
-    """Count where SGD ended on the networks that it did not recover, those of all laws together."""
+    """Count where SGD ended on the networks that it did not recover, for all laws together."""
     ends = [table["outcome_sgd"] for _, table in _ends(results)]
     lost = sum(_count(outcomes != "recovered") for outcomes in ends)
     if not lost:

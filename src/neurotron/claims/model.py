@@ -155,7 +155,7 @@ class Judgement:
 
     @property
     def verdict(self) -> str:
-        """One of `VERDICTS`: a claim is as good as its weakest finding.
+        """One of `VERDICTS`, decided by the weakest finding.
 
         If the paper's own comparison was run, but what its words mean was run with too few
         replicates or not at all, the claim holds only as published.

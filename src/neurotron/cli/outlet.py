@@ -13,9 +13,9 @@ __all__ = ["Outlet", "outlets"]
 
 
 class Outlet:
-    """A stream of text. What cannot be written to it is left out, and the command goes on.
+    """A stream of text. If it cannot be written to, the text is dropped and the command continues.
 
-    A reader that has seen enough (``| head -1``) is no error. Any other reason is kept in
+    It is not an error if the reader stops early (``| head -1``). Any other reason is kept in
     `failure`, for the end of the command.
     """
 

@@ -31,8 +31,8 @@ class Batch(NamedTuple):
 class Data(Pickled, ABC):
     """Where inputs x and honest labels y come from.
 
-    To write your own, give `law` and `batch`. No theorem covers the labels of such a class, which
-    `certify` and `plan` say; ``certify(…, method="measured")`` measures instead.
+    To write your own, define `law` and `batch`. No theorem covers the labels of such a class, so
+    `certify` and `plan` give no guarantee; use ``certify(…, method="measured")`` instead.
 
     Examples
     --------

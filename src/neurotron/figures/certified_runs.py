@@ -23,8 +23,8 @@ MOST_PANELS = 6
 def certified_runs(view: View) -> Iterator[Chart]:
     """Yield the chart of certified and measured trajectories, if a study certifies something.
 
-    Of each setting, the run that came closest to its radius: its problem is drawn and certified
-    again.
+    A panel shows the run of a setting that came closest to its radius. The problem of that run is
+    drawn and certified again.
     """
     runs = certified(view.results)
     attacked = pl.col("bound") * pl.col("probability") > 0.0

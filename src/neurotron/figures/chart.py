@@ -29,7 +29,7 @@ ERROR = "error ‖w − w*‖"
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """A line with a band, or dots; x is near the number of a tick if its panel has them."""
+    """A line with a band, or dots; if its panel has ticks, x is a position among them."""
 
     name: str
     x: Array
@@ -122,7 +122,7 @@ class Chart:
 
     @property
     def measure(self) -> str:
-        """What its numbers are."""
+        """What the numbers of the chart measure."""
         return self.y_label if self.scale is None else self.scale.label
 
     @property
@@ -132,7 +132,7 @@ class Chart:
 
     @property
     def legend(self) -> dict[str, Line]:
-        """The lines to tell apart, each name once."""
+        """The lines of the legend, one for each name."""
         found: dict[str, Line] = {}
         if any(panel.grid is not None and panel.grid.borders() for panel in self.panels):
             found[self.region] = Line(self.region, np.empty(0), np.empty(0), REGION)
@@ -142,7 +142,7 @@ class Chart:
 
     @property
     def shared(self) -> bool:
-        """Whether all panels are drawn on one vertical scale: if none would be pressed flat."""
+        """Whether all panels share one vertical scale; they do unless it would flatten some."""
         if self.y_range is not None or not self.y_log:
             return True
         spans = [np.log10(high / low) for low, high in map(_heights, self.panels)]

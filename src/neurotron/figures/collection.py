@@ -33,9 +33,9 @@ NUMBERS = {None: "levels", 0: "bounds θ", 1: "probabilities β"}
 def charts(results: Results) -> list[Chart]:
     """Return the charts of any study: the paper's figures first, if it has runs for them.
 
-    Then heat maps of attacks with a grid of levels (β, θ), errors over steps of what the paper has
-    no figure of, and of all settings: final errors, success rates, paired errors, the side of the
-    origin where runs end, and certificates.
+    These are followed by heat maps of attacks with a grid of levels (β, θ), and by errors over
+    steps of runs that no figure of the paper shows. The last charts are for all settings: final
+    errors, success rates, paired errors, the side of the origin where runs end, and certificates.
     """
     study_of(results)
     view = View(results)
@@ -76,7 +76,7 @@ def _by_attack(view: View) -> dict[tuple[str, int | None], list[LevelSweep]]:
 
 
 def _errors_over_steps(view: View) -> Iterator[Chart]:
-    """Yield errors over steps: of the first trainer at every level, of all trainers at each."""
+    """Yield errors over steps: the first trainer at all levels, and all trainers at each level."""
     shown = shown_by_paper(view)
     for (attack, axis), every in _by_attack(view).items():
         sweeps = [
@@ -107,7 +107,7 @@ def _errors_over_steps(view: View) -> Iterator[Chart]:
 
 
 def _over_levels(view: View, mapped: set[str]) -> Iterator[Chart]:
-    """Yield final errors over the levels of each attack, and success rates if it has no map."""
+    """Yield final errors over the levels of each attack; success rates if it has no heat map."""
     for (attack, axis), every in _by_attack(view).items():
         sweeps = [sweep for sweep in every if len(sweep.levels) > 1]
         if not sweeps or attack == "impersonation":  # which is about another filter

@@ -278,7 +278,7 @@ def _says_something(panel: Panel) -> bool:
 
 
 def _scale(kind: Kind, panels: Sequence[Panel]) -> Scale:
-    """Return one scale for all panels: shares from 0 to 1, else as far as the numbers go."""
+    """Return one scale for all panels: from 0 to 1 for shares, else the range of the numbers."""
     ends = 0.0, 1.0
     if kind.is_log:
         drawn = np.concatenate([panel.grid.values.ravel() for panel in panels if panel.grid])

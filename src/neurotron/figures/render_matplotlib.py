@@ -68,7 +68,7 @@ def draw(chart: Chart) -> Any:
 class _Margins:
     """The space around and between panels, in inches.
 
-    Set by hand: matplotlib's own layouts draw everything several times to find it.
+    It is computed here, because matplotlib's own layouts draw everything several times to find it.
     """
 
     top: float
@@ -273,7 +273,7 @@ def _handle(line: Line) -> Any:
 
 
 def _mark_powers(axis: Any) -> None:
-    """Mark powers of ten in plain text: mathematics takes most of the time of a drawing."""
+    """Label powers of ten with plain text, because mathematical text is slow to draw."""
     ticker = require("matplotlib.ticker")
     low, high = axis.get_view_interval()
     axis.set_major_locator(

@@ -57,9 +57,9 @@ def _y_axis(chart: Chart, panel: Panel) -> dict[str, Any]:
 
 
 def _cells(chart: Chart, panel: Panel) -> list[dict[str, Any]]:
-    """Return the cells of a heat map and the outline over them, which is seen on every colour.
+    """Return the cells of a heat map and their outline, which is visible on every colour.
 
-    Dark cells, with white numbers, and bright ones, with black numbers, are a trace each.
+    Dark cells with white numbers and bright cells with black numbers are separate traces.
     """
     grid, scale = panel.grid, chart.scale
     if grid is None or scale is None:

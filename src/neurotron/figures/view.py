@@ -146,7 +146,7 @@ class View:
     def sweeps(self, setting: str) -> list[LevelSweep]:
         """Return the sweeps of a setting: by attack, the longest over θ and the longest over β.
 
-        Honest levels are with those they share the other number with.
+        An honest level is part of the sweeps whose other number it has.
         """
         found = []
         for attack in dict.fromkeys(met.attack for met in self.arms[setting]):

@@ -126,8 +126,8 @@ def _step_size(trainer: NeuroTron, recursion: Recursion) -> float | None:
 def _in_the_end(recursion: Recursion, rounding: Rounding, step_size: float | None) -> float:
     """Return the error that rounding adds in the long run.
 
-    The steps of a schedule become ever smaller, and so does what they undo of earlier rounding
-    errors: it comes nearest to its limit when it stops in time.
+    The steps of a schedule become smaller and smaller, so they undo less and less of the earlier
+    rounding errors. A schedule therefore comes nearest to its limit if it is stopped in time.
     """
     if step_size is not None:
         return rounding.floor(step_size)

@@ -51,8 +51,9 @@ def write(
 ) -> Path:
     """Write the page and every figure as PNG and PDF into the folder of the results.
 
-    Pictures of an earlier report that are no longer shown are removed; others' files stay.
-    `progress` is told how many figures are drawn, of how many. Return where the page is.
+    Pictures of an earlier report that are no longer shown are removed; all other files stay.
+    `progress` is called with the number of figures drawn and their total. Return the path of the
+    page.
     """
     drawn = charts(results)
     page = build(results, judgements, drawn)
@@ -109,7 +110,8 @@ def _source(text: str) -> str:
 def _figures(chosen: list[Chart]) -> list[dict[str, Any]]:
     """Return the charts for the template: with fewer points, then fewer charts, if too large.
 
-    Heat maps cannot be thinner, and stay longest: each stands for many lines.
+    The points of heat maps cannot be reduced. Heat maps are removed last, because each replaces
+    many lines.
     """
     figures = [_figure(chart) for chart in chosen]
     most = MOST_POINTS

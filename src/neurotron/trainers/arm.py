@@ -26,12 +26,12 @@ class Arm(metaclass=Explained):
     Parameters
     ----------
     trainer
-        How the weights move.
+        The algorithm that updates the weights.
     attack
-        What is done to the labels; None for honest labels.
+        The attack on the labels; None for honest labels.
     name
-        What tables and figures call it. By default it is the short name of its trainer, and in a
-        run with several arms of that name also what tells them apart.
+        The name in tables and figures. By default it is the short name of the trainer. If several
+        arms of a run have the same default name, what differs between them is added.
 
     Examples
     --------

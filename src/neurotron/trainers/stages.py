@@ -122,7 +122,7 @@ def _check_stage(name: str, stage: object) -> tuple[Trainer, float]:
 
 @dataclass(frozen=True, eq=False)
 class ResolvedStages(StagedTrainer):
-    """Stages whose run is known: what an arm with stages is trained by."""
+    """The stages of a trainer once the problem and the steps of the run are known."""
 
     trainers: tuple[Trainer, ...]
     """The trainer of each stage."""
