@@ -56,9 +56,9 @@ def entry(build: Callable[[str], F]) -> F:
     """Compile the function that ``build(source_hash)`` returns on first use, and keep it on disk.
 
     numba finds a kept function by its own source and by the values it closes over, not by the
-    functions it calls. So the returned function must close over that hash, which changes with any
-    code it may call, so that an edited formula is compiled again. The function must not allocate:
-    without reference counts (`_nrt`), views of arrays cost nothing.
+    functions it calls. The returned function must therefore close over that hash, which changes
+    with any code it may call: an edited formula is then compiled again. The function must not
+    allocate: without reference counts (`_nrt`), views of arrays cost nothing.
     """
     return cast(F, Entry(njit(**OPTIONS, _nrt=False)(build(source_hash()))))
 

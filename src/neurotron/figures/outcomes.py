@@ -209,7 +209,7 @@ def mirror(view: View, name: str, title: str, about: str) -> Iterator[Chart]:
         f"in the order of the levels of the attack. Runs that diverged have no dot.{left_out}"
     )
     if most > MOST_DOTS:
-        caption += f" A column has at most {MOST_DOTS} dots: of more runs, so many are shown."
+        caption += f" A column shows at most {MOST_DOTS} dots, even if there are more runs."
     yield Chart(
         name, title, caption, "", "cosine with w*", tuple(panels),
         "one dot per run; below each trainer: how many of its runs found w*", x_log=False,

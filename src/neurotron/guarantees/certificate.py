@@ -56,7 +56,7 @@ class Certificate(ABC):
 
     @property
     def confidence_text(self) -> str:
-        """The confidence as text that is not above it."""
+        """The confidence as text, which never overstates it."""
         text = f"{self.confidence:g}"
         return text if float(text) <= 1.0 - self.failure < 1.0 else f"1 − {self.failure:g}"
 

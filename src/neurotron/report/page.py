@@ -108,7 +108,7 @@ def _source(text: str) -> str:
 
 
 def _figures(chosen: list[Chart]) -> list[dict[str, Any]]:
-    """Return the charts for the template: with fewer points, then fewer charts, if too large.
+    """Return the charts for the template; if too large, points and then charts are dropped.
 
     The points of heat maps cannot be reduced. Heat maps are removed last, because each replaces
     many lines.

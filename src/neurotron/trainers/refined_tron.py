@@ -75,8 +75,8 @@ class RefinedTron(StagedTrainer):
     Parameters
     ----------
     warm_up
-        Steps of the first stage. By default as many as the certificate needs to reduce the error
-        to a thousandth without an attack, at most an eighth of the steps.
+        Steps of the first stage. By default it has as many as the certificate needs to reduce the
+        error to a thousandth without an attack, but at most an eighth of all steps.
     pace, quantile, speed
         Parameters of the second stage: see `ClippedSGD`.
     averaging

@@ -31,7 +31,7 @@ FEW_STEPS = 2000
 
 
 class Choice(NamedTuple):
-    """The best step size, None for a schedule, and a number of steps that suffices."""
+    """The best step size (None for a schedule), and a number of steps that is sufficient."""
 
     step_size: float | None
     steps: int
