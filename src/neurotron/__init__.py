@@ -62,7 +62,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _hint(name: str) -> str:
-    """Return where a name is to be found, or the nearest one."""
+    """Return a hint: the module where a name is found, or the most similar name."""
     import difflib
     import importlib.util
 

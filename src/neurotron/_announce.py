@@ -1,4 +1,4 @@
-"""Messages on the standard error about work that takes long, or that was not expected."""
+"""Messages on standard error about work that takes long or is unexpected."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _said: set[str] = set()
 
 
 def say(message: str) -> None:
-    """Write a message to the standard error."""
+    """Write a message to standard error."""
     with contextlib.suppress(OSError, ValueError):  # the stream is closed
         print(message, file=sys.stderr, flush=True)  # noqa: T201
 
 
 @contextlib.contextmanager
 def announced(message: str) -> Iterator[None]:
-    """Write a message to the standard error, once, if what follows takes longer than `PATIENCE`."""
+    """Write a message to standard error once, if this context lasts longer than `PATIENCE`."""
     timer = threading.Timer(PATIENCE, _say_once, (message,))
     timer.daemon = True
     timer.start()

@@ -1,4 +1,4 @@
-"""Classes that refuse arguments they do not take, and say how they are written."""
+"""A metaclass for classes whose objects users create: wrong arguments get a helpful message."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ OTHER_NAMES = {
 
 
 class Explained(ABCMeta):
-    """The class of classes whose objects are made with arguments that a user writes.
+    """The metaclass of classes whose objects users create.
 
-    Unknown arguments, and too few or too many, raise an `InputError` with the right form. A class
-    may add a few words to it, its `argument_hint`.
+    Unknown, missing or additional arguments raise an `InputError`, which shows the correct call. A
+    class may add a few words to this message with `argument_hint`.
     """
 
     @property
     def __signature__(cls) -> inspect.Signature:
-        """How an object is made, as `help` shows it too."""
+        """The signature of the constructor, which `help` also shows."""
         _, *parameters = inspect.signature(cls.__init__).parameters.values()  # type: ignore[misc]
         return inspect.Signature(parameters)
 
@@ -45,7 +45,7 @@ class Explained(ABCMeta):
 
 
 def _require_arguments(cls: type, given: tuple[Any, ...], named: dict[str, Any]) -> None:
-    """Refuse arguments that a class does not take, and too few or too many."""
+    """Refuse unknown, missing and additional arguments of a class."""
     signature = inspect.signature(cls)
     try:
         signature.bind(*given, **named)

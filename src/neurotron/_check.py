@@ -107,7 +107,7 @@ def integer(name: str, value: object, low: int, high: float = math.inf) -> int:
 
 
 def count(name: str, value: object, low: int, high: float = math.inf) -> int:
-    """Return `value` as an int in [low, high]; a float such as 1e6 that is whole is one, too.
+    """Return `value` as an int in [low, high]; a whole float such as 1e6 is accepted, too.
 
     >>> count("steps", 1e6, 0)
     1000000

@@ -1,4 +1,4 @@
-"""One hash for the code behind a result: a module and all of the package that it imports.
+"""The hash of the code that computes a result: a module, and the modules that it imports.
 
 What a function returns can change only if its module changes, or a module that it imports. So a
 stored result carries the hash of these files. A new file that none of them imports does not
@@ -154,7 +154,7 @@ def _modules_of(package: Path) -> Iterator[str]:
 
 
 def _file_of(name: str, roots: dict[str, Path]) -> Path | None:
-    """Return the file of a module, None if it is not to be followed."""
+    """Return the file of a module; None if its imports are not to be followed."""
     top, *rest = name.split(".")
     if top not in roots:
         return None

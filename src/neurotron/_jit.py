@@ -1,6 +1,6 @@
-"""The one place that knows how functions are compiled and kept on disk.
+"""Compiles functions, and keeps the compiled code on disk.
 
-Imported only once something is trained: ``import neurotron`` does not load the compiler.
+This module is imported when something is trained: ``import neurotron`` does not load the compiler.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 
 
 def jit(function: F) -> F:
-    """Compile `function` for the compiled functions that call it; kept nowhere.
+    """Compile `function` for the compiled functions that call it; it is not kept on disk.
 
-    Python itself must not call it: the way in is not compiled, which saves a tenth of the time.
+    Python itself must not call it. Leaving out the wrapper for Python saves a tenth of the time.
     """
     return cast(F, njit(**OPTIONS, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function))
 
@@ -56,15 +56,15 @@ def entry(build: Callable[[str], F]) -> F:
     """Compile the function that ``build(source_hash)`` returns on first use, and keep it on disk.
 
     numba finds a kept function by its own source and by the values it closes over, not by the
-    functions it calls. So the returned function must close over that hash, which changes with any
-    code it may call: an edited formula is seen. It must not allocate: without reference counts
-    (`_nrt`) views of arrays cost nothing.
+    functions it calls. The returned function must therefore close over that hash, which changes
+    with any code it may call: an edited formula is then compiled again. The function must not
+    allocate: without reference counts (`_nrt`), views of arrays cost nothing.
     """
     return cast(F, Entry(njit(**OPTIONS, _nrt=False)(build(source_hash()))))
 
 
 class Entry:
-    """A compiled function that Python calls. It says so while it is being compiled."""
+    """A compiled function that Python calls. A message is shown while it is being compiled."""
 
     def __init__(self, function: Any) -> None:
         self.function = function
@@ -91,13 +91,13 @@ class Entry:
 
 
 class ForgivingCache(FunctionCache):
-    """Compiled code on disk, which never stands in the way: what is damaged is made again."""
+    """Compiled code on disk. Files that cannot be read or written are not an error."""
 
     missing: Callable[[], None] = staticmethod(lambda: None)
     """Called when nothing can be loaded, so that what follows is compiled."""
 
     def load_overload(self, *arguments: Any) -> Any:
-        """Return the kept code, None if there is none that can be read."""
+        """Return the code that is kept on disk; None if none can be read."""
         found = None
         try:
             found = super().load_overload(*arguments)
@@ -109,7 +109,7 @@ class ForgivingCache(FunctionCache):
         return found
 
     def save_overload(self, *arguments: Any) -> None:
-        """Keep code; on a full disk do without."""
+        """Keep the code on disk, unless the disk is full."""
         with contextlib.suppress(Exception):
             super().save_overload(*arguments)
 
@@ -127,10 +127,10 @@ def source_hash(package: Path = Path(__file__).parent) -> str:
 
 @contextlib.contextmanager
 def interruptible() -> Iterator[None]:
-    """Let Ctrl-C be heard while something is compiled.
+    """Let Ctrl-C interrupt compilation.
 
-    LLVM calls back into Python, where an exception is printed and forgotten: there the signal is
-    sent once more a little later.
+    LLVM calls back into Python, where an exception is only printed and then lost. In that case the
+    signal is sent again a little later.
     """
     again: list[threading.Timer] = []
 

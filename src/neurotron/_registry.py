@@ -1,4 +1,4 @@
-"""Things by name: how the command line and study files write laws, networks, attacks, trainers.
+"""Laws, networks, attacks and trainers by name, as the command line and study files write them.
 
 ``"student-t:dof=4"`` is a name with a parameter. Nothing is evaluated: the name is looked up, and
 the value of a parameter is a number or a word.
@@ -95,7 +95,7 @@ class Registry(Generic[T]):
 
 
 def construct(kind: str, name: str, factory: Callable[..., S], given: Mapping[str, Any]) -> S:
-    """Return what `factory` makes of the parameters given; say which are unknown or missing."""
+    """Return what `factory` makes of the parameters; refuse unknown and missing ones."""
     parameters = _parameters(factory)
     for parameter in given:
         if parameter not in parameters:
@@ -114,12 +114,12 @@ def construct(kind: str, name: str, factory: Callable[..., S], given: Mapping[st
 
 @lru_cache(maxsize=1000)
 def _parameters(factory: Callable[..., object]) -> Mapping[str, inspect.Parameter]:
-    """Return the parameters of a factory; to inspect a signature takes long."""
+    """Return the parameters of a factory, cached because inspecting a signature is slow."""
     return inspect.signature(factory).parameters
 
 
 def kebab_case(name: str) -> str:
-    """Return how text calls a class.
+    """Return the name of a class in text.
 
     >>> kebab_case("AlternatingSign"), kebab_case("FirstSampleSGD"), kebab_case("StudentT")
     ('alternating-sign', 'first-sample-sgd', 'student-t')

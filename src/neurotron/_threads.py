@@ -46,7 +46,7 @@ def one_blas_thread() -> Iterator[None]:
 
 
 def _take_over() -> None:
-    """Let any thread set limits: since threadpoolctl 3.8, only the first one's take effect."""
+    """Let any thread set limits; since threadpoolctl 3.8, only the first thread's take effect."""
     controller = require("threadpoolctl").OpenBLASController
     if hasattr(controller, "clear_controlling_thread"):
         controller.clear_controlling_thread(force=True)

@@ -53,33 +53,33 @@ def simulate(
 
     All arms see the same inputs, the same honest labels and the same random numbers that decide
     which labels are attacked. So arms can be compared pair by pair, and adding or removing an arm
-    changes nothing for the others. Ctrl-C returns what is done so far, with status "interrupted";
-    while the engine is being compiled, which happens once on a machine, it raises as usual. To see
-    what is recorded while it runs, use `simulation.iterate`.
+    changes nothing for the others. On Ctrl-C, the results so far are returned with the status
+    "interrupted". While the engine is being compiled, which happens once on a machine, Ctrl-C
+    raises `KeyboardInterrupt` as usual. To see results during the run, use `simulation.iterate`.
 
     Parameters
     ----------
     problem
-        What is learned, and from which data.
+        The network to learn, and the data to learn it from.
     arms
-        What learns: trainers, each `Arm` among them with an attack of its own; or a single one.
+        The trainers to run: a trainer, an `Arm` (a trainer with its own attack), or a list of them.
     attack
-        What is done to the labels of the trainers that are not in an `Arm`.
+        The attack on the labels of the trainers that are not in an `Arm`; None for honest labels.
     steps, batch_size
-        Number of updates in all (those of `resume` included), and samples per update.
+        The total number of updates (including those of `resume`), and the samples per update.
     seed, replicate
-        Which stream: every pair is a different, independent one.
+        They select the stream of random numbers. Different pairs give independent streams.
     record
-        "log" (40 records a decade), "all", or every so many steps. Step 0 and the last one are
-        always recorded.
+        Which steps to record: "log" (40 per decade), "all", or a number s for every s-th step.
+        Step 0 and the last step are always recorded.
     engine
-        "auto" runs what is built in on the compiled engine, and attacks and trainers of your own on
-        the NumPy engine, over the same streams; "compiled" or "numpy" asks for one of them.
+        "auto" runs built-in attacks and trainers on the compiled engine, and your own on the NumPy
+        engine, with the same streams. "compiled" and "numpy" select one engine for all arms.
     resume
-        An earlier result to go on from, on the same engines. The result is the same as if it had
-        run through.
+        An earlier result to continue from, on the same engines. The result is the same as that of
+        one uninterrupted run.
     progress
-        Called as ``progress(step, steps)`` about twenty times a second.
+        A function that is called as ``progress(step, steps)`` about twenty times a second.
 
     Examples
     --------
@@ -118,10 +118,10 @@ def iterate(
     resume: Trajectories | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Run:
-    """Return a `Run`, which trains while you iterate over it: `simulate` for watching.
+    """Return a `Run`, which trains while you iterate over it and shows results on the way.
 
-    The parameters are those of `simulate`. They are checked at once, and what the run needs is
-    compiled.
+    The parameters are those of `simulate`. They are checked at once, and the engine is compiled if
+    necessary.
 
     Examples
     --------
@@ -164,11 +164,10 @@ def iterate(
 class Run:
     """A run that is under way: iterate over it to train and to see what is recorded.
 
-    About every 50 ms it yields the `Records` since the last ones, unless there are none; those of
-    the run that it resumes come first. Leave the loop whenever you like: `trajectories` returns
-    what is done so far, and another loop yields the same records again and goes on after them.
-    Ctrl-C, or an error in an attack or a trainer of yours, raises as usual and loses nothing but
-    the 50 ms it fell into.
+    About every 50 ms it yields the new `Records`, if there are any. The records of a run that it
+    resumes come first. You can leave the loop at any time: `trajectories` returns the results so
+    far, and another loop yields the same records again and then continues the training. Ctrl-C, or
+    an error in your own attack or trainer, raises as usual and loses at most the last 50 ms.
     """
 
     def __init__(
@@ -206,7 +205,7 @@ class Run:
                     self.progress(self.setup.state.step, self.last)
 
     def trajectories(self) -> Trajectories:
-        """Return what is done so far; arms that are not finished are "interrupted"."""
+        """Return the results so far; the status of unfinished arms is "interrupted"."""
         state, records = self.setup.state, self.records
         if self.due.size and not (records and records[-1].steps[-1] == state.step):
             records = [*records, self._advance_cohort(state.step, np.array([state.step]))]
@@ -228,10 +227,10 @@ class Run:
         )
 
     def _make_slice(self) -> None:
-        """Train for about 50 ms, and keep what is recorded meanwhile.
+        """Train for about 50 ms, and keep the records.
 
-        A slice ends at the latest where an arm's stage does. What is recorded at a step between
-        two stages is the beginning of the second.
+        A slice ends no later than the stage of any arm. The record at a step between two stages is
+        that of the beginning of the second one.
         """
         state = self.setup.state
         taken = self._advance(min(self.last, state.step + self.slice_steps, state.next_stage_at))
@@ -255,14 +254,14 @@ class Run:
         return taken
 
     def _advance_cohort(self, stop: int, due: Index) -> Records:
-        """Advance the arms; if that fails, their cohort, which is then half-way, is given up."""
+        """Advance the arms; if that fails, their unfinished cohort is discarded."""
         cohort, self._cohort = self._current_cohort(), None
         records = cohort.advance(stop, due)
         self._cohort = cohort
         return records
 
     def _current_cohort(self) -> Cohort:
-        """Return the cohort of the stages the arms are in, after beginning those that are due."""
+        """Return the cohort of the arms in their present stages, after starting those due."""
         if self._cohort is None:
             self.setup.state.begin_due_stages(self.setup.arms)
             self._cohort = Cohort(self.setup.with_current_trainers(), self.engines)
@@ -271,7 +270,7 @@ class Run:
 
 
 def _require_problem(problem: object) -> Problem:
-    """Return the problem, or say how one is made of what was given in its place."""
+    """Return the problem; for anything else, raise an error that says how to make one."""
     if isinstance(problem, Problem):
         return problem
     if isinstance(problem, FilterNetwork):
@@ -309,7 +308,7 @@ def _check_same_engines(earlier: Trajectories, engines: list[Engine]) -> None:
 def _continue(
     earlier: Trajectories, steps: int, options: dict[str, Any], schedule: Index
 ) -> tuple[CohortState, list[Records]]:
-    """Return state and records of an earlier run, if it had the same options up to there."""
+    """Return the state and the records of an earlier run, if it had the same options."""
     for name, value in options.items():
         if earlier.options[name] != value:
             raise _check.InputError(

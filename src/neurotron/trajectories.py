@@ -53,7 +53,7 @@ class ArmTrajectory(Pickled):
 
     @property
     def name(self) -> str:
-        """What the arm is called."""
+        """The name of the arm."""
         return self.arm.name
 
     @property
@@ -70,7 +70,7 @@ class ArmTrajectory(Pickled):
 
     @property
     def ending(self) -> str:
-        """Where it ended, in a few words."""
+        """How the arm ended, in a few words."""
         if self.stopped_at is not None:
             return f"diverged at step {self.stopped_at:,}"
         name, values = ("error", self.errors) if self.has_errors else ("loss", self.losses)
@@ -82,7 +82,7 @@ class ArmTrajectory(Pickled):
 
 
 class Summary(list[dict[str, Any]]):
-    """One dictionary per arm, printed as a table; data frames can be made of it.
+    """One dictionary per arm, printed as a table; data frames can be made from it.
 
     The keys are arm, final_error, error_ratio (the final error divided by the initial one), status,
     attack and trainer. Without true weights there are final_loss and loss_ratio instead.
@@ -107,20 +107,20 @@ class Summary(list[dict[str, Any]]):
 class Trajectories(Pickled):
     """What every arm of a simulation recorded; nothing in it can be changed.
 
-    The arms are its elements: ``run["Neuro-Tron"]`` or ``run[0]`` is what one of them recorded, and
-    a loop goes over all of them.
+    Its elements are the arms: ``run["Neuro-Tron"]`` or ``run[0]`` is what one of them recorded, and
+    a loop visits all of them.
 
     Attributes
     ----------
     arms
-        What learned, in the order given.
+        The arms that were trained, in the order given.
     steps
         The recorded numbers of updates, 0 included; shape (records,).
     errors
-        ‖w − w*‖, shape (arms, records); +inf after divergence, never NaN. They exist only where w*
-        is known, which `has_errors` says.
+        ‖w − w*‖, shape (arms, records); +inf after divergence, never NaN. They exist only if w* is
+        known; `has_errors` says whether it is.
     losses
-        Mean squared residual on the batch faced next, labels as received; shape (arms, records).
+        Mean squared residual on the next batch, with labels as received; shape (arms, records).
     weights
         Final weights (before the update that diverged, if one did), shape (arms, r).
     status
@@ -130,11 +130,11 @@ class Trajectories(Pickled):
     engines
         Which engine ran each arm, and why: pairs (name, reason).
     options
-        What else decided the numbers: batch_size, seed, replicate, record.
+        The other options of the run: batch_size, seed, replicate, record.
     environment
-        Versions and machine.
+        The versions of packages, and the machine.
     problem, state
-        What was learned, and where the arms stand: what `resume` needs.
+        The problem, and the state of the arms at the end, from which `resume` continues.
 
     Examples
     --------
@@ -281,7 +281,7 @@ def _cell(value: object) -> str:
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows of cells as lines, with the columns below each other."""
+    """Return rows of cells as lines with aligned columns."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

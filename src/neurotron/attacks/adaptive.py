@@ -1,4 +1,4 @@
-"""Pushes every update away from w*, knowing the weights."""
+"""Pushes every update away from w*, using the present weights."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Adaptive"]
 
 
 class Adaptive(Attack):
-    r"""Pushes every update away from w*, knowing the weights.
+    r"""Pushes every update away from w*, using the present weights.
 
     .. math:: \xi = \theta\, \mathrm{sign}\left((w - w^*)^\top g\right)
 

@@ -22,7 +22,7 @@ PERIOD = 1000.0
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Burst(Adaptive):
-    r"""Attacks like `Adaptive`, only at the start of every 1000 steps.
+    r"""Attacks like `Adaptive`, but only at the start of every 1000 steps.
 
     .. math:: \beta_t = \beta \min(\max(1000\, s - (t \bmod 1000),\, 0),\, 1)
 

@@ -26,7 +26,7 @@ MOST_ROWS, MOST_NUMBERS = 100_000, 2_000_000
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LargeNorm(Adaptive):
-    r"""Attacks like `Adaptive`, only samples with large ‖x‖.
+    r"""Attacks like `Adaptive`, but only samples with large ‖x‖.
 
     .. math:: \beta(x) = \beta\, [\|x\| \ge c]
 

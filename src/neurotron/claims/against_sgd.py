@@ -35,7 +35,7 @@ Ratio = Callable[[SettingRuns, str, Level], Array]
 def compare(settings: list[SettingRuns], measure: str, ratio: Ratio) -> list[Finding]:
     """Compare with both kinds of SGD: in all runs, and where both trainers recover the filter.
 
-    Of every replicate the median over the levels of the attack counts.
+    Each replicate counts with its median over the levels of the attack.
     """
     findings = []
     for setting, rival, runs in itertools.product(settings, (PUBLISHED, TRUE), (BOTH, ALL)):

@@ -88,7 +88,7 @@ def certified_mean_square(results: Results) -> list[Finding]:
 def sharp(limit: float, *, normal: bool) -> Callable[[Results], list[Finding]]:
     """Return the check that certified errors are at most `limit` times the measured ones.
 
-    For normal inputs, or for those of other laws.
+    It is for normal inputs, or for inputs of other laws.
     """
 
     def check(results: Results) -> list[Finding]:
@@ -114,7 +114,7 @@ def _inverse(number: float) -> float:
 
 
 def _parts(one: Certified) -> Interval:
-    """Return the measured over the certified root mean square error."""
+    """Return the measured root mean square error divided by the certified one."""
     found = bootstrap(one.errors**2, np.mean)
     return Interval(*(math.sqrt(value) / one.bound for value in found))
 

@@ -33,7 +33,7 @@ def _constant_share(results: Results) -> pl.DataFrame:
 
 
 def _share(runs: pl.DataFrame, limit: float, wanted: float, words: str) -> list[Finding]:
-    """Return the share of runs below a limit, all settings together: one number per network."""
+    """Return the share of runs below a limit over all settings together, by network."""
     by_network = runs.group_by("setting", "replicate", maintain_order=True).agg(
         (pl.col("error") < limit).mean()
     )

@@ -80,7 +80,7 @@ def _side(number: Decimal, limit: float) -> int:
 
 
 def _written(number: Decimal, digits: int, power: int) -> str:
-    """Return a number times a power of ten, with all of its digits."""
+    """Return a number times a power of ten, written with all of its digits."""
     if not number:
         return "0"
     whole = number.quantize(Decimal((0, (1,), number.adjusted() - digits + 1))).scaleb(power)
@@ -91,7 +91,7 @@ def _written(number: Decimal, digits: int, power: int) -> str:
 
 @dataclass(frozen=True)
 class Phrase:
-    """How findings are put into words, and what they are called when all of them are meant."""
+    """How findings are put into words, and the noun for all of them together."""
 
     words: Callable[[Sequence[Finding]], str]
     again: Callable[[Sequence[Finding]], str]
@@ -197,7 +197,7 @@ def described(findings: Sequence[Finding], phrase: Phrase) -> str:
 def _placed(
     text: str, some: Sequence[Finding], alike: Sequence[Finding], of: str, phrase: Phrase
 ) -> str:
-    """Return what was measured in some of the findings of a group, and in which."""
+    """Return what was measured in some of the findings of a group, and in which cases."""
     outcome, many = some[0].holds, len(some)
     if many == len(alike):
         every = "both" if many == 2 else f"all {many}"

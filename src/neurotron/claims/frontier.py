@@ -52,7 +52,7 @@ LEVELS = ["attack_text", "bound", "probability"]
 
 
 def _runs(results: Results, algorithm: str | None = None) -> pl.DataFrame:
-    """Return the attacked runs: of all trainers, or of each setting's first with an algorithm."""
+    """Return the attacked runs of all trainers, or of each setting's first with an `algorithm`."""
     runs = results.runs.filter(pl.col("bound") * pl.col("probability") > 0.0)
     if algorithm is None:
         return runs
@@ -65,9 +65,9 @@ def _by(runs: pl.DataFrame, *keys: str) -> list[tuple[Any, pl.DataFrame]]:
 
 
 def _by_attack(results: Results, runs: pl.DataFrame) -> Iterator[tuple[str, str, pl.DataFrame]]:
-    """Yield the runs of each attack in each setting: its name, what to call them, and themselves.
+    """Yield each attack in each setting: its name, a label for its runs, and the runs.
 
-    An attack is called by its name, or by its whole text where two of one name meet.
+    The label has the name of the attack, or its whole text if two attacks have the same name.
     """
     for (setting, attack), group in _by(runs, "setting", "attack"):
         several = group["attack_text"].n_unique() > 1

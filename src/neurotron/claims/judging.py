@@ -22,7 +22,7 @@ def evaluate(results: Results) -> list[Judgement]:
 
 
 def departure(results: Results) -> str:
-    """Return a caveat if claims are judged by a study other than the catalog's, else nothing.
+    """Return a caveat if claims are judged by a study other than the catalog's, else "".
 
     The words, the seed and the number of replicates may differ, and some claims are for any study.
     """

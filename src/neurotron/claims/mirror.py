@@ -19,7 +19,7 @@ OFTEN = 0.9
 
 
 def _ends(results: Results) -> list[tuple[str, pl.DataFrame]]:
-    """Return, for every law, where Neuro-Tron and SGD ended on each network, side by side.
+    """Return, for every law, a table of where Neuro-Tron and SGD ended on each network.
 
     A network counts once: with the first of each algorithm, at the first level that both meet.
     """
@@ -74,7 +74,7 @@ def more_often(results: Results) -> list[Finding]:
 
 
 def ends_at_mirror(results: Results) -> list[Finding]:
-    """Count where SGD ended on the networks that it did not recover, those of all laws together."""
+    """Count where SGD ended on the networks that it did not recover, for all laws together."""
     ends = [table["outcome_sgd"] for _, table in _ends(results)]
     lost = sum(_count(outcomes != "recovered") for outcomes in ends)
     if not lost:

@@ -138,7 +138,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What was found of a claim, and what follows."""
+    """The findings about a claim, and the verdict that follows from them."""
 
     claim: Claim
     findings: tuple[Finding, ...]
@@ -150,12 +150,12 @@ class Judgement:
 
     @property
     def inconclusive(self) -> tuple[Finding, ...]:
-        """The findings with too few."""
+        """The findings with too few replicates."""
         return tuple(found for found in self.findings if found.replicates < FEWEST)
 
     @property
     def verdict(self) -> str:
-        """One of `VERDICTS`: a claim is as good as its weakest finding.
+        """One of `VERDICTS`, decided by the weakest finding.
 
         If the paper's own comparison was run, but what its words mean was run with too few
         replicates or not at all, the claim holds only as published.
@@ -189,7 +189,7 @@ class Judgement:
         return "; ".join(parts)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values for JSON; what is infinite is None."""
+        """Return everything as plain values for JSON; infinite numbers become None."""
 
         def plain(value: Any) -> Any:
             return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -25,7 +25,9 @@ __all__ = ["certify", "plan"]
 
 Failure = Annotated[
     float,
-    options.option(options.GUARANTEE, help="δ, the probability that the guarantee may be wrong."),
+    options.option(
+        options.GUARANTEE, help="δ, the largest probability that the guarantee is wrong."
+    ),
 ]
 InitialError = Annotated[
     float | None,
@@ -69,7 +71,7 @@ def certify(
         options.option(
             options.RUN,
             "--long-run",
-            help="Certify the limit of ever more steps; the trainer then needs a step_size.",
+            help="Certify the limit of infinitely many steps; the trainer then needs a step_size.",
         ),
     ] = False,
     batch_size: options.BatchSize = 16,
@@ -258,7 +260,7 @@ def _show(
     plot: Path | None,
     as_json: bool,
 ) -> None:
-    """Train if wanted, print what was measured, and draw the picture."""
+    """Train if requested, print what was measured, and draw the figure."""
     run = None
     if simulate:
         steps = certificate.steps

@@ -23,7 +23,7 @@ __all__ = ["claims", "evaluate", "print_verdicts"]
 
 def claims(
     folder: Annotated[
-        Path, typer.Argument(help="A folder of results, as `neurotron run` made it.")
+        Path, typer.Argument(help="A folder of results that `neurotron run` has written.")
     ],
     details: Annotated[
         bool, typer.Option("--details", help="Also print what was measured, and every comparison.")
@@ -32,7 +32,7 @@ def claims(
 ) -> None:
     """Print which claims of its study a folder of results supports.
 
-    A study names its claims; `neurotron list claims` shows all that there are. A verdict rests on
+    A study names its claims; `neurotron list claims` shows all claims. A verdict is based on
     comparisons with 95 % intervals over replicates:
 
     ✓ holds: every comparison agrees with the claim.
@@ -122,7 +122,7 @@ def _print(console: Console, evaluated: list[Judgement], details: bool) -> None:
 
 
 def _nothing(evaluated: list[Judgement]) -> str:
-    """Return a sentence if no claim is tested."""
+    """Return a sentence that says why no claim is tested; empty if one is."""
     from neurotron.claims.model import FEWEST
 
     if not evaluated:

@@ -1,4 +1,4 @@
-"""`neurotron list`: the networks, laws, attacks, trainers, studies and claims there are."""
+"""`neurotron list`: all networks, laws, attacks, trainers, studies and claims."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def list_things(
         ),
     ] = "",
 ) -> None:
-    """Show the networks, laws, attacks, trainers, studies and claims there are.
+    """Show all networks, laws, attacks, trainers, studies and claims.
 
     The first four are written as name:parameter=value in other commands and in study files, for
     example student-t:dof=4 or symmetric:width=4,leak=0.1.

@@ -92,7 +92,7 @@ AsJson = Annotated[bool, option(OUTPUT, "--json", help="Print the result as JSON
 def build_problem(
     network: str, law: str, n_inputs: int | None, filter_size: int | None, noise: float, seed: int
 ) -> Problem:
-    """Return the problem that the options describe; refuse a size that the network has not."""
+    """Return the problem that the options describe; refuse a size that the network cannot have."""
     name, given = networks.BY_NAME.read(network)
     inputs = given.get("n_inputs", N_INPUTS if n_inputs is None else n_inputs)
     if "filter_size" not in networks.BY_NAME.parameters(name):

@@ -1,4 +1,4 @@
-"""The streams that the command prints to: its work is done even if nothing can be printed."""
+"""The streams that a command prints to: it finishes its work even if printing fails."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["Outlet", "outlets"]
 
 
 class Outlet:
-    """A stream of text. What cannot be written to it is left out, and the command goes on.
+    """A stream of text. If it cannot be written to, the text is dropped and the command continues.
 
-    A reader that has seen enough (``| head -1``) is no error. Any other reason is kept in
+    It is not an error if the reader stops early (``| head -1``). Any other reason is kept in
     `failure`, for the end of the command.
     """
 
@@ -29,12 +29,12 @@ class Outlet:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        """Write, if that is possible."""
+        """Write the text, if that is possible."""
         self._attempt(self._stream.write, text)
         return len(text)
 
     def flush(self) -> None:
-        """Write what was held back, if that is possible."""
+        """Write what is in the buffer, if that is possible."""
         self._attempt(self._stream.flush)
 
     def _attempt(self, action: Callable[..., object], *given: str) -> None:
@@ -47,7 +47,7 @@ class Outlet:
             self._give_up()
 
     def _give_up(self) -> None:
-        """Let nothing more reach the stream; Python writes what is left when it ends."""
+        """Discard everything from now on, including what Python would write when it ends."""
         with contextlib.suppress(OSError, ValueError):  # a stream of a test is no file
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, self._stream.fileno())
@@ -56,7 +56,7 @@ class Outlet:
 
 @contextlib.contextmanager
 def outlets() -> Iterator[Outlet]:
-    """Put outlets in the place of the standard streams; yield that of the output."""
+    """Replace the standard streams by outlets; yield the outlet of standard output."""
     output: Any = Outlet(sys.stdout)
     errors: Any = Outlet(sys.stderr)
     with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):

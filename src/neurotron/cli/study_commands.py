@@ -29,15 +29,15 @@ __all__ = ["init", "paper", "run", "schema"]
 Out = Annotated[
     Path | None,
     typer.Option(
-        help="The folder of the results. If it has some, the run goes on from there. Default: "
-        "out/NAME.",
+        help="The folder of the results. If it has results of this study, the run continues. "
+        "Default: out/NAME.",
         rich_help_panel=options.OUTPUT,
     ),
 ]
 Replicates = Annotated[
     int | None,
     typer.Option(
-        help="The number of replicates in all. Default: that of the study. A larger number extends "
+        help="The total number of replicates. Default: that of the study. A larger number extends "
         "a finished run.",
         rich_help_panel=options.RUN,
     ),
@@ -59,7 +59,7 @@ Mixed = Annotated[
     bool,
     typer.Option(
         "--mixed",
-        help="Go on even if the folder has results of another version or kind of processor.",
+        help="Continue even if the folder has results of another version or kind of processor.",
         rich_help_panel=options.RUN,
     ),
 ]
@@ -77,8 +77,8 @@ def run(
 ) -> None:
     """Run a study, keep its results in a folder, and write a report about them.
 
-    Ctrl-C keeps what is finished, and the same command goes on from there. The numbers are the same
-    for any number of threads, on a cluster, and after any interruption.
+    Ctrl-C keeps what is finished, and the same command continues from there. The numbers are the
+    same for any number of threads, on a cluster, and after any interruption.
 
         neurotron run smoke
 
@@ -87,8 +87,8 @@ def run(
         neurotron run paper --dask tcp://scheduler:8786
 
     The command `neurotron list studies` shows the catalog, and `neurotron init` writes a study to
-    begin with. The exit code is 1 if something could not be computed or was removed meanwhile, 2 if
-    the command cannot do what it was asked, and 130 after Ctrl-C.
+    start from. The exit code is 1 if some results could not be computed or were removed during the
+    run, 2 if the command cannot do what it was asked to do, and 130 after Ctrl-C.
     """
     from neurotron import studies
 
@@ -141,7 +141,7 @@ def paper(
 def init(
     file: Annotated[Path, typer.Argument(help="The file to write.")] = Path("my-study.toml"),
 ) -> None:
-    """Write a study with comments, to begin with."""
+    """Write a study file with comments, from which you can start your own."""
     from neurotron import studies
 
     if file.suffix != ".toml":
@@ -227,7 +227,7 @@ def _tell(study: Study, report: Report) -> None:
     )
     if report.removed:
         console.print(
-            f"Missing: {report.removed:,} units that were removed from the folder meanwhile."
+            f"Missing: {report.removed:,} units that were removed from the folder during the run."
         )
     if report.interrupted or report.removed:
         console.print("Run the same command again to go on.")

@@ -31,8 +31,8 @@ class Batch(NamedTuple):
 class Data(Pickled, ABC):
     """Where inputs x and honest labels y come from.
 
-    To write your own, give `law` and `batch`. No theorem covers the labels of such a class, which
-    `certify` and `plan` say; ``certify(…, method="measured")`` measures instead.
+    To write your own, define `law` and `batch`. No theorem covers the labels of such a class, so
+    `certify` and `plan` give no guarantee; use ``certify(…, method="measured")`` instead.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class Data(Pickled, ABC):
 
     @abstractmethod
     def batch(self, network: FilterNetwork, stream: Stream, step: int, batch_size: int) -> Batch:
-        """Return batch number `step` of the stream, the same whenever it is asked for."""
+        """Return batch number `step` of the stream, which is the same in every call."""
 
 
 def draw_inputs(law: Law, stream: Stream, step: int, batch_size: int, n_inputs: int) -> Array:

@@ -18,7 +18,8 @@ __all__ = ["Simulated"]
 class Simulated(Data):
     """Fresh batches from a law, with labels f_{w*}(x) + noise · ζ, where ζ ~ N(0, 1).
 
-    If the law corrupts inputs, labels are made from the clean ones and the trainer sees the others.
+    If the law corrupts inputs, labels are made from the clean inputs, but the trainer sees the
+    corrupted ones.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ class Part(Protocol):
         """Compile now, so that the first step does not wait for it."""
 
     def advance(self, stop: int, due: Index) -> Records:
-        """Make updates until `stop` are made; record the steps `due`, the last may be `stop`."""
+        """Train up to step `stop`; record the steps `due`, which may include `stop`."""
 
 
 KINDS: dict[str, Callable[[Setup], Part]] = {"compiled": CompiledCohort, "numpy": NumpyCohort}
@@ -81,7 +81,7 @@ class Cohort:
             part.compile()
 
     def advance(self, stop: int, due: Index) -> Records:
-        """Make updates until `stop` are made; record the steps `due`, the last may be `stop`.
+        """Train up to step `stop`; record the steps `due`, which may include `stop`.
 
         After an exception the state is unchanged, and a new cohort must be created.
         """

@@ -69,7 +69,7 @@ class NumpyCohort:
         self.stream.pairs(Purpose.ATTACK, self.state.step, 0)
 
     def advance(self, stop: int, due: Index) -> Records:
-        """Make updates until `stop` are made; record the steps `due`, the last may be `stop`."""
+        """Train up to step `stop`; record the steps `due`, which may include `stop`."""
         recorded, true_weights = set(due.tolist()), self.problem.true_weights
         errors, losses = [], []
         with np.errstate(all="ignore"):  # an arm that overflows is found by `_keep_finite`

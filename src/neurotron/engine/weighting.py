@@ -1,4 +1,4 @@
-"""The weight of a sample by the norm of its inputs, and of the newest weights in an average."""
+"""Weights of samples by the norm of their inputs, and of weight vectors in an average."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results → plain series → picture.
+"""Figures: results become plain series of numbers, and these become pictures.
 
 A `Chart` holds numbers, labels and a caption; `draw` makes it a matplotlib figure, and the report
 page draws it with Plotly.

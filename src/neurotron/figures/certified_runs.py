@@ -1,4 +1,4 @@
-"""What is certified of the runs of a study, over what was measured of them."""
+"""The certified errors of the runs of a study, drawn together with the measured ones."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ MOST_PANELS = 6
 
 
 def certified_runs(view: View) -> Iterator[Chart]:
-    """Yield the certified trajectory over the measured one, where a study certifies something.
+    """Yield the chart of certified and measured trajectories, if a study certifies something.
 
-    Of each setting, the run that came closest to its radius: its problem is drawn and certified
-    again.
+    A panel shows the run of a setting that came closest to its radius. The problem of that run is
+    drawn and certified again.
     """
     runs = certified(view.results)
     attacked = pl.col("bound") * pl.col("probability") > 0.0

@@ -29,7 +29,7 @@ ERROR = "error ‖w − w*‖"
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """A line with a band, or dots; x is near the number of a tick if its panel has them."""
+    """A line with a band, or dots; if its panel has ticks, x is a position among them."""
 
     name: str
     x: Array
@@ -39,10 +39,10 @@ class Line:
     high: Array | None = None
     joined: bool = True
     notes: tuple[str, ...] = ()
-    """What to say of each dot."""
+    """The text to show for each dot."""
 
     def thinned(self, most: int) -> Line:
-        """Return the line with at most so many points: evenly chosen, on both kinds of axes."""
+        """Return the line with at most `most` points, chosen evenly on both kinds of axes."""
         keep = (
             spread(self.x, most) if self.joined else spread(np.arange(1.0, len(self.x) + 1), most)
         )
@@ -51,7 +51,7 @@ class Line:
         return replace(self, x=self.x[keep], y=self.y[keep], low=low, high=high, notes=notes)
 
     def band(self) -> tuple[Array, Array] | None:
-        """Return the band as it is drawn: if it has no end, some way beyond what has."""
+        """Return the band as it is drawn; infinite ends are put a little beyond finite ones."""
         if self.low is None or self.high is None or not len(self.x):
             return None
         finite = self.high[np.isfinite(self.high)]
@@ -122,7 +122,7 @@ class Chart:
 
     @property
     def measure(self) -> str:
-        """What its numbers are."""
+        """What the numbers of the chart measure."""
         return self.y_label if self.scale is None else self.scale.label
 
     @property
@@ -132,7 +132,7 @@ class Chart:
 
     @property
     def legend(self) -> dict[str, Line]:
-        """The lines to tell apart, each name once."""
+        """The lines of the legend, one for each name."""
         found: dict[str, Line] = {}
         if any(panel.grid is not None and panel.grid.borders() for panel in self.panels):
             found[self.region] = Line(self.region, np.empty(0), np.empty(0), REGION)
@@ -142,7 +142,7 @@ class Chart:
 
     @property
     def shared(self) -> bool:
-        """Whether all panels are drawn on one vertical scale: if none would be pressed flat."""
+        """Whether all panels share one vertical scale; they do unless it would flatten some."""
         if self.y_range is not None or not self.y_log:
             return True
         spans = [np.log10(high / low) for low, high in map(_heights, self.panels)]
@@ -160,7 +160,7 @@ class Chart:
         return min(lows), max(highs)
 
     def thinned(self, most: int) -> Chart:
-        """Return the chart with at most so many points to a line."""
+        """Return the chart with at most `most` points per line."""
         panels = tuple(
             replace(panel, lines=tuple(line.thinned(most) for line in panel.lines))
             for panel in self.panels
@@ -168,9 +168,9 @@ class Chart:
         return replace(self, panels=panels)
 
     def numbers(self) -> list[Number]:
-        """Return what a table beside the figure holds: the ends of lines, or the points at ticks.
+        """Return the numbers for a table next to the figure: ends of lines, or points at ticks.
 
-        Dots are left out: there are too many, and their middle is a point of its own.
+        Dots are left out: there are too many, and their median is a separate point.
         """
         found = []
         for panel in self.panels:
@@ -215,7 +215,7 @@ def line_of(
     low: Array | None = None,
     high: Array | None = None,
 ) -> Line:
-    """Return a line for logarithmic axes, thinned to what the eye sees.
+    """Return a line for logarithmic axes, without points that are too close to tell apart.
 
     It begins at the first positive x and ends where y is not finite; zeros are drawn at `SMALLEST`.
     """
@@ -227,7 +227,7 @@ def line_of(
 
 
 def spread(x: Array | Index, most: int) -> Any:
-    """Tell which of increasing x to keep, evenly on both kinds of axes.
+    """Return which of increasing x to keep, so that they are even on both kinds of axes.
 
     Half of them are nearest to even steps of a logarithmic axis, half of a linear one.
     """
@@ -244,7 +244,7 @@ def spread(x: Array | Index, most: int) -> Any:
 
 
 def wrapped(ticks: Sequence[str], most: int) -> list[str]:
-    r"""Return names for ticks, in lines as narrow as their places, each cut to so many characters.
+    r"""Return names for ticks, cut to at most `most` characters and wrapped to the width of a tick.
 
     >>> wrapped(["first-sample SGD\n3 of 4", "SGD\n4 of 4", "x\n"], 24)
     ['first-sample\nSGD\n3 of 4', 'SGD\n4 of 4', 'x\n']
@@ -262,7 +262,7 @@ def wrapped(ticks: Sequence[str], most: int) -> list[str]:
 
 
 def shorten(text: str, most: int) -> str:
-    """Return text of at most so many characters; what is cut is the middle, where names agree.
+    """Return text of at most `most` characters; the middle is cut, where names are often the same.
 
     >>> shorten("Neuro-Tron, η = 1e-4", 12)
     'Neuro-…1e-4'

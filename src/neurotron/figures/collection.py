@@ -33,9 +33,9 @@ NUMBERS = {None: "levels", 0: "bounds θ", 1: "probabilities β"}
 def charts(results: Results) -> list[Chart]:
     """Return the charts of any study: the paper's figures first, if it has runs for them.
 
-    Then heat maps of attacks with a grid of levels (β, θ), errors over steps of what the paper has
-    no figure of, and of all settings: final errors, success rates, paired errors, the side of the
-    origin where runs end, and certificates.
+    These are followed by heat maps of attacks with a grid of levels (β, θ), and by errors over
+    steps of runs that no figure of the paper shows. The last charts are for all settings: final
+    errors, success rates, paired errors, the side of the origin where runs end, and certificates.
     """
     study_of(results)
     view = View(results)
@@ -58,7 +58,7 @@ def charts(results: Results) -> list[Chart]:
 
 
 def _distinct(found: list[Chart]) -> Iterator[Chart]:
-    """Yield the charts with different names: those of labels in other letters can be the same."""
+    """Yield the charts with distinct names, because different labels can give the same name."""
     count: Counter[str] = Counter()
     for chart in found:
         count[chart.name] += 1
@@ -76,7 +76,7 @@ def _by_attack(view: View) -> dict[tuple[str, int | None], list[LevelSweep]]:
 
 
 def _errors_over_steps(view: View) -> Iterator[Chart]:
-    """Yield errors over steps: of the first trainer at every level, of all trainers at each."""
+    """Yield errors over steps: the first trainer at all levels, and all trainers at each level."""
     shown = shown_by_paper(view)
     for (attack, axis), every in _by_attack(view).items():
         sweeps = [
@@ -107,7 +107,7 @@ def _errors_over_steps(view: View) -> Iterator[Chart]:
 
 
 def _over_levels(view: View, mapped: set[str]) -> Iterator[Chart]:
-    """Yield final errors over the levels of each attack, and success rates if it has no map."""
+    """Yield final errors over the levels of each attack; success rates if it has no heat map."""
     for (attack, axis), every in _by_attack(view).items():
         sweeps = [sweep for sweep in every if len(sweep.levels) > 1]
         if not sweeps or attack == "impersonation":  # which is about another filter
@@ -122,7 +122,7 @@ def _over_levels(view: View, mapped: set[str]) -> Iterator[Chart]:
 
 
 def _by_trainer(view: View) -> Iterator[Chart]:
-    """Yield where the runs of each trainer end, in pairs and as weights."""
+    """Yield the charts of where runs end: errors in pairs of trainers, and cosines with w*."""
     pairs = paired_errors(
         view, "paired-errors", "Trainer against trainer on the same data",
         "The final error of the first trainer of each setting divided by that of each other "

@@ -54,7 +54,7 @@ class Scale:
         return np.asarray(1.0 - part if self.small_is_good else part)
 
     def word(self, value: float) -> str:
-        """Return a number as short as a cell is.
+        """Return a number as text that is short enough for a cell.
 
         >>> scale = Scale("error", 1e-17, 1.0)
         >>> [scale.word(value) for value in (3.21e-13, 0.0314, 2.5, 0.0, np.inf, np.nan)]
@@ -118,5 +118,5 @@ class Grid:
 
 
 def is_dark(places: Array) -> Any:
-    """Tell at which places of a scale white stands out more than black."""
+    """Return at which places of a scale white text is easier to read than black text."""
     return places < DARK

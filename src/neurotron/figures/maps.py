@@ -1,4 +1,4 @@
-"""Phase diagrams: what comes out at every pair (θ, β) of an attack, as heat maps."""
+"""Phase diagrams: heat maps of the outcome at every pair (θ, β) of an attack."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ STEPS = Kind(
 
 
 def grid_of(levels: Sequence[Level]) -> Levels | None:
-    """Return the θ and β of a grid: those that are met at three or more of the others.
+    """Return the θ and β of a grid: each θ has runs at three or more β, and each β at three θ.
 
     >>> grid_of([(1, 0.1), (1, 0.2), (1, 0.3), (2, 0.3), (4, 0.3)]) is None
     True
@@ -112,7 +112,7 @@ class Maps:
         return found
 
     def charts(self, name: Callable[..., str]) -> Iterator[Chart]:
-        """Yield all of them: first against the worst of the attacks, then errors by attack."""
+        """Yield all heat maps: first those of the worst attack, then the errors by attack."""
         every = list(self.grids)
         if not every:
             return
@@ -263,7 +263,7 @@ def _title(attacks: list[str]) -> str:
 
 
 def _worst(attacks: list[str]) -> str:
-    """Return a sentence on what one cell says of several attacks."""
+    """Return a sentence that says what a cell shows if there are several attacks."""
     if len(attacks) == 1:
         return ""
     return (
@@ -273,12 +273,12 @@ def _worst(attacks: list[str]) -> str:
 
 
 def _says_something(panel: Panel) -> bool:
-    """Return whether any cell has a number other than nothing and never."""
+    """Return whether any cell has a number other than 0 and infinity."""
     return panel.grid is not None and bool((np.nan_to_num(panel.grid.values, posinf=0.0) > 0).any())
 
 
 def _scale(kind: Kind, panels: Sequence[Panel]) -> Scale:
-    """Return one scale for all panels: shares from 0 to 1, else as far as the numbers go."""
+    """Return one scale for all panels: from 0 to 1 for shares, else the range of the numbers."""
     ends = 0.0, 1.0
     if kind.is_log:
         drawn = np.concatenate([panel.grid.values.ravel() for panel in panels if panel.grid])

@@ -27,7 +27,7 @@ def run_chart(run: Trajectories) -> Chart:
 
 
 def _title(arms: tuple[Arm, ...]) -> str:
-    """Return what the labels went through, if it is the same for all arms."""
+    """Return the attack on the labels as a title, if it is the same for all arms."""
     attack = arms[0].attack
     if not all(_check.equal(arm.attack, attack) for arm in arms):
         return "Training under different attacks"
@@ -54,7 +54,7 @@ def _looks(arms: tuple[Arm, ...]) -> list[Any]:
 
 
 def _algorithm(kind: type[Trainer]) -> str:
-    """Return the name of the built-in trainer that a class is or comes from, "" if none."""
+    """Return the name of the built-in trainer that a class is or derives from, else ""."""
     names = {factory: name for name, factory in BY_NAME.factories.items()}
     return next((names[base] for base in kind.__mro__ if base in names), "")
 

@@ -68,7 +68,7 @@ def success_rates(
 def _over_levels(
     view: View, sweeps: Sequence[LevelSweep], measure: Measure
 ) -> tuple[tuple[Panel, ...], str, str]:
-    """Return a panel per setting of what is measured of every trainer at every level.
+    """Return one panel per setting, which shows a measure of every trainer at every level.
 
     Also over how many replicates, and what the caption must say.
     """
@@ -209,7 +209,7 @@ def mirror(view: View, name: str, title: str, about: str) -> Iterator[Chart]:
         f"in the order of the levels of the attack. Runs that diverged have no dot.{left_out}"
     )
     if most > MOST_DOTS:
-        caption += f" A column has at most {MOST_DOTS} dots: of more runs, so many are shown."
+        caption += f" A column shows at most {MOST_DOTS} dots, even if there are more runs."
     yield Chart(
         name, title, caption, "", "cosine with w*", tuple(panels),
         "one dot per run; below each trainer: how many of its runs found w*", x_log=False,
@@ -223,7 +223,7 @@ Met = list[tuple[ArmKey, str]]
 
 
 def _compared(view: View) -> dict[str, dict[str, Met]]:
-    """Return the settings that compare algorithms, if there are such: all of them otherwise."""
+    """Return the settings that compare algorithms; all settings if none does."""
     found = {setting: arms for setting in view.settings if (arms := _rivals(view, setting))}
     algorithms = dict(view.results.arms.select("trainer", "algorithm").iter_rows())
     comparing = {
@@ -251,7 +251,7 @@ def _rivals(view: View, setting: str) -> dict[str, Met]:
 
 
 def _found(view: View, setting: str, arms: Met) -> str:
-    """Return how many of the runs of a trainer found the filter, in words."""
+    """Return in words how many runs of a trainer found the filter."""
     outcomes = [view.runs[setting, arm]["outcome"] for _, arm in arms]
     found = sum(int((one == "recovered").sum()) for one in outcomes)
     return f"{found:,} of {sum(map(len, outcomes)):,}"

@@ -71,7 +71,7 @@ def _is_about_paper(view: View) -> bool:
 
 
 def _columns(view: View) -> list[SettingRuns]:
-    """Return the columns of Table 1: the paper's laws of the inputs, and its trainers and SGD."""
+    """Return the columns of Table 1, one per law of the paper, with its trainers and SGD."""
     return [
         replace(
             setting, trainers={it: who for it, who in setting.trainers.items() if it in COMPARED}
@@ -87,7 +87,7 @@ def _figure(number: str, chart: Chart) -> Chart:
 
 
 def _sweep(view: View, setting: SettingRuns, axis: int) -> LevelSweep | None:
-    """Return the paper's sweep of a law over θ or β, else the longest there is."""
+    """Return the paper's sweep of a law over θ or β; if there is none, the longest sweep."""
     own = [level for level in attacked(setting.levels) if level[1 - axis] == OTHER[axis]]
     chosen = own if len(own) > 1 else setting.sweep(axis)
     if len(chosen) < 2:
@@ -99,7 +99,7 @@ def _sweep(view: View, setting: SettingRuns, axis: int) -> LevelSweep | None:
 
 
 def _attacked(sweep: LevelSweep) -> LevelSweep:
-    """Return the sweep without honest labels, which figure 6 is about."""
+    """Return the sweep without its honest level, because figure 6 shows attacked labels."""
     return sweep._replace(levels=tuple(attacked(sweep.levels)))
 
 
@@ -203,7 +203,7 @@ def _impersonated_runs(view: View) -> pl.DataFrame:
 
 
 def _impersonation(view: View) -> Iterator[Chart]:
-    """Yield the distances to both filters, when labels are those of another one."""
+    """Yield the distances to the true filter and to the one that an attacker impersonates."""
     panels, settings = [], []
     runs = _impersonated_runs(view)
     for (setting, trainer), group in runs.group_by("setting", "trainer", maintain_order=True):

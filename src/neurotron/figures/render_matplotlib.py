@@ -68,7 +68,7 @@ def draw(chart: Chart) -> Any:
 class _Margins:
     """The space around and between panels, in inches.
 
-    Set by hand: matplotlib's own layouts draw everything several times to find it.
+    It is computed here, because matplotlib's own layouts draw everything several times to find it.
     """
 
     top: float
@@ -135,7 +135,7 @@ def _below(chart: Chart, width: float) -> list[str]:
 
 
 def _fitting(text: str, width: float, size: int = 8) -> str:
-    """Return text that is not wider than so many inches: shortened if it has to be.
+    """Return text that is at most `width` inches wide; it is shortened if necessary.
 
     >>> _fitting("a name", 5.0), _fitting("a long name" * 9, 1.0)
     ('a name', 'a long n… name')
@@ -155,7 +155,7 @@ def _inches(text: str, size: int) -> float:
 
 
 def _entries_per_row(names: list[str], width: float) -> int:
-    """Return how many entries of a legend stand side by side."""
+    """Return how many entries of a legend fit into one row."""
     longest = max((_inches(name, 8) for name in names), default=0.1)
     most = max(1, int((width + 0.5) / (longest + 0.6)))
     rows = max(1, math.ceil(len(names) / most))
@@ -273,7 +273,7 @@ def _handle(line: Line) -> Any:
 
 
 def _mark_powers(axis: Any) -> None:
-    """Mark powers of ten in plain text: mathematics takes most of the time of a drawing."""
+    """Label powers of ten with plain text, because mathematical text is slow to draw."""
     ticker = require("matplotlib.ticker")
     low, high = axis.get_view_interval()
     axis.set_major_locator(
@@ -289,7 +289,7 @@ def _is_long(ticks: tuple[str, ...]) -> bool:
 
 
 def _tick_names(ticks: tuple[str, ...]) -> list[str]:
-    """Return the names of ticks: in lines if they fit side by side, else one line to be turned."""
+    """Return the names of ticks: wrapped if they fit next to each other, else to be rotated."""
     if _is_long(ticks):
         return [shorten(tick.replace("\n", ": "), 30) for tick in ticks]
     return wrapped(ticks, 30)

@@ -57,9 +57,9 @@ def _y_axis(chart: Chart, panel: Panel) -> dict[str, Any]:
 
 
 def _cells(chart: Chart, panel: Panel) -> list[dict[str, Any]]:
-    """Return the cells of a heat map and the outline over them, which is seen on every colour.
+    """Return the cells of a heat map and their outline, which is visible on every colour.
 
-    Dark cells, with white numbers, and bright ones, with black numbers, are a trace each.
+    Dark cells with white numbers and bright cells with black numbers are separate traces.
     """
     grid, scale = panel.grid, chart.scale
     if grid is None or scale is None:
@@ -147,7 +147,7 @@ def _hover(line: Line, ticked: bool) -> str:
 
 
 def _texts(line: Line) -> list[str]:
-    """Return what is said of each point: its value and interval, or its note."""
+    """Return the text of each point: its value and interval, or its note."""
     if line.notes:
         return [
             f"{value:.3g}; {_escape(note)}" for value, note in zip(line.y, line.notes, strict=True)
@@ -161,7 +161,7 @@ def _texts(line: Line) -> list[str]:
 
 
 def _plain(values: Array) -> list[float]:
-    """Return numbers with as many digits as are seen.
+    """Return numbers with as many digits as a reader can see.
 
     >>> _plain(np.array([0.123456, 1000.0]))
     [0.12346, 1000.0]
@@ -170,7 +170,7 @@ def _plain(values: Array) -> list[float]:
 
 
 def _lines(text: str) -> str:
-    """Return text with its lines."""
+    """Return text with line breaks as Plotly writes them."""
     return _escape(text).replace("\n", "<br>")
 
 

@@ -11,8 +11,8 @@ __all__ = ["PLAIN", "REGION", "Style", "shades", "styles"]
 class Style(NamedTuple):
     """The look of a line.
 
-    Colours are told apart by colour-blind readers (Okabe and Ito's first), markers and dashes by
-    readers of a grey print.
+    Colour-blind readers can tell the colours apart (those of Okabe and Ito come first). Markers and
+    dashes can be told apart in a grey print.
     """
 
     colour: str
@@ -48,7 +48,7 @@ DASHES = ("solid", "dash", "dashdot", "dot")
 def styles(trainers: Iterable[tuple[str, str]]) -> dict[str, Style]:
     """Return the style of each trainer of a list (label, algorithm).
 
-    The first of an algorithm has the algorithm's own, others the next that is free.
+    The first trainer of an algorithm has the style of the algorithm. Others have the next free one.
 
     >>> list(styles([("mine", "sgd"), ("again", "sgd")]).values())
     [Style(colour='#009E73', marker='triangle-up', dash='dash'),

@@ -15,7 +15,7 @@ MOST_LINES = 8
 
 
 def levels_of(view: View, name: str, title: str, sweeps: Sequence[LevelSweep], about: str) -> Chart:
-    """Return the first trainer of each sweep at its levels, a panel per setting."""
+    """Return a chart of the first trainer of each sweep at all levels, one panel per setting."""
     shown, left_out = select_at_most("settings", sweeps, MOST_PANELS)
     said, titles = settings_said(view, shown)
     panels = []
@@ -39,7 +39,7 @@ def panel_of_levels(view: View, title: str, sweep: LevelSweep, base: Style | Non
 
 
 def compare(view: View, name: str, title: str, sweep: LevelSweep, about: str) -> Chart:
-    """Return all trainers of a sweep against each other, a panel per level."""
+    """Return a chart that compares all trainers of a sweep, one panel per level."""
     levels, fewer_levels = select_at_most("levels", sweep.levels, MOST_PANELS)
     trainers, fewer_trainers = select_at_most("trainers", sweep.trainers, MOST_LINES)
     panels = []
@@ -57,7 +57,7 @@ def compare(view: View, name: str, title: str, sweep: LevelSweep, about: str) ->
 def over_steps(
     view: View, name: str, title: str, about: str, panels: list[Panel], settings: Sequence[str]
 ) -> Chart:
-    """Return a chart of trajectories; the caption is what it is about, and what the bands are."""
+    """Return a chart of trajectories; its caption is `about`, and what the lines and bands are."""
     over = view.replicates(settings)
     caption = (
         f"{about} Lines are medians over {over}, {view.what_is_their_own(settings)}. "
@@ -68,7 +68,7 @@ def over_steps(
 
 
 def settings_said(view: View, sweeps: Sequence[LevelSweep]) -> tuple[str, list[str]]:
-    """Return a sentence on what stays the same, and titles of panels with what does not."""
+    """Return a sentence about what all sweeps share, and titles of panels with what differs."""
     fixed = [sweep.fixed for sweep in sweeps]
     titles = [view.results.titles[sweep.setting] for sweep in sweeps]
     if len(set(fixed)) == 1:

@@ -80,7 +80,7 @@ class View:
 
     @cached_property
     def arms(self) -> dict[str, dict[ArmKey, str]]:
-        """The names of the arms of each setting, by who meets what."""
+        """The names of the arms of each setting, by trainer and attack."""
         found: dict[str, dict[ArmKey, str]] = {}
         for row in self.results.arms.iter_rows(named=True):
             level = row["bound"], row["probability"]
@@ -93,7 +93,7 @@ class View:
         return list(dict.fromkeys(met.trainer for met in self.arms[setting]))
 
     def what_is_their_own(self, settings: Sequence[str]) -> str:
-        """Return what the replicates of some settings do not share, in words."""
+        """Return in words what the replicates of some settings do not share."""
         shared = {
             one["same_problem"] for one in self.results.spec["settings"] if one["name"] in settings
         }
@@ -103,7 +103,7 @@ class View:
         return f"each with its own network, true weights and data{mixed}"
 
     def replicates(self, settings: Sequence[str]) -> str:
-        """Return over how many replicates something is, in words."""
+        """Return in words how many replicates there are."""
         counts = {self.results.replicates[setting] for setting in settings}
         if len(counts) > 1:
             return f"{min(counts)} to {max(counts)} replicates"
@@ -146,7 +146,7 @@ class View:
     def sweeps(self, setting: str) -> list[LevelSweep]:
         """Return the sweeps of a setting: by attack, the longest over θ and the longest over β.
 
-        Honest levels are with those they share the other number with.
+        An honest level is part of the sweeps whose other number it has.
         """
         found = []
         for attack in dict.fromkeys(met.attack for met in self.arms[setting]):
@@ -165,13 +165,13 @@ class View:
 
 
 def with_honest(levels: Sequence[Level], listed: Sequence[Level], axis: int) -> list[Level]:
-    """Return a list of levels with those beside them at which nothing is changed."""
+    """Return the levels, with honest ones, whose other number is among those listed."""
     others = {level[1 - axis] for level in listed}
     return [level for level in levels if level[1 - axis] in others]
 
 
 def select_at_most(what: str, items: Sequence[Any], most: int) -> tuple[list[Any], str]:
-    """Return at most so many of a list, and a sentence for the caption if that is not all.
+    """Return at most `most` of a list, and a sentence for the caption if that is not all.
 
     >>> select_at_most("levels", range(9), 3)
     ([0, 4, 8], ' Shown are 3 of 9 levels.')
@@ -182,7 +182,7 @@ def select_at_most(what: str, items: Sequence[Any], most: int) -> tuple[list[Any
 
 
 def evenly(items: Sequence[Any], most: int) -> list[Any]:
-    """Return at most so many of a list, evenly chosen, with both ends.
+    """Return at most `most` of a list, evenly chosen, with both ends.
 
     >>> evenly(range(10), 4)
     [0, 3, 6, 9]

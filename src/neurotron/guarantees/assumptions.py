@@ -74,7 +74,7 @@ def labels(problem: Problem) -> list[Assumption]:
     """Return the assumption on honest labels, unless it holds by construction.
 
     Simulated labels are f_{w*}(x) plus independent noise. Rows of data have labels of any kind.
-    These are compared with the labels of w*. If w* is unknown and the network is linear, they are
+    They are compared with the labels of w*. If w* is unknown and the network is linear, they are
     compared with the least squares fit: what that does not explain, no filter does.
     """
     data = problem.data
@@ -161,8 +161,8 @@ def parity(problem: Problem) -> Assumption:
 def _lopsidedness(rows: Array, counts: Array) -> float:
     """Return the largest |share of positive − share of negative| or |mean|/deviation of a column.
 
-    A sample of N rows of a symmetric law has about 1/√N. A row counts as often as it says; with c²
-    in the deviation both measures of weighted rows obey Hoeffding's inequality of N/E[c²] rows.
+    For a sample of N rows of a symmetric law it is about 1/√N. A row counts c times, as its weight
+    says. With c² in the deviation, both measures obey Hoeffding's inequality for N/E[c²] rows.
     """
     signs = np.abs((counts[:, None] * np.sign(rows)).mean(axis=0))
     counted = counts[:, None] * rows

@@ -56,7 +56,7 @@ class Certificate(ABC):
 
     @property
     def confidence_text(self) -> str:
-        """The confidence as text that is not above it."""
+        """The confidence as text, which never overstates it."""
         text = f"{self.confidence:g}"
         return text if float(text) <= 1.0 - self.failure < 1.0 else f"1 − {self.failure:g}"
 
@@ -73,7 +73,7 @@ class Certificate(ABC):
 
     @property
     def facts(self) -> dict[str, str]:
-        """The main numbers as text, by what they are."""
+        """The main numbers as text, each with its name."""
         return {"error ‖w − w*‖": f"at most {up(self.radius)}"} if self.holds else {}
 
     def _repr_html_(self) -> str:
@@ -84,7 +84,7 @@ class Certificate(ABC):
         )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values for JSON; what is infinite is None."""
+        """Return everything as plain values for JSON; infinite numbers become None."""
         return {
             "kind": self.kind,
             "statement": self.statement,
@@ -97,7 +97,7 @@ class Certificate(ABC):
 
 
 def finite(value: float | None) -> float | None:
-    """Return a number as JSON has it: None for one that is infinite."""
+    """Return a number for JSON, which has no infinity: None instead."""
     return value if value is not None and math.isfinite(value) else None
 
 

@@ -28,7 +28,7 @@ __all__ = ["METHODS", "certify"]
 METHODS = ("sharp", "theorem1", "measured")
 MOST_RUNS = 1000
 ULPS = 4.0
-"""A measured error is not taken to be smaller than so many roundings of the weights."""
+"""A measured error is not taken to be smaller than this many rounding errors of the weights."""
 
 
 def certify(
@@ -48,22 +48,22 @@ def certify(
     Parameters
     ----------
     problem, arm, batch_size
-        What would be simulated. A trainer that is not in an `Arm` has honest labels; give a
+        The same as for `simulate`. A trainer that is not in an `Arm` has honest labels; give a
         `budget` for a guarantee under attack.
     steps
-        The number of steps after which the guarantee holds; None for the limit of ever more steps.
+        The number of steps after which the guarantee holds; None for the limit of infinitely many.
     failure
-        δ, the largest probability with which the guarantee may be wrong.
+        δ, the largest probability that the guarantee is wrong.
     initial_error
         A bound on the error at the start, ‖w_1 − w*‖, for problems whose w* is unknown.
     method
-        "sharp" (docs/theory.md (e)) or "theorem1" (the paper's). "measured" trains the arm 1/δ − 1
-        times and reports the largest error, for trainers and attacks that no theorem covers.
+        "sharp" (docs/theory.md (e)) or "theorem1" (the paper's). For trainers and attacks that no
+        theorem covers, "measured" trains the arm 1/δ − 1 times and reports the largest error.
     budget
-        The guarantee holds against every attack within this budget; by default within the budget
-        of the arm's own attack.
+        The guarantee holds against every attack within this budget. By default it is the budget of
+        the arm's own attack.
     seed
-        The seed of the runs of "measured".
+        The seed of the runs with the method "measured".
 
     Examples
     --------
@@ -153,7 +153,7 @@ def _measure(request: Request, seed: int) -> TrainingCertificate:
 
 
 def _run(request: Request, seed: int, number: int) -> Trajectories:
-    """Return one run to its end; Ctrl-C ends the measurement, not only the run."""
+    """Return a complete run; Ctrl-C ends the whole measurement, not only this run."""
     assert request.steps is not None
     run = simulate(
         request.problem, [request.arm], steps=request.steps, batch_size=request.batch_size,

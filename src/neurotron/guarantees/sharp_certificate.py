@@ -124,10 +124,10 @@ def _step_size(trainer: NeuroTron, recursion: Recursion) -> float | None:
 
 
 def _in_the_end(recursion: Recursion, rounding: Rounding, step_size: float | None) -> float:
-    """Return what rounding adds in the long run.
+    """Return the error that rounding adds in the long run.
 
-    The steps of a schedule become ever smaller, and so does what they undo of earlier rounding
-    errors: it comes nearest to its limit when it stops in time.
+    The steps of a schedule become smaller and smaller, so they undo less and less of the earlier
+    rounding errors. A schedule therefore comes nearest to its limit if it is stopped in time.
     """
     if step_size is not None:
         return rounding.floor(step_size)
@@ -185,14 +185,14 @@ def _bounds(
 
 
 def _fits(trainer: ScheduledTron, recursion: Recursion) -> bool:
-    """Return whether a schedule was made for this very recursion."""
+    """Return whether a schedule was made for exactly this recursion."""
     return trainer.recursion == recursion
 
 
 def _iterated(
     trainer: ScheduledTron, recursion: Recursion, rounding: Rounding, start: float, record: Index
 ) -> tuple[Array, Array]:
-    """Return the same when a schedule is followed that was made for another start or attack."""
+    """Return the same bounds for a schedule that was made for another start or attack."""
     last = int(record[-1])
     if last > MOST_FOLLOWED:
         raise _check.InputError(

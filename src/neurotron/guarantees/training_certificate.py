@@ -39,7 +39,7 @@ class TrainingCertificate(Certificate):
     budget: Budget
     batch_size: int
     steps: int | None
-    """The number of steps; None for the limit of ever more steps."""
+    """The number of steps; None for the limit of infinitely many."""
     initial_error: float
     step_size: float | None = None
     """η; None for a schedule."""
@@ -94,7 +94,7 @@ class TrainingCertificate(Certificate):
 
     @property
     def facts(self) -> dict[str, str]:
-        """The main numbers as text, by what they are."""
+        """The main numbers as text, each with its name."""
         steps = "ever more" if self.steps is None else f"{self.steps:,}"
         facts = {"trainer": repr(self.arm.trainer), "steps": steps, **super().facts}
         if math.isfinite(self.prediction_error):
@@ -103,7 +103,7 @@ class TrainingCertificate(Certificate):
 
     @property
     def _title(self) -> str:
-        """What the claim rests on."""
+        """The basis of the statement: a theorem, a plug-in estimate or a measurement."""
         name = METHOD_NAMES[self.method]
         if not self.holds:
             return f"No guarantee ({name})."
@@ -167,7 +167,7 @@ class TrainingCertificate(Certificate):
 
     @property
     def _against(self) -> str:
-        """Against which attacks it holds."""
+        """The attacks against which the statement holds."""
         theta, beta = self.budget.bound, self.budget.probability
         if theta == 0.0 or beta == 0.0:
             return "Labels are honest."
@@ -198,7 +198,7 @@ class TrainingCertificate(Certificate):
         return text
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values for JSON; what is infinite is None."""
+        """Return everything as plain values for JSON; infinite numbers become None."""
         return {
             **super().to_dict(),
             "method": self.method,

@@ -104,7 +104,7 @@ class Law(Pickled, metaclass=Explained):
             )
 
     def require_clean(self, purpose: str) -> None:
-        """Refuse a law that corrupts inputs where labels must belong to the inputs seen."""
+        """Refuse a law that corrupts inputs where labels must come from the same inputs."""
         if self.corrupted:
             raise _check.InputError(
                 f"{purpose} needs labels that are computed from the inputs the trainer sees, and "
@@ -144,7 +144,7 @@ class ProductLaw(Law):
 
     @property
     def tail(self) -> float:
-        """The order from which on norm moments are reported as infinite."""
+        """The smallest order whose norm moments are reported as infinite."""
         if math.isinf(self.variance):
             return 0.0
         return 2.5 if math.isinf(self.kurtosis) else math.inf

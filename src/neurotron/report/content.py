@@ -37,7 +37,7 @@ OUTCOMES = {
 
 
 def page(results: Results, judgements: list[Judgement], charts: list[Chart]) -> dict[str, Any]:
-    """Return everything but figures and style."""
+    """Return the content of the page, except its figures and style."""
     spec = results.spec
     return {
         "title": spec["title"] or spec["name"],
@@ -103,7 +103,7 @@ def number(value: float | None) -> str:
 
 
 def levels(values: Sequence[float]) -> str:
-    """Return the levels of a sweep, not more than a line of them.
+    """Return the levels of a sweep as text of at most one line.
 
     >>> levels([0.5, 1.0])
     '0.5, 1'
@@ -167,7 +167,7 @@ def _verdicts(judgements: list[Judgement], charts: dict[str, Chart]) -> list[dic
 
 
 def _story(pair: Rivalry | None, judgements: list[Judgement]) -> dict[str, str] | None:
-    """Return the numbers of the story of SGD, if these results tell it."""
+    """Return the numbers for the paragraph about SGD, if these results support what it says."""
     verdicts = {judgement.claim.name: judgement.verdict for judgement in judgements}
     both = ("smaller-error-than-sgd", "faster-than-sgd")
     if pair is None or any(verdicts.get(name) != ONLY_AS_PUBLISHED for name in both):
@@ -208,7 +208,7 @@ def _certificates(results: Results) -> dict[str, Any]:
 
 
 def _computed(results: Results) -> dict[str, Any]:
-    """Return when, where and for how long it was computed, as far as runs.jsonl tells."""
+    """Return when, where and for how long it was computed, as far as runs.jsonl records it."""
     events = results.folder.events()
     times = sorted(str(event["time"]) for event in events if "time" in event)
     machines = sorted({str(event["machine"]) for event in events if event.get("machine")})

@@ -1,4 +1,4 @@
-"""The first thing a reader of the page is told: one sentence with numbers, and the verdicts."""
+"""The headline of the page: the main result in one sentence, and the count of verdicts."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def headline(results: Results) -> Headline:
 
 
 def count(judgements: Sequence[Judgement]) -> str:
-    """Return how many of the claims hold and what became of the others, in words."""
+    """Return how many claims have each verdict, in words."""
     found = Counter(judgement.verdict for judgement in judgements)
     if len(judgements) == 1:
         return f"The one claim that was checked {WORDS[judgements[0].verdict][0]}"
@@ -209,7 +209,7 @@ def _tally(runs: pl.DataFrame) -> _Tally:
 
 
 def _said(tally: _Tally, exact: bool) -> str:
-    """Return how many runs found the filter, and where the others ended."""
+    """Return a phrase on how many runs found the filter, and where the others ended."""
     words = f"{_part(tally.found, tally.runs)} runs"
     words += f", exactly in {_percent(tally.exact, tally.runs)}" if exact else ""
     ended = [
@@ -243,7 +243,7 @@ def _share(runs: pl.DataFrame) -> str:
 
 
 def _part(number: int, of: int) -> str:
-    """Return a part of a whole, in words that stand before a noun.
+    """Return a part of a whole, in words to put before a noun.
 
     >>> _part(3, 4), _part(4, 4), _part(0, 4)
     ('3 of 4', 'all 4', 'none of 4')
@@ -254,7 +254,7 @@ def _part(number: int, of: int) -> str:
 
 
 def _percent(number: int, of: int) -> str:
-    """Return a share without rounding a part to all or to nothing.
+    """Return a share as text; only all of them are "all", and only none are "none".
 
     >>> _percent(999, 1000), _percent(0, 10), _percent(10, 10)
     ('99.9 %', 'none', 'all')

@@ -1,4 +1,4 @@
-"""From results to `report.html` and pictures beside it."""
+"""Writes `report.html` and the pictures of a folder of results."""
 
 from __future__ import annotations
 
@@ -51,8 +51,9 @@ def write(
 ) -> Path:
     """Write the page and every figure as PNG and PDF into the folder of the results.
 
-    Pictures of an earlier report that are no longer shown are removed; others' files stay.
-    `progress` is told how many figures are drawn, of how many. Return where the page is.
+    Pictures of an earlier report that are no longer shown are removed; all other files stay.
+    `progress` is called with the number of figures drawn and their total. Return the path of the
+    page.
     """
     drawn = charts(results)
     page = build(results, judgements, drawn)
@@ -62,7 +63,7 @@ def write(
 
 
 def build(results: Results, judgements: list[Judgement], drawn: list[Chart] | None = None) -> str:
-    """Return the page: the same text for the same results."""
+    """Return the page as text, which is the same for the same results."""
     chosen = charts(results) if drawn is None else drawn
     figures = _figures(chosen)
     shown = [figure["chart"] for figure in figures]
@@ -107,9 +108,10 @@ def _source(text: str) -> str:
 
 
 def _figures(chosen: list[Chart]) -> list[dict[str, Any]]:
-    """Return the charts as the template takes them: thinner, then fewer, if they are too large.
+    """Return the charts for the template; if too large, points and then charts are dropped.
 
-    Heat maps cannot be thinner, and stay longest: each stands for many lines.
+    The points of heat maps cannot be reduced. Heat maps are removed last, because each replaces
+    many lines.
     """
     figures = [_figure(chart) for chart in chosen]
     most = MOST_POINTS
@@ -129,7 +131,7 @@ def _figures(chosen: list[Chart]) -> list[dict[str, Any]]:
 def _first(
     figures: list[dict[str, Any]], wanted: Sequence[str]
 ) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
-    """Return the figure for the first screen, as large as that is, and all others."""
+    """Return the figure that fits on the first screen, and all others."""
     for start in (*wanted, ""):
         for figure in figures:
             chart = figure["chart"]
@@ -166,7 +168,7 @@ def _figure(chart: Chart) -> dict[str, Any]:
 
 
 def _json(value: Any) -> str:
-    """Return JSON that can stand in a <script>: nothing in it ends one."""
+    """Return JSON that is safe inside a <script>, because nothing in it can end the script."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -192,5 +194,5 @@ def _resource(name: str) -> str:
 
 
 def _plotly() -> str:
-    """Return the charting library, as it is put into the page once."""
+    """Return the script of the charting library, which the page contains once."""
     return str(require("plotly.offline").get_plotlyjs()).replace("</script", r"<\/script")

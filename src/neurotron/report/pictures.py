@@ -1,4 +1,4 @@
-"""The figures for print beside the page, and which of the pictures there are ours."""
+"""The figures for print next to the page, and the list of those that reports have written."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ Digests = dict[str, list[str]]
 def write(
     folder: Folder, charts: list[Chart], progress: Callable[[int, int], None] | None = None
 ) -> None:
-    """Write every chart as PNG and PDF, and remove what an earlier report wrote and this does not.
+    """Write every chart as PNG and PDF, and remove pictures that only an earlier report wrote.
 
-    A picture that somebody put there is not removed; if it has the name of one of ours, it is
-    renamed. While pictures are written, the list has what was there and what will be: a report that
-    is killed leaves none of its own behind that the next one takes for somebody else's.
+    A picture that a user has put there is not removed; if it has the name of a chart, it is
+    renamed. While pictures are written, the list contains the old and the new ones. So even if a
+    report is killed, the next one knows which pictures were written by a report.
     """
     drawn = _encoded(charts, progress)
     earlier = _earlier(folder)
@@ -67,7 +67,7 @@ def _keep_list(folder: Folder, digests: Digests) -> None:
 
 
 def _earlier(folder: Folder) -> Digests:
-    """Return what the last report wrote, as far as its list tells: nothing if it is damaged."""
+    """Return the pictures of the last report according to its list; none if it is damaged."""
     path = folder.path / LIST
     try:
         listed = {} if path.is_symlink() else json.loads(files.read(path, MOST_BYTES))

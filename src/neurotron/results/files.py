@@ -64,7 +64,7 @@ def place(root: Path, name: str) -> Path:
 
 
 def read(path: Path, most: int = MOST_BYTES) -> bytes:
-    """Return the content of a regular file; nothing if it has more than `most` bytes.
+    """Return the content of a regular file, or no bytes if it has more than `most`.
 
     Pipes and devices, which a forged folder may contain, are refused without waiting for them.
     """

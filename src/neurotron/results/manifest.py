@@ -57,7 +57,7 @@ def reworded(manifest: dict[str, Any], spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def read(file: Path) -> dict[str, Any]:
-    """Return the manifest in a file, after checking that this package wrote it like this."""
+    """Return the manifest in a file, after checking that it is as this package writes it."""
     try:
         return _read(file)
     except RecursionError:

@@ -168,7 +168,7 @@ def outcomes_by_trainer(results: Results) -> list[dict[str, Any]]:
 
 
 def distinct_runs(results: Results) -> pl.DataFrame:
-    """Return each distinct run once: without changed labels, all levels of an attack agree."""
+    """Return each distinct run once: if no labels are changed, all levels of an attack agree."""
     is_honest = pl.col("bound") * pl.col("probability") == 0.0
     honest = {"attack": "none", "attack_text": "none", "bound": 0.0, "probability": 0.0}
     alike = {

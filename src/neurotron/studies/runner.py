@@ -272,5 +272,5 @@ class _Run:
 
 
 def _fails(future: Future[Computed]) -> bool:
-    """Return whether a finished unit has no result. Such units come last: they may end the run."""
+    """Return whether a finished unit has no result; such units come last, as they may end a run."""
     return future.cancelled() or future.exception() is not None

@@ -198,5 +198,5 @@ class Study(_Table):
                 yield Unit(setting.name, replicate)
 
     def identity(self) -> dict[str, Any]:
-        """Return the keys that must agree in all runs into one folder: all but `replicates`."""
+        """Return the keys that all runs into one folder must share: all but `replicates`."""
         return self.model_dump(mode="json", exclude={"replicates"})

@@ -1,7 +1,7 @@
-"""Numbers guarantees are made of: constants, recursions, and the paper's Theorem 1.
+"""The numbers behind the guarantees: constants, recursions, and the paper's Theorem 1.
 
-Everything here is a function of networks, moments, sensing matrices and budgets; what is promised
-of a trainer is in `neurotron.guarantees`.
+Everything here is a function of networks, moments, sensing matrices and budgets. Statements about
+trainers are in `neurotron.guarantees`.
 """
 
 from neurotron.theory.constants import floor_constant, lambda1, lambda2, lambda3

@@ -8,9 +8,10 @@ mean square is at most
           + \||A|\|_2 D \big) \sqrt{E[\omega^2 \|x\|^2 \|Mx\|^2]}, \quad
           \gamma_m = \frac{m u}{1 - m u},
 
-The first part is for storing the weights. The second is for label, output and update, each computed
-with m operations; |A| is the matrix of absolute values `FilterNetwork.magnitude`. A step without
-rounding multiplies the excess over the exact bound by (1 + κ)/2 at most, 1 − κ = η(p − ηd₂).
+The first part is for storing the weights. The second is for the label, the output and the update,
+each computed with m operations; |A| is the matrix of absolute values `FilterNetwork.magnitude`. A
+step without rounding multiplies the excess over the exact bound by at most (1 + κ)/2, where
+1 − κ = η(p − ηd₂).
 """
 
 from __future__ import annotations
@@ -101,7 +102,7 @@ class Rounding:
         return self.floor(self.pull / (self.square * (1.0 + math.sqrt(1.0 + ratio))))
 
     def added(self, roots: Array, steps: Index, smallest: Any, largest: float, end: float) -> Array:
-        """Return the error that rounding adds to each bound √Δ in `roots`, after so many `steps`.
+        """Return the error that rounding adds to each bound √Δ in `roots` after `steps` steps.
 
         The bounds move from the start towards their `end`, with step sizes between the `smallest`
         so far and the `largest`.

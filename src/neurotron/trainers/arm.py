@@ -26,12 +26,12 @@ class Arm(metaclass=Explained):
     Parameters
     ----------
     trainer
-        How the weights move.
+        The algorithm that updates the weights.
     attack
-        What is done to the labels; None for honest labels.
+        The attack on the labels; None for honest labels.
     name
-        What tables and figures call it. By default it is the short name of its trainer, and in a
-        run with several arms of that name also what tells them apart.
+        The name in tables and figures. By default it is the short name of the trainer. If several
+        arms of a run have the same default name, what differs between them is added.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class Arm(metaclass=Explained):
 
     @property
     def has_default_name(self) -> bool:
-        """Whether it is called what its trainer is called."""
+        """Whether the arm has the name of its trainer."""
         return self.name == self.trainer.short_name
 
     def __repr__(self) -> str:
@@ -112,7 +112,7 @@ def _require_trainer(name: str, given: object) -> Trainer:
 
 
 def _with_distinct_names(arms: list[Arm]) -> list[Arm]:
-    """Return the arms; those that share the name of their trainer get what tells them apart."""
+    """Return the arms; names that would be the same are extended by what differs."""
     shared: dict[str, list[Arm]] = {}
     for arm in arms:
         if arm.has_default_name:
@@ -135,7 +135,7 @@ def _with_distinct_names(arms: list[Arm]) -> list[Arm]:
 
 
 def _told_apart(arm: Arm, others: list[Arm]) -> Arm:
-    """Return the arm with what differs among `others` in its name: parameters and attacks."""
+    """Return the arm with the parameters and the attack in its name that differ among `others`."""
     trainers = [other.trainer for other in others]
     name = arm.name
     parameters = _differing(arm.trainer.parameter_texts, (t.parameter_texts for t in trainers))
@@ -149,20 +149,20 @@ def _told_apart(arm: Arm, others: list[Arm]) -> Arm:
 
 
 def _attack_name(attack: Attack, others: Iterable[Attack | None]) -> str:
-    """Return the kind of an attack, and those of its numbers that differ from others like it."""
+    """Return the class of an attack, and its numbers that differ among attacks of that class."""
     alike = (other.number_texts for other in others if type(other) is type(attack))
     numbers = _differing(attack.number_texts, alike)
     return type(attack).__name__ + (f"({', '.join(numbers)})" if numbers else "")
 
 
 def _differing(own: dict[str, str], others: Iterable[dict[str, str]]) -> list[str]:
-    """Return the texts of one's own that not all the others have."""
+    """Return the texts in `own` that are not the same in all `others`."""
     all_texts = list(others)
     return [text for name, text in own.items() if {each.get(name) for each in all_texts} != {text}]
 
 
 def _check_fit(arm: Arm, problem: Problem) -> None:
-    """Refuse pieces that do not fit together, naming both, before any work."""
+    """Refuse a trainer, attack and problem that do not fit together; the message names them."""
     size = problem.network.filter_size
     for trainer in arm.trainer.parts:
         if trainer.direction != "sensing" or isinstance(trainer, NeuroTron):

@@ -133,12 +133,12 @@ class Trainer(Pickled, metaclass=Explained):
 
     @property
     def formula_group(self) -> object:
-        """What arms must share for one call of the formulas to serve them all."""
+        """A key: arms with equal keys can be computed by one call of the formulas."""
         return formula_group(self, "influence", "observe", "adapt")
 
     @property
     def shown_parameters(self) -> dict[str, object]:
-        """The parameters that its text names besides `averaging`; those that are None are unset."""
+        """The parameters that its text shows, unless they are None; `averaging` is added later."""
         return {"step_size": self.step_size}
 
     @property

@@ -1,6 +1,6 @@
-"""The built-in trainers: the one list of them, their names, and from text to a trainer.
+"""The list of the built-in trainers, their names, and how text becomes a trainer.
 
-To add one, import it here as the others are and put it in `BUILT_IN`. Its name in text, its export
+To add one, import it here like the others and put it in `BUILT_IN`. Its name in text, its export
 from `neurotron.trainers`, its place in the compiled loop and the tests all follow from that.
 """
 

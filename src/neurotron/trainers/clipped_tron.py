@@ -44,7 +44,7 @@ class ClippedTron(NeuroTron):
 
     @property
     def initial_state(self) -> tuple[float, ...]:
-        """What it has tracked before the first step: nothing."""
+        """The state before the first step, when nothing has been tracked yet."""
         return Tracked(quantile=self.quantile, speed=self.speed)
 
     influence = staticmethod(tracking.influence)
@@ -53,5 +53,5 @@ class ClippedTron(NeuroTron):
 
     @property
     def shown_parameters(self) -> dict[str, object]:
-        """Those of `NeuroTron`, quantile and speed."""
+        """The parameters of `NeuroTron`, and quantile and speed."""
         return super().shown_parameters | {"quantile": self.quantile, "speed": self.speed}

@@ -10,7 +10,7 @@ __all__ = ["HuberSGD"]
 
 
 class HuberSGD(RobustSGD):
-    r"""Gradient descent on Huber's loss, its bend at 1.345 robust standard deviations.
+    r"""Gradient descent on Huber's loss, which bends at 1.345 robust standard deviations.
 
     .. math:: \mathrm{influence}(\rho) = \mathrm{clip}(\rho, \pm 1.345\, \hat\sigma), \quad
               \hat\sigma = \mathrm{median}|\rho| / 0.6745

@@ -31,22 +31,24 @@ class NeuroTron(Trainer):
     .. math:: w \leftarrow w + \eta\, M\, \frac1b \sum_{i=1}^b (v_i - f_w(x_i))\, x_i
 
     If x and −x are equally likely, only the odd part of the network's output moves the weights on
-    average, and that part is linear in w. So there is a single fixed point, the true filter w*,
-    where gradient methods also have the mirror filter −w*.
+    average, and that part is linear in w. So there is a single fixed point, the true filter w*.
+    Gradient methods can also end at the mirror filter −w*.
 
     Parameters
     ----------
     step_size
-        η > 0. By default it is "fastest", the one with the fastest certified convergence without an
-        attack. With "scheduled" every step is the best one of the certificate, against the budget
-        of the arm's attack and from the distance of the start to the true weights.
+        The step size η > 0. The default, "fastest", is the one with the fastest certified
+        convergence without an attack. With "scheduled", every step has the size that is best for
+        the certificate, given the budget of the arm's attack and the error at the start.
     sensing
-        M: "optimal" (smallest error floor), "polar" (best λ1/λ2), "mean" (M = Ā, the paper's),
-        "center" (the same without outer weights) or an array of shape (r, n) of full rank.
+        The sensing matrix M: "optimal" (smallest error floor), "polar" (best λ1/λ2), "mean" (M = Ā,
+        the paper's), "center" (the same without outer weights) or an array of shape (r, n) of full
+        rank.
     weighting
-        With "inverse-norm" every sample counts ω(x) = ‖x‖⁻² times, which has a guarantee for inputs
-        without any moments. With None all samples count the same, unless the trainer has to find
-        its step size and the fourth moments of the inputs are infinite: then it is "inverse-norm".
+        With "inverse-norm", every sample has the weight ω(x) = ‖x‖⁻², so that there is a guarantee
+        even for inputs without any moments. With None, all samples count the same; but if the
+        trainer has to find its step size and the fourth moments of the inputs are infinite,
+        "inverse-norm" is used.
     averaging
         Whether weights are averaged (see `Trainer`).
 
@@ -180,7 +182,7 @@ class ScheduledTron(NeuroTron):
 
     @classmethod
     def of(cls, trainer: NeuroTron, recursion: Recursion, start: float) -> ScheduledTron:
-        """Return the schedule of a trainer whose sensing matrix is known."""
+        """Return the scheduled form of a trainer whose sensing matrix is known."""
         return cls(
             1.0, trainer.sensing, weighting=trainer.weighting, averaging=trainer.averaging,
             start=start, recursion=recursion,
@@ -207,14 +209,14 @@ class ScheduledTron(NeuroTron):
     def resolve(
         self, problem: Problem, *, batch_size: int, steps: int, attack: Attack | None
     ) -> ScheduledTron:
-        """Return itself, if it fits: everything is known."""
+        """Return this trainer, after checking its matrix; nothing is left to fill in."""
         network = problem.network
         _check.array("sensing", self.sensing, (network.filter_size, network.n_inputs))
         return self
 
     @property
     def shown_parameters(self) -> dict[str, object]:
-        """Those of the trainer it was made of."""
+        """The parameters of the trainer from which this one was made."""
         return super().shown_parameters | {"step_size": "scheduled"}
 
     def __repr__(self) -> str:

@@ -75,8 +75,8 @@ class RefinedTron(StagedTrainer):
     Parameters
     ----------
     warm_up
-        Steps of the first stage. By default as many as the certificate needs to reduce the error
-        to a thousandth without an attack, at most an eighth of the steps.
+        Steps of the first stage. By default it has as many as the certificate needs to reduce the
+        error to a thousandth without an attack, but at most an eighth of all steps.
     pace, quantile, speed
         Parameters of the second stage: see `ClippedSGD`.
     averaging
@@ -108,11 +108,11 @@ class RefinedTron(StagedTrainer):
 
     @property
     def parts(self) -> tuple[Trainer, ...]:
-        """Both stages, before the run is known."""
+        """Both stages, as they are before the problem and the steps are known."""
         return self._parts(None)
 
     def _parts(self, weighting: str | None) -> tuple[Trainer, ...]:
-        """Return both stages, with samples weighted as said in the second."""
+        """Return both stages; `weighting` is how the second one weights samples."""
         return (
             NeuroTron(),
             ClippedSGD(
@@ -124,7 +124,7 @@ class RefinedTron(StagedTrainer):
     def resolve(
         self, problem: Problem, *, batch_size: int, steps: int, attack: Attack | None
     ) -> ResolvedRefinedTron:
-        """Return the defence with samples weighted where moments need it, and stage lengths."""
+        """Return the defence with stage lengths, and with sample weights where needed."""
         if NeuroTron().moments(problem).quartic is None:
             raise _check.InputError(
                 f"RefinedTron needs fourth moments of the inputs, which are infinite or not known "
@@ -179,7 +179,7 @@ class ResolvedRefinedTron(ResolvedStages):
     """The last step at which it may be judged."""
 
     def next_stage(self, stage: Stage, snapshot: Snapshot) -> tuple[Stage, Snapshot]:
-        """Return a trial after the warm-up; in its middle a mark; at its end the judgement."""
+        """Start a trial after the warm-up, note its threshold halfway, and judge it at its end."""
         now, notes = stage.until, Notes(*stage.notes)
         if stage.part == 0:
             return self._trial(now, snapshot.weights, notes)
@@ -196,7 +196,7 @@ class ResolvedRefinedTron(ResolvedStages):
         return self._try_again(now, -snapshot.weights, Notes(best, notes.tries + 1))
 
     def _try_again(self, now: int, weights: Array, notes: Notes) -> tuple[Stage, Snapshot]:
-        """Return a trial, every other time a warm-up before it."""
+        """Return the next trial, or every other time the warm-up that precedes it."""
         if notes.tries % 2:
             return self._trial(now, weights, notes)
         warm_up = Stage(0, now, now + self.ends[0], notes)
@@ -209,7 +209,7 @@ class ResolvedRefinedTron(ResolvedStages):
 
 
 def _converges(snapshot: Snapshot, mark: float) -> bool:
-    """Return whether the threshold still falls, or is down at rounding."""
+    """Return whether the threshold still falls, or is already as small as rounding errors."""
     tracked = Tracked(*snapshot.memory)
     output = math.sqrt(tracked.length) * float(np.linalg.norm(snapshot.weights))
     return tracked.threshold <= max(FALLEN * mark, ROUNDING * output)

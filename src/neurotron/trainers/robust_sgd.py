@@ -57,7 +57,7 @@ class RobustSGD(Trainer):
 
     @property
     def initial_state(self) -> tuple[float, ...]:
-        """What it has tracked before the first step: nothing."""
+        """The state before the first step, when nothing has been tracked yet."""
         pace = math.nan if self.pace is None else self.pace
         return Tracked(
             quantile=self.quantile, speed=self.speed, pace=pace, bend=self.bend, beyond=self.beyond
@@ -78,7 +78,7 @@ class RobustSGD(Trainer):
 
     @property
     def shown_parameters(self) -> dict[str, object]:
-        """Pace and weighting if they are set, quantile and speed."""
+        """Quantile and speed, and pace and weighting if they are set."""
         names = ("pace", "weighting", "quantile", "speed")
         return {name: getattr(self, name) for name in names}
 
@@ -86,7 +86,7 @@ class RobustSGD(Trainer):
 def effective_size(problem: Problem, weighting: str | None) -> float:
     """Return tr K / λ_max(K), K = ĀΣĀᵀ: how many directions share the length of a gradient.
 
-    Between 1 and r. Steps much longer than that overshoot in the longest direction.
+    The result is between 1 and r. Steps much longer than that overshoot in the longest direction.
     """
     covariance = problem.weighted_covariance(weighting)
     gate = problem.network.mean_gate

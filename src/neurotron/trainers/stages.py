@@ -31,7 +31,7 @@ MOST_EMPTY = 1000
 
 
 class Snapshot(NamedTuple):
-    """Where an arm stands: its weights (r,), and the state of the trainer in use."""
+    """The weights (r,) of an arm, and the state of the trainer in use."""
 
     weights: Array
     memory: tuple[float, ...]
@@ -57,7 +57,7 @@ class StagedTrainer(Trainer):
 
     @property
     def shown_parameters(self) -> dict[str, object]:
-        """None: each of the parts has its own."""
+        """No parameters, because each part has its own."""
         return {}
 
 
@@ -122,7 +122,7 @@ def _check_stage(name: str, stage: object) -> tuple[Trainer, float]:
 
 @dataclass(frozen=True, eq=False)
 class ResolvedStages(StagedTrainer):
-    """Stages whose run is known: what an arm with stages is trained by."""
+    """The stages of a trainer once the problem and the steps of the run are known."""
 
     trainers: tuple[Trainer, ...]
     """The trainer of each stage."""

@@ -64,7 +64,7 @@ def check_tracking(quantile: float, speed: float) -> None:
 
 
 def influence(residual: Any, state: tuple[Any, ...]) -> Any:
-    """Return how much a residual counts; nothing while the trainer only listens."""
+    """Return how much a residual counts, which is 0 while the trainer only observes."""
     age, threshold, length, _, _, _, pace, bend, beyond = state
     limit = bend * threshold
     counted = select(np.abs(residual) <= limit, residual, np.copysign(beyond * limit, residual))
@@ -73,7 +73,7 @@ def influence(residual: Any, state: tuple[Any, ...]) -> Any:
 
 
 def observe(residual: Any, length: Any, state: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return of a sample: does it count, is it within τ, ‖g‖², |residual|."""
+    """Return whether a sample counts, whether it is within τ, ‖g‖², and |residual|."""
     size = np.abs(residual)
     counts = select(length > 0.0, 1.0, 0.0)
     return counts, select(size <= state[1], counts, 0.0), length, size * counts

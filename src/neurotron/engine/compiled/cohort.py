@@ -55,7 +55,7 @@ class CompiledCohort:
         self._advance(self.state.step, self.state.step, np.arange(0))
 
     def advance(self, stop: int, due: Index) -> Records:
-        """Make updates until `stop` are made; record the steps `due`, the last may be `stop`."""
+        """Train up to step `stop`; record the steps `due`, which may include `stop`."""
         records = []
         while True:
             start = self.state.step

@@ -265,7 +265,7 @@ def advance(source_hash: str) -> Callable[..., None]:
         errors: Array,
         losses: Array,
     ) -> None:
-        """Make updates `start` … `stop` − 1; record the steps `due`, the last may be `stop`.
+        """Make updates `start` … `stop` − 1; record the steps `due`, which may include `stop`.
 
         Records have shape (due, blocks, 8).
         """

@@ -31,7 +31,7 @@ FEW_STEPS = 2000
 
 
 class Choice(NamedTuple):
-    """The best step size, None for a schedule, and a number of steps that suffices."""
+    """The best step size (None for a schedule), and a number of steps that is sufficient."""
 
     step_size: float | None
     steps: int
@@ -68,7 +68,7 @@ class Model(ABC):
 
     @abstractmethod
     def trainer(self, budget: Budget, step_size: float | None) -> NeuroTron:
-        """Return the trainer that does it."""
+        """Return the trainer with the chosen step size."""
 
 
 class SharpModel(Model):
@@ -110,7 +110,7 @@ class SharpModel(Model):
         return self.limit(budget) + self.rounding.least
 
     def reach(self, budget: Budget, start: float, target: float) -> Choice | None:
-        """Search η below the one whose floor is the target, 2 × the best step there."""
+        """Search for η below the one whose floor is the target, 2 × the best step there."""
         recursion = self.recursion(budget)
         best = recursion.step_for(target)  # 0 if the target is not above the limit
         if best <= 0.0:
@@ -150,7 +150,7 @@ class SharpModel(Model):
         return _counted(recursion, start, aim, step_size, whole)
 
     def refined(self, budget: Budget, start: float, target: float, choice: Choice) -> Choice:
-        """Count the steps."""
+        """Return the choice with its steps counted exactly where that is possible."""
         recursion = self.recursion(budget)
         aim = self._aim(recursion, target, choice.step_size)
         assert aim is not None
@@ -221,7 +221,7 @@ class PaperModel(Model):
         return self.limit(budget) + rounded
 
     def reach(self, budget: Budget, start: float, target: float) -> Choice | None:
-        """Take the best γ."""
+        """Return the step size of the best γ."""
         self.evaluations += 1
         theorem = self.theorem(budget)
         if not target < start or theorem.margin <= 0.0:

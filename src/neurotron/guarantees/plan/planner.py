@@ -99,26 +99,26 @@ def plan(
     initial_error: float | None = None,
     method: str = "sharp",
 ) -> Plan:
-    """Return the step size, the steps and the guarantee that answer a question.
+    """Return how to train, and for how long, so that a given error is guaranteed.
 
-    Give three of four numbers; the planner finds the fourth. The four are the attack's `bound` θ
-    and `probability` β (in the attack or `Budget`), the `accuracy` ε and the `steps`. The planner
+    Give three of four numbers, and the planner finds the fourth. The four are the attack's `bound`
+    θ and `probability` β (in the attack or `Budget`), the `accuracy` ε and the `steps`. The planner
     finds the fewest steps, the smallest ε, or the largest θ or β for which ‖w − w*‖ ≤ ε holds with
-    probability 1 − δ, each on the safe side. If nothing can be guaranteed, it raises
+    probability 1 − δ, and rounds to the safe side. If nothing can be guaranteed, it raises
     `NotAchievable` with the reason and the nearest achievable number.
 
     Parameters
     ----------
     problem, batch_size
-        What would be simulated.
+        The same as for `simulate`.
     attack
         What the guarantee holds against: an attack, a `Budget` (with at most one number left out),
         or None for honest labels.
     accuracy, steps, failure
-        ε, the number of updates, and δ, the probability with which the guarantee may be wrong.
+        ε, the number of updates, and δ, the largest probability that the guarantee is wrong.
     sensing, weighting
-        Those of the trainer, as in `NeuroTron`. By default samples count with inverse-norm weights
-        where the inputs have no fourth moments.
+        Parameters of the trainer, as in `NeuroTron`. By default, samples have inverse-norm weights
+        if the inputs have no fourth moments.
     step_size
         "constant" for the best single step size, "scheduled" for the best one at every step.
     initial_error
