@@ -116,7 +116,7 @@ def test_theorem_1_knows_no_sample_weights():
     assert problem.law.symmetric
     certificate = nt.certify(problem, nt.Arm(nt.NeuroTron(1e-3)), batch_size=4, method="theorem1")
     assert [a.name for a in certificate.failed] == ["as in the paper"]
-    assert "rows weighted" in str(certificate.failed[0])
+    assert "rows are weighted" in str(certificate.failed[0])
     with pytest.raises(nt.InputError, match=r"sample weights.*weighted\)"):
         nt.theory.Theorem1.of(problem, SENSING, None, 4)
 
@@ -153,4 +153,4 @@ def test_weighted_rows_of_a_symmetric_law_are_let_pass_and_few_that_count_are_to
     weight[:20] = 1.0
     found = parity(rows_problem(x, weight))
     assert found.blocking
-    assert "20 rows, which is what the weighted ones are worth" in found.remedy
+    assert "20 rows (counted by their weights)" in found.remedy

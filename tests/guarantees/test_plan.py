@@ -122,12 +122,20 @@ def test_a_plan_next_to_the_limit_ends_and_takes_very_long(small_problem):
         assert found.certificate.radius <= limit * (1.0 + 1e-6)
 
 
-def test_without_moments_there_is_no_plan_but_advice():
+def test_without_fourth_moments_a_plan_weights_samples():
     network = nt.networks.symmetric(12, 4, 6, seed=1)
     problem = nt.Problem.draw(network, nt.StudentT(4.0), seed=1)
-    with pytest.raises(nt.NotAchievable, match="Use weighting='inverse-norm'"):
-        plan(problem, accuracy=5.0)
-    assert plan(problem, accuracy=15.0, weighting="inverse-norm").certificate.kind == "theorem"
+    found = plan(problem, accuracy=15.0)
+    assert found.arm.trainer.weighting == "inverse-norm"
+    assert found.certificate.kind == "theorem"
+    asked = plan(problem, accuracy=15.0, weighting="inverse-norm")
+    assert (found.steps, found.certificate.radius) == (asked.steps, asked.certificate.radius)
+
+
+def test_theorem_1_has_no_plan_without_moments(small_problem):
+    problem = nt.Problem.draw(small_problem.network, nt.StudentT(4.0), seed=1)
+    with pytest.raises(nt.NotAchievable, match="moments"):
+        plan(problem, accuracy=5.0, method="theorem1")
 
 
 def test_a_weak_attack_may_strike_always(small_problem):

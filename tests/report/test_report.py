@@ -375,6 +375,6 @@ def test_heat_maps_stay_when_figures_are_too_many(tmp_path, monkeypatch):
 
 
 def test_a_study_from_init_has_a_title_that_a_page_can_show():
-    template = files("neurotron.studies.catalog").joinpath("_template.toml").read_bytes()
+    template = files("neurotron.studies").joinpath("catalog", "_template.toml").read_bytes()
     study = nt.studies.parse(template, "my-study")
     assert all(trainer in study.title for trainer in study.trainers)
