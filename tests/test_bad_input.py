@@ -71,7 +71,7 @@ def plan(attack=BUDGET, **changes):
 CASES = [
     # certificates and plans
     (lambda: certify(nt.Arm(nt.SGD(0.1))),
-     "SGD", "NeuroTron", "method='measured'"),
+     "SGD", "NeuroTron", "method 'measured'"),
     (lambda: certify(problem=TRUTHLESS),
      "true_weights", "‖w_1 − w*‖", "initial_error"),
     (lambda: certify(problem=AT_ZERO, initial_error=1.0),
@@ -79,16 +79,16 @@ CASES = [
     (lambda: certify(failure=1.0), "failure", "[1e-15, 1)", "1"),
     (lambda: certify(method="best"),
      "method", "'sharp'", "'theorem1'", "'measured'", "'best'"),
-    (lambda: certify(method="measured"), "method='measured'", "steps"),
+    (lambda: certify(method="measured"), "method 'measured'", "steps"),
     (lambda: certify(problem=TRUTHLESS, initial_error=1.0, steps=5, method="measured"),
-     "method='measured'", "true_weights"),
+     "method 'measured'", "true_weights"),
     (lambda: certify(budget=nt.Budget(1.0)), "budget", "bound", "probability"),
     (lambda: certify(nt.Arm(nt.NeuroTron("scheduled")), method="theorem1"),
      "Theorem 1", "step size", "method='sharp'"),
     (lambda: certify(budget=BUDGET, arm=nt.Arm(nt.NeuroTron("scheduled"))),
      "step_size='scheduled'", "budget", "plan(…, step_size='scheduled')"),
     (lambda: certify(steps=5, method="measured", failure=1e-6),
-     "method='measured'", "999,999", "failure", "0.001"),
+     "method 'measured'", "999,999", "failure", "0.001"),
     (lambda: plan(steps=5, problem=problem()),
      "nothing to plan", "true weights"),
     (lambda: nt.Budget(bound=-1.0), "bound", "[0, 1e70]", "-1"),
@@ -240,7 +240,7 @@ CASES = [
     (lambda: nt.attacks.Replacement(-1.0), "scale", "[0, 1e70]", "-1"),
     (lambda: nt.attacks.Mixture(np.inf), "bound", "[0, inf)", "inf"),
     (lambda: plan(nt.attacks.SignFlip(), steps=5),
-     "SignFlip(probability=1)", "Budget", "method='measured'"),
+     "SignFlip(probability=1)", "budget", "method 'measured'"),
     (lambda: attacked(nt.attacks.Impersonation(1.0, weights=np.ones(4))),
      "Impersonation(bound=1, probability=1)", "(4,)", "3"),
     (lambda: attacked(nt.attacks.Adaptive(1.0), problem=NO_TRUTH),
@@ -311,9 +311,9 @@ CASES = [
     (lambda: nt.Stages((nt.SGD(0.1), 0.5), (nt.RefinedTron(), 0.5)),
      "stages[1]", "Stages(…)"),
     (lambda: certify(nt.Arm(nt.Stages((nt.NeuroTron(0.1), 1.0)))),
-     "Stages", "NeuroTron", "method='measured'"),
+     "Stages", "NeuroTron", "method 'measured'"),
     (lambda: certify(nt.Arm(nt.NeuroTron(0.1, averaging=True))),
-     "averaged weights", "averaging", "method='measured'"),
+     "averaged weights", "averaging", "method 'measured'"),
     (lambda: nt.Arm("sgd"), "trainer", "Trainer", "'sgd'"),
     (lambda: nt.Arm(nt.SGD(0.1), "noise"), "attack", "Attack", "'noise'"),
     (lambda: type("Odd", (nt.Trainer,), {"direction": "first-gradient"})(0.1),
@@ -494,3 +494,31 @@ def test_a_record_beyond_the_run_keeps_the_first_and_the_last_step(record):
 
 def test_there_are_at_least_thirty_of_them():
     assert len(CASES) >= 30
+
+
+def test_a_class_of_ones_own_says_how_its_field_becomes_an_argument():
+    class Stronger(nt.Attack):
+        strength: float = 0.5
+
+        def distort(self, bound, query):
+            return bound
+
+    with pytest.raises(nt.InputError, match=r"'strength'.*@dataclass"):
+        Stronger(bound=1.0, strength=0.7)
+
+
+def test_an_initialiser_that_takes_any_argument_names_the_missing_one():
+    class Named(nt.Attack):
+        def __init__(self, strength, **others):
+            super().__init__(**others)
+
+        def distort(self, bound, query):
+            return bound
+
+    with pytest.raises(nt.InputError, match=r"Named\(strength=…\)"):
+        Named(bound=1.0)
+
+
+def test_a_class_in_place_of_a_trainer_is_told_how_to_write_it(small_problem):
+    with pytest.raises(nt.InputError, match=r"the class NeuroTron: write NeuroTron\("):
+        nt.certify(small_problem, nt.NeuroTron)

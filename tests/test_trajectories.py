@@ -136,3 +136,13 @@ def test_notebooks_see_what_a_problem_is_made_of(small_problem, on_data):
     assert f"{small_problem.initial_error():.4g}" in page
     assert "1 gate," in on_data.problem._repr_html_()
     assert "not known" in on_data.problem._repr_html_()
+
+
+def test_outcomes_say_where_every_arm_ended(small_problem):
+    network, true = small_problem.network, small_problem.true_weights
+    ends = {"recovered": 1.2 * true, "mirror": -0.9 * true, "other": 0.0 * true}
+    for outcome, weights in ends.items():
+        problem = nt.Problem.draw(network, nt.Normal(), true_weights=true, initial_weights=weights)
+        run = nt.simulate(problem, nt.SGD(1e-9), steps=1)
+        assert run.outcomes == (outcome,)
+    assert nt.simulate(small_problem, nt.SGD(1e9), steps=50).outcomes == ("diverged",)

@@ -51,8 +51,9 @@ def _require_arguments(cls: type, given: tuple[Any, ...], named: dict[str, Any])
         signature.bind(*given, **named)
     except TypeError:
         known = signature.parameters
+        takes_any = any(one.kind is one.VAR_KEYWORD for one in known.values())
         for name in named:
-            if name not in known:
+            if name not in known and not takes_any:
                 raise _unknown(cls, name, known) from None
         raise _check.InputError(_how_to_write(cls, signature, given, named)) from None
 
@@ -63,20 +64,28 @@ def _unknown(cls: type, name: str, known: Any) -> _check.InputError:
         return _check.InputError(
             f"{cls.__name__} has no argument {name!r}: it is called {meant[0]!r} here"
         )
+    if name in vars(cls).get("__annotations__", {}):
+        return _check.InputError(
+            f"{cls.__name__} has a field {name!r}, but no argument of that name: write "
+            "@dataclass(frozen=True, kw_only=True) above the class"
+        )
     return _check.unknown(f"argument of {cls.__name__}", name, known)
 
 
 def _how_to_write(
     cls: type, signature: inspect.Signature, given: tuple[Any, ...], named: dict[str, Any]
 ) -> str:
+    known = signature.parameters
     form = ", ".join(
         f"{name}=…" if parameter.default is parameter.empty else f"{name}={parameter.default!r}"
-        for name, parameter in signature.parameters.items()
+        for name, parameter in known.items()
+        if parameter.kind is not parameter.VAR_KEYWORD
     )
+    by_name = any(parameter.kind is parameter.KEYWORD_ONLY for parameter in known.values())
     got = [_check.shown(value) for value in given]
     got += [f"{name}={_check.shown(value)}" for name, value in named.items()]
     text, hint = _check.shorten(", ".join(got)), getattr(cls, "argument_hint", "")
     return (
-        f"write {cls.__name__}({form}), each argument by name{hint and f' ({hint})'}; "
-        f"got {cls.__name__}({text})"
+        f"write {cls.__name__}({form}){by_name * ', each argument by name'}"
+        f"{hint and f' ({hint})'}; got {cls.__name__}({text})"
     )

@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from neurotron import _check, _html
 from neurotron._extras import require
@@ -30,6 +33,12 @@ NO_ERRORS = (
     "there are no errors ‖w − w*‖, because the labels come from data whose true weights w* are "
     "unknown: look at `losses`, or give `true_weights` with the data"
 )
+
+
+RECOVERED = 0.5
+"""A run has recovered w* if its error is below this multiple of ‖w*‖, halfway to the origin."""
+MIRROR = 0.5
+"""A run ended at the mirror −w* if the cosine of its weights with −w* is above this."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,7 +82,9 @@ class ArmTrajectory(Pickled):
         """How the arm ended, in a few words."""
         if self.stopped_at is not None:
             return f"diverged at step {self.stopped_at:,}"
-        name, values = ("error", self.errors) if self.has_errors else ("loss", self.losses)
+        name, values = "loss on the given labels", self.losses
+        if self.has_errors:
+            name, values = "error", self.errors
         interrupted = " (interrupted)" if self.status == "interrupted" else ""
         return f"{name} {values[-1]:.3g}{interrupted}"
 
@@ -159,6 +170,17 @@ class Trajectories(Pickled):
     environment: Mapping[str, str]
     problem: Problem
     state: KeptState
+
+    @property
+    def outcomes(self) -> tuple[str, ...]:
+        """Where each arm ended: "recovered" (near w*), "mirror" (near −w*), "other", "diverged".
+
+        It is near w* if the error is below ‖w*‖/2, and near −w* if the cosine with −w* is above ½.
+        """
+        true = self.problem.true_weights
+        if true is None:
+            raise _check.InputError(NO_ERRORS)
+        return tuple(map(partial(_outcome, true), self.weights, self.final_errors, self.status))
 
     @property
     def has_errors(self) -> bool:
@@ -287,3 +309,14 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     ]
+
+
+def _outcome(true: Array, weights: Array, error: float, status: str) -> str:
+    """Return where a run ended; zero weights have no direction."""
+    length = float(np.linalg.norm(true))
+    along = -float(weights @ true)
+    if status == "diverged":
+        return "diverged"
+    if error < RECOVERED * length:
+        return "recovered"
+    return "mirror" if along > MIRROR * length * float(np.linalg.norm(weights)) else "other"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from rich.table import Table
 from tests.support.cli import in_this_process
 
+from neurotron.cli import options
 from neurotron.cli.options import wrapped
 
 WIDTHS = [40, 60, 80, 120]
@@ -66,3 +68,12 @@ def test_a_path_within_a_sentence_is_left_whole():
     lines = wrapped(f"there is no folder {path} here", 20).splitlines()
     assert lines == ["there is no folder", path, "here"]
     assert wrapped("  one two three", 10).splitlines() == ["  one two", "  three"]
+
+
+def test_a_narrow_terminal_shows_every_cell_of_a_table_whole():
+    table = Table("trainer", "error", "")
+    table.add_row("Neuro-Tron", "1.375e+01", "near w*")
+    table.add_row("  SGD", "", "−w*")
+    assert options.in_blocks(table).splitlines() == [
+        "Neuro-Tron", "  error 1.375e+01", "  near w*", "  SGD", "    −w*"
+    ]  # fmt: skip

@@ -134,7 +134,7 @@ def test_the_papers_settings_are_outside_theorem_1_and_inside_ours(setting):
     assert ours.holds
     if setting.name == "t(4)":
         assert names(paper.failed) == ["m4"]
-        assert "weighting='inverse-norm'" in text
+        assert "weighting 'inverse-norm'" in text
     else:
         assert names(paper.failed) == ["c_trade > 0"]
         assert "Scale the inputs by more than" in text
@@ -424,3 +424,13 @@ def test_the_largest_step_size_settles_nowhere(small_problem):
     assert not certificate.holds
     assert names(certificate.failed) == ["step size"]
     assert "because this does not hold: step size" in words(certificate)
+
+
+def test_a_certificate_names_the_step_size_and_the_weighting_that_were_found(small_problem):
+    problem = nt.Problem.draw(small_problem.network, nt.StudentT(4.0), seed=1)
+    certificate = nt.certify(problem, nt.NeuroTron(), steps=1000)
+    trained = certificate.trainer
+    assert trained.weighting == "inverse-norm"
+    assert trained.step_size == certificate.step_size
+    assert repr(trained) in certificate.statement
+    assert nt.certify(problem, trained, steps=1000).radius == certificate.radius

@@ -170,7 +170,7 @@ def test_nothing_is_guaranteed_of_corrupted_inputs_but_they_can_be_measured():
     for method in ("sharp", "theorem1"):
         with pytest.raises(nt.InputError) as caught:
             nt.certify(problem, arm, batch_size=4, steps=9, method=method)
-        assert says(caught.value, "a guarantee needs labels", law, "method='measured'")
+        assert says(caught.value, "a guarantee needs labels", law, "method 'measured'")
     with pytest.raises(nt.InputError, match="a plan needs labels"):
         nt.plan(problem, None, accuracy=0.1, batch_size=4)
     with pytest.raises(nt.InputError, match="step_size='scheduled' needs labels"):

@@ -126,7 +126,8 @@ def test_a_certificate_of_the_last_weights_is_not_one_of_their_average(
     with pytest.raises(nt.InputError) as caught:
         nt.certify(small_problem, arm, batch_size=8, steps=100, method=method)
     assert str(caught.value) == (
-        "no theorem covers averaged weights: certify without `averaging`, or use method='measured'"
+        "no theorem covers averaged weights: certify without `averaging`, or use the method "
+        "'measured'"
     )
 
 

@@ -305,7 +305,7 @@ def test_no_theorem_covers_it_but_it_can_be_measured():
     with pytest.raises(nt.InputError) as caught:
         nt.certify(problem, arm, batch_size=16, steps=5000)
     assert str(caught.value) == (
-        "no theorem covers RefinedTron: certify NeuroTron, or use method='measured'"
+        "no theorem covers RefinedTron: certify NeuroTron, or use the method 'measured'"
     )
     measured = nt.certify(problem, arm, batch_size=16, steps=5000, method="measured", failure=0.25)
     assert measured.kind == "empirical"

@@ -112,7 +112,7 @@ def _table(kind: str, width: int) -> Table:
 
 def _attacks(width: int) -> Table:
     """Return a table of attacks, with parameters below their names: most have none of their own."""
-    more = ("knows", "guarantee") if width >= WIDE else ()
+    more = ("knows", "guarantee") if width >= WIDE or width < options.NARROW else ()
     table = _empty("name and parameters", "what it does", *more)
     for name, kind in zip(attacks.BY_NAME, attacks.BUILT_IN, strict=True):
         called = "\n".join([name, *(f"  {text}" for text in _parameters("attacks", name))])

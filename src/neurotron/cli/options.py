@@ -10,6 +10,7 @@ import numpy as np
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
 
 from neurotron import _check, attacks, laws, networks, trainers
 from neurotron._registry import Registry
@@ -31,6 +32,8 @@ PROBLEM, ATTACK, TRAINER, RUN = "Problem", "Attack", "Trainer", "Run"
 GUARANTEE, OUTPUT = "Guarantee", "Output"
 
 N_INPUTS, MOST_WEIGHTS = 100, 25
+NARROW = 60
+"""Columns below which a table is printed as blocks."""
 WIDEST = 100
 """Longer lines of text are hard to read, however wide the terminal is."""
 
@@ -140,8 +143,24 @@ class Page(Console):
         if texts and len(texts) == len(objects):
             text = " ".join(texts)
             super().print(wrapped(text, self.width) if self.wraps else text, soft_wrap=True)
+        elif self.width < NARROW and len(objects) == 1 and isinstance(objects[0], Table):
+            super().print(wrapped(in_blocks(objects[0]), self.width), soft_wrap=True)
         else:
             super().print(*objects, **options)
+
+
+def in_blocks(table: Table) -> str:
+    """Return a table for a narrow terminal: a line for every cell below the first of its row."""
+    first, *others = table.columns
+    lines = []
+    for i, title in enumerate(first.cells):
+        lines.append(str(title).rstrip())
+        indent = " " * (2 + len(lines[-1]) - len(lines[-1].lstrip()))
+        for column in others:
+            cell = " ".join(str([*column.cells][i]).split())
+            name = f"{column.header} " if column.header else ""
+            lines += [f"{indent}{name}{cell}"] if cell else []
+    return "\n".join(lines)
 
 
 def wrapped(text: str, width: int) -> str:

@@ -25,6 +25,8 @@ __all__ = ["simulate"]
 
 PAPER_TRAINERS = ["neuro-tron:sensing=mean", "first-sample-sgd", "sgd"]
 OTHER_TRAINERS = ["neuro-tron", "first-sample-sgd", "sgd"]
+ENDS = {"recovered": "w*", "mirror": "−w*, its mirror", "other": "neither", "diverged": "–"}
+"""Where a run ended, as the table says it."""
 BLOCKS = "▁▂▃▄▅▆▇█"
 WIDE = 60
 """Columns of a terminal that has room for small drawings."""
@@ -128,6 +130,7 @@ def _print(
     table.add_column("step size", header_style="dim", justify="right")
     table.add_column("error ‖w − w*‖", header_style="dim", justify="right", min_width=9)
     drawn = console.width >= WIDE
+    table.add_column("ended near", header_style="dim")
     if drawn:
         table.add_column("over time", header_style="dim", no_wrap=True)
     for i, arm in enumerate(run.arms):
@@ -135,7 +138,7 @@ def _print(
         ending = f"{run.errors[i, -1]:.3e}" if stopped is None else f"diverged at {stopped:,}"
         step_size = step_sizes.resolved_step_size(arm.trainer, problem, batch_size)
         lines = [_sparkline(run.errors, i)] if drawn else []
-        table.add_row(arm.name, step_size, ending, *lines)
+        table.add_row(arm.name, step_size, ending, ENDS[run.outcomes[i]], *lines)
     console.print(table)
     made = f"after {run.steps[-1]:,} steps"
     ended = f"The run was interrupted {made}" if "interrupted" in run.status else f"Errors {made}"

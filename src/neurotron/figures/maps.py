@@ -17,7 +17,8 @@ from neurotron.figures.trajectories import MOST_LINES
 from neurotron.figures.view import ArmKey, View, select_at_most
 from neurotron.results.levels import Level, attacked
 from neurotron.results.summary import Interval, bootstrap, median, rate
-from neurotron.results.tables import EXACT, RECOVERED
+from neurotron.results.tables import EXACT
+from neurotron.trajectories import RECOVERED
 
 __all__ = ["Maps", "grid_of"]
 

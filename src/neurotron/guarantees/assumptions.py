@@ -81,7 +81,7 @@ def labels(problem: Problem) -> list[Assumption]:
     if type(data) is Simulated:
         return []
     name, statement = "labels", "Honest labels are exactly f_{w*}(x), without noise."
-    remedy = "Use certify(…, method='measured'), which needs no theorem."
+    remedy = "Use the method 'measured' of certify, which needs no theorem."
     if type(data) is not Rows:
         measured = f"it is not known whether the labels of {type(data).__name__} are"
         return [Assumption(name, statement, measured, "exact", False, remedy)]

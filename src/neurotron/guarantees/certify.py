@@ -76,7 +76,7 @@ def certify(
     ('theorem', True, 0.029)
     """
     _check.instance("problem", problem, Problem)
-    arm = Arm(arm) if isinstance(arm, Trainer) else _check.instance("arm", arm, Arm)
+    arm = arm if isinstance(arm, Arm) else Arm(arm)
     request = Request(
         problem,
         arm,
@@ -129,15 +129,15 @@ def _measure(request: Request, seed: int) -> TrainingCertificate:
     largest of N with probability 1/(N + 1) ≤ δ.
     """
     if request.steps is None:
-        raise _check.InputError("method='measured' needs a number of `steps`")
+        raise _check.InputError("the method 'measured' needs a number of `steps`")
     count = max(math.ceil(1.0 / request.failure - 1e-9) - 1, 1)
     if count > MOST_RUNS:
         raise _check.InputError(
-            f"method='measured' would need {count:,} runs, and {MOST_RUNS:,} is the most: give a "
+            f"the method 'measured' would need {count:,} runs, and {MOST_RUNS:,} is the most: give a "
             f"`failure` of at least {1 / MOST_RUNS:g}"
         )
     if request.problem.true_weights is None:
-        raise _check.InputError("method='measured' needs the problem's `true_weights`")
+        raise _check.InputError("the method 'measured' needs the problem's `true_weights`")
     runs = [_run(request, seed, number) for number in range(count)]
     errors = np.array([run.errors[0] for run in runs])
     resolved = Rounding.of(request.problem, request.initial_error, 0.0, 1.0, 1.0).storage

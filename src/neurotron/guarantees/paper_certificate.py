@@ -113,7 +113,7 @@ def _paper(request: Request, trainer: NeuroTron) -> Assumption:
         f"noise is {noise:g}, weighting is {weighting}, and rows are {rows}",
         "noise 0, weighting None, rows not weighted",
         noise == 0.0 and weighting is None and not request.problem.law.weighted,
-        "Use method='sharp'.",
+        "Use the method 'sharp'.",
     )
 
 
@@ -122,7 +122,7 @@ def _moment(request: Request, trainer: NeuroTron, order: int) -> Assumption:
         f"m{order}",
         f"The moment E‖x‖^{order} of the inputs is finite.",
         request.problem.norm_moment(order),
-        f"Try method='sharp'. {request.other_moments(trainer)}",
+        f"Try the method 'sharp'. {request.other_moments(trainer)}",
     )
 
 

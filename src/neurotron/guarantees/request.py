@@ -78,14 +78,14 @@ class Request:
         if trainer.averaging:
             raise _check.InputError(
                 "no theorem covers averaged weights: certify without `averaging`, or use "
-                "method='measured'"
+                "the method 'measured'"
             )
         if type(trainer) is ScheduledTron:
             return trainer.resolve(self.problem, batch_size=self.batch_size, steps=0, attack=None)
         if type(trainer) is not NeuroTron:
             raise _check.InputError(
                 f"no theorem covers {type(trainer).__name__}: certify NeuroTron, or use "
-                "method='measured'"
+                "the method 'measured'"
             )
         return trainer.completed(self.problem)
 
@@ -99,12 +99,13 @@ class Request:
         if trainer.weighting is None:
             weighted = self.problem.even_moments("inverse-norm")
             if weighted.quartic is not None and weighted.squared is not None:
-                return "Use weighting='inverse-norm', which needs no moments."
+                return "Use the weighting 'inverse-norm', which needs no moments."
         return "Use Empirical(rows), with rows drawn from the law, for a plug-in certificate."
 
     def covered(self, method: str) -> Assumption:
         """Return the assumption that a method covers the attack."""
-        attack, remedy = self.attack, "Use certify(…, method='measured'), which needs no theorem."
+        attack = self.attack
+        remedy = "Use the method 'measured' of certify, which needs no theorem."
         known = not isinstance(attack, Attack) or method in attack.covered
         holds = known and budget_of(attack).bound is not None
         measured = "covered" if holds else f"no theorem covers {attack!r}"

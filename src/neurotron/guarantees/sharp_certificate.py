@@ -66,6 +66,7 @@ def certify_sharply(request: Request) -> TrainingCertificate:
         "sharp",
         assumptions,
         step_size=step_size,
+        weighting=trainer.weighting,
         radius=TrainingCertificate.radius_of(exact + rounded, request.failure),
         at_steps=record,
         mean_square_bounds=squared(roots + added),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,7 @@ from neurotron._digits import up
 from neurotron._types import Array, Index
 from neurotron.attacks.budget import Budget
 from neurotron.guarantees.certificate import Certificate, finite
-from neurotron.trainers import Arm
+from neurotron.trainers import Arm, NeuroTron, Trainer
 
 if TYPE_CHECKING:
     from neurotron.trajectories import Trajectories
@@ -43,6 +44,8 @@ class TrainingCertificate(Certificate):
     initial_error: float
     step_size: float | None = None
     """η; None for a schedule."""
+    weighting: str | None = None
+    """How samples are weighted."""
     at_steps: Index = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
     mean_square_bounds: Array = field(default_factory=lambda: np.full(1, np.inf))
     """A bound on E‖w − w*‖² after each number of steps in `at_steps` (measured, if empirical)."""
@@ -93,10 +96,19 @@ class TrainingCertificate(Certificate):
         )
 
     @property
+    def trainer(self) -> Trainer:
+        """The trainer of the arm, with the step size and the weighting that were found for it."""
+        trainer = self.arm.trainer
+        given = not isinstance(trainer.step_size, str)
+        if given or self.step_size is None or not isinstance(trainer, NeuroTron):
+            return trainer
+        return dataclasses.replace(trainer, step_size=self.step_size, weighting=self.weighting)
+
+    @property
     def facts(self) -> dict[str, str]:
         """The main numbers as text, each with its name."""
         steps = "ever more" if self.steps is None else f"{self.steps:,}"
-        facts = {"trainer": repr(self.arm.trainer), "steps": steps, **super().facts}
+        facts = {"trainer": repr(self.trainer), "steps": steps, **super().facts}
         if math.isfinite(self.prediction_error):
             facts["prediction error"] = f"at most {up(self.prediction_error)}"
         return facts | {"probability": f"at least {self.confidence_text}"} if self.holds else facts
@@ -118,7 +130,7 @@ class TrainingCertificate(Certificate):
 
     @property
     def _work(self) -> str:
-        return f"{self.arm.trainer!r} with batches of {self.batch_size}"
+        return f"{self.trainer!r} with batches of {self.batch_size}"
 
     @property
     def _claim(self) -> str:
@@ -136,8 +148,9 @@ class TrainingCertificate(Certificate):
             )
         if self.steps is None:
             text = (
-                f"With ever more steps of {self._work}, the bound on the error ‖w − w*‖ that holds "
-                f"{sure} tends to {up(self.radius)} (root mean square {root}){self._predictions}."
+                f"As the number of steps of {self._work} grows, the bound on the error ‖w − w*‖ "
+                f"that holds {sure} tends to {up(self.radius)} (root mean square {root})"
+                f"{self._predictions}."
             )
         else:
             text = (
@@ -160,9 +173,11 @@ class TrainingCertificate(Certificate):
     def _predictions(self) -> str:
         if not math.isfinite(self.prediction_error):
             return ""
+        limit = "so the bound on the error of predictions tends to"
+        start = limit if self.steps is None else "so predictions are off by at most"
         return (
-            f", so predictions are off by at most {up(self.prediction_error)} (root mean square "
-            "over new inputs, in label units)"
+            f", {start} {up(self.prediction_error)} (root mean square over new inputs, in label "
+            "units)"
         )
 
     @property
@@ -203,7 +218,7 @@ class TrainingCertificate(Certificate):
             **super().to_dict(),
             "method": self.method,
             "steps": self.steps,
-            "trainer": repr(self.arm.trainer),
+            "trainer": repr(self.trainer),
             "step_size": self.step_size,
             "batch_size": self.batch_size,
             "initial_error": self.initial_error,

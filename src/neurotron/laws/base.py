@@ -108,8 +108,8 @@ class Law(Pickled, metaclass=Explained):
         if self.corrupted:
             raise _check.InputError(
                 f"{purpose} needs labels that are computed from the inputs the trainer sees, and "
-                f"{self!r} corrupts these inputs: use certify(…, method='measured'), which needs "
-                "no theorem"
+                f"{self!r} corrupts these inputs: use the method 'measured' of certify, which "
+                "needs no theorem"
             )
 
 

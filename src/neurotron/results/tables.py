@@ -19,22 +19,17 @@ from neurotron.results.manifest import TRAINING
 from neurotron.results.shard import Damaged
 from neurotron.results.summary import steps_to, summarise
 from neurotron.results.training import SCHEMA, sound
+from neurotron.trajectories import MIRROR, RECOVERED
 
-__all__ = ["CLOSE", "EXACT", "RECOVERED", "Results", "load_results", "load_table"]
+__all__ = ["CLOSE", "EXACT", "Results", "load_results", "load_table"]
 
 Unit = tuple[str, int]
-
-RECOVERED = 0.5
-"""A run has recovered w* if its error is below this multiple of ‖w*‖, halfway to the origin."""
 
 EXACT = 1e-12
 """A run has recovered w* exactly if its error is below this, which is the size of rounding."""
 
 CLOSE = 1e-6
 """A run is close to w* if its error is below this."""
-
-MIRROR = 0.5
-"""A run ended at the mirror −w* if the cosine of its weights with −w* is above this."""
 
 
 @dataclass(frozen=True, eq=False)

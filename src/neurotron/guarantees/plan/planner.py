@@ -222,8 +222,8 @@ def _budget(attack: Attack | Budget | None) -> Budget:
         )
     if isinstance(attack, Attack) and not attack.covered:
         raise NotAchievable(
-            f"not achievable, because no guarantee covers {attack!r}: plan against a Budget, or "
-            "use certify(…, method='measured')"
+            f"not achievable, because no guarantee covers {attack!r}: plan against a budget, "
+            "or certify with the method 'measured'"
         )
     return budget_of(attack)
 
