@@ -192,7 +192,11 @@ def limit_of(row: Row) -> str:
 def frontier_words() -> Iterator[Headline]:
     """Yield what is said of the frontier study beside the defence's own."""
     shares = [100.0 * one["estimate"] for one in findings("frontier", "exact-below-half")]
-    yield Headline(README, "at least {} % in every setting of another", [min(shares)])
+    yield Headline(
+        README,
+        "at least {} % in every combination of a law and an attack of another",
+        [min(shares)],
+    )
     yield Headline(
         DEFENCE,
         "{} % of the runs ended below 1e-12 in {} of the {} combinations of a law and an attack, "

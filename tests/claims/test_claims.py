@@ -7,6 +7,7 @@ import math
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from tests.support.studies import DIVERGED, LIKE_THE_PAPERS, MIRROR, OUTER_WEIGH
 import neurotron as nt
 from neurotron.claims import CLAIMS, VERDICTS, Claim, Finding, Judgement
 from neurotron.claims.model import MARKS, above, at_least, at_most, below
-from neurotron.cli import claims_command
+from neurotron.cli import claims_command, options
 from neurotron.results.levels import paired
 from neurotron.results.summary import Interval
 
@@ -534,3 +535,13 @@ def test_one_sentence_says_that_nothing_is_tested(text, replicates, said, tmp_pa
 def test_the_command_refuses_what_is_no_results(tmp_path):
     with pytest.raises(nt.InputError, match="none' does not exist"):
         claims_command.claims(tmp_path / "none")
+
+
+def test_a_run_with_too_few_replicates_says_that_its_claim_is_not_tested(smoke, capsys):
+    judgements = nt.claims.evaluate(smoke)
+    few = [
+        replace(one, findings=tuple(replace(found, replicates=2) for found in one.findings))
+        for one in judgements
+    ]
+    claims_command.print_verdicts(options.console(), smoke, few)
+    assert "at least 5 replicates" in " ".join(capsys.readouterr().out.split())

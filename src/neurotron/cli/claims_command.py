@@ -77,6 +77,8 @@ def print_verdicts(console: Console, results: Results, evaluated: list[Judgement
         if note := departure(results):
             console.print(f"\n{note}", soft_wrap=False)
         console.print(f"\nwhat was measured: neurotron claims {results.folder.path} --details")
+    elif evaluated:
+        console.print(f"\n{_nothing(evaluated)}")
 
 
 def evaluate(results: Results) -> list[Judgement]:

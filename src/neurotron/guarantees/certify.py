@@ -133,8 +133,8 @@ def _measure(request: Request, seed: int) -> TrainingCertificate:
     count = max(math.ceil(1.0 / request.failure - 1e-9) - 1, 1)
     if count > MOST_RUNS:
         raise _check.InputError(
-            f"the method 'measured' would need {count:,} runs, and {MOST_RUNS:,} is the most: give a "
-            f"`failure` of at least {1 / MOST_RUNS:g}"
+            f"the method 'measured' would need {count:,} runs, and {MOST_RUNS:,} is the most: give "
+            f"a `failure` of at least {1 / MOST_RUNS:g}"
         )
     if request.problem.true_weights is None:
         raise _check.InputError("the method 'measured' needs the problem's `true_weights`")
