@@ -25,7 +25,7 @@ __all__ = ["simulate"]
 
 PAPER_TRAINERS = ["neuro-tron:sensing=mean", "first-sample-sgd", "sgd"]
 OTHER_TRAINERS = ["neuro-tron", "first-sample-sgd", "sgd"]
-ENDS = {"recovered": "w*", "mirror": "−w*, its mirror", "other": "neither", "diverged": "–"}
+ENDS = {"recovered": "w*", "mirror": "−w*, its mirror", "other": "elsewhere", "diverged": "–"}
 """Where a run ended, as the table says it."""
 BLOCKS = "▁▂▃▄▅▆▇█"
 WIDE = 60
@@ -130,7 +130,7 @@ def _print(
     table.add_column("step size", header_style="dim", justify="right")
     table.add_column("error ‖w − w*‖", header_style="dim", justify="right", min_width=9)
     drawn = console.width >= WIDE
-    table.add_column("ended near", header_style="dim")
+    table.add_column("ended at", header_style="dim")
     if drawn:
         table.add_column("over time", header_style="dim", no_wrap=True)
     for i, arm in enumerate(run.arms):

@@ -239,7 +239,7 @@ def _print_outcomes(console: Console, results: Results) -> None:
 
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("runs that", header_style="dim", overflow="fold")
-    for column in ("recovered", "mirror", "other", "diverged", "of", "median error"):
+    for column in (*OUTCOMES.values(), "of", "median error"):
         table.add_column(column, header_style="dim", justify="right", overflow="fold")
     last = None
     for row in outcomes_by_trainer(results):
@@ -252,7 +252,7 @@ def _print_outcomes(console: Console, results: Results) -> None:
     console.print()
     console.print(table, soft_wrap=False)
     console.print(
-        "\nA run has recovered the true weights w* if it ends within ‖w*‖/2 of them. It ends "
-        "at the mirror if it is near −w*, and is counted as other if it is near neither. The "
-        "median error is over replicates, at the easiest and at the hardest attack."
+        "\nA run has found the true weights w* if it ends within ‖w*‖/2 of them. It ends at the "
+        "mirror if it is near −w*, and elsewhere if it is near neither. The median error is over "
+        "replicates, at the easiest and at the hardest attack."
     )

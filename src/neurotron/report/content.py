@@ -14,7 +14,7 @@ from neurotron.claims.judging import departure
 from neurotron.claims.model import MARKS, ONLY_AS_PUBLISHED
 from neurotron.figures.chart import Chart
 from neurotron.report.headline import Rivalry, count, headline, rivalry
-from neurotron.results.summary import certified, distinct_runs, outcomes_by_trainer, rate
+from neurotron.results.summary import OUTCOMES, certified, distinct_runs, outcomes_by_trainer, rate
 from neurotron.studies.writing import to_toml
 
 if TYPE_CHECKING:
@@ -30,10 +30,6 @@ VERBATIM_OR_TEXT = re.compile(r"<(script|pre|code)\b.*?</\1>|(?<=>)[^<]+", re.S)
 UNIT = re.compile(r"(?<=\d) (?=[%×])|(?<=\(\d,) (?=\d\))")
 EQUALS = re.compile(r"(?<=\w) ([=≤]) (?=[\d−])")
 """Blanks around which no line may end."""
-OUTCOMES = {
-    "recovered": "found w*", "mirror": "mirror −w*", "other": "elsewhere", "diverged": "diverged"
-}  # fmt: skip
-"""What the page calls the places where runs end."""
 
 
 def page(results: Results, judgements: list[Judgement], charts: list[Chart]) -> dict[str, Any]:

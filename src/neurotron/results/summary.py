@@ -27,7 +27,10 @@ __all__ = [
     "summarise",
 ]  # fmt: skip
 
-OUTCOMES = ("recovered", "mirror", "other", "diverged")
+OUTCOMES = {
+    "recovered": "found w*", "mirror": "mirror −w*", "other": "elsewhere", "diverged": "diverged"
+}  # fmt: skip
+"""Where runs end, and what tables for readers call it."""
 LEVEL = 0.95
 RESAMPLES = 2000
 SUMMARY = (
