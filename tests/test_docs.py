@@ -63,3 +63,7 @@ WRITTEN = [
 def test_nothing_refers_to_documents_that_do_not_ship():
     assert len(WRITTEN) > 100
     assert [path.name for path in WRITTEN if ELSEWHERE.search(path.read_text())] == []
+
+
+def test_the_readme_stays_short():
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 120

@@ -34,15 +34,32 @@ NO_ERRORS = (
     "unknown: look at `losses`, or give `true_weights` with the data"
 )
 
-
 RECOVERED = 0.5
 """A run has recovered w* if its error is below this multiple of ‖w*‖, halfway to the origin."""
 MIRROR = 0.5
 """A run ended at the mirror −w* if the cosine of its weights with −w* is above this."""
 
 
+class _Errors:
+    """Errors that exist only if w* is known."""
+
+    _errors: Array | None
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether w* is known, so that there are errors."""
+        return self._errors is not None
+
+    @property
+    def errors(self) -> Array:
+        """‖w − w*‖ at every record; +inf after divergence, never NaN."""
+        if self._errors is None:
+            raise _check.InputError(NO_ERRORS)
+        return self._errors
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class ArmTrajectory(Pickled):
+class ArmTrajectory(_Errors, Pickled):
     """What one arm of a simulation recorded: ``run["Neuro-Tron"]``."""
 
     arm: Arm
@@ -64,18 +81,6 @@ class ArmTrajectory(Pickled):
     def name(self) -> str:
         """The name of the arm."""
         return self.arm.name
-
-    @property
-    def has_errors(self) -> bool:
-        """Whether w* is known, so that there are errors."""
-        return self._errors is not None
-
-    @property
-    def errors(self) -> Array:
-        """‖w − w*‖, shape (records,); +inf after divergence, never NaN."""
-        if self._errors is None:
-            raise _check.InputError(NO_ERRORS)
-        return self._errors
 
     @property
     def ending(self) -> str:
@@ -115,7 +120,7 @@ class Summary(list[dict[str, Any]]):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trajectories(Pickled):
+class Trajectories(_Errors, Pickled):
     """What every arm of a simulation recorded; nothing in it can be changed.
 
     Its elements are the arms: ``run["Neuro-Tron"]`` or ``run[0]`` is what one of them recorded, and
@@ -181,18 +186,6 @@ class Trajectories(Pickled):
         if true is None:
             raise _check.InputError(NO_ERRORS)
         return tuple(map(partial(_outcome, true), self.weights, self.final_errors, self.status))
-
-    @property
-    def has_errors(self) -> bool:
-        """Whether w* is known, so that there are errors."""
-        return self._errors is not None
-
-    @property
-    def errors(self) -> Array:
-        """‖w − w*‖, shape (arms, records); +inf after divergence, never NaN."""
-        if self._errors is None:
-            raise _check.InputError(NO_ERRORS)
-        return self._errors
 
     @property
     def final_errors(self) -> Array:

@@ -22,7 +22,15 @@ def built(problem, text, *, attack=ATTACK, step_size=None):
 
 @pytest.mark.parametrize("network", ["relu-gate", "linear", "convolution", "symmetric:width=4"])
 @pytest.mark.parametrize(
-    "law", ["normal", "laplace", "student-t:dof=4", "student-t:dof=1", "autoregressive:rho=0.5"]
+    "law",
+    [
+        "normal",
+        "laplace",
+        "student-t:dof=4",
+        "student-t:dof=1",
+        "autoregressive:rho=0.5",
+        "corrupted:scale=0.1",
+    ],
 )
 def test_no_trainer_diverges_and_neuro_tron_arrives(network, law):
     problem = options.build_problem(network, law, 16, None, 0.0, 1)
@@ -51,6 +59,8 @@ def test_other_networks_are_not_the_papers():
 
 
 def test_a_step_size_that_is_given_is_used():
+    with pytest.raises(nt.InputError, match=r"step_size.*got 0"):
+        built(PAPER, "sgd", step_size=0.0)
     assert built(PAPER, "sgd", step_size=0.5).step_size == 0.5
     assert built(PAPER, "sgd:step_size=0.25", step_size=0.5).step_size == 0.25
     assert built(PAPER, "neuro-tron:step_size=0.25").step_size == 0.25

@@ -56,7 +56,8 @@ class Defaults:
         """
         name, given = parse(text)
         if self.step_size is not None or "step_size" in given:
-            return trainers.build(text, step_size=self.step_size or "fastest")
+            asked_for = "fastest" if self.step_size is None else self.step_size
+            return trainers.build(text, step_size=asked_for)
         if name == "neuro-tron":
             trainer = trainers.build(text, step_size="fastest")
             assert isinstance(trainer, NeuroTron)
@@ -93,6 +94,8 @@ def planned(
     """Return the trainer with the step size that has the best guarantee, None if none has one."""
     from neurotron.guarantees import NotAchievable, plan
 
+    if problem.law.corrupted:
+        return None
     try:
         found = plan(problem, attack, sensing=trainer.sensing, weighting=trainer.weighting, **asked)
     except NotAchievable:
