@@ -237,9 +237,9 @@ def _print_outcomes(console: Console, results: Results) -> None:
     """Print where the runs of each trainer ended, setting by setting."""
     from neurotron.results.summary import OUTCOMES, outcomes_by_trainer
 
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    table.add_column("runs that", header_style="dim", overflow="fold")
-    for column in (*OUTCOMES.values(), "of", "median error"):
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    table.add_column("runs that ended", header_style="dim", overflow="fold")
+    for column in ("at w*", "at −w*", "elsewhere", "diverged", "of", "median error"):
         table.add_column(column, header_style="dim", justify="right", overflow="fold")
     last = None
     for row in outcomes_by_trainer(results):
@@ -248,11 +248,11 @@ def _print_outcomes(console: Console, results: Results) -> None:
         last = row["setting"]
         shown = (f"{row[outcome]:,}" if row[outcome] else "–" for outcome in OUTCOMES)
         ends = sorted({f"{row['least']:.1e}", f"{row['largest']:.1e}"}, key=float)
-        table.add_row(f"  {row['trainer']}", *shown, f"{row['runs']:,}", " … ".join(ends))
+        table.add_row(f"  {row['trainer']}", *shown, f"{row['runs']:,}", "…".join(ends))
     console.print()
     console.print(table, soft_wrap=False)
     console.print(
-        "\nA run has found the true weights w* if it ends within ‖w*‖/2 of them. It ends at the "
-        "mirror if it is near −w*, and elsewhere if it is near neither. The median error is over "
+        "\nA run ended at the true weights w* if it is within ‖w*‖/2 of them, at their mirror −w* "
+        "if it is near that, and elsewhere if it is near neither. The median error is over "
         "replicates, at the easiest and at the hardest attack."
     )
