@@ -81,10 +81,13 @@ class KeptCode(FunctionCache):
         self._cache_file = IndexDataCacheFile(self.cache_path, name, self.fingerprint)
 
     def load_overload(self, *arguments: Any) -> Any:
-        """Return the code that is kept on disk; None if none can be read."""
+        """Return the code that is kept on disk; None if none can be read.
+
+        Unlike numba's own function, it does not first load everything that compiling would need.
+        """
         found = None
         try:
-            found = super().load_overload(*arguments)
+            found = self._load_overload(*arguments)
         except Exception:  # unpickling damaged code raises anything
             with contextlib.suppress(Exception):
                 self.flush()
@@ -138,11 +141,11 @@ class Entry:
     def _prepare(self, told: contextlib.ExitStack) -> None:
         self.kept = _kept(self.function.py_func)
         if self.kept is None:
-            told.enter_context(compiling(1, keeps=False))
+            told.enter_context(compiling(self))
             return
         told.enter_context(interruptible())  # to load kept code can take long, too
         self.function._cache = self.kept
-        self.kept.missing = lambda: told.enter_context(compiling(1, keeps=True))
+        self.kept.missing = lambda: told.enter_context(compiling(self))
 
 
 # ---- functions that compiled functions call by their address -------------------------------------
@@ -154,24 +157,24 @@ class Compiled:
     It is compiled on its own, once, whoever calls it. It must return nothing, and not allocate.
     """
 
-    def __init__(self, function: Any, signature: Any) -> None:
-        self.signature = signature
-        self.function = njit(**OPTIONS, **WITHOUT_WRAPPERS, **WITHOUT_COUNTS)(function)
-        self.kept = _kept(function)
+    def __init__(self, function: Any, kinds: tuple[Any, ...]) -> None:
+        self.kinds = kinds
+        self.function = njit(**OPTIONS, **WITHOUT_WRAPPERS, **WITHOUT_COUNTS)(function.py_func)
+        self.kept = _kept(function.py_func)
         self.code: Any = None
 
     def load(self) -> bool:
         """Load the code from disk; return whether there is any."""
         if self.kept is not None and self.code is None:
-            self.code = self.kept.load_overload(self.signature.args, self.function.targetctx)
+            self.code = self.kept.load_overload(self.kinds, self.function.targetctx)
         return self.code is not None
 
     def compile(self) -> None:
         """Compile the function now, and keep the code on disk."""
-        self.function.compile(self.signature)
+        self.function.compile(self.kinds)
         (self.code,) = self.function.overloads.values()
         if self.kept is not None:
-            self.kept.save_overload(self.signature.args, self.code)
+            self.kept.save_overload(self.kinds, self.code)
 
     @property
     def address(self) -> int:
@@ -187,11 +190,12 @@ SECONDS_EACH = 0.2
 
 
 @contextlib.contextmanager
-def compiling(count: int, *, keeps: bool) -> Iterator[None]:
-    """Say that so many functions are being compiled, and let Ctrl-C interrupt it."""
-    seconds = max(2, round(count * SECONDS_EACH))
-    what = f"neurotron: compiling {count} functions that this run needs"
-    if keeps:
+def compiling(*functions: Entry | Compiled) -> Iterator[None]:
+    """Say that functions are being compiled, and let Ctrl-C interrupt it."""
+    count = "a function" if len(functions) == 1 else f"{len(functions)} functions"
+    seconds = max(2, round(len(functions) * SECONDS_EACH))
+    what = f"neurotron: compiling {count} that this run needs"
+    if all(function.kept for function in functions):
         message = f"{what}, which happens once and takes about {seconds} seconds ..."
     else:
         message = (

@@ -18,6 +18,7 @@ from neurotron.trainers import Arm
 
 __all__ = ["CompiledCohort", "obstacle"]
 
+
 def obstacle(problem: Problem, arm: Arm) -> str:
     """Return why an arm cannot run compiled, "" if it can: all its parts must be built in."""
     parts: dict[str, tuple[object, tuple[type, ...]]] = {
