@@ -61,10 +61,10 @@ class CompiledCohort:
     def advance(self, stop: int, due: Index) -> Records:
         """Train up to step `stop`; record the steps `due`, which may include `stop`."""
         records = []
-        at_once = len(self.external.inputs)
+        drawn_outside = self.batches.law is None
         while True:
             start = self.state.step
-            end = min(stop, start + at_once) if at_once else stop
+            end = min(stop, start + len(self.external.inputs) - 1) if drawn_outside else stop
             here = due[(due >= start) & ((due < end) | (due == stop) & (end == stop))]
             records.append(self._advance(start, end, here))
             if end == stop:
