@@ -116,7 +116,7 @@ def _kept(function: Any) -> KeptCode | None:
 
 
 def entry(function: F) -> F:
-    """Compile `function` for Python on its first call, and keep it on disk. It must not allocate.
+    """Compile `function` for Python on its first call, and keep it on disk. It must not allocate, nor return a value.
 
     A message is shown while it is being compiled.
     """
@@ -129,14 +129,17 @@ class Entry:
     def __init__(self, function: Any) -> None:
         self.function = function
         self.first = threading.Lock()
+        self.ready = False
         self.kept: KeptCode | None = None
 
-    def __call__(self, *arguments: Any) -> Any:
-        if not self.function.signatures:
+    def __call__(self, *arguments: Any) -> None:
+        if not self.ready:
             with self.first, contextlib.ExitStack() as told:
                 self._prepare(told)
-                return self.function(*arguments)
-        return self.function(*arguments)
+                self.function(*arguments)
+                self.ready = True
+            return
+        self.function(*arguments)
 
     def _prepare(self, told: contextlib.ExitStack) -> None:
         self.kept = _kept(self.function.py_func)
@@ -162,25 +165,26 @@ class Compiled:
         self.function = njit(**OPTIONS, **WITHOUT_WRAPPERS, **WITHOUT_COUNTS)(function.py_func)
         self.kept = _kept(function.py_func)
         self.code: Any = None
+        self.address = 0
+        """Where the code is in memory."""
 
     def load(self) -> bool:
         """Load the code from disk; return whether there is any."""
         if self.kept is not None and self.code is None:
-            self.code = self.kept.load_overload(self.kinds, self.function.targetctx)
+            self._place(self.kept.load_overload(self.kinds, self.function.targetctx))
         return self.code is not None
 
     def compile(self) -> None:
         """Compile the function now, and keep the code on disk."""
         self.function.compile(self.kinds)
-        (self.code,) = self.function.overloads.values()
+        self._place(*self.function.overloads.values())
         if self.kept is not None:
             self.kept.save_overload(self.kinds, self.code)
 
-    @property
-    def address(self) -> int:
-        """Return where the code is in memory."""
-        name = self.code.fndesc.llvm_func_name
-        return int(self.code.library.get_pointer_to_function(name))
+    def _place(self, code: Any) -> None:
+        self.code = code
+        if code is not None:
+            self.address = code.library.get_pointer_to_function(code.fndesc.llvm_func_name)
 
 
 # ---- while it is being compiled ------------------------------------------------------------------

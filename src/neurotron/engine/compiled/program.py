@@ -79,18 +79,15 @@ class Program:
 
 # ---- functions -----------------------------------------------------------------------------------
 
-_functions: dict[tuple[Any, Types], Compiled] = {}
+_functions: dict[tuple[Any, ...], Compiled] = {}
+"""The functions that were used so far, by the function itself and the kinds of its arguments."""
 _one_at_a_time = threading.Lock()
 
 
 def _ready(calls: Sequence[Call]) -> list[Compiled]:
     """Return the functions of calls, loaded or compiled."""
     with _one_at_a_time:
-        wanted = [(call[0], tuple(map(_type, call[1:]))) for call in calls]
-        for function, kinds in wanted:
-            if (function, kinds) not in _functions:
-                _functions[function, kinds] = Compiled(function, kinds)
-        functions = [_functions[want] for want in wanted]
+        functions = [_function(*call) for call in calls]
         missing = [function for function in dict.fromkeys(functions) if not function.load()]
         if missing:
             with compiling(*missing):
@@ -102,7 +99,19 @@ def _ready(calls: Sequence[Call]) -> list[Compiled]:
         return functions
 
 
+def _function(function: Any, *arguments: Any) -> Compiled:
+    key = function, *map(_kind, arguments)
+    if key not in _functions:
+        _functions[key] = Compiled(function, tuple(map(_type, arguments)))
+    return _functions[key]
+
+
 # ---- arguments in memory -------------------------------------------------------------------------
+
+
+def _kind(value: Any) -> Any:
+    """Return something that identifies an argument's type, faster than the type itself."""
+    return (value.dtype, value.ndim) if isinstance(value, np.ndarray) else type(value)
 
 
 def _type(value: Any) -> Any:
