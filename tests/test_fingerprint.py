@@ -38,17 +38,25 @@ def maker(factor):
 
 scaled = maker(5.0)
 
+class Kind:
+    def method(self):
+        return 11.0
+
+    @property
+    def attribute(self):
+        return 12.0
+
 def formula(x, more=1.0):
     """Return a number."""
-    return compiled(x) + NUMBERS[1] * ROW[0] + scaled(x) + other.function(x) + np.sqrt(more)
+    return compiled(x) + NUMBERS[1] * ROW[0] + scaled(x) + other.function(x) + np.sqrt(more) + Kind().method()
 '''
 
 
 def formula(source, factor=7.0):
     """Return a function from a module with this source, which uses a module `other`."""
-    names = {"other": type(sys)("other")}
+    names = {"other": type(sys)("other"), "__name__": "made"}
     exec(f"def function(x):\n    return {factor} * x\n", vars(names["other"]))
-    exec(source.replace("import other", ""), names)
+    exec(compile(source.replace("import other", ""), "made.py", "exec"), names)
     return names["formula"]
 
 
@@ -63,6 +71,8 @@ def formula(source, factor=7.0):
         ("maker(5.0)", "maker(5.5)"),
         ("more=1.0", "more=1.5"),
         ("np.sqrt", "np.cbrt"),
+        ("return 11.0", "return 11.5"),
+        ("return 12.0", "return 12.5"),
     ],
 )
 def test_it_changes_with_everything_that_the_code_uses(old, new):

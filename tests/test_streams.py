@@ -2,14 +2,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numba import njit
 from tests.support.randomness import AXES, independence, uniformity
 
-from neurotron._philox import philox
+from neurotron._philox import fill_from_python, philox
 from neurotron._streams import Purpose, Stream
 
 
+@njit
+def words_of(c0, c1, c2, c3, key):
+    return philox(c0, c1, c2, c3, key)
+
+
 def words(counter, key):
-    return [int(w) for w in philox(*map(np.uint64, counter), np.uint64(key))]
+    return list(words_of(*map(np.uint64, counter), np.uint64(key)))
 
 
 def test_known_answers_of_random123():
@@ -22,6 +28,27 @@ def test_known_answers_of_random123():
     pi = (0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344)
     key = 0xA4093822 | (0x299F31D0 << 32)
     assert words(pi, key) == [0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1]
+
+
+def test_a_pair_is_made_of_the_words_of_its_block():
+    """u is made of 52 bits of the first two words, v of 52 bits of the others."""
+    stream, step, count = Stream.of(3, 1), 2**33 + 5, 77
+    blocks = [
+        words((i, Purpose.NOISE, step & 0xFFFFFFFF, step >> 32), stream.key) for i in range(count)
+    ]
+    u, v = stream.pairs(Purpose.NOISE, step, count)
+    for values, first in ((u, 0), (v, 2)):
+        bits = [block[first] | block[first + 1] << 32 for block in blocks]
+        assert values.tolist() == [((one >> 12) + 0.5) / 2.0**52 for one in bits]
+
+
+@pytest.mark.parametrize("count", [0, 1, 31, 32, 33])
+def test_nothing_beyond_the_pairs_is_written(count):
+    around = np.full((2, count + 40), 7.0)
+    u, v = around[:, :count]
+    fill_from_python(*map(np.uint64, (1, 2, 3)), u, v)
+    assert ((around[:, :count] > 0.0) & (around[:, :count] < 1.0)).all()
+    assert (around[:, count:] == 7.0).all()
 
 
 def test_uniforms_are_strictly_inside_the_unit_interval():

@@ -84,8 +84,8 @@ class _Walk:
     def _visit_once(self, value: Any) -> None:
         if isinstance(value, FunctionType):
             self._visit_function(value)
-        elif isinstance(value, type) and hasattr(value, "_fields"):
-            self.found.append((value.__name__, value._fields))
+        elif isinstance(value, type):
+            self._visit_class(value)
         else:
             raise TypeError(f"compiled code must not refer to {value!r}, which has no fingerprint")
 
@@ -103,6 +103,11 @@ class _Walk:
                 values += [vars(module)[name] for name in names if name in vars(module)]
         self._visit_all(value for value in values if not isinstance(value, ModuleType))
 
+    def _visit_class(self, kind: type) -> None:
+        self.found.append((kind.__name__, getattr(kind, "_fields", ())))
+        members = [getattr(one, "fget", one) for _, one in sorted(vars(kind).items())]
+        self._visit_all(one for one in members if _is_written(one, kind.__module__))
+
     def _visit_code(self, code: CodeType) -> None:
         self.found.append((code.co_code, code.co_names, code.co_varnames, code.co_freevars))
         self._visit_all(code.co_consts)
@@ -116,6 +121,13 @@ def _names(code: CodeType) -> set[str]:
     """Return the names that code uses, also in functions that are defined inside."""
     inner = (_names(const) for const in code.co_consts if isinstance(const, CodeType))
     return set(code.co_names).union(*inner)
+
+
+def _is_written(value: object, module: str) -> bool:
+    """Return whether a member of a class is a function in the source of its module."""
+    if not isinstance(value, FunctionType) or value.__code__.co_filename == "<string>":
+        return False  # functions of data classes are made from text
+    return value.__globals__.get("__name__") == module
 
 
 def _is_foreign(value: Any) -> bool:

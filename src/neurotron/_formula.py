@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["cos_turn", "expm1", "formula_group", "log", "select", "sin_turn"]
+__all__ = ["cos_turn", "expm1", "formula_group", "log", "select", "sin_turn", "t4_quantile"]
 
 
 def formula_group(owner: object, *formulas: str) -> object:
@@ -53,3 +53,12 @@ def cos_turn(v: Any) -> Any:
 def sin_turn(v: Any) -> Any:
     r"""Return :math:`\sin 2\pi v` for v in [0, 1]."""
     return np.sin(2.0 * np.pi * v)
+
+
+def t4_quantile(u: Any) -> Any:
+    r"""Return the quantile at u in (0, 1) of Student's t with four degrees of freedom.
+
+    With :math:`\sin\theta = 2u - 1` it is :math:`4\sin(\theta/3)\sqrt{\cos(\theta/3)/\cos\theta}`.
+    """
+    sine = np.sin(np.arcsin(2.0 * u - 1.0) / 3.0)
+    return 4.0 * sine * np.sqrt(0.5 * np.sqrt((1.0 - sine * sine) / (u * (1.0 - u))))

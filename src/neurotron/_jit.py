@@ -15,14 +15,13 @@ from typing import Any, TypeVar, cast
 
 from numba import config, njit
 from numba.core.caching import FunctionCache, IndexDataCacheFile
-from numba.extending import overload
 
 from neurotron._announce import announced
 from neurotron._check import InputError
 from neurotron._fingerprint import fingerprint
 from neurotron._interrupts import on_ctrl_c
 
-__all__ = ["Compiled", "compiling", "entry", "implements", "inline", "jit"]
+__all__ = ["Compiled", "compiled_by", "compiling", "entry", "inline", "jit"]
 
 if config.DISABLE_JIT:
     raise InputError("training needs numba's compiler: unset NUMBA_DISABLE_JIT")
@@ -50,15 +49,9 @@ def inline(function: F) -> F:
 _implementations: dict[Any, Any] = {}
 
 
-def implements(function: Any, **options: Any) -> Callable[[F], F]:
-    """Compile calls of `function` from the code that the decorated function returns."""
-
-    def register(build: F) -> F:
-        _implementations[function] = build
-        overload(function, **options)(build)
-        return build
-
-    return register
+def compiled_by(function: Any, write: Any) -> None:
+    """Register `write` as the code that compiled calls of `function` are made from."""
+    _implementations[function] = write
 
 
 # ---- code on disk --------------------------------------------------------------------------------

@@ -59,17 +59,17 @@ RUNS = {
     "another replicate": (SYMMETRIC, nt.Normal(), A.Constant(0.5, 0.3), {"replicate": 3}),
 }
 EXPECTED = {
-    "honest": "9c640d3e92ca4140",
-    "noisy": "6870e83054413eef",
-    "adaptive": "1644607641a498b1",
-    "laplace": "465a3c5fc9ae8af0",
+    "honest": "3e8778b4af125993",
+    "noisy": "eec403711bf379ff",
+    "adaptive": "6b344d8b2518984a",
+    "laplace": "7c01c95e0f54b25d",
     "uniform": "aca947f6305b52d3",
     "signs": "e72948d04b71349e",
-    "heavy tails": "38cfdc7853bd6243",
-    "impersonated": "1bf5a1b42c55a269",
-    "one side": "802639c9dbcc3645",
-    "replaced": "42967ce5082abe7d",
-    "another replicate": "2ff7d9dc71b3c74e",
+    "heavy tails": "1fc4475fc0e3a97d",
+    "impersonated": "c1c5af7b3f9d9111",
+    "one side": "62b5c5b81bf20229",
+    "replaced": "bf0bb59d2ee34d96",
+    "another replicate": "27cf4dcdb0a3c819",
 }
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mpmath import mp
 from numba import njit
 
 import neurotron as nt
@@ -17,50 +18,78 @@ from neurotron.engine.compiled.products import add_transposed_product, product
 from neurotron.engine.compiled.program import Program
 from neurotron.engine.compiled.respond import is_symmetric, respond
 
-log, expm1, cos_turn, sin_turn, select = (
-    _formula.log, _formula.expm1, _formula.cos_turn, _formula.sin_turn, _formula.select
+log, expm1, cos_turn, sin_turn, t4_quantile, select = (
+    _formula.log, _formula.expm1, _formula.cos_turn, _formula.sin_turn, _formula.t4_quantile,
+    _formula.select,
 )  # fmt: skip
 
 
 @njit(error_model="numpy")
-def grow(x, out):
-    for i in range(x.size):
-        out[i] = expm1(x[i])
-
-
-def test_growth_is_exact_to_a_few_units_in_the_last_place():
-    draw = np.random.default_rng(0)
-    x = np.concatenate([draw.uniform(0, 709, 50_000), 10.0 ** draw.uniform(-18, 0, 50_000), [0.0]])
-    out = np.empty_like(x)
-    grow(x, out)
-    np.testing.assert_allclose(out, [math.expm1(one) for one in x], rtol=1e-15, atol=0)
-    grow(np.array([709.5, 1e4, np.inf]), out)
-    assert np.isinf(out[:3]).all()
-
-
-@njit(error_model="numpy")
-def elementwise(u, logs, cosines, sines, choices):
+def elementwise(u, x, out):
     for i in range(u.size):
-        logs[i] = log(u[i])
-        cosines[i] = cos_turn(u[i])
-        sines[i] = sin_turn(u[i])
-        choices[i] = select(u[i] < 0.5, -u[i], 2.0)
+        out[0, i] = log(u[i])
+        out[1, i] = expm1(x[i])
+        out[2, i] = cos_turn(u[i])
+        out[3, i] = sin_turn(u[i])
+        out[4, i] = t4_quantile(u[i])
+        out[5, i] = select(u[i] < 0.5, -u[i], 2.0)
 
 
-def test_logarithm_and_circle_are_exact_to_a_few_units_in_the_last_place():
+def exact_t4_quantile(u):
+    third = mp.asin(2 * u - 1) / 3
+    return 4 * mp.sin(third) * mp.sqrt(mp.cos(third) / (2 * mp.sqrt(u * (1 - u))))
+
+
+EXACT = {
+    "log": (mp.log, 1.5),
+    "expm1": (mp.expm1, 2.5),
+    "cos_turn": (lambda v: mp.cospi(2 * v), 2.5),
+    "sin_turn": (lambda v: mp.sinpi(2 * v), 2.5),
+    "t4_quantile": (exact_t4_quantile, 5.0),
+}
+"""The functions, and how far from them we are at most, in units of the last place.
+
+The largest errors found in 120 000 arguments each are 1.20, 2.24, 2.39, 2.18 and 4.33.
+"""
+
+
+@pytest.fixture(scope="module")
+def elementary_values():
+    """Arguments u in (0, 1] and x ≥ 0 of all sizes, with the compiled functions there."""
     draw = np.random.default_rng(0)
-    small = 10.0 ** -draw.uniform(0, 15, 20_000)
-    u = np.concatenate([draw.random(50_000), small, 1.0 - small, [2.0**-53, 0.25, 0.5, 0.75, 1.0]])
-    logs, cosines, sines, choices = np.empty((4, u.size))
-    elementwise(u, logs, cosines, sines, choices)
-    np.testing.assert_allclose(logs, [math.log(x) for x in u], rtol=1e-15, atol=0)
-    # 2πu rounds: compare with the angle from the nearest quarter turn, which is exact
-    quarter = np.floor(4.0 * u + 0.5)
-    rest = 2.0 * np.pi * (u - 0.25 * quarter)
-    turn = np.exp(1j * rest) * np.array([1, 1j, -1, -1j, 1])[quarter.astype(int)]
-    np.testing.assert_allclose(cosines, turn.real, rtol=1e-15, atol=1e-16)
-    np.testing.assert_allclose(sines, turn.imag, rtol=1e-15, atol=1e-16)
-    np.testing.assert_array_equal(choices, np.where(u < 0.5, -u, 2.0))
+    small = 10.0 ** -draw.uniform(0, 15, 500)
+    u = np.concatenate([draw.random(1000), small, 1.0 - small, [2.0**-53, 0.25, 0.5, 0.75]])
+    x = np.concatenate([draw.uniform(0, 709, 1000), 10.0 ** draw.uniform(-18, 0, 1003), [0.0]])
+    out = np.empty((6, u.size))
+    elementwise(u, x, out)
+    return u, x, out
+
+
+@pytest.mark.parametrize(("row", "name"), list(enumerate(EXACT)))
+def test_elementary_functions_are_exact_to_a_few_units_in_the_last_place(
+    elementary_values, row, name
+):
+    u, x, out = elementary_values
+    function, units = EXACT[name]
+    with mp.workprec(120):
+        exact = [function(mp.mpf(one)) for one in (x if name == "expm1" else u)]
+        errors = [
+            float(abs(mp.mpf(one) - truth)) / np.spacing(abs(float(truth)))
+            for one, truth in zip(out[row], exact, strict=True)
+        ]
+    assert max(errors) <= units
+
+
+def test_functions_are_right_at_the_edges(elementary_values):
+    u, _, out = elementary_values
+    np.testing.assert_array_equal(out[5], np.where(u < 0.5, -u, 2.0))
+    edges = np.array([1.0, 1.0, 1.0])
+    out = np.empty((6, 3))
+    elementwise(edges, np.array([709.5, 1e4, np.inf]), out)
+    assert (out[0] == 0.0).all()
+    assert np.isinf(out[1]).all()
+    assert (out[2] == 1.0).all()
+    assert (out[3] == 0.0).all()
 
 
 def run(*calls):

@@ -44,8 +44,8 @@ class Laplace(ScaledLaw):
     @staticmethod
     def formula(u: Any, v: Any, scale: Any, shape: Any) -> tuple[Any, ...]:
         """Return the quantiles at u and v: ±scale · log(2 min(u, 1 − u)), and the same with v."""
-        first = scale * log(2.0 * np.minimum(u, 1.0 - u))
-        second = scale * log(2.0 * np.minimum(v, 1.0 - v))
+        first = scale * log(2.0 * select(u < 0.5, u, 1.0 - u))
+        second = scale * log(2.0 * select(v < 0.5, v, 1.0 - v))
         return select(u < 0.5, first, -first), select(v < 0.5, second, -second)
 
     def density(self, x: Array) -> Array:
