@@ -6,45 +6,40 @@ This module is imported when something is trained: ``import neurotron`` does not
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
-from functools import cache
-from pathlib import Path
 from types import FrameType
 from typing import Any, TypeVar, cast
 
 from numba import config, njit
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.extending import overload
 
 from neurotron._announce import announced
 from neurotron._check import InputError
+from neurotron._fingerprint import fingerprint
 from neurotron._interrupts import on_ctrl_c
 
-__all__ = ["entry", "inline", "jit", "source_hash"]
+__all__ = ["Compiled", "compiling", "entry", "implements", "inline", "jit"]
 
 if config.DISABLE_JIT:
     raise InputError("training needs numba's compiler: unset NUMBA_DISABLE_JIT")
 
 F = TypeVar("F", bound=Callable[..., object])
 
-COMPILED = (
-    "_formula.py", "_jit.py", "_philox.py", "_streams.py", "attacks", "engine", "laws",
-    "theory/iteration.py", "theory/one_step.py", "trainers",
-)  # fmt: skip
-"""Where the code of compiled functions lives, with the formulas and numbers that are part of it."""
-
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 """Other threads run meanwhile; dividing by zero gives infinity."""
+WITHOUT_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""Python itself must not call such a function. This saves a tenth of the time to compile it."""
+WITHOUT_COUNTS: dict[str, Any] = {"_nrt": False}
+"""Such a function must not allocate. Views of arrays then cost nothing."""
 
 
 def jit(function: F) -> F:
-    """Compile `function` for the compiled functions that call it; it is not kept on disk.
-
-    Python itself must not call it. Leaving out the wrapper for Python saves a tenth of the time.
-    """
-    return cast(F, njit(**OPTIONS, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function))
+    """Compile `function` for the compiled functions that call it."""
+    return cast(F, njit(**OPTIONS, **WITHOUT_WRAPPERS)(function))
 
 
 def inline(function: F) -> F:
@@ -52,49 +47,38 @@ def inline(function: F) -> F:
     return cast(F, njit(**OPTIONS, inline="always")(function))
 
 
-def entry(build: Callable[[str], F]) -> F:
-    """Compile the function that ``build(source_hash)`` returns on first use, and keep it on disk.
+_implementations: dict[Any, Any] = {}
 
-    numba finds a kept function by its own source and by the values it closes over, not by the
-    functions it calls. The returned function must therefore close over that hash, which changes
-    with any code it may call: an edited formula is then compiled again. The function must not
-    allocate: without reference counts (`_nrt`), views of arrays cost nothing.
+
+def implements(function: Any, **options: Any) -> Callable[[F], F]:
+    """Compile calls of `function` from the code that the decorated function returns."""
+
+    def register(build: F) -> F:
+        _implementations[function] = build
+        overload(function, **options)(build)
+        return build
+
+    return register
+
+
+# ---- code on disk --------------------------------------------------------------------------------
+
+
+class KeptCode(FunctionCache):
+    """The compiled code of a function on disk, found by the fingerprint of its source.
+
+    Files that cannot be read or written are not an error. Code that has become stale is
+    overwritten, because its files have the function's name.
     """
-    return cast(F, Entry(njit(**OPTIONS, _nrt=False)(build(source_hash()))))
-
-
-class Entry:
-    """A compiled function that Python calls. A message is shown while it is being compiled."""
-
-    def __init__(self, function: Any) -> None:
-        self.function = function
-        self.first = threading.Lock()
-        self.message = "neurotron: compiling, which happens once and takes about half a minute ..."
-        self.kept: ForgivingCache | None = None
-        try:
-            self.kept = function._cache = ForgivingCache(function.py_func)
-        except RuntimeError:  # no folder can be written
-            self.message = (
-                "neurotron: compiling, which takes about half a minute; set NUMBA_CACHE_DIR to a "
-                "folder to keep the result ..."
-            )
-
-    def __call__(self, *arguments: Any) -> Any:
-        if not self.function.signatures:
-            with self.first, contextlib.ExitStack() as told, interruptible():
-                if self.kept is None:
-                    told.enter_context(announced(self.message))
-                else:  # to load kept code can take long, too
-                    self.kept.missing = lambda: told.enter_context(announced(self.message))
-                return self.function(*arguments)
-        return self.function(*arguments)
-
-
-class ForgivingCache(FunctionCache):
-    """Compiled code on disk. Files that cannot be read or written are not an error."""
 
     missing: Callable[[], None] = staticmethod(lambda: None)
     """Called when nothing can be loaded, so that what follows is compiled."""
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)  # RuntimeError if no folder can be written
+        self.fingerprint = fingerprint(function, _implementations)
+        name = f"{function.__module__}.{function.__qualname__}-{sys.implementation.cache_tag}"
+        self._cache_file = IndexDataCacheFile(self.cache_path, name, self.fingerprint)
 
     def load_overload(self, *arguments: Any) -> Any:
         """Return the code that is kept on disk; None if none can be read."""
@@ -113,16 +97,109 @@ class ForgivingCache(FunctionCache):
         with contextlib.suppress(Exception):
             super().save_overload(*arguments)
 
+    def _index_key(self, signature: Any, codegen: Any) -> Any:
+        """Return what code is found by; numba's own key does not know the functions it calls."""
+        return signature, codegen.magic_tuple(), self.fingerprint
 
-@cache
-def source_hash(package: Path = Path(__file__).parent) -> str:
-    """Return a hash of all code that is compiled."""
-    digest = hashlib.sha256()
-    for name in COMPILED:
-        place = package / name
-        for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-            digest.update(path.read_bytes())
-    return digest.hexdigest()
+
+def _kept(function: Any) -> KeptCode | None:
+    """Return the code of a function on disk; None if no folder can be written."""
+    with contextlib.suppress(RuntimeError):
+        return KeptCode(function)
+    return None
+
+
+# ---- functions that Python calls -----------------------------------------------------------------
+
+
+def entry(function: F) -> F:
+    """Compile `function` for Python on its first call, and keep it on disk. It must not allocate.
+
+    A message is shown while it is being compiled.
+    """
+    return cast(F, Entry(njit(**OPTIONS, **WITHOUT_COUNTS)(function)))
+
+
+class Entry:
+    """A compiled function that Python calls."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+        self.first = threading.Lock()
+        self.kept: KeptCode | None = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        if not self.function.signatures:
+            with self.first, contextlib.ExitStack() as told:
+                self._prepare(told)
+                return self.function(*arguments)
+        return self.function(*arguments)
+
+    def _prepare(self, told: contextlib.ExitStack) -> None:
+        self.kept = _kept(self.function.py_func)
+        if self.kept is None:
+            told.enter_context(compiling(1, keeps=False))
+            return
+        told.enter_context(interruptible())  # to load kept code can take long, too
+        self.function._cache = self.kept
+        self.kept.missing = lambda: told.enter_context(compiling(1, keeps=True))
+
+
+# ---- functions that compiled functions call by their address -------------------------------------
+
+
+class Compiled:
+    """A function that compiled functions call by its address, for arguments of given types.
+
+    It is compiled on its own, once, whoever calls it. It must return nothing, and not allocate.
+    """
+
+    def __init__(self, function: Any, signature: Any) -> None:
+        self.signature = signature
+        self.function = njit(**OPTIONS, **WITHOUT_WRAPPERS, **WITHOUT_COUNTS)(function)
+        self.kept = _kept(function)
+        self.code: Any = None
+
+    def load(self) -> bool:
+        """Load the code from disk; return whether there is any."""
+        if self.kept is not None and self.code is None:
+            self.code = self.kept.load_overload(self.signature.args, self.function.targetctx)
+        return self.code is not None
+
+    def compile(self) -> None:
+        """Compile the function now, and keep the code on disk."""
+        self.function.compile(self.signature)
+        (self.code,) = self.function.overloads.values()
+        if self.kept is not None:
+            self.kept.save_overload(self.signature.args, self.code)
+
+    @property
+    def address(self) -> int:
+        """Return where the code is in memory."""
+        name = self.code.fndesc.llvm_func_name
+        return int(self.code.library.get_pointer_to_function(name))
+
+
+# ---- while it is being compiled ------------------------------------------------------------------
+
+SECONDS_EACH = 0.2
+"""About how long it takes to compile one function."""
+
+
+@contextlib.contextmanager
+def compiling(count: int, *, keeps: bool) -> Iterator[None]:
+    """Say that so many functions are being compiled, and let Ctrl-C interrupt it."""
+    seconds = max(2, round(count * SECONDS_EACH))
+    what = f"neurotron: compiling {count} functions that this run needs"
+    if keeps:
+        message = f"{what}, which happens once and takes about {seconds} seconds ..."
+    else:
+        message = (
+            f"{what}, which takes about {seconds} seconds; set NUMBA_CACHE_DIR to a folder to keep "
+            "the result ..."
+        )
+    with announced(message), interruptible():
+        yield
 
 
 @contextlib.contextmanager

@@ -70,9 +70,8 @@ def fill_pairs(key: np.uint64, purpose: np.uint64, step: np.uint64, u: Array, v:
 
 
 @entry
-def fill_from_python(source_hash: str) -> Callable[..., None]:
-    def fill(key: np.uint64, purpose: np.uint64, step: np.uint64, u: Array, v: Array) -> None:
-        _ = source_hash
-        fill_pairs(key, purpose, step, u, v)
-
-    return fill
+def fill_from_python(
+    key: np.uint64, purpose: np.uint64, step: np.uint64, u: Array, v: Array
+) -> None:
+    """Fill u and v, called from Python."""
+    fill_pairs(key, purpose, step, u, v)

@@ -5,8 +5,6 @@ This module loads the compiler. `Recursion.iterate` imports it only if that is l
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from neurotron._jit import entry, inline
@@ -22,17 +20,10 @@ _bound_after, _best_step = inline(bound_after), inline(best_step)
 
 
 @entry
-def fill(source_hash: str) -> Callable[..., None]:
-    """Return the function that fills an array with bounds, starting from its first number."""
-
-    def fill(
-        eta: float, p: float, q: float, d2: float, d1: float, d0: float, deltas: Array
-    ) -> None:
-        _ = source_hash
-        for t in range(1, deltas.size):
-            delta = deltas[t - 1]
-            step = _best_step(delta, p, q, d2, d1, d0) if eta == SCHEDULED else eta
-            after = _bound_after(delta, step, p, q, d2, d1, d0)
-            deltas[t] = after if after < np.inf else np.inf  # inf − inf is not a number
-
-    return fill
+def fill(eta: float, p: float, q: float, d2: float, d1: float, d0: float, deltas: Array) -> None:
+    """Fill an array with bounds, starting from its first number."""
+    for t in range(1, deltas.size):
+        delta = deltas[t - 1]
+        step = _best_step(delta, p, q, d2, d1, d0) if eta == SCHEDULED else eta
+        after = _bound_after(delta, step, p, q, d2, d1, d0)
+        deltas[t] = after if after < np.inf else np.inf  # inf − inf is not a number

@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from neurotron._types import Array, Index
-from neurotron.engine.compiled.respond import Gates
+from neurotron.attacks import Attack
+from neurotron.engine.compiled.rules import Rule
 
-__all__ = [
-    "DIRECTIONS",
-    "EXTERNAL",
-    "FIRST_GRADIENT",
-    "SENSING",
-    "ArmBlocks",
-    "Batches",
-    "ExternalBatches",
-    "Projections",
-    "Scratch",
-]  # fmt: skip
-
-DIRECTIONS = ("sensing", "gradient", "first_gradient")
-SENSING, FIRST_GRADIENT = DIRECTIONS.index("sensing"), DIRECTIONS.index("first_gradient")
-EXTERNAL = -1
-"""The code of a law whose inputs are drawn outside the loop."""
+__all__ = ["ArmBlocks", "Batches", "ExternalBatches", "Kind", "Projections", "Scratch"]
 
 
 class Batches(NamedTuple):
     """The parameters from which batches are drawn."""
 
     key: np.uint64
-    law: int
-    """Code of the law's formula, EXTERNAL if inputs are drawn outside the loop."""
+    law: Callable[..., Any] | None
+    """The law's formula; None if inputs are drawn outside the loop."""
     scale: float
     shape: float
     correlation: Array
@@ -40,12 +27,15 @@ class Batches(NamedTuple):
     latent: Index
     """0 … m − 1."""
     noise: float
+    labelled: bool
+    """Whether the loop computes the labels itself, from the inputs."""
 
 
 class ExternalBatches(NamedTuple):
-    """Batches drawn outside the loop, from step `first` on; parts drawn inside have no rows."""
+    """Batches drawn outside the loop; parts that are drawn inside have no rows."""
 
-    first: int
+    first: Index
+    """The step of the first row, (1,)."""
     inputs: Array
     """(steps, b n)."""
     labels: Array
@@ -65,38 +55,39 @@ class Projections(NamedTuple):
     """Columns of basis matrix l, (L, r); columns of the input itself if the basis is windows."""
     sensing: Index
     """Columns of each sensing matrix, (matrices, r)."""
-    gates: Gates
     true_weights: Array
     """(r,); empty if they are not known."""
 
 
-class ArmBlocks(NamedTuple):
-    """Arms in blocks of eight; values with one number per block are common to its arms."""
+class Kind(NamedTuple):
+    """What all arms of a block have in common."""
 
+    direction: str
+    """As in `Trainer.direction`."""
+    sensing: int
+    """Which sensing matrix gives the direction, or the attack's probes."""
+    attack: type[Attack]
+    rule: Rule
+    """The trainer's formulas."""
+    weighting: int
+    """Which row of `Scratch.counts` is used."""
+    averaging: bool
+
+
+class ArmBlocks(NamedTuple):
+    """Arms in blocks of eight."""
+
+    kinds: list[Kind]
     weights: Array
     """(blocks, 8 r): number 8 j + a is weight j of lane a."""
     average: Array
     """The average of the weights so far, for blocks that average, (blocks, 8 r)."""
     since: Index
     """The step from which a lane averages, (blocks, 8)."""
-    averaging: Index
-    """Whether a block averages."""
     stopped_at: Index
     """Step at which a lane diverged, −1 while it runs, (blocks, 8)."""
     memory: Array
     """State of each lane's trainer, (blocks, 8, numbers); a shorter state is padded with zeros."""
-    direction: Index
-    sensing: Index
-    """Which sensing matrix gives a block's direction, or its probes."""
-    attack: Index
-    rule: Index
-    """Code of the trainer's formulas."""
-    observes: Index
-    """Whether these formulas observe the batch."""
-    weighting: Index
-    """Which row of `Scratch.counts` a block uses."""
-    query_fields: Index
-    """Whether a block's attack uses a field of the query, (blocks, 10)."""
     bound: Array
     """θ, flat: (blocks, 8 b); the next three have the same shape."""
     probability: Array
@@ -117,6 +108,8 @@ class ArmBlocks(NamedTuple):
 class Scratch(NamedTuple):
     """Working memory, allocated once. Arrays are flat unless a shape is given."""
 
+    clock: Index
+    """The present step, (1,)."""
     u: Array
     v: Array
     drawn: Array
@@ -152,3 +145,5 @@ class Scratch(NamedTuple):
     weight: Array
     move: Array
     """(8 r,)."""
+    shown: Array
+    """Error and loss of each lane when they were last recorded: first all errors, (blocks, 16)."""

@@ -7,9 +7,8 @@ import numpy as np
 from neurotron._types import Array, Index
 from neurotron.data.base import draw_batch, draw_inputs
 from neurotron.engine.compiled import formulas, layout
-from neurotron.engine.compiled.arrays import EXTERNAL, ExternalBatches
 from neurotron.engine.compiled.lanes import LANES
-from neurotron.engine.compiled.step import advance
+from neurotron.engine.compiled.step import Step
 from neurotron.engine.recording import Records
 from neurotron.engine.setup import Setup
 from neurotron.laws import Correlated
@@ -18,10 +17,6 @@ from neurotron.problem import Problem
 from neurotron.trainers import Arm
 
 __all__ = ["CompiledCohort", "obstacle"]
-
-EXTERNAL_NUMBERS = 2**20
-"""About how many input numbers are passed to the loop at once."""
-
 
 def obstacle(problem: Problem, arm: Arm) -> str:
     """Return why an arm cannot run compiled, "" if it can: all its parts must be built in."""
@@ -43,12 +38,20 @@ class CompiledCohort:
     def __init__(self, setup: Setup) -> None:
         self.problem, arms, _, self.stream, self.state = setup
         self.batches = layout.batches_of(setup)
-        self.projections, sensing = layout.projections_of(setup)
+        projections, sensing = layout.projections_of(setup)
         self.arm_blocks, lanes = layout.arm_blocks_of(setup, sensing)
-        self.scratch = layout.scratch_of(setup, self.batches, self.projections, self.arm_blocks)
+        self.scratch = layout.scratch_of(setup, self.batches, projections, self.arm_blocks)
+        self.external = layout.external_of(self.batches, self.scratch)
+        self.program = Step(
+            network=setup.problem.network,
+            batches=self.batches,
+            external=self.external,
+            projections=projections,
+            arm_blocks=self.arm_blocks,
+            scratch=self.scratch,
+        ).program()
         self.places = np.empty(len(arms), dtype=np.intp)
         self.places[lanes] = np.arange(lanes.size).reshape(lanes.shape)
-        self.external_steps = max(1, EXTERNAL_NUMBERS // self.scratch.latent.size)
 
     def compile(self) -> None:
         """Compile now, or load from disk, so that the first step does not wait for it."""
@@ -57,33 +60,32 @@ class CompiledCohort:
     def advance(self, stop: int, due: Index) -> Records:
         """Train up to step `stop`; record the steps `due`, which may include `stop`."""
         records = []
+        at_once = len(self.external.inputs)
         while True:
             start = self.state.step
-            end = stop if self.batches.law != EXTERNAL else min(stop, start + self.external_steps)
+            end = min(stop, start + at_once) if at_once else stop
             here = due[(due >= start) & ((due < end) | (due == stop) & (end == stop))]
             records.append(self._advance(start, end, here))
             if end == stop:
                 return Records.joined(records)
 
     def _advance(self, start: int, stop: int, due: Index) -> Records:
-        shape = (len(due), *self.arm_blocks.stopped_at.shape)
-        errors, losses = np.empty(shape), np.empty(shape)
-        external = self._external_batches(start, stop + (stop in due))
-        advance(
-            start, stop, due, self.batches, external, self.projections, self.arm_blocks,
-            self.scratch, errors, losses,
-        )  # fmt: skip
-        self.state.step = stop
         arm_blocks = self.arm_blocks
+        records = np.empty((len(due), *self.scratch.shown.shape))
+        self._draw_external(start, stop + (stop in due))
+        self.program.run(start, stop, due, arm_blocks.stopped_at, records)
+        self.state.step = stop
         self.state.weights[:] = self._filters(arm_blocks.weights)
-        shown = np.where(arm_blocks.averaging[:, None] > 0, arm_blocks.average, arm_blocks.weights)
+        averaging = np.array([kind.averaging for kind in arm_blocks.kinds])
+        shown = np.where(averaging[:, None], arm_blocks.average, arm_blocks.weights)
         self.state.average[:] = self._filters(shown)
-        self.state.stopped_at[:] = self.arm_blocks.stopped_at.ravel()[self.places]
-        rows = self.arm_blocks.memory[self.places // LANES, self.places % LANES]
+        self.state.stopped_at[:] = arm_blocks.stopped_at.ravel()[self.places]
+        rows = arm_blocks.memory[self.places // LANES, self.places % LANES]
         for arm, numbers in enumerate(self.state.memory):
             self.state.memory[arm] = tuple(rows[arm, : len(numbers)].tolist())
         known = self.problem.true_weights is not None
-        return Records(due, self._by_arm(errors) if known else None, self._by_arm(losses))
+        errors, losses = self._by_arm(records[..., :LANES]), self._by_arm(records[..., LANES:])
+        return Records(due, errors if known else None, losses)
 
     def _filters(self, blocks: Array) -> Array:
         """Return the filters of blocks (blocks, 8 r) by arm, (r, arms)."""
@@ -93,21 +95,24 @@ class CompiledCohort:
     def _by_arm(self, records: Array) -> Array:
         return records.reshape(len(records), self.arm_blocks.stopped_at.size)[:, self.places]
 
-    def _external_batches(self, start: int, stop: int) -> ExternalBatches:
-        """Return the parts of batches `start` … `stop` − 1 that the loop cannot draw itself."""
-        b, width = self.scratch.latent.shape
-        wanted = range(start, stop) if self.batches.law == EXTERNAL else range(0)
-        inputs = np.empty((len(wanted), b * width))
-        if layout.draws_itself(self.problem.data):
-            law = self.problem.law
-            base = law.base if type(law) is Correlated else law
-            for i, step in enumerate(wanted):
-                inputs[i] = draw_inputs(base, self.stream, step, b, width).ravel()
-            return ExternalBatches(start, inputs, np.empty((0, b)), np.empty((0, b)))
-        labels, counts = np.empty((len(wanted), b)), np.ones((len(wanted), b))
-        for i, step in enumerate(wanted):
-            batch = draw_batch(self.problem.data, self.problem.network, self.stream, step, b)
-            inputs[i], labels[i] = batch.inputs.ravel(), batch.labels
-            if batch.counts is not None:
-                counts[i] = batch.counts
-        return ExternalBatches(start, inputs, labels, counts)
+    def _draw_external(self, start: int, stop: int) -> None:
+        """Draw the parts of batches `start` … `stop` − 1 that the loop cannot draw itself."""
+        if self.batches.law is not None:
+            return
+        self.external.first[0] = start
+        for i, step in enumerate(range(start, stop)):
+            if self.batches.labelled:
+                self.external.inputs[i] = self._inputs(step)
+            else:
+                self._draw_batch(i, step)
+
+    def _inputs(self, step: int) -> Array:
+        law, (b, width) = self.problem.law, self.scratch.latent.shape
+        base = law.base if type(law) is Correlated else law
+        return draw_inputs(base, self.stream, step, b, width).ravel()
+
+    def _draw_batch(self, i: int, step: int) -> None:
+        b = len(self.scratch.latent)
+        batch = draw_batch(self.problem.data, self.problem.network, self.stream, step, b)
+        self.external.inputs[i], self.external.labels[i] = batch.inputs.ravel(), batch.labels
+        self.external.counts[i] = 1.0 if batch.counts is None else batch.counts

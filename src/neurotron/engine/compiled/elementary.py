@@ -12,11 +12,10 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-from numba.extending import overload
 from numpy.polynomial import Chebyshev, Polynomial
 
 from neurotron import _formula
-from neurotron._jit import inline, jit
+from neurotron._jit import implements, inline, jit
 
 TURN = 2.0 * math.pi
 LOG_2 = math.log(2.0)
@@ -61,7 +60,7 @@ def _polynomial(coefficients: tuple[float, ...], z: float) -> float:
     return total
 
 
-@overload(_formula.select)
+@implements(_formula.select)
 def _select(condition: Any, a: Any, b: Any) -> Any:
     def select(condition: Any, a: Any, b: Any) -> Any:
         return a if condition else b
@@ -69,7 +68,7 @@ def _select(condition: Any, a: Any, b: Any) -> Any:
     return select
 
 
-@overload(_formula.log, inline="always")
+@implements(_formula.log, inline="always")
 def _log(u: Any) -> Any:
     def log(u: Any) -> Any:
         """U = 2^k m with m in [√½, √2): log u = k log 2 + 2 artanh((m − 1)/(m + 1))."""
@@ -83,7 +82,7 @@ def _log(u: Any) -> Any:
     return log
 
 
-@overload(_formula.expm1, inline="always")
+@implements(_formula.expm1, inline="always")
 def _expm1(x: Any) -> Any:
     def expm1(x: Any) -> Any:
         """With x = k log 2 + y, |y| ≤ (log 2)/2: eˣ − 1 = 2^k (e^y − 1) + (2^k − 1)."""
@@ -104,7 +103,7 @@ def _quarter(v: float) -> tuple[float, float]:
     return quarter, (v - 0.25 * quarter) * TURN
 
 
-@overload(_formula.cos_turn, inline="always")
+@implements(_formula.cos_turn, inline="always")
 def _cos_turn(v: Any) -> Any:
     def cos_turn(v: Any) -> Any:
         quarter, x = _quarter(v)
@@ -115,7 +114,7 @@ def _cos_turn(v: Any) -> Any:
     return cos_turn
 
 
-@overload(_formula.sin_turn, inline="always")
+@implements(_formula.sin_turn, inline="always")
 def _sin_turn(v: Any) -> Any:
     def sin_turn(v: Any) -> Any:
         quarter, x = _quarter(v)

@@ -12,16 +12,15 @@ from neurotron.attacks.query import parameters_of, position_signs, probe_vectors
 from neurotron.data import Data, Simulated
 from neurotron.engine.compiled import formulas
 from neurotron.engine.compiled.arrays import (
-    DIRECTIONS,
-    EXTERNAL,
     ArmBlocks,
     Batches,
+    ExternalBatches,
+    Kind,
     Projections,
     Scratch,
 )
 from neurotron.engine.compiled.lanes import LANES
-from neurotron.engine.compiled.respond import gates_of
-from neurotron.engine.compiled.rules import RULES, rule_of
+from neurotron.engine.compiled.rules import rule_of
 from neurotron.engine.setup import Setup
 from neurotron.engine.state import divergence_limit
 from neurotron.laws import Correlated
@@ -31,7 +30,10 @@ from neurotron.networks.basis import Windows
 from neurotron.problem import Problem
 from neurotron.trainers import Arm, NeuroTron
 
-__all__ = ["arm_blocks_of", "batches_of", "draws_itself", "projections_of", "scratch_of"]
+__all__ = ["arm_blocks_of", "batches_of", "external_of", "projections_of", "scratch_of"]
+
+EXTERNAL_NUMBERS = 2**20
+"""About how many input numbers are passed to the loop at once."""
 
 HONEST = Constant(bound=0.0, probability=0.0)
 
@@ -42,19 +44,32 @@ def batches_of(setup: Setup) -> Batches:
     base, mixing = law, np.empty((0, 0))
     if type(law) is Correlated:
         base, mixing = law.base, law.matrix.T
-    if not draws_itself(setup.problem.data):
-        return Batches(key, EXTERNAL, 1.0, 0.0, np.empty((0, 0)), np.arange(0), 0.0)
+    if not _draws_itself(setup.problem.data):
+        return Batches(key, None, 1.0, 0.0, np.empty((0, 0)), np.arange(0), 0.0, False)
     noise, latent = float(setup.problem.noise), np.arange(len(mixing))
-    code, scale, shape = EXTERNAL, 1.0, 0.0
+    formula, scale, shape = None, 1.0, 0.0
     if type(base) in formulas.LAWS:
         assert isinstance(base, ScaledLaw)
-        code, scale, shape = formulas.LAW_FORMULAS.index(base.formula), base.scale, base.shape
-    return Batches(key, code, scale, shape, _in_blocks(mixing), latent, noise)
+        formula, scale, shape = base.formula, float(base.scale), float(base.shape)
+    return Batches(key, formula, scale, shape, _in_blocks(mixing), latent, noise, True)
 
 
-def draws_itself(data: Data) -> bool:
+def _draws_itself(data: Data) -> bool:
     """Return whether the loop can compute the labels itself, from the inputs it draws."""
     return type(data) is Simulated and not data.law.corrupted
+
+
+def external_of(batches: Batches, scratch: Scratch) -> ExternalBatches:
+    """Return the memory for what the loop cannot draw itself, for as many steps as pass at once."""
+    b, width = scratch.latent.shape
+    steps = max(1, EXTERNAL_NUMBERS // scratch.latent.size) if batches.law is None else 0
+    rows = 0 if batches.labelled else steps
+    return ExternalBatches(
+        first=np.zeros(1, dtype=np.intp),
+        inputs=np.empty((steps, b * width)),
+        labels=np.empty((rows, b)),
+        counts=np.empty((rows, b)),
+    )
 
 
 # ---- matrices ------------------------------------------------------------------------------------
@@ -76,7 +91,6 @@ def projections_of(setup: Setup) -> tuple[Projections, list[int]]:
         inputs=np.arange(n),
         basis=basis.index.copy() if isinstance(basis, Windows) else columns[of_basis],
         sensing=columns,
-        gates=gates_of(network),
         true_weights=np.array([] if true_weights is None else true_weights),
     )
     return projections, of_arm
@@ -122,20 +136,19 @@ def arm_blocks_of(setup: Setup, sensing: Sequence[int]) -> tuple[ArmBlocks, Inde
     """Return the arms in blocks of eight, and which arm each lane holds, (blocks, 8)."""
     problem, arms, batch_size, _, state = setup
     attacks = [HONEST if arm.attack is None else arm.attack for arm in arms]
-    keys = [
-        (
-            DIRECTIONS.index(arm.trainer.direction),
-            row,
-            formulas.ATTACKS.index(type(attack)),
-            RULES.index(rule_of(type(arm.trainer))),
-            int(arm.trainer.weighting is not None),
-            int(arm.trainer.averaging),
+    kinds = [
+        Kind(
+            direction=arm.trainer.direction,
+            sensing=row,
+            attack=type(attack),
+            rule=rule_of(type(arm.trainer)),
+            weighting=int(arm.trainer.weighting is not None),
+            averaging=bool(arm.trainer.averaging),
         )
         for arm, attack, row in zip(arms, attacks, sensing, strict=True)
     ]
-    lanes = _blocks(keys)
-    direction, row, attack_code, rule, weighting, averaging = np.array(keys)[lanes[:, 0]].T.copy()
-    references, impersonated = _references(problem, attacks, draws_itself(problem.data))
+    lanes = _blocks(kinds)
+    references, impersonated = _references(problem, attacks, _draws_itself(problem.data))
     rate = [float(arm.trainer.step_size) / batch_size for arm in arms]
 
     def flat(values: Sequence[float] | Array) -> Array:
@@ -145,21 +158,12 @@ def arm_blocks_of(setup: Setup, sensing: Sequence[int]) -> tuple[ArmBlocks, Inde
         return columns[:, lanes].transpose(1, 0, 2).reshape(len(lanes), -1)
 
     return ArmBlocks(
+        kinds=[kinds[arm] for arm in lanes[:, 0]],
         weights=filters(state.weights),
         average=filters(state.average),
         since=np.array([stage.since for stage in state.stages])[lanes],
-        averaging=averaging,
         stopped_at=state.stopped_at[lanes],
         memory=_rows(state.memory)[lanes],
-        direction=direction,
-        sensing=row,
-        attack=attack_code,
-        rule=rule,
-        observes=np.array([RULES[code].observes for code in rule]),
-        weighting=weighting,
-        query_fields=np.array(
-            [[name in attacks[arm].query_fields for name in Query._fields] for arm in lanes[:, 0]]
-        ),
         bound=flat([attack.bound for attack in attacks]),
         probability=flat([attack.probability for attack in attacks]),
         parameter=flat(parameters_of(attacks)),
@@ -217,7 +221,7 @@ def scratch_of(
     n = network.n_inputs
     noise_pairs = -(-b // 2)
     width = n if batches.latent.size == 0 else batches.latent.size
-    if batches.law == EXTERNAL:
+    if batches.law is None:
         pairs, drawn = noise_pairs, np.empty(b * width)
     else:
         pairs = setup.problem.law.pairs(b, n)
@@ -232,6 +236,7 @@ def scratch_of(
         return np.empty((*rows, b * LANES))
 
     return Scratch(
+        clock=np.zeros(1, dtype=np.intp),
         u=np.empty(pairs),
         v=np.empty(pairs),
         drawn=drawn,
@@ -245,7 +250,7 @@ def scratch_of(
         chosen=np.empty(b),
         noise=np.empty(2 * noise_pairs),
         flat_coin=flat(),
-        counts=np.ones((1 + arm_blocks.weighting.max(), b * LANES)),
+        counts=np.ones((1 + max(kind.weighting for kind in arm_blocks.kinds), b * LANES)),
         reference_output=flat(len(arm_blocks.references)),
         queries=queries,
         responses=flat(len(network.basis)),
@@ -254,4 +259,5 @@ def scratch_of(
         length=flat(),
         weight=flat(),
         move=np.empty(network.filter_size * LANES),
+        shown=np.empty((len(arm_blocks.kinds), 2 * LANES)),
     )

@@ -1,6 +1,7 @@
 """Elementwise loops of a step that are part of the engine, not of a formula.
 
-All arrays are flat: number 8 i + a belongs to sample (or weight) i and lane a.
+`clock` contains the present step as its only number. All other arrays are flat: number
+8 i + a belongs to sample (or weight) i and lane a.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from neurotron._jit import inline, jit
+from neurotron._philox import fill_pairs
 from neurotron._types import Array, Index
 from neurotron.engine import weighting
 from neurotron.engine.compiled import elementary  # noqa: F401  (compiles what formulas call)
@@ -20,17 +22,21 @@ __all__ = [
     "copy",
     "distances",
     "fill",
+    "fill_uniforms",
+    "fill_with_step",
     "gather_lanes",
     "mean_squares",
     "multiply",
     "norms",
     "repeat_first",
+    "show_divergence",
     "smallest",
     "spread",
     "squared_lengths",
     "subtract_each",
     "sum_into_first",
     "take_move",
+    "take_row",
     "times_inverse_square",
 ]  # fmt: skip
 
@@ -43,6 +49,32 @@ def fill(values: Array, number: float) -> None:
     """Set every number."""
     for e in range(values.size):
         values[e] = number
+
+
+@jit
+def fill_uniforms(key: np.uint64, purpose: np.uint64, clock: Index, u: Array, v: Array) -> None:
+    """Fill u and v with the pairs of uniforms of the present step."""
+    fill_pairs(key, purpose, np.uint64(clock[0]), u, v)
+
+
+@jit
+def fill_with_step(clock: Index, values: Array) -> None:
+    """Set every number to the present step."""
+    fill(values, float(clock[0]))
+
+
+@jit
+def take_row(rows: Array, first: Index, clock: Index, out: Array) -> None:
+    """Set out = the row of the present step, where the first row belongs to step ``first[0]``."""
+    copy(rows[clock[0] - first[0]], out)
+
+
+@jit
+def show_divergence(stopped_at: Index, shown: Array) -> None:
+    """Set what is shown of diverged lanes to infinity, and also what is not a number."""
+    for e in range(shown.size):
+        if stopped_at[e % LANES] >= 0 or np.isnan(shown[e]):
+            shown[e] = np.inf
 
 
 @jit
@@ -192,7 +224,7 @@ def mean_squares(values: Array, counts: Array, out: Array) -> None:
 
 
 @jit
-def take_move(weights: Array, move: Array, stopped_at: Index, step: int, limit: float) -> None:
+def take_move(weights: Array, move: Array, stopped_at: Index, clock: Index, limit: float) -> None:
     """Add the move to the weights of every running lane; stop lanes that exceed the limit."""
     troubles = 0
     for e in range(move.size):
@@ -203,7 +235,7 @@ def take_move(weights: Array, move: Array, stopped_at: Index, step: int, limit: 
     if troubles == 0:
         copy(move, weights)
     else:
-        _take_each(weights, move, stopped_at, step, limit)
+        _take_each(weights, move, stopped_at, clock[0], limit)
 
 
 @jit
@@ -221,12 +253,12 @@ def _take_each(weights: Array, moved: Array, stopped_at: Index, step: int, limit
 
 @jit
 def add_to_average(
-    weights: Array, average: Array, since: Index, stopped_at: Index, step: int
+    weights: Array, average: Array, since: Index, stopped_at: Index, clock: Index
 ) -> None:
-    """Add the weights after update `step` to the average of every running lane."""
+    """Add the weights after this step's update to the average of every running lane."""
     for lane in range(LANES):
         if stopped_at[lane] >= 0:
             continue
-        share = _newest_share(step + 1.0 - since[lane])
+        share = _newest_share(clock[0] + 1.0 - since[lane])
         for e in range(lane, weights.size, LANES):
             average[e] += share * (weights[e] - average[e])

@@ -10,41 +10,20 @@ responses of M and C, and m the number of pairs whose two gates agree (f|v| belo
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator
 
 import numpy as np
 
 from neurotron._jit import inline, jit
 from neurotron._types import Array
 from neurotron.engine.compiled.loops import fill
+from neurotron.engine.compiled.program import Call
 from neurotron.networks import FilterNetwork
 
-__all__ = ["Gates", "gates_of", "respond"]
+__all__ = ["is_symmetric", "respond"]
 
-PLAIN, MIXED, SYMMETRIC = range(3)
-
-
-class Gates(NamedTuple):
-    """How the gates of a network are made from its basis."""
-
-    form: int
-    mix: Array
-    """(k, L), used by the mixed form."""
-    share: Array
-    """q / k, shape (k,)."""
-    leak: float
-
-
-def gates_of(network: FilterNetwork) -> Gates:
-    """Return the gates of a network in the fastest form that describes them."""
-    if network.mix is None:
-        form, mix = PLAIN, np.empty((0, 0))
-    else:
-        form, mix = (SYMMETRIC if _is_symmetric(network) else MIXED), network.mix
-    return Gates(form, np.array(mix), np.array(network.share), float(network.leak))
-
-
-def _is_symmetric(network: FilterNetwork) -> bool:
+def is_symmetric(network: FilterNetwork) -> bool:
+    """Return whether the gates are the pairs M ± f C with equal outer weights."""
     mix = network.mix
     if mix is None or mix.shape[1] != 2 or len(mix) % 2:
         return False
@@ -57,30 +36,30 @@ def _is_symmetric(network: FilterNetwork) -> bool:
     )
 
 
-@inline
 def respond(
-    gates: Gates,
+    network: FilterNetwork,
     responses: Array,
     output: Array,
     slopes: bool,
     coefficients: Array,
     total: Array,
     slope: Array,
-) -> None:
-    """Set output (e,) and coefficients (L, e) from responses (L, e).
+) -> Iterator[Call]:
+    """Yield the calls that set output (e,) and coefficients (L, e) from responses (L, e).
 
     Without `slopes` the coefficients are not valid. `total` and `slope` are working memory.
     """
-    if gates.form == PLAIN:
-        _plain(gates.share, gates.leak, responses, output, coefficients)
-    elif gates.form == MIXED:
-        _mixed(gates.mix, gates.share, gates.leak, responses, output, coefficients, total, slope)
+    share, leak = np.array(network.share), float(network.leak)
+    if network.mix is None:
+        yield _plain, share, leak, responses, output, coefficients
+    elif not is_symmetric(network):
+        mix = np.array(network.mix)
+        yield _mixed, mix, share, leak, responses, output, coefficients, total, slope
     else:
-        share, leak, half = gates.share[0], gates.leak, 0.5 * gates.share.size
-        s, v = responses[0], responses[1]
-        _symmetric_output(share, leak, half, s, v, output)
+        each, half, (s, v) = float(share[0]), 0.5 * share.size, responses
+        yield _symmetric_output, each, leak, half, s, v, output
         if slopes:
-            _symmetric_slopes(share, leak, half, s, v, coefficients[0], coefficients[1])
+            yield _symmetric_slopes, each, leak, half, s, v, *coefficients
 
 
 @jit

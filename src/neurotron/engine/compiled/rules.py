@@ -1,25 +1,26 @@
-"""The formulas of the built-in trainers as compiled kernels.
+"""The formulas of the built-in trainers as compiled loops.
 
-Trainers with the same formulas have the same code, whatever their direction. Between steps, a state
-is a row of numbers; inside a kernel it is a tuple of known size, as formulas expect.
+Trainers with the same formulas have the same loops, whatever their direction. Between steps, a state
+is a row of numbers; inside a loop it is a tuple of known size, as formulas expect.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 from numba.extending import register_jitable
 from numba.np.unsafe.ndarray import to_fixed_tuple
 
-from neurotron._jit import inline, jit
+from neurotron._jit import inline
 from neurotron._types import Array, Index
-from neurotron.engine.compiled.formulas import TRAINERS, Kernel, switch
+from neurotron.engine.compiled.formulas import Loop, named
 from neurotron.engine.compiled.lanes import LANES
 from neurotron.theory.one_step import best_step, bound_after
 from neurotron.trainers import Trainer
 
-__all__ = ["RULES", "Rule", "Samples", "adapt", "adapt_kernel", "rule_of", "weigh", "weigh_kernel"]
+__all__ = ["Rule", "adapt_loop", "rule_of", "weigh_loop"]
 
 for helper in (best_step, bound_after):  # functions that formulas call
     register_jitable(helper)
@@ -37,14 +38,6 @@ class Rule(NamedTuple):
     def observes(self) -> bool:
         """Whether the state depends on the batch."""
         return self.size > 0 and self.observe is not Trainer.observe
-
-
-class Samples(NamedTuple):
-    """The values of a batch that a trainer may observe, flat."""
-
-    residual: Array
-    length: Array
-    """Not valid for a trainer that does not observe."""
 
 
 def rule_of(kind: type[Trainer]) -> Rule:
@@ -85,24 +78,23 @@ def _adder(size: int) -> Callable[..., tuple[float, ...]]:
     return add
 
 
-# ---- kernels -------------------------------------------------------------------------------------
+# ---- loops ---------------------------------------------------------------------------------------
 
 
-def weigh_kernel(rule: Rule) -> Kernel:
-    """Return the kernel that sets weight = influence of the residual · sample weight · η/b."""
+@cache
+def weigh_loop(rule: Rule) -> Loop:
+    """Return the loop that sets weight = influence of the residual · sample weight · η/b."""
     influence, read = inline(rule.influence), _reader(rule.size)
     if rule.size == 0:
 
-        @jit
         def weigh(
             memory: Array, residual: Array, counts: Array, rate: Array, weight: Array
         ) -> None:
             for e in range(weight.size):
                 weight[e] = influence(residual[e], ()) * counts[e] * rate[e]
 
-        return weigh
+        return named(weigh, rule.influence)
 
-    @jit
     def weigh_by_state(
         memory: Array, residual: Array, counts: Array, rate: Array, weight: Array
     ) -> None:
@@ -111,33 +103,36 @@ def weigh_kernel(rule: Rule) -> Kernel:
             for e in range(lane, weight.size, LANES):
                 weight[e] = influence(residual[e], state) * counts[e] * rate[e]
 
-    return weigh_by_state
+    return named(weigh_by_state, rule.influence)
 
 
-def adapt_kernel(rule: Rule) -> Kernel:
-    """Return the kernel that updates the state of every running lane from its observations."""
-    if rule.size == 0:
-        return inline(lambda step, memory, stopped_at, samples, counts: None)
+@cache
+def adapt_loop(rule: Rule) -> Loop:
+    """Return the loop that updates the state of every running lane from its observations.
+
+    `length` is not valid for a trainer that does not observe.
+    """
     observe, adapt = inline(rule.observe), inline(rule.adapt)
     observed = len(rule.observe(1.0, 1.0, (1.0,) * rule.size))
     read, write, add = _reader(rule.size), _writer(rule.size), _adder(observed)
     nothing = (0.0,) * observed
 
-    @jit
-    def learn(step: int, memory: Array, stopped_at: Index, samples: Samples, counts: Array) -> None:
+    def learn(
+        clock: Index,
+        memory: Array,
+        stopped_at: Index,
+        residual: Array,
+        length: Array,
+        counts: Array,
+    ) -> None:
         share = LANES / counts.size
         for lane in range(LANES):
             if stopped_at[lane] >= 0:
                 continue
             state, total = read(memory[lane]), nothing
             for e in range(lane, counts.size, LANES):
-                seen = observe(samples.residual[e], samples.length[e], state)
+                seen = observe(residual[e], length[e], state)
                 total = add(total, counts[e], seen)
-            write(adapt(state, add(nothing, share, total), step), memory[lane])
+            write(adapt(state, add(nothing, share, total), clock[0]), memory[lane])
 
-    return learn
-
-
-RULES = list(dict.fromkeys(rule_of(kind) for kind in TRAINERS))
-weigh = switch([weigh_kernel(rule) for rule in RULES])
-adapt = switch([adapt_kernel(rule) for rule in RULES])
+    return named(learn, rule.observe, rule.adapt)
