@@ -81,10 +81,13 @@ class KeptCode(FunctionCache):
         self._cache_file = IndexDataCacheFile(self.cache_path, name, self.fingerprint)
 
     def load_overload(self, *arguments: Any) -> Any:
-        """Return the code that is kept on disk; None if none can be read."""
+        """Return the code that is kept on disk; None if none can be read.
+
+        Unlike numba's own function, it does not first load everything that compiling would need.
+        """
         found = None
         try:
-            found = super().load_overload(*arguments)
+            found = self._load_overload(*arguments)
         except Exception:  # unpickling damaged code raises anything
             with contextlib.suppress(Exception):
                 self.flush()
@@ -113,7 +116,7 @@ def _kept(function: Any) -> KeptCode | None:
 
 
 def entry(function: F) -> F:
-    """Compile `function` for Python on its first call, and keep it on disk. It must not allocate.
+    """Compile `function` for Python on its first call, and keep it on disk. It must not allocate, nor return a value.
 
     A message is shown while it is being compiled.
     """
@@ -126,23 +129,26 @@ class Entry:
     def __init__(self, function: Any) -> None:
         self.function = function
         self.first = threading.Lock()
+        self.ready = False
         self.kept: KeptCode | None = None
 
-    def __call__(self, *arguments: Any) -> Any:
-        if not self.function.signatures:
+    def __call__(self, *arguments: Any) -> None:
+        if not self.ready:
             with self.first, contextlib.ExitStack() as told:
                 self._prepare(told)
-                return self.function(*arguments)
-        return self.function(*arguments)
+                self.function(*arguments)
+                self.ready = True
+            return
+        self.function(*arguments)
 
     def _prepare(self, told: contextlib.ExitStack) -> None:
         self.kept = _kept(self.function.py_func)
         if self.kept is None:
-            told.enter_context(compiling(1, keeps=False))
+            told.enter_context(compiling(self))
             return
         told.enter_context(interruptible())  # to load kept code can take long, too
         self.function._cache = self.kept
-        self.kept.missing = lambda: told.enter_context(compiling(1, keeps=True))
+        self.kept.missing = lambda: told.enter_context(compiling(self))
 
 
 # ---- functions that compiled functions call by their address -------------------------------------
@@ -154,30 +160,31 @@ class Compiled:
     It is compiled on its own, once, whoever calls it. It must return nothing, and not allocate.
     """
 
-    def __init__(self, function: Any, signature: Any) -> None:
-        self.signature = signature
-        self.function = njit(**OPTIONS, **WITHOUT_WRAPPERS, **WITHOUT_COUNTS)(function)
-        self.kept = _kept(function)
+    def __init__(self, function: Any, kinds: tuple[Any, ...]) -> None:
+        self.kinds = kinds
+        self.function = njit(**OPTIONS, **WITHOUT_WRAPPERS, **WITHOUT_COUNTS)(function.py_func)
+        self.kept = _kept(function.py_func)
         self.code: Any = None
+        self.address = 0
+        """Where the code is in memory."""
 
     def load(self) -> bool:
         """Load the code from disk; return whether there is any."""
         if self.kept is not None and self.code is None:
-            self.code = self.kept.load_overload(self.signature.args, self.function.targetctx)
+            self._place(self.kept.load_overload(self.kinds, self.function.targetctx))
         return self.code is not None
 
     def compile(self) -> None:
         """Compile the function now, and keep the code on disk."""
-        self.function.compile(self.signature)
-        (self.code,) = self.function.overloads.values()
+        self.function.compile(self.kinds)
+        self._place(*self.function.overloads.values())
         if self.kept is not None:
-            self.kept.save_overload(self.signature.args, self.code)
+            self.kept.save_overload(self.kinds, self.code)
 
-    @property
-    def address(self) -> int:
-        """Return where the code is in memory."""
-        name = self.code.fndesc.llvm_func_name
-        return int(self.code.library.get_pointer_to_function(name))
+    def _place(self, code: Any) -> None:
+        self.code = code
+        if code is not None:
+            self.address = code.library.get_pointer_to_function(code.fndesc.llvm_func_name)
 
 
 # ---- while it is being compiled ------------------------------------------------------------------
@@ -187,11 +194,12 @@ SECONDS_EACH = 0.2
 
 
 @contextlib.contextmanager
-def compiling(count: int, *, keeps: bool) -> Iterator[None]:
-    """Say that so many functions are being compiled, and let Ctrl-C interrupt it."""
-    seconds = max(2, round(count * SECONDS_EACH))
-    what = f"neurotron: compiling {count} functions that this run needs"
-    if keeps:
+def compiling(*functions: Entry | Compiled) -> Iterator[None]:
+    """Say that functions are being compiled, and let Ctrl-C interrupt it."""
+    count = "a function" if len(functions) == 1 else f"{len(functions)} functions"
+    seconds = max(2, round(len(functions) * SECONDS_EACH))
+    what = f"neurotron: compiling {count} that this run needs"
+    if all(function.kept for function in functions):
         message = f"{what}, which happens once and takes about {seconds} seconds ..."
     else:
         message = (

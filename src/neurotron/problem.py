@@ -16,6 +16,7 @@ from neurotron._types import Array
 from neurotron.data import Data, Rows, Simulated
 from neurotron.laws import WEIGHTINGS, EvenMoments, Law
 from neurotron.networks import FilterNetwork, with_intercept
+from neurotron.networks.sensing import sensing_matrix
 
 __all__ = ["Problem"]
 
@@ -191,6 +192,31 @@ class Problem(Pickled):
         if weighting is None:
             return self.covariance
         return self.even_moments(weighting).covariance
+
+    def sensing_matrix(self, sensing: str | npt.ArrayLike, weighting: str | None = None) -> Array:
+        """Return the sensing matrix that a trainer's `sensing` describes, under its weighting."""
+        if not isinstance(sensing, str):
+            return self._find_sensing_matrix(sensing, weighting)
+        if (sensing, weighting) not in self._sensing_matrices:
+            found = self._find_sensing_matrix(sensing, weighting)
+            self._sensing_matrices[sensing, weighting] = found
+        return self._sensing_matrices[sensing, weighting]
+
+    @cached_property
+    def _sensing_matrices(self) -> dict[tuple[str, str | None], Array]:
+        return {}
+
+    def _find_sensing_matrix(self, sensing: str | npt.ArrayLike, weighting: str | None) -> Array:
+        covariance = self.weighted_covariance(weighting)
+        by_covariance = isinstance(sensing, str) and sensing in ("optimal", "polar")
+        if weighting and covariance is None and by_covariance:
+            raise _check.InputError(
+                f"sensing={sensing!r} needs E[xxᵀ/‖x‖²], which is not known for {self.law!r}: "
+                f"leave out weighting={weighting!r}, or use sensing='mean'"
+            )
+        helps = covariance is None and self.weighted_covariance("inverse-norm") is not None
+        remedy = "weighting='inverse-norm', " if helps else ""
+        return sensing_matrix(sensing, self.network, covariance, remedy)
 
     def initial_error(self, given: float | None = None) -> float:
         """Return ‖w_1 − w*‖; where w* is not known, the bound on it that is `given`."""

@@ -22,7 +22,7 @@ from tests.support.networks import networks
 
 import neurotron as nt
 from neurotron.attacks import AlternatingSign
-from neurotron.engine.compiled import cohort as compiled_cohort
+from neurotron.engine.compiled import program
 from neurotron.engine.compiled.cohort import obstacle
 
 STEPS = 300
@@ -308,7 +308,7 @@ def test_how_much_is_fed_at_once_does_not_matter(small_problem, monkeypatch, at_
     problem = nt.Problem.draw(small_problem.network, law, seed=1, noise=0.1)
     arms = all_arms(4)
     whole = nt.simulate(problem, arms, steps=100, batch_size=6, record=7)
-    monkeypatch.setattr("neurotron.engine.compiled.cohort.EXTERNAL_NUMBERS", at_once)
+    monkeypatch.setattr("neurotron.engine.compiled.layout.EXTERNAL_NUMBERS", at_once)
     parts = nt.simulate(problem, arms, steps=100, batch_size=6, record=7)
     assert_equal_runs(parts, whole, relative=0.0)
 
@@ -375,8 +375,8 @@ def test_the_loop_lets_other_threads_run(small_problem, monkeypatch):
 
     arms = [nt.Arm(nt.SGD(0.01))]
     nt.simulate(small_problem, arms, steps=1, batch_size=6, engine="compiled")
-    advance = compiled_cohort.advance
-    monkeypatch.setattr(compiled_cohort, "advance", asking)
+    advance = program._run
+    monkeypatch.setattr(program, "_run", asking)
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1000.0)
     try:

@@ -12,9 +12,10 @@ from numba import njit
 
 import neurotron as nt
 from neurotron import _formula
-from neurotron.engine.compiled import elementary, loops  # noqa: F401
+from neurotron.engine.compiled import elementary  # noqa: F401
 from neurotron.engine.compiled.products import add_transposed_product, product
-from neurotron.engine.compiled.respond import SYMMETRIC, gates_of, respond
+from neurotron.engine.compiled.program import Program
+from neurotron.engine.compiled.respond import is_symmetric, respond
 
 log, expm1, cos_turn, sin_turn, select = (
     _formula.log, _formula.expm1, _formula.cos_turn, _formula.sin_turn, _formula.select
@@ -62,14 +63,10 @@ def test_logarithm_and_circle_are_exact_to_a_few_units_in_the_last_place():
     np.testing.assert_array_equal(choices, np.where(u < 0.5, -u, 2.0))
 
 
-@njit
-def call_product(left, columns, right, out, width, at):
-    product(left, columns, right, out, width, at)
-
-
-@njit
-def call_add_transposed_product(left, columns, right, out):
-    add_transposed_product(left, columns, right, out)
+def run(*calls):
+    """Make compiled calls, once."""
+    program = Program(calls, [], clock=np.zeros(1, dtype=int), shown=np.empty((0, 16)))
+    program.run(0, 1, np.arange(0), np.empty((0, 8), dtype=int), np.empty((0, 0, 16)))
 
 
 @pytest.mark.parametrize("rows", [1, 3, 4, 7, 16])
@@ -78,26 +75,21 @@ def test_products_are_those_of_numpy(rows, size):
     draw = np.random.default_rng(rows * 10 + size)
     left, columns = draw.standard_normal((rows, 9)), draw.permutation(9)[:size]
     right, out = draw.standard_normal((size, 8)), np.full((rows, 20), 7.0)
-    call_product(left, columns, right.ravel(), out.reshape(-1), 20, 11)
+    run((product, left, columns, right.ravel(), out.reshape(-1), 20, 11))
     np.testing.assert_allclose(out[:, 11:19], left[:, columns] @ right, atol=1e-13)
     assert (out[:, :11] == 7.0).all()
     assert (out[:, 19] == 7.0).all()
     weights, total = draw.standard_normal((rows, 8)), draw.standard_normal((size, 8))
     expected = total + left[:, columns].T @ weights
     flat = total.ravel()
-    call_add_transposed_product(left, columns, weights.ravel(), flat)
+    run((add_transposed_product, left, columns, weights.ravel(), flat))
     np.testing.assert_allclose(flat.reshape(size, 8), expected, atol=1e-13)
-
-
-@njit(error_model="numpy")
-def respond_flat(gates, responses, output, coefficients, total, slope):
-    respond(gates, responses, output, True, coefficients, total, slope)
 
 
 def compiled_response(network, responses):
     output, total, slope = np.empty((3, responses.shape[1]))
     coefficients = np.empty_like(responses)
-    respond_flat(gates_of(network), responses, output, coefficients, total, slope)
+    run(*respond(network, responses, output, True, coefficients, total, slope))
     return output, coefficients
 
 
@@ -122,7 +114,7 @@ tiny = st.sampled_from([0.0, -0.0, 5e-324, -5e-324, 1e-300, 1.0, -1.0, 1e300])
 def test_the_closed_form_of_symmetric_gates_is_exact_at_ties(s, v, half, leak):
     """Whole numbers make gates s + f v exactly zero, where the slope is the leak."""
     network = nt.networks.symmetric(2, 1, 2 * half, seed=0, leak=leak)
-    assert gates_of(network).form == SYMMETRIC
+    assert is_symmetric(network)
     output, coefficients = compiled_response(network, np.array([[s], [v]]))
     factors = [sign * f for f in range(1, half + 1) for sign in (1, -1)]
     slopes = [1.0 if s + f * v > 0.0 else leak for f in factors]
@@ -137,6 +129,6 @@ def test_the_closed_form_of_symmetric_gates_is_exact_at_ties(s, v, half, leak):
 
 def test_unequal_outer_weights_are_not_taken_for_symmetric():
     weighted = nt.networks.symmetric(5, 2, 4, outer_weights=[1, 1, 1, 2])
-    assert gates_of(weighted).form != SYMMETRIC
+    assert not is_symmetric(weighted)
     mix = np.array([[1.0, 1.0], [1.0, -2.0]])
-    assert gates_of(nt.FilterNetwork(weighted.basis, mix)).form != SYMMETRIC
+    assert not is_symmetric(nt.FilterNetwork(weighted.basis, mix))

@@ -11,7 +11,7 @@ import numpy as np
 from neurotron import _check
 from neurotron._types import Array
 from neurotron.laws import WEIGHTINGS, EvenMoments
-from neurotron.networks.sensing import SENSING, sensing_matrix
+from neurotron.networks.sensing import SENSING
 from neurotron.theory.one_step import best_step, bound_after
 from neurotron.theory.recursion import Recursion
 from neurotron.theory.sharp import fastest_step, sharp_recursion
@@ -112,7 +112,9 @@ class NeuroTron(Trainer):
         """
         completed = copy.copy(self)
         object.__setattr__(completed, "weighting", self.weighting_for(problem))
-        object.__setattr__(completed, "sensing", completed._sensing_for(problem))
+        object.__setattr__(
+            completed, "sensing", problem.sensing_matrix(self.sensing, completed.weighting)
+        )
         return completed
 
     def moments(self, problem: Problem) -> EvenMoments:
@@ -138,19 +140,6 @@ class NeuroTron(Trainer):
             f"{type(self).__name__}(step_size=1e-3, sensing='mean'), or take Empirical(rows) as "
             "the law, with rows drawn from it"
         )
-
-    def _sensing_for(self, problem: Problem) -> Array:
-        """Return the sensing matrix, under the weighting that the trainer has."""
-        covariance = problem.weighted_covariance(self.weighting)
-        by_covariance = isinstance(self.sensing, str) and self.sensing in ("optimal", "polar")
-        if self.weighting and covariance is None and by_covariance:
-            raise _check.InputError(
-                f"sensing={self.sensing!r} needs E[xxᵀ/‖x‖²], which is not known for "
-                f"{problem.law!r}: leave out weighting={self.weighting!r}, or use sensing='mean'"
-            )
-        helps = covariance is None and problem.weighted_covariance("inverse-norm") is not None
-        remedy = "weighting='inverse-norm', " if helps else ""
-        return sensing_matrix(self.sensing, problem.network, covariance, remedy)
 
     @property
     def shown_parameters(self) -> dict[str, object]:

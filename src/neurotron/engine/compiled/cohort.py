@@ -18,6 +18,7 @@ from neurotron.trainers import Arm
 
 __all__ = ["CompiledCohort", "obstacle"]
 
+
 def obstacle(problem: Problem, arm: Arm) -> str:
     """Return why an arm cannot run compiled, "" if it can: all its parts must be built in."""
     parts: dict[str, tuple[object, tuple[type, ...]]] = {
@@ -60,10 +61,10 @@ class CompiledCohort:
     def advance(self, stop: int, due: Index) -> Records:
         """Train up to step `stop`; record the steps `due`, which may include `stop`."""
         records = []
-        at_once = len(self.external.inputs)
+        drawn_outside = self.batches.law is None
         while True:
             start = self.state.step
-            end = min(stop, start + at_once) if at_once else stop
+            end = min(stop, start + len(self.external.inputs) - 1) if drawn_outside else stop
             here = due[(due >= start) & ((due < end) | (due == stop) & (end == stop))]
             records.append(self._advance(start, end, here))
             if end == stop:

@@ -60,9 +60,12 @@ def _draws_itself(data: Data) -> bool:
 
 
 def external_of(batches: Batches, scratch: Scratch) -> ExternalBatches:
-    """Return the memory for what the loop cannot draw itself, for as many steps as pass at once."""
+    """Return the memory for what the loop cannot draw itself, for as many steps as pass at once.
+
+    There is one more row, because the batch after the last update may have to be recorded.
+    """
     b, width = scratch.latent.shape
-    steps = max(1, EXTERNAL_NUMBERS // scratch.latent.size) if batches.law is None else 0
+    steps = max(1, EXTERNAL_NUMBERS // scratch.latent.size) + 1 if batches.law is None else 0
     rows = 0 if batches.labelled else steps
     return ExternalBatches(
         first=np.zeros(1, dtype=np.intp),

@@ -13,23 +13,24 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Sequence
 from typing import Any
-from zlib import crc32
 
 import numpy as np
+from llvmlite import ir
 from numba import from_dtype, types
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
 from neurotron._jit import Compiled, compiling, entry, inline
 from neurotron._types import Array, Index
-from neurotron.engine.compiled.loops import copy, fill, smallest
+from neurotron.engine.compiled.lanes import LANES
 
 __all__ = ["Call", "Program"]
 
 Call = tuple[Any, ...]
 """A function decorated by `jit`, and its arguments: arrays in C order, and numbers."""
 
-BATCH, FORWARD, RECORD, UPDATE = range(4)
-"""The sections of a program: one for the batch, and three for each block of arms."""
+Types = tuple[Any, ...]
 
 
 class Program:
@@ -51,17 +52,19 @@ class Program:
         self.bounds = np.cumsum([0, *map(len, sections)])
         self.clock, self.shown = clock, shown
         words = [[word for value in call[1:] for word in _words(value)] for call in self.calls]
-        starts = np.cumsum([0, *map(len, words)])[:-1]
         self.memory = np.array([word for one in words for word in one], dtype=np.int64)
-        self.arguments = self.memory.ctypes.data + starts * self.memory.itemsize
-        self.addresses = np.empty(0, dtype=np.int64)
+        self.starts = np.cumsum([0, *map(len, words)])[:-1]
+        self.table = np.empty((0, 3), dtype=np.int64)
+        """The addresses of each call: of its caller, of the function, and of its arguments."""
 
     def compile(self) -> None:
         """Load the functions from disk; compile those that are not there."""
-        if not self.addresses.size:
-            used = [_compiled(call[0], tuple(map(_type, call[1:]))) for call in self.calls]
-            _make_ready(list(dict.fromkeys(used)))
-            self.addresses = np.array([function.address for function in used], dtype=np.int64)
+        if not len(self.table):
+            functions = _ready(self.calls)
+            memory = self.memory.ctypes.data + self.starts * self.memory.itemsize
+            callers = [_callers[function.kinds] for function in functions]
+            addresses = [function.address for function in functions]
+            self.table = np.column_stack([callers, addresses, memory])
 
     def run(self, start: int, stop: int, due: Index, stopped_at: Index, records: Array) -> None:
         """Make updates `start` … `stop` − 1; record the steps `due`, which may include `stop`.
@@ -70,43 +73,45 @@ class Program:
         `stopped_at` tells, (blocks, 8), are left out; infinity is recorded for them.
         """
         self.compile()
-        _run(
-            start, stop, due, self.addresses, self.arguments, self.bounds, self.clock,
-            stopped_at, self.shown, records,
-        )  # fmt: skip
+        flat = stopped_at.reshape(-1), self.shown.reshape(-1), records.reshape(-1)
+        _run(start, stop, due, self.table.reshape(-1), self.bounds, self.clock, *flat)
 
 
 # ---- functions -----------------------------------------------------------------------------------
 
-_functions: dict[tuple[Any, tuple[Any, ...]], Compiled] = {}
+_functions: dict[tuple[Any, ...], Compiled] = {}
+"""The functions that were used so far, by the function itself and the kinds of its arguments."""
 _one_at_a_time = threading.Lock()
 
 
-def _compiled(function: Any, kinds: tuple[Any, ...]) -> Compiled:
-    """Return the function that reads arguments of these types from memory, and calls `function`."""
-    if (function, kinds) not in _functions:
-        read = _reader(types.Tuple(kinds))
-
-        def run(memory: int) -> None:
-            function(*read(memory))
-
-        run.__module__ = function.__module__
-        run.__qualname__ = f"{function.__qualname__}-{crc32(str(kinds).encode()):08x}"
-        _functions[function, kinds] = Compiled(run, types.void(types.intp))
-    return _functions[function, kinds]
-
-
-def _make_ready(functions: Sequence[Compiled]) -> None:
+def _ready(calls: Sequence[Call]) -> list[Compiled]:
+    """Return the functions of calls, loaded or compiled."""
     with _one_at_a_time:
-        missing = [function for function in functions if not function.load()]
+        functions = [_function(*call) for call in calls]
+        missing = [function for function in dict.fromkeys(functions) if not function.load()]
         if missing:
-            keeps = all(function.kept is not None for function in missing)
-            with compiling(len(missing), keeps=keeps):
+            with compiling(*missing):
                 for function in missing:
                     function.compile()
+        new = {function.kinds for function in functions}.difference(_callers)
+        if new:
+            _add_callers(new)
+        return functions
+
+
+def _function(function: Any, *arguments: Any) -> Compiled:
+    key = function, *map(_kind, arguments)
+    if key not in _functions:
+        _functions[key] = Compiled(function, tuple(map(_type, arguments)))
+    return _functions[key]
 
 
 # ---- arguments in memory -------------------------------------------------------------------------
+
+
+def _kind(value: Any) -> Any:
+    """Return something that identifies an argument's type, faster than the type itself."""
+    return (value.dtype, value.ndim) if isinstance(value, np.ndarray) else type(value)
 
 
 def _type(value: Any) -> Any:
@@ -117,7 +122,7 @@ def _type(value: Any) -> Any:
 
 
 def _words(value: Any) -> list[int]:
-    """Return an argument in words of eight bytes, as the compiler lays it out."""
+    """Return an argument in words of eight bytes, as compiled functions expect it."""
     if not isinstance(value, np.ndarray):
         return [int(np.asarray(value).view(np.int64))]
     if not value.flags.c_contiguous or value.itemsize != 8:
@@ -127,49 +132,62 @@ def _words(value: Any) -> list[int]:
     return [owner, parent, value.size, value.itemsize, address, *value.shape, *value.strides]
 
 
-def _reader(kinds: Any) -> Any:
-    """Return the compiled function that reads a tuple from memory."""
+_callers: dict[Types, int] = {}
+_libraries: list[Any] = []
+"""The code of the callers, which must stay in memory."""
 
-    @intrinsic
-    def read(typing: Any, memory: Any) -> Any:
-        def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            (place,) = arguments
-            values = []
-            for kind in kinds:
-                layout = context.get_data_type(kind)
-                pointer = builder.inttoptr(place, layout.as_pointer())
-                model = context.data_model_manager[kind]
-                values.append(model.from_data(builder, builder.load(pointer, align=8)))
-                size = context.get_abi_sizeof(layout)
-                place = builder.add(place, context.get_constant(types.intp, size))
-            return context.make_tuple(builder, kinds, values)
 
-        return kinds(types.intp), build
+@global_compiler_lock
+def _add_callers(wanted: Iterable[Types]) -> None:
+    """Create the functions that call others, which have arguments of certain types.
 
-    return read
+    A caller gets the address of a function, and that of the arguments in memory. It loads them and
+    calls the function. Created without the compiler's front end, it takes two milliseconds.
+    """
+    context, word = cpu_target.target_context, ir.IntType(64)
+    library = context.codegen().create_library("neurotron callers")
+    module = library.create_ir_module("neurotron callers")
+    names = {}
+    for kinds in wanted:
+        names[kinds] = f"neurotron_caller_{len(_callers) + len(names)}"
+        called = context.call_conv.get_function_type(types.none, kinds)
+        form = ir.FunctionType(ir.VoidType(), [called.as_pointer(), word.as_pointer()])
+        caller = ir.Function(module, form, names[kinds])
+        function, memory = caller.args
+        builder = ir.IRBuilder(caller.append_basic_block())
+        values = [builder.alloca(kind.pointee) for kind in called.args[:2]]  # it returns nothing
+        for number, kind in enumerate(called.args[2:]):
+            place = builder.bitcast(builder.gep(memory, [word(number)]), kind.as_pointer())
+            values.append(builder.load(place, align=8))
+        builder.call(function, values)
+        builder.ret_void()
+    library.add_ir_module(module)
+    library.finalize()
+    _libraries.append(library)
+    for kinds, name in names.items():
+        _callers[kinds] = library.get_pointer_to_function(name)
 
 
 # ---- the loop ------------------------------------------------------------------------------------
 
 
 @intrinsic
-def _call(typing: Any, address: Any, memory: Any) -> Any:
-    """Call the function at an address with the arguments in memory."""
+def _call(typing: Any, caller: Any, function: Any, memory: Any) -> Any:
+    """Let a caller call the function at an address with the arguments in memory."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        address, memory = arguments
-        kind = context.call_conv.get_function_type(types.none, (types.intp,))
-        function = builder.inttoptr(address, kind.as_pointer())
-        context.call_conv.call_function(builder, function, types.none, (types.intp,), [memory])
+        caller, *rest = arguments
+        form = ir.FunctionType(ir.VoidType(), [word.type for word in rest])
+        builder.call(builder.inttoptr(caller, form.as_pointer()), rest)
         return context.get_dummy_value()
 
-    return types.void(types.intp, types.intp), build
+    return types.void(types.intp, types.intp, types.intp), build
 
 
 @inline
-def _call_all(addresses: Index, arguments: Index, bounds: Index) -> None:
-    for i in range(bounds[0], bounds[1]):
-        _call(addresses[i], arguments[i])
+def _call_all(calls: Index, start: int, stop: int) -> None:
+    for i in range(start, stop):
+        _call(calls[3 * i], calls[3 * i + 1], calls[3 * i + 2])
 
 
 @entry
@@ -177,31 +195,32 @@ def _run(
     start: int,
     stop: int,
     due: Index,
-    addresses: Index,
-    arguments: Index,
+    calls: Index,
     bounds: Index,
     clock: Index,
     stopped_at: Index,
     shown: Array,
     records: Array,
 ) -> None:
-    recorded = 0
+    """Run a program; see `Program.run`. All arrays are flat, which is faster to compile."""
+    recorded, blocks = 0, stopped_at.size // LANES
     for step in range(start, stop + 1):
         recording = recorded < due.size and due[recorded] == step
         if step == stop and not recording:
             break
         clock[0] = step
-        _call_all(addresses, arguments, bounds[BATCH : BATCH + 2])
-        for block in range(len(stopped_at)):
-            section = 3 * block
-            if smallest(stopped_at[block]) >= 0:  # all lanes have diverged
+        _call_all(calls, bounds[0], bounds[1])
+        for block in range(blocks):
+            section, running = 3 * block, 0
+            for lane in range(LANES):
+                running += stopped_at[block * LANES + lane] < 0
+            if running:
+                _call_all(calls, bounds[section + 1], bounds[section + 2])
                 if recording:
-                    fill(records[recorded, block], np.inf)
-                continue
-            _call_all(addresses, arguments, bounds[section + FORWARD : section + FORWARD + 2])
+                    _call_all(calls, bounds[section + 2], bounds[section + 3])
+                if step < stop:
+                    _call_all(calls, bounds[section + 3], bounds[section + 4])
             if recording:
-                _call_all(addresses, arguments, bounds[section + RECORD : section + RECORD + 2])
-                copy(shown[block], records[recorded, block])
-            if step < stop:
-                _call_all(addresses, arguments, bounds[section + UPDATE : section + UPDATE + 2])
+                for e in range(block * 2 * LANES, (block + 1) * 2 * LANES):
+                    records[recorded * shown.size + e] = shown[e] if running else np.inf
         recorded += recording

@@ -22,6 +22,7 @@ from neurotron.networks import FilterNetwork
 
 __all__ = ["is_symmetric", "respond"]
 
+
 def is_symmetric(network: FilterNetwork) -> bool:
     """Return whether the gates are the pairs M ± f C with equal outer weights."""
     mix = network.mix

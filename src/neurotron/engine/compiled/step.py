@@ -190,7 +190,11 @@ class Step:
     def _update(self, block: int) -> Iterator[Call]:
         """Update the weights of eight arms."""
         arms, scratch, kind = self.arm_blocks, self.scratch, self.arm_blocks.kinds[block]
-        weights, memory, stopped_at = arms.weights[block], arms.memory[block], arms.stopped_at[block]
+        weights, memory, stopped_at = (
+            arms.weights[block],
+            arms.memory[block],
+            arms.stopped_at[block],
+        )
         counts, residual, weight = scratch.counts[kind.weighting], scratch.residual, scratch.weight
         yield weigh_loop(kind.rule), memory, residual, counts, arms.rate[block], weight
         if kind.rule.observes:
