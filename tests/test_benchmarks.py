@@ -134,7 +134,7 @@ def test_the_names_of_processes_are_frozen():
             "cold[paper-study-now]", "command[help]", "command[plan]", "command[simulate]",
             "command[paper]", "command[report]",
             *(f"part[{width}-{law}-{part}]" for width in ("host", "avx2") for law in laws
-              for part in "draw project label respond attack update".split()),
+              for part in ["draw", "project", "label", "respond", "attack", "update"]),
         ]
     )  # fmt: skip
 
@@ -247,7 +247,7 @@ def test_a_table_is_read_as_it_was_written_and_shown(tmp_path):
     assert shown.endswith("\n\nFrom here.\n")
 
 
-# ---- parts of a step, vectors, growth --------------------------------------------------------------
+# ---- parts of a step, vectors, growth ------------------------------------------------------------
 
 
 def test_the_parts_of_a_step_are_all_its_calls_but_those_that_record():
@@ -305,7 +305,7 @@ def test_every_size_of_a_run_can_be_changed(monkeypatch):
     }  # fmt: skip
 
 
-# ---- what is stored --------------------------------------------------------------------------------
+# ---- what is stored ------------------------------------------------------------------------------
 
 STORE = ROOT / "docs" / "evidence"
 
