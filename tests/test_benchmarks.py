@@ -228,6 +228,13 @@ def test_memory_per_replicate_is_what_seven_more_of_them_take():
     assert row(rows, "memory, MB more for ten").met == "no"
 
 
+def test_the_memory_of_a_study_is_that_of_its_least_round():
+    short, long = (f"peakmem_study{which}" for which in ("", "_ten_times_the_steps"))
+    peaks = {**PEAKS, short: np.array([201.0, 200.0, 205.0]), long: np.array([208.0, 200.5, 203.0])}
+    found = row(table.compute(timings(), peaks), "memory of a study, MB more")
+    assert (found.median, found.met) == ("0.5", "yes")
+
+
 def test_timings_are_per_step_and_of_a_commit(tmp_path):
     one = {"name": "test_a", "stats": {"data": [2.0, 4.0]}, "extra_info": {"steps": 4}}
     place = {"commit_info": {"id": "0123456789", "dirty": True}, "machine_info": {"quick": True}}
@@ -335,3 +342,15 @@ def test_what_the_readme_says_of_speed_is_so_in_the_stored_table():
     )
     rows, _ = table.read(STORE / "benchmarks.csv")
     assert float(row(rows, "step of 28 arms").median) < 1.0
+
+
+def test_what_the_page_says_of_a_step_is_so_in_the_stored_tables():
+    """The shared parts take most of the time, and 32 arms less than twice that of one."""
+    text = " ".join(page.PAGE.read_text().split())
+    assert "In a step of 28 arms they take most of the time." in text
+    assert "32 arms take less than twice the time of one." in text
+    rows, _ = table.read(STORE / "benchmarks.csv")
+    shared = [row(rows, f"part of a step, %: {parts.PARTS[part]}") for part in ("draw", "project")]
+    assert sum(float(one.median) for one in shared) > 50.0
+    arms = growth.read(STORE / "growth.csv")["arms"]
+    assert np.median(arms[32]) < 2.0 * np.median(arms[1])
