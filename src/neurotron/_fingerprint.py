@@ -120,12 +120,16 @@ def _names(code: CodeType) -> set[str]:
 
 def _is_foreign(value: Any) -> bool:
     if isinstance(value, ModuleType):
-        home = value.__name__
-    elif isinstance(value, (type, FunctionType, BuiltinFunctionType, np.ufunc)):
-        home = getattr(value, "__module__", None) or "builtins"
-    else:  # an instance, perhaps of our own kind of a compiler's type
-        return any(base.__module__.split(".")[0] in COMPILERS for base in type(value).__mro__)
-    return home.split(".")[0] in FOREIGN
+        return _package(value.__name__) in FOREIGN
+    if isinstance(value, FunctionType):
+        return _package(value.__module__) in COMPILERS
+    if isinstance(value, (type, BuiltinFunctionType, np.ufunc)):
+        return _package(getattr(value, "__module__", None)) in FOREIGN
+    return any(_package(base.__module__) in COMPILERS for base in type(value).__mro__)
+
+
+def _package(module: str | None) -> str:
+    return (module or "builtins").split(".")[0]
 
 
 def _name(value: Any) -> str:

@@ -116,9 +116,9 @@ def _kept(function: Any) -> KeptCode | None:
 
 
 def entry(function: F) -> F:
-    """Compile `function` for Python on its first call, and keep it on disk. It must not allocate, nor return a value.
+    """Compile `function` for Python on its first call, and keep it on disk.
 
-    A message is shown while it is being compiled.
+    It must neither allocate nor return a value. A message is shown while it is being compiled.
     """
     return cast(F, Entry(njit(**OPTIONS, **WITHOUT_COUNTS)(function)))
 

@@ -391,34 +391,51 @@ def test_the_loop_lets_other_threads_run(small_problem, monkeypatch):
 
 
 SCRIPT = """
+import sys
 import neurotron as nt
 problem = nt.Problem.draw(nt.networks.relu_gate(3), nt.Normal())
-arms = [nt.Arm(nt.NeuroTron(0.1), nt.attacks.Constant(bound=1.0))]
-run = nt.simulate(problem, arms, steps=20, batch_size=4)
+attack = getattr(nt.attacks, sys.argv[1])(bound=1.0)
+run = nt.simulate(problem, nt.NeuroTron(0.1), attack=attack, steps=20, batch_size=4)
 print(run.engines[0].name, repr(float(run.errors[0, -1])))
 """
 
 
-@pytest.mark.long
-def test_an_edited_formula_is_seen_although_compiled_code_is_kept_on_disk(tmp_path):
-    shutil.copytree(Path(nt.__file__).parent, tmp_path / "neurotron")  # with code kept so far
+@pytest.fixture
+def own_copy(tmp_path):
+    """Run a simulation with a copy of the package; return its output and what was compiled."""
+    source = shutil.ignore_patterns("*.nbi", "*.nbc")
+    package = Path(shutil.copytree(Path(nt.__file__).parent, tmp_path / "neurotron", ignore=source))
+    before = {}
 
-    def run():
+    def run(attack):
         environment = os.environ | {"PYTHONPATH": str(tmp_path)}
         environment.pop("NUMBA_CACHE_DIR", None)
-        return subprocess.run(
-            [sys.executable, "-c", SCRIPT],
+        done = subprocess.run(
+            [sys.executable, "-c", SCRIPT, attack],
             env=environment, cwd=tmp_path, capture_output=True, text=True, check=True,
         )  # fmt: skip
+        kept = {path.name: path.stat().st_mtime_ns for path in package.rglob("*.nbc")}
+        new = [name for name in kept if before.get(name) != kept[name]]
+        before.update(kept)
+        return done.stdout, new
 
-    first, kept = run(), run()
-    assert first.stdout.startswith("compiled ")
-    assert first.stdout == kept.stdout
-    assert kept.stderr == ""
-    formula = tmp_path / "neurotron" / "attacks" / "constant.py"
+    run.package = package
+    return run
+
+
+def test_only_what_is_used_and_new_is_compiled(own_copy):
+    first, compiled = own_copy("Constant")
+    assert first.startswith("compiled ")
+    assert sum("attack" in name for name in compiled) == 1
+    assert not any("draw" in name for name in compiled if "normal" not in name)
+    again, compiled = own_copy("Constant")
+    assert (again, compiled) == (first, [])
+    _, compiled = own_copy("SignFlip")
+    assert len(compiled) == 1
+    assert "SignFlip" in compiled[0]
+    formula = own_copy.package / "attacks" / "constant.py"
     formula.write_text(formula.read_text().replace("return bound", "return 0.5 * bound"))
-    edited = run()
-    assert edited.stdout != kept.stdout
-    assert set(edited.stderr.splitlines()) == {
-        "neurotron: compiling, which happens once and takes about half a minute ..."
-    }
+    edited, compiled = own_copy("Constant")
+    assert edited != first
+    assert len(compiled) == 1
+    assert "Constant" in compiled[0]

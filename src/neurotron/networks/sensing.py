@@ -38,8 +38,8 @@ def center(network: FilterNetwork) -> Array:
     True
     """
     _check.instance("network", network, FilterNetwork)
-    part = np.full(network.width, 1.0 / network.width)
-    share = part if network.mix is None else part @ network.mix
+    every = np.ones(network.width)
+    share = (every if network.mix is None else every @ network.mix) / network.width
     return _check.freeze(network.basis.combine(share))
 
 

@@ -12,7 +12,7 @@ from neurotron.studies.spec import MOST_ARMS, MOST_ARMS_IN_ALL, Setting, Study
 from neurotron.trainers import Arm
 from neurotron.trainers.catalog import step_size_of
 
-__all__ = ["arm_rows", "build_arms", "build_problem", "check", "seed_of"]
+__all__ = ["arm_rows", "build_arms", "build_problem", "check", "one_of_each", "seed_of"]
 
 
 class Encounter(NamedTuple):
@@ -43,6 +43,12 @@ def encounters(study: Study, setting: Setting) -> list[Encounter]:
     if len(met) > MOST_ARMS:
         raise _too_many()
     return list(met)
+
+
+def one_of_each(study: Study, setting: Setting) -> list[Encounter]:
+    """Return one encounter of each trainer with each attack, whatever its level."""
+    met = {(one.trainer, parse(one.attack)[0]): one for one in encounters(study, setting)}
+    return list(met.values())
 
 
 def _most_arms(study: Study, setting: Setting) -> int:
@@ -94,10 +100,16 @@ def build_problem(study: Study, setting: Setting, replicate: int) -> Problem:
     return Problem.draw(network, law, seed=seed, noise=setting.noise)
 
 
-def build_arms(study: Study, setting: Setting, problem: Problem, replicate: int) -> list[Arm]:
-    """Return the arms of a setting, in the order of `arm_rows`."""
+def build_arms(
+    study: Study,
+    setting: Setting,
+    problem: Problem,
+    replicate: int,
+    some: list[Encounter] | None = None,
+) -> list[Arm]:
+    """Return the arms of a setting, in the order of `arm_rows`, or those of some encounters."""
     seed, arms = _problem_seed(study, setting, replicate), []
-    for encounter in encounters(study, setting):
+    for encounter in encounters(study, setting) if some is None else some:
         attack = attacks.build(
             encounter.attack,
             problem,

@@ -14,7 +14,7 @@ from neurotron.networks import relu_gate
 from neurotron.problem import Problem
 from neurotron.results.rows import Row
 from neurotron.results.training import sound
-from neurotron.studies.building import arm_rows, check
+from neurotron.studies.building import arm_rows, build_arms, build_problem, check, one_of_each
 from neurotron.studies.claim_names import check_claims
 from neurotron.studies.completion import complete
 from neurotron.studies.spec import Study
@@ -38,7 +38,7 @@ def work_of(study: Study) -> Work:
         function=train,
         steps=study.steps,
         arms=arms,
-        prepare=_compile,
+        prepare=partial(_compile, study),
         check=partial(_require_sound, arms, recorded_steps(study.record, study.steps)),
     )
 
@@ -49,13 +49,15 @@ def _require_sound(
     sound(table, [arm["arm"] for arm in arms[setting]], steps)
 
 
-def _compile() -> None:
+def _compile(study: Study) -> None:
     """Compile what units need, in the main thread, which receives Ctrl-C."""
     from neurotron.guarantees import certify  # loads the compiler, and so does the next
     from neurotron.simulation import simulate
 
-    problem, arm = Problem.draw(relu_gate(1), Normal()), Arm(NeuroTron(1.0))
-    run = simulate(problem, [arm], steps=0, batch_size=1)
-    if "interrupted" in run.status:
-        raise KeyboardInterrupt
-    certify(problem, arm, steps=0, batch_size=1)
+    for setting in study.settings:
+        problem = build_problem(study, setting, replicate=0)
+        arms = build_arms(study, setting, problem, 0, one_of_each(study, setting))
+        run = simulate(problem, arms, steps=0, batch_size=setting.batch_size)
+        if "interrupted" in run.status:
+            raise KeyboardInterrupt
+    certify(Problem.draw(relu_gate(1), Normal()), Arm(NeuroTron(1.0)), steps=0, batch_size=1)

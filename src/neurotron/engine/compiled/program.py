@@ -2,10 +2,7 @@
 
 Python writes the list once, before training. Only the functions in the list are compiled, each on
 its own, so that a new formula does not recompile any other code. A small compiled loop then makes
-these calls again and again, without Python. A call costs a few nanoseconds.
-
-The arguments of a call are stored in memory, one after the other, as the compiler lays them out.
-Arrays are passed by their address, so a call always sees their present content.
+these calls again and again, without Python.
 """
 
 from __future__ import annotations
@@ -15,22 +12,16 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import from_dtype, types
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.registry import cpu_target
-from numba.extending import intrinsic
 
 from neurotron._jit import Compiled, compiling, entry, inline
 from neurotron._types import Array, Index
+from neurotron.engine.compiled.callers import call, callers_of, kind_of, type_of, words_of
 from neurotron.engine.compiled.lanes import LANES
 
 __all__ = ["Call", "Program"]
 
 Call = tuple[Any, ...]
 """A function decorated by `jit`, and its arguments: arrays in C order, and numbers."""
-
-Types = tuple[Any, ...]
 
 
 class Program:
@@ -51,7 +42,7 @@ class Program:
         self.calls = [call for section in sections for call in section]
         self.bounds = np.cumsum([0, *map(len, sections)])
         self.clock, self.shown = clock, shown
-        words = [[word for value in call[1:] for word in _words(value)] for call in self.calls]
+        words = [[word for value in call[1:] for word in words_of(value)] for call in self.calls]
         self.memory = np.array([word for one in words for word in one], dtype=np.int64)
         self.starts = np.cumsum([0, *map(len, words)])[:-1]
         self.table = np.empty((0, 3), dtype=np.int64)
@@ -62,7 +53,7 @@ class Program:
         if not len(self.table):
             functions = _ready(self.calls)
             memory = self.memory.ctypes.data + self.starts * self.memory.itemsize
-            callers = [_callers[function.kinds] for function in functions]
+            callers = callers_of(function.kinds for function in functions)
             addresses = [function.address for function in functions]
             self.table = np.column_stack([callers, addresses, memory])
 
@@ -93,101 +84,23 @@ def _ready(calls: Sequence[Call]) -> list[Compiled]:
             with compiling(*missing):
                 for function in missing:
                     function.compile()
-        new = {function.kinds for function in functions}.difference(_callers)
-        if new:
-            _add_callers(new)
         return functions
 
 
 def _function(function: Any, *arguments: Any) -> Compiled:
-    key = function, *map(_kind, arguments)
+    key = function, *map(kind_of, arguments)
     if key not in _functions:
-        _functions[key] = Compiled(function, tuple(map(_type, arguments)))
+        _functions[key] = Compiled(function, tuple(map(type_of, arguments)))
     return _functions[key]
-
-
-# ---- arguments in memory -------------------------------------------------------------------------
-
-
-def _kind(value: Any) -> Any:
-    """Return something that identifies an argument's type, faster than the type itself."""
-    return (value.dtype, value.ndim) if isinstance(value, np.ndarray) else type(value)
-
-
-def _type(value: Any) -> Any:
-    """Return the compiler's type of an argument."""
-    if isinstance(value, np.ndarray):
-        return types.Array(from_dtype(value.dtype), value.ndim, "C")
-    return from_dtype(np.asarray(value).dtype)
-
-
-def _words(value: Any) -> list[int]:
-    """Return an argument in words of eight bytes, as compiled functions expect it."""
-    if not isinstance(value, np.ndarray):
-        return [int(np.asarray(value).view(np.int64))]
-    if not value.flags.c_contiguous or value.itemsize != 8:
-        raise TypeError(f"an argument must be in C order with 8 bytes per number: {value!r}")
-    owner = parent = 0  # nobody counts references
-    address = value.__array_interface__["data"][0]
-    return [owner, parent, value.size, value.itemsize, address, *value.shape, *value.strides]
-
-
-_callers: dict[Types, int] = {}
-_libraries: list[Any] = []
-"""The code of the callers, which must stay in memory."""
-
-
-@global_compiler_lock
-def _add_callers(wanted: Iterable[Types]) -> None:
-    """Create the functions that call others, which have arguments of certain types.
-
-    A caller gets the address of a function, and that of the arguments in memory. It loads them and
-    calls the function. Created without the compiler's front end, it takes two milliseconds.
-    """
-    context, word = cpu_target.target_context, ir.IntType(64)
-    library = context.codegen().create_library("neurotron callers")
-    module = library.create_ir_module("neurotron callers")
-    names = {}
-    for kinds in wanted:
-        names[kinds] = f"neurotron_caller_{len(_callers) + len(names)}"
-        called = context.call_conv.get_function_type(types.none, kinds)
-        form = ir.FunctionType(ir.VoidType(), [called.as_pointer(), word.as_pointer()])
-        caller = ir.Function(module, form, names[kinds])
-        function, memory = caller.args
-        builder = ir.IRBuilder(caller.append_basic_block())
-        values = [builder.alloca(kind.pointee) for kind in called.args[:2]]  # it returns nothing
-        for number, kind in enumerate(called.args[2:]):
-            place = builder.bitcast(builder.gep(memory, [word(number)]), kind.as_pointer())
-            values.append(builder.load(place, align=8))
-        builder.call(function, values)
-        builder.ret_void()
-    library.add_ir_module(module)
-    library.finalize()
-    _libraries.append(library)
-    for kinds, name in names.items():
-        _callers[kinds] = library.get_pointer_to_function(name)
 
 
 # ---- the loop ------------------------------------------------------------------------------------
 
 
-@intrinsic
-def _call(typing: Any, caller: Any, function: Any, memory: Any) -> Any:
-    """Let a caller call the function at an address with the arguments in memory."""
-
-    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        caller, *rest = arguments
-        form = ir.FunctionType(ir.VoidType(), [word.type for word in rest])
-        builder.call(builder.inttoptr(caller, form.as_pointer()), rest)
-        return context.get_dummy_value()
-
-    return types.void(types.intp, types.intp, types.intp), build
-
-
 @inline
 def _call_all(calls: Index, start: int, stop: int) -> None:
     for i in range(start, stop):
-        _call(calls[3 * i], calls[3 * i + 1], calls[3 * i + 2])
+        call(calls[3 * i], calls[3 * i + 1], calls[3 * i + 2])
 
 
 @entry

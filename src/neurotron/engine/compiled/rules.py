@@ -1,7 +1,7 @@
 """The formulas of the built-in trainers as compiled loops.
 
-Trainers with the same formulas have the same loops, whatever their direction. Between steps, a state
-is a row of numbers; inside a loop it is a tuple of known size, as formulas expect.
+Trainers with the same formulas have the same loops, whatever their direction. Between steps, a
+state is a row of numbers; inside a loop it is a tuple of known size, as formulas expect.
 """
 
 from __future__ import annotations

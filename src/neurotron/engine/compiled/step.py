@@ -237,7 +237,7 @@ class Step:
     # ---- the record ------------------------------------------------------------------------------
 
     def _record(self, block: int) -> Iterator[Call]:
-        """Set error ‖w − w*‖ and mean squared residual of each lane; infinite if it has diverged."""
+        """Set error ‖w − w*‖ and mean squared residual of each lane; infinite if it diverged."""
         arms, scratch, shown = self.arm_blocks, self.scratch, self.scratch.shown[block]
         filters = arms.average if arms.kinds[block].averaging else arms.weights
         yield loops.distances, filters[block], self.projections.true_weights, shown[:LANES]
