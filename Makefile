@@ -13,7 +13,7 @@ help:
 	@echo "make test     run all tests (about three minutes on two cores)"
 	@echo "make check    format, lint, types"
 	@echo "make verify   run the studies behind docs/evidence and the long tests (hours; goes on where it stopped)"
-	@echo "make bench    measure speed and memory on this machine (minutes; leave it idle)"
+	@echo "make bench    measure speed and memory on this machine (ten minutes; leave it idle)"
 	@echo "make format   rewrite the sources in the house format"
 	@echo "make clean    remove what the other commands made"
 

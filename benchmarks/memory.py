@@ -65,13 +65,16 @@ def measure(rounds: int = ROUNDS) -> dict[str, np.ndarray]:
     with tempfile.TemporaryDirectory() as folder:
         cache = Path(folder)
         for name in FUNCTIONS:  # the compiler's own memory is not counted
-            process.run("benchmarks.memory", name, cache=cache, BENCHMARKS_QUICK="1")
-        return {
-            name: np.array(
-                [float(process.run("benchmarks.memory", name, cache=cache)) for _ in range(rounds)]
+            process.python(
+                "benchmarks.memory", name, cache=cache, variables={"BENCHMARKS_QUICK": "1"}
             )
-            for name in FUNCTIONS
+        return {
+            name: np.array([_peak_of(name, cache) for _ in range(rounds)]) for name in FUNCTIONS
         }
+
+
+def _peak_of(name: str, cache: Path) -> float:
+    return float(process.python("benchmarks.memory", name, cache=cache).output)
 
 
 def peak() -> float:

@@ -1,4 +1,4 @@
-"""One table of ratios: joined from the timings and peaks of one run, kept as CSV, shown as text."""
+"""One table: joined from the timings and peaks of one run, kept as CSV, shown as text."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.parts import PARTS
 from benchmarks.workloads import ATTACK, FOUR_LAWS, NEW_ATTACKS, PLAIN, STUDY
 
-__all__ = ["Row", "compute", "read", "read_timings", "render", "write"]
+__all__ = ["GROUPS", "Row", "compute", "lines", "read", "read_timings", "render", "write"]
 
 Rounds = Mapping[str, np.ndarray]
-"""A figure of every round, by the name of the function that was measured."""
+"""A figure of every round, by the name of what was measured."""
 
-TITLE = "Speed and memory (`make bench`): ratios within one run, one thread, warm"
+TITLE = "Speed and memory (`make bench`)"
 
 
 class Row(NamedTuple):
@@ -32,6 +33,8 @@ class Row(NamedTuple):
     aim: str = ""
     met: str = ""
     """Whether the floor is met: yes, no, or nothing if there is none."""
+    group: str = ""
+    """One of `GROUPS`."""
 
 
 def at_least(what: str, rounds: np.ndarray, floor: float, aim: float) -> Row:
@@ -51,7 +54,7 @@ def at_most(what: str, rounds: np.ndarray, floor: float, aim: float) -> Row:
 
 
 def plain(what: str, rounds: np.ndarray) -> Row:
-    """Return the row of a figure that is only told."""
+    """Return the row of a figure that has no bar."""
     return Row(what, *(_digits(f(rounds)) for f in (np.median, np.min, np.max)))
 
 
@@ -64,48 +67,124 @@ def _digits(number: float) -> str:
 
 def compute(seconds: Rounds, megabytes: Rounds) -> list[Row]:
     """Return the rows; where figures are divided, round by round."""
-    return [*speed_rows(seconds), *memory_rows(megabytes), _paper_row(seconds)]
+    made = {
+        "start": start_rows(seconds),
+        "study": study_rows(seconds),
+        "step": step_rows(seconds),
+        "sampling": sampling_rows(seconds),
+        "commands": command_rows(seconds),
+        "memory": memory_rows(megabytes),
+    }
+    assert tuple(made) == GROUPS
+    return [row._replace(group=group) for group, rows in made.items() for row in rows]
 
 
-def speed_rows(seconds: Rounds) -> list[Row]:
-    """Return the rows about time."""
+GROUPS = ("start", "study", "step", "sampling", "commands", "memory")
+"""The parts of the table, in their order."""
+
+
+def start_rows(seconds: Rounds) -> list[Row]:
+    """Return the rows about first results, with nothing compiled, and about short commands."""
+    two, paper = (
+        {code: seconds[f"cold[{name}-{code}]"] for code in ("now", "before")}
+        for name in ("two-trainers", "paper-study")
+    )
+    return [
+        at_most("cold start, two trainers and one attack / the same with the old code",
+                two["now"] / two["before"], 0.5, 0.3),
+        at_most("— two trainers, CPU seconds", two["now"], 10, 10),
+        at_most("cold start, whole study of the paper / the same with the old code",
+                paper["now"] / paper["before"], 0.85, 0.6),
+        plain("— whole study, CPU seconds", paper["now"]),
+        at_most("`neurotron --help`, seconds", seconds["command[help]"], 0.4, 0.4),
+        at_most("`neurotron plan`, seconds", seconds["command[plan]"], 1, 1),
+        at_most("`neurotron simulate` of the paper's default, seconds",
+                seconds["command[simulate]"], 1.5, 1.5),
+        at_most("slowest of eight plans in a running process, n = 100, ms",
+                1e3 * _slowest_plan(seconds), 100, 30),
+    ]  # fmt: skip
+
+
+def study_rows(seconds: Rounds) -> list[Row]:
+    """Return the rows that compare whole runs with the transcription."""
     single = {
         law.name: seconds[f"test_transcription[{law.key}-neuro-tron]"]
         / seconds[f"test_single_arm[{law.key}]"]
         for law in FOUR_LAWS
     }
+    workers = seconds["test_replicates[1]"] / seconds["test_replicates[2]"]
+    return [
+        at_least("paper + outer-weight study, shared streams, vs transcription",
+                 _study(seconds, "test_transcription"), 600, 1000),
+        at_least("one learner on its own stream vs transcription, mean of four laws",
+                 _mean(single), 30, 40),
+        *(plain(f"— one learner vs transcription, {law}", single[law]) for law in single),
+        plain("the study, vs a transcription with (wᵀA)x",
+              _study(seconds, "test_thrifty_transcription")),
+        at_least("two workers vs one", workers, 1.7, 1.95),
+    ]  # fmt: skip
+
+
+def step_rows(seconds: Rounds) -> list[Row]:
+    """Return the rows about a single step, and about its parts."""
     draw = {
         law.name: seconds[f"test_cohort[{law.key}]"] / seconds[f"test_numpy_draw[{law.key}]"]
         for law in FOUR_LAWS
     }
     first = FOUR_LAWS[0]
     update = seconds[f"test_cohort[{first.key}]"] / len(first.arms())
-    workers = seconds["test_replicates[1]"] / seconds["test_replicates[2]"]
-    plans = [rounds for name, rounds in seconds.items() if name.startswith("test_plan[")]
+    parts = {part: seconds[f"part[host-{first.key}-{part}]"] for part in PARTS}
+    whole = np.sum(list(parts.values()), axis=0)
     return [
-        at_least("paper + outer-weight study, shared streams, vs transcription",
-                 _study(seconds, "test_transcription"), 300, 1000),
-        at_least("one learner on its own stream vs transcription, mean of four laws",
-                 _mean(single), 15, 40),
-        *(plain(f"— one learner vs transcription, {law}", single[law]) for law in single),
-        plain("the study, vs a transcription with (wᵀA)x",
-              _study(seconds, "test_thrifty_transcription")),
         at_most("step of 28 arms / drawing its batch with NumPy, mean of four laws",
-                _mean(draw), 1.5, 0.5),
+                _mean(draw), 0.6, 0.4),
         *(plain(f"— step / drawing its batch, {law}", draw[law]) for law in draw),
         plain(f"— {first.name}: ns per arm-update, everything included", 1e9 * update),
+        *(plain(f"part of a step, %: {text}", 100.0 * parts[part] / whole)
+          for part, text in PARTS.items()),
+        plain("— all parts together, µs", 1e6 * whole),
         at_most("dearest robust trainer / plain one of its direction, 32 arms",
                 _dearest_trainer(seconds), 3, 2),
         at_most("dearest new attack / alternating sign, 32 arms", _dearest_attack(seconds), 3, 1.5),
-        at_least("two workers vs one", workers, 1.7, 1.95),
-        at_most("start to first result, cold, s", seconds["test_first_result_cold"], 20, 10),
-        at_most("start to first result, warm, s", seconds["test_first_result_warm"], 2.5, 1),
-        at_most("slowest of eight plans, n = 100, ms", 1e3 * np.max(plans, axis=0), 100, 30),
     ]  # fmt: skip
 
 
+def sampling_rows(seconds: Rounds) -> list[Row]:
+    """Return the rows about drawing inputs, with all vectors and with AVX2 only."""
+    numbers = {
+        (width, law.name): 1e9
+        * seconds[f"part[{width}-{law.key}-draw]"]
+        / (law.batch_size * law.n_inputs)
+        for width in ("host", "avx2")
+        for law in FOUR_LAWS
+    }
+    normal = FOUR_LAWS[0].name
+    return [
+        plain("width of vectors, bits", seconds["bits[host]"]),
+        *(plain(f"ns per number, {law.name}", numbers["host", law.name]) for law in FOUR_LAWS),
+        plain("width of vectors, bits, with AVX2 only", seconds["bits[avx2]"]),
+        *(
+            at_most(f"ns per number with AVX2 only, {name}", numbers["avx2", name], 5.6, 3.5)
+            if name == normal
+            else plain(f"ns per number with AVX2 only, {name}", numbers["avx2", name])
+            for name in (law.name for law in FOUR_LAWS)
+        ),
+    ]
+
+
+def command_rows(seconds: Rounds) -> list[Row]:
+    """Return the rows about the paper's study as a user runs it."""
+    return [
+        at_most("`neurotron paper`, everything, seconds", seconds["command[paper]"], 75, 60),
+        at_most("`neurotron report` of the paper, seconds", seconds["command[report]"], 8, 5),
+    ]
+
+
 def memory_rows(megabytes: Rounds) -> list[Row]:
-    """Return the rows about memory."""
+    """Return the rows about memory.
+
+    Two threads that meet by chance add some MB to the peak of a study, so its least round counts.
+    """
     one, long, eight, study, long_study = (
         megabytes[f"peakmem_{name}"]
         for name in (
@@ -117,14 +196,15 @@ def memory_rows(megabytes: Rounds) -> list[Row]:
         at_most("memory, MB per replicate in flight", (eight - one) / 7, 200, 60),
         at_most("memory, MB more for ten times the steps", long - one, 1, 1),
         plain("memory, MB of the process in all", eight),
-        at_most("memory of a study, MB more for ten times the steps", long_study - study, 10, 1),
+        at_most("memory of a study, MB more for ten times the steps",
+                np.array([long_study.min() - study.min()]), 1, 1),
         plain("memory of a study, MB of the process in all", long_study),
-    ]
+    ]  # fmt: skip
 
 
-def _paper_row(seconds: Rounds) -> Row:
-    what = "the paper's study: 20 replicates of 7 settings, two threads, s"
-    return at_most(what, seconds["test_paper_study"], 90, 60)
+def _slowest_plan(seconds: Rounds) -> np.ndarray:
+    plans = [rounds for name, rounds in seconds.items() if name.startswith("test_plan[")]
+    return np.asarray(np.max(plans, axis=0))
 
 
 def _study(seconds: Rounds, transcription: str) -> np.ndarray:
@@ -193,10 +273,15 @@ def read(path: Path) -> tuple[list[Row], str]:
 
 def render(rows: list[Row], foot: str) -> str:
     """Return the table as Markdown."""
-    lines = ["| what | measured: median (least … most) | floor | aim | floor met |"]
-    lines.append("|---|---|---|---|---|")
+    return "\n".join([f"# {TITLE}", "", *lines(rows), "", foot, ""])
+
+
+def lines(rows: list[Row]) -> list[str]:
+    """Return the lines of a table of these rows."""
+    found = ["| what | measured: median (least … most) | floor | aim | floor met |"]
+    found.append("|---|---|---|---|---|")
     for row in rows:
         spread = "" if row.least == row.most else f" ({row.least} … {row.most})"
         met = row.met.replace("no", "NO")
-        lines.append(f"| {row.what} | {row.median}{spread} | {row.floor} | {row.aim} | {met} |")
-    return "\n".join([f"# {TITLE}", "", *lines, "", foot, ""])
+        found.append(f"| {row.what} | {row.median}{spread} | {row.floor} | {row.aim} | {met} |")
+    return found

@@ -1,21 +1,22 @@
 """What is timed, by frozen names; `benchmarks.table` joins the timings into ratios.
 
 Collected only by ``make bench``. Every function does its work in fixed rounds, after one that is
-not counted, so that code is compiled and imported before it is timed.
+not counted, so that code is compiled and imported before it is timed. What is timed is CPU time of
+this process, which other processes disturb least; with several threads it is wall time. Whole
+commands are timed in `benchmarks.commands`.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import neurotron as nt
-from benchmarks import process
 from benchmarks.peer import Learner, ThriftyLearner, sampler
 from benchmarks.workloads import (
     ATTACK,
@@ -28,13 +29,15 @@ from benchmarks.workloads import (
     Setting,
     fewer,
 )
-from neurotron import studies
 
 ROUNDS = 5
 STEPS = fewer(4000)
+WHOLE = fewer(PAPER.steps)
+"""The steps of a run of the paper, so that setting it up has its true share."""
 REPLICATES = 4
 
 Measure = Callable[..., None]
+pytestmark = pytest.mark.benchmark(timer=time.process_time)
 
 
 @pytest.fixture
@@ -46,12 +49,11 @@ def measure(benchmark: Any) -> Measure:
         *,
         steps: int = 1,
         rounds: int = ROUNDS,
-        warmup: int = 1,
         setup: Callable[[], object] | None = None,
     ) -> None:
         benchmark.extra_info["steps"] = steps
         rounds = min(rounds, 2) if QUICK else rounds
-        benchmark.pedantic(work, setup=setup, rounds=rounds, warmup_rounds=warmup)
+        benchmark.pedantic(work, setup=setup, rounds=rounds, warmup_rounds=1)
 
     return timed
 
@@ -86,7 +88,7 @@ def test_transcription(measure: Measure, setting: Setting, algorithm: str) -> No
 @of_every(STUDY)
 def test_cohort(measure: Measure, setting: Setting) -> None:
     """All arms of a setting."""
-    measure(lambda: setting.run(STEPS), steps=STEPS)
+    measure(lambda: setting.run(WHOLE), steps=WHOLE)
 
 
 @transcribed
@@ -98,7 +100,7 @@ def test_thrifty_transcription(measure: Measure, setting: Setting, algorithm: st
 @of_every(FOUR_LAWS)
 def test_single_arm(measure: Measure, setting: Setting) -> None:
     """One Neuro-Tron learner on its own stream."""
-    measure(lambda: setting.run(STEPS, setting.arms()[:1]), steps=STEPS)
+    measure(lambda: setting.run(WHOLE, setting.arms()[:1]), steps=WHOLE)
 
 
 @of_every(FOUR_LAWS)
@@ -110,11 +112,17 @@ def test_numpy_draw(measure: Measure, setting: Setting) -> None:
 
 
 def measure_arms(measure: Measure, trainer: nt.Trainer, attack: str) -> None:
-    """Time 32 arms of one trainer under one attack; the table takes the least of three rounds."""
+    """Time the steps of 32 arms of one trainer under one attack, without setting up the run.
+
+    The table takes the least of three rounds.
+    """
     setting = FOUR_LAWS[0]
     adversary = nt.attacks.build(attack, setting.problem(), bound=1.0, probability=0.3, seed=0)
     arms = [nt.Arm(trainer, adversary, name=str(number)) for number in range(32)]
-    measure(lambda: setting.run(STEPS, arms), steps=STEPS, rounds=3 * ROUNDS)
+    measure(
+        lambda run: [*run], steps=STEPS, rounds=3 * ROUNDS,
+        setup=lambda: ((setting.start(STEPS, arms),), {}),
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("name", TRAINERS)
@@ -129,6 +137,7 @@ def test_attack(measure: Measure, attack: str) -> None:
     measure_arms(measure, nt.NeuroTron(1e-4), attack)
 
 
+@pytest.mark.benchmark(timer=time.perf_counter)
 @pytest.mark.parametrize("workers", [1, 2])
 def test_replicates(measure: Measure, workers: int) -> None:
     """Four replicates of a setting, on so many threads."""
@@ -138,23 +147,6 @@ def test_replicates(measure: Measure, workers: int) -> None:
 
     with ThreadPoolExecutor(workers) as pool:
         measure(lambda: list(pool.map(replicate, range(REPLICATES))), rounds=7)
-
-
-def test_first_result_cold(measure: Measure, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """From the start of Python to a first result, all code still to be compiled."""
-
-    def fresh() -> tuple[tuple[()], dict[str, Path]]:
-        return (), {"cache": tmp_path_factory.mktemp("cache")}
-
-    def start(cache: Path) -> None:
-        process.run("benchmarks.first_result", cache=cache)
-
-    measure(start, rounds=1 if QUICK else 3, warmup=0, setup=fresh)
-
-
-def test_first_result_warm(measure: Measure, tmp_path: Path) -> None:
-    """The same with code that was compiled before."""
-    measure(lambda: process.run("benchmarks.first_result", cache=tmp_path))
 
 
 QUESTIONS: dict[str, tuple[nt.Budget, float | None, int | None]] = {
@@ -178,16 +170,3 @@ def test_plan(measure: Measure, question: str, step_size: str) -> None:
         nt.plan(fresh, budget, accuracy=accuracy, steps=steps, batch_size=16, step_size=step_size)
 
     measure(ask)
-
-
-def test_paper_study(measure: Measure, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """The paper's whole study from nothing, results on disk, two threads."""
-    study = PAPER.model_copy(update={"steps": fewer(PAPER.steps)})
-
-    def fresh() -> tuple[tuple[Path], dict[str, int]]:
-        return (tmp_path_factory.mktemp("study") / "paper",), {}
-
-    def run(place: Path) -> None:
-        studies.run(study, place, replicates=2 if QUICK else None, workers=2)
-
-    measure(run, rounds=1 if QUICK else 3, warmup=0, setup=fresh)

@@ -107,6 +107,15 @@ class Setting:
             replicate=replicate,
         )
 
+    def start(self, steps: int, arms: list[nt.Arm] | None = None) -> nt.simulation.Run:
+        """Set up the same run, which trains while it is iterated over."""
+        return nt.simulation.iterate(
+            self.problem(),
+            self.arms() if arms is None else arms,
+            steps=steps,
+            batch_size=self.batch_size,
+        )
+
 
 STUDY = tuple(
     Setting.of(setting)

@@ -1,4 +1,7 @@
-"""Training: one stream of batches, many arms."""
+"""Training: one stream of batches, many arms.
+
+The engine is imported when a run begins, because it loads the compiler.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import dataclasses
 import time
 from collections.abc import Callable, Iterator, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +20,6 @@ from neurotron._interrupts import after_this
 from neurotron._streams import Stream
 from neurotron._types import Index
 from neurotron.attacks import Attack
-from neurotron.engine.cohort import Cohort, Engine, choose
 from neurotron.engine.recording import Record, Records, recorded_steps
 from neurotron.engine.setup import Setup
 from neurotron.engine.state import CohortState
@@ -27,6 +29,9 @@ from neurotron.trainers import Arm, Trainer
 from neurotron.trainers.arm import check_arms
 from neurotron.trainers.stages import StagedTrainer
 from neurotron.trajectories import Trajectories
+
+if TYPE_CHECKING:
+    from neurotron.engine.cohort import Cohort, Engine
 
 __all__ = ["Records", "Run", "iterate", "simulate"]
 
@@ -134,6 +139,8 @@ def iterate(
     >>> run.trajectories().status
     ('interrupted',)
     """
+    from neurotron.engine.cohort import choose
+
     _require_problem(problem).data.require_labels()
     steps = _check.count("steps", steps, 0, MOST_STEPS)
     batch_size = _check.integer("batch_size", batch_size, 1, MOST_SAMPLES)
@@ -262,6 +269,8 @@ class Run:
 
     def _current_cohort(self) -> Cohort:
         """Return the cohort of the arms in their present stages, after starting those due."""
+        from neurotron.engine.cohort import Cohort
+
         if self._cohort is None:
             self.setup.state.begin_due_stages(self.setup.arms)
             self._cohort = Cohort(self.setup.with_current_trainers(), self.engines)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate
 
+from neurotron.theory.iteration import SCHEDULED, fill
 from neurotron.theory.one_step import best_step, bound_after
 from neurotron.theory.recursion import EXACT_STEPS, Recursion
 
@@ -52,6 +53,17 @@ def test_the_floor_is_a_fixed_point(recursion, part):
     floor = recursion.floor(eta)
     assert one_step(recursion, floor**2, eta) == pytest.approx(floor**2, rel=1e-9)
     assert floor >= recursion.limit * (1.0 - 1e-12)
+
+
+@given(recursions(), st.floats(1e-6, 1e6), st.floats(1e-3, 1e3) | st.none())
+def test_python_and_the_compiled_loop_compute_the_same_bounds_to_the_last_bit(
+    recursion, start, part
+):
+    step_size = None if part is None else part * recursion.fastest
+    compiled, plain = np.full((2, 300), start)
+    fill(SCHEDULED if step_size is None else step_size, *recursion.numbers, compiled)
+    recursion.fill_in_python(plain, step_size)
+    np.testing.assert_array_equal(plain, compiled)
 
 
 @given(recursions())

@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from neurotron import _check, attacks, trainers
+from neurotron import _check
 from neurotron._digits import up
-from neurotron._registry import parse
-from neurotron.attacks import Attack
-from neurotron.cli import options, step_sizes
-from neurotron.figures import check_picture
-from neurotron.problem import Problem
-from neurotron.trainers import Arm, NeuroTron
+from neurotron.cli import options
 
 if TYPE_CHECKING:
+    from neurotron.attacks import Attack
     from neurotron.guarantees import Plan, TrainingCertificate
+    from neurotron.problem import Problem
+    from neurotron.trainers import Arm
 
 __all__ = ["certify", "plan"]
 
@@ -105,19 +103,22 @@ def certify(
     """
     if long_run and simulate:
         raise _check.InputError("`--simulate` needs a number of steps: leave out --long-run")
+    from neurotron import attacks, guarantees
+    from neurotron.trainers import Arm
+
     problem = options.build_problem(network, law, n_inputs, filter_size, noise, seed)
     adversary = attacks.build(attack, problem, bound=bound, probability=probability, seed=seed)
     if plot is not None:
-        check_picture("--plot", plot)
-    from neurotron.guarantees import certify as make_certificate
+        from neurotron.figures import check_picture
 
+        check_picture("--plot", plot)
     asked: dict[str, Any] = {
         "batch_size": batch_size, "steps": None if long_run else steps, "failure": failure,
         "initial_error": initial_error, "method": method,
     }  # fmt: skip
     found, remark = _trainer(trainer, problem, adversary, asked)
     arm = Arm(found, adversary)
-    certificate = make_certificate(problem, arm, seed=seed, **asked)
+    certificate = guarantees.certify(problem, arm, seed=seed, **asked)
     _tell(problem, certificate, certificate.to_dict(), as_json, remark=remark)
     _show(certificate, problem, arm, seed, simulate, plot, as_json)
     if not certificate.holds:
@@ -128,10 +129,14 @@ def _trainer(
     text: str, problem: Problem, attack: Attack | None, asked: dict[str, Any]
 ) -> tuple[Any, str]:
     """Return the trainer, with the best step size if none is given, and how it was chosen."""
+    from neurotron import trainers
+    from neurotron._registry import parse
+    from neurotron.cli import step_sizes
+
     _check.integer("batch_size", asked["batch_size"], 1)
     trainer = trainers.build(text, step_size="fastest")
     chosen = "step_size" in parse(text)[1] or asked["method"] == "measured"
-    if chosen or type(trainer) is not NeuroTron:
+    if chosen or type(trainer) is not trainers.NeuroTron:
         return trainer, ""
     if asked["steps"] is None:
         raise _check.InputError(
@@ -162,9 +167,7 @@ def plan(
     ] = "query",
     attack: Annotated[
         str,
-        options.named(
-            options.ATTACK, "--attack", attacks.BY_NAME, "The attack to use with --simulate."
-        ),
+        options.named(options.ATTACK, "--attack", "attacks", "The attack to use with --simulate."),
     ] = "adaptive",
     sensing: Annotated[
         str,
@@ -204,13 +207,15 @@ def plan(
 
         neurotron plan --probability 0.5 --accuracy 1 --steps 5000
     """
+    from neurotron import attacks, guarantees
+
     problem = options.build_problem(network, law, n_inputs, filter_size, noise, seed)
     if plot is not None:
-        check_picture("--plot", plot)
-    from neurotron.guarantees import plan as make_plan
+        from neurotron.figures import check_picture
 
+        check_picture("--plot", plot)
     budget = attacks.Budget(bound, probability, _check.choice("scope", scope, ("query", "batch")))  # type: ignore[arg-type]
-    found = make_plan(
+    found = guarantees.plan(
         problem, budget, batch_size=batch_size, accuracy=accuracy, steps=steps, failure=failure,
         sensing=sensing, weighting=weighting, step_size=step_size, initial_error=initial_error,
         method=method,

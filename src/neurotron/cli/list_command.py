@@ -9,20 +9,14 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from neurotron import _check, attacks, laws, networks, trainers
-from neurotron._registry import Registry
+from neurotron import _check
 from neurotron.cli import options
-from neurotron.guarantees.certificate import fill
 
-__all__ = ["REGISTRIES", "list_things"]
+__all__ = ["NAMED", "list_things"]
 
-REGISTRIES: dict[str, Registry[object]] = {
-    "networks": networks.BY_NAME,
-    "laws": laws.BY_NAME,
-    "attacks": attacks.BY_NAME,
-    "trainers": trainers.BY_NAME,
-}
-KINDS = (*REGISTRIES, "studies", "claims")
+NAMED = ("networks", "laws", "attacks", "trainers")
+"""The kinds of things that are written as a name with parameters."""
+KINDS = (*NAMED, "studies", "claims")
 
 BY_OPTIONS = {
     "networks": ("n_inputs", "filter_size", "seed"),
@@ -67,7 +61,7 @@ def list_things(
     out = options.console()
     if not kind:
         _overview(out)
-    elif kind in REGISTRIES:
+    elif kind in NAMED:
         out.print(_table(kind, out.width))
         out.print(
             "\nWrite name:parameter=value. A value that is shown here is the default. "
@@ -81,8 +75,10 @@ def _overview(out: Console) -> None:
     """Print the names of everything on one page."""
     from neurotron import studies
     from neurotron.claims import CLAIMS
+    from neurotron.guarantees.certificate import fill
 
-    names: dict[str, Iterable[str]] = {**REGISTRIES, "studies": studies.catalog(), "claims": CLAIMS}
+    names: dict[str, Iterable[str]] = {kind: options.registry(kind) for kind in NAMED}
+    names |= {"studies": studies.catalog(), "claims": CLAIMS}
     indent = " " * (10 if out.width >= 60 else 2)
     for kind in KINDS:
         out.print(fill(", ".join(names[kind]), out.width, f"{kind:<10}", indent))
@@ -100,7 +96,7 @@ def _empty(*columns: str) -> Table:
 
 
 def _table(kind: str, width: int) -> Table:
-    registry = REGISTRIES[kind]
+    registry = options.registry(kind)
     if kind == "attacks":
         return _attacks(width)
     table = _empty("name", "parameters", "what it is")
@@ -112,6 +108,8 @@ def _table(kind: str, width: int) -> Table:
 
 def _attacks(width: int) -> Table:
     """Return a table of attacks, with parameters below their names: most have none of their own."""
+    from neurotron import attacks
+
     more = ("knows", "guarantee") if width >= WIDE or width < options.NARROW else ()
     table = _empty("name and parameters", "what it does", *more)
     for name, kind in zip(attacks.BY_NAME, attacks.BUILT_IN, strict=True):
@@ -127,7 +125,7 @@ def _attacks(width: int) -> Table:
 def _parameters(kind: str, name: str) -> list[str]:
     """Return the parameters of a name that commands have no option for, with their defaults."""
     shown = []
-    for parameter, default in REGISTRIES[kind].text_parameters(name).items():
+    for parameter, default in options.registry(kind).text_parameters(name).items():
         if parameter in BY_OPTIONS[kind]:
             continue
         open_ = default == "None" or (kind == "attacks" and not default)  # `spending` fills it

@@ -1,31 +1,34 @@
-"""What the commands share: options that describe a problem, and how text is printed."""
+"""What the commands share: options that describe a problem, and how text is printed.
+
+Every command imports this module, also to print its help. So here, as in all modules of commands,
+what a command needs for its work is imported by the function that does the work.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from neurotron import _check, attacks, laws, networks, trainers
-from neurotron._registry import Registry
-from neurotron.guarantees.certificate import fill
-from neurotron.problem import Problem
-from neurotron.trainers import Arm, Trainer
+from neurotron import _check
 
 if TYPE_CHECKING:
+    from neurotron._registry import Registry
+    from neurotron.problem import Problem
+    from neurotron.trainers import Arm, Trainer
     from neurotron.trajectories import Trajectories
 
 __all__ = [
     "ATTACK", "GUARANTEE", "OUTPUT", "PROBLEM", "RUN", "TRAINER", "AsJson", "AttackName",
     "BatchSize", "Engine", "FilterSize", "InputCount", "LawName", "NetworkName", "Noise", "Picture",
     "Probability", "Seed", "build_problem", "console", "describe", "json_number", "readable_width",
-    "train", "trainer_option",
+    "registry", "train", "trainer_option",
 ]  # fmt: skip
 
 PROBLEM, ATTACK, TRAINER, RUN = "Problem", "Attack", "Trainer", "Run"
@@ -43,28 +46,34 @@ def option(panel: str, *names: str, help: str, **more: Any) -> Any:
     return typer.Option(*names, help=help, rich_help_panel=panel, **more)
 
 
-def named(panel: str, flag: str, registry: Registry[object], help: str) -> Any:
+def registry(kind: str) -> Registry[object]:
+    """Return the networks, laws, attacks or trainers by name."""
+    found: Registry[object] = import_module(f"neurotron.{kind}").BY_NAME
+    return found
+
+
+def named(panel: str, flag: str, kind: str, help: str) -> Any:
     """Return an option whose value is a name with parameters; the shell completes the name."""
 
     def complete(incomplete: str) -> list[str]:
-        return [name for name in registry if name.startswith(incomplete)]
+        return [name for name in registry(kind) if name.startswith(incomplete)]
 
     return option(panel, flag, help=help, metavar="NAME", autocompletion=complete)
 
 
 def trainer_option(help: str) -> Any:
     """Return the option of trainers."""
-    return named(TRAINER, "--trainer", trainers.BY_NAME, help)
+    return named(TRAINER, "--trainer", "trainers", help)
 
 
 LawName = Annotated[
-    str, named(PROBLEM, "--law", laws.BY_NAME, "The law (probability distribution) of the inputs.")
+    str, named(PROBLEM, "--law", "laws", "The law (probability distribution) of the inputs.")
 ]
 NetworkName = Annotated[
-    str, named(PROBLEM, "--network", networks.BY_NAME, "The network whose weights are learned.")
+    str, named(PROBLEM, "--network", "networks", "The network whose weights are learned.")
 ]
 AttackName = Annotated[
-    str, named(ATTACK, "--attack", attacks.BY_NAME, "The attack, or none for honest labels.")
+    str, named(ATTACK, "--attack", "attacks", "The attack, or none for honest labels.")
 ]
 Probability = Annotated[float, option(ATTACK, help="β, the probability that a label is attacked.")]
 InputCount = Annotated[
@@ -96,6 +105,9 @@ def build_problem(
     network: str, law: str, n_inputs: int | None, filter_size: int | None, noise: float, seed: int
 ) -> Problem:
     """Return the problem that the options describe; refuse a size that the network cannot have."""
+    from neurotron import laws, networks
+    from neurotron.problem import Problem
+
     name, given = networks.BY_NAME.read(network)
     inputs = given.get("n_inputs", N_INPUTS if n_inputs is None else n_inputs)
     if "filter_size" not in networks.BY_NAME.parameters(name):
@@ -114,10 +126,12 @@ def train(
     problem: Problem, arms: Sequence[Arm | Trainer], *, quiet: bool, **options: Any
 ) -> Trajectories:
     """Run a simulation, with a progress bar unless `quiet`."""
-    from neurotron.simulation import simulate  # loads the compiler
+    from neurotron.simulation import simulate
 
     if quiet:
         return simulate(problem, arms, **options)
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
     columns = (TextColumn("training"), BarColumn(), TextColumn("{task.fields[speed]}"))
     with Progress(
         *columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True
@@ -165,6 +179,8 @@ def in_blocks(table: Table) -> str:
 
 def wrapped(text: str, width: int) -> str:
     """Return text in lines of at most `width`; a long path stays in the line of its label."""
+    from neurotron.guarantees.certificate import fill
+
     lines = text.split("\n")
     indents = [line[: len(line) - len(line.lstrip())] for line in lines]
     return "\n".join(

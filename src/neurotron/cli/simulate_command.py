@@ -11,14 +11,12 @@ import numpy as np
 import typer
 from rich.table import Table
 
-from neurotron import _check, attacks
-from neurotron._registry import parse
-from neurotron.attacks import Attack
-from neurotron.cli import options, step_sizes
-from neurotron.figures import check_picture
-from neurotron.problem import Problem
+from neurotron import _check
+from neurotron.cli import options
 
 if TYPE_CHECKING:
+    from neurotron.attacks import Attack
+    from neurotron.problem import Problem
     from neurotron.trajectories import Trajectories
 
 __all__ = ["simulate"]
@@ -82,6 +80,9 @@ def simulate(
 
         neurotron simulate --network relu-gate --n-inputs 8 --plot errors.png
     """
+    from neurotron import attacks
+    from neurotron.cli import step_sizes
+
     problem = options.build_problem(network, law, n_inputs, filter_size, noise, seed)
     bound = _usual_bound(attack) if bound is None else bound
     adversary = attacks.build(attack, problem, bound=bound, probability=probability, seed=seed)
@@ -97,6 +98,8 @@ def simulate(
     )  # fmt: skip
     chosen = [defaults.build(text) for text in texts]
     if plot is not None:
+        from neurotron.figures import check_picture
+
         check_picture("--plot", plot)
     run = options.train(
         problem, chosen, attack=adversary, quiet=as_json, steps=steps, batch_size=batch_size,
@@ -114,6 +117,9 @@ def simulate(
 
 def _usual_bound(attack: str) -> float:
     """Return the paper's θ, or infinity for an attack that no guarantee covers."""
+    from neurotron import attacks
+    from neurotron._registry import parse
+
     kind = attacks.BY_NAME.factories.get(parse(attack)[0])
     return 0.25 if getattr(kind, "covered", True) else math.inf
 
@@ -121,6 +127,8 @@ def _usual_bound(attack: str) -> float:
 def _print(
     run: Trajectories, problem: Problem, attack: Attack | None, batch_size: int, plot: Path | None
 ) -> None:
+    from neurotron.cli import step_sizes
+
     console = options.console()
     options.describe(console, problem)
     console.print(f"labels    {'honest' if attack is None else f'attacked by {attack!r}'}\n")

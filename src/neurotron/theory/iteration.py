@@ -1,6 +1,6 @@
 """The recursion iterated step by step, compiled, because a study has thousands of certificates.
 
-This module is imported only when a sequence of bounds is needed, because it loads the compiler.
+This module loads the compiler. `Recursion.iterate` imports it only if that is loaded anyway.
 """
 
 from __future__ import annotations

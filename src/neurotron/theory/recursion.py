@@ -11,13 +11,14 @@ is quadratic in η, so the best step size at every Δ is known.
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from neurotron._types import Array, Index
-from neurotron.theory.one_step import best_step
+from neurotron.theory.one_step import best_step, bound_after
 
 __all__ = ["EXACT_STEPS", "Recursion"]
 
@@ -113,12 +114,29 @@ class Recursion:
         return bounds
 
     def iterate(self, start: float, steps: int, step_size: float | None) -> Array:
-        """Return the bounds Δ after 0, 1, … `steps` steps."""
-        from neurotron.theory.iteration import SCHEDULED, fill  # loads the compiler
+        """Return the bounds Δ after 0, 1, … `steps` steps.
 
+        The loop is compiled if the compiler is loaded anyway, as in a study with its thousands of
+        certificates. To load it only for this would take longer than the loop takes in Python. The
+        bounds are the same to the last bit.
+        """
         deltas = np.full(steps + 1, float(start))
-        fill(SCHEDULED if step_size is None else float(step_size), *self.numbers, deltas)
+        if "numba" in sys.modules:
+            from neurotron.theory.iteration import SCHEDULED, fill
+
+            fill(SCHEDULED if step_size is None else float(step_size), *self.numbers, deltas)
+        else:
+            self.fill_in_python(deltas, step_size)
         return deltas
+
+    def fill_in_python(self, deltas: Array, step_size: float | None) -> None:
+        """Fill an array with bounds, starting from its first number, without the compiler."""
+        with np.errstate(all="ignore"):
+            for t in range(1, deltas.size):
+                delta = deltas[t - 1]
+                step = best_step(delta, *self.numbers) if step_size is None else step_size
+                after = bound_after(delta, step, *self.numbers)
+                deltas[t] = after if after < math.inf else math.inf  # inf − inf is not a number
 
     def steps_to(self, start: float, target: float, step_size: float | None) -> int | None:
         """Return the number of steps after which Δ ≤ `target`, None if there is none.

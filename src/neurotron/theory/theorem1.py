@@ -20,7 +20,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaln
 
 from neurotron import _check
 from neurotron._types import Array, Index
@@ -301,4 +300,4 @@ def outer_weight_accuracy(theorem: Theorem1, q: float, failure: float) -> float:
 
 def _gamma_ratio(n_inputs: int) -> float:
     n = _check.integer("n_inputs", n_inputs, 1, 10**15)
-    return math.exp(gammaln(n / 2.0) - gammaln((n + 1.0) / 2.0))
+    return math.exp(math.lgamma(n / 2.0) - math.lgamma((n + 1.0) / 2.0))

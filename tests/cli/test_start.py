@@ -1,0 +1,59 @@
+"""Commands start fast because they import only what they need."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+START = """
+import sys
+from neurotron.cli import main
+try:
+    main()
+finally:
+    print("loaded:", *sys.modules, file=sys.stderr)
+"""
+
+DRAWING = {"matplotlib", "plotly", "jinja2"}
+STUDIES = {"polars", "distributed", "neurotron.studies", "neurotron.results", "neurotron.figures"}
+COMPILER = {"numba", "llvmlite", "scipy", "neurotron.engine.compiled"}
+FORMULAS = {f"neurotron.{name}" for name in ("attacks", "guarantees", "laws", "theory", "trainers")}
+
+
+def loaded_by(*command: str) -> set[str]:
+    """Run a command; return the names of all modules that are imported when it ends."""
+    done = subprocess.run(
+        [sys.executable, "-c", START, *command], capture_output=True, text=True, check=True
+    )
+    return set(done.stderr.partition("loaded:")[2].split())
+
+
+@pytest.mark.parametrize("command", [["--help"], ["--version"], ["simulate", "--help"]])
+def test_help_loads_nothing_that_computes(command):
+    loaded = loaded_by(*command)
+    assert "neurotron.cli.app" in loaded
+    assert not loaded & (FORMULAS | COMPILER | STUDIES | DRAWING)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["plan", "--bound", "1", "--probability", "0.05", "--steps", "10000"],
+        ["certify", "--steps", "10000"],
+        ["certify", "--law", "student-t:dof=4", "--trainer", "neuro-tron:weighting=inverse-norm"],
+        ["list", "attacks"],
+    ],
+    ids=" ".join,
+)
+def test_guarantees_and_lists_load_neither_the_compiler_nor_results(command):
+    loaded = loaded_by(*command)
+    assert "neurotron.attacks" in loaded
+    assert not loaded & (COMPILER | STUDIES | DRAWING)
+
+
+def test_training_loads_the_compiler_but_no_results():
+    loaded = loaded_by("simulate", "--n-inputs", "4", "--steps", "1")
+    assert "neurotron.engine.compiled" in loaded
+    assert not loaded & (STUDIES | DRAWING | {"scipy.special", "scipy.stats", "scipy.integrate"})
