@@ -118,11 +118,12 @@ def _figures(chosen: list[Chart]) -> list[dict[str, Any]]:
     while sum(map(_size, figures)) > MOST_BYTES and most > FEWEST_POINTS:
         most //= 2
         said = f" On this page lines and dots are thinned to {most} points each."
-        thin = [
-            replace(chart.thinned(most), caption=chart.caption + said) if chart.lines else chart
-            for chart in chosen
+        figures = [
+            _figure(replace(chart.thinned(most), caption=chart.caption + said))
+            if chart.lines
+            else figure
+            for chart, figure in zip(chosen, figures, strict=True)
         ]
-        figures = [_figure(chart) for chart in thin]
     while sum(map(_size, figures)) > MOST_BYTES:
         figures.remove(max(figures, key=lambda one: (one["scale"] is None, _size(one))))
     return figures

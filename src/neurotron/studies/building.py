@@ -96,19 +96,30 @@ def build_problem(study: Study, setting: Setting, replicate: int) -> Problem:
 
 def build_arms(study: Study, setting: Setting, problem: Problem, replicate: int) -> list[Arm]:
     """Return the arms of a setting, in the order of `arm_rows`."""
-    seed, arms = _problem_seed(study, setting, replicate), []
-    for encounter in encounters(study, setting):
-        attack = attacks.build(
-            encounter.attack,
-            problem,
-            bound=encounter.bound,
-            probability=encounter.probability,
-            seed=seed,
-        )
-        text = study.trainers[encounter.trainer]
-        trainer = trainers.build(text, step_size=setting.step_size)
-        arms.append(Arm(trainer, attack, name=encounter.name))
-    return arms
+    return [
+        _arm(study, setting, problem, replicate, encounter)
+        for encounter in encounters(study, setting)
+    ]
+
+
+def build_arm(study: Study, setting: Setting, problem: Problem, replicate: int, name: str) -> Arm:
+    """Return the arm of a setting that has this name."""
+    chosen = next(one for one in encounters(study, setting) if one.name == name)
+    return _arm(study, setting, problem, replicate, chosen)
+
+
+def _arm(
+    study: Study, setting: Setting, problem: Problem, replicate: int, encounter: Encounter
+) -> Arm:
+    attack = attacks.build(
+        encounter.attack,
+        problem,
+        bound=encounter.bound,
+        probability=encounter.probability,
+        seed=_problem_seed(study, setting, replicate),
+    )
+    trainer = trainers.build(study.trainers[encounter.trainer], step_size=setting.step_size)
+    return Arm(trainer, attack, name=encounter.name)
 
 
 def check(study: Study) -> None:
