@@ -16,6 +16,7 @@ from neurotron.figures.outcomes import final_errors, mirror, paired_errors, succ
 from neurotron.figures.paper import paper_charts, shown_by_paper
 from neurotron.figures.trajectories import compare, levels_of
 from neurotron.figures.view import LevelSweep, View
+from neurotron.results.sharing import once
 from neurotron.studies.origin import study_of
 
 if TYPE_CHECKING:
@@ -38,10 +39,15 @@ def charts(results: Results) -> list[Chart]:
     steps of runs that no figure of the paper shows. The last charts are for all settings: final
     errors, success rates, paired errors, the side of the origin where runs end, and certificates.
     """
+    return list(_charts(results))
+
+
+@once
+def _charts(results: Results) -> tuple[Chart, ...]:
     study_of(results)
     view = View(results)
     if not view.settings:
-        return []
+        return ()
     paper = list(paper_charts(view))
     maps = Maps(view)
     first = [*paper, *maps.charts(_name)]
@@ -53,7 +59,7 @@ def charts(results: Results) -> list[Chart]:
         more = f" {len(every) - room} more figures of this kind, for other settings, are left out."
         over_steps[-1] = replace(over_steps[-1], caption=over_steps[-1].caption + more)
     found = [chart for chart in (*first, *over_steps, *ends) if not chart.is_empty]
-    return list(_distinct(found))
+    return tuple(_distinct(found))
 
 
 def _distinct(found: list[Chart]) -> Iterator[Chart]:
