@@ -11,7 +11,6 @@ from tests.support.studies import SMALL
 
 import neurotron as nt
 from neurotron.cli import app
-from neurotron.report import pictures
 
 
 def closed_pipe() -> int:
@@ -45,8 +44,7 @@ def command(monkeypatch, capfd):
 
 @pytest.fixture
 def study(tmp_path, monkeypatch):
-    monkeypatch.setattr(pictures, "write", lambda *_: None)  # takes long, as do the paper's claims
-    monkeypatch.setattr(nt.claims, "evaluate", lambda _: [])
+    monkeypatch.setattr(nt.claims, "evaluate", lambda _: [])  # the paper's claims take long
     (tmp_path / "small.toml").write_bytes(SMALL)
     return tmp_path / "small.toml"
 

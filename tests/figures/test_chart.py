@@ -78,7 +78,7 @@ def test_panels_share_a_scale_unless_one_would_be_pressed_flat():
 
 def test_the_heights_of_a_chart_hold_its_bands():
     made = line([1.0, 2.0], np.array([0.1, 1.0]), np.array([5.0, 9.0]))
-    assert chart(Panel("p", (made,))).heights() == (0.1, 9.0)
+    assert chart(Panel("p", (made,))).heights == (0.1, 9.0)
 
 
 def test_a_table_has_every_point_at_a_tick_and_no_dots():

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import signal
 import subprocess
 import sys
 import time
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.support.messages import says
 from tests.support.results import ending_at, made
-from tests.support.studies import SMALL
+from tests.support.studies import SMALL, like_the_paper
+from typer.testing import CliRunner
 
 import neurotron as nt
+from neurotron.claims import CLAIMS
+from neurotron.cli.app import app
+from neurotron.figures import render_matplotlib
+from neurotron.studies import workers
 
 COMMAND = Path(sys.executable).parent / "neurotron"
 
@@ -79,17 +88,84 @@ def test_two_reports_at_once_do_not_harm_each_other(folder):
     assert not [*folder.rglob("*.tmp")]
 
 
+@pytest.mark.parametrize("word", ["claims", "report"])
+def test_a_command_judges_every_claim_once(tmp_path, monkeypatch, word):
+    results = like_the_paper(tmp_path / "paper")
+    judged = Counter()
+    for name, claim in CLAIMS.items():
+
+        def counted(results, claim=claim):
+            judged[claim.name] += 1
+            return claim.check(results)
+
+        monkeypatch.setitem(CLAIMS, name, replace(claim, check=counted))
+    done = CliRunner().invoke(app, [word, str(results.folder.path)])
+    assert done.exit_code == 0, done.output
+    assert judged == dict.fromkeys(results.spec["claims"], 1)
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """The names of the charts that are drawn for print, by this process."""
+    names = []
+    monkeypatch.setattr(workers, "processors", lambda: 1)
+    monkeypatch.setattr(render_matplotlib, "draw", lambda chart: names.append(chart.name))
+    monkeypatch.setattr(render_matplotlib, "encode", lambda _, end: end.encode())
+    return names
+
+
+def test_figures_for_print_are_drawn_only_if_they_are_wanted(folder, drawn):
+    CliRunner().invoke(app, ["report", str(folder)])
+    assert (drawn, (folder / "figures").exists()) == ([], False)
+    done = CliRunner().invoke(app, ["report", str(folder), "--figures"])
+    assert done.output.endswith(f"Figures: {folder / 'figures'}\n")
+    assert drawn == [chart.name for chart in nt.figures.charts(nt.load_results(folder))]
+
+
+def test_a_run_draws_figures_for_print_if_they_are_wanted(tmp_path, drawn):
+    (tmp_path / "small.toml").write_bytes(SMALL)
+    words = ["run", tmp_path / "small.toml", "--out", tmp_path / "out", "--replicates", 1]
+    CliRunner().invoke(app, [*map(str, words), "--figures"])
+    names = {file.stem for file in (tmp_path / "out/figures").glob("*.pdf")}
+    assert names == set(drawn) != set()
+
+
+def test_figures_of_an_earlier_report_are_said_to_be_that(folder, drawn):
+    CliRunner().invoke(app, ["report", str(folder), "--figures"])
+    again = CliRunner().invoke(app, ["report", str(folder)])
+    assert says(" ".join(again.stderr.split()), "earlier report", "--figures")
+
+
+def test_the_page_is_written_before_the_figures(folder, monkeypatch):
+    def cannot(_):
+        raise ValueError("no ink")
+
+    monkeypatch.setattr(workers, "processors", lambda: 1)
+    monkeypatch.setattr(render_matplotlib, "draw", cannot)
+    done = CliRunner().invoke(app, ["report", str(folder), "--figures"])
+    assert says(done.exception, "figure 'levels", "no ink")
+    assert (folder / "report.html").read_text().rstrip().endswith("</html>")
+    assert not (folder / "figures").exists()
+
+
 @pytest.mark.long
-def test_a_report_that_is_killed_is_made_again(folder):
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_a_report_that_is_stopped_leaves_nothing_behind_and_is_made_again(folder, how):
     process = subprocess.Popen(
-        [COMMAND, "report", folder], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+        [COMMAND, "report", folder, "--figures"], stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
     while not (folder / "report.html").exists():
         assert process.poll() is None
         time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    if how == signal.SIGINT:
+        os.killpg(process.pid, how)  # as a terminal does
+    else:
+        process.send_signal(how)
+    _, errors = process.communicate(timeout=60)  # the other processes have ended, too
+    assert (process.returncode, errors) == (130 if how == signal.SIGINT else -how, "")
     assert (folder / "report.html").read_text().rstrip().endswith("</html>")
-    assert command("report", folder).returncode == 0
+    assert not (folder / "figures").exists()
+    assert command("report", folder, "--figures").returncode == 0
     names = {file.stem for file in (folder / "figures").iterdir() if file.suffix == ".pdf"}
     assert names == {chart.name for chart in nt.figures.charts(nt.load_results(folder))}

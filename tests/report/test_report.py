@@ -27,6 +27,7 @@ from tests.support.studies import (
 import neurotron as nt
 from neurotron import report
 from neurotron.claims import catalog, evaluate
+from neurotron.figures import render_matplotlib
 from neurotron.report import content, page
 
 
@@ -329,17 +330,24 @@ def test_the_study_on_the_page_is_the_study_that_was_run(paper, text):
     assert study.replicates == 10
 
 
-def test_page_and_pictures_are_written_beside_the_results(paper):
+def test_the_page_is_written_without_drawing_figures_for_print(paper, monkeypatch):
+    monkeypatch.delattr(render_matplotlib, "draw")
+    assert report.write(paper, evaluate(paper)) == paper.folder.path / "report.html"
+    assert not (paper.folder.path / "figures").exists()
+
+
+def test_figures_for_print_are_written_beside_the_results(paper, monkeypatch):
+    monkeypatch.setattr(render_matplotlib, "draw", lambda chart: chart.name)
+    monkeypatch.setattr(render_matplotlib, "encode", lambda picture, end: (picture + end).encode())
     drawn = []
-    path = report.write(paper, evaluate(paper), lambda done, total: drawn.append((done, total)))
-    assert path == paper.folder.path / "report.html"
+    folder = report.write_figures(paper, progress=lambda *count: drawn.append(count))
+    assert folder == paper.folder.path / "figures"
     names = {chart.name for chart in nt.figures.charts(paper)}
-    folder = paper.folder.path / "figures"
     assert {file.name for file in folder.iterdir()} == {
         "written.json",
         *(f"{name}.{end}" for name in names for end in ("png", "pdf")),
     }
-    assert drawn[-1] == (len(names) - 1, len(names))
+    assert drawn[-1] == (len(names), len(names))
     assert nt.load_results(paper.folder.path).damaged == ()
 
 

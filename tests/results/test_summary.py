@@ -14,7 +14,7 @@ from scipy import stats
 from tests.support.results import INITIAL, TRUE, ending_at, made
 
 import neurotron as nt
-from neurotron.results.summary import OUTCOMES, bootstrap, rate, steps_to, summarise
+from neurotron.results.summary import OUTCOMES, bootstrap, median, rate, steps_to, summarise
 
 STUDY = nt.studies.parse(
     b"""
@@ -213,3 +213,20 @@ def test_a_folder_without_shards_gives_empty_tables_and_no_verdicts(tmp_path):
     assert {claim.verdict for claim in claims} == {"not tested"}
     nt.claims.write(results, claims)
     assert json.loads((tmp_path / "r" / "claims.json").read_text())["units"] == 0
+
+
+def test_errors_at_some_steps_are_columns_of_all_errors(tmp_path):
+    results = made(tmp_path / "r", STUDY, lambda c, r, a: {"errors": ending_at(r + a["bound"])}, 3)
+    chosen = results.steps[[0, 2]]
+    assert np.array_equal(results.errors_at(chosen), results.errors[:, [0, 2]])
+    rows = results.trajectories_at(chosen)
+    assert np.array_equal(rows["error"].to_numpy().reshape(-1, 2), results.errors_at(chosen))
+
+
+@pytest.mark.parametrize("count", range(1, 8))
+def test_the_median_is_the_lower_middle_value_and_nan_if_one_is(count):
+    values = np.random.default_rng(count).normal(size=(3, count))
+    expected = np.quantile(values, 0.5, axis=1, method="inverted_cdf")
+    assert np.array_equal(median(values, axis=1), expected)
+    values[1, -1] = np.nan
+    assert np.isnan(median(values, axis=1)).tolist() == [False, True, False]

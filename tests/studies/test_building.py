@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neurotron as nt
+from neurotron import _check
 from neurotron.studies import building, train
 
 TEXT = """
@@ -106,6 +107,12 @@ def test_rows_say_what_the_arms_are():
             assert arm.attack is None
         else:
             assert (arm.attack.bound, arm.attack.probability) == (row["bound"], row["probability"])
+
+
+def test_an_arm_by_its_name_is_that_of_all_arms():
+    drawn = problem()
+    for arm in building.build_arms(STUDY, A, drawn, 0):
+        assert _check.equal(building.build_arm(STUDY, A, drawn, 0, arm.name), arm)
 
 
 def test_rows_keep_the_attack_as_the_study_has_it_beside_its_name():

@@ -424,7 +424,6 @@ def test_the_command_does_not_call_a_robbed_run_finished(study, file, out, monke
         return run(*arguments, **options | {"workers": 1, "progress": robbing(path.unlink)})
 
     monkeypatch.setattr(nt.studies, "run", robbed)
-    monkeypatch.setattr("neurotron.report.pictures.write", lambda *_: None)
     result = CliRunner().invoke(app, ["run", str(file), "--out", str(out)])
     assert result.exit_code == 1
     assert "incomplete with 3 of 4 units" in result.output

@@ -8,6 +8,7 @@ from neurotron import _check, studies
 from neurotron.claims.catalog import CLAIMS, OF_ANY_STUDY
 from neurotron.claims.model import Judgement
 from neurotron.results.manifest import without_words
+from neurotron.results.sharing import once
 from neurotron.results.tables import Results
 from neurotron.studies.origin import study_of
 
@@ -26,7 +27,12 @@ def departure(results: Results) -> str:
 
     The words, the seed and the number of replicates may differ, and some claims are for any study.
     """
-    study = study_of(_check.instance("results", results, Results))
+    return _departure(_check.instance("results", results, Results))
+
+
+@once
+def _departure(results: Results) -> str:
+    study = study_of(results)
     special = set(study.claims) - {claim.name for claim in OF_ANY_STUDY}
     if not special:
         return ""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from neurotron.claims.model import Finding, above
+from neurotron.results.sharing import once
 from neurotron.results.summary import Interval, rate
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ OFTEN = 0.9
 """The share of networks that a trainer must recover to do so as a rule."""
 
 
+@once
 def _ends(results: Results) -> list[tuple[str, pl.DataFrame]]:
     """Return, for every law, a table of where Neuro-Tron and SGD ended on each network.
 

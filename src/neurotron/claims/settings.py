@@ -12,6 +12,7 @@ import polars as pl
 from neurotron._registry import parse
 from neurotron._types import Array
 from neurotron.results.levels import Level, attacked, longest
+from neurotron.results.sharing import once
 
 if TYPE_CHECKING:
     from neurotron.results.tables import Results
@@ -86,6 +87,7 @@ class SettingRuns:
         return len(self.numbers)
 
 
+@once
 def table1_settings(results: Results) -> list[SettingRuns]:
     """Return the columns of Table 1: Neuro-Tron under its attack at three bounds or more."""
     found = []

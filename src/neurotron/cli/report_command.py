@@ -1,4 +1,4 @@
-"""`neurotron report`: the page of a folder of results."""
+"""`neurotron report`: the page of a folder of results, and its figures for print."""
 
 from __future__ import annotations
 
@@ -18,32 +18,56 @@ if TYPE_CHECKING:
     from neurotron.claims import Judgement
     from neurotron.results import Results
 
-__all__ = ["report", "write_report"]
+__all__ = ["Figures", "report", "write_report"]
+
+Figures = Annotated[
+    bool,
+    typer.Option(
+        "--figures",
+        help="Also draw every figure for print, as PNG and PDF, into the folder figures.",
+        rich_help_panel=options.OUTPUT,
+    ),
+]
 
 
 def report(
     folder: Annotated[
         Path, typer.Argument(help="A folder of results that `neurotron run` has written.")
     ],
+    figures: Figures = False,
 ) -> None:
-    """Write the report of a folder of results again: one page, and its figures for print.
+    """Write the report of a folder of results again.
 
     The page report.html has verdicts, figures, certificates and settings in one file that any
-    browser shows without a network. The folder figures has every figure as PNG and PDF.
+    browser shows without a network. With --figures, the folder figures gets every figure as PNG
+    and PDF as well, drawn by one process per processor.
+
+        neurotron report out/paper
+
+        neurotron report out/paper --figures
     """
     from neurotron.results import load_results
 
     results = load_results(folder)
-    write_report(results, evaluate(results))
+    write_report(results, evaluate(results), figures)
 
 
-def write_report(results: Results, judgements: list[Judgement]) -> None:
-    """Write the page, and say where it is."""
-    from neurotron.report import write
+def write_report(results: Results, judgements: list[Judgement], figures: bool) -> None:
+    """Write the page and then, if they are wanted, the figures for print; say where they are."""
+    from neurotron.report import pictures, write, write_figures
+    from neurotron.studies.workers import processors
 
-    with _progress() as progress:
-        path = write(results, judgements, progress)
-    options.console().print(f"Report: {path}")
+    console, folder = options.console(), results.folder
+    console.print(f"Report: {write(results, judgements)}")
+    if figures:
+        with _progress() as progress:
+            path = write_figures(results, workers=processors(), progress=progress)
+        console.print(f"Figures: {path}")
+    elif pictures.exist(folder):
+        options.console(stderr=True).print(
+            f"The figures in {folder.path / pictures.FOLDER} are from an earlier report. To draw "
+            f"them again: neurotron report {folder.path} --figures"
+        )
 
 
 @contextlib.contextmanager

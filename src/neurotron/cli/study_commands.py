@@ -18,7 +18,7 @@ from rich.table import Table
 from neurotron import _check
 from neurotron.cli import options
 from neurotron.cli.claims_command import evaluate, print_verdicts
-from neurotron.cli.report_command import write_report
+from neurotron.cli.report_command import Figures, write_report
 
 if TYPE_CHECKING:
     from neurotron.results import Results
@@ -74,6 +74,7 @@ def run(
     threads: Threads = None,
     dask: Dask = None,
     mixed: Mixed = False,
+    figures: Figures = False,
 ) -> None:
     """Run a study, keep its results in a folder, and write a report about them.
 
@@ -118,7 +119,7 @@ def run(
     evaluated = evaluate(results)
     print_verdicts(console, results, evaluated)
     console.print()
-    write_report(results, evaluated)
+    write_report(results, evaluated, figures)
     if report.failures or report.removed:
         raise typer.Exit(1)
 
@@ -129,13 +130,14 @@ def paper(
     threads: Threads = None,
     dask: Dask = None,
     mixed: Mixed = False,
+    figures: Figures = False,
 ) -> None:
     """Recompute the paper's simulation study and report which of its claims hold.
 
-    This is the same as `neurotron run paper`. It takes about two minutes on two processors, and
-    ends with the path of a page to open in a browser.
+    This is the same as `neurotron run paper`. It takes about a minute on two processors, and ends
+    with the path of a page to open in a browser.
     """
-    run("paper", out, replicates, threads, dask, mixed)
+    run("paper", out, replicates, threads, dask, mixed, figures)
 
 
 def init(

@@ -58,16 +58,14 @@ def _panel(view: View, row: dict[str, Any]) -> Panel:
     study = study_of(view.results)
     setting = study.setting(row["setting"])
     problem = building.build_problem(study, setting, row["replicate"])
-    arms = building.build_arms(study, setting, problem, row["replicate"])
-    arm = next(arm for arm in arms if arm.name == row["arm"])
+    arm = building.build_arm(study, setting, problem, row["replicate"], row["arm"])
     certificate = certify(
         problem, arm, batch_size=setting.batch_size, steps=study.steps, failure=study.failure
     )
-    errors = view.trajectories.filter(
-        setting=row["setting"], replicate=row["replicate"], arm=row["arm"]
-    ).sort("step")
     name, style = f"measured: {row['trainer']}", view.styles[row["trainer"]]
-    measured = line_of(name, errors["step"].to_numpy(), errors["error"].to_numpy(), style)
+    ends = view.ends[row["setting"], row["arm"]]
+    errors = view.errors[ends.rows[ends.replicates == row["replicate"]]][0]
+    measured = line_of(name, view.steps, errors, style)
     level = f"{row['attack']} θ = {row['bound']:g}, β = {row['probability']:g}"
     title = f"{view.results.titles[row['setting']]}, {level}"
     return Panel(title, (*certified_lines(certificate), measured))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -140,13 +141,13 @@ class Chart:
             found.setdefault(line.name, line)
         return found
 
-    @property
+    @cached_property
     def shared(self) -> bool:
         """Whether all panels share one vertical scale; they do unless it would flatten some."""
         if self.y_range is not None or not self.y_log:
             return True
-        spans = [np.log10(high / low) for low, high in map(_heights, self.panels)]
-        low, high = self.heights()
+        spans = [np.log10(high / low) for low, high in self._heights]
+        low, high = self.heights
         return bool(np.log10(high / low) <= max(2.0 * np.median(spans), 1.0))
 
     @property
@@ -154,10 +155,15 @@ class Chart:
         """Whether there is nothing to draw."""
         return all(panel.is_empty for panel in self.panels)
 
+    @property
     def heights(self) -> tuple[float, float]:
-        """Return the least and the largest height of all lines and bands."""
-        lows, highs = zip(*map(_heights, self.panels), strict=True)
+        """The least and the largest height of all lines and bands."""
+        lows, highs = zip(*self._heights, strict=True)
         return min(lows), max(highs)
+
+    @cached_property
+    def _heights(self) -> list[tuple[float, float]]:
+        return [_heights(panel) for panel in self.panels]
 
     def thinned(self, most: int) -> Chart:
         """Return the chart with at most `most` points per line."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from neurotron.figures.certified_runs import certified_runs
@@ -15,6 +16,7 @@ from neurotron.figures.outcomes import final_errors, mirror, paired_errors, succ
 from neurotron.figures.paper import paper_charts, shown_by_paper
 from neurotron.figures.trajectories import compare, levels_of
 from neurotron.figures.view import LevelSweep, View
+from neurotron.results.sharing import once
 from neurotron.studies.origin import study_of
 
 if TYPE_CHECKING:
@@ -37,24 +39,27 @@ def charts(results: Results) -> list[Chart]:
     steps of runs that no figure of the paper shows. The last charts are for all settings: final
     errors, success rates, paired errors, the side of the origin where runs end, and certificates.
     """
+    return list(_charts(results))
+
+
+@once
+def _charts(results: Results) -> tuple[Chart, ...]:
     study_of(results)
     view = View(results)
     if not view.settings:
-        return []
+        return ()
     paper = list(paper_charts(view))
     maps = Maps(view)
     first = [*paper, *maps.charts(_name)]
     ends = [*_over_levels(view, set(maps.grids)), *_by_trainer(view), *certified_runs(view)]
-    over_steps = list(_errors_over_steps(view))
+    every = list(_errors_over_steps(view))
     room = max(1, MOST_CHARTS - len(first) - len(ends))
-    if len(over_steps) > room:
-        count = len(over_steps) - room
-        more = f" {count} more figures of this kind, for other settings, are left out."
-        over_steps[room - 1 :] = [
-            replace(over_steps[room - 1], caption=over_steps[room - 1].caption + more)
-        ]
+    over_steps = [make() for make in every[:room]]
+    if len(every) > room:
+        more = f" {len(every) - room} more figures of this kind, for other settings, are left out."
+        over_steps[-1] = replace(over_steps[-1], caption=over_steps[-1].caption + more)
     found = [chart for chart in (*first, *over_steps, *ends) if not chart.is_empty]
-    return list(_distinct(found))
+    return tuple(_distinct(found))
 
 
 def _distinct(found: list[Chart]) -> Iterator[Chart]:
@@ -75,8 +80,11 @@ def _by_attack(view: View) -> dict[tuple[str, int | None], list[LevelSweep]]:
     return found
 
 
-def _errors_over_steps(view: View) -> Iterator[Chart]:
-    """Yield errors over steps: the first trainer at all levels, and all trainers at each level."""
+def _errors_over_steps(view: View) -> Iterator[Callable[[], Chart]]:
+    """Yield how to make the charts of errors over steps, because not all of them may be shown.
+
+    They are of the first trainer at all levels, and of all trainers at each level.
+    """
     shown = shown_by_paper(view)
     for (attack, axis), every in _by_attack(view).items():
         sweeps = [
@@ -87,8 +95,8 @@ def _errors_over_steps(view: View) -> Iterator[Chart]:
         for lead in dict.fromkeys(sweep.trainers[0] for sweep in sweeps):
             led = [sweep for sweep in sweeps if sweep.trainers[0] == lead]
             if any(len(sweep.levels) > 1 for sweep in led):
-                yield levels_of(
-                    view, _name("levels", lead, attack, AXES[axis]),
+                yield partial(
+                    levels_of, view, _name("levels", lead, attack, AXES[axis]),
                     f"{lead} under the attack {attack}, for several {NUMBERS[axis]}", led,
                     f"The error of {lead} during training, for several {NUMBERS[axis]} of the "
                     f"attack {attack}.",
@@ -98,8 +106,8 @@ def _errors_over_steps(view: View) -> Iterator[Chart]:
                 title = view.results.titles[sweep.setting]
                 under = "without an attack" if attack == "none" else f"under the attack {attack}"
                 by = f", one panel per {VARIED[axis]}" if len(sweep.levels) > 1 else ""
-                yield compare(
-                    view, _name("trainers", sweep.setting, attack, AXES[axis]),
+                yield partial(
+                    compare, view, _name("trainers", sweep.setting, attack, AXES[axis]),
                     f"{title}: the trainers {under}{by}", sweep,
                     f"The errors of the trainers during training {under}, on the same data, in the "
                     f"setting {title}.",

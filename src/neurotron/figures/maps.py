@@ -204,21 +204,16 @@ class Maps:
     def _measured(
         self, kind: Kind, setting: str, trainer: str, attack: str, level: Level
     ) -> Array | None:
-        arm = self.view.arms[setting].get(ArmKey(trainer, attack, level))
-        return self._values.get((kind.column, setting, arm))
+        ended = self.view.end(setting, ArmKey(trainer, attack, level))
+        if ended is None:
+            return None
+        return ended.errors if kind.column == "error" else self._steps[ended.rows]
 
     @cached_property
-    def _values(self) -> dict[tuple[str, str, str | None], Array]:
-        """The errors of each setting and arm, and steps to exact recovery; infinite if never."""
-        results = self.view.results
-        steps = results.steps_to(EXACT)["steps"].cast(float).fill_null(np.inf)
-        runs = results.runs.select("setting", "arm", "error").with_columns(steps)
-        rows = runs.group_by("setting", "arm").agg("error", "steps").iter_rows()
-        return {
-            (column, setting, arm): np.array(values)
-            for setting, arm, *both in rows
-            for column, values in zip(("error", "steps"), both, strict=True)
-        }
+    def _steps(self) -> Array:
+        """The steps of each run to exact recovery; infinite if never."""
+        steps = self.view.results.steps_to(EXACT)["steps"]
+        return steps.cast(float).fill_null(np.inf).to_numpy()
 
     @cached_property
     def _certified(self) -> set[tuple[str, str, Level]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from neurotron._extras import require
@@ -26,10 +27,13 @@ def draw_cells(axes: Any, chart: Chart, panel: Panel) -> None:
         vmin=0.0, vmax=1.0, edgecolors="white", linewidth=0.6,
     )  # fmt: skip
     _write_numbers(axes, chart.scale, panel.grid, places)
-    for x0, y0, x1, y1 in panel.grid.borders():
-        for colour, width, dash in (("white", 3.2, "-"), (REGION.colour, 1.5, (0, (3, 1.5)))):
+    borders = panel.grid.borders()
+    x = [place for x0, _, x1, _ in borders for place in (x0, x1, math.nan)]
+    y = [place for _, y0, _, y1 in borders for place in (y0, y1, math.nan)]
+    for colour, width, dash in (("white", 3.2, "-"), (REGION.colour, 1.5, (0, (3, 1.5)))):
+        if borders:
             axes.plot(
-                [x0, x1], [y0, y1], color=colour, linewidth=width, linestyle=dash, clip_on=False,
+                x, y, color=colour, linewidth=width, linestyle=dash, clip_on=False,
                 solid_capstyle="projecting",
             )  # fmt: skip
     axes.set_yticks(range(len(panel.grid.rows)), panel.grid.rows)

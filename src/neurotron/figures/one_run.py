@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from neurotron import _check
 from neurotron.figures import render_matplotlib
 from neurotron.figures.chart import ERROR, STEPS, Chart, Line, Panel, line_of, shorten
 from neurotron.figures.styles import shades, styles
-from neurotron.trainers import BY_NAME, Arm, Trainer
-from neurotron.trajectories import Trajectories
+
+if TYPE_CHECKING:
+    from neurotron.trainers import Arm, Trainer
+    from neurotron.trajectories import Trajectories
 
 __all__ = ["plot", "run_chart", "run_lines"]
 
@@ -20,6 +22,8 @@ MOST_LETTERS = 80
 
 def run_chart(run: Trajectories) -> Chart:
     """Return the chart of a run: one line per arm, in the colour of its kind of trainer."""
+    from neurotron.trajectories import Trajectories  # not to draw the charts of a study
+
     _check.instance("run", run, Trajectories)
     label = ERROR if run.has_errors else "batch loss"
     panel = Panel("", tuple(run_lines(run)))
@@ -55,6 +59,8 @@ def _looks(arms: tuple[Arm, ...]) -> list[Any]:
 
 def _algorithm(kind: type[Trainer]) -> str:
     """Return the name of the built-in trainer that a class is or derives from, else ""."""
+    from neurotron.trainers import BY_NAME
+
     names = {factory: name for name, factory in BY_NAME.factories.items()}
     return next((names[base] for base in kind.__mro__ if base in names), "")
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
 from neurotron._types import Array
 from neurotron.figures.chart import ERROR, SMALLEST, Chart, Line, Panel
 from neurotron.figures.trajectories import MOST_LINES, MOST_PANELS, present, settings_said
-from neurotron.figures.view import ArmKey, LevelSweep, View, evenly, select_at_most
+from neurotron.figures.view import ArmKey, Ends, LevelSweep, View, evenly, select_at_most
 from neurotron.results.levels import Level, divided, over_levels
 from neurotron.results.summary import Interval, bootstrap, rate
 
@@ -23,7 +22,7 @@ X_LABELS = {
     0: "bound θ of the attack",
     1: "probability β of the attack",
 }
-Measure = Callable[[Any], Interval | None]
+Measure = Callable[[Ends], Interval | None]
 
 
 def final_errors(
@@ -31,8 +30,8 @@ def final_errors(
 ) -> Chart:
     """Return the final errors of all trainers over the levels of an attack."""
 
-    def measure(runs: Any) -> Interval | None:
-        middle = bootstrap(runs["error"].to_numpy())
+    def measure(ended: Ends) -> Interval | None:
+        middle = bootstrap(ended.errors)
         found = Interval(*(float(end) for end in np.maximum(middle, SMALLEST)))
         return found if np.isfinite(found.estimate) else None
 
@@ -51,8 +50,8 @@ def success_rates(
 ) -> Chart:
     """Return how often each trainer recovers the filter, over the levels of an attack."""
 
-    def measure(runs: Any) -> Interval:
-        return rate(int((runs["outcome"] == "recovered").sum()), len(runs))
+    def measure(ended: Ends) -> Interval:
+        return rate(ended.count("recovered"), len(ended.errors))
 
     panels, over, said = _over_levels(view, sweeps, measure)
     caption = (
@@ -100,9 +99,8 @@ def _line(
 ) -> Line | None:
     points = []
     for i, level in enumerate(levels):
-        arm = view.arms[sweep.setting].get(ArmKey(trainer, sweep.attack, level))
-        runs = view.runs.get((sweep.setting, arm))
-        found = None if runs is None else measure(runs)
+        ended = view.end(sweep.setting, ArmKey(trainer, sweep.attack, level))
+        found = None if ended is None else measure(ended)
         if found is not None:
             points.append((i + offset, *found))
     if not points:
@@ -159,7 +157,7 @@ def _ratios(view: View, setting: str, lead: str, rival: str) -> Array:
     for met, arm in arms.items():
         other = arms.get(met._replace(trainer=rival))
         if met.trainer == lead and other is not None and met.level[0] * met.level[1] > 0.0:
-            errors = (view.runs[setting, one]["error"].to_numpy() for one in (arm, other))
+            errors = (view.ends[setting, one].errors for one in (arm, other))
             table.append(divided(*errors))
     return over_levels(table) if table else np.empty(0)
 
@@ -252,9 +250,9 @@ def _rivals(view: View, setting: str) -> dict[str, Met]:
 
 def _found(view: View, setting: str, arms: Met) -> str:
     """Return in words how many runs of a trainer found the filter."""
-    outcomes = [view.runs[setting, arm]["outcome"] for _, arm in arms]
-    found = sum(int((one == "recovered").sum()) for one in outcomes)
-    return f"{found:,} of {sum(map(len, outcomes)):,}"
+    ends = [view.ends[setting, arm] for _, arm in arms]
+    found = sum(ended.count("recovered") for ended in ends)
+    return f"{found:,} of {sum(len(ended.errors) for ended in ends):,}"
 
 
 def _cosines(view: View, setting: str, trainer: str, arms: Met, place: int) -> Line:
@@ -262,12 +260,13 @@ def _cosines(view: View, setting: str, trainer: str, arms: Met, place: int) -> L
     dots = []
     for met, arm in arms:
         level = f"θ = {met.level[0]:g}, β = {met.level[1]:g}"
-        runs = view.runs[setting, arm]
-        ended = runs.filter(runs["outcome"] != "diverged").select("replicate", "cosine")
+        ended = view.ends[setting, arm]
+        shown = (ended.outcomes != "diverged") & np.isfinite(ended.cosines)
         dots += [
             (-cosine, f"replicate {replicate}, {level}")
-            for replicate, cosine in ended.iter_rows()
-            if np.isfinite(cosine)
+            for replicate, cosine in zip(
+                ended.replicates[shown].tolist(), ended.cosines[shown].tolist(), strict=True
+            )
         ]
     x = place + (np.linspace(-0.3, 0.3, len(dots)) if len(dots) > 1 else np.zeros(len(dots)))
     y = np.array([cosine for cosine, _ in dots], dtype=np.float64)

@@ -235,7 +235,9 @@ def _draw_panel(axes: Any, chart: Chart, panel: Panel) -> None:
         axes.set_xlim(-0.5, len(names) - 0.5)
     if len(chart.panels) > 1 or panel.title:
         title = shorten(panel.title, 46)
-        axes.set_title(_plain(title), fontsize=9 if len(title) < 36 else 7.5)
+        axes.set_title(_plain(title), fontsize=9 if len(title) < 36 else 7.5, y=1.0)
+    axes.xaxis.set_label_coords(0.5, -0.12)  # or matplotlib measures where a label has room
+    axes.yaxis.set_label_coords(-0.15, 0.5)
     for axis, is_log in ((axes.xaxis, chart.x_log and not panel.ticks), (axes.yaxis, chart.y_log)):
         if is_log:
             _mark_powers(axis)

@@ -51,7 +51,7 @@ def _y_axis(chart: Chart, panel: Panel) -> dict[str, Any]:
     if chart.y_range is not None:
         return axis | {"range": list(chart.y_range)}
     if chart.shared and chart.y_log:
-        low, high = chart.heights()
+        low, high = chart.heights
         return axis | {"range": [math.log10(low) - 0.2, math.log10(high) + 0.2]}
     return axis
 

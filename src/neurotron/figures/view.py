@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import polars as pl
+import numpy as np
 
+from neurotron._types import Array, Index
 from neurotron.figures.chart import MOST_POINTS, Line, line_of, spread
 from neurotron.figures.styles import Style, styles
 from neurotron.results.levels import Level, attacked, longest
@@ -16,7 +17,16 @@ from neurotron.results.levels import Level, attacked, longest
 if TYPE_CHECKING:
     from neurotron.results.tables import Results
 
-__all__ = ["BANDS", "ArmKey", "LevelSweep", "View", "evenly", "select_at_most", "with_honest"]
+__all__ = [
+    "BANDS",
+    "ArmKey",
+    "Ends",
+    "LevelSweep",
+    "View",
+    "evenly",
+    "select_at_most",
+    "with_honest",
+]
 
 BAND = 0.1, 0.9
 BANDS = "median and middle 80 %"
@@ -57,6 +67,22 @@ class LevelSweep(NamedTuple):
             return ""
         letter, number = "βθ"[self.axis], self.levels[0][1 - self.axis]
         return f"{letter} = {number:g}"
+
+
+class Ends(NamedTuple):
+    """How the runs of an arm ended, in the order of their replicates."""
+
+    rows: Index
+    """Their places in `Results.runs`."""
+    replicates: Index
+    errors: Array
+    cosines: Array
+    """With −w*."""
+    outcomes: Any
+
+    def count(self, outcome: str) -> int:
+        """Return how many runs had an outcome."""
+        return int((self.outcomes == outcome).sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,34 +140,39 @@ class View:
         self, name: str, style: Style, setting: str, trainer: str, attack: str, level: Level
     ) -> Line | None:
         """Return the trajectory of an arm over its replicates, if there is one."""
-        arm = self.arms[setting].get(ArmKey(trainer, attack, level))
-        band = self._bands.get((setting, arm))
-        if band is None:
+        ended = self.end(setting, ArmKey(trainer, attack, level))
+        if ended is None:
             return None
-        step, middle, low, high = (band[key].to_numpy() for key in ("step", "y", "low", "high"))
-        return line_of(name, step, middle, style, low, high)
-
-    @cached_property
-    def runs(self) -> dict[Any, Any]:
-        """The runs of each setting and arm."""
-        keys = ["setting", "arm"]
-        return self.results.runs.sort("replicate").partition_by(keys, as_dict=True)
-
-    @cached_property
-    def trajectories(self) -> Any:
-        """Errors at as many steps as are drawn."""
-        steps = self.results.steps
-        return self.results.trajectories_at(steps[spread(steps, MOST_POINTS)])
-
-    @cached_property
-    def _bands(self) -> dict[Any, Any]:
-        y, low, high = (pl.col("error").quantile(part, "equiprobable") for part in (0.5, *BAND))
-        table = (
-            self.trajectories.group_by("setting", "arm", "step")
-            .agg(y=y, low=low, high=high)
-            .sort("step")
+        low, middle, high = np.quantile(
+            self.errors[ended.rows], (BAND[0], 0.5, BAND[1]), axis=0, method="inverted_cdf"
         )
-        return table.partition_by("setting", "arm", as_dict=True, include_key=False)
+        return line_of(name, self.steps, middle, style, low, high)
+
+    def end(self, setting: str, met: ArmKey) -> Ends | None:
+        """Return how the runs of an arm ended, if there are any."""
+        arm = self.arms[setting].get(met)
+        return None if arm is None else self.ends.get((setting, arm))
+
+    @cached_property
+    def ends(self) -> dict[tuple[str, str], Ends]:
+        """How the runs of each setting and arm ended."""
+        columns = ("row", "replicate", "error", "cosine", "outcome")
+        runs = self.results.runs.with_row_index("row").sort("replicate")
+        grouped = runs.group_by("setting", "arm", maintain_order=True).agg(columns)
+        return {
+            (setting, arm): Ends(*map(np.array, values))
+            for setting, arm, *values in grouped.iter_rows()
+        }
+
+    @cached_property
+    def steps(self) -> Index:
+        """The steps that are drawn."""
+        return self.results.steps[spread(self.results.steps, MOST_POINTS)]
+
+    @cached_property
+    def errors(self) -> Array:
+        """The errors at these steps, one row per run in the order of `Results.runs`."""
+        return self.results.errors_at(self.steps)
 
     def sweeps(self, setting: str) -> list[LevelSweep]:
         """Return the sweeps of a setting: by attack, the longest over θ and the longest over β.

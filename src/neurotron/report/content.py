@@ -182,14 +182,16 @@ def _certificates(results: Results) -> dict[str, Any]:
     """Return what is certified, one statement per arm, and the arms without a certificate."""
     runs, sure = distinct_runs(results), certified(results)
     arm = ["setting", "trainer", "attack_text", "bound", "probability"]
-    statements = [
-        dict(zip(arm, key, strict=True)) | {
-            "runs": len(group), "of": len(runs.filter(**dict(zip(arm, key, strict=True)))),
-            "least": group["radius"].min(), "largest": group["radius"].max(),
-            "measured": group["error"].max(), "outside": int((group["part"] > 1.0).sum()),
-        }
-        for key, group in sure.group_by(arm, maintain_order=True)
-    ]  # fmt: skip
+    column = pl.col
+    statements = (
+        sure.group_by(arm, maintain_order=True)
+        .agg(
+            runs=pl.len(), least=column("radius").min(), largest=column("radius").max(),
+            measured=column("error").max(), outside=(column("part") > 1.0).sum(),
+        )
+        .join(runs.group_by(arm).agg(of=pl.len()), on=arm, maintain_order="left")
+        .to_dicts()
+    )  # fmt: skip
     uncertain = runs.select(arm).unique(maintain_order=True).join(sure, on=arm, how="anti")
     silent = uncertain.group_by("setting", "trainer", maintain_order=True).len().iter_rows()
     return {

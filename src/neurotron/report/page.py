@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     from neurotron.claims import Judgement
     from neurotron.results.tables import Results
 
-__all__ = ["build", "write"]
+__all__ = ["build", "write", "write_figures"]
 
 PAGE = "report.html"
+COMMAND = "neurotron report FOLDER --figures"
+"""Draws the figures for print."""
 WITHOUT_SCRIPT = "#theme, .controls, .hint, .panels { display: none }"
 MOST_BYTES = 2_600_000
 """Of all figures and their tables: with the charting library, a page of less than 8 MB."""
@@ -44,22 +46,32 @@ ATTRIBUTES = ("font-size:70%", "font-weight:bold")
 """The style attributes that Plotly sets: of exponents at axes, of names in labels of points."""
 
 
-def write(
-    results: Results,
-    judgements: list[Judgement],
-    progress: Callable[[int, int], None] | None = None,
-) -> Path:
-    """Write the page and every figure as PNG and PDF into the folder of the results.
-
-    Pictures of an earlier report that are no longer shown are removed; all other files stay.
-    `progress` is called with the number of figures drawn and their total. Return the path of the
-    page.
-    """
-    drawn = charts(results)
-    page = build(results, judgements, drawn)
-    results.folder.write(PAGE, page.encode("utf-8", "replace"))  # an error may hold half characters
-    pictures.write(results.folder, drawn, progress)
+def write(results: Results, judgements: list[Judgement]) -> Path:
+    """Write the page into the folder of the results; return its path."""
+    text = build(results, judgements)
+    results.folder.write(PAGE, text.encode("utf-8", "replace"))  # an error may hold half characters
     return results.folder.path / PAGE
+
+
+def write_figures(
+    results: Results, *, workers: int = 1, progress: Callable[[int, int], None] | None = None
+) -> Path:
+    """Write every figure as PNG and PDF into the folder of the results; return their folder.
+
+    Figures of an earlier report that are no longer shown are removed; all other files stay.
+
+    Parameters
+    ----------
+    results
+        The results, from `load_results`.
+    workers
+        The number of processes that draw. With more than one, a script must have its work below
+        ``if __name__ == "__main__":``, because each process imports the script.
+    progress
+        A function that is called with the number of figures drawn and their total.
+    """
+    pictures.write(results.folder, charts(results), workers, progress)
+    return results.folder.path / pictures.FOLDER
 
 
 def build(results: Results, judgements: list[Judgement], drawn: list[Chart] | None = None) -> str:
@@ -76,7 +88,7 @@ def build(results: Results, judgements: list[Judgement], drawn: list[Chart] | No
             first=first,
             figures=others,
             left_out=[chart.title for chart in chosen if chart.name not in names],
-            pictures=pictures.FOLDER,
+            command=COMMAND,
             styled=OWN_STYLES.findall(_plotly()),
             **_own_text(),
         )
@@ -118,11 +130,12 @@ def _figures(chosen: list[Chart]) -> list[dict[str, Any]]:
     while sum(map(_size, figures)) > MOST_BYTES and most > FEWEST_POINTS:
         most //= 2
         said = f" On this page lines and dots are thinned to {most} points each."
-        thin = [
-            replace(chart.thinned(most), caption=chart.caption + said) if chart.lines else chart
-            for chart in chosen
+        figures = [
+            _figure(replace(chart.thinned(most), caption=chart.caption + said))
+            if chart.lines
+            else figure
+            for chart, figure in zip(chosen, figures, strict=True)
         ]
-        figures = [_figure(chart) for chart in thin]
     while sum(map(_size, figures)) > MOST_BYTES:
         figures.remove(max(figures, key=lambda one: (one["scale"] is None, _size(one))))
     return figures

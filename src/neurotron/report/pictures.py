@@ -8,19 +8,18 @@ from collections.abc import Callable
 from hashlib import sha256
 
 from neurotron._announce import say
-from neurotron.figures import render_matplotlib
 from neurotron.figures.chart import Chart
+from neurotron.figures.drawing import draw_all
 from neurotron.results import files
 from neurotron.results.folder import Folder
 
-__all__ = ["FOLDER", "write"]
+__all__ = ["FOLDER", "exist", "write"]
 
 FOLDER = "figures"
 LIST = f"{FOLDER}/written.json"
 """Which pictures a report wrote, each with the SHA-256 of its content: all others are not ours."""
 MOST_BYTES = 10**7
 """Of this list."""
-SUFFIXES = (".png", ".pdf")
 PICTURE = re.compile(r"[^/\0]+\.(png|pdf)")
 
 Digests = dict[str, list[str]]
@@ -28,7 +27,10 @@ Digests = dict[str, list[str]]
 
 
 def write(
-    folder: Folder, charts: list[Chart], progress: Callable[[int, int], None] | None = None
+    folder: Folder,
+    charts: list[Chart],
+    workers: int = 1,
+    progress: Callable[[int, int], None] | None = None,
 ) -> None:
     """Write every chart as PNG and PDF, and remove pictures that only an earlier report wrote.
 
@@ -36,7 +38,7 @@ def write(
     renamed. While pictures are written, the list contains the old and the new ones. So even if a
     report is killed, the next one knows which pictures were written by a report.
     """
-    drawn = _encoded(charts, progress)
+    drawn = draw_all(charts, workers, progress)
     earlier = _earlier(folder)
     new = {name: [sha256(data).hexdigest()] for name, data in drawn.items()}
     both = {name: earlier.get(name, []) + new.get(name, []) for name in earlier | new}
@@ -51,15 +53,9 @@ def write(
     _keep_list(folder, new)
 
 
-def _encoded(charts: list[Chart], progress: Callable[[int, int], None] | None) -> dict[str, bytes]:
-    """Return every picture by its name."""
-    drawn: dict[str, bytes] = {}
-    for i, chart in enumerate(charts):
-        if progress is not None:
-            progress(i, len(charts))
-        picture = render_matplotlib.draw(chart)
-        drawn |= {f"{chart.name}{end}": render_matplotlib.encode(picture, end) for end in SUFFIXES}
-    return drawn
+def exist(folder: Folder) -> bool:
+    """Return whether an earlier report has drawn figures for print."""
+    return bool(_earlier(folder))
 
 
 def _keep_list(folder: Folder, digests: Digests) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import itertools
 import json
 from typing import Any, NamedTuple
 
@@ -129,10 +130,15 @@ def _values(column: pl.Series) -> list[Any]:
         raise ValueError("a column has an unknown type")
     if not column.dtype.is_nested():
         return column.to_list()
-    values = list(column)
-    if any(value is not None and value.null_count() for value in values):
+    lengths = column.list.len().to_list()  # None if there is no list
+    full = column.filter(column.list.len() > 0).explode()
+    if full.null_count():
         raise ValueError("a list has missing values")
-    return [None if value is None else value.to_numpy() for value in values]
+    numbers, ends = full.to_numpy(), itertools.accumulate(length or 0 for length in lengths)
+    return [
+        None if length is None else numbers[end - length : end]
+        for length, end in zip(lengths, ends, strict=True)
+    ]
 
 
 def _require_seal(data: bytes) -> None:

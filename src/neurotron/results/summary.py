@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,8 @@ import numpy.typing as npt
 import polars as pl
 
 from neurotron import _check, _seeds
+from neurotron._types import Index
+from neurotron.results.sharing import once
 
 if TYPE_CHECKING:
     from neurotron.results.tables import Results
@@ -33,6 +36,8 @@ OUTCOMES = {
 """Where runs end, and what tables for readers call it."""
 LEVEL = 0.95
 RESAMPLES = 2000
+MOST_KEPT = 200
+"""Values whose resamples are kept for the next bootstrap: more would need too much memory."""
 SUMMARY = (
     "replicates", "median", "low", "high", "q10", "q25", "q75", "q90", *OUTCOMES,
     "recovered_low", "recovered_high",
@@ -56,7 +61,10 @@ def median(values: npt.ArrayLike, axis: int = 0) -> Any:
     >>> float(median([0.1, 0.1, 7.0, 7.0]))
     0.1
     """
-    return np.quantile(np.asarray(values, np.float64), 0.5, axis=axis, method="inverted_cdf")
+    array = np.asarray(values, np.float64)
+    middle = (array.shape[axis] - 1) // 2
+    found = np.partition(array, middle, axis).take(middle, axis)
+    return np.where(np.isnan(array).any(axis), np.nan, found)
 
 
 def bootstrap(
@@ -83,11 +91,28 @@ def bootstrap(
     if array.ndim != 1 or not array.size or np.isnan(array).any():
         raise _check.InputError("`values` must be at least one number, none of them NaN")
     _check.entries("all resamples together", RESAMPLES, array.size)
-    draw = _seeds.generator(seed, "bootstrap")
-    samples = array[draw.integers(array.size, size=(RESAMPLES, array.size))]
-    tails = (1.0 - LEVEL) / 2.0, (1.0 + LEVEL) / 2.0
-    low, high = np.quantile(statistic(samples, axis=1), tails, method="inverted_cdf")
+    resamples = (_kept_resamples if array.size <= MOST_KEPT else _resamples)(seed, array.size)
+    found = np.asarray(statistic(array.take(resamples), axis=1))
+    low, high = np.partition(found, TAILS)[list(TAILS)]
     return Interval(float(statistic(array, axis=0)), float(low), float(high))
+
+
+def _resamples(seed: int, size: int) -> Index:
+    """Return which of the values each resample has: one row per resample."""
+    draw = _seeds.generator(seed, "bootstrap")
+    return draw.integers(size, size=(RESAMPLES, size))
+
+
+_kept_resamples = lru_cache(maxsize=8)(_resamples)
+
+
+def _places(count: int) -> tuple[int, ...]:
+    """Return at which places of ordered numbers the interval of `LEVEL` ends."""
+    tails = (1.0 - LEVEL) / 2.0, (1.0 + LEVEL) / 2.0
+    return tuple(np.quantile(np.arange(count), tails, method="inverted_cdf").tolist())
+
+
+TAILS = _places(RESAMPLES)
 
 
 def rate(successes: int, trials: int) -> Interval:
@@ -148,6 +173,7 @@ def summarise(results: Results) -> pl.DataFrame:
     )
 
 
+@once
 def outcomes_by_trainer(results: Results) -> list[dict[str, Any]]:
     """Return where the runs of each trainer ended, in each setting.
 
@@ -155,21 +181,18 @@ def outcomes_by_trainer(results: Results) -> list[dict[str, Any]]:
     `runs`, and the smallest and largest median error of an arm, under the weakest and the strongest
     attack.
     """
-    rows = []
-    for (setting, trainer), runs in results.runs.group_by(
-        "setting", "trainer", maintain_order=True
-    ):
-        medians = [float(median(arm["error"].to_numpy())) for _, arm in runs.group_by("arm")]
-        counts = {outcome: int((runs["outcome"] == outcome).sum()) for outcome in OUTCOMES}
-        rows.append(
-            {
-                "setting": setting, "trainer": trainer, **counts, "runs": len(runs),
-                "least": min(medians), "largest": max(medians),
-            }
-        )  # fmt: skip
-    return rows
+    counts = (
+        (pl.col("outcome") == name).sum().cast(pl.Int64).alias(name) for name in OUTCOMES
+    )  # fmt: skip
+    keys = ["setting", "trainer"]
+    rows = results.runs.group_by(keys, maintain_order=True).agg(*counts, runs=pl.len())
+    middle = pl.col("error").quantile(0.5, "equiprobable")  # as `median`
+    medians = results.runs.group_by(*keys, "arm").agg(middle).group_by(keys)
+    ends = medians.agg(least=pl.col("error").min(), largest=pl.col("error").max())
+    return rows.join(ends, on=keys, how="left", maintain_order="left").to_dicts()
 
 
+@once
 def distinct_runs(results: Results) -> pl.DataFrame:
     """Return each distinct run once: if no labels are changed, all levels of an attack agree."""
     is_honest = pl.col("bound") * pl.col("probability") == 0.0
@@ -186,6 +209,7 @@ def distinct_runs(results: Results) -> pl.DataFrame:
     return once.drop("who")
 
 
+@once
 def certified(results: Results) -> pl.DataFrame:
     """Return the distinct runs whose radius is smaller than their initial error.
 
@@ -204,11 +228,15 @@ def steps_to(results: Results, error: float | str) -> pl.DataFrame:
     `error` is a number, or a multiple of the initial error as in "0.1×". The step is null for runs
     that never reach it.
     """
-    runs, level = results.runs.select("setting", "replicate", "arm"), _level(error)
+    return _first_steps(results, _level(error), isinstance(error, str))
+
+
+@once
+def _first_steps(results: Results, level: float, relative: bool) -> pl.DataFrame:
+    runs = results.runs.select("setting", "replicate", "arm")
     if not len(runs):
         return runs.with_columns(steps=pl.lit(None, pl.Int64))
-    levels = level * results.errors[:, :1] if isinstance(error, str) else level
-    reached = results.errors <= levels
+    reached = results.errors <= (level * results.errors[:, :1] if relative else level)
     first = pl.Series(results.steps[reached.argmax(axis=1)])
     ever = pl.Series(reached.any(axis=1))
     return runs.with_columns(pl.when(ever).then(first).alias("steps"))

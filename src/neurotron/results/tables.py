@@ -58,6 +58,8 @@ class Results:
     runs: pl.DataFrame
     damaged: tuple[str, ...]
     _shards: pl.DataFrame = field(repr=False)
+    _shared: dict[Any, Any] = field(repr=False, init=False, default_factory=dict)
+    """What was computed from these results, for `sharing.once`."""
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -90,19 +92,26 @@ class Results:
 
         Use it for a study that records every step, whose full table may not fit into memory.
         """
-        places = np.flatnonzero(np.isin(self.steps, steps))
+        names = {"steps": "step", "errors": "error", "losses": "loss"}
+        lists = (self._at(steps, old).alias(new) for old, new in names.items())
         keys = ["setting", "replicate", "arm"]
-        lists = (
-            pl.col(old).list.gather(pl.lit(places).implode()).alias(new)
-            for old, new in (("steps", "step"), ("errors", "error"), ("losses", "loss"))
-        )
-        return self._shards.select(*keys, *lists).explode("step", "error", "loss")
+        return self._shards.select(*keys, *lists).explode(*names.values())
 
     @cached_property
     def errors(self) -> Array:
         """The errors ‖w − w*‖, one row per run in the order of `runs`, one column per step."""
         shape = len(self._shards), len(self.steps)
         return np.asarray(self._shards["errors"].explode().to_numpy(), np.float64).reshape(shape)
+
+    def errors_at(self, steps: Index) -> Array:
+        """Return the columns of `errors` at some of the recorded steps only."""
+        chosen = self._shards.select(self._at(steps, "errors"))["errors"]
+        shape = len(self._shards), int(np.isin(self.steps, steps).sum())
+        return np.asarray(chosen.explode().to_numpy(), np.float64).reshape(shape)
+
+    def _at(self, steps: Index, column: str) -> pl.Expr:
+        places = np.flatnonzero(np.isin(self.steps, steps))
+        return pl.col(column).list.gather(pl.lit(places).implode())
 
     @cached_property
     def replicates(self) -> dict[str, int]:

@@ -12,7 +12,9 @@ from neurotron.studies.spec import MOST_ARMS, MOST_ARMS_IN_ALL, Setting, Study
 from neurotron.trainers import Arm
 from neurotron.trainers.catalog import step_size_of
 
-__all__ = ["arm_rows", "build_arms", "build_problem", "check", "one_of_each", "seed_of"]
+__all__ = [
+    "arm_rows", "build_arm", "build_arms", "build_one_of_each", "build_problem", "check", "seed_of",
+]  # fmt: skip
 
 
 class Encounter(NamedTuple):
@@ -43,12 +45,6 @@ def encounters(study: Study, setting: Setting) -> list[Encounter]:
     if len(met) > MOST_ARMS:
         raise _too_many()
     return list(met)
-
-
-def one_of_each(study: Study, setting: Setting) -> list[Encounter]:
-    """Return one encounter of each trainer with each attack, whatever its level."""
-    met = {(one.trainer, parse(one.attack)[0]): one for one in encounters(study, setting)}
-    return list(met.values())
 
 
 def _most_arms(study: Study, setting: Setting) -> int:
@@ -100,27 +96,38 @@ def build_problem(study: Study, setting: Setting, replicate: int) -> Problem:
     return Problem.draw(network, law, seed=seed, noise=setting.noise)
 
 
-def build_arms(
-    study: Study,
-    setting: Setting,
-    problem: Problem,
-    replicate: int,
-    some: list[Encounter] | None = None,
-) -> list[Arm]:
-    """Return the arms of a setting, in the order of `arm_rows`, or those of some encounters."""
-    seed, arms = _problem_seed(study, setting, replicate), []
-    for encounter in encounters(study, setting) if some is None else some:
-        attack = attacks.build(
-            encounter.attack,
-            problem,
-            bound=encounter.bound,
-            probability=encounter.probability,
-            seed=seed,
-        )
-        text = study.trainers[encounter.trainer]
-        trainer = trainers.build(text, step_size=setting.step_size)
-        arms.append(Arm(trainer, attack, name=encounter.name))
-    return arms
+def build_arms(study: Study, setting: Setting, problem: Problem, replicate: int) -> list[Arm]:
+    """Return the arms of a setting, in the order of `arm_rows`."""
+    return [
+        _arm(study, setting, problem, replicate, encounter)
+        for encounter in encounters(study, setting)
+    ]
+
+
+def build_one_of_each(study: Study, setting: Setting, problem: Problem) -> list[Arm]:
+    """Return one arm for each trainer and each attack, whatever its level."""
+    met = {(one.trainer, parse(one.attack)[0]): one for one in encounters(study, setting)}
+    return [_arm(study, setting, problem, 0, encounter) for encounter in met.values()]
+
+
+def build_arm(study: Study, setting: Setting, problem: Problem, replicate: int, name: str) -> Arm:
+    """Return the arm of a setting that has this name."""
+    chosen = next(one for one in encounters(study, setting) if one.name == name)
+    return _arm(study, setting, problem, replicate, chosen)
+
+
+def _arm(
+    study: Study, setting: Setting, problem: Problem, replicate: int, encounter: Encounter
+) -> Arm:
+    attack = attacks.build(
+        encounter.attack,
+        problem,
+        bound=encounter.bound,
+        probability=encounter.probability,
+        seed=_problem_seed(study, setting, replicate),
+    )
+    trainer = trainers.build(study.trainers[encounter.trainer], step_size=setting.step_size)
+    return Arm(trainer, attack, name=encounter.name)
 
 
 def check(study: Study) -> None:

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from neurotron import _check
+from neurotron.results.sharing import once
 from neurotron.studies.building import arm_rows
 from neurotron.studies.claim_names import check_claims
 from neurotron.studies.completion import complete
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["study_of"]
 
 
+@once
 def study_of(results: Results) -> Study:
     """Return the study that results belong to; raise an error if their manifest holds none.
 

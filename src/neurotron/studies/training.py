@@ -14,7 +14,7 @@ from neurotron.networks import relu_gate
 from neurotron.problem import Problem
 from neurotron.results.rows import Row
 from neurotron.results.training import sound
-from neurotron.studies.building import arm_rows, build_arms, build_problem, check, one_of_each
+from neurotron.studies.building import arm_rows, build_one_of_each, build_problem, check
 from neurotron.studies.claim_names import check_claims
 from neurotron.studies.completion import complete
 from neurotron.studies.spec import Study
@@ -56,7 +56,7 @@ def _compile(study: Study) -> None:
 
     for setting in study.settings:
         problem = build_problem(study, setting, replicate=0)
-        arms = build_arms(study, setting, problem, 0, one_of_each(study, setting))
+        arms = build_one_of_each(study, setting, problem)
         run = simulate(problem, arms, steps=0, batch_size=setting.batch_size)
         if "interrupted" in run.status:
             raise KeyboardInterrupt

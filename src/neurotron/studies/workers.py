@@ -12,7 +12,7 @@ from neurotron._check import InputError
 from neurotron.studies.spec import Unit
 from neurotron.studies.work import Computed, Work, fingerprint, run_unit
 
-__all__ = ["ExecutorWorkers", "Threads", "Workers", "in_one_line"]
+__all__ = ["ExecutorWorkers", "Threads", "Workers", "in_one_line", "processors"]
 
 
 def in_one_line(error: BaseException) -> str:
@@ -47,7 +47,7 @@ class Threads:
 
     def __init__(self, work: Work, count: int | None) -> None:
         self.work, self.text = work, work.text
-        self.count = count or _processors()
+        self.count = count or processors()
         self.executor = ThreadPoolExecutor(self.count, thread_name_prefix="neurotron")
         self.asked_to_stop = threading.Event()
         self.steps: dict[Unit, int] = {}
@@ -81,7 +81,7 @@ class Threads:
         self.executor.shutdown(wait=True, cancel_futures=True)
 
 
-def _processors() -> int:
+def processors() -> int:
     """Return how many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):  # not on all systems
         return len(os.sched_getaffinity(0))
