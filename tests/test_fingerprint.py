@@ -48,7 +48,8 @@ class Kind:
 
 def formula(x, more=1.0):
     """Return a number."""
-    return compiled(x) + NUMBERS[1] * ROW[0] + scaled(x) + other.function(x) + np.sqrt(more) + Kind().method()
+    total = compiled(x) + NUMBERS[1] * ROW[0] + scaled(x)
+    return total + other.function(x) + np.sqrt(more) + Kind().method()
 '''
 
 
