@@ -33,7 +33,7 @@ WIDTHS: dict[str, dict[str, str]] = {"host": {}, "avx2": vectors.without_avx512(
 
 NAMES_OF_SECONDS = [
     *(f"cold[{name}-{code}]" for name in NAMES for code in ("before", "now")),
-    *(f"command[{name}]" for name in (*STARTS, "paper", "report")),
+    *(f"command[{name}]" for name in (*STARTS, "paper", "report", "figures")),
     *(f"part[{width}-{law.key}-{part}]" for width in WIDTHS for law in FOUR_LAWS for part in PARTS),
 ]
 """Everything that `measure` returns, but for the widths of vectors."""
@@ -88,8 +88,10 @@ def _warm(place: Path, quick: bool) -> Iterator[tuple[str, float]]:
             yield f"command[{name}]", process.neurotron(*arguments, cache=cache).wall
     for number in range(1 if quick else PAPER_ROUNDS):
         out = str(place / f"paper-{number}")
-        yield "command[paper]", process.neurotron("paper", *few, "--out", out, cache=cache).wall
+        everything = ("paper", *few, "--figures", "--out", out)
+        yield "command[paper]", process.neurotron(*everything, cache=cache).wall
         yield "command[report]", process.neurotron("report", out, cache=cache).wall
+        yield "command[figures]", process.neurotron("report", out, "--figures", cache=cache).wall
 
 
 def _parts(place: Path, quick: bool) -> Iterator[tuple[str, float]]:

@@ -175,8 +175,9 @@ def sampling_rows(seconds: Rounds) -> list[Row]:
 def command_rows(seconds: Rounds) -> list[Row]:
     """Return the rows about the paper's study as a user runs it."""
     return [
-        at_most("`neurotron paper`, everything, seconds", seconds["command[paper]"], 75, 60),
+        at_most("`neurotron paper --figures`, seconds", seconds["command[paper]"], 75, 60),
         at_most("`neurotron report` of the paper, seconds", seconds["command[report]"], 8, 5),
+        plain("— with --figures, seconds", seconds["command[figures]"]),
     ]
 
 

@@ -132,7 +132,7 @@ def test_the_names_of_processes_are_frozen():
         [
             "cold[two-trainers-before]", "cold[two-trainers-now]", "cold[paper-study-before]",
             "cold[paper-study-now]", "command[help]", "command[plan]", "command[simulate]",
-            "command[paper]", "command[report]",
+            "command[paper]", "command[report]", "command[figures]",
             *(f"part[{width}-{law}-{part}]" for width in ("host", "avx2") for law in laws
               for part in ["draw", "project", "label", "respond", "attack", "update"]),
         ]
