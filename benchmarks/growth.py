@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.figure import Figure
 
-from benchmarks.workloads import FOUR_LAWS, fewer
+from benchmarks.workloads import FOUR_LAWS, GeneralSetting, fewer
 
 __all__ = ["GRIDS", "Slopes", "draw", "measure", "read", "slopes", "write"]
 
@@ -28,17 +28,19 @@ GRIDS: dict[str, tuple[int, ...]] = {
     "inputs n": (25, 50, 100, 200, 400, 800),
     "weights r": (3, 6, 12, 25, 50, 100),
     "gates k": (2, 4, 10, 20, 50, 100, 200),
+    "general gates k": (2, 4, 10, 20, 50),
     "batch size b": (1, 2, 4, 8, 16, 32, 64, 128, 256),
     "steps": (500, 1000, 2000, 4000, 8000, 16_000, 32_000),
 }
 FIELDS = {
     "inputs n": "n_inputs", "weights r": "filter_size", "gates k": "width",
-    "batch size b": "batch_size",
+    "general gates k": "width", "batch size b": "batch_size",
 }  # fmt: skip
 BLUE, GREY = "#0072B2", "#777777"
 ROUNDS = 5
 STEPS = 4000
 PAPER = FOUR_LAWS[0]
+GENERAL = GeneralSetting(**vars(PAPER))
 
 
 class Slopes(NamedTuple):
@@ -70,7 +72,8 @@ def measure(rounds: int = ROUNDS) -> Curves:
 def _seconds_per_step(name: str, value: int) -> float:
     """Return the CPU time of a step when training is under way, without setting up the run."""
     changed: dict[str, Any] = {FIELDS[name]: value} if name in FIELDS else {}
-    setting = dataclasses.replace(PAPER, **changed)
+    paper = GENERAL if name == "general gates k" else PAPER
+    setting = dataclasses.replace(paper, **changed)
     count = value if name == "arms" else len(PAPER.arms())
     steps = fewer(value if name == "steps" else _enough(name, value))
     arms = [
@@ -129,9 +132,11 @@ def read(path: Path) -> Curves:
 
 def draw(curves: Curves) -> Any:
     """Return the figure: a panel for each size, on the same logarithmic scale of time."""
-    figure = Figure(figsize=(10.0, 5.8), layout="constrained")
-    panels = figure.subplots(2, 3, sharey=True).ravel()
-    for axes, (name, curve) in zip(panels, curves.items(), strict=True):
+    figure = Figure(figsize=(12.0, 5.8), layout="constrained")
+    panels = figure.subplots(2, 4, sharey=True).ravel()
+    for axes in panels[len(curves) :]:
+        axes.set_axis_off()
+    for axes, (name, curve) in zip(panels, curves.items(), strict=False):
         values = np.array(list(curve), dtype=float)
         least, median, most = (
             np.array([f(rounds) for rounds in curve.values()]) for f in (np.min, np.median, np.max)
@@ -141,12 +146,12 @@ def draw(curves: Curves) -> Any:
         axes.loglog(values[shown], proportional[shown], ":", color=GREY, label="proportional")
         axes.vlines(values, least, most, color=BLUE, linewidth=1.0)
         axes.loglog(values, median, "o-", color=BLUE, markersize=4.0, label="measured")
-        axes.set_title(f"{name}: slope {np.median(slopes(curve).end):.2f} at the end")
+        axes.set_title(f"slope {np.median(slopes(curve).end):.2f} at the end")
         axes.set_xticks(values[::2], [f"{value:,.0f}" for value in values[::2]])
         axes.set_xticks([], minor=True)
         axes.set_xlabel(name)
         axes.grid(alpha=0.3)
-    for axes in panels[::3]:
+    for axes in panels[::4]:
         axes.set_ylabel("CPU time per step, µs")
     panels[0].legend(frameon=False, fontsize="small")
     return figure

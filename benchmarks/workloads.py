@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 import neurotron as nt
 from neurotron import laws, networks, studies, trainers
 from neurotron._registry import parse
@@ -14,7 +16,7 @@ from neurotron.trainers.catalog import step_size_of
 
 __all__ = [
     "ATTACK", "FOUR_LAWS", "NEW_ATTACKS", "OUTER", "PAPER", "PLAIN", "QUICK", "STUDY", "TRAINERS",
-    "Setting", "fewer",
+    "GeneralSetting", "Setting", "fewer",
 ]  # fmt: skip
 
 QUICK = bool(os.environ.get("BENCHMARKS_QUICK"))
@@ -115,6 +117,16 @@ class Setting:
             steps=steps,
             batch_size=self.batch_size,
         )
+
+
+class GeneralSetting(Setting):
+    """The same with gates that have nothing in common."""
+
+    def problem(self, seed: int = 1) -> nt.Problem:
+        """Return the problem of a network seed."""
+        shape = (self.width, self.filter_size, self.n_inputs)
+        gates = np.random.default_rng(seed).standard_normal(shape)
+        return nt.Problem.draw(networks.from_gates(gates), self.law, seed=seed)
 
 
 STUDY = tuple(

@@ -307,8 +307,8 @@ def test_every_size_of_a_run_can_be_changed(monkeypatch):
     monkeypatch.setattr(growth, "fewer", lambda count: 2)
     found = growth.measure(1)
     assert {name: list(curve) for name, curve in found.items()} == {
-        "arms": [1], "inputs n": [25], "weights r": [3], "gates k": [2], "batch size b": [1],
-        "steps": [500],
+        "arms": [1], "inputs n": [25], "weights r": [3], "gates k": [2], "general gates k": [2],
+        "batch size b": [1], "steps": [500],
     }  # fmt: skip
 
 
