@@ -439,6 +439,7 @@ CASES = [
      "folder", f"'{'x' * 56}...", "File name too long"),
     (lambda: nt.results.rate(7, 3), "successes", "0", "3", "7"),
     (lambda: nt.results.rate(-1, 3), "successes", "0", "3", "-1"),
+    (lambda: nt.results.bootstrap([1.0, 2.0], seed=[1]), "seed", "whole number", "[1]"),
     (lambda: nt.claims.evaluate(None), "results", "Results", "None"),
     (lambda: nt.plot(None), "run", "Trajectories", "None"),
     (lambda: nt.figures.charts(None), "results", "Results", "None"),

@@ -91,16 +91,16 @@ def bootstrap(
     if array.ndim != 1 or not array.size or np.isnan(array).any():
         raise _check.InputError("`values` must be at least one number, none of them NaN")
     _check.entries("all resamples together", RESAMPLES, array.size)
-    resamples = (_kept_resamples if array.size <= MOST_KEPT else _resamples)(seed, array.size)
+    key = _seeds.key(seed, "bootstrap")
+    resamples = (_kept_resamples if array.size <= MOST_KEPT else _resamples)(key, array.size)
     found = np.asarray(statistic(array.take(resamples), axis=1))
     low, high = np.partition(found, TAILS)[list(TAILS)]
     return Interval(float(statistic(array, axis=0)), float(low), float(high))
 
 
-def _resamples(seed: int, size: int) -> Index:
+def _resamples(key: int, size: int) -> Index:
     """Return which of the values each resample has: one row per resample."""
-    draw = _seeds.generator(seed, "bootstrap")
-    return draw.integers(size, size=(RESAMPLES, size))
+    return np.random.default_rng(key).integers(size, size=(RESAMPLES, size))
 
 
 _kept_resamples = lru_cache(maxsize=8)(_resamples)
