@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import signal
@@ -54,7 +55,7 @@ def test_compiled_code_is_found_again(program):
     assert program() == "42.0 True 1"
 
 
-def test_without_a_folder_to_keep_it_in_code_is_compiled_each_time(program, tmp_path):
+def test_a_folder_that_cannot_be_used_is_no_error(program, tmp_path):
     (tmp_path / "file").write_text("not a folder")
     assert program(NUMBA_CACHE_DIR=str(tmp_path / "file")).startswith("42.0 ")
 
@@ -120,6 +121,34 @@ def test_stale_code_is_overwritten(compiled, tmp_path):
     for factor in range(2, 6):
         compiled(MADE.replace("FACTOR = 2.0", f"FACTOR = {factor}.0"))
     assert len(list((tmp_path / "kept").rglob("*.nbc"))) == 1
+
+
+def test_without_a_folder_to_keep_it_in_code_is_compiled_each_time(compiled, monkeypatch):
+    monkeypatch.setattr(_jit, "_kept", lambda function: None)
+    for _ in range(2):
+        result, message = compiled()
+        assert result == 42.0
+        assert "set NUMBA_CACHE_DIR to a folder to keep the result" in message
+
+
+@pytest.mark.parametrize("error", [OSError("No space left on device"), KeyboardInterrupt()])
+def test_old_code_is_not_found_in_place_of_new_code_that_could_not_be_kept(
+    compiled, monkeypatch, error
+):
+    """The index is written before the code: it then names the file of the old code."""
+
+    def fail(*_):
+        raise error
+
+    tripling = MADE.replace("FACTOR = 2.0", "FACTOR = 3.0")
+    assert compiled() == (42.0, KEPT)
+    with monkeypatch.context() as disk, contextlib.suppress(KeyboardInterrupt):
+        disk.setattr(_jit.IndexDataCacheFile, "_save_data", fail)
+        compiled(tripling)
+    result, message = compiled(tripling)
+    assert result == 63.0
+    assert message.endswith(KEPT)
+    assert compiled(tripling) == (63.0, "")
 
 
 @pytest.mark.parametrize("kind", ["*.nbi", "*.nbc"])

@@ -14,7 +14,7 @@ ROOT = Path(neurotron.__file__).parent
 
 FOUNDATIONS = [
     ["_announce", "_digits", "_html", "_interrupts", "_types"],
-    ["_check", "_extras", "_environment", "_fingerprint", "_formula"],
+    ["_check", "_extras", "_environment", "_code_hash", "_formula"],
     ["_jit"],
     ["_arguments", "_closure", "_philox", "_pickling", "_registry", "_seeds", "_threads"],
     ["_streams"],

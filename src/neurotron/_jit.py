@@ -15,10 +15,11 @@ from typing import Any, TypeVar, cast
 
 from numba import config, njit
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.compiler_lock import global_compiler_lock
 
 from neurotron._announce import announced
 from neurotron._check import InputError
-from neurotron._fingerprint import fingerprint
+from neurotron._code_hash import code_hash
 from neurotron._interrupts import on_ctrl_c
 
 __all__ = ["Compiled", "compiled_by", "compiling", "entry", "inline", "jit"]
@@ -58,7 +59,7 @@ def compiled_by(function: Any, write: Any) -> None:
 
 
 class KeptCode(FunctionCache):
-    """The compiled code of a function on disk, found by the fingerprint of its source.
+    """The compiled code of a function on disk, found by the hash of its source.
 
     Files that cannot be read or written are not an error. Code that has become stale is
     overwritten, because its files have the function's name.
@@ -68,19 +69,23 @@ class KeptCode(FunctionCache):
     """Called when nothing can be loaded, so that what follows is compiled."""
 
     def __init__(self, function: Any) -> None:
-        super().__init__(function)  # RuntimeError if no folder can be written
-        self.fingerprint = fingerprint(function, _implementations)
-        name = f"{function.__module__}.{function.__qualname__}-{sys.implementation.cache_tag}"
-        self._cache_file = IndexDataCacheFile(self.cache_path, name, self.fingerprint)
+        source = function.py_func
+        super().__init__(source)  # RuntimeError if no folder can be written
+        self.code_hash = code_hash(function, _implementations)
+        name = f"{source.__module__}.{source.__qualname__}-{sys.implementation.cache_tag}"
+        self._cache_file = IndexDataCacheFile(self.cache_path, name, self.code_hash)
 
-    def load_overload(self, *arguments: Any) -> Any:
+    def load_overload(self, signature: Any, context: Any) -> Any:
         """Return the code that is kept on disk; None if none can be read.
 
         Unlike numba's own function, it does not first load everything that compiling would need.
         """
         found = None
         try:
-            found = self._load_overload(*arguments)
+            key = self._index_key(signature, context.codegen())
+            kept = self._cache_file.load(key)
+            if kept is not None and kept[0] == key:
+                found = self._impl.rebuild(context, kept[1])
         except Exception:  # unpickling damaged code raises anything
             with contextlib.suppress(Exception):
                 self.flush()
@@ -88,14 +93,22 @@ class KeptCode(FunctionCache):
             self.missing()
         return found
 
-    def save_overload(self, *arguments: Any) -> None:
-        """Keep the code on disk, unless the disk is full."""
+    def save_overload(self, signature: Any, code: Any) -> None:
+        """Keep the code on disk, unless the disk is full.
+
+        The key is kept with the code, too. Otherwise old code would be found by a new key, if the
+        new code could not be written after the index.
+        """
         with contextlib.suppress(Exception):
-            super().save_overload(*arguments)
+            if not self._impl.check_cachable(code):
+                return
+            self._impl.locator.ensure_cache_path()
+            key = self._index_key(signature, code.codegen)
+            self._cache_file.save(key, (key, self._impl.reduce(code)))
 
     def _index_key(self, signature: Any, codegen: Any) -> Any:
         """Return what code is found by; numba's own key does not know the functions it calls."""
-        return signature, codegen.magic_tuple(), self.fingerprint
+        return signature, codegen.magic_tuple(), self.code_hash
 
 
 def _kept(function: Any) -> KeptCode | None:
@@ -135,7 +148,7 @@ class Entry:
         self.function(*arguments)
 
     def _prepare(self, told: contextlib.ExitStack) -> None:
-        self.kept = _kept(self.function.py_func)
+        self.kept = _kept(self.function)
         if self.kept is None:
             told.enter_context(compiling(self))
             return
@@ -150,34 +163,37 @@ class Entry:
 class Compiled:
     """A function that compiled functions call by its address, for arguments of given types.
 
-    It is compiled on its own, once, whoever calls it. It must return nothing, and not allocate.
+    It is compiled on its own, once, whoever calls it. It must neither allocate nor return a value
+    nor raise an error, which would be lost.
     """
 
     def __init__(self, function: Any, kinds: tuple[Any, ...]) -> None:
         self.kinds = kinds
         self.function = njit(**OPTIONS, **WITHOUT_WRAPPERS, **WITHOUT_COUNTS)(function.py_func)
-        self.kept = _kept(function.py_func)
-        self.code: Any = None
+        self.kept = _kept(self.function)
         self.address = 0
-        """Where the code is in memory."""
+        """Where the code is in memory; 0 if it is not there yet."""
 
     def load(self) -> bool:
         """Load the code from disk; return whether there is any."""
-        if self.kept is not None and self.code is None:
-            self._place(self.kept.load_overload(self.kinds, self.function.targetctx))
-        return self.code is not None
+        if self.kept is not None and not self.address:
+            with global_compiler_lock:
+                code = self.kept.load_overload(self.kinds, self.function.targetctx)
+                if code is not None:
+                    self._place(code)
+        return self.address != 0
 
     def compile(self) -> None:
         """Compile the function now, and keep the code on disk."""
         self.function.compile(self.kinds)
-        self._place(*self.function.overloads.values())
+        (code,) = self.function.overloads.values()
+        self._place(code)
         if self.kept is not None:
-            self.kept.save_overload(self.kinds, self.code)
+            self.kept.save_overload(self.kinds, code)
 
     def _place(self, code: Any) -> None:
-        self.code = code
-        if code is not None:
-            self.address = code.library.get_pointer_to_function(code.fndesc.llvm_func_name)
+        self.library = code.library  # keeps the code in memory
+        self.address = code.library.get_pointer_to_function(code.fndesc.llvm_func_name)
 
 
 # ---- while it is being compiled ------------------------------------------------------------------

@@ -187,6 +187,8 @@ class Run:
         records: list[Records],
         progress: Callable[[int, int], None] | None,
     ) -> None:
+        from neurotron.engine.cohort import compile_later_stages
+
         self.arms, self.setup, self.engines, self.options = arms, setup, engines, options
         self.records, self.progress, self.last = records, progress, int(schedule[-1])
         recorded = records[-1].steps[-1] if records else -1
@@ -194,6 +196,11 @@ class Run:
         self.slice_steps = 1
         self._cohort: Cohort | None = None
         self._current_cohort()
+        compile_later_stages(setup, engines)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy needs: it makes its own cohort, whose loops know their own arrays."""
+        return vars(self) | {"_cohort": None}
 
     def __repr__(self) -> str:
         names = _check.shorten(", ".join(arm.name for arm in self.arms))

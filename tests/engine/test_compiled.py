@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import os
+import pickle
 import queue
 import shutil
 import subprocess
 import sys
 import threading
+import unittest.mock
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -21,6 +24,7 @@ from tests.support.cover import pairwise, spread
 from tests.support.networks import networks
 
 import neurotron as nt
+from neurotron._jit import Compiled
 from neurotron.attacks import AlternatingSign
 from neurotron.engine.compiled import program
 from neurotron.engine.compiled.cohort import obstacle
@@ -439,3 +443,36 @@ def test_only_what_is_used_and_new_is_compiled(own_copy):
     assert edited != first
     assert len(compiled) == 1
     assert "Constant" in compiled[0]
+
+
+def test_later_stages_are_compiled_before_the_run_begins(small_problem):
+    """Compiling would hold up Ctrl-C during the training."""
+    arm = nt.Stages((nt.NeuroTron(0.01), 0.5), (nt.TrimmedSGD(0.01, averaging=True), 0.5))
+    run = nt.simulation.iterate(small_problem, arm, steps=20, batch_size=5)
+    with (
+        numba.core.event.install_recorder("numba:compile") as compiled,
+        unittest.mock.patch.object(Compiled, "__init__", side_effect=AssertionError),
+    ):
+        assert [records.steps[-1] for records in run][-1] == 20
+    assert compiled.buffer == []
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda run: pickle.loads(pickle.dumps(run))])
+def test_a_copy_of_a_run_trains_on_its_own(small_problem, copied):
+    """Its loops must not write to the arrays of the other."""
+    runs = [
+        nt.simulation.iterate(small_problem, nt.SGD(0.01), steps=50, batch_size=5, record="all")
+        for _ in range(2)
+    ]
+    whole = list(runs[0])[-1]
+    next(iter(runs[1]))
+    other = copied(runs[1])
+    for run in (other, runs[1]):
+        ends = list(run)[-1]
+        np.testing.assert_array_equal(ends.errors[-1], whole.errors[-1])
+
+
+def test_a_program_cannot_be_copied():
+    program_of_nothing = program.Program([], [], np.zeros(1, dtype=int), np.empty((0, 16)))
+    with pytest.raises(TypeError, match="addresses"):
+        copy.copy(program_of_nothing)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -66,7 +67,7 @@ def write_report(results: Results, judgements: list[Judgement], figures: bool) -
     elif pictures.exist(folder):
         options.console(stderr=True).print(
             f"The figures in {folder.path / pictures.FOLDER} are from an earlier report. To draw "
-            f"them again: neurotron report {folder.path} --figures"
+            f"them again: neurotron report {shlex.quote(str(folder.path))} --figures"
         )
 
 

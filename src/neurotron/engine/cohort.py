@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
@@ -17,7 +18,7 @@ from neurotron.engine.state import CohortState
 from neurotron.problem import Problem
 from neurotron.trainers import Arm
 
-__all__ = ["ENGINES", "Cohort", "Engine", "choose"]
+__all__ = ["ENGINES", "Cohort", "Engine", "choose", "compile_later_stages"]
 
 ENGINES = ("auto", "compiled", "numpy")
 
@@ -96,3 +97,16 @@ class Cohort:
         for columns, part in self.parts:
             self.state.take(columns, part.state)
         return Records(due, errors if known else None, losses)
+
+
+def compile_later_stages(setup: Setup, engines: Sequence[Engine]) -> None:
+    """Compile what later stages of the arms need, so that it does not hold up the training."""
+    later = [
+        (dataclasses.replace(arm, trainer=part), engine)
+        for arm, engine in zip(setup.arms, engines, strict=True)
+        for part in arm.trainer.parts[1:]
+    ]
+    if later:
+        arms = [arm for arm, _ in later]
+        begin = setup._replace(arms=arms, state=CohortState.initial(setup.problem, arms))
+        Cohort(begin, [engine for _, engine in later]).compile()

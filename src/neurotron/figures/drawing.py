@@ -114,8 +114,9 @@ def _named(chart: Chart) -> Iterator[None]:
         raise
     except BrokenProcessPool as error:
         raise _check.InputError(
-            f"the process that drew the figure {chart.name!r} has ended, perhaps because there is "
-            "too little memory: run the same command again"
+            f"the process that drew the figure {chart.name!r} has ended. If there was too little "
+            "memory, run the same command again; in a script of your own, several workers need "
+            "`if __name__ == '__main__':`"
         ) from error
     except Exception as error:
         from neurotron.studies.workers import in_one_line

@@ -230,11 +230,12 @@ def _compile(function: Callable[..., Any], write: Callable[..., Value], *argumen
     form = signature(types.float64, *arguments)
     template = make_concrete_template(function.__name__, function, [form])
     infer_global(function, types.Function(template))
-    compiled_by(function, write)
 
-    @lower_builtin(function, *arguments)
     def build(context: Any, builder: Any, form: Any, names: Any) -> Any:
         return write(*(Value(builder, name) for name in names)).name
+
+    lower_builtin(function, *arguments)(build)
+    compiled_by(function, build)
 
 
 _compile(_formula.log, _log, types.float64)

@@ -21,19 +21,21 @@ VECTOR = ir.VectorType(ir.DoubleType(), LANES)
 EVERY_FIRST = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
 
 
-class LanesType(types.Type):
-    """The type of eight numbers."""
-
-
-LANES_TYPE = LanesType("Lanes")
-
-
-@register_model(LanesType)
 class LanesModel(models.PrimitiveModel):
     """Stores eight numbers as one machine vector."""
 
     def __init__(self, manager: Any, lanes_type: Any) -> None:
         super().__init__(manager, lanes_type, VECTOR)
+
+
+class LanesType(types.Type):
+    """The type of eight numbers."""
+
+    model = LanesModel
+
+
+register_model(LanesType)(LanesModel)
+LANES_TYPE = LanesType("Lanes")
 
 
 @intrinsic

@@ -30,7 +30,6 @@ __all__ = [
     "norms",
     "repeat_first",
     "show_divergence",
-    "smallest",
     "spread",
     "squared_lengths",
     "subtract_each",
@@ -75,15 +74,6 @@ def show_divergence(stopped_at: Index, shown: Array) -> None:
     for e in range(shown.size):
         if stopped_at[e % LANES] >= 0 or np.isnan(shown[e]):
             shown[e] = np.inf
-
-
-@jit
-def smallest(numbers: Index) -> int:
-    """Return the smallest number."""
-    least = numbers[0]
-    for e in range(1, numbers.size):
-        least = min(least, numbers[e])
-    return least
 
 
 @jit

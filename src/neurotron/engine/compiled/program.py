@@ -48,6 +48,11 @@ class Program:
         self.table = np.empty((0, 3), dtype=np.int64)
         """The addresses of each call: of its caller, of the function, and of its arguments."""
 
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "a program contains addresses in memory, so it can be neither copied nor kept"
+        )
+
     def compile(self) -> None:
         """Load the functions from disk; compile those that are not there."""
         if not len(self.table):
