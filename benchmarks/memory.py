@@ -40,7 +40,7 @@ def peakmem_eight_replicates() -> None:
 
 
 def peakmem_study() -> None:
-    """One setting of the paper's study, results on disk, two threads."""
+    """One setting of the paper's study, results on disk."""
     _study(STEPS)
 
 
@@ -52,7 +52,8 @@ def peakmem_study_ten_times_the_steps() -> None:
 def _study(steps: int) -> None:
     study = PAPER.model_copy(update={"settings": PAPER.settings[:1], "steps": steps})
     with tempfile.TemporaryDirectory() as place:
-        studies.run(study, f"{place}/one", replicates=4, workers=2)
+        # with one worker, because the peak of several depends on which of them meet by chance
+        studies.run(study, f"{place}/one", replicates=4, workers=1)
 
 
 FUNCTIONS: Mapping[str, Callable[[], None]] = {

@@ -182,10 +182,7 @@ def command_rows(seconds: Rounds) -> list[Row]:
 
 
 def memory_rows(megabytes: Rounds) -> list[Row]:
-    """Return the rows about memory.
-
-    Two threads that meet by chance add some MB to the peak of a study, so its least round counts.
-    """
+    """Return the rows about memory."""
     one, long, eight, study, long_study = (
         megabytes[f"peakmem_{name}"]
         for name in (
@@ -197,10 +194,9 @@ def memory_rows(megabytes: Rounds) -> list[Row]:
         at_most("memory, MB per replicate in flight", (eight - one) / 7, 200, 60),
         at_most("memory, MB more for ten times the steps", long - one, 1, 1),
         plain("memory, MB of the process in all", eight),
-        at_most("memory of a study, MB more for ten times the steps",
-                np.array([long_study.min() - study.min()]), 1, 1),
+        at_most("memory of a study, MB more for ten times the steps", long_study - study, 1, 1),
         plain("memory of a study, MB of the process in all", long_study),
-    ]  # fmt: skip
+    ]
 
 
 def _slowest_plan(seconds: Rounds) -> np.ndarray:
