@@ -75,7 +75,18 @@ def _judged(one: Judgement) -> Entry:
          "holds": found.holds, **_extras(found)}
         for found in one.findings
     ]  # fmt: skip
-    return {"verdict": one.verdict, "effect": one.effect, "findings": findings}
+    as_stored = Judgement(one.claim, tuple(map(restored, findings)))  # so that both agree
+    return {"verdict": one.verdict, "effect": as_stored.effect, "findings": findings}
+
+
+def restored(stored: Entry) -> Finding:
+    """Return a finding of verdicts.json, where numbers have three digits."""
+    numbers = ("estimate", "low", "high", "worst")
+    fields: Entry = {
+        key: float(str(value).replace("∞", "inf")) if key in numbers else value
+        for key, value in stored.items()
+    }
+    return Finding(**fields)
 
 
 def _extras(found: Finding) -> Entry:

@@ -198,22 +198,13 @@ def test_every_claim_has_a_short_form_that_fits_on_a_line(claim):
     assert claim.name not in claim.short
 
 
-def restored(stored: dict) -> Finding:
-    """Return a finding of verdicts.json, where numbers have three digits."""
-    numbers = ("estimate", "low", "high", "worst")
-    return Finding(**{
-        key: float(str(value).replace("∞", "inf")) if key in numbers else value
-        for key, value in stored.items()
-    })  # fmt: skip
-
-
 NUMBER = re.compile(r"(?<![\w.=(])−?\d[\d,]*\.?\d*(?:e-?\d+)?")
 
 
 @pytest.mark.parametrize("study", evidence.STUDIES)
 def test_the_stored_effects_are_those_of_the_stored_findings(study):
     for name, one in evidence.stored()[study]["claims"].items():
-        judgement = Judgement(CLAIMS[name], tuple(map(restored, one["findings"])))
+        judgement = Judgement(CLAIMS[name], tuple(map(evidence.restored, one["findings"])))
         assert judgement.verdict == one["verdict"], name
         assert NUMBER.sub("#", judgement.effect) == NUMBER.sub("#", one["effect"])
         again, stored = (
