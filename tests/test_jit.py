@@ -29,8 +29,8 @@ twice(21.0, out)
 print(out[0], twice.kept is not None, sum(twice.function.stats.cache_hits.values()))
 """
 KEPT = (
-    "neurotron: compiling a function that this run needs, which happens once and takes about 2 "
-    "seconds ..."
+    "neurotron: compiling a function that this run needs, which happens once and\n"
+    "takes about 2 seconds ..."
 )
 
 
@@ -128,7 +128,7 @@ def test_without_a_folder_to_keep_it_in_code_is_compiled_each_time(compiled, mon
     for _ in range(2):
         result, message = compiled()
         assert result == 42.0
-        assert "set NUMBA_CACHE_DIR to a folder to keep the result" in message
+        assert "set NUMBA_CACHE_DIR to a folder to keep the result" in " ".join(message.split())
 
 
 @pytest.mark.parametrize("error", [OSError("No space left on device"), KeyboardInterrupt()])

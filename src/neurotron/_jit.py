@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import sys
+import textwrap
 import threading
 from collections.abc import Callable, Iterator
 from types import FrameType
@@ -22,7 +23,7 @@ from neurotron._check import InputError
 from neurotron._code_hash import code_hash
 from neurotron._interrupts import on_ctrl_c
 
-__all__ = ["Compiled", "compiled_by", "compiling", "entry", "inline", "jit"]
+__all__ = ["SUBJECT", "Compiled", "compiled_by", "compiling", "entry", "inline", "jit"]
 
 if config.DISABLE_JIT:
     raise InputError("training needs numba's compiler: unset NUMBA_DISABLE_JIT")
@@ -33,6 +34,8 @@ OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 """Other threads run meanwhile; dividing by zero gives infinity."""
 WITHOUT_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Python itself must not call such a function. This saves a tenth of the time to compile it."""
+SUBJECT = "subject"
+"""The attribute of a function that says what it is the formula of."""
 WITHOUT_COUNTS: dict[str, Any] = {"_nrt": False}
 """Such a function must not allocate. Views of arrays then cost nothing."""
 
@@ -136,6 +139,7 @@ class Entry:
         self.function = function
         self.first = threading.Lock()
         self.ready = False
+        self.subject = ""
         self.kept: KeptCode | None = None
 
     def __call__(self, *arguments: Any) -> None:
@@ -144,6 +148,8 @@ class Entry:
                 self._prepare(told)
                 self.function(*arguments)
                 self.ready = True
+                if self.kept is not None:
+                    del self.kept.missing  # which speaks of this call
             return
         self.function(*arguments)
 
@@ -169,6 +175,8 @@ class Compiled:
 
     def __init__(self, function: Any, kinds: tuple[Any, ...]) -> None:
         self.kinds = kinds
+        self.subject = getattr(function.py_func, SUBJECT, "")
+        """What the function is the formula of, "" for one of the engine's own."""
         self.function = njit(**OPTIONS, **WITHOUT_WRAPPERS, **WITHOUT_COUNTS)(function.py_func)
         self.kept = _kept(self.function)
         self.address = 0
@@ -207,7 +215,9 @@ def compiling(*functions: Entry | Compiled) -> Iterator[None]:
     """Say that functions are being compiled, and let Ctrl-C interrupt it."""
     count = "a function" if len(functions) == 1 else f"{len(functions)} functions"
     seconds = max(2, round(len(functions) * SECONDS_EACH))
-    what = f"neurotron: compiling {count} that this run needs"
+    subjects = [name for name in dict.fromkeys(one.subject for one in functions) if name]
+    of_what = f" ({', '.join(subjects)})" if subjects else ""
+    what = f"neurotron: compiling {count} that this run needs{of_what}"
     if all(function.kept for function in functions):
         message = f"{what}, which happens once and takes about {seconds} seconds ..."
     else:
@@ -215,7 +225,7 @@ def compiling(*functions: Entry | Compiled) -> Iterator[None]:
             f"{what}, which takes about {seconds} seconds; set NUMBA_CACHE_DIR to a folder to keep "
             "the result ..."
         )
-    with announced(message), interruptible():
+    with announced(textwrap.fill(message, 79, break_on_hyphens=False)), interruptible():
         yield
 
 

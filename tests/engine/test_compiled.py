@@ -6,12 +6,14 @@ import copy
 import os
 import pickle
 import queue
+import re
 import shutil
 import subprocess
 import sys
 import threading
 import unittest.mock
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 
 import numba.core.event
@@ -476,3 +478,14 @@ def test_a_program_cannot_be_copied():
     program_of_nothing = program.Program([], [], np.zeros(1, dtype=int), np.empty((0, 16)))
     with pytest.raises(TypeError, match="addresses"):
         copy.copy(program_of_nothing)
+
+
+def test_a_message_says_what_is_compiled_and_fits_80_columns(small_problem, monkeypatch):
+    told = []
+    monkeypatch.setattr("neurotron._jit.announced", lambda text: told.append(text) or nullcontext())
+    monkeypatch.setattr(Compiled, "load", lambda function: False)
+    nt.simulate(small_problem, nt.SGD(0.01), attack=AlternatingSign(1.0, 0.5), steps=1)
+    first = " ".join(told[0].split())
+    assert re.match(r"neurotron: compiling \d+ functions .*\(normal, alternating-sign\)", first)
+    assert "once" in first
+    assert max(map(len, told[0].splitlines())) < 80

@@ -13,7 +13,7 @@ from typing import Any
 
 from neurotron import attacks, laws, trainers
 from neurotron._formula import select
-from neurotron._jit import inline, jit
+from neurotron._jit import SUBJECT, inline, jit
 from neurotron._types import Array
 from neurotron.attacks import Attack, Query
 from neurotron.engine.compiled import elementary  # noqa: F401  (compiles what formulas call)
@@ -32,10 +32,14 @@ TRAINERS: tuple[type[Trainer], ...] = tuple(
 LAWS = laws.BUILT_IN
 
 
-def named(loop: Loop, *formulas: Callable[..., Any]) -> Loop:
-    """Compile a loop, which is kept on disk by its own name and that of its formulas."""
+def named(loop: Loop, *formulas: Callable[..., Any], subject: str = "") -> Loop:
+    """Compile a loop, which is kept on disk by its own name and that of its formulas.
+
+    Messages about it name the `subject`.
+    """
     name = "_".join([loop.__name__, *(f"{f.__module__}.{f.__qualname__}" for f in formulas)])
     loop.__qualname__ = name
+    setattr(loop, SUBJECT, subject)
     return jit(loop)
 
 
@@ -58,7 +62,7 @@ def attack_loop(kind: type[Attack]) -> Loop:
             distortion = select(hit, distort(bound[e], query), 0.0)
             residual[e] = query.label + distortion - query.output
 
-    return named(attack, kind.distort, kind.chance)
+    return named(attack, kind.distort, kind.chance, subject=_home(kind))
 
 
 @cache
@@ -72,7 +76,7 @@ def law_loop(law: Callable[..., tuple[Any, ...]]) -> Loop:
             for i in range(u.size):
                 out[i] = formula(u[i], v[i], scale, shape)[0]
 
-        return named(draw, law)
+        return named(draw, law, subject=_home(law))
 
     def draw_two(u: Array, v: Array, scale: float, shape: float, out: Array) -> None:
         """Turn each pair of uniforms into two numbers: the first of all pairs, then the second."""
@@ -80,4 +84,9 @@ def law_loop(law: Callable[..., tuple[Any, ...]]) -> Loop:
         for i in range(u.size):
             first[i], second[i] = formula(u[i], v[i], scale, shape)
 
-    return named(draw_two, law)
+    return named(draw_two, law, subject=_home(law))
+
+
+def _home(part: Any) -> str:
+    """Return the name of the module of a law or an attack, which is also its name in text."""
+    return str(part.__module__).rsplit(".", 1)[-1].replace("_", "-")
