@@ -51,11 +51,11 @@ def poison(
     that chooses among all rows (`HighLeverage`, `PickedRows`, `Impostor`) changes at most ⌊βN⌋ of N
     labels: exactly ⌊βN⌋ unless some of them would stay the same.
 
-    A table has no trainer, no weights that move and no steps, so some words get a meaning here. The
-    attacks `Adaptive`, `Burst`, `LargeNorm` and `Mixture` push a fit along the direction u in which
-    the rows resist least: with g = ∇f(x) the gradient of a row, u is the eigenvector for the
-    smallest positive eigenvalue of the mean of ggᵀ. Every row counts as one step, so `Burst`
-    attacks the first rows of every 1000, and `AlternatingSign` alternates from row to row.
+    A table has neither steps nor a trainer whose weights move. The attacks `Adaptive`, `Burst`,
+    `LargeNorm` and `Mixture` therefore push a fit along the direction u in which the rows resist
+    least: with g = ∇f(x) the gradient of a row, u is the eigenvector for the smallest positive
+    eigenvalue of the mean of ggᵀ. Every row counts as one step, so `Burst` attacks the first rows
+    of every 1000, and `AlternatingSign` alternates from row to row.
 
     Parameters
     ----------

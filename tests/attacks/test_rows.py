@@ -43,6 +43,15 @@ def explained(table: Table, labels, weights):
     return active & (residual <= 1e-9 * np.abs(table.labels).max())
 
 
+def test_a_scope_that_does_not_exist_is_refused():
+    class Everywhere(nt.attacks.Constant):
+        scope = "row"
+
+    with pytest.raises(nt.InputError) as caught:
+        Everywhere(1.0)
+    assert says(caught.value, "Everywhere.scope", "'rows'", "'row'")
+
+
 # ---- high leverage -------------------------------------------------------------------------------
 
 

@@ -84,6 +84,7 @@ class Attack(Pickled, metaclass=Explained):
         if self.own_number is not None:
             name, interval = self.own_number
             object.__setattr__(self, name, _check.number(name, getattr(self, name), interval))
+        _check.choice(f"{type(self).__name__}.scope", self.scope, ("query", "batch", "rows"))
         for name in self.query_fields:
             if name not in Query._fields:
                 raise _check.unknown(

@@ -13,7 +13,7 @@ __all__ = ["HighLeverage"]
 
 
 class HighLeverage(Adaptive):
-    r"""Attacks the stored rows with the largest leverage; no guarantee covers it.
+    r"""Attacks the stored rows with the largest leverage; no guarantee.
 
     .. math:: \ell(x) = \sqrt{g^\top H^{-1} g}, \qquad \xi = \theta\, \mathrm{sign}(u^\top g)
 

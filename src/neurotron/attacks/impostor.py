@@ -27,7 +27,7 @@ ROUNDS = 20
 
 
 class Impostor(PickedRows):
-    r"""Gives the labels of a filter that shares honest rows with w*; no guarantee covers it.
+    r"""Gives stored rows the labels of a filter that agrees with w* on others; no guarantee.
 
     .. math:: f_{w'}(x_i) = f_{w^*}(x_i) \text{ for some honest rows } x_i, \qquad
               \xi = \mathrm{clip}(f_{w'}(x) - y,\, -\theta,\, \theta) \text{ elsewhere}

@@ -22,7 +22,7 @@ __all__ = ["PickedRows"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PickedRows(Unlimited):
-    r"""Gives another filter's labels to the rows that differ most; no guarantee covers it.
+    r"""Gives another filter's labels to the stored rows that differ most; no guarantee.
 
     .. math:: \xi = \mathrm{clip}(f_{w_{adv}}(x) - y,\, -\theta,\, \theta)
 
