@@ -138,7 +138,8 @@ def test_the_labels_may_be_those_of_any_fitted_regressor():
 
 
 def test_a_solution_is_a_model_with_its_intercept():
-    solution = SimpleNamespace(network=NETWORK, weights=WEIGHTS, intercept=3.0)
+    solution = nt.solve(NETWORK, X, Y + 3.0, intercept=True)
+    assert solution.intercept == pytest.approx(3.0)
     attack = nt.attacks.PickedRows(weights=np.ones(4), probability=1.0)
     labels, _ = nt.poison(X, Y + 3.0, attack, model=solution)
     np.testing.assert_allclose(labels, NETWORK(np.ones(4), X) + 3.0)

@@ -16,17 +16,16 @@ import numpy as np
 import numpy.typing as npt
 
 from neurotron import _check, _seeds
-from neurotron._types import Array
+from neurotron._types import Array, Mask
 from neurotron.attacks import Attack, Query
 from neurotron.attacks.query import Known, QueryBuilder, visible
 from neurotron.attacks.scope import ask
 from neurotron.attacks.table import Table
 from neurotron.engine.numpy_cohort import answer
 from neurotron.networks import FilterNetwork, linear
+from neurotron.solvers import Solution
 
 __all__ = ["poison"]
-
-Mask = npt.NDArray[np.bool_]
 
 ROUNDING = 1e-12
 """Largest relative change of a label that counts as rounding."""
@@ -124,11 +123,8 @@ def _table(X: npt.ArrayLike, y: npt.ArrayLike, model: Any, seed: int) -> Table:
         isinstance(model, (tuple, list)) and len(model) == 2 and isinstance(model[0], FilterNetwork)
     ):
         network, weights = model
-    elif isinstance(getattr(model, "network", None), FilterNetwork) and hasattr(model, "weights"):
-        network, weights = model.network, model.weights
-        intercept = _check.number(
-            "model.intercept", getattr(model, "intercept", 0.0), "[-1e70, 1e70]"
-        )
+    elif isinstance(model, Solution):
+        network, weights, intercept = model.network, model.weights, model.intercept
     elif callable(getattr(model, "predict", None)) and not isinstance(model, type):
         predictions = _check.array("model.predict(X)", model.predict(inputs), (len(inputs),))
     elif model is not None:

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from neurotron import _check, _seeds
-from neurotron._types import Array
+from neurotron._types import Array, Mask
 from neurotron.attacks.picked_rows import PickedRows
 from neurotron.attacks.table import Table
 from neurotron.networks import FilterNetwork
@@ -72,7 +71,7 @@ class Impostor(PickedRows):
         gap, explained = self._explained(table, self.probe_vector)
         return np.where(explained, gap, np.where(gap > 0.0, -gap, -np.inf))
 
-    def _explained(self, table: Table, weights: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
+    def _explained(self, table: Table, weights: Array) -> tuple[Array, Mask]:
         """Return how much labels differ, and which rows the filter can explain if attacked.
 
         Differences that are only rounding are set to zero. Rows without a gradient do not count.
