@@ -39,6 +39,7 @@ __all__ = [
     "numbers",
     "path",
     "printable",
+    "sample_weight",
     "shapes",
     "shorten",
     "shown",
@@ -164,6 +165,19 @@ def function(name: str, value: object, arguments: str) -> None:
         raise InputError(f"`{name}` must be a function of {arguments}, got {shown(value)}")
 
 
+def sample_weight(value: npt.ArrayLike, rows: int) -> Array:
+    """Return how much each row counts, with mean 1.
+
+    >>> sample_weight([1, 3], 2)
+    array([0.5, 1.5])
+    """
+    weight = array("sample_weight", value, (rows,))
+    if weight.min() < 0.0 or not weight.any():
+        raise InputError("`sample_weight` must be nonnegative and not all zero")
+    relative = weight / weight.max()  # whose mean neither overflows nor vanishes
+    return freeze(relative / relative.mean())
+
+
 def text(name: str, value: object) -> str:
     """Return `value` if it is text."""
     if isinstance(value, str):
@@ -252,7 +266,7 @@ def unknown(kind: str, name: object, known: Iterable[str], meant: str | None = N
     near = difflib.get_close_matches(str(name)[:100], known, n=1, cutoff=0.5)
     near = [meant] if meant in known else near
     hint = f"did you mean {near[0]!r}? " if near else ""
-    listed = textwrap.shorten(", ".join(known), 200, placeholder=" …")
+    listed = textwrap.shorten(", ".join(known), 250, placeholder=" …")
     return InputError(f"unknown {kind} {shown(name)}: {hint}known: {listed}")
 
 
