@@ -20,7 +20,7 @@ FOUNDATIONS = [
     ["_streams"],
 ]
 HOUSE = [
-    "networks", "laws", "data", "problem", "attacks", "theory", "trainers", "engine",
+    "networks", "laws", "data", "problem", "attacks", "theory", "solvers", "trainers", "engine",
     "trajectories", "simulation", "guarantees", "conformance", "results", "studies", "claims",
     "figures", "report", "cli",
 ]  # fmt: skip

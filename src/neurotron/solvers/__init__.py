@@ -1,0 +1,1 @@
+"""Solvers: filters from stored rows, and what the rows prove about them."""

@@ -1,0 +1,198 @@
+r"""Filters that could share a whole activation pattern with a given filter.
+
+Where the gates of ŵ have the slopes S and those of another filter w' the slopes T, the two outputs
+are (Ā_Sᵀŵ)ᵀx and (Ā_Tᵀw')ᵀx with Ā_S = (1/k) Σ q_i s_i A_i. They agree on a whole region of inputs
+only if the two vectors are equal. This module finds the filters w' ≠ ŵ for which that is possible,
+or shows that there is none. See docs/theory.md, section (i).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import product
+from math import gcd, lcm
+
+import numpy as np
+import numpy.typing as npt
+
+from neurotron._types import Array
+from neurotron.networks import FilterNetwork, Windows
+
+__all__ = ["Coincidences", "coincidences"]
+
+SAME = 1e-7
+"""Vectors whose relative difference is at most this are taken to be equal."""
+MOST_WORK = 2e7
+MOST_ORBITS = 18
+
+
+@dataclass(frozen=True)
+class Coincidences:
+    """The filters that could share a whole pattern.
+
+    Parameters
+    ----------
+    filters
+        The filters w' ≠ ŵ, (many, r), if they are finitely many.
+    lost
+        Which of the rows have a pattern that infinitely many filters could share, or a Ā_S of rank
+        below r. Such rows prove nothing.
+    undecided
+        Why it is not known whether there are others; empty if there are none.
+    """
+
+    filters: Array
+    lost: npt.NDArray[np.bool_]
+    undecided: str = field(default="")
+
+
+def coincidences(network: FilterNetwork, weights: Array, coefficients: Array) -> Coincidences:
+    """Return the filters that could share a whole pattern with `weights`.
+
+    Row i of `coefficients` has the coefficients of Ā_S in the network's basis, where S is the
+    pattern of row i. None of the rows may be zero.
+    """
+    none = np.zeros((0, network.filter_size))
+    kept = np.zeros(len(coefficients), np.bool_)
+    if _independent(network):
+        return Coincidences(_multiples(network, weights, coefficients), kept)
+    if _is_translation(network) and not _may_factor(network, weights):
+        return Coincidences(none, kept)
+    patterns = _patterns(network)
+    if patterns is None:
+        return Coincidences(none, kept, "another filter might share a whole pattern with it")
+    return _enumerated(network, weights, coefficients, patterns)
+
+
+def _independent(network: FilterNetwork) -> bool:
+    """Whether all rows of all basis matrices together are linearly independent."""
+    basis = network.basis
+    if isinstance(basis, Windows):
+        return np.unique(basis.index).size == basis.index.size
+    stacked = basis.values.reshape(-1, network.n_inputs)
+    if len(stacked) > network.n_inputs:
+        return False
+    values = np.linalg.svd(stacked, compute_uv=False)
+    return bool(values[-1] > SAME * values[0])
+
+
+def _multiples(network: FilterNetwork, weights: Array, coefficients: Array) -> Array:
+    """Return the negative multiples of ŵ that could share a pattern; a positive one has its own.
+
+    With independent matrices, Ā_Tᵀw' = Ā_Sᵀŵ says that w' = cŵ and c(S) = c·c(T). For c < 0, the
+    gates that are on for ŵ are off for w', so T is what S is not, and c(S) + c(T) = (1 + α) c(all).
+    """
+    opposite = (1.0 + network.leak) * network.basis_share - coefficients
+    own, other = (np.linalg.norm(part, axis=1) for part in (coefficients, opposite))
+    factor = -own / np.maximum(other, 1e-300)
+    gap = np.linalg.norm(coefficients - factor[:, None] * opposite, axis=1)
+    found = np.unique(factor[gap <= SAME * own].round(9))
+    return np.asarray(found[:, None] * weights, np.float64)
+
+
+def _is_translation(network: FilterNetwork) -> bool:
+    """Whether all windows are translates of the first one: no ring."""
+    if not isinstance(network.basis, Windows) or network.mix is not None:
+        return False
+    index = network.basis.index
+    return bool((index - index[:, :1] == index[0] - index[0, 0]).all())
+
+
+def _may_factor(network: FilterNetwork, weights: Array) -> bool:
+    """Whether the filter, as a polynomial, may have a factor in common with a pattern.
+
+    The windows are translates, so Ā_Tᵀw' has the coefficients of the product of the polynomials
+    Σ q_l t_l z^a_l and Σ w'_j z^b_j. If the ends of ŵ are not zero and no pattern has a factor in
+    common with it, then T(z) w'(z) = S(z) ŵ(z) says that T and S are proportional. Multiplied by
+    some number, the q_l t_l are whole numbers. A common factor then is c ∏ (z − ρ) over some roots
+    ρ of ŵ with whole coefficients, and both c and its last coefficient divide some q_l t_l.
+    """
+    leading = _whole_numbers(network)
+    exponents = network.basis.index[0] - network.basis.index[0].min()  # type: ignore[union-attr]
+    dense = np.zeros(exponents.max() + 1)
+    dense[exponents] = weights
+    if leading == 0 or min(abs(dense[0]), abs(dense[-1])) <= 1e-6 * np.abs(dense).max():
+        return True
+    roots = np.roots(dense[::-1])
+    real, pairs = roots[np.abs(roots.imag) <= 1e-9], roots[roots.imag > 1e-9]
+    if len(real) + 2 * len(pairs) != len(roots) or len(real) + len(pairs) > MOST_ORBITS:
+        return True
+    sums, logs, backs = np.zeros(1), np.zeros(1), np.zeros(1)
+    for root in (*real, *pairs):
+        times = 1.0 if abs(root.imag) <= 1e-9 else 2.0
+        sums = np.concatenate([sums, sums + times * root.real])
+        logs = np.concatenate([logs, logs + times * np.log(abs(root))])
+        backs = np.concatenate([backs, backs + times * (1.0 / root).real])
+    with np.errstate(over="ignore"):
+        last = leading * np.exp(logs[1:])
+        near = np.abs(leading * sums[1:] - np.round(leading * sums[1:])) <= 1e-5 * leading
+        near &= (last >= 0.5) & (np.abs(last - np.round(last)) <= 1e-5 * last)
+        # the last coefficient but one is c ∏ρ Σ 1/ρ, up to its sign
+        near &= np.abs(leading * backs[1:] - np.round(leading * backs[1:])) <= 1e-5 * leading
+    return bool(near.any())
+
+
+def _whole_numbers(network: FilterNetwork) -> int:
+    """Return the least common multiple of the q_l t_l as whole numbers; 0 if they are not."""
+    leak = [network.leak] if network.leak > 0.0 else []
+    sizes = np.unique(np.abs(np.outer([1.0, *leak], network.outer_weights)))
+    for factor in range(1, 65):
+        scaled = factor * sizes / sizes[0]
+        if np.abs(scaled - np.round(scaled)).max() <= 1e-9 * scaled.max():
+            whole = [int(number) for number in np.round(scaled)]
+            multiple = lcm(*(number // gcd(*whole) for number in whole))
+            return multiple if multiple <= 1_000 else 0
+    return 0
+
+
+def _patterns(network: FilterNetwork) -> Array | None:
+    """Return the coefficients of Ā_T in the basis for all patterns T, or None if too many."""
+    k, r, n = network.width, network.filter_size, network.n_inputs
+    mix = np.eye(k) if network.mix is None else network.mix
+    if mix.shape[1] <= 2:
+        on = _half_planes(mix)
+    elif k <= 12 and 2**k * n * r * r <= MOST_WORK:
+        on = np.array(list(product([False, True], repeat=k)))
+    else:
+        return None
+    if len(on) * n * r * r > 10 * MOST_WORK:
+        return None
+    slopes = np.where(on, 1.0, network.leak)
+    return np.asarray(np.unique((slopes * network.share) @ mix, axis=0), np.float64)
+
+
+def _half_planes(mix: Array) -> npt.NDArray[np.bool_]:
+    """Return which gates are on, for all signs that ``mix @ (m, c)`` can have: 2k patterns."""
+    plane = np.hstack([mix, np.zeros((len(mix), 2 - mix.shape[1]))])
+    turns = np.arctan2(plane[:, 1], plane[:, 0])
+    edges = np.unique(np.concatenate([turns - np.pi / 2, turns + np.pi / 2]) % (2 * np.pi))
+    middles = (edges + np.roll(edges, -1) + 2 * np.pi * (edges >= edges[-1])) / 2
+    return np.asarray(plane @ np.array([np.cos(middles), np.sin(middles)]) > 0.0).T
+
+
+def _enumerated(
+    network: FilterNetwork, weights: Array, coefficients: Array, patterns: Array
+) -> Coincidences:
+    """Solve Ā_Tᵀw' = Ā_Sᵀŵ for every pattern S of a row and every pattern T."""
+    own, which = np.unique(coefficients, axis=0, return_inverse=True)
+    matrices = np.array([network.basis.combine(c) for c in own])
+    values = np.linalg.svd(matrices, compute_uv=False)
+    r = network.filter_size
+    lost = (values.shape[1] < r) | (values[:, -1] <= 1e-9 * values[:, 0])
+    targets = np.einsum("srn,r->ns", matrices, weights)
+    sizes = np.linalg.norm(targets, axis=0)
+    lost |= sizes <= 1e-9 * values[:, 0] * np.linalg.norm(weights)
+    filters = []
+    for pattern in patterns:
+        left, singular, right = np.linalg.svd(network.basis.combine(pattern).T, full_matrices=False)
+        rank = int((singular > 1e-9 * max(singular[0], 1e-300)).sum())
+        inner = left[:, :rank].T @ targets
+        hit = np.linalg.norm(targets - left[:, :rank] @ inner, axis=0) <= SAME * sizes
+        if rank < r:
+            lost |= hit
+        elif hit.any():
+            found = (right.T @ (inner[:, hit] / singular[:, None])).T
+            far = np.linalg.norm(found - weights, axis=1) > SAME * np.linalg.norm(weights)
+            filters.append(found[far])
+    every = np.concatenate([np.zeros((0, r)), *filters])
+    return Coincidences(every, np.asarray(lost[which.reshape(-1)]))
