@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from neurotron import _check
 from neurotron._types import Array
-from neurotron.networks import FilterNetwork, Windows
+from neurotron.networks import FilterNetwork
 from neurotron.solvers.coincidence import coincidences
 from neurotron.solvers.position import (
     fullest_hyperplane,
@@ -123,30 +123,28 @@ def _prove_linear(network: FilterNetwork, x: Array, w: Array, mask: Mask, interc
 
 def _prove_patterns(network: FilterNetwork, x: Array, w: Array, mask: Mask) -> Proof:
     """Another filter may have other patterns, and share one row more than a linear one."""
-    if not w.any():
-        return _nothing("the filter is zero")
+    found = structure(x, False)
+    if found:
+        return _nothing(f"{found}, and only linear networks and single gates are proved then")
     gradient, coefficients = _seen(network, x, w)
     size = np.linalg.norm(coefficients, axis=1)
     counts = mask & _nonzero(gradient) & (size > SMALL * np.abs(network.share).sum())
-    counts &= _is_on(network, x, w)
-    where = np.flatnonzero(counts)
+    where = np.flatnonzero(counts & _is_on(network, x, w))
+    if not w.any() or not where.size:
+        return _nothing("all gates are off on all rows explained")
     others = coincidences(network, w, coefficients[where])
     where = where[~others.lost]
     gradient, rows = gradient[where], x[where]
     if _rank(gradient) < network.filter_size:
         return _nothing("the rows explained, and not inactive, do not determine a filter")
-    doubt = structure(x, False) or others.undecided
     shared = most_in_groups(group_sizes(rows), network.filter_size)
-    most, _ = fullest_hyperplane(gradient, HARD if doubt else LIGHT)
-    if most + 1 > shared:
-        doubt = doubt or "many gradients lie in one hyperplane"
-        shared = most + 1
-    filters = np.concatenate([others.filters, _guesses(network, w)]) if doubt else others.filters
-    if len(filters) * len(rows) * network.width * network.filter_size > MOST_OUTPUTS:
-        doubt = doubt or "too many filters share a pattern with it to try all of them"
-        filters = filters[:: int(np.ceil(len(filters) * len(rows) * network.width / MOST_OUTPUTS))]
-    shared = max(shared, _most_shared(network, w, filters, rows))
-    return _conclude(len(rows), shared, doubt)
+    most, _ = fullest_hyperplane(gradient, LIGHT)
+    if most >= shared:
+        return _nothing("the rows are not in general position: many gradients are in a hyperplane")
+    if len(others.filters) * len(rows) * network.width * network.filter_size > MOST_OUTPUTS:
+        return _nothing("too many filters might share a whole pattern with it")
+    shared = max(shared, _most_shared(network, w, others.filters, rows))
+    return _conclude(len(rows), shared, others.undecided)
 
 
 def _conclude(rows: int, shared: int, doubt: str) -> Proof:
@@ -202,21 +200,9 @@ def _rank(rows: Array) -> int:
     return int(np.linalg.matrix_rank(scaled, rtol=1e-10))
 
 
-def _guesses(network: FilterNetwork, w: Array) -> Array:
-    """Return filters that share many rows where inputs or filters have structure."""
-    changes = [
-        -w,
-        *(np.where(np.eye(len(w), dtype=np.bool_), factor, 1.0) * w for factor in (0, -1)),
-    ]
-    if isinstance(network.basis, Windows):
-        changes += [np.roll(w, step) for step in (-1, 1)]
-    filters = np.vstack(changes)
-    return np.asarray(filters[np.linalg.norm(filters - w, axis=1) > SMALL * np.linalg.norm(w)])
-
-
 def _most_shared(network: FilterNetwork, w: Array, filters: Array, rows: Array) -> int:
     """Return how many of the rows the best of the filters shares with `w`."""
-    if not len(filters) or not len(rows):
+    if not len(filters):
         return 0
     total = np.zeros(len(filters), np.intp)
     block = max(1, 4_000_000 // (len(filters) * (len(network.basis) + network.width)))
