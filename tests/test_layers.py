@@ -20,9 +20,9 @@ FOUNDATIONS = [
     ["_streams"],
 ]
 HOUSE = [
-    "networks", "laws", "data", "problem", "attacks", "theory", "solvers", "trainers", "engine",
-    "trajectories", "simulation", "guarantees", "conformance", "results", "studies", "claims",
-    "figures", "report", "cli",
+    "networks", "laws", "data", "problem", "attacks", "theory", "solvers", "trainers",
+    "engine", "trajectories", "simulation", "guarantees", "conformance", "results", "studies",
+    "claims", "figures", "report", "cli",
 ]  # fmt: skip
 TOOLS = ["_names"]
 LAYERS = [*FOUNDATIONS, *([name] for name in HOUSE), TOOLS]

@@ -31,6 +31,7 @@ _HOME = {
     "neurotron.problem": ["Problem"],
     "neurotron.simulation": ["simulate"],
     "neurotron.results": ["load_results"],
+    "neurotron.solvers": ["Solution", "solve"],
     "neurotron.guarantees": ["Certificate", "NotAchievable", "Plan", "certify", "plan"],
     "neurotron.trainers": [
         "SGD", "Arm", "ClippedSGD", "ClippedTron", "FirstSampleSGD", "HuberSGD", "NeuroTron",
@@ -41,9 +42,9 @@ _HOME = {
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 _SUBPACKAGES = (
     "attacks", "claims", "data", "figures", "guarantees", "laws", "networks", "results",
-    "simulation", "studies", "theory", "trainers",
+    "simulation", "solvers", "studies", "theory", "trainers",
 )  # fmt: skip
-_SEARCHED = ("attacks", "data", "laws", "networks", "simulation", "theory", "trainers")
+_SEARCHED = ("attacks", "data", "laws", "networks", "simulation", "solvers", "theory", "trainers")
 
 __all__ = sorted([*_MODULE_OF, *_SUBPACKAGES, "__version__"])
 

@@ -9,6 +9,7 @@ from neurotron import laws as laws
 from neurotron import networks as networks
 from neurotron import results as results
 from neurotron import simulation as simulation
+from neurotron import solvers as solvers
 from neurotron import studies as studies
 from neurotron import theory as theory
 from neurotron import trainers as trainers
@@ -39,6 +40,8 @@ from neurotron.networks import FilterNetwork as FilterNetwork
 from neurotron.problem import Problem as Problem
 from neurotron.results import load_results as load_results
 from neurotron.simulation import simulate as simulate
+from neurotron.solvers import Solution as Solution
+from neurotron.solvers import solve as solve
 from neurotron.trainers import SGD as SGD
 from neurotron.trainers import Arm as Arm
 from neurotron.trainers import ClippedSGD as ClippedSGD

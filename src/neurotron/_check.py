@@ -39,6 +39,7 @@ __all__ = [
     "numbers",
     "path",
     "printable",
+    "sample_weight",
     "shapes",
     "shorten",
     "shown",
@@ -162,6 +163,19 @@ def function(name: str, value: object, arguments: str) -> None:
     """Refuse a value that cannot be called; the message names its `arguments`, as "(step)"."""
     if not callable(value):
         raise InputError(f"`{name}` must be a function of {arguments}, got {shown(value)}")
+
+
+def sample_weight(value: npt.ArrayLike, rows: int) -> Array:
+    """Return how much each row counts, with mean 1.
+
+    >>> sample_weight([1, 3], 2)
+    array([0.5, 1.5])
+    """
+    weight = array("sample_weight", value, (rows,))
+    if weight.min() < 0.0 or not weight.any():
+        raise InputError("`sample_weight` must be nonnegative and not all zero")
+    relative = weight / weight.max()  # whose mean neither overflows nor vanishes
+    return freeze(relative / relative.mean())
 
 
 def text(name: str, value: object) -> str:

@@ -104,9 +104,7 @@ def _normals(draw: np.random.Generator, rows: Array) -> Iterator[Array]:
         normal[some] = draw.choice([-2.0, -1.0, 1.0, 2.0], len(some))
         yield normal
     if r > 1:
-        _, which, times = np.unique(
-            rows.round(9), axis=0, return_inverse=True, return_counts=True
-        )
+        _, which, times = np.unique(rows.round(9), axis=0, return_inverse=True, return_counts=True)
         common = np.argsort(-times[which.reshape(-1)], kind="stable")
         firsts = list({int(which.reshape(-1)[i]): int(i) for i in common[::-1]}.values())[::-1]
         yield np.linalg.svd(rows[firsts[: r - 1]])[2][-1]
@@ -203,8 +201,10 @@ LAWS = [
     lambda draw, rows, n: draw.standard_normal((rows // 3 + 1, n))[
         draw.integers(rows // 3 + 1, size=rows)
     ],
-    lambda draw, rows, n: draw.standard_normal((rows // 2 + 1, n))[np.arange(rows) // 2]
-    * draw.choice([-1.0, 1.0, 2.0], rows)[:, None],
+    lambda draw, rows, n: (
+        draw.standard_normal((rows // 2 + 1, n))[np.arange(rows) // 2]
+        * draw.choice([-1.0, 1.0, 2.0], rows)[:, None]
+    ),
     lambda draw, rows, n: np.hstack([draw.standard_normal((rows, n - 1)), np.ones((rows, 1))]),
     lambda draw, rows, n: draw.standard_normal((rows, n)).round(1),
 ]

@@ -57,11 +57,8 @@ class Empirical(Law):
         object.__setattr__(self, "rows", rows)
         _check.instance("symmetrized", self.symmetrized, bool)
         if self.sample_weight is not None:
-            weight = _check.array("sample_weight", self.sample_weight, (len(rows),))
-            if weight.min() < 0.0 or not weight.any():
-                raise _check.InputError("`sample_weight` must be nonnegative and not all zero")
-            relative = weight / weight.max()  # whose mean neither overflows nor vanishes
-            object.__setattr__(self, "sample_weight", _check.freeze(relative / relative.mean()))
+            weight = _check.sample_weight(self.sample_weight, len(rows))
+            object.__setattr__(self, "sample_weight", weight)
 
     def __repr__(self) -> str:
         count, n = self.rows.shape

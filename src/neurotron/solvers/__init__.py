@@ -1,1 +1,7 @@
-"""Solvers: filters from stored rows, and what the rows prove about them."""
+"""Solvers: the filter from stored rows of data, although some labels are tampered with."""
+
+from neurotron.solvers.proof import Proof
+from neurotron.solvers.solution import Solution
+from neurotron.solvers.solve import solve
+
+__all__ = ["Proof", "Solution", "solve"]

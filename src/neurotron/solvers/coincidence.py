@@ -13,9 +13,8 @@ from itertools import product
 from math import gcd, lcm
 
 import numpy as np
-import numpy.typing as npt
 
-from neurotron._types import Array
+from neurotron._types import Array, Mask
 from neurotron.networks import FilterNetwork, Windows
 
 __all__ = ["Coincidences", "coincidences"]
@@ -42,7 +41,7 @@ class Coincidences:
     """
 
     filters: Array
-    lost: npt.NDArray[np.bool_]
+    lost: Mask
     undecided: str = field(default="")
 
 
@@ -161,7 +160,7 @@ def _patterns(network: FilterNetwork) -> Array | None:
     return np.asarray(np.unique((slopes * network.share) @ mix, axis=0), np.float64)
 
 
-def _half_planes(mix: Array) -> npt.NDArray[np.bool_]:
+def _half_planes(mix: Array) -> Mask:
     """Return which gates are on, for all signs that ``mix @ (m, c)`` can have: 2k patterns."""
     plane = np.hstack([mix, np.zeros((len(mix), 2 - mix.shape[1]))])
     turns = np.arctan2(plane[:, 1], plane[:, 0])

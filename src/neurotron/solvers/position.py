@@ -12,9 +12,8 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
-import numpy.typing as npt
 
-from neurotron._types import Array, Index
+from neurotron._types import Array, Index, Mask
 
 __all__ = ["fullest_hyperplane", "group_sizes", "most_in_groups", "structure"]
 
@@ -114,7 +113,7 @@ def _scaled(rows: Array) -> Array:
     return np.asarray(rows / np.where(size > 0.0, size, 1.0), np.float64)
 
 
-def _apart(keys: Array) -> npt.NDArray[np.bool_]:
+def _apart(keys: Array) -> Mask:
     """Whether each key differs from the next one by more than rounding."""
     return np.asarray((np.abs(np.diff(keys, axis=0)) > 1e-12).any(axis=1))
 

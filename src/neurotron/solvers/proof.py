@@ -9,13 +9,13 @@ theorem and its proof are in docs/theory.md, section (i).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from neurotron import _check
-from neurotron._types import Array
+from neurotron._types import Array, Mask
 from neurotron.networks import FilterNetwork
 from neurotron.solvers.coincidence import coincidences
 from neurotron.solvers.position import (
@@ -26,8 +26,6 @@ from neurotron.solvers.position import (
 )
 
 __all__ = ["Proof", "prove"]
-
-Mask = npt.NDArray[np.bool_]
 
 HARD, LIGHT = 12, 2
 """Starts of the search for a full hyperplane: of rows with structure, and of others."""
@@ -57,6 +55,10 @@ class Proof:
     shared: int
     kind: Literal["proved", "measured", "none"]
     reason: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values for JSON."""
+        return dict(vars(self))
 
 
 def prove(

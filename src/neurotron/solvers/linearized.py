@@ -1,0 +1,199 @@
+r"""Rows of data as a linear regression at every filter, in coordinates that suit the rows.
+
+The output of a network is f_w(x) = g_w(x)ᵀw with its gradient g_w(x), because it is positively
+homogeneous in w. So at a fixed activation pattern the labels are a linear function of the weights,
+and a Gauss–Newton step is a linear regression of the labels on the gradients.
+
+The weights are replaced by coordinates in which the projected inputs have the identity as their
+second moment. The units of the inputs then play no part, and directions that no row determines
+drop out: the filter has no component along them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import cast
+
+import numpy as np
+
+from neurotron._types import Array, Index
+from neurotron.networks import FilterNetwork
+from neurotron.solvers.robust import TINY, leverages
+
+__all__ = ["Linearized", "View", "block_length", "blocks_of", "coordinates_for"]
+
+SMALLEST = 1e-11
+"""Directions whose singular value is below this part of the largest are not determined."""
+MOST_NUMBERS = 20_000_000
+"""Size of the projected inputs of one block of rows."""
+
+
+class Linearized:
+    """Rows of data, seen through a network.
+
+    Attributes
+    ----------
+    y
+        The labels, (N,).
+    counts
+        How much every row counts, (N,), or None if all count the same.
+    projected
+        The inputs projected onto the basis of the network, (L, N, q), in the coordinates.
+    norms
+        A length for every input that does not depend on the weights, (N,): ‖x‖, or the leverage of
+        the row if the network is linear. It is positive.
+    coordinates
+        The matrix that turns coordinates into weights (and the intercept of a linear network),
+        (r, q) or (r + 1, q).
+    offset
+        Whether the last coordinate is an intercept beside those of the matrix.
+    """
+
+    def __init__(
+        self,
+        network: FilterNetwork,
+        X: Array,
+        y: Array,
+        counts: Array | None,
+        coordinates: Array,
+        *,
+        intercept: bool = False,
+    ) -> None:
+        self.network, self.y, self.counts, self.coordinates = network, y, counts, coordinates
+        self.linear = network.leak == 1.0
+        self.intercept, self.offset = intercept, intercept and not self.linear
+        self.projected = _project(network, X, intercept) @ coordinates
+        if self.linear:
+            norms = np.linalg.norm(self.projected[0], axis=1)
+        else:
+            norms = np.sqrt((X**2).sum(axis=1) + float(intercept))
+        self.norms = np.where(norms > 0.0, norms, 1.0)
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @property
+    def size(self) -> int:
+        """How many coordinates there are, with the intercept if there is one."""
+        return self.projected.shape[2] + self.offset
+
+    @property
+    def odd(self) -> Array:
+        """The regressors of the odd part of the output, which is linear in the weights: (N, q)."""
+        if self.linear:
+            return self.projected[0]
+        share = 0.5 * (1.0 + self.network.leak) * self.network.basis_share
+        return np.tensordot(share, self.projected, axes=1)
+
+    def part(self, index: Index) -> Linearized:
+        """Return some of the rows, in the same coordinates."""
+        part = object.__new__(Linearized)
+        part.__dict__.update(self.__dict__)
+        part.y, part.norms = self.y[index], self.norms[index]
+        part.counts = None if self.counts is None else self.counts[index]
+        part.projected = np.ascontiguousarray(self.projected[:, index])
+        return part
+
+    def gradient(self, point: Array) -> Array:
+        """Return the gradient of every row's output in the coordinates, (N, size)."""
+        if self.linear:
+            return self.projected[0]
+        network, weights = self.network, point[: self.projected.shape[2]]
+        sums = self.projected @ weights  # (L, N)
+        if network.mix is not None:
+            sums = network.mix @ sums
+        slopes = np.where(sums > 0.0, 1.0, network.leak) * network.share[:, None]
+        if network.mix is not None:
+            slopes = network.mix.T @ slopes
+        gradient = np.empty((len(self), self.size))
+        gradient[:, : len(weights)] = np.einsum("ln,lnq->nq", slopes, self.projected)
+        if self.offset:
+            gradient[:, -1] = 1.0
+        return gradient
+
+    def residuals(self, point: Array) -> Array:
+        """Return the labels minus the network's outputs, (N,)."""
+        return self.y - self.gradient(point) @ point
+
+    def weights(self, point: Array) -> tuple[Array, float]:
+        """Return the weights and the intercept of a point in the coordinates."""
+        if self.offset:
+            return self.coordinates @ point[:-1], float(point[-1])
+        weights = self.coordinates @ point
+        return (weights[:-1], float(weights[-1])) if self.intercept else (weights, 0.0)
+
+
+class View:
+    """The rows that say something about the weights at a point: those with a gradient."""
+
+    def __init__(self, rows: Linearized, point: Array) -> None:
+        gradient = rows.gradient(point)
+        on = gradient.any(axis=1)
+        self._of, self.on = rows, None if on.all() else on
+        self.rows = self._chosen(gradient)
+        self.counts = None if rows.counts is None else self._chosen(rows.counts)
+        self.residuals = self._chosen(rows.y) - self.rows @ point
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def _chosen(self, values: Array) -> Array:
+        return values if self.on is None else values[self.on]
+
+    @cached_property
+    def leverages(self) -> Array:
+        """The lengths of the gradients in units that all rows share."""
+        if self._of.linear:  # its rows are the same at every point, and white
+            return self._chosen(self._of.norms)
+        return np.maximum(leverages(self.rows, self.counts), TINY)
+
+    def counted(self, weights: Array) -> Array:
+        """Return weights of the rows, times how much the rows count."""
+        return weights if self.counts is None else weights * self.counts
+
+
+def block_length(network: FilterNetwork) -> int:
+    """Return how many rows fit into one block of memory."""
+    matrices = 1 if network.leak == 1.0 else len(network.basis)
+    entries = max(matrices * network.filter_size, network.n_inputs) + 1
+    return max(MOST_NUMBERS // entries, 1)
+
+
+def blocks_of(network: FilterNetwork, rows: int) -> Iterator[slice]:
+    """Yield which rows are in every block."""
+    length = block_length(network)
+    return (slice(start, start + length) for start in range(0, rows, length))
+
+
+def coordinates_for(
+    network: FilterNetwork, X: Array, counts: Array | None, *, intercept: bool = False
+) -> Array:
+    """Return the matrix T, (r, q), for which the projected inputs times T have second moment I."""
+    flat_blocks = (
+        _flat(_project(network, X[here], intercept), None if counts is None else counts[here])
+        for here in blocks_of(network, len(X))
+    )
+    triangle: Array = np.zeros((0, network.filter_size + (intercept and network.leak == 1.0)))
+    for flat in flat_blocks:
+        triangle = cast(Array, np.linalg.qr(np.concatenate([triangle, flat]), mode="r"))
+    scales = np.sqrt((triangle**2).sum(axis=0))
+    scales[scales == 0.0] = 1.0
+    _, singular, right = np.linalg.svd(triangle / scales, full_matrices=False)
+    known = singular > SMALLEST * singular.max(initial=0.0)
+    length = np.sqrt(len(X))
+    return cast(Array, right[known].T / (singular[known] / length) / scales[:, None])
+
+
+def _project(network: FilterNetwork, X: Array, intercept: bool) -> Array:
+    """Return the inputs projected onto the basis, (L, N, r); a linear network has one matrix."""
+    if network.leak < 1.0:
+        return np.moveaxis(network.project(X), 1, 0)
+    rows = X @ network.mean_gate.T
+    return (np.column_stack([rows, np.ones(len(X))]) if intercept else rows)[None]
+
+
+def _flat(projected: Array, counts: Array | None) -> Array:
+    if counts is not None:
+        projected = projected * np.sqrt(counts)[:, None]
+    return projected.reshape(-1, projected.shape[2])

@@ -1,0 +1,159 @@
+"""What `solve` returns: a filter, what it explains, and what is proved about it."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from neurotron import _check
+from neurotron._html import card
+from neurotron._pickling import Pickled
+from neurotron._types import Array, Mask
+from neurotron.networks import FilterNetwork
+from neurotron.solvers.proof import Proof
+
+__all__ = ["Solution"]
+
+WIDTH = 80
+"""Columns of a printed solution."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Solution(Pickled):
+    """A filter that `solve` found in rows of data. It prints as a paragraph.
+
+    Attributes
+    ----------
+    network
+        The network.
+    weights
+        The filter, shape (r,).
+    intercept
+        The constant that is added to the network's output, 0 without one.
+    noise
+        The standard deviation of the honest noise, as the rows show it; 0 if the rows that the
+        filter explains fit exactly.
+    explained
+        Which labels the filter gives exactly, up to rounding: (N,).
+    rejected
+        Which rows do not count because their label is too far off, (N,): by more than 4.685
+        standard deviations of the noise, and by more than rounding.
+    suspicion
+        How far every label is from the filter's, in standard deviations of the honest noise, (N,).
+        Sort by it to see the most suspicious rows first.
+    loss
+        The mean of √(|residual| / ‖x‖), by which filters were compared.
+    starts
+        How many starts were tried.
+    stopped
+        Why no more starts were tried.
+    proof
+        What the rows prove about the filter, if honest labels are exact.
+    assumed
+        What the solver took for granted.
+    """
+
+    network: FilterNetwork
+    weights: Array
+    intercept: float
+    noise: float
+    explained: Mask
+    rejected: Mask
+    suspicion: Array
+    loss: float
+    starts: int
+    stopped: str
+    proof: Proof
+    assumed: str
+
+    @property
+    def proven_against(self) -> int:
+        """The number of tampered rows up to which this is the true filter, if labels are exact."""
+        return self.proof.tampered
+
+    @property
+    def exact(self) -> bool:
+        """Whether the proof covers every attack on up to half of the rows."""
+        return 2 * self.proven_against >= len(self.explained)
+
+    def predict(self, X: npt.ArrayLike) -> Array:
+        """Return the outputs of the filter for the inputs X, (N, n)."""
+        X = _check.array("X", X, ("N", self.network.n_inputs), _check.LARGEST)
+        return self.network(self.weights, X) + self.intercept
+
+    @property
+    def statement(self) -> str:
+        """What was found, in one paragraph."""
+        rows, rejected = len(self.explained), int(self.rejected.sum())
+        explained = int(self.explained.sum())
+        parts = [f"A filter of {_many(len(self.weights), 'weight')} from {_many(rows, 'row')}."]
+        if self.noise == 0.0:
+            parts.append(f"It gives {_share(explained, rows)} of the labels exactly.")
+        else:
+            parts.append(
+                f"The honest noise has a standard deviation of about {self.noise:.3g}; "
+                f"{_share(rejected, rows)} of the rows are rejected, because their labels are "
+                "more than 4.7 standard deviations off."
+            )
+        if self.proven_against > 0:
+            parts.append(
+                "If honest labels are exact, this is the true filter as long as at most "
+                f"{_share(self.proven_against, rows)} of the labels were tampered with "
+                f"({self.proof.kind}: {self.proof.reason})."
+            )
+        else:
+            parts.append(f"The rows prove nothing about it: {self.proof.reason}.")
+        parts.append(f"The search tried {_many(self.starts, 'start')}: {self.stopped}.")
+        return " ".join(parts)
+
+    def __str__(self) -> str:
+        return textwrap.fill(self.statement, WIDTH, break_long_words=False, break_on_hyphens=False)
+
+    def __repr__(self) -> str:
+        kept = f"{int((~self.rejected).sum()):,} of {len(self.rejected):,} rows kept"
+        return (
+            f"Solution({len(self.weights)} weights, noise={self.noise:.3g}, {kept}, "
+            f"proven_against={self.proven_against})"
+        )
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "weights": f"{len(self.weights)}, of norm {np.linalg.norm(self.weights):.4g}",
+            "honest noise": f"{self.noise:.3g}",
+            "rows rejected": _share(int(self.rejected.sum()), len(self.rejected)),
+            "proven against": f"{self.proven_against:,} tampered rows",
+        }
+        return card("Solution", facts, note=self.statement)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values for JSON; rows are given by their numbers."""
+        return {
+            "statement": self.statement,
+            "weights": self.weights.tolist(),
+            "intercept": self.intercept,
+            "noise": self.noise,
+            "rows": len(self.explained),
+            "rows_explained": int(self.explained.sum()),
+            "rejected_rows": np.flatnonzero(self.rejected).tolist(),
+            "suspicion": self.suspicion.tolist(),
+            "loss": self.loss,
+            "starts": self.starts,
+            "stopped": self.stopped,
+            "proven_against": self.proven_against,
+            "proof": self.proof.to_dict(),
+            "exact": self.exact,
+            "assumed": self.assumed,
+        }
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _share(count: int, total: int) -> str:
+    """Return a count with its share, as in "120 of 300 (40 %)"."""
+    return f"{count:,} of {total:,} ({100.0 * count / total:.3g} %)"

@@ -1,0 +1,263 @@
+"""Finds the filter in rows of data of which an unknown part has tampered labels."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from neurotron import _check, _seeds
+from neurotron._types import Array, Mask
+from neurotron.networks import FilterNetwork
+from neurotron.solvers.finish import finish
+from neurotron.solvers.linearized import Linearized, block_length, blocks_of, coordinates_for
+from neurotron.solvers.proof import prove
+from neurotron.solvers.robust import BISQUARE, median
+from neurotron.solvers.search import Found, loss, search
+from neurotron.solvers.solution import Solution
+
+__all__ = ["solve"]
+
+SAMPLE, SAMPLE_PER_WEIGHT = 5_000, 64
+"""Rows that are searched, if there are more; all rows take part in the last step."""
+WORSE = 1.25
+"""The last step is undone if it raises the loss by more than this factor."""
+ROUNDING = 1e-11
+"""Residuals below this part of the terms they are the difference of are rounding."""
+
+
+def solve(
+    network: FilterNetwork,
+    X: npt.ArrayLike,
+    y: npt.ArrayLike,
+    *,
+    sample_weight: npt.ArrayLike | None = None,
+    intercept: bool = False,
+    seed: int = 0,
+) -> Solution:
+    """Find the filter of a network in rows of data whose labels may be poisoned.
+
+    If honest labels are exact and fewer than half are tampered with, a few hundred rows are enough
+    to find the true filter exactly, and `Solution.proven_against` says up to how many tampered rows
+    this is proved. With honest noise the error is close to that of least squares on the honest
+    rows, as long as tampered labels are far off compared with the noise.
+
+    Parameters
+    ----------
+    network
+        The network: ``networks.linear(n_inputs)`` for linear regression.
+    X, y
+        Inputs (N, n) and labels (N,), with more rows than the filter has weights.
+    sample_weight
+        How much each row counts, shape (N,): nonnegative, not all zero. A row of weight 0 is only
+        predicted.
+    intercept
+        Whether a constant is added to the output of the network.
+    seed
+        Seed of the random starts, and of the sample that is searched if there are many rows.
+
+    Returns
+    -------
+    Solution
+        The filter, the rows it explains and rejects, and what is proved.
+
+    Examples
+    --------
+    >>> import numpy as np, neurotron as nt
+    >>> draw = np.random.default_rng(0)
+    >>> network = nt.networks.symmetric(n_inputs=20, filter_size=5, width=4, seed=1)
+    >>> true_weights = draw.standard_normal(5)
+    >>> X = draw.standard_normal((100, 20))
+    >>> y = network(true_weights, X)
+    >>> y[:30] += 4.0
+    >>> solution = nt.solve(network, X, y)
+    >>> bool(np.allclose(solution.weights, true_weights, atol=1e-12))
+    True
+    >>> bool((solution.rejected == (np.arange(100) < 30)).all())
+    True
+    """
+    _check.instance("network", network, FilterNetwork)
+    X = _check.array("X", X, ("N", network.n_inputs), _check.LARGEST)
+    y = _check.array("y", y, (len(X),), _check.LARGEST)
+    counts = None if sample_weight is None else _check.sample_weight(sample_weight, len(X))
+    _check.instance("intercept", intercept, bool)
+    _check.integer("seed", seed, 0)
+    counted: Mask = X.any(axis=1) | np.full(len(X), intercept)
+    if counts is not None:
+        counted &= counts > 0.0
+    table = _Table.of(network, X, y, counts, counted, intercept=intercept)
+    searched = table.searched(_seeds.generator(seed, "rows to search"))
+    shared = searched.size - 1 if searched.linear else network.filter_size
+    found = search(searched, shared, _seeds.generator(seed, "starts"))
+    point, scale = table.finished(searched, found)
+    weights, constant = table.in_units(searched, point)
+    fit = _Fit.of(network, X, y, weights, constant, scale * table.label_unit)
+    _warn(searched, point)
+    return Solution(
+        network=network,
+        weights=_check.freeze(weights),
+        intercept=constant,
+        noise=fit.noise,
+        explained=fit.explained,
+        rejected=fit.rejected,
+        suspicion=fit.suspicion,
+        loss=loss(searched, searched.residuals(point)) * np.sqrt(table.loss_unit),
+        starts=found.starts,
+        stopped=found.stopped,
+        proof=prove(network, X, weights, fit.explained & counted, intercept=intercept),
+        assumed=EXACT_LABELS if fit.noise == 0.0 else NOISY_LABELS,
+    )
+
+
+EXACT_LABELS = "Fewer than half of the labels are tampered with, and the others are exact."
+NOISY_LABELS = (
+    "Fewer than half of the labels are tampered with, by much more than the honest noise, which is "
+    "symmetric around zero."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """The rows that count, in units in which inputs and labels are about 1."""
+
+    network: FilterNetwork
+    inputs: Array
+    labels: Array
+    counts: Array | None
+    intercept: bool
+    input_unit: float
+    label_unit: float
+    level: float
+
+    @classmethod
+    def of(
+        cls,
+        network: FilterNetwork,
+        X: Array,
+        y: Array,
+        counts: Array | None,
+        counted: Mask,
+        *,
+        intercept: bool,
+    ) -> _Table:
+        """Return the table of the rows that count, after refusing too few of them."""
+        rows, wanted = int(counted.sum()), network.filter_size + intercept
+        if rows <= wanted:
+            raise _check.InputError(
+                f"`X` has {rows:,} rows that count, but {wanted:,} numbers are to be found: give "
+                f"more rows, at least {3 * wanted:,} if some labels are tampered with"
+            )
+        X, y, counts = X[counted], y[counted], None if counts is None else counts[counted]
+        level = median(y, counts) if intercept else 0.0
+        sizes = np.abs(y - level)
+        input_unit = float(np.sqrt((X**2).sum(axis=1).mean())) or 1.0
+        label_unit = float(np.median(sizes[sizes > 0.0])) if sizes.any() else 1.0
+        return cls(
+            network, X / input_unit, (y - level) / label_unit, counts, intercept, input_unit,
+            label_unit, level,
+        )  # fmt: skip
+
+    @property
+    def loss_unit(self) -> float:
+        """The unit of |residual| / ‖x‖; leverages have no unit."""
+        return self.label_unit / (1.0 if self.network.leak == 1.0 else self.input_unit)
+
+    def searched(self, draw: np.random.Generator) -> Linearized:
+        """Return the rows to search: all, or a random sample if there are many."""
+        coordinates = coordinates_for(
+            self.network, self.inputs, self.counts, intercept=self.intercept
+        )
+        most = max(
+            min(SAMPLE, block_length(self.network)), SAMPLE_PER_WEIGHT * coordinates.shape[1]
+        )
+        if len(self.labels) <= most:
+            return self._linearized(slice(None), coordinates)
+        chosen = np.sort(draw.choice(len(self.labels), most, replace=False))
+        return self._linearized(chosen, coordinates)
+
+    def finished(self, searched: Linearized, found: Found) -> tuple[Array, float]:
+        """Return the point after the last step on all rows, unless that is worse, and the scale."""
+        places = [*blocks_of(self.network, len(self.labels))]
+        if len(searched) == len(self.labels):
+            point, scale = finish(lambda: [searched], found.point, one_block=True)
+        elif len(places) == 1:
+            rows = self._linearized(places[0], searched.coordinates)
+            point, scale = finish(lambda: [rows], found.point, one_block=True)
+        else:
+            point, scale = finish(
+                lambda: (self._linearized(here, searched.coordinates) for here in places),
+                found.point, one_block=False,
+            )  # fmt: skip
+        after = loss(searched, searched.residuals(point)) if np.isfinite(point).all() else np.inf
+        return (found.point if after > WORSE * found.loss + 1e-7 else point), scale
+
+    def _linearized(self, rows: slice | npt.NDArray[np.intp], coordinates: Array) -> Linearized:
+        return Linearized(
+            self.network, self.inputs[rows], self.labels[rows],
+            None if self.counts is None else self.counts[rows], coordinates,
+            intercept=self.intercept,
+        )  # fmt: skip
+
+    def in_units(self, rows: Linearized, point: Array) -> tuple[Array, float]:
+        """Return the weights and the intercept in the units of the data."""
+        weights, intercept = rows.weights(point)
+        return (
+            weights * (self.label_unit / self.input_unit),
+            self.level + intercept * self.label_unit if self.intercept else 0.0,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """How a filter fits all rows."""
+
+    noise: float
+    explained: Mask
+    rejected: Mask
+    suspicion: Array
+
+    @classmethod
+    def of(
+        cls,
+        network: FilterNetwork,
+        X: Array,
+        y: Array,
+        weights: Array,
+        intercept: float,
+        scale: float,
+    ) -> _Fit:
+        """Return which rows a filter explains, and how suspicious the others are."""
+        sizes, terms = np.empty(len(y)), np.empty(len(y))
+        factors = np.abs(weights) @ network.magnitude
+        for here in blocks_of(network, len(y)):
+            sizes[here] = np.abs(y[here] - network(weights, X[here]) - intercept)
+            terms[here] = np.abs(X[here]) @ factors
+        rounding = ROUNDING * (terms + np.abs(y) + abs(intercept))
+        explained = sizes <= rounding
+        rejected = sizes > np.maximum(BISQUARE * scale, rounding)
+        exact = 2 * explained.sum() > (~rejected).sum()
+        suspicion = sizes / np.maximum(np.maximum(scale, rounding), np.finfo(float).tiny)
+        freeze = _check.freeze
+        noise = 0.0 if exact else scale
+        return cls(noise, freeze(explained), freeze(rejected), freeze(suspicion))
+
+
+def _warn(rows: Linearized, point: Array) -> None:
+    """Warn if the rows do not determine all weights."""
+    wanted = rows.network.filter_size + rows.intercept
+    if rows.size < wanted:
+        warnings.warn(
+            f"the rows determine only {rows.size} of {wanted} weights, because columns of `X` are "
+            "constant, repeated or combinations of others; the filter has no component along the "
+            "other directions: leave out columns to get weights that are unique",
+            stacklevel=3,
+        )
+    informative = int(rows.gradient(point).any(axis=1).sum())
+    if informative <= rows.size:
+        warnings.warn(
+            f"only {informative} of {len(rows)} rows say something about the weights at the filter "
+            "that was found, because no gate is active in the others: do not rely on it",
+            stacklevel=3,
+        )
