@@ -55,12 +55,15 @@ def coincidences(network: FilterNetwork, weights: Array, coefficients: Array) ->
     kept = np.zeros(len(coefficients), np.bool_)
     if _independent(network):
         return Coincidences(_multiples(network, weights, coefficients), kept)
-    if _is_translation(network) and not _may_factor(network, weights):
+    factor = _common_factor(network, weights) if _is_translation(network) else None
+    if factor is False:
         return Coincidences(none, kept)
     patterns = _patterns(network)
-    if patterns is None:
-        return Coincidences(none, kept, "another filter might share a whole pattern with it")
-    return _enumerated(network, weights, coefficients, patterns)
+    if patterns is not None:
+        return _enumerated(network, weights, coefficients, patterns)
+    if factor:
+        return Coincidences(none, ~kept)
+    return Coincidences(none, kept, "a few filters might share a whole pattern with another one")
 
 
 def _independent(network: FilterNetwork) -> bool:
@@ -97,38 +100,54 @@ def _is_translation(network: FilterNetwork) -> bool:
     return bool((index - index[:, :1] == index[0] - index[0, 0]).all())
 
 
-def _may_factor(network: FilterNetwork, weights: Array) -> bool:
+def _common_factor(network: FilterNetwork, weights: Array) -> bool | None:
     """Whether the filter, as a polynomial, may have a factor in common with a pattern.
 
     The windows are translates, so Ā_Tᵀw' has the coefficients of the product of the polynomials
     Σ q_l t_l z^a_l and Σ w'_j z^b_j. If the ends of ŵ are not zero and no pattern has a factor in
     common with it, then T(z) w'(z) = S(z) ŵ(z) says that T and S are proportional. Multiplied by
     some number, the q_l t_l are whole numbers. A common factor then is c ∏ (z − ρ) over some roots
-    ρ of ŵ with whole coefficients, and both c and its last coefficient divide some q_l t_l.
+    ρ of ŵ with whole coefficients, and both c and its last coefficient divide some q_l t_l. The
+    answer is None if there are too many roots to try all products, or no whole numbers.
     """
     leading = _whole_numbers(network)
     exponents = network.basis.index[0] - network.basis.index[0].min()  # type: ignore[union-attr]
     dense = np.zeros(exponents.max() + 1)
     dense[exponents] = weights
-    if leading == 0 or min(abs(dense[0]), abs(dense[-1])) <= 1e-6 * np.abs(dense).max():
+    if min(abs(dense[0]), abs(dense[-1])) <= 1e-6 * np.abs(dense).max():
         return True
+    if leading == 0:
+        return None
     roots = np.roots(dense[::-1])
-    real, pairs = roots[np.abs(roots.imag) <= 1e-9], roots[roots.imag > 1e-9]
-    if len(real) + 2 * len(pairs) != len(roots) or len(real) + len(pairs) > MOST_ORBITS:
+    orbits = roots[roots.imag > -1e-9]  # a root and its conjugate are both in a factor
+    times = np.where(orbits.imag > 1e-9, 2.0, 1.0)
+    if times.sum() != len(roots):
         return True
-    sums, logs, backs = np.zeros(1), np.zeros(1), np.zeros(1)
-    for root in (*real, *pairs):
-        times = 1.0 if abs(root.imag) <= 1e-9 else 2.0
-        sums = np.concatenate([sums, sums + times * root.real])
-        logs = np.concatenate([logs, logs + times * np.log(abs(root))])
-        backs = np.concatenate([backs, backs + times * (1.0 / root).real])
-    with np.errstate(over="ignore"):
-        last = leading * np.exp(logs[1:])
-        near = np.abs(leading * sums[1:] - np.round(leading * sums[1:])) <= 1e-5 * leading
-        near &= (last >= 0.5) & (np.abs(last - np.round(last)) <= 1e-5 * last)
-        # the last coefficient but one is c ∏ρ Σ 1/ρ, up to its sign
-        near &= np.abs(leading * backs[1:] - np.round(leading * backs[1:])) <= 1e-5 * leading
-    return bool(near.any())
+    each = times * np.array([orbits.real, np.log(np.abs(orbits)), (1.0 / orbits).real])
+    few = len(orbits) <= MOST_ORBITS
+    sums, logs, backs = _all_sums(each) if few else _small_sums(each)
+    last = leading * np.exp(np.minimum(logs, 50.0))
+    near = _is_whole(leading * sums, leading) & _is_whole(last, last) & (last >= 0.5)
+    near &= _is_whole(leading * backs, leading)  # c ∏ρ Σ 1/ρ is the last coefficient but one
+    return True if near.any() else False if few else None
+
+
+def _is_whole(values: Array, size: Array | float) -> Mask:
+    return np.asarray(np.abs(values - np.round(values)) <= 1e-5 * size)
+
+
+def _all_sums(each: Array) -> Array:
+    """Return the sums of the columns in each subset but the empty one."""
+    sums = np.zeros((len(each), 1))
+    for column in each.T:
+        sums = np.hstack([sums, sums + column[:, None]])
+    return sums[:, 1:]
+
+
+def _small_sums(each: Array) -> Array:
+    """Return the sums of the columns in each subset of one or two, and of all."""
+    one, two = np.triu_indices(each.shape[1], 1)
+    return np.hstack([each, each[:, one] + each[:, two], each.sum(axis=1, keepdims=True)])
 
 
 def _whole_numbers(network: FilterNetwork) -> int:

@@ -15,13 +15,15 @@ import numpy as np
 
 from neurotron._types import Array, Index, Mask
 
-__all__ = ["fullest_hyperplane", "group_sizes", "most_in_groups", "structure"]
+__all__ = ["HARD", "LIGHT", "fullest_hyperplane", "group_sizes", "most_in_groups", "structure"]
 
 IN_PLANE = 1e-9
 """A row of length 1 lies in a hyperplane if it is at most so far from it."""
 SORTED_ENTRIES = 2_000_000
 ALL_HYPERPLANES = 4_000
 SAMPLE = 800
+HARD, LIGHT = 12, 2
+"""The effort of a search: for rows with structure, and to check that others have none."""
 
 
 def group_sizes(rows: Array) -> Index:
@@ -68,7 +70,8 @@ def structure(x: Array, intercept: bool) -> str:
     if (x == 0.0).any():
         return "the inputs contain zeros"
     most = min(len(distinct), x.shape[1])
-    if np.linalg.matrix_rank(_scaled(distinct[: 3 * x.shape[1]])) < most:
+    few = distinct[: 3 * x.shape[1]]
+    if np.linalg.matrix_rank(few / _column_sizes(few)) < most:
         return "columns of the inputs depend on each other"
     return ""
 
@@ -76,9 +79,10 @@ def structure(x: Array, intercept: bool) -> str:
 def fullest_hyperplane(rows: Array, effort: int) -> tuple[int, bool]:
     """Return the most rows found in a hyperplane through 0, and whether all were tried.
 
-    `effort` is the number of starts of the search. All hyperplanes are tried if there are few.
+    `effort` is HARD or LIGHT. All hyperplanes are tried if there are few.
     """
-    unit = _unit(_scaled(rows))
+    size = _column_sizes(rows)
+    unit = _unit(rows / size)
     p = unit.shape[1]
     if p == 1:
         return 0, True
@@ -88,18 +92,20 @@ def fullest_hyperplane(rows: Array, effort: int) -> tuple[int, bool]:
         every = np.array(list(combinations(range(len(unit)), p - 1)))
         return _largest(unit, _normals(unit[every])), True
     draw = np.random.default_rng(0)
-    sample = unit if len(unit) <= SAMPLE else unit[draw.choice(len(unit), SAMPLE, replace=False)]
-    random = [draw.choice(len(sample), p - 1, replace=False) for _ in range(4 * effort)]
-    tried = [np.eye(p), _normals(sample[np.array(random)]), _ratios(sample, draw)]
-    starts = np.concatenate(tried)
-    counts = _counts(sample, starts)
-    promising = starts[np.argsort(-counts, kind="stable")[: effort // 2 + 1]]
-    fresh = draw.standard_normal((effort - effort // 2, p))
-    tried.append(np.array([_concentrate(sample, start) for start in (*promising, *fresh)]))
-    best = np.concatenate(tried)
-    best = best[np.argsort(-_counts(sample, best), kind="stable")[:40]]
-    grown = np.array([_grow(sample, normal, draw) for normal in best[:effort]])
-    return _largest(unit, np.concatenate([np.eye(p), best, grown])), False
+    chosen = draw.permutation(len(unit))[:SAMPLE]
+    sample = unit[chosen]
+    random = [draw.permutation(len(sample))[: p - 1] for _ in range(2 * effort)]
+    tried = np.concatenate([np.eye(p), _normals(sample[np.array(random)])])
+    if effort == HARD:
+        starts = [*_best(sample, tried, HARD // 2), *draw.standard_normal((HARD // 2, p))]
+        near = np.array([_concentrate(sample, start) for start in starts])
+        tried = np.concatenate([tried, near, _unit(_simple(rows[chosen], draw) * size)])
+        best = _best(sample, tried, 40)
+        tried = np.concatenate([np.eye(p), best, _climb(sample, best[0], 20 * HARD, draw)[None]])
+    elif p <= 40:
+        start = np.linalg.eigh(sample.T @ sample)[1][:, 0]
+        tried = np.concatenate([tried, _concentrate(sample, start)[None]])
+    return _largest(unit, tried), False
 
 
 def _unit(rows: Array) -> Array:
@@ -107,10 +113,9 @@ def _unit(rows: Array) -> Array:
     return np.divide(rows, length, out=np.zeros_like(rows), where=length > 0.0)
 
 
-def _scaled(rows: Array) -> Array:
-    """Return the rows with columns of one size, which does not move them out of a hyperplane."""
+def _column_sizes(rows: Array) -> Array:
     size = np.abs(rows).max(axis=0, initial=0.0)
-    return np.asarray(rows / np.where(size > 0.0, size, 1.0), np.float64)
+    return np.asarray(np.where(size > 0.0, size, 1.0))
 
 
 def _apart(keys: Array) -> Mask:
@@ -139,22 +144,34 @@ def _largest(unit: Array, normals: Array) -> int:
     return int(max(_counts(unit, part).max() for part in parts))
 
 
-def _ratios(sample: Array, draw: np.random.Generator) -> Array:
-    """Return the normals of x_j = c x_k for the most frequent c, of many pairs of columns."""
-    p = sample.shape[1]
+def _best(sample: Array, normals: Array, number: int) -> Array:
+    """Return the normals whose hyperplanes have the most rows."""
+    return normals[np.argsort(-_counts(sample, normals), kind="stable")[:number]]
+
+
+def _simple(rows: Array, draw: np.random.Generator) -> Array:
+    """Return the normals of x_j = c x_k, and x_j ± x_k = c x_l, for the most frequent c.
+
+    In the second form, column l is constant: an intercept.
+    """
+    p = rows.shape[1]
     pairs = np.array([(j, k) for j in range(p) for k in range(p) if j != k])
-    pairs = pairs if len(pairs) <= 400 else draw.permutation(pairs)[:400]
+    pairs = draw.permutation(pairs)[:400]
+    left = np.eye(p)[pairs[:, 0]]
+    forms = [(left, np.eye(p)[pairs[:, 1]])]
+    for constant in np.flatnonzero(rows.min(axis=0) == rows.max(axis=0))[:1]:
+        ones = np.broadcast_to(np.eye(p)[constant], left.shape)
+        forms += [(left + sign * forms[0][1], ones) for sign in (-1.0, 1.0)]
+    above, below = (np.concatenate(parts) for parts in zip(*forms, strict=True))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        ratio = (sample[:, pairs[:, 0]] / sample[:, pairs[:, 1]]).round(9)
-    normals = np.zeros((len(pairs), p))
-    for normal, (j, k), column in zip(normals, pairs, ratio.T, strict=True):
-        values, times = np.unique(column[np.isfinite(column)], return_counts=True)
-        if times.size:
-            normal[j], normal[k] = 1.0, -values[times.argmax()]
-            normal /= np.linalg.norm(normal)
-        else:
-            normal[k] = 1.0
-    return normals
+        ratios = ((rows @ above.T) / (rows @ below.T)).round(9)
+    return above - np.array([[_mode(column)] for column in ratios.T]) * below
+
+
+def _mode(values: Array) -> float:
+    """Return the most frequent finite value, or 0 if there is none."""
+    several, times = np.unique(values[np.isfinite(values)], return_counts=True)
+    return float(several[times.argmax()]) if times.size else 0.0
 
 
 def _concentrate(sample: Array, normal: Array) -> Array:
@@ -168,17 +185,38 @@ def _concentrate(sample: Array, normal: Array) -> Array:
     return np.asarray(normal, np.float64)
 
 
-def _grow(sample: Array, normal: Array, draw: np.random.Generator) -> Array:
-    """Return a normal whose hyperplane has the same rows, and others if there is room for them."""
-    inside = sample[np.abs(sample @ normal) <= IN_PLANE]
-    p = sample.shape[1]
-    for _ in range(p):
-        _, values, right = np.linalg.svd(inside, full_matrices=True)
-        rank = int((values > 1e-9).sum()) if values.size else 0
-        if rank >= p - 1:
-            return np.asarray(right[-1], np.float64)
-        outside = sample[np.abs(sample @ right[rank:].T).max(axis=1) > IN_PLANE]
+def _climb(sample: Array, normal: Array, rounds: int, draw: np.random.Generator) -> Array:
+    """Return a hyperplane with more rows: keep some of its rows, and complete them greedily."""
+    p, best = sample.shape[1], normal
+    count = _counts(sample, best[None])[0]
+    for turn in range(rounds):
+        inside = sample[np.abs(sample @ best) <= IN_PLANE]
+        pool = sample if turn % 2 or not len(inside) else inside
+        kept = int(draw.integers(max(p - 5, 0), p - 1)) if turn % 4 < 2 else turn % (p - 1)
+        other = _complete(sample, pool[draw.permutation(len(pool))[:kept]])
+        found = _counts(sample, other[None])[0]
+        if found > count:
+            best, count = other, found
+    return best
+
+
+def _complete(sample: Array, inside: Array) -> Array:
+    """Return the normal of a hyperplane through given rows and, one at a time, the best others.
+
+    Seen along the space that the rows span already, rows of the same direction come together.
+    """
+    _, values, right = np.linalg.svd(inside, full_matrices=True)
+    rest = right[int((values > IN_PLANE).sum()) :].T
+    while rest.shape[1] > 1:
+        seen = sample @ rest
+        length = np.linalg.norm(seen, axis=1)
+        outside = seen[length > IN_PLANE] / length[length > IN_PLANE, None]
         if not len(outside):
-            return normal
-        inside = np.vstack([inside, outside[draw.integers(len(outside))]])
-    return normal
+            break
+        keys = outside @ np.sqrt(np.arange(2.0, 2.0 + rest.shape[1]))
+        keys = np.sort(np.round(np.abs(keys), 9) + 1j * np.arange(len(keys)))
+        edges = np.flatnonzero(np.diff(keys.real, prepend=-1.0, append=np.inf))
+        most = int(np.diff(edges).argmax())
+        chosen = outside[int(keys[edges[most]].imag)]
+        rest = rest @ np.linalg.svd(chosen[None])[2][1:].T
+    return np.asarray(rest[:, 0], np.float64)

@@ -19,6 +19,8 @@ from neurotron._types import Array, Mask
 from neurotron.networks import FilterNetwork
 from neurotron.solvers.coincidence import coincidences
 from neurotron.solvers.position import (
+    HARD,
+    LIGHT,
     fullest_hyperplane,
     group_sizes,
     most_in_groups,
@@ -27,8 +29,6 @@ from neurotron.solvers.position import (
 
 __all__ = ["Proof", "prove"]
 
-HARD, LIGHT = 12, 2
-"""Starts of the search for a full hyperplane: of rows with structure, and of others."""
 MOST_OUTPUTS = 3e8
 SMALL = 1e-6
 
