@@ -20,7 +20,7 @@ __all__ = ["HARD", "LIGHT", "fullest_hyperplane", "group_sizes", "most_in_groups
 IN_PLANE = 1e-9
 """A row of length 1 lies in a hyperplane if it is at most so far from it."""
 SORTED_ENTRIES = 2_000_000
-ALL_HYPERPLANES = 4_000
+ALL_HYPERPLANES = 400_000
 SAMPLE = 800
 HARD, LIGHT = 12, 2
 """The effort of a search: for rows with structure, and to check that others have none."""
@@ -88,9 +88,9 @@ def fullest_hyperplane(rows: Array, effort: int) -> tuple[int, bool]:
         return 0, True
     if p == 2:
         return most_in_groups(group_sizes(unit), 1), True
-    if comb(len(unit), p - 1) <= ALL_HYPERPLANES:
-        every = np.array(list(combinations(range(len(unit)), p - 1)))
-        return _largest(unit, _normals(unit[every])), True
+    if comb(len(unit), p - 2) * len(unit) <= ALL_HYPERPLANES:
+        every = np.array(list(combinations(range(len(unit)), p - 2)))
+        return _pencils(unit, every)[0], True
     draw = np.random.default_rng(0)
     chosen = draw.permutation(len(unit))[:SAMPLE]
     sample = unit[chosen]
@@ -98,10 +98,11 @@ def fullest_hyperplane(rows: Array, effort: int) -> tuple[int, bool]:
     tried = np.concatenate([np.eye(p), _normals(sample[np.array(random)])])
     if effort == HARD:
         starts = [*_best(sample, tried, HARD // 2), *draw.standard_normal((HARD // 2, p))]
-        near = np.array([_concentrate(sample, start) for start in starts])
-        tried = np.concatenate([tried, near, _unit(_simple(rows[chosen], draw) * size)])
-        best = _best(sample, tried, 40)
-        tried = np.concatenate([np.eye(p), best, _climb(sample, best[0], 20 * HARD, draw)[None]])
+        near = [_concentrate(sample, start) for start in starts]
+        near += [_complete(sample, sample[draw.permutation(len(sample))[:j]]) for j in range(p - 1)]
+        simple = _unit(_simple(rows[chosen], draw) * size)
+        best = _best(sample, np.concatenate([tried, near, simple]), 40)
+        tried = np.concatenate([np.eye(p), best, _climb(sample, best[0], draw)[None]])
     elif p <= 40:
         start = np.linalg.eigh(sample.T @ sample)[1][:, 0]
         tried = np.concatenate([tried, _concentrate(sample, start)[None]])
@@ -185,16 +186,39 @@ def _concentrate(sample: Array, normal: Array) -> Array:
     return np.asarray(normal, np.float64)
 
 
-def _climb(sample: Array, normal: Array, rounds: int, draw: np.random.Generator) -> Array:
-    """Return a hyperplane with more rows: keep some of its rows, and complete them greedily."""
+def _pencils(rows: Array, subsets: Index) -> tuple[int, Array]:
+    """Return the fullest of the hyperplanes through each subset of p − 2 rows, and its normal.
+
+    Seen along the subset, the rows lie in a plane, and a hyperplane is a line through 0 there.
+    """
+    rest = np.linalg.svd(rows[subsets])[2][:, -2:, :]
+    across, up = np.moveaxis(rest @ rows.T, 1, 0)
+    inside = np.hypot(across, up) <= IN_PLANE
+    angles = np.arctan2(up, across) % np.pi
+    angles[angles > np.pi - 1e-9] = 0.0
+    place = np.arange(angles.shape[1])
+    angles = np.sort(np.where(inside, 10.0 + place, angles), axis=1)
+    starts = np.diff(angles, axis=1, prepend=-1.0) > 1e-9
+    runs = place - np.maximum.accumulate(np.where(starts, place, 0), axis=1) + 1
+    totals = runs.max(axis=1) + inside.sum(axis=1)
+    best = int(totals.argmax())
+    angle = angles[best, runs[best].argmax()]
+    normal = np.array([-np.sin(angle), np.cos(angle)]) @ rest[best]
+    return int(totals[best]) - int(inside[best].all()), normal
+
+
+def _climb(sample: Array, normal: Array, draw: np.random.Generator) -> Array:
+    """Return a hyperplane with more rows: keep some of its rows, and try all others."""
     p, best = sample.shape[1], normal
     count = _counts(sample, best[None])[0]
-    for turn in range(rounds):
-        inside = sample[np.abs(sample @ best) <= IN_PLANE]
-        pool = sample if turn % 2 or not len(inside) else inside
-        kept = int(draw.integers(max(p - 5, 0), p - 1)) if turn % 4 < 2 else turn % (p - 1)
-        other = _complete(sample, pool[draw.permutation(len(pool))[:kept]])
-        found = _counts(sample, other[None])[0]
+    number = min(600, 80_000 // len(sample))
+    for turn in range(8):
+        inside = np.flatnonzero(np.abs(sample @ best) <= IN_PLANE)
+        subsets = np.argsort(draw.random((number, len(sample))), axis=1)[:, : p - 2]
+        if turn % 4 and len(inside) >= p - 2:
+            kept = max(p - 1 - turn % 4, 0)
+            subsets[:, :kept] = inside[np.argsort(draw.random((number, len(inside))))[:, :kept]]
+        found, other = _pencils(sample, subsets)
         if found > count:
             best, count = other, found
     return best

@@ -100,7 +100,7 @@ def prove(
     if intercept:
         return _nothing("a network that is not linear has no proof with an intercept")
     if network.width == 1:
-        return _prove_linear(network, x, w, mask & _is_on(network, x, w), False)
+        return _prove_linear(network, x, w, mask & _is_on(network, network(w, x)), False)
     return _prove_patterns(network, x, w, mask)
 
 
@@ -131,7 +131,7 @@ def _prove_patterns(network: FilterNetwork, x: Array, w: Array, mask: Mask) -> P
     gradient, coefficients = _seen(network, x, w)
     size = np.linalg.norm(coefficients, axis=1)
     counts = mask & _nonzero(gradient) & (size > SMALL * np.abs(network.share).sum())
-    where = np.flatnonzero(counts & _is_on(network, x, w))
+    where = np.flatnonzero(counts & _is_on(network, gradient @ w))
     if not w.any() or not where.size:
         return _nothing("all gates are off on all rows explained")
     others = coincidences(network, w, coefficients[where])
@@ -165,13 +165,13 @@ def _nothing(reason: str) -> Proof:
     return Proof(-1, 0, "none", reason)
 
 
-def _is_on(network: FilterNetwork, x: Array, w: Array) -> Mask:
+def _is_on(network: FilterNetwork, outputs: Array) -> Mask:
     """Whether the output is not that of a filter all of whose gates are off, up to rounding."""
     if network.leak > SMALL:
-        return np.ones(len(x), np.bool_)
-    outputs = np.abs(network(w, x))
-    level = outputs[outputs > 0.0]
-    return np.asarray(outputs > SMALL * (np.median(level) if level.size else 1.0))
+        return np.ones(len(outputs), np.bool_)
+    size = np.abs(outputs)
+    level = np.median(size[size > 0.0]) if size.any() else 1.0
+    return np.asarray(size > SMALL * level)
 
 
 def _seen(network: FilterNetwork, x: Array, w: Array) -> tuple[Array, Array]:
