@@ -22,7 +22,7 @@ from neurotron.cli.report_command import Figures, write_report
 
 if TYPE_CHECKING:
     from neurotron.results import Results
-    from neurotron.studies import Progress, Report, Study
+    from neurotron.studies import Progress, Report, RowsStudy, Study
 
 __all__ = ["init", "paper", "run", "schema"]
 
@@ -213,7 +213,7 @@ def _progress() -> Iterator[Callable[[Progress], None]]:
         yield show
 
 
-def _tell(study: Study, report: Report) -> None:
+def _tell(study: Study | RowsStudy, report: Report) -> None:
     """Print what a run did."""
     console = options.console()
     for line in report.set_aside:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -38,7 +39,8 @@ def fit(
     spec = study.setting(setting)
     _check.integer("replicate", replicate, 0)
     rows: list[dict[str, Any]] = []
-    with one_blas_thread():
+    with one_blas_thread(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # few rows may say too little, as is measured
         sample = _Sample(study, spec, replicate)
         cells = cells_of(spec.model_dump(mode="json"))
         for done, cell in enumerate(cells, 1):
@@ -116,7 +118,10 @@ class _Sample:
                 attack, problem, bound=bound, probability=probability, seed=self.seed
             )
             assert chosen is not None
-            return poison(X, y, chosen, seed=self.seed, model=model)
+            try:
+                return poison(X, y, chosen, seed=self.seed, model=model)
+            except _check.InputError:  # there may be too few rows for an impostor
+                return y, np.zeros(len(y), bool)
         changed, mask = poison(X, y, by_coin, seed=self.seed, model=model)
         first = np.argsort(self.coins[: len(y)], kind="stable")[: int(probability * len(y) + 1e-9)]
         tampered = np.zeros(len(y), bool)

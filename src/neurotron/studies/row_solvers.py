@@ -11,7 +11,7 @@ import numpy as np
 from neurotron import _check
 from neurotron._types import Array, Mask
 from neurotron.networks import FilterNetwork
-from neurotron.solvers import solve
+from neurotron.solvers.solve import solve
 from neurotron.solvers.rivals import Fitted, huber, least_squares, trim
 from neurotron.studies.rows_spec import SOLVERS
 
