@@ -31,8 +31,8 @@ STALLED, PROGRESS = 12, 0.97
 """A width ends after this many rounds in which the median residual did not fall by 3 %."""
 CLIP, LEAST_MEDIAN, ODD_ROUNDS = 0.2, 1e-3, 30
 """The odd start clips residuals at this part of their median, for so many rounds."""
-STARTS, LEAST_STARTS, AGREEING = 20, 5, 3
-"""At most 20 starts; after 5, it is enough that the best filter was found 3 more times."""
+STARTS, LEAST_STARTS, AGREEING = 40, 5, 3
+"""At most 40 starts; after 5, it is enough that the best filter was found 3 more times."""
 PEELS = (0.5, 0.33)
 """Peeled starts use the rows that the best filter explains worst, from these quantiles on."""
 ROWS_TO_PEEL = 6
