@@ -157,22 +157,31 @@ def _simple(rows: Array, draw: np.random.Generator) -> Array:
     """
     p = rows.shape[1]
     pairs = np.array([(j, k) for j in range(p) for k in range(p) if j != k])
-    pairs = draw.permutation(pairs)[:400]
+    pairs = draw.permutation(pairs)[: max(400, 600_000 // len(rows))]
     left = np.eye(p)[pairs[:, 0]]
     forms = [(left, np.eye(p)[pairs[:, 1]])]
     for constant in np.flatnonzero(rows.min(axis=0) == rows.max(axis=0))[:1]:
         ones = np.broadcast_to(np.eye(p)[constant], left.shape)
         forms += [(left + sign * forms[0][1], ones) for sign in (-1.0, 1.0)]
-    above, below = (np.concatenate(parts) for parts in zip(*forms, strict=True))
+    return np.concatenate([above - _modes(rows, above, below) * below for above, below in forms])
+
+
+def _modes(rows: Array, above: Array, below: Array) -> Array:
+    """Return the most frequent finite ratio for each pair of normals, as a column."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        ratios = ((rows @ above.T) / (rows @ below.T)).round(9)
-    return above - np.array([[_mode(column)] for column in ratios.T]) * below
+        ratios = np.sort(((rows @ above.T) / (rows @ below.T)).T.round(9), axis=1)
+    ratios[~np.isfinite(ratios)] = np.nan
+    runs = _runs(~(ratios[:, 1:] == ratios[:, :-1]))
+    values = np.take_along_axis(ratios, runs.argmax(axis=1)[:, None], axis=1)
+    return np.where(np.isfinite(values), values, 0.0)
 
 
-def _mode(values: Array) -> float:
-    """Return the most frequent finite value, or 0 if there is none."""
-    several, times = np.unique(values[np.isfinite(values)], return_counts=True)
-    return float(several[times.argmax()]) if times.size else 0.0
+def _runs(starts: Mask) -> Index:
+    """Return the length so far of runs along rows, where `starts` says which entries begin one."""
+    first = np.ones((len(starts), 1), np.bool_)
+    place = np.arange(starts.shape[1] + 1)
+    begins = np.where(np.hstack([first, starts]), place, 0)
+    return np.asarray(place - np.maximum.accumulate(begins, axis=1) + 1)
 
 
 def _concentrate(sample: Array, normal: Array) -> Array:
@@ -198,8 +207,7 @@ def _pencils(rows: Array, subsets: Index) -> tuple[int, Array]:
     angles[angles > np.pi - 1e-9] = 0.0
     place = np.arange(angles.shape[1])
     angles = np.sort(np.where(inside, 10.0 + place, angles), axis=1)
-    starts = np.diff(angles, axis=1, prepend=-1.0) > 1e-9
-    runs = place - np.maximum.accumulate(np.where(starts, place, 0), axis=1) + 1
+    runs = _runs(np.diff(angles, axis=1) > 1e-9)
     totals = runs.max(axis=1) + inside.sum(axis=1)
     best = int(totals.argmax())
     angle = angles[best, runs[best].argmax()]
