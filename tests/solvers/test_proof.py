@@ -144,6 +144,18 @@ def test_whole_numbers_with_an_intercept_are_shared_where_two_columns_have_a_fix
     assert proof_of(build.linear(12), x, intercept=True).shared >= most
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_rounded_decimals_are_shared_where_three_columns_cancel(seed):
+    x = rows(200, 12, seed).round(1)
+    sums = [
+        x[:, i] + a * x[:, j] + b * x[:, k]
+        for i, j, k in combinations(range(12), 3)
+        for a, b in product([-1, 1], repeat=2)
+    ]
+    most = max(int((np.abs(column) < 1e-9).sum()) for column in (*x.T, *sums))
+    assert proof_of(build.linear(12), x).shared >= most
+
+
 def test_signs_are_shared_where_two_of_many_columns_are_equal_or_opposite():
     x = np.random.default_rng(0).choice([-1.0, 1.0], (120, 25))
     most = max(
@@ -156,7 +168,7 @@ def test_signs_are_shared_where_two_of_many_columns_are_equal_or_opposite():
 def test_a_hidden_hyperplane_is_found_even_if_no_column_shows_it():
     x = rows(300, 10)
     normal = rows(1, 10, 3)[0]
-    x[:150] -= np.outer(x[:150] @ normal, normal) / (normal @ normal)
+    x[::2] -= np.outer(x[::2] @ normal, normal) / (normal @ normal)
     proof = proof_of(build.linear(10), x)
     assert (proof.kind, proof.shared) == ("measured", 150)
 
