@@ -14,6 +14,9 @@ from tests.support.impostors import cases, old_rule
 from tests.support.messages import says
 
 import neurotron as nt
+from neurotron.networks import Matrices
+from neurotron.solvers.coincidence import coincidences
+from neurotron.solvers.position import HARD, fullest_hyperplane
 from neurotron.solvers.proof import Proof, prove
 
 build = nt.networks
@@ -133,11 +136,47 @@ def test_a_hidden_hyperplane_with_many_rows_is_found(column, shared):
     assert proof.shared >= shared
 
 
-def test_the_fullest_hyperplane_of_whole_numbers_is_found_with_an_intercept():
-    x = np.random.default_rng(3).integers(-2, 3, (96, 7)).astype(float)
-    sums = [x[:, j] + sign * x[:, k] for j, k in combinations(range(7), 2) for sign in (1, -1)]
+@pytest.mark.parametrize("seed", range(3))
+def test_whole_numbers_with_an_intercept_are_shared_where_two_columns_have_a_fixed_sum(seed):
+    x = np.random.default_rng(seed).integers(-2, 3, (96, 12)).astype(float)
+    sums = [x[:, j] + sign * x[:, k] for j, k in combinations(range(12), 2) for sign in (1, -1)]
     most = max(np.unique(column, return_counts=True)[1].max() for column in (*x.T, *sums))
-    assert proof_of(build.linear(7), x, intercept=True).shared >= most
+    assert proof_of(build.linear(12), x, intercept=True).shared >= most
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rounded_decimals_are_shared_where_three_columns_cancel(seed):
+    x = rows(200, 12, seed).round(1)
+    sums = [
+        x[:, i] + a * x[:, j] + b * x[:, k]
+        for i, j, k in combinations(range(12), 3)
+        for a, b in product([-1, 1], repeat=2)
+    ]
+    most = max(int((np.abs(column) < 1e-9).sum()) for column in (*x.T, *sums))
+    assert proof_of(build.linear(12), x).shared >= most
+
+
+def test_signs_are_shared_where_two_of_many_columns_are_equal_or_opposite():
+    x = np.random.default_rng(0).choice([-1.0, 1.0], (120, 25))
+    most = max(
+        max(np.sum(x[:, j] == x[:, k]), np.sum(x[:, j] == -x[:, k]))
+        for j, k in combinations(range(25), 2)
+    )
+    assert proof_of(build.linear(25), x).shared >= most
+
+
+def test_a_hidden_hyperplane_is_found_even_if_no_column_shows_it():
+    x = rows(300, 10)
+    normal = rows(1, 10, 3)[0]
+    x[::2] -= np.outer(x[::2] @ normal, normal) / (normal @ normal)
+    proof = proof_of(build.linear(10), x)
+    assert (proof.kind, proof.shared) == ("measured", 150)
+
+
+def test_a_hyperplane_with_a_minority_of_the_rows_is_found_by_trying_lines():
+    x, normal = rows(80, 5), rows(1, 5, 3)[0]
+    x[:20] -= np.outer(x[:20] @ normal, normal) / (normal @ normal)
+    assert fullest_hyperplane(x, HARD) == (20, False)
 
 
 def test_few_rows_that_are_not_in_general_position_are_proved_by_trying_all_hyperplanes():
@@ -199,6 +238,25 @@ def test_filters_that_share_a_whole_pattern_are_counted_on_the_rows(name):
     proof = proof_of(network, x, weights=weights)
     assert proof.kind == "none" or proof.shared >= max(together, network.filter_size)
     assert together > 10 or name == "opposite"
+
+
+@pytest.mark.parametrize("form", ["gates", "mixed"])
+def test_a_filter_and_its_mirror_share_all_rows_of_an_absolute_value(form):
+    gate = rows(2, 3)
+    network = (
+        build.from_gates(np.array([gate, -gate]))
+        if form == "gates"
+        else nt.FilterNetwork(Matrices(gate[None]), np.array([[1.0], [-1.0]]))
+    )
+    assert proof_of(network, rows(60, 3)).kind == "none"
+
+
+def test_rows_of_a_pattern_that_infinitely_many_filters_could_share_do_not_count():
+    """With all four windows of the ring on, only the sum of the two weights matters."""
+    network = build.convolution(4, 2, circular=True)
+    patterns = np.array([[1.0, 0.0, 1.0, 0.0], [1.0, 0.0, 0.0, 0.0]]) / 4.0
+    found = coincidences(network, np.array([1.0, 1.0]), patterns)
+    assert found.lost.tolist() == [True, False]
 
 
 def test_square_symmetric_gates_have_filters_that_share_a_pattern():

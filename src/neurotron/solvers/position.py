@@ -97,7 +97,7 @@ def fullest_hyperplane(rows: Array, effort: int) -> tuple[int, bool]:
     random = [draw.permutation(len(sample))[: p - 1] for _ in range(2 * effort)]
     tried = np.concatenate([np.eye(p), _normals(sample[np.array(random)])])
     if effort == HARD:
-        starts = [*_best(sample, tried, HARD // 2), *draw.standard_normal((HARD // 2, p))]
+        starts = [*_best(sample, tried, HARD // 4), *draw.standard_normal((HARD // 4, p))]
         near = [_concentrate(sample, start) for start in starts]
         near += [_complete(sample, sample[draw.permutation(len(sample))[:j]]) for j in range(p - 1)]
         simple = _unit(_simple(rows[chosen], draw) * size)
@@ -151,38 +151,45 @@ def _best(sample: Array, normals: Array, number: int) -> Array:
 
 
 def _simple(rows: Array, draw: np.random.Generator) -> Array:
-    """Return the normals of x_j = c x_k, and x_j ± x_k = c x_l, for the most frequent c.
-
-    In the second form, column l is constant: an intercept.
-    """
+    """Return the normals of x_j = c x_k for the most frequent c, and of x_i ± x_j ± x_k = 0."""
     p = rows.shape[1]
     pairs = np.array([(j, k) for j in range(p) for k in range(p) if j != k])
-    pairs = draw.permutation(pairs)[:400]
-    left = np.eye(p)[pairs[:, 0]]
-    forms = [(left, np.eye(p)[pairs[:, 1]])]
-    for constant in np.flatnonzero(rows.min(axis=0) == rows.max(axis=0))[:1]:
-        ones = np.broadcast_to(np.eye(p)[constant], left.shape)
-        forms += [(left + sign * forms[0][1], ones) for sign in (-1.0, 1.0)]
-    above, below = (np.concatenate(parts) for parts in zip(*forms, strict=True))
+    pairs = draw.permutation(pairs)[: max(400, 600_000 // len(rows))]
+    above, below = np.eye(p)[pairs[:, 0]], np.eye(p)[pairs[:, 1]]
+    triples = np.array(list(combinations(range(p), 3)))
+    triples = np.tile(draw.permutation(triples)[:2_500], (4, 1))
+    thrice = np.zeros((len(triples), p))
+    factors = np.repeat([[1, 1, 1], [1, 1, -1], [1, -1, 1], [1, -1, -1]], len(triples) // 4, axis=0)
+    np.put_along_axis(thrice, triples, factors.astype(np.float64), axis=1)
+    return np.concatenate([above - _modes(rows, above, below) * below, thrice])
+
+
+def _modes(rows: Array, above: Array, below: Array) -> Array:
+    """Return the most frequent finite ratio for each pair of normals, as a column."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        ratios = ((rows @ above.T) / (rows @ below.T)).round(9)
-    return above - np.array([[_mode(column)] for column in ratios.T]) * below
+        ratios = np.sort(((rows @ above.T) / (rows @ below.T)).T.round(9), axis=1)
+    ratios[~np.isfinite(ratios)] = np.nan
+    runs = _runs(~(ratios[:, 1:] == ratios[:, :-1]))
+    values = np.take_along_axis(ratios, runs.argmax(axis=1)[:, None], axis=1)
+    return np.where(np.isfinite(values), values, 0.0)
 
 
-def _mode(values: Array) -> float:
-    """Return the most frequent finite value, or 0 if there is none."""
-    several, times = np.unique(values[np.isfinite(values)], return_counts=True)
-    return float(several[times.argmax()]) if times.size else 0.0
+def _runs(starts: Mask) -> Index:
+    """Return the length so far of runs along rows, where `starts` says which entries begin one."""
+    first = np.ones((len(starts), 1), np.bool_)
+    place = np.arange(starts.shape[1] + 1)
+    begins = np.where(np.hstack([first, starts]), place, 0)
+    return np.asarray(place - np.maximum.accumulate(begins, axis=1) + 1)
 
 
 def _concentrate(sample: Array, normal: Array) -> Array:
     """Return the normal of a hyperplane near many rows: least absolute distances, reweighted."""
-    floor = 0.1
-    for _ in range(12):
-        distance = np.abs(sample @ normal)
-        weighted = sample / np.maximum(distance, floor)[:, None]
+    for floor in 0.2 * 0.6 ** np.arange(20.0):
+        weighted = sample / np.maximum(np.abs(sample @ normal), floor)[:, None]
         normal = np.linalg.eigh(weighted.T @ sample)[1][:, 0]
-        floor = max(floor / 5.0, 1e-10)
+    for _ in range(3):
+        nearest = np.argsort(np.abs(sample @ normal))[: 2 * len(normal)]
+        normal = np.linalg.svd(sample[nearest])[2][-1]
     return np.asarray(normal, np.float64)
 
 
@@ -198,8 +205,7 @@ def _pencils(rows: Array, subsets: Index) -> tuple[int, Array]:
     angles[angles > np.pi - 1e-9] = 0.0
     place = np.arange(angles.shape[1])
     angles = np.sort(np.where(inside, 10.0 + place, angles), axis=1)
-    starts = np.diff(angles, axis=1, prepend=-1.0) > 1e-9
-    runs = place - np.maximum.accumulate(np.where(starts, place, 0), axis=1) + 1
+    runs = _runs(np.diff(angles, axis=1) > 1e-9)
     totals = runs.max(axis=1) + inside.sum(axis=1)
     best = int(totals.argmax())
     angle = angles[best, runs[best].argmax()]
@@ -211,8 +217,8 @@ def _climb(sample: Array, normal: Array, draw: np.random.Generator) -> Array:
     """Return a hyperplane with more rows: keep some of its rows, and try all others."""
     p, best = sample.shape[1], normal
     count = _counts(sample, best[None])[0]
-    number = min(600, 80_000 // len(sample))
     for turn in range(8):
+        number = min(3_000 if turn % 4 == 0 else 300, 100_000 // len(sample))
         inside = np.flatnonzero(np.abs(sample @ best) <= IN_PLANE)
         subsets = np.argsort(draw.random((number, len(sample))), axis=1)[:, : p - 2]
         if turn % 4 and len(inside) >= p - 2:
