@@ -11,13 +11,13 @@ import numpy as np
 from neurotron import _check
 from neurotron._types import Array, Mask
 from neurotron.networks import FilterNetwork
-from neurotron.solvers.solve import solve
 from neurotron.solvers.rivals import Fitted, huber, least_squares, trim
+from neurotron.solvers.solver import solve
 from neurotron.studies.rows_spec import SOLVERS
 
 __all__ = ["Answer", "Task", "answer"]
 
-LIMITS = np.geomspace(1.0, 1e-12, 13)
+LIMITS = np.geomspace(1.0, 1e-12, 7)
 """Where residuals begin to be large, in typical labels, on the way to least absolute residuals."""
 BEND = 0.2
 """The scale of scipy's losses, in medians of the residuals at the start."""
