@@ -142,6 +142,7 @@ def test_a_wild_label_changes_nothing():
         (np.zeros((50, 6)), np.ones(50), ["0 rows", "more rows"]),
         (np.ones((20, 5)), np.ones(20), ["`X`", "6"]),
         (np.ones((20, 6)), np.ones(19), ["`y`", "20"]),
+        (np.ones((20, 6)), np.ones((20, 1)), ["`y`", "(20, 1)", "y.ravel()"]),
         (np.full((20, 6), np.nan), np.ones(20), ["`X`", "finite"]),
         (np.ones((20, 6)), np.full(20, np.inf), ["`y`", "finite"]),
     ],
@@ -150,6 +151,12 @@ def test_a_table_that_cannot_be_solved_gets_one_sentence(X, y, words):
     with pytest.raises(nt.InputError) as error:
         nt.solve(LINEAR, X, y)
     assert says(error.value, *words)
+
+
+def test_a_name_instead_of_a_network_gets_the_call_to_write():
+    with pytest.raises(nt.InputError) as error:
+        nt.solve("linear", np.ones((20, 6)), np.ones(20))
+    assert says(error.value, "`network`", "'linear'", "nt.networks.linear(n_inputs)")
 
 
 @pytest.mark.parametrize("column", ["constant", "repeated"])
