@@ -264,12 +264,13 @@ def good_calls(folder):
         "poison.impostor": (
             lambda X, model: nt.poison(X, np.ones(6), nt.attacks.Impostor(), model=model),
             {"X": rows, "model": (gate, np.ones(3))}),
-        "Solution.predict": (nt.solve(nt.networks.linear(3), rows, np.ones(6)).predict, {"X": rows}),
+        "Solution.predict": (
+            nt.solve(nt.networks.linear(3), rows, np.ones(6)).predict, {"X": rows}),
         "simulate": (nt.simulate, simulated),
         "solve": (
             solve_quietly,
-            {"network": nt.networks.linear(3), "X": rows, "y": np.ones(6), "sample_weight": np.ones(6),
-             "intercept": False, "seed": 0}),
+            {"network": nt.networks.linear(3), "X": rows, "y": np.ones(6),
+             "sample_weight": np.ones(6), "intercept": False, "seed": 0}),
         "simulation.iterate": (lambda **options: list(nt.simulation.iterate(**options)), simulated),
         "attacks.Attack.spending": (
             lambda problem, bound, share, seed: nt.attacks.LargeNorm.spending(
