@@ -1,4 +1,4 @@
-"""The numbers of docs/rows.md are those of the stored study `rows`, a sample of which is computed."""
+"""The numbers of docs/rows.md are those of the stored study `rows`; a sample is computed again."""
 
 from __future__ import annotations
 

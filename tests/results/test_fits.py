@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 from tests.support.fits import made_fits, rows_study
+from tools import evidence
 
 import neurotron as nt
 from neurotron.results.folder import Folder
@@ -117,3 +118,21 @@ def test_an_empty_folder_has_an_empty_table(tmp_path):
     assert fits.ratios.is_empty()
     assert isinstance(fits.exact, pl.DataFrame)
     assert compact_fits_csv(fits).count("\n") == 1
+
+
+def test_the_evidence_of_a_study_of_rows_has_the_table_and_every_comparison(tmp_path, monkeypatch):
+    monkeypatch.setattr(evidence, "STORE", tmp_path)
+    monkeypatch.setattr(evidence, "VERDICTS", tmp_path / "verdicts.json")
+    rows = rows_study("few-rows-suffice").model_copy(update={"name": "rows"})
+    results = made_fits(tmp_path / "out", rows, from_eight_rows_on, 5)
+    evidence.keep("rows", evidence.entry_of(results), evidence.csv_of(results))
+    entry = evidence.stored()["rows"]
+    assert entry["needed"]["betas"] == [0.0, 0.2, 0.4]
+    assert ["P", "constant", "", "8", "8"] in entry["needed"]["rows"]
+    page = (tmp_path / "rows.md").read_text()
+    assert "| P | picked-rows |  | – | – |" in page
+    assert entry["claims"]["few-rows-suffice"]["effect"] in page
+    assert "10 of the paper's network with noise 0.1" in page
+    assert (tmp_path / "rows.csv").read_text() == compact_fits_csv(results)
+    with pytest.raises(SystemExit, match="another study than 'rows'"):
+        evidence.judge_again("rows", tmp_path / "out")
