@@ -31,7 +31,7 @@ from neurotron.solvers.two_laws import Fit, Kind, Mixture, Shifted, TwoModels, e
 
 __all__ = ["Found", "hidden_attack"]
 
-MARGIN: dict[Kind, float] = {"one side": 3.4, "both sides": 10.0, "another model": 10.0}
+MARGIN: dict[Kind, float] = {"one side": 2.0, "both sides": 10.0, "another model": 10.0}
 """By how much the log-evidence of an attack must exceed that of every kind of honest noise."""
 LEAST_ROWS, ROWS_PER_WEIGHT = 150, 8
 """With fewer rows the two laws cannot be told apart."""
