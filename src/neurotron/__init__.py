@@ -28,6 +28,7 @@ _HOME = {
     ],
     "neurotron.figures": ["plot"],
     "neurotron.networks": ["FilterNetwork"],
+    "neurotron.poisoning": ["poison"],
     "neurotron.problem": ["Problem"],
     "neurotron.simulation": ["simulate"],
     "neurotron.results": ["load_results"],

@@ -31,6 +31,9 @@ __all__ = ["ConformanceError", "check_attack", "check_law", "check_trainer"]
 DRAWS = 200_000
 SIGMAS = 5.0  # a correct law fails one comparison in two million
 
+ELEMENTWISE = {"query": ("chance", "distort"), "batch": ("chance",), "rows": ()}
+"""The formulas that must look at one sample at a time, for each scope of an attack."""
+
 
 class ConformanceError(AssertionError):
     """A law, attack or trainer does not meet a requirement; the message says which."""
@@ -108,7 +111,8 @@ def check_attack(attack: Attack, *, seed: int = 0) -> None:
 
     Its changes must stay within its bound, and its probabilities must be at most `probability`. Its
     formulas must be elementwise and repeatable, and use only the fields in `query_fields`. A run
-    must not change when other arms take part, or when it is interrupted.
+    must not change when other arms take part, or when it is interrupted. An attack of the scope
+    "rows" may look at all rows, and cannot run.
 
     Parameters
     ----------
@@ -131,7 +135,7 @@ def check_attack(attack: Attack, *, seed: int = 0) -> None:
     chances = _asked(attack, "chance", chance, query)
     inside = (chances >= 0.0) & (chances <= attack.probability * (1.0 + 1e-12))
     _expect(inside.all(), "chance must return probabilities of at most `probability`")
-    for formula in ("chance", "distort") if attack.scope == "query" else ("chance",):
+    for formula in ELEMENTWISE[attack.scope]:
         found = looks_beyond(attack, formula, seed)
         said = ", or set scope = 'batch'" if (formula, found) == ("distort", OTHER_SAMPLES) else ""
         _expect(not found, f"{formula} {found}: it must look at one sample at a time{said}")
@@ -142,7 +146,8 @@ def check_attack(attack: Attack, *, seed: int = 0) -> None:
             np.array_equal(masked, whole),
             f"{formula} uses a field of the query that is not in `query_fields`: add it there",
         )
-    _check_run(Arm(SGD(1e-3), attack, name="checked"), seed)
+    if attack.scope != "rows":
+        _check_run(Arm(SGD(1e-3), attack, name="checked"), seed)
 
 
 def check_trainer(trainer: Trainer, *, seed: int = 0) -> None:

@@ -20,7 +20,7 @@ import numba.core.event
 import numpy as np
 import pytest
 import scipy.stats
-from tests.support.attacks import example
+from tests.support.attacks import STREAMED, example
 from tests.support.comparison import assert_equal_runs
 from tests.support.cover import pairwise, spread
 from tests.support.networks import networks
@@ -51,9 +51,7 @@ def all_arms(r: int, scale: float = 1.0, chosen: slice = EVERY) -> list[nt.Arm]:
     ]
     pairs = [
         (trainer, example(kind, r, bound=bound, probability=probability))
-        for kind, trainer, (bound, probability) in pairwise(
-            nt.attacks.BUILT_IN[chosen], trainers, LEVELS
-        )
+        for kind, trainer, (bound, probability) in pairwise(STREAMED[chosen], trainers, LEVELS)
     ]
     arms = [*((trainer, None) for trainer in trainers), *pairs]
     return [nt.Arm(*arm, name=f"arm {i}") for i, arm in enumerate(arms)]
@@ -353,7 +351,7 @@ def test_a_run_whose_arms_have_all_diverged_ends_at_once(small_problem):
 
 
 def test_every_built_in_thing_is_compiled(small_problem):
-    for kind in nt.attacks.BUILT_IN:
+    for kind in STREAMED:
         assert obstacle(small_problem, nt.Arm(nt.SGD(0.1), example(kind, bound=1.0))) == ""
     for name in nt.trainers.BY_NAME:
         for step_size in (0.1, "fastest", "scheduled") if name == "neuro-tron" else (0.1,):

@@ -250,6 +250,13 @@ def good_calls(folder):
         "load_results": (nt.load_results, {"folder": folder}),
         "plan": (nt.plan, planned),
         "plot": (nt.plot, {"run": run, "path": None}),
+        "poison": (
+            nt.poison,
+            {"X": rows, "y": np.ones(6), "attack": nt.attacks.HighLeverage(0.1, 0.5), "seed": 0,
+             "model": np.ones(3), "label_range": (0.0, 2.0)}),
+        "poison.impostor": (
+            lambda X, model: nt.poison(X, np.ones(6), nt.attacks.Impostor(), model=model),
+            {"X": rows, "model": (gate, np.ones(3))}),
         "simulate": (nt.simulate, simulated),
         "simulation.iterate": (lambda **options: list(nt.simulation.iterate(**options)), simulated),
         "attacks.Attack.spending": (

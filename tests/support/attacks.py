@@ -13,6 +13,10 @@ TELLING = {"share": 0.1, "cutoff": 2.5, "scale": 2.0}
 """Numbers of attacks that make a difference in a short run; others are ½."""
 
 
+STREAMED = [kind for kind in nt.attacks.BUILT_IN if kind.scope != "rows"]
+"""The attacks that a simulation can run; the others need a table of rows."""
+
+
 def own_settings(kind: type[nt.Attack], filter_size: int) -> dict[str, Any]:
     """Return what a built-in attack needs besides `bound` and `probability`."""
     name, draw = kebab_case(kind.__name__), np.random.default_rng(5)

@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, Self
 
+import numpy as np
+
 from neurotron import _check
 from neurotron._arguments import Explained
 from neurotron._formula import formula_group
@@ -20,6 +22,7 @@ from neurotron._pickling import Pickled
 from neurotron._registry import construct, kebab_case
 from neurotron._types import Array
 from neurotron.attacks.query import Query
+from neurotron.attacks.table import Table
 from neurotron.problem import Problem
 
 __all__ = ["Attack"]
@@ -60,8 +63,12 @@ class Attack(Pickled, metaclass=Explained):
     budget: ClassVar[str] = "θ at a share β of the labels"
     """How much the attack changes, and at which labels."""
 
-    scope: ClassVar[Literal["query", "batch"]] = "query"
-    """Whether ξ depends on its own sample only ("query"), or on the whole batch ("batch")."""
+    scope: ClassVar[Literal["query", "batch", "rows"]] = "query"
+    """Whether ξ depends on its own sample only ("query"), or on the whole batch ("batch").
+
+    An attack of the scope "rows" needs all rows of a table at once, to choose those it attacks. It
+    is for `neurotron.poison`; a stream has no such table.
+    """
 
     covered: ClassVar[tuple[str, ...]] = ("theorem1", "sharp")
     """The guarantees that hold against it; an attack with any needs a finite bound."""
@@ -77,6 +84,7 @@ class Attack(Pickled, metaclass=Explained):
         if self.own_number is not None:
             name, interval = self.own_number
             object.__setattr__(self, name, _check.number(name, getattr(self, name), interval))
+        _check.choice(f"{type(self).__name__}.scope", self.scope, ("query", "batch", "rows"))
         for name in self.query_fields:
             if name not in Query._fields:
                 raise _check.unknown(
@@ -128,6 +136,21 @@ class Attack(Pickled, metaclass=Explained):
         Override it for a probability that depends on the query.
         """
         return probability
+
+    def aimed(self, table: Table) -> Self:
+        """Return the attack with all that it first has to find in a table of rows.
+
+        Override it for an attack of the scope "rows" that chooses a vector by the rows.
+        """
+        return self
+
+    def priority(self, table: Table) -> Array:
+        """Return how much an attack of the scope "rows" prefers each row of a table, (N,).
+
+        It attacks the share β of the rows with the largest priority: exactly ⌊βN⌋ of N rows. Rows
+        of equal priority are in random order.
+        """
+        return np.zeros(len(table))
 
     @property
     def formula_group(self) -> object:

@@ -64,7 +64,7 @@ def budget_of(attack: Attack | Budget | None) -> Budget:
         return attack
     _check.instance("attack", attack, Attack)
     bound = attack.bound if math.isfinite(attack.bound) else None
-    return Budget(bound, attack.probability, attack.scope)
+    return Budget(bound, attack.probability, "query" if attack.scope == "query" else "batch")
 
 
 def chance_within(part: float, share: float) -> float:

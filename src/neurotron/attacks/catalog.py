@@ -14,11 +14,14 @@ from neurotron.attacks.base import Attack
 from neurotron.attacks.burst import Burst as Burst
 from neurotron.attacks.constant import Constant as Constant
 from neurotron.attacks.half_space import HalfSpace as HalfSpace
+from neurotron.attacks.high_leverage import HighLeverage as HighLeverage
 from neurotron.attacks.impersonation import Impersonation as Impersonation
+from neurotron.attacks.impostor import Impostor as Impostor
 from neurotron.attacks.large_norm import LargeNorm as LargeNorm
 from neurotron.attacks.mixture import Mixture as Mixture
 from neurotron.attacks.multiplicative import Multiplicative as Multiplicative
 from neurotron.attacks.odd_direction import OddDirection as OddDirection
+from neurotron.attacks.picked_rows import PickedRows as PickedRows
 from neurotron.attacks.random_sign import RandomSign as RandomSign
 from neurotron.attacks.replacement import Replacement as Replacement
 from neurotron.attacks.sign_flip import SignFlip as SignFlip
@@ -40,6 +43,9 @@ BUILT_IN: tuple[type[Attack], ...] = (
     Multiplicative,
     Replacement,
     SignFlip,
+    HighLeverage,
+    PickedRows,
+    Impostor,
 )
 
 BY_NAME: Registry[Attack] = Registry.of("attack", BUILT_IN)
@@ -51,7 +57,7 @@ def build(
     """Return the attack on `problem` that `text` describes; None for "none".
 
     An attack that needs a vector gets one: "odd-direction" takes the direction in which Neuro-Tron
-    resists least, "impersonation" a filter drawn from `seed`.
+    resists least, "impersonation" and "picked-rows" a filter drawn from `seed`.
 
     Parameters
     ----------

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from neurotron.attacks.base import Attack
 
 __all__ = [
-    "Query", "QueryBuilder", "parameters_of", "position_signs", "probe_vectors_of", "visible",
+    "Known", "Query", "QueryBuilder", "parameters_of", "position_signs", "probe_vectors_of",
+    "visible",
 ]  # fmt: skip
 
 Known: TypeAlias = Array | Callable[[], Array]
@@ -47,6 +48,7 @@ class Query(NamedTuple):
         A new uniform random number in (0, 1), the same for all arms.
     push
         (w − w*)ᵀg with g the update direction of the sample: a ξ of this sign pushes away from w*.
+        For stored rows, w − w* is the direction in which the rows resist least.
     probe
         uᵀMx for the attack's `probe_vector` u; M = Ā for trainers without a sensing matrix.
     probe_output

@@ -34,7 +34,8 @@ NOTES = {
     "laws": "A law is the probability distribution of the inputs.",
     "attacks": (
         "The bound θ and the probability β are given by --bound and --probability. A guarantee of "
-        "`certify` and `plan` holds against the attacks marked ✓."
+        "`certify` and `plan` holds against the attacks marked ✓. Attacks on stored rows are for "
+        "the function nt.poison in Python."
     ),
     "trainers": "The step size is given by --step-size, or as step_size=….",
 }

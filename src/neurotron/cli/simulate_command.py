@@ -116,12 +116,13 @@ def simulate(
 
 
 def _usual_bound(attack: str) -> float:
-    """Return the paper's θ, or infinity for an attack that no guarantee covers."""
+    """Return the paper's θ, or infinity for an attack whose changes have no bound."""
     from neurotron import attacks
     from neurotron._registry import parse
+    from neurotron.attacks.unlimited import Unlimited
 
     kind = attacks.BY_NAME.factories.get(parse(attack)[0])
-    return 0.25 if getattr(kind, "covered", True) else math.inf
+    return math.inf if isinstance(kind, type) and issubclass(kind, Unlimited) else 0.25
 
 
 def _print(

@@ -20,8 +20,9 @@ __all__ = ["finish"]
 
 ROUNDS = 50
 CONVERGED = 1e-15
-FLOOR = 1e-15
-"""Smallest scale, in typical labels: rounding."""
+FLOOR, FIRST_FLOOR, FALL = 1e-15, 1e-4, 0.01
+"""Smallest scale, in typical labels: rounding. It is larger at first and falls by this factor a
+round, so that rows which do not fit exactly yet are not lost."""
 SETTLED = 1e-8
 """With noise, a change of the outputs by less than this part of the scale ends it."""
 
@@ -35,14 +36,15 @@ def finish(
     the scale falls to rounding, and what remains is least squares on the honest rows. `blocks`
     returns all rows, a block at a time; they are kept during a round if there is only one block.
     """
-    scale = None
+    scale, floor = 0.0, FIRST_FLOOR
     for _ in range(ROUNDS):
         views = _views(blocks, point, keep=one_block)
         sizes, counts = _sizes(views())
         if len(sizes) <= len(point):
-            return point, FLOOR if scale is None else scale
-        start = median(sizes, counts) / NORMAL_MEDIAN if scale is None else scale
-        scale = honest_scale(sizes, counts, start, FLOOR, len(point))
+            return point, max(scale, FLOOR)
+        start = scale or median(sizes, counts) / NORMAL_MEDIAN
+        scale = honest_scale(sizes, counts, start, floor, len(point))
+        floor = max(FALL * floor, FLOOR)
         matrix, vector, used = np.zeros((len(point),) * 2), np.zeros(len(point)), 0
         for view in views():
             weights = view.counted(bisquare(view.residuals, scale))
@@ -55,9 +57,11 @@ def finish(
         change = solve_normal_equations(matrix, vector)
         point = point + change
         moved = np.sqrt(np.abs(change @ matrix @ change) / used)
-        if np.linalg.norm(change) <= CONVERGED * np.linalg.norm(point) or moved <= SETTLED * scale:
+        settled = moved <= SETTLED * scale or np.linalg.norm(change) <= CONVERGED * np.linalg.norm(
+            point
+        )
+        if (settled and floor < scale) or floor == FLOOR == scale:
             break
-    assert scale is not None
     return point, scale
 
 

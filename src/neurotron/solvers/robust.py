@@ -78,13 +78,15 @@ def honest_scale(
     It is the s for which the residuals within 2 s have the spread of normal noise within two
     standard deviations: s² = mean(ρ² : |ρ| ≤ 2 s)/0.7737. `start` should not be below it.
     """
+    order = np.argsort(sizes)
+    ordered, each = sizes[order], np.ones(len(sizes)) if counts is None else counts[order]
+    squares, total = np.cumsum(each * ordered**2), np.cumsum(each)
     scale = max(start, floor)
     for _ in range(100):
-        inner = sizes <= INNER * scale
-        if inner.sum() <= most:
+        inner = int(np.searchsorted(ordered, INNER * scale, side="right"))
+        if inner <= most:
             break
-        within = None if counts is None else counts[inner]
-        new = max(floor, math.sqrt(mean(sizes[inner] ** 2, within) / INNER_VARIANCE))
+        new = max(floor, math.sqrt(squares[inner - 1] / total[inner - 1] / INNER_VARIANCE))
         if abs(new - scale) < 1e-6 * scale:
             break
         scale = new

@@ -19,15 +19,20 @@ from neurotron.solvers.robust import TINY, increment, leverages, mean, median
 
 __all__ = ["Found", "loss", "search"]
 
-WIDTHS = ((2.0, 15), (1.0, 15), (0.5, 20), (0.25, 30))
-"""The widths of the Cauchy weights, in medians of the residuals, each with its most rounds."""
+WIDTHS = ((2.0, 1e-3, 15), (1.0, 1e-5, 15), (0.5, 1e-8, 20), (0.25, 1e-12, 30))
+"""The widths of the Cauchy weights, in medians of the residuals, and the most rounds of each.
+
+The second number is the smallest median, in typical labels. Without it the median would be zero
+where most rows agree already, such as those without any of several rare features, and the rows that
+determine the other weights would not count.
+"""
 CONVERGED = 1e-13
 STALLED, PROGRESS = 12, 0.97
 """A width ends after this many rounds in which the median residual did not fall by 3 %."""
-CLIP, ODD_ROUNDS = 0.2, 30
+CLIP, LEAST_MEDIAN, ODD_ROUNDS = 0.2, 1e-3, 30
 """The odd start clips residuals at this part of their median, for so many rounds."""
-STARTS, LEAST_STARTS, AGREEING = 20, 5, 3
-"""At most 20 starts; after 5, it is enough that the best filter was found 3 more times."""
+STARTS, LEAST_STARTS, AGREEING = 40, 5, 3
+"""At most 40 starts; after 5, it is enough that the best filter was found 3 more times."""
 PEELS = (0.5, 0.33)
 """Peeled starts use the rows that the best filter explains worst, from these quantiles on."""
 ROWS_TO_PEEL = 6
@@ -65,7 +70,7 @@ def search(rows: Linearized, shared: int, draw: np.random.Generator) -> Found:
         residuals = rows.residuals(point)
         fits = int(((np.abs(residuals) <= FITS) & rows.gradient(point).any(axis=1)).sum())
         new = (-fits if 2 * fits > len(rows) else 0.0, loss(rows, residuals))
-        same = np.linalg.norm(point - best) <= SAME * np.linalg.norm(point)
+        same = tried > 1 and np.linalg.norm(point - best) <= SAME * np.linalg.norm(point)
         agreeing += same
         if new < score:
             agreeing = agreeing if same else 0
@@ -90,7 +95,7 @@ def descend(rows: Linearized, point: Array) -> Array:
     Residuals are divided by the leverage of their row, so that no row counts more because its
     gradient is long.
     """
-    for width, rounds in WIDTHS:
+    for width, floor, rounds in WIDTHS:
         least, stalled = np.inf, 0
         for _ in range(rounds):
             view = View(rows, point)
@@ -98,7 +103,7 @@ def descend(rows: Linearized, point: Array) -> Array:
                 return point
             sizes = np.abs(view.residuals) / view.leverages
             middle = median(sizes, view.counts)
-            ratios = np.minimum(sizes / (width * middle + TINY), 1e100)
+            ratios = np.minimum(sizes / (width * max(middle, floor)), 1e100)
             weights = 1.0 / (1.0 + ratios**2) / view.leverages**2
             change = increment(view.rows, view.counted(weights), view.residuals)
             point = point + change
@@ -178,9 +183,8 @@ def odd_start(rows: Linearized) -> Array:
     for _ in range(ODD_ROUNDS):
         point = point + increment(design, weights * base, rows.y - design @ point)
         sizes = np.abs(rows.y - design @ point) / units
-        weights = np.minimum(1.0, CLIP * median(sizes, rows.counts) / np.maximum(sizes, TINY))
-        if not weights.any():  # more than half of the labels fit exactly
-            break
+        clip = CLIP * max(median(sizes, rows.counts), LEAST_MEDIAN)
+        weights = np.minimum(1.0, clip / np.maximum(sizes, TINY))
     return np.append(point[:q], point[-1]) if rows.offset else point[:q]
 
 

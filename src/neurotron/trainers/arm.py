@@ -47,7 +47,7 @@ class Arm(metaclass=Explained):
     def __post_init__(self) -> None:
         _require_trainer("trainer", self.trainer)
         if self.attack is not None:
-            _check.instance("attack", self.attack, Attack)
+            _require_streamed(_check.instance("attack", self.attack, Attack))
         _check.instance("name", self.name, str)
         if not self.name:
             object.__setattr__(self, "name", self.trainer.short_name)
@@ -101,6 +101,15 @@ def _arm(name: str, given: object, attack: Attack | None) -> Arm:
             "simulate(problem, trainers, attack=…)"
         )
     return Arm(_require_trainer(name, given), attack)
+
+
+def _require_streamed(attack: Attack) -> None:
+    if attack.scope == "rows":
+        raise _check.InputError(
+            f"attack {attack!r} needs all rows of a table at once, which a stream does not have: "
+            "poison the rows first, with nt.poison(X, y, attack), and train on the labels it "
+            "returns"
+        )
 
 
 def _require_trainer(name: str, given: object) -> Trainer:

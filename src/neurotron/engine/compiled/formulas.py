@@ -24,7 +24,7 @@ __all__ = ["ATTACKS", "LAWS", "TRAINERS", "Loop", "attack_loop", "law_loop", "na
 
 Loop = Callable[..., None]
 
-ATTACKS = attacks.BUILT_IN
+ATTACKS = tuple(kind for kind in attacks.BUILT_IN if kind.scope != "rows")
 TRAINERS: tuple[type[Trainer], ...] = tuple(
     kind for kind in (*trainers.BUILT_IN, *RESOLVED) if kind.parts is Trainer.parts
 )

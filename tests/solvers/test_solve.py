@@ -1,0 +1,241 @@
+from __future__ import annotations
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.solvers.tables import NETWORKS, oracle, table
+from tests.support.messages import says
+
+import neurotron as nt
+from neurotron.solvers import linearized, search
+
+LINEAR, SYMMETRIC = NETWORKS["linear"], NETWORKS["symmetric"]
+
+
+@pytest.mark.parametrize("network", NETWORKS.values(), ids=[*NETWORKS])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_true_filter_is_found_exactly_and_the_tampered_rows_are_rejected(network, seed):
+    data = table(network, rows=240, seed=seed)
+    solution = nt.solve(network, data.X, data.y)
+    assert np.abs(solution.weights - data.true_weights).max() < 1e-12
+    assert (solution.rejected == data.tampered).all()
+    assert (solution.explained == ~data.tampered).all()
+    assert solution.noise == 0.0
+
+
+@pytest.mark.parametrize("name", ["linear", "gate", "symmetric"])
+def test_an_intercept_is_found_too(name):
+    data = table(NETWORKS[name], rows=240)
+    solution = nt.solve(data.network, data.X, data.y + 7.0, intercept=True)
+    assert solution.intercept == pytest.approx(7.0, abs=1e-12)
+    assert np.abs(solution.weights - data.true_weights).max() < 1e-12
+    assert np.abs(solution.predict(data.X) - (data.y + 7.0))[~data.tampered].max() < 1e-11
+
+
+def test_an_intercept_is_one_more_input_that_is_always_one():
+    data = table(LINEAR, rows=60, noise=0.2)
+    longer = np.column_stack([data.X, np.ones(60)])
+    one, other = (
+        nt.solve(LINEAR, data.X, data.y + 3.0, intercept=True),
+        nt.solve(nt.networks.linear(7), longer, data.y + 3.0),
+    )
+    assert np.append(one.weights, one.intercept) == pytest.approx(other.weights, abs=1e-7)
+
+
+def test_the_same_seed_gives_the_same_bits():
+    data = table(NETWORKS["gate"], rows=100, noise=0.1)
+    first, again = (nt.solve(data.network, data.X, data.y, seed=3) for _ in range(2))
+    assert (first.weights == again.weights).all()
+    assert first.starts == again.starts
+
+
+def test_the_units_of_the_columns_do_not_matter():
+    data, units = table(LINEAR, rows=80, noise=0.3), 10.0 ** np.arange(-9.0, 9.0, 3.0)
+    plain = nt.solve(LINEAR, data.X, data.y, intercept=True)
+    scaled = nt.solve(LINEAR, data.X * units + 5.0 * units, data.y * 1e6, intercept=True)
+    assert scaled.weights * units == pytest.approx(1e6 * plain.weights, rel=1e-5)
+    assert scaled.noise == pytest.approx(1e6 * plain.noise, rel=1e-5)
+
+
+def test_the_order_of_the_rows_does_not_matter():
+    data = table(SYMMETRIC, rows=120, noise=0.1)
+    order = np.random.default_rng(1).permutation(120)
+    plain = nt.solve(SYMMETRIC, data.X, data.y)
+    mixed = nt.solve(SYMMETRIC, data.X[order], data.y[order])
+    assert mixed.weights == pytest.approx(plain.weights, abs=1e-6)
+    assert (mixed.rejected == plain.rejected[order]).all()
+
+
+def test_a_row_of_weight_two_counts_like_two_rows():
+    data = table(LINEAR, rows=60, noise=0.3)
+    counts = np.random.default_rng(2).integers(1, 4, 60)
+    weighted = nt.solve(LINEAR, data.X, data.y, sample_weight=counts)
+    index = np.repeat(np.arange(60), counts)
+    repeated = nt.solve(LINEAR, data.X[index], data.y[index])
+    assert weighted.weights == pytest.approx(repeated.weights, abs=1e-5)
+    assert weighted.noise == pytest.approx(repeated.noise, rel=1e-3)
+
+
+def test_rows_of_weight_zero_are_only_predicted():
+    data = table(SYMMETRIC, rows=200, share=0.9)
+    solution = nt.solve(SYMMETRIC, data.X, data.y, sample_weight=~data.tampered * 1.0)
+    assert np.abs(solution.weights - data.true_weights).max() < 1e-12
+    assert (solution.rejected == data.tampered).all()
+
+
+def test_with_noise_it_is_nearly_as_good_as_least_squares_on_the_honest_rows():
+    ratios = []
+    for seed in range(5):
+        data = table(SYMMETRIC, rows=40 * 6, share=0.4, bound=1.0, noise=0.1, seed=seed)
+        solution = nt.solve(SYMMETRIC, data.X, data.y)
+        errors = [np.linalg.norm(w - data.true_weights) for w in (solution.weights, oracle(data))]
+        ratios.append(errors[0] / errors[1])
+        assert solution.noise == pytest.approx(0.1, rel=0.2)
+    assert np.median(ratios) < 1.1
+
+
+def test_the_most_suspicious_rows_are_the_tampered_ones():
+    data = table(LINEAR, rows=200, share=0.2, noise=0.1)
+    suspicion = nt.solve(LINEAR, data.X, data.y).suspicion
+    assert set(np.argsort(-suspicion)[:40]) == set(np.flatnonzero(data.tampered))
+
+
+def test_all_rows_refine_what_a_sample_found(monkeypatch):
+    data = table(LINEAR, rows=40_000, noise=0.5)
+    solution = nt.solve(LINEAR, data.X, data.y)
+    errors = [np.linalg.norm(w - data.true_weights) for w in (solution.weights, oracle(data))]
+    assert errors[0] < 1.25 * errors[1]  # least squares on the sample would be 2.8 times as bad
+    monkeypatch.setattr(linearized, "MOST_NUMBERS", 7 * 9_000)
+    in_blocks = nt.solve(LINEAR, data.X, data.y)
+    assert in_blocks.weights == pytest.approx(solution.weights, abs=1e-8)
+
+
+def test_rare_features_are_found_although_most_rows_agree_without_them():
+    draw = np.random.default_rng(0)
+    X = (draw.random((300, 5)) < 0.05) * 1.0
+    weights = draw.standard_normal(5)
+    y = X @ weights + 5.0
+    y[:60] += 3.0
+    solution = nt.solve(nt.networks.linear(5), X, y, intercept=True)
+    assert solution.weights == pytest.approx(weights, abs=1e-12)
+    assert (solution.rejected == (np.arange(300) < 60)).all()
+
+
+def test_a_wild_label_changes_nothing():
+    data = table(LINEAR, rows=60, share=0.0, noise=0.1)
+    tame, wild = data.y.copy(), data.y.copy()
+    tame[7] += 100.0
+    wild[7] = 1e60
+    assert nt.solve(LINEAR, data.X, wild).weights == pytest.approx(
+        nt.solve(LINEAR, data.X, tame).weights, abs=1e-7
+    )
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "words"),
+    [
+        (np.ones((4, 6)), np.ones(4), ["4 rows", "6 numbers", "more rows"]),
+        (np.zeros((50, 6)), np.ones(50), ["0 rows", "more rows"]),
+        (np.ones((20, 5)), np.ones(20), ["`X`", "6"]),
+        (np.ones((20, 6)), np.ones(19), ["`y`", "20"]),
+        (np.full((20, 6), np.nan), np.ones(20), ["`X`", "finite"]),
+        (np.ones((20, 6)), np.full(20, np.inf), ["`y`", "finite"]),
+    ],
+)
+def test_a_table_that_cannot_be_solved_gets_one_sentence(X, y, words):
+    with pytest.raises(nt.InputError, match=says(*words)):
+        nt.solve(LINEAR, X, y)
+
+
+@pytest.mark.parametrize("column", ["constant", "repeated"])
+def test_a_column_that_adds_nothing_gets_a_warning_and_the_predictions_are_right(column):
+    data = table(LINEAR, rows=100)
+    extra = np.ones(100) if column == "constant" else data.X[:, 0]
+    X = np.column_stack([data.X, extra])
+    with pytest.warns(UserWarning, match=says("only 7 of 8 weights", "leave out columns")):
+        solution = nt.solve(nt.networks.linear(7), X, data.y, intercept=True)
+    honest = ~data.tampered
+    assert np.abs(solution.predict(X) - data.y)[honest].max() < 1e-11
+    assert np.linalg.norm(solution.weights) < 10.0
+
+
+def test_labels_that_are_all_zero_say_nothing_about_a_relu():
+    data = table(NETWORKS["gate"], rows=50)
+    with pytest.warns(UserWarning, match=says("0 of 50 rows", "do not rely")):
+        solution = nt.solve(data.network, data.X, np.zeros(50))
+    assert solution.proven_against == 0
+    assert not solution.exact
+
+
+def test_a_solution_prints_as_a_paragraph_and_stores_as_json():
+    data = table(SYMMETRIC, rows=200)
+    solution = nt.solve(SYMMETRIC, data.X, data.y)
+    assert max(map(len, str(solution).splitlines())) <= 80
+    for part in ("6 weights", "200 rows", "140", "exactly", "true filter", "tampered", "1 start"):
+        assert part in " ".join(str(solution).split())
+    stored = json.loads(json.dumps(solution.to_dict()))
+    assert stored["rejected_rows"] == np.flatnonzero(data.tampered).tolist()
+    assert stored["proven_against"] == solution.proven_against
+    assert "<table>" in solution._repr_html_()
+    assert (pickle.loads(pickle.dumps(solution)).weights == solution.weights).all()
+
+
+def test_with_noise_the_paragraph_gives_the_noise_and_claims_no_proof():
+    data = table(LINEAR, rows=200, noise=0.1)
+    text = " ".join(str(nt.solve(LINEAR, data.X, data.y)).split())
+    assert "standard deviation of about 0.1" in text or "standard deviation of about 0.09" in text
+    assert "this is the true filter" not in text
+
+
+def test_a_filter_that_no_other_can_beat_ends_the_search():
+    data = table(SYMMETRIC, rows=100, share=0.1)
+    assert nt.solve(SYMMETRIC, data.X, data.y).starts == 1
+
+
+def test_a_search_without_agreement_ends_after_all_starts():
+    draw = np.random.default_rng(0)
+    X, y = draw.standard_normal((60, 24)), draw.standard_normal(60)  # labels without a filter
+    solution = nt.solve(SYMMETRIC, X, y)
+    assert solution.starts <= search.STARTS
+    assert np.isfinite(solution.weights).all()
+    assert np.linalg.norm(solution.weights) < 100.0
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    name=st.sampled_from([*NETWORKS]),
+    kind=st.sampled_from(
+        ["lattice", "sparse", "repeated rows", "few values", "one column", "huge"]
+    ),
+    rows=st.integers(7, 40),
+    seed=st.integers(0, 10**6),
+    intercept=st.booleans(),
+)
+@pytest.mark.filterwarnings("ignore:the rows determine", "ignore:only")
+def test_no_table_gives_nonsense(name, kind, rows, seed, intercept):
+    network, draw = NETWORKS[name], np.random.default_rng(seed)
+    X = {
+        "lattice": lambda s: draw.integers(-1, 2, s) * 1.0,
+        "sparse": lambda s: draw.standard_normal(s) * (draw.random(s) < 0.1),
+        "repeated rows": lambda s: np.repeat(draw.standard_normal((s[0] // 4 + 1, s[1])), 4, 0)[
+            :rows
+        ],
+        "few values": lambda s: np.round(draw.standard_normal(s)),
+        "one column": lambda s: draw.standard_normal((s[0], 1)) * np.eye(s[1])[0],
+        "huge": lambda s: draw.standard_normal(s) * 10.0 ** draw.integers(-30, 30, s[1]),
+    }[kind]((rows, network.n_inputs))
+    y = network(draw.standard_normal(network.filter_size), X)
+    y[draw.random(rows) < 0.3] += 3.0
+    try:
+        solution = nt.solve(network, X, y, intercept=intercept)
+    except nt.InputError as error:
+        assert "more rows" in str(error)
+        return
+    outputs = solution.predict(X)
+    assert np.isfinite(solution.weights).all()
+    assert np.isfinite(outputs).all()
+    assert np.median(np.abs(outputs - y)) <= 3.0 * np.median(np.abs(y)) + 3.0
