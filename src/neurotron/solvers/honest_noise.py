@@ -29,7 +29,7 @@ __all__ = [
     "two_halves",
 ]
 
-ROUNDS = 200
+ROUNDS, EVALUATIONS = 200, 250
 SKEWS = (1.0, 1.5, 1.0 / 1.5)
 """Where fits of skewed noise start: the upper half is this much wider than the middle."""
 SETTLED = 1e-5
@@ -229,6 +229,6 @@ def _maximum(
         jac=True,
         method="L-BFGS-B",
         bounds=[(None, None)] * len(free) + bounds,
-        options={"maxiter": ROUNDS},
+        options={"maxfun": EVALUATIONS, "ftol": 1e-8},
     )
     return -float(found.fun)

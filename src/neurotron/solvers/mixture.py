@@ -33,19 +33,19 @@ __all__ = ["Found", "hidden_attack"]
 
 MARGIN: dict[Kind, float] = {"one side": 2.0, "both sides": 10.0, "another model": 10.0}
 """By how much the log-evidence of an attack must exceed that of every kind of honest noise."""
-LEAST_ROWS, ROWS_PER_WEIGHT = 150, 8
+LEAST_ROWS, ROWS_PER_WEIGHT = 150, 15
 """With fewer rows the two laws cannot be told apart."""
 SAMPLE = 2_000
 """Rows that decide whether there is an attack, if there are more; then all rows are fitted."""
 FAR = 10.0
 """Rows beyond this many honest standard deviations are rejected before."""
-SHARES = (0.03, 0.47)
-"""Shares of tampered rows that are believed."""
+SHARES = (0.15, 0.47)
+"""Shares of tampered rows that are believed: fewer do little harm, and look like a skewed tail."""
 TIES = 0.05
 """Honest noise is not continuous if a larger share of the labels has one value, such as zero."""
 UNRELATED = 1e-3
 """Smallest p-value of the hypothesis that the inputs do not say which rows are tampered with."""
-SCREENING, ROUNDS = 30, 500
+SCREENING, ROUNDS = 20, 300
 """Most rounds of EM from every start, and from the best one."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -15,8 +15,10 @@ __all__ = ["Fit", "Kind", "Mixture", "Shifted", "TwoModels", "em", "seen", "weig
 
 Kind: TypeAlias = Literal["one side", "both sides", "another model"]
 
-SETTLED = 1e-6
+SETTLED = 1e-5
 """The gain of log-likelihood in a round at which EM ends."""
+RIDGE = 1e-12
+"""Added to normal equations, so that they can always be solved."""
 THIN = 0.2
 """Least spread of the labels of another model, in standard deviations of the honest noise."""
 
@@ -145,8 +147,10 @@ def _inside(share: float) -> float:
 
 def weighted(data: Regression, belief: Array) -> tuple[Array, float]:
     """Return the weights that fit some of the rows, and their mean squared residual × share."""
-    part = Regression.of(data.rows, data.labels, data.counts * belief)
-    weights = part.fitted(part.labels)
+    chosen = data.rows * (data.counts * belief)[:, None]
+    moment = chosen.T @ data.rows
+    moment[np.diag_indices_from(moment)] += RIDGE * np.trace(moment)
+    weights = cast(Array, np.linalg.solve(moment, data.labels @ chosen))
     return weights, data.mean(belief * data.residuals(weights) ** 2)
 
 
