@@ -2,6 +2,6 @@
 
 from neurotron.solvers.proof import Proof
 from neurotron.solvers.solution import Solution
-from neurotron.solvers.solve import solve
+from neurotron.solvers.solver import solve
 
 __all__ = ["Proof", "Solution", "solve"]

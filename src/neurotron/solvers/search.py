@@ -39,6 +39,8 @@ ROWS_TO_PEEL = 6
 """Rows for each weight that peeling needs."""
 FITS = 1e-9
 """Residuals up to this part of the typical label count as none during the search."""
+MOST_LOSS = 1e3
+"""Largest term of the loss, where typical labels and inputs are 1."""
 SAME = 1e-3
 """Filters whose relative distance is smaller are the same."""
 
@@ -85,8 +87,11 @@ def search(rows: Linearized, shared: int, draw: np.random.Generator) -> Found:
 
 
 def loss(rows: Linearized, residuals: Array) -> float:
-    """Return the mean of √(|residual| / ‖x‖), by which filters are compared."""
-    return mean(np.sqrt(np.abs(residuals) / rows.norms), rows.counts)
+    """Return the mean of √(|residual| / ‖x‖), by which filters are compared.
+
+    A term is at most `MOST_LOSS`, so that wild labels do not drown the others.
+    """
+    return mean(np.minimum(np.sqrt(np.abs(residuals) / rows.norms), MOST_LOSS), rows.counts)
 
 
 def descend(rows: Linearized, point: Array) -> Array:
