@@ -114,7 +114,7 @@ def test_units_and_repeated_columns_play_no_part():
 
 def test_it_says_what_it_assumed():
     X, y, _ = attacked(1, 600, lambda draw, X, y: y + 4.0)
-    text = found_in(X, y).assumed
+    text = found_in(X, y).assumed()
     assert "one side by about 4" in text
     assert "About 30 %" in text
     assert "honest group" in text

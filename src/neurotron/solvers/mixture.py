@@ -29,14 +29,14 @@ from neurotron.solvers.honest_noise import (
 )
 from neurotron.solvers.two_laws import Fit, Kind, Mixture, Shifted, TwoModels, em, seen, weighted
 
-__all__ = ["Found", "hidden_attack"]
+__all__ = ["HiddenAttack", "hidden_attack"]
 
 MARGIN: dict[Kind, float] = {"one side": 2.0, "both sides": 10.0, "another model": 10.0}
 """By how much the log-evidence of an attack must exceed that of every kind of honest noise."""
 LEAST_ROWS, ROWS_PER_WEIGHT = 150, 15
 """With fewer rows the two laws cannot be told apart."""
-SAMPLE = 2_000
-"""Rows that decide whether there is an attack, if there are more; then all rows are fitted."""
+SAMPLE, REFINED = 2_000, 100_000
+"""Most rows that decide whether there is an attack, and that are fitted if there is one."""
 FAR = 10.0
 """Rows beyond this many honest standard deviations are rejected before."""
 SHARES = (0.15, 0.47)
@@ -45,12 +45,12 @@ TIES = 0.05
 """Honest noise is not continuous if a larger share of the labels has one value, such as zero."""
 UNRELATED = 1e-3
 """Smallest p-value of the hypothesis that the inputs do not say which rows are tampered with."""
-SCREENING, ROUNDS = 20, 300
-"""Most rounds of EM from every start, and from the best one."""
+SCREENING, ROUNDS, REFINING = 20, 300, 50
+"""Most rounds of EM from every start, from the best one, and with all rows."""
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class HiddenAttack:
     """An attack that hides in the noise, and the weights of the honest rows.
 
     Attributes
@@ -82,12 +82,11 @@ class Found:
         """The share of labels that were tampered with."""
         return float(self.tampered.mean())
 
-    @property
-    def assumed(self) -> str:
-        """What has to be true for the weights to be right."""
+    def assumed(self, unit: float = 1.0) -> str:
+        """Return what has to be true for the weights to be right; `unit` is that of the labels."""
         how = {
-            "one side": f"shifted to one side by about {self.shift:.2g}",
-            "both sides": f"shifted up or down by about {self.shift:.2g}",
+            "one side": f"shifted to one side by about {unit * self.shift:.2g}",
+            "both sides": f"shifted up or down by about {unit * self.shift:.2g}",
             "another model": "those of another linear model",
         }[self.kind]
         return (
@@ -99,7 +98,7 @@ class Found:
 
 def hidden_attack(
     rows: Array, labels: Array, counts: Array | None, weights: Array, noise: float
-) -> Found | None:
+) -> HiddenAttack | None:
     """Return the attack that hides in the noise of a linear regression, if there clearly is one.
 
     Parameters
@@ -113,17 +112,17 @@ def hidden_attack(
 
     Returns
     -------
-    Found or None
+    HiddenAttack or None
         None if honest noise explains the labels about as well, or if the labels cannot decide:
         with too few rows, with exact labels, or if many labels are equal.
     """
     near = np.abs(labels - rows @ weights) <= FAR * noise
     if counts is not None:
         near &= counts > 0.0
-    used = np.flatnonzero(near)
+    used = _sample(np.flatnonzero(near), REFINED)
     if noise <= 0.0 or len(used) < max(LEAST_ROWS, ROWS_PER_WEIGHT * rows.shape[1]):
         return None
-    chosen = _sample(used)
+    chosen = _sample(used, SAMPLE)
     if _most_equal(labels[chosen]) > TIES * len(chosen):
         return None
     back = _whitening(rows[used])
@@ -140,10 +139,10 @@ def hidden_attack(
     if margin < MARGIN[fit.mixture.kind] or not _is_plausible(decided, fit):
         return None
     if len(chosen) < len(used):
-        fit = em(part(used), fit.mixture, ROUNDS)
+        fit = em(part(used), fit.mixture, REFINING)
     tampered = 1.0 - seen(Regression.of(white, residuals, None), fit.mixture).beliefs[0]
     tampered[np.abs(residuals) > FAR * noise] = 1.0
-    return Found(
+    return HiddenAttack(
         weights=_check.freeze(weights + back @ fit.mixture.weights),
         noise=fit.mixture.noise,
         kind=fit.mixture.kind,
@@ -153,10 +152,10 @@ def hidden_attack(
     )
 
 
-def _sample(used: Index) -> Index:
-    if len(used) <= SAMPLE:
-        return used
-    return np.sort(np.random.default_rng(0).choice(used, SAMPLE, replace=False))
+def _sample(rows: Index, most: int) -> Index:
+    if len(rows) <= most:
+        return rows
+    return np.sort(np.random.default_rng(0).choice(rows, most, replace=False))
 
 
 def _most_equal(labels: Array) -> int:
