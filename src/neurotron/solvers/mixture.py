@@ -47,6 +47,8 @@ UNRELATED = 1e-3
 """Smallest p-value of the hypothesis that the inputs do not say which rows are tampered with."""
 SCREENING, ROUNDS, REFINING = 20, 300, 50
 """Most rounds of EM from every start, from the best one, and with all rows."""
+PROMISING = 5.0
+"""Log-evidence that the best start may lack to normal noise, since later rounds may add it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +137,8 @@ def hidden_attack(
 
     decided = part(chosen)
     fit = _best_attack(decided)
+    if fit is None:
+        return None
     margin = _margin(decided, fit)
     if margin < MARGIN[fit.mixture.kind] or not _is_plausible(decided, fit):
         return None
@@ -175,13 +179,18 @@ def _starts(data: Regression) -> tuple[Array, Array]:
     return data.fitted(data.labels), np.zeros(data.size)
 
 
-def _best_attack(data: Regression) -> Fit:
-    """Return the mixture with the largest evidence, after EM from several starts."""
-    best = (
+def _best_attack(data: Regression) -> Fit | None:
+    """Return the mixture with the largest evidence, after EM from several starts.
+
+    None comes near the evidence of normal noise in most tables without an attack.
+    """
+    least = normal_noise(data) - PROMISING
+    fits = [
         max((em(data, start, SCREENING) for start in starts), key=lambda fit: fit.likelihood)
         for starts in (_shifted(data, (1.0,)), _shifted(data, (1.0, -1.0)), _two_models(data))
-    )
-    return max((_majority(data, fit.mixture) for fit in best), key=lambda fit: fit.evidence)
+    ]
+    ends = [_majority(data, fit.mixture) for fit in fits if fit.evidence >= least]
+    return max(ends, key=lambda fit: fit.evidence) if ends else None
 
 
 def _majority(data: Regression, mixture: Mixture) -> Fit:
