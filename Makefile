@@ -48,6 +48,7 @@ bench: $(READY)
 	mkdir -p $(BENCH)
 	$(BIN)/pytest benchmarks -p benchmark --benchmark-json=$(BENCH)/timings.json \
 		--benchmark-columns=min,median,max,rounds
+	$(BIN)/python -m benchmarks.solver
 	$(BIN)/python -m benchmarks $(BENCH)/timings.json
 
 clean:

@@ -252,14 +252,16 @@ def read_timings(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     return seconds, {"commit": commit["id"][:7] + changed, **content["machine_info"]}
 
 
-def write(folder: Path, rows: list[Row], foot: str) -> None:
+def write(
+    folder: Path, rows: list[Row], foot: str, name: str = "benchmarks", title: str = TITLE
+) -> None:
     """Write the table as CSV, with its foot as a comment, and what is rendered from it."""
     folder.mkdir(parents=True, exist_ok=True)
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerows([Row._fields, *rows])
-    (folder / "benchmarks.csv").write_text(f"{text.getvalue()}# {foot}\n")
-    (folder / "benchmarks.md").write_text(render(rows, foot))
+    (folder / f"{name}.csv").write_text(f"{text.getvalue()}# {foot}\n")
+    (folder / f"{name}.md").write_text(render(rows, foot, title))
 
 
 def read(path: Path) -> tuple[list[Row], str]:
@@ -268,9 +270,9 @@ def read(path: Path) -> tuple[list[Row], str]:
     return [Row(**row) for row in csv.DictReader(lines)], foot.removeprefix("# ")
 
 
-def render(rows: list[Row], foot: str) -> str:
+def render(rows: list[Row], foot: str, title: str = TITLE) -> str:
     """Return the table as Markdown."""
-    return "\n".join([f"# {TITLE}", "", *lines(rows), "", foot, ""])
+    return "\n".join([f"# {title}", "", *lines(rows), "", foot, ""])
 
 
 def lines(rows: list[Row]) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks import commands, growth, memory, page, parts, table, vectors
+from benchmarks import commands, growth, memory, page, parts, solver, table, vectors
 from benchmarks.peer import Learner, ThriftyLearner
 from benchmarks.workloads import FOUR_LAWS, OUTER, PAPER, STUDY
 
@@ -331,8 +331,25 @@ def test_the_page_has_the_stored_numbers():
     assert {name: tuple(curve) for name, curve in curves.items()} == growth.GRIDS
     text = page.PAGE.read_text()
     places = {match[2] for match in page.PLACE.finditer(text)}
-    assert places == {*table.GROUPS, "growth", "origin"}
+    assert places == {*table.GROUPS, "growth", "origin", "solver"}
     assert page.filled(text, *table.read(STORE / "benchmarks.csv"), curves) == text
+
+
+def test_the_solver_meets_its_bars_in_the_stored_table():
+    rows, foot = table.read(STORE / "solver.csv")
+    assert (STORE / "solver.md").read_text() == table.render(rows, foot, solver.TITLE)
+    assert [one.what.removesuffix(", CPU seconds") for one in rows[: len(solver.BARS)]] == [
+        *solver.BARS
+    ]
+    assert {one.met for one in rows} == {"yes", ""}
+
+
+def test_the_solver_is_timed_and_its_growth_is_fitted(monkeypatch):
+    monkeypatch.setattr(solver, "BARS", {"small": (solver.GRIDS["rows N"][125], 1e-9)})
+    monkeypatch.setattr(solver, "GRIDS", {"rows N": dict(list(solver.GRIDS["rows N"].items())[:2])})
+    bar, slope = solver.compute(*solver.measure(rounds=1))
+    assert bar.met == "no"
+    assert "125 … 250" in slope.what
 
 
 def test_what_the_readme_says_of_speed_is_so_in_the_stored_table():

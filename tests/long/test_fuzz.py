@@ -257,7 +257,12 @@ def good_calls(folder):
         "poison.impostor": (
             lambda X, model: nt.poison(X, np.ones(6), nt.attacks.Impostor(), model=model),
             {"X": rows, "model": (gate, np.ones(3))}),
+        "Solution.predict": (nt.solve(gate, rows, np.ones(6)).predict, {"X": rows}),
         "simulate": (nt.simulate, simulated),
+        "solve": (
+            nt.solve,
+            {"network": gate, "X": rows, "y": np.ones(6), "sample_weight": np.ones(6),
+             "intercept": False, "seed": 0}),
         "simulation.iterate": (lambda **options: list(nt.simulation.iterate(**options)), simulated),
         "attacks.Attack.spending": (
             lambda problem, bound, share, seed: nt.attacks.LargeNorm.spending(
@@ -363,8 +368,8 @@ NOT_CALLED = {
     # records that the package itself makes, of plain values
     "Assumption", "Batch", "Certificate", "Chart", "Claim", "EvenMoments", "Failure",
     "Finding", "Folder", "Interval", "Judgement", "Line", "Panel", "Plan", "Progress", "Purpose",
-    "Query", "Records", "Recursion", "Report", "Results", "Run", "SharpConstants", "Stream",
-    "Theorem1", "TrainingCertificate", "Trajectories", "Unit",
+    "Proof", "Query", "Records", "Recursion", "Report", "Results", "Run", "SharpConstants",
+    "Solution", "Stream", "Theorem1", "TrainingCertificate", "Trajectories", "Unit",
     "Setting", "Study", "Sweep",  # pydantic's: `complete` checks them, with our words
 }  # fmt: skip
 
@@ -396,7 +401,8 @@ def wrong_calls(calls, rng, count):
 def test_every_public_callable_is_called(calls):
     packages = [
         nt, nt.attacks, nt.claims, nt.data, nt.figures, nt.guarantees, nt.laws, nt.networks,
-        nt.networks.sensing, nt.results, nt.simulation, nt.studies, nt.theory, nt.trainers,
+        nt.networks.sensing, nt.results, nt.simulation, nt.solvers, nt.studies, nt.theory,
+        nt.trainers,
     ]  # fmt: skip
     public = {
         name for package in packages for name in package.__all__

@@ -1,19 +1,55 @@
-"""What rows prove about a filter, if honest labels are exact."""
+"""The proof on the rows: how many rows may be tampered with before a filter could be wrong.
+
+If honest labels are exact, a filter ŵ that is not w* explains two kinds of rows only: tampered
+ones, and honest ones on which ŵ and w* have the same output. How many of the second kind there can
+be is known. So a filter that explains more rows than that, plus the tampered ones, is w*. The
+theorem and its proof are in docs/theory.md, section (i).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+import numpy.typing as npt
+
+from neurotron import _check
 from neurotron._types import Array, Mask
 from neurotron.networks import FilterNetwork
+from neurotron.solvers.coincidence import coincidences
+from neurotron.solvers.position import (
+    HARD,
+    LIGHT,
+    fullest_hyperplane,
+    group_sizes,
+    most_in_groups,
+    structure,
+)
 
 __all__ = ["Proof", "prove"]
+
+MOST_OUTPUTS = 3e8
+SMALL = 1e-6
 
 
 @dataclass(frozen=True)
 class Proof:
-    """Up to how many tampered rows a filter is the true one."""
+    """What the rows prove about a filter, if honest labels are exact.
+
+    Parameters
+    ----------
+    tampered
+        The filter is w* if at most so many rows have been tampered with. It is −1 if nothing is
+        proved, even if no row has been.
+    shared
+        The most rows that another filter shares with this one, of those that count.
+    kind
+        "proved" if no other filter shares more rows; "measured" if `shared` is the largest number
+        that was found, so that `tampered` is an estimate; "none" if nothing is proved.
+    reason
+        Why, in a sentence.
+    """
 
     tampered: int
     shared: int
@@ -26,9 +62,156 @@ class Proof:
 
 
 def prove(
-    network: FilterNetwork, X: Array, weights: Array, explained: Mask, *, intercept: bool = False
+    network: FilterNetwork,
+    X: npt.ArrayLike,
+    weights: npt.ArrayLike,
+    explained: npt.ArrayLike,
+    *,
+    intercept: bool = False,
 ) -> Proof:
-    """Return what the explained rows prove."""
-    shared = network.filter_size - 1 + intercept if network.leak == 1.0 else network.filter_size
-    informative = network.gradient(weights, X).any(axis=1) | intercept
-    return Proof(max(int((explained & informative).sum()) - 1 - shared, 0), shared, "proved", "")
+    """Return how many tampered rows the proof of a filter allows.
+
+    Parameters
+    ----------
+    network
+        The network.
+    X
+        All rows of inputs, (N, n).
+    weights
+        The filter, (r,).
+    explained
+        Which rows have the label that the filter gives them, up to rounding, (N,). Rows that are
+        not to count, such as those of sample weight 0, may be left out.
+    intercept
+        Whether an intercept was fitted, too. Only networks of leak 1 have a proof with one.
+
+    Examples
+    --------
+    >>> import neurotron as nt
+    >>> X = np.random.default_rng(0).standard_normal((40, 3))
+    >>> prove(nt.networks.linear(3), X, [1.0, 2.0, 3.0], np.ones(40)).tampered
+    37
+    """
+    x = _check.array("X", X, ("N", network.n_inputs))
+    w = _check.array("weights", weights, (network.filter_size,))
+    mask = _check.array("explained", explained, (len(x),)) > 0.0
+    if network.leak == 1.0:
+        return _prove_linear(network, x, w, mask, intercept)
+    if intercept:
+        return _nothing("a network that is not linear has no proof with an intercept")
+    if network.width == 1:
+        return _prove_linear(network, x, w, mask & _is_on(network, network(w, x)), False)
+    return _prove_patterns(network, x, w, mask)
+
+
+def _prove_linear(network: FilterNetwork, x: Array, w: Array, mask: Mask, intercept: bool) -> Proof:
+    """Two filters share the rows in a hyperplane; the same holds for the active rows of a gate."""
+    seen = x @ network.mean_gate.T
+    if intercept:
+        seen = np.hstack([seen, np.ones((len(x), 1))])
+    seen = seen[mask & _nonzero(seen)]
+    p = seen.shape[1]
+    if _rank(seen) < p:
+        return _nothing("the rows explained do not determine a filter")
+    shared = most_in_groups(group_sizes(seen), p - 1)
+    found = structure(x, intercept)
+    most, complete = fullest_hyperplane(seen, HARD if found else LIGHT)
+    if most > shared and not found:
+        found = "many rows lie in one hyperplane"
+        most, complete = fullest_hyperplane(seen, HARD)
+    shared = most if complete else max(most, shared)
+    return _conclude(len(seen), shared, "" if complete else found)
+
+
+def _prove_patterns(network: FilterNetwork, x: Array, w: Array, mask: Mask) -> Proof:
+    """Another filter may have other patterns, and share one row more than a linear one."""
+    found = structure(x, False)
+    if found:
+        return _nothing(f"{found}, and only linear networks and single gates are proved then")
+    gradient, coefficients = _seen(network, x, w)
+    size = np.linalg.norm(coefficients, axis=1)
+    counts = mask & _nonzero(gradient) & (size > SMALL * np.abs(network.share).sum())
+    where = np.flatnonzero(counts & _is_on(network, gradient @ w))
+    if not w.any() or not where.size:
+        return _nothing("all gates are off on all rows explained")
+    others = coincidences(network, w, coefficients[where])
+    where = where[~others.lost]
+    gradient, rows = gradient[where], x[where]
+    if _rank(gradient) < network.filter_size:
+        return _nothing("the rows explained, and not inactive, do not determine a filter")
+    shared = most_in_groups(group_sizes(rows), network.filter_size)
+    most, _ = fullest_hyperplane(gradient, LIGHT)
+    if most >= shared:
+        return _nothing("the rows are not in general position: many gradients are in a hyperplane")
+    if len(others.filters) * len(rows) * network.width * network.filter_size > MOST_OUTPUTS:
+        return _nothing("too many filters might share a whole pattern with it")
+    shared = max(shared, _most_shared(network, w, others.filters, rows))
+    return _conclude(len(rows), shared, others.undecided)
+
+
+def _conclude(rows: int, shared: int, doubt: str) -> Proof:
+    text = f"another filter shares at most {shared} of the {rows} rows that count"
+    if rows <= shared:
+        return _nothing(f"{text}, so the filter could be wrong even if no row was tampered with")
+    if doubt:
+        text = (
+            f"the most rows found that another filter shares are {shared} of the {rows} that "
+            f"count; this is an estimate, because {doubt}"
+        )
+    return Proof(rows - 1 - shared, shared, "measured" if doubt else "proved", text)
+
+
+def _nothing(reason: str) -> Proof:
+    return Proof(-1, 0, "none", reason)
+
+
+def _is_on(network: FilterNetwork, outputs: Array) -> Mask:
+    """Whether the output is not that of a filter all of whose gates are off, up to rounding."""
+    if network.leak > SMALL:
+        return np.ones(len(outputs), np.bool_)
+    size = np.abs(outputs)
+    level = np.median(size[size > 0.0]) if size.any() else 1.0
+    return np.asarray(size > SMALL * level)
+
+
+def _seen(network: FilterNetwork, x: Array, w: Array) -> tuple[Array, Array]:
+    """Return the gradients and the coefficients of Ā_S in the basis, a block of rows at a time."""
+    block = max(1, 4_000_000 // (len(network.basis) * network.filter_size))
+    gradients, coefficients = [], []
+    for start in range(0, len(x), block):
+        projected = network.project(x[start : start + block])
+        _, parts = network.respond((projected @ w)[:, :, None])
+        gradients.append(np.einsum("bl,blr->br", parts[:, :, 0], projected))
+        coefficients.append(parts[:, :, 0])
+    return np.concatenate(gradients), np.concatenate(coefficients)
+
+
+def _nonzero(rows: Array) -> Mask:
+    size = np.abs(rows).max(axis=1)
+    return np.asarray(size > 1e-12 * size.max())
+
+
+def _rank(rows: Array) -> int:
+    """Return the rank; the first rows mostly have it."""
+    size = np.abs(rows).max(axis=0, initial=0.0)
+    scaled = rows / np.where(size > 0.0, size, 1.0)
+    few = scaled[: 3 * rows.shape[1]]
+    rank = int(np.linalg.matrix_rank(few, rtol=1e-10)) if len(few) else 0
+    if rank == rows.shape[1] or len(few) == len(rows):
+        return rank
+    return int(np.linalg.matrix_rank(scaled, rtol=1e-10))
+
+
+def _most_shared(network: FilterNetwork, w: Array, filters: Array, rows: Array) -> int:
+    """Return how many of the rows the best of the filters shares with `w`."""
+    if not len(filters):
+        return 0
+    total = np.zeros(len(filters), np.intp)
+    block = max(1, 4_000_000 // (len(filters) * (len(network.basis) + network.width)))
+    level = np.median(np.abs(network(w, rows[:1000])))
+    for start in range(0, len(rows), block):
+        part = rows[start : start + block]
+        own = network(w, part)[:, None]
+        gap = np.abs(network(filters, part) - own)
+        total += np.count_nonzero(gap <= 1e-8 * (np.abs(own) + level), axis=0)
+    return int(total.max())

@@ -72,7 +72,10 @@ class Solution(Pickled):
 
     @property
     def proven_against(self) -> int:
-        """The number of tampered rows up to which this is the true filter, if labels are exact."""
+        """The number of tampered rows up to which this is the true filter, if labels are exact.
+
+        It is −1 if nothing is proved, even if no label was tampered with.
+        """
         return self.proof.tampered
 
     @property
@@ -92,21 +95,26 @@ class Solution(Pickled):
         explained = int(self.explained.sum())
         parts = [f"A filter of {_many(len(self.weights), 'weight')} from {_many(rows, 'row')}."]
         if self.noise == 0.0:
-            parts.append(f"It gives {_share(explained, rows)} of the labels exactly.")
+            parts.append(f"It gives {_share(explained, rows, 'labels')} exactly.")
         else:
             parts.append(
                 f"The honest noise has a standard deviation of about {self.noise:.3g}; "
-                f"{_share(rejected, rows)} of the rows are rejected, because their labels are "
-                "more than 4.7 standard deviations off."
+                f"{_share(rejected, rows, 'rows')} are rejected, because their labels are more "
+                "than 4.7 standard deviations off. There is no proof on the rows, which needs "
+                "honest labels that are exact."
             )
-        if self.proven_against > 0:
+        if self.proven_against >= 0:
             parts.append(
                 "If honest labels are exact, this is the true filter as long as at most "
-                f"{_share(self.proven_against, rows)} of the labels were tampered with "
+                f"{_share(self.proven_against, rows, 'labels')} were tampered with "
                 f"({self.proof.kind}: {self.proof.reason})."
             )
-        else:
+        elif self.noise == 0.0:
             parts.append(f"The rows prove nothing about it: {self.proof.reason}.")
+        if 2 * rejected > rows:
+            parts.append(
+                "More than half of the rows are rejected, so the filter may be the attacker's."
+            )
         parts.append(f"The search tried {_many(self.starts, 'start')}: {self.stopped}.")
         return " ".join(parts)
 
@@ -124,8 +132,8 @@ class Solution(Pickled):
         facts = {
             "weights": f"{len(self.weights)}, of norm {np.linalg.norm(self.weights):.4g}",
             "honest noise": f"{self.noise:.3g}",
-            "rows rejected": _share(int(self.rejected.sum()), len(self.rejected)),
-            "proven against": f"{self.proven_against:,} tampered rows",
+            "rejected": _share(int(self.rejected.sum()), len(self.rejected), "rows"),
+            "proven against": f"{max(self.proven_against, 0):,} tampered rows",
         }
         return card("Solution", facts, note=self.statement)
 
@@ -154,6 +162,6 @@ def _many(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def _share(count: int, total: int) -> str:
-    """Return a count with its share, as in "120 of 300 (40 %)"."""
-    return f"{count:,} of {total:,} ({100.0 * count / total:.3g} %)"
+def _share(count: int, total: int, what: str) -> str:
+    """Return a count with its share, as in "120 of 300 rows (40 %)"."""
+    return f"{count:,} of {total:,} {what} ({100.0 * count / total:.3g} %)"

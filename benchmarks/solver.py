@@ -1,0 +1,136 @@
+"""What `nt.solve` costs: ``python -m benchmarks.solver`` measures it and keeps the table.
+
+All figures are CPU time of one call in a running process, with one thread of BLAS. The first call
+of every workload is not counted. The table goes to docs/evidence/solver.csv and into
+docs/performance.md.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+import neurotron as nt
+from benchmarks import growth, page, table
+from benchmarks.process import ROOT
+from benchmarks.workloads import QUICK
+from neurotron._environment import environment
+from neurotron._threads import one_blas_thread
+
+__all__ = ["BARS", "GRIDS", "NAME", "TITLE", "compute", "measure"]
+
+NAME, TITLE = "solver", "The solver (`python -m benchmarks.solver`)"
+ROUNDS = 5
+
+Rows = tuple[nt.FilterNetwork, np.ndarray, np.ndarray]
+Make = Callable[[], Rows]
+
+
+def rows_of(network: nt.FilterNetwork, rows: int, share: float, noise: float) -> Rows:
+    """Return normal inputs with the labels of a filter, a share of which is raised by 4."""
+    draw = np.random.default_rng(0)
+    X = draw.standard_normal((rows, network.n_inputs))
+    y = network(draw.standard_normal(network.filter_size), X) + noise * draw.standard_normal(rows)
+    return network, X, y + 4.0 * (draw.random(rows) < share)
+
+
+def _linear(n: int) -> nt.FilterNetwork:
+    return nt.networks.linear(n)
+
+
+def _symmetric(r: int) -> nt.FilterNetwork:
+    return nt.networks.symmetric(4 * r, r, 10, seed=1)
+
+
+BARS: dict[str, tuple[Make, float | None]] = {
+    "500 rows, 100 weights, ten gates, 30 % tampered": (
+        partial(rows_of, _symmetric(100), 500, 0.3, 0.0), 0.2),
+    "500 rows, 100 weights, linear, 30 % tampered": (
+        partial(rows_of, _linear(100), 500, 0.3, 0.0), 0.2),
+    "50,000 rows, 20 weights, linear, 30 % tampered": (
+        partial(rows_of, _linear(20), 50_000, 0.3, 0.0), 1.0),
+    "50,000 rows, 20 weights, linear, 30 % tampered, noise": (
+        partial(rows_of, _linear(20), 50_000, 0.3, 0.1), 1.0),
+    "300 rows, the paper's network, 40 % tampered": (
+        partial(rows_of, _symmetric(25), 300, 0.4, 0.0), None),
+    "500 rows, the paper's network, 40 % tampered, noise": (
+        partial(rows_of, _symmetric(25), 500, 0.4, 0.1), None),
+    "1,000,000 rows, 20 weights, linear, 30 % tampered, noise": (
+        partial(rows_of, _linear(20), 1_000_000, 0.3, 0.1), None),
+}  # fmt: skip
+"""What is solved, and how many seconds of CPU it may take."""
+
+GRIDS: dict[str, dict[int, Make]] = {
+    "rows N": {
+        rows: partial(rows_of, _symmetric(25), rows, 0.3, 0.0)
+        for rows in (125, 250, 500, 1000, 2000, 4000)
+    },
+    "rows N, linear": {
+        rows: partial(rows_of, _linear(20), rows, 0.3, 0.0)
+        for rows in (1000, 4000, 16_000, 64_000, 256_000)
+    },
+    "weights r, with 20 rows for each": {
+        r: partial(rows_of, _symmetric(r), 20 * r, 0.3, 0.0) for r in (5, 10, 20, 40, 80, 160)
+    },
+}
+"""Sizes that grow: the others are those of the paper's network, or of 20 weights if linear."""
+
+
+def seconds(make: Make) -> float:
+    """Return the CPU time of solving a table."""
+    network, X, y = make()
+    began = time.process_time()
+    nt.solve(network, X, y)
+    return time.process_time() - began
+
+
+def measure(rounds: int = ROUNDS) -> tuple[table.Rounds, growth.Curves]:
+    """Return the seconds of every workload, and the curves in milliseconds."""
+    with one_blas_thread():
+        bars = {name: _rounds(make, rounds) for name, (make, _) in BARS.items()}
+        curves = {
+            name: {value: 1e3 * _rounds(make, rounds) for value, make in grid.items()}
+            for name, grid in GRIDS.items()
+        }
+    return bars, curves
+
+
+def _rounds(make: Make, rounds: int) -> np.ndarray:
+    seconds(make)
+    return np.array([seconds(make) for _ in range(rounds)])
+
+
+def compute(bars: table.Rounds, curves: growth.Curves) -> list[table.Row]:
+    """Return the rows of the table."""
+    rows = []
+    for name, (_, most) in BARS.items():
+        what = f"{name}, CPU seconds"
+        found = table.plain(what, bars[name])
+        rows.append(found if most is None else table.at_most(what, bars[name], most, most))
+    for name, curve in curves.items():
+        what = f"slope of the time against {name} ({min(curve):,} … {max(curve):,})"
+        rows.append(table.plain(what, growth.slopes(curve).all))
+    return [row._replace(group=NAME) for row in rows]
+
+
+def main() -> None:
+    """Measure, keep, print; fail if a bar is missed."""
+    if QUICK:
+        print(table.render(compute(*measure(1)), "A rehearsal that keeps nothing.", TITLE))
+        return
+    rows = compute(*measure())
+    where = ", ".join(f"{name} {value}" for name, value in environment().items())
+    foot = f"CPU time of one call, {ROUNDS} rounds. From {where}."
+    table.write(ROOT / "docs" / "evidence", rows, foot, NAME, TITLE)
+    page.main()
+    print(table.render(rows, foot, TITLE))
+    if missed := [row.what for row in rows if row.met == "no"]:
+        sys.exit(f"above the bar: {'; '.join(missed)}")
+
+
+if __name__ == "__main__":
+    main()
