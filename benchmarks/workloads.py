@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -22,7 +23,7 @@ __all__ = [
 QUICK = bool(os.environ.get("BENCHMARKS_QUICK"))
 """Whether this is a rehearsal: everything runs, but so briefly that its numbers mean nothing."""
 
-PAPER = studies.read("paper")
+PAPER = cast(studies.Study, studies.read("paper"))
 ATTACK = "alternating-sign"
 TRANSCRIBED = ("neuro-tron", "sgd")
 """The algorithms that the transcription has."""

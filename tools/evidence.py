@@ -25,8 +25,12 @@ import neurotron as nt
 from neurotron.claims import CLAIMS, Finding, Judgement
 from neurotron.results import files
 from neurotron.results.compact import compact_csv
+from neurotron.results.fits import Fits
+from neurotron.results.loading import load
 from neurotron.results.manifest import study_hash
+from neurotron.results.needed import compact_fits_csv, needed
 from neurotron.results.tables import Results
+from neurotron.studies.fit import fit
 from neurotron.studies.unit import train
 from neurotron.studies.work import fingerprint
 
@@ -35,7 +39,7 @@ STORE = ROOT / "docs" / "evidence"
 VERDICTS = STORE / "verdicts.json"
 STUDIES = (
     "paper", "mirror", "recovery", "sharpness", "heavy-tails", "frontier", "defence", "constants",
-    "networks", "correlated", "half-space", "limits",
+    "networks", "correlated", "half-space", "limits", "rows",
 )  # fmt: skip
 OTHER_SEEDS = {"paper": (1, 2, 3, 4), "mirror": (1, 2, 3, 4)}
 """Studies whose verdicts are also kept with other seeds."""
@@ -43,10 +47,11 @@ OTHER_SEEDS = {"paper": (1, 2, 3, 4), "mirror": (1, 2, 3, 4)}
 Entry = dict[str, Any]
 
 
-def computed(name: str, seed: int = 0) -> Results:
+def computed(name: str, seed: int = 0) -> Results | Fits:
     """Return the results of a study, and compute what is missing."""
     study = nt.studies.read(name).model_copy(update={"seed": seed})
-    what = json.dumps([study.identity(), fingerprint(train)], sort_keys=True)
+    function = fit if isinstance(study, nt.studies.RowsStudy) else train
+    what = json.dumps([study.identity(), fingerprint(function)], sort_keys=True)
     key = hashlib.sha256(what.encode()).hexdigest()[:16]
     folder = ROOT / "out" / "evidence" / f"{name}-seed-{seed}-{key}"
     report = nt.studies.run(study, folder)
@@ -54,18 +59,23 @@ def computed(name: str, seed: int = 0) -> Results:
         raise KeyboardInterrupt
     if report.failures:
         sys.exit(f"{name}: {len(report.failures)} units failed, see {folder / 'runs.jsonl'}")
-    return nt.load_results(folder)
+    return load(folder)
 
 
-def entry_of(results: Results) -> Entry:
+def entry_of(results: Results | Fits) -> Entry:
     """Return what verdicts.json stores about a study."""
     manifest = results.folder.manifest
-    return {
+    entry = {
         "study": manifest["study"],
         "environment": manifest["environment"],
         "replicates": max(results.replicates.values()),
         "claims": {one.claim.name: _judged(one) for one in nt.claims.evaluate(results)},
     }
+    if isinstance(results, Fits):
+        betas, rows = needed(results)
+        cells = [[results.titles[row.setting], row.attack, *row.cells] for row in rows]
+        entry["needed"] = {"betas": betas, "rows": cells}
+    return entry
 
 
 def _judged(one: Judgement) -> Entry:
@@ -128,8 +138,7 @@ def page(name: str, entry: Entry) -> str:
     parts = [
         f"# {study.title}",
         study.description.strip(),
-        f"Computed by `neurotron run {name}`, {entry['replicates']} replicates of every setting. "
-        f"The errors of every trainer are in [{name}.csv]({name}.csv).",
+        _origin(name, entry),
         _table(
             ("claim", "source", "verdict", "what was measured"),
             [
@@ -142,6 +151,7 @@ def page(name: str, entry: Entry) -> str:
                 for claim, one in entry["claims"].items()
             ],
         ),
+        *_needed(entry),
         *_other_seeds(entry),
         "## Every comparison\n\nEstimates, with 95 % intervals over replicates.",
     ]
@@ -156,6 +166,39 @@ def page(name: str, entry: Entry) -> str:
     origin = ", ".join(f"{key} {value}" for key, value in entry["environment"].items())
     parts.append(f"Study {entry['study']}; {origin}.")
     return "\n\n".join(parts) + "\n"
+
+
+def _origin(name: str, entry: Entry) -> str:
+    """Return how the numbers were computed, and where more of them are."""
+    link, replicates = f"[{name}.csv]({name}.csv)", entry["replicates"]
+    if "needed" not in entry:
+        return (
+            f"Computed by `neurotron run {name}`, {replicates} replicates of every setting. "
+            f"The errors of every trainer are in {link}."
+        )
+    few = [
+        f"{setting.replicates} of {setting.heading}"
+        for setting in nt.studies.read(name).settings
+        if isinstance(setting, nt.studies.RowsSetting) and setting.replicates is not None
+    ]
+    but = f", but {', '.join(few)}" if few else ""
+    return (
+        f"Computed by `neurotron run {name}`, {replicates} replicates of every setting{but}. The "
+        f"numbers of all solvers are in {link}."
+    )
+
+
+def _needed(entry: Entry) -> list[str]:
+    """Return the table of a study of rows: how many rows are enough."""
+    if "needed" not in entry:
+        return []
+    betas, rows = entry["needed"]["betas"], entry["needed"]["rows"]
+    return [
+        "## How many rows are enough\n\nThe smallest N/r (rows for each weight) from which on the "
+        "filter is found exactly in at least 95 % of the problems. A dash says that the largest "
+        "one was not enough.",
+        _table(("network", "attack", *(f"β = {beta:g}" for beta in betas)), [*map(tuple, rows)]),
+    ]
 
 
 def _range(found: Entry) -> str:
@@ -181,7 +224,7 @@ def _table(header: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
-def draw(name: str, results: Results) -> None:
+def draw(name: str, results: Results | Fits) -> None:
     """Draw the figures of a study that pages of docs or the README show."""
     from neurotron.figures.render_matplotlib import draw as drawn
     from neurotron.figures.render_matplotlib import encode
@@ -200,8 +243,13 @@ def collect(name: str) -> None:
     entry = entry_of(results)
     if name in OTHER_SEEDS:
         entry["other_seeds"] = {str(seed): _verdicts(name, seed) for seed in OTHER_SEEDS[name]}
-    keep(name, entry, compact_csv(results))
+    keep(name, entry, csv_of(results))
     draw(name, results)
+
+
+def csv_of(results: Results | Fits) -> str:
+    """Return the small table of a study."""
+    return compact_fits_csv(results) if isinstance(results, Fits) else compact_csv(results)
 
 
 def judge_again(name: str, folder: Path) -> None:
@@ -209,13 +257,13 @@ def judge_again(name: str, folder: Path) -> None:
 
     Verdicts with other seeds stay as they are.
     """
-    results = nt.load_results(folder)
+    results = load(folder)
     if results.folder.manifest["study"] != study_hash(nt.studies.read(name).identity()):
         sys.exit(f"{folder} has the results of another study than {name!r} of the catalog")
     entry = entry_of(results)
     if "other_seeds" in (before := stored().get(name, {})):
         entry["other_seeds"] = before["other_seeds"]
-    keep(name, entry, compact_csv(results))
+    keep(name, entry, csv_of(results))
 
 
 def _verdicts(name: str, seed: int) -> Entry:

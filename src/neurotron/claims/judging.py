@@ -7,32 +7,33 @@ import json
 from neurotron import _check, studies
 from neurotron.claims.catalog import CLAIMS, OF_ANY_STUDY
 from neurotron.claims.model import Judgement
+from neurotron.results.fits import Fits
 from neurotron.results.manifest import without_words
 from neurotron.results.sharing import once
 from neurotron.results.tables import Results
-from neurotron.studies.origin import study_of
+from neurotron.studies.origin import rows_study_of, study_of
 
 __all__ = ["departure", "evaluate", "write"]
 
 
-def evaluate(results: Results) -> list[Judgement]:
+def evaluate(results: Results | Fits) -> list[Judgement]:
     """Judge each claim that the study of these results names."""
-    study = study_of(_check.instance("results", results, Results))
+    study = _study_of(results)
     chosen = [CLAIMS[name] for name in study.claims]
     return [Judgement(claim, tuple(claim.check(results))) for claim in chosen]
 
 
-def departure(results: Results) -> str:
+def departure(results: Results | Fits) -> str:
     """Return a caveat if claims are judged by a study other than the catalog's, else "".
 
     The words, the seed and the number of replicates may differ, and some claims are for any study.
     """
-    return _departure(_check.instance("results", results, Results))
+    return _departure(results)
 
 
 @once
-def _departure(results: Results) -> str:
-    study = study_of(results)
+def _departure(results: Results | Fits) -> str:
+    study = _study_of(results)
     special = set(study.claims) - {claim.name for claim in OF_ANY_STUDY}
     if not special:
         return ""
@@ -47,14 +48,21 @@ def _departure(results: Results) -> str:
     )
 
 
-def _asked(study: studies.Study) -> object:
+def _asked(study: studies.Study | studies.RowsStudy) -> object:
     """Return what a study computes, without its words, its seed and its number of replicates."""
     return without_words(study.model_copy(update={"seed": 0}).identity())
 
 
-def write(results: Results, judgements: list[Judgement]) -> None:
+def _study_of(results: Results | Fits) -> studies.Study | studies.RowsStudy:
+    if isinstance(results, Fits):
+        return rows_study_of(results)
+    return study_of(_check.instance("results", results, Results))
+
+
+def write(results: Results | Fits, judgements: list[Judgement]) -> None:
     """Write the verdicts to claims.json in the folder of the results."""
-    _check.instance("results", results, Results)
+    if not isinstance(results, Fits):
+        _check.instance("results", results, Results)
     for i, judgement in enumerate(_check.instance("judgements", judgements, list)):
         _check.instance(f"judgements[{i}]", judgement, Judgement)
     content = {

@@ -6,13 +6,10 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from neurotron.claims.effects import Phrase, cases, described, spread
 from neurotron.results.summary import Interval
-
-if TYPE_CHECKING:
-    from neurotron.results.tables import Results
 
 __all__ = [
     "DOES_NOT_HOLD", "HOLDS", "MARKS", "NOT_TESTED", "ONLY_AS_PUBLISHED", "UNDECIDED", "VERDICTS",
@@ -122,8 +119,8 @@ class Claim:
     statement: str
     source: str
     """The place in the paper, or that this package adds it."""
-    check: Callable[[Results], list[Finding]]
-    """Returns the findings of results: none if they have no runs that test it."""
+    check: Callable[[Any], list[Finding]]
+    """Returns the findings of `Results`, or of `Fits`: none if they have nothing that tests it."""
     figures: tuple[str, ...] = ()
     """The names of the charts that show it."""
     section: str = ""

@@ -21,8 +21,8 @@ from neurotron.cli.claims_command import evaluate, print_verdicts
 from neurotron.cli.report_command import Figures, write_report
 
 if TYPE_CHECKING:
-    from neurotron.results import Results
-    from neurotron.studies import Progress, Report, Study
+    from neurotron.results import Fits, Results
+    from neurotron.studies import Progress, Report, RowsStudy, Study
 
 __all__ = ["init", "paper", "run", "schema"]
 
@@ -107,15 +107,19 @@ def run(
     _tell(chosen, report)
     if report.interrupted:
         raise typer.Exit(130)
-    from neurotron.results import load_results
+    from neurotron.results import Results
+    from neurotron.results.loading import load
 
-    results, console = load_results(folder), options.console()
+    results, console = load(folder), options.console()
     more = len(list(results.folder.units())) - report.present
     if more > 0:
         console.print(
             f"The folder has {more:,} more units from earlier runs. They count in what follows."
         )
-    _print_outcomes(console, results)
+    if isinstance(results, Results):
+        _print_outcomes(console, results)
+    else:
+        _print_needed(console, results)
     evaluated = evaluate(results)
     print_verdicts(console, results, evaluated)
     console.print()
@@ -161,11 +165,19 @@ def init(
     console.print(f"Written: {file}\nEdit it, then run it: neurotron run {file}")
 
 
-def schema() -> None:
+def schema(
+    kind: Annotated[
+        str,
+        typer.Argument(help="The kind of studies: training, or rows for those of stored rows."),
+    ] = "training",
+) -> None:
     """Print the JSON schema of studies: every key, its type and its range."""
-    from neurotron.studies import Study
+    from neurotron.studies import RowsStudy, Study
 
-    typer.echo(json.dumps(Study.model_json_schema(), indent=2, ensure_ascii=False))
+    models: dict[str, type[Study] | type[RowsStudy]] = {"training": Study, "rows": RowsStudy}
+    if kind not in models:
+        raise _check.unknown("kind of studies", kind, models)
+    typer.echo(json.dumps(models[kind].model_json_schema(), indent=2, ensure_ascii=False))
 
 
 @contextlib.contextmanager
@@ -213,7 +225,7 @@ def _progress() -> Iterator[Callable[[Progress], None]]:
         yield show
 
 
-def _tell(study: Study, report: Report) -> None:
+def _tell(study: Study | RowsStudy, report: Report) -> None:
     """Print what a run did."""
     console = options.console()
     for line in report.set_aside:
@@ -257,4 +269,30 @@ def _print_outcomes(console: Console, results: Results) -> None:
         "\nA run ended at the true weights w* if it is within ‖w*‖/2 of them, at their mirror −w* "
         "if it is near that, and elsewhere if it is near neither. The median error is over "
         "replicates, at the easiest and at the hardest attack."
+    )
+
+
+def _print_needed(console: Console, results: Fits) -> None:
+    """Print how many rows were enough for the filter, setting by setting."""
+    from neurotron.results.needed import needed
+
+    betas, rows = needed(results)
+    if not rows:
+        return
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    table.add_column("rows for each weight", header_style="dim", overflow="fold")
+    for beta in betas:
+        table.add_column(f"β={beta:g}", header_style="dim", justify="right", overflow="fold")
+    last = None
+    for row in rows:
+        if row.setting != last:
+            table.add_row(results.titles[row.setting])
+        last = row.setting
+        table.add_row(f"  {row.attack}", *row.cells)
+    console.print()
+    console.print(table, soft_wrap=False)
+    console.print(
+        "\nThis is the smallest N/r, the number of rows for each weight, from which on the filter "
+        "was found exactly in at least 95 % of the problems. A dash says that the largest one was "
+        "not enough."
     )

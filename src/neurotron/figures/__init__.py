@@ -14,14 +14,14 @@ from neurotron.figures.one_run import plot, run_chart
 from neurotron.figures.render_matplotlib import check_picture, draw, save
 
 if TYPE_CHECKING:
-    from neurotron.results import Results
+    from neurotron.results import Fits, Results
 
 __all__ = [
     "Chart", "Line", "Panel", "charts", "check_picture", "draw", "plot", "run_chart", "save",
 ]  # fmt: skip
 
 
-def charts(results: Results) -> list[Chart]:
+def charts(results: Results | Fits) -> list[Chart]:
     """Return every chart of a folder of results, the paper's figures first if it has their runs.
 
     >>> import neurotron as nt, tempfile
@@ -34,6 +34,8 @@ def charts(results: Results) -> list[Chart]:
     ['N(0, 1)', 'Laplace(1)']
     """
     from neurotron.figures.collection import charts as every  # these need more packages
-    from neurotron.results import Results
+    from neurotron.results import Fits, Results
 
+    if isinstance(results, Fits):
+        return every(results)
     return every(_check.instance("results", results, Results))

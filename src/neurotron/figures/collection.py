@@ -14,8 +14,10 @@ from neurotron.figures.chart import Chart
 from neurotron.figures.maps import Maps
 from neurotron.figures.outcomes import final_errors, mirror, paired_errors, success_rates
 from neurotron.figures.paper import paper_charts, shown_by_paper
+from neurotron.figures.rows import rows_charts
 from neurotron.figures.trajectories import compare, levels_of
 from neurotron.figures.view import LevelSweep, View
+from neurotron.results.fits import Fits
 from neurotron.results.sharing import once
 from neurotron.studies.origin import study_of
 
@@ -32,14 +34,14 @@ VARIED = {None: "level", 0: "bound θ", 1: "probability β"}
 NUMBERS = {None: "levels", 0: "bounds θ", 1: "probabilities β"}
 
 
-def charts(results: Results) -> list[Chart]:
+def charts(results: Results | Fits) -> list[Chart]:
     """Return the charts of any study: the paper's figures first, if it has runs for them.
 
     These are followed by heat maps of attacks with a grid of levels (β, θ), and by errors over
     steps of runs that no figure of the paper shows. The last charts are for all settings: final
     errors, success rates, paired errors, the side of the origin where runs end, and certificates.
     """
-    return list(_charts(results))
+    return rows_charts(results) if isinstance(results, Fits) else list(_charts(results))
 
 
 @once

@@ -19,9 +19,10 @@ from neurotron.studies.writing import to_toml
 
 if TYPE_CHECKING:
     from neurotron.claims import Judgement
+    from neurotron.results.fits import Fits
     from neurotron.results.tables import Results
 
-__all__ = ["levels", "number", "page"]
+__all__ = ["first", "levels", "number", "of_any", "page"]
 
 MOST_ROWS = 300
 """Of a table: the rest is in the folder."""
@@ -33,7 +34,22 @@ EQUALS = re.compile(r"(?<=\w) ([=≤]) (?=[\d−])")
 
 
 def page(results: Results, judgements: list[Judgement], charts: list[Chart]) -> dict[str, Any]:
-    """Return the content of the page, except its figures and style."""
+    """Return the content of the page of training runs, except its figures and style."""
+    return of_any(results, judgements, charts) | {
+        "headline": headline(results),
+        "story": _story(rivalry(results), judgements),
+        "about_paper": _names_any(results, {claim.name for claim in PAPER}),
+        "outcomes": first(outcomes_by_trainer(results)),
+        "titles": results.titles,
+        "outcome_names": OUTCOMES,
+        "certificates": _certificates(results),
+    }
+
+
+def of_any(
+    results: Results | Fits, judgements: list[Judgement], charts: list[Chart]
+) -> dict[str, Any]:
+    """Return the content that the pages of all kinds of studies have."""
     spec = results.spec
     return {
         "title": spec["title"] or spec["name"],
@@ -43,19 +59,13 @@ def page(results: Results, judgements: list[Judgement], charts: list[Chart]) -> 
         "verdicts": _verdicts(judgements, {chart.name: chart for chart in charts}),
         "departure": departure(results),
         "untested": sum(not judgement.conclusive for judgement in judgements),
-        "headline": headline(results),
         "count": count([judgement for judgement in judgements if judgement.conclusive]),
-        "story": _story(rivalry(results), judgements),
+        "story": None,
         "names_sources": _names_any(results, set(CLAIMS) - {claim.name for claim in OF_ANY_STUDY}),
-        "about_paper": _names_any(results, {claim.name for claim in PAPER}),
-        "outcomes": _first(outcomes_by_trainer(results)),
-        "titles": results.titles,
-        "outcome_names": OUTCOMES,
-        "certificates": _certificates(results),
-        "settings": _first(spec["settings"]),
-        "failures": _first(results.failures),
-        "damaged": _first(results.damaged),
-        "incomplete": _first(_incomplete(results)),
+        "settings": first(spec["settings"]),
+        "failures": first(results.failures),
+        "damaged": first(results.damaged),
+        "incomplete": first(_incomplete(results)),
         "wanted": results.wanted,
         "toml": _toml(results),
         "environment": results.folder.manifest["environment"],
@@ -64,7 +74,7 @@ def page(results: Results, judgements: list[Judgement], charts: list[Chart]) -> 
     }
 
 
-def _names_any(results: Results, names: set[str]) -> bool:
+def _names_any(results: Results | Fits, names: set[str]) -> bool:
     return not names.isdisjoint(results.spec["claims"])
 
 
@@ -110,12 +120,12 @@ def levels(values: Sequence[float]) -> str:
     return ", ".join(words)
 
 
-def _first(rows: Sequence[Any]) -> dict[str, Any]:
+def first(rows: Sequence[Any]) -> dict[str, Any]:
     """Return as many rows as a table shows, and how many more there are."""
     return {"rows": rows[:MOST_ROWS], "more": max(0, len(rows) - MOST_ROWS)}
 
 
-def _toml(results: Results) -> str:
+def _toml(results: Results | Fits) -> str:
     """Return the study as a file, if it is short enough to be on the page."""
     most = max(results.replicates.values())
     replicates = max(1, most, results.wanted // len(results.replicates))
@@ -127,19 +137,22 @@ def _count(count: int, what: str) -> str:
     return f"{count:,} {what}{'s' if count != 1 else ''}"
 
 
-def _replicates(results: Results) -> str:
+def _replicates(results: Results | Fits) -> str:
     few, many = min(results.replicates.values()), max(results.replicates.values())
     return _count(many, "replicate") if few == many else f"{few:,} to {many:,} replicates"
 
 
-def _incomplete(results: Results) -> list[str]:
+def _incomplete(results: Results | Fits) -> list[str]:
     """Return the settings with fewer replicates than others, or than were asked for."""
     counts = results.replicates
     most = max(*counts.values(), results.wanted // len(counts))
+    wanted = {
+        one["name"]: min(most, one.get("replicates") or most) for one in results.spec["settings"]
+    }
     return [
-        f"{results.titles[name]}: {count:,} of {most:,} replicates"
+        f"{results.titles[name]}: {count:,} of {wanted[name]:,} replicates"
         for name, count in counts.items()
-        if count < most
+        if count < wanted[name]
     ]
 
 
@@ -195,7 +208,7 @@ def _certificates(results: Results) -> dict[str, Any]:
     uncertain = runs.select(arm).unique(maintain_order=True).join(sure, on=arm, how="anti")
     silent = uncertain.group_by("setting", "trainer", maintain_order=True).len().iter_rows()
     return {
-        "statements": _first(statements),
+        "statements": first(statements),
         "silent": [
             (results.titles[setting], trainer, levels) for setting, trainer, levels in silent
         ],
@@ -205,7 +218,7 @@ def _certificates(results: Results) -> dict[str, Any]:
     }
 
 
-def _computed(results: Results) -> dict[str, Any]:
+def _computed(results: Results | Fits) -> dict[str, Any]:
     """Return when, where and for how long it was computed, as far as runs.jsonl records it."""
     events = results.folder.events()
     times = sorted(str(event["time"]) for event in events if "time" in event)

@@ -19,7 +19,8 @@ from neurotron.figures.chart import MOST_POINTS, Chart
 from neurotron.figures.collection import charts
 from neurotron.figures.grid import COLOURS
 from neurotron.figures.render_plotly import panel_figure
-from neurotron.report import content, pictures
+from neurotron.report import content, pictures, rows_content
+from neurotron.results.fits import Fits
 
 if TYPE_CHECKING:
     from neurotron.claims import Judgement
@@ -46,7 +47,7 @@ ATTRIBUTES = ("font-size:70%", "font-weight:bold")
 """The style attributes that Plotly sets: of exponents at axes, of names in labels of points."""
 
 
-def write(results: Results, judgements: list[Judgement]) -> Path:
+def write(results: Results | Fits, judgements: list[Judgement]) -> Path:
     """Write the page into the folder of the results; return its path."""
     text = build(results, judgements)
     results.folder.write(PAGE, text.encode("utf-8", "replace"))  # an error may hold half characters
@@ -54,7 +55,7 @@ def write(results: Results, judgements: list[Judgement]) -> Path:
 
 
 def write_figures(
-    results: Results, *, workers: int = 1, progress: Callable[[int, int], None] | None = None
+    results: Results | Fits, *, workers: int = 1, progress: Callable[[int, int], None] | None = None
 ) -> Path:
     """Write every figure as PNG and PDF into the folder of the results; return their folder.
 
@@ -74,16 +75,21 @@ def write_figures(
     return results.folder.path / pictures.FOLDER
 
 
-def build(results: Results, judgements: list[Judgement], drawn: list[Chart] | None = None) -> str:
+def build(
+    results: Results | Fits, judgements: list[Judgement], drawn: list[Chart] | None = None
+) -> str:
     """Return the page as text, which is the same for the same results."""
     chosen = charts(results) if drawn is None else drawn
     figures = _figures(chosen)
     shown = [figure["chart"] for figure in figures]
     names = {chart.name for chart in shown}
-    values = content.page(results, judgements, shown)
+    if isinstance(results, Fits):
+        template, values = "rows.html", rows_content.page(results, judgements, shown)
+    else:
+        template, values = "page.html", content.page(results, judgements, shown)
     first, others = _first(figures, values["headline"].figures)
     return str(
-        _template().render(
+        _template(template).render(
             values,
             first=first,
             figures=others,
@@ -189,7 +195,7 @@ def _json(value: Any) -> str:
 
 
 @cache
-def _template() -> Any:
+def _template(name: str) -> Any:
     jinja = require("jinja2")
     environment = jinja.Environment(
         autoescape=True, undefined=jinja.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
@@ -199,7 +205,7 @@ def _template() -> Any:
         "levels": content.levels, "number": content.number, "up": up,
         "unbroken": lambda markup: type(markup)(content.unbroken(markup)),
     }  # fmt: skip
-    return environment.get_template("page.html")
+    return environment.get_template(name)
 
 
 def _resource(name: str) -> str:

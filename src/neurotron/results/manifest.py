@@ -15,13 +15,15 @@ from neurotron.results import files
 from neurotron.results.rows import Row
 
 __all__ = [
-    "TRAINING", "differences", "is_spec", "manifest_of", "read", "reworded", "study_hash",
-    "without_words",
+    "FITTING", "TRAINING", "differences", "is_spec", "manifest_of", "read", "reworded",
+    "study_hash", "without_words",
 ]  # fmt: skip
 
 FORMAT = 3
 TRAINING = "neurotron.studies.unit:train"
 """The function whose units are training runs: `Results` reads them."""
+FITTING = "neurotron.studies.fit:fit"
+"""The function whose units are fits to rows: `Fits` reads them."""
 WORDS = ("title", "description", "claims")
 UNIT = re.compile(r"[\w.]{1,200}:[\w.]{1,200}")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
-if TYPE_CHECKING:
-    from neurotron.results.tables import Results
+from neurotron.results.stored import Stored
 
 __all__ = ["once"]
 
 P = ParamSpec("P")
+R = TypeVar("R", bound=Stored)
 T = TypeVar("T")
 
 
-def once(function: Callable[Concatenate[Results, P], T]) -> Callable[Concatenate[Results, P], T]:
-    """Make a function of results compute its value once for each `Results`, which never change.
+def once(function: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[R, P], T]:
+    """Make a function of results compute its value once for given results, which never change.
 
     The results keep the value, so it is shared by all callers and must not be changed by them.
     """
 
     @wraps(function)
-    def shared(results: Results, /, *given: P.args, **named: P.kwargs) -> T:
+    def shared(results: R, /, *given: P.args, **named: P.kwargs) -> T:
         kept, key = results._shared, (function, given, *sorted(named.items()))
         if key not in kept:
             kept[key] = function(results, *given, **named)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +15,13 @@ import polars as pl
 from neurotron import _check
 from neurotron._types import Array, Index
 from neurotron.results.folder import Folder
-from neurotron.results.manifest import TRAINING
-from neurotron.results.shard import Damaged
+from neurotron.results.manifest import FITTING, TRAINING
+from neurotron.results.stored import Stored, Unit, damaged_lines, empty, located, tables_of
 from neurotron.results.summary import steps_to, summarise
 from neurotron.results.training import SCHEMA, sound
 from neurotron.trajectories import MIRROR, RECOVERED
 
 __all__ = ["CLOSE", "EXACT", "Results", "load_results", "load_table"]
-
-Unit = tuple[str, int]
 
 EXACT = 1e-12
 """A run has recovered w* exactly if its error is below this, which is the size of rounding."""
@@ -33,7 +31,7 @@ CLOSE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Results:
+class Results(Stored):
     """The results of a study as tables, from `load_results`.
 
     Attributes
@@ -53,29 +51,9 @@ class Results:
         Damaged shards that were left out, with the reason. Run the study again to compute them.
     """
 
-    folder: Folder
     arms: pl.DataFrame
     runs: pl.DataFrame
-    damaged: tuple[str, ...]
     _shards: pl.DataFrame = field(repr=False)
-    _shared: dict[Any, Any] = field(repr=False, init=False, default_factory=dict)
-    """What was computed from these results, for `sharing.once`."""
-
-    @property
-    def spec(self) -> dict[str, Any]:
-        """The study, without its number of replicates."""
-        spec: dict[str, Any] = self.folder.manifest["spec"]
-        return spec
-
-    @property
-    def titles(self) -> dict[str, str]:
-        """The title of each setting, followed by its name if two settings have the same title."""
-        settings = self.spec["settings"]
-        titles = [setting.get("title") or setting["name"] for setting in settings]
-        return {
-            setting["name"]: title if titles.count(title) == 1 else f"{title} ({setting['name']})"
-            for setting, title in zip(settings, titles, strict=True)
-        }
 
     @cached_property
     def trajectories(self) -> pl.DataFrame:
@@ -116,27 +94,7 @@ class Results:
     @cached_property
     def replicates(self) -> dict[str, int]:
         """The number of complete replicates of each setting."""
-        units = self.runs.select("setting", "replicate").unique()
-        return {name: int((units["setting"] == name).sum()) for name in self.titles}
-
-    @property
-    def wanted(self) -> int:
-        """The number of units of the study, as far as runs.jsonl shows."""
-        starts = [event for event in self.folder.events() if event.get("event") == "start"]
-        pairs = [(event.get("kept"), event.get("missing")) for event in starts]
-        counts = [a + b for a, b in pairs if isinstance(a, int) and isinstance(b, int)]
-        return max(counts, default=0)
-
-    @property
-    def failures(self) -> list[dict[str, Any]]:
-        """The units that failed and are still missing, with their errors."""
-        there = set(self.folder.units())
-        last = {
-            (event["setting"], event["replicate"]): event
-            for event in self.folder.events()
-            if event.get("event") == "failed"
-        }
-        return [event for unit, event in last.items() if unit not in there]
+        return self.replicates_in(self.runs)
 
     def summary(self) -> pl.DataFrame:
         """Return medians, quantiles and success rates of every arm, with 95 % intervals."""
@@ -180,9 +138,10 @@ def load_results(folder: str | Path) -> Results:
     """
     held = Folder.read(_check.path("folder", folder))
     if held.manifest["unit"] != TRAINING:
+        reader = "load_fits" if held.manifest["unit"] == FITTING else "load_table"
         raise _check.InputError(
             f"{str(held.path)!r} holds no training runs but results of {held.manifest['unit']}: "
-            "read it with neurotron.results.load_table"
+            f"read it with neurotron.results.{reader}"
         )
     rows = [
         {"setting": setting, **row}
@@ -190,10 +149,10 @@ def load_results(folder: str | Path) -> Results:
         for row in arms
     ]
     arms = pl.DataFrame(rows)
-    tables, damaged = _comparable(*_tables(held))
-    shards = pl.concat([_empty(**SCHEMA), *_located(tables)])
+    tables, damaged = _comparable(*tables_of(held, partial(_runs_of, held)))
+    shards = pl.concat([empty(**SCHEMA), *located(tables)])
     runs = _runs(shards).join(arms, on=["setting", "arm"], how="left", maintain_order="left")
-    return Results(held, arms, runs, _lines(held, damaged), shards)
+    return Results(held, damaged_lines(held, damaged), arms, runs, shards)
 
 
 def load_table(folder: str | Path) -> pl.DataFrame:
@@ -208,15 +167,17 @@ def load_table(folder: str | Path) -> pl.DataFrame:
         The folder that `studies.run` has written.
     """
     held = Folder.read(_check.path("folder", folder))
-    tables, damaged = _tables(held)
+    is_training = held.manifest["unit"] == TRAINING
+    checked = partial(_runs_of, held) if is_training else lambda _, table: table
+    tables, damaged = tables_of(held, checked)
     if damaged:
-        first, *others = _lines(held, damaged)
+        first, *others = damaged_lines(held, damaged)
         more = f" and {len(others):,} more" if others else ""
         warnings.warn(
             f"damaged shards are left out: {first}{more}. Run again to compute them", stacklevel=2
         )
     _require_common_kinds(tables)
-    return pl.concat([_empty(), *_located(tables)], how="diagonal_relaxed")
+    return pl.concat([empty(), *located(tables)], how="diagonal_relaxed")
 
 
 def _require_common_kinds(tables: dict[Unit, pl.DataFrame]) -> None:
@@ -237,19 +198,9 @@ WIDER: dict[Any, Any] = {pl.Int64(): pl.Float64(), pl.List(pl.Int64): pl.List(pl
 """The type of a column that has whole numbers in some units and floats in others."""
 
 
-def _tables(held: Folder) -> tuple[dict[Unit, pl.DataFrame], dict[Unit, str]]:
-    """Return the tables of the intact shards, and what is wrong with the others."""
-    tables: dict[Unit, pl.DataFrame] = {}
-    damaged: dict[Unit, str] = {}
-    for unit in held.units():
-        try:
-            table = held.load(*unit)
-            if held.manifest["unit"] == TRAINING:
-                table = sound(table, [arm["arm"] for arm in held.manifest["arms"][unit[0]]])
-            tables[unit] = table
-        except Damaged as reason:
-            damaged[unit] = str(reason)
-    return tables, damaged
+def _runs_of(held: Folder, setting: str, table: pl.DataFrame) -> pl.DataFrame:
+    """Return the table of a unit of training runs; raise `Damaged` if it is not valid."""
+    return sound(table, [arm["arm"] for arm in held.manifest["arms"][setting]])
 
 
 def _comparable(
@@ -261,19 +212,6 @@ def _comparable(
         others = [unit for unit in tables if steps[unit] != common]
         damaged = damaged | dict.fromkeys(others, "its steps differ from those of the other shards")
     return {unit: tables[unit] for unit in tables if unit not in damaged}, damaged
-
-
-def _located(tables: dict[Unit, pl.DataFrame]) -> list[pl.DataFrame]:
-    """Return the tables with their setting and replicate as first columns."""
-    return [
-        table.select(pl.lit(unit[0]).alias("setting"), pl.lit(unit[1], pl.Int64).alias("replicate"),
-                     pl.all())
-        for unit, table in tables.items() if table.width
-    ]  # fmt: skip
-
-
-def _lines(held: Folder, damaged: dict[Unit, str]) -> tuple[str, ...]:
-    return tuple(f"{held.shard_path(*unit)}: {damaged[unit]}" for unit in sorted(damaged))
 
 
 def _runs(shards: pl.DataFrame) -> pl.DataFrame:
@@ -309,8 +247,3 @@ RUN_COLUMNS = [
 
 def _length(vector: pl.Expr) -> pl.Expr:
     return (vector * vector).list.sum().sqrt()
-
-
-def _empty(**columns: Any) -> pl.DataFrame:
-    """Return a table with these columns and no rows."""
-    return pl.DataFrame(schema={"setting": pl.String, "replicate": pl.Int64, **columns})

@@ -11,15 +11,19 @@ from neurotron._extras import require
 require("pydantic")
 
 from neurotron.studies.reading import catalog, parse, read, template  # noqa: E402
+from neurotron.studies.rows_spec import RowsSetting, RowsStudy  # noqa: E402
 from neurotron.studies.runner import Failure, Progress, Report, run  # noqa: E402
-from neurotron.studies.spec import Setting, Study, Sweep, Unit  # noqa: E402
+from neurotron.studies.spec import Levels, Setting, Study, Sweep, Unit  # noqa: E402
 from neurotron.studies.unit import train  # noqa: E402
 from neurotron.studies.work import Work  # noqa: E402
 
 __all__ = [
     "Failure",
+    "Levels",
     "Progress",
     "Report",
+    "RowsSetting",
+    "RowsStudy",
     "Setting",
     "Study",
     "Sweep",

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from neurotron import _check, _seeds, attacks, laws, networks, trainers
 from neurotron._registry import parse
 from neurotron.engine.recording import recorded_steps
 from neurotron.problem import Problem
-from neurotron.studies.spec import MOST_ARMS, MOST_ARMS_IN_ALL, Setting, Study
+from neurotron.studies.spec import (
+    MOST_ARMS,
+    MOST_ARMS_IN_ALL,
+    BaseStudy,
+    Levels,
+    Problems,
+    Setting,
+    Study,
+)
 from neurotron.trainers import Arm
 from neurotron.trainers.catalog import step_size_of
 
 __all__ = [
-    "arm_rows", "build_arm", "build_arms", "build_one_of_each", "build_problem", "check", "seed_of",
+    "arm_rows", "build_arm", "build_arms", "build_one_of_each", "build_problem", "check",
+    "problem_seed", "require_keys", "seed_of",
 ]  # fmt: skip
 
 
@@ -86,9 +96,9 @@ def arm_rows(study: Study, setting: Setting) -> list[dict[str, Any]]:
     return rows
 
 
-def build_problem(study: Study, setting: Setting, replicate: int) -> Problem:
+def build_problem(study: BaseStudy, setting: Problems, replicate: int) -> Problem:
     """Return the problem of a replicate: its own network and true weights."""
-    seed = _problem_seed(study, setting, replicate)
+    seed = problem_seed(study, setting, replicate)
     network = networks.BY_NAME.build(
         setting.network, n_inputs=setting.n_inputs, filter_size=setting.filter_size, seed=seed
     )
@@ -124,7 +134,7 @@ def _arm(
         problem,
         bound=encounter.bound,
         probability=encounter.probability,
-        seed=_problem_seed(study, setting, replicate),
+        seed=problem_seed(study, setting, replicate),
     )
     trainer = trainers.build(study.trainers[encounter.trainer], step_size=setting.step_size)
     return Arm(trainer, attack, name=encounter.name)
@@ -150,10 +160,7 @@ def check(study: Study) -> None:
 
 
 def _check_setting(study: Study, setting: Setting) -> None:
-    for sweep in setting.sweeps:
-        _require_keys("sweep", sweep.attack, "bound", "probability")
-    _require_keys("setting", setting.network, "n_inputs", "filter_size")
-    _require_keys("setting", setting.law, "n_inputs")
+    require_keys(setting, setting.sweeps)
     _require_few("batch_size × n_inputs", setting.batch_size * setting.n_inputs)
     problem = build_problem(study, setting, 0)
     arms = build_arms(study, setting, problem, 0)
@@ -170,6 +177,14 @@ def _check_setting(study: Study, setting: Setting) -> None:
         arm.trainer.resolve(
             problem, batch_size=setting.batch_size, steps=study.steps, attack=arm.attack
         )
+
+
+def require_keys(setting: Problems, sweeps: Sequence[Levels]) -> None:
+    """Refuse parameters in texts of a setting that are keys of its tables."""
+    for sweep in sweeps:
+        _require_keys("sweep", sweep.attack, "bound", "probability")
+    _require_keys("setting", setting.network, "n_inputs", "filter_size")
+    _require_keys("setting", setting.law, "n_inputs")
 
 
 def _require_keys(table: str, text: str, *names: str) -> None:
@@ -190,7 +205,7 @@ MOST_ENTRIES = 10**7
 MOST_UNITS = 10**6
 
 
-def seed_of(study: Study, setting: Setting) -> int:
+def seed_of(study: BaseStudy, setting: Problems) -> int:
     """Return the seed of everything a setting draws; paired settings have the same one.
 
     Paired settings draw the same uniform numbers. In a replicate they have the same true weights if
@@ -200,6 +215,6 @@ def seed_of(study: Study, setting: Setting) -> int:
     return _seeds.key(study.seed, "cohort", setting.paired_with or setting.name)
 
 
-def _problem_seed(study: Study, setting: Setting, replicate: int) -> int:
+def problem_seed(study: BaseStudy, setting: Problems, replicate: int) -> int:
     """Return the seed of the network, the true weights and the vectors of attacks."""
     return _seeds.key(seed_of(study, setting), "problem", 0 if setting.same_problem else replicate)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from neurotron import _check
 
-__all__ = ["CLAIM_NAMES", "check_claims"]
+__all__ = ["CLAIM_NAMES", "ROWS_CLAIM_NAMES", "check_claims"]
 
 CLAIM_NAMES = (
     # the paper's
@@ -47,21 +47,35 @@ CLAIM_NAMES = (
     "certified-mean-square",
     "sharp-for-normal-inputs",
     "sharp-for-other-laws",
-    # of any study
+    # of any study of training runs
     "certificate-holds",
 )
+"""The claims about training runs."""
+
+ROWS_CLAIM_NAMES = (
+    "few-rows-suffice",
+    "picked-rows-need-more",
+    "near-honest-least-squares",
+    "more-often-exact-than-trim",
+    "proof-is-never-wrong",
+)
+"""The claims about studies of rows."""
 
 
-def check_claims(names: Sequence[str]) -> None:
-    """Refuse claims that do not exist, and claims that are listed twice.
+def check_claims(names: Sequence[str], *, of_rows: bool = False) -> None:
+    """Refuse claims that do not exist, that are listed twice, or that other studies test.
 
     >>> check_claims(["certificate-hold"])
     Traceback (most recent call last):
     ...
     neurotron._check.InputError: unknown claim 'certificate-hold': did you mean ...
     """
+    known, others = (CLAIM_NAMES, ROWS_CLAIM_NAMES)[:: -1 if of_rows else 1]
     for name in names:
-        if name not in CLAIM_NAMES:
-            raise _check.unknown("claim", name, CLAIM_NAMES)
+        if name in others:
+            about = "training runs" if of_rows else 'studies of the kind "rows"'
+            raise _check.InputError(f"claim {name!r} is about {about}: leave it out of `claims`")
+        if name not in known:
+            raise _check.unknown("claim", name, known)
         if list(names).count(name) > 1:
             raise _check.InputError(f"`claims` lists {name!r} twice: list each claim once")

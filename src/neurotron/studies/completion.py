@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from neurotron import _check
-from neurotron.studies.spec import Setting, Study, Sweep
+from neurotron.studies.rows_spec import RowsStudy, check_solvers
+from neurotron.studies.spec import BaseStudy, Problems, Study
 
-__all__ = ["TOO_DEEP", "complete"]
+__all__ = ["TOO_DEEP", "complete", "complete_any"]
 
 TOO_DEEP = "lists, tables or `like` are nested too deeply"
 NAME_RULE = (
@@ -19,30 +21,57 @@ NAME_RULE = (
 )
 
 
-def complete(text: str) -> Study:
+S = TypeVar("S", bound=BaseStudy)
+KINDS: dict[str, type[RowsStudy]] = {"rows": RowsStudy}
+"""The studies that say of which kind they are; a study of training runs does not."""
+
+
+def complete_any(text: str) -> Study | RowsStudy:
+    """Return the study in a JSON text, of the kind that its key `kind` names."""
+    _check.text("study", text)
+    try:
+        raw = json.loads(text)
+    except RecursionError:
+        raise _check.InputError(TOO_DEEP) from None
+    except ValueError as error:
+        raise _check.InputError(f"not JSON: {error}") from None
+    if not isinstance(raw, dict) or "kind" not in raw:
+        return complete(text, Study)
+    if raw["kind"] not in [*KINDS]:
+        raise _check.InputError(
+            f"`kind` must be {' or '.join(map(repr, KINDS))}, or left out for a study of training "
+            f"runs, got {_check.shown(raw['kind'])}"
+        )
+    return complete(text, KINDS[raw["kind"]])
+
+
+def complete(text: str, model: type[S]) -> S:
     """Return the study in a JSON text, checked, with the keys that settings take over by `like`."""
     _check.text("study", text)
     try:
-        study = _without_likes(Study.model_validate_json(text))
+        study = _without_likes(model.model_validate_json(text))
     except ValidationError as error:
-        raise _check.InputError(_sentence(error)) from None
+        raise _check.InputError(_sentence(error, model)) from None
     except RecursionError:
         raise _check.InputError(TOO_DEEP) from None
     _check_pairs(study)
-    _check_names(study)
+    if isinstance(study, Study):
+        _check_names(study)
+    if isinstance(study, RowsStudy):
+        check_solvers(study)
     return study
 
 
-def _without_likes(study: Study) -> Study:
+def _without_likes(study: S) -> S:
     """Return the study with the keys filled in that a setting takes over from another."""
     by_name = {setting.name: setting for setting in study.settings}
     if len(by_name) < len(study.settings):
         names = [setting.name for setting in study.settings]
         twice = next(name for name in names if names.count(name) > 1)
         raise _check.InputError(f"two settings are called {twice!r}: give each its own name")
-    whole: dict[str, Setting] = {}
+    whole: dict[str, Problems] = {}
 
-    def filled(setting: Setting, path: tuple[str, ...]) -> Setting:
+    def filled(setting: Problems, path: tuple[str, ...]) -> Problems:
         if setting.like is None:
             return setting
         if setting.like in path:
@@ -60,7 +89,7 @@ def _without_likes(study: Study) -> Study:
     return study.model_copy(update={"settings": settings})
 
 
-def _check_pairs(study: Study) -> None:
+def _check_pairs(study: BaseStudy) -> None:
     """Refuse pairs with a setting that does not exist, or that is paired itself."""
     by_name = {setting.name: setting for setting in study.settings}
     for setting in study.settings:
@@ -116,7 +145,7 @@ WORDS_OF_KEYS = {
 """What a key must be, for keys with one message for all errors."""
 
 
-def _sentence(error: ValidationError) -> str:
+def _sentence(error: ValidationError, model: type[BaseStudy]) -> str:
     """Return the first error that pydantic reports as one sentence in our words."""
     first, *others = error.errors()
     if first["type"] == "missing":  # perhaps because a key is misspelt
@@ -130,7 +159,8 @@ def _sentence(error: ValidationError) -> str:
     where = _place(place)
     if first["type"] == "extra_forbidden":
         *table, key = place
-        return str(_check.unknown(f"key in {_place(table) or 'the study'}", key, _keys(table)))
+        keys = _keys(table, model)
+        return str(_check.unknown(f"key in {_place(table) or 'the study'}", key, keys))
     if first["type"] == "missing":
         return f"`{where}` is missing"
     pattern = (
@@ -154,8 +184,7 @@ def _place(parts: Sequence[int | str]) -> str:
     return "".join(texts).removeprefix(".")
 
 
-def _keys(table: list[Any]) -> list[str]:
+def _keys(table: list[Any], model: type[BaseStudy]) -> list[str]:
     """Return the keys that the table at this place may have."""
     names = [part for part in table if isinstance(part, str)]
-    models: dict[str, type[BaseModel]] = {"settings": Setting, "sweeps": Sweep}
-    return list(models.get(names[-1] if names else "", Study).model_fields)
+    return list(model.tables.get(names[-1] if names else "", model).model_fields)

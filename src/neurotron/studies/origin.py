@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 from neurotron import _check
+from neurotron.results.fits import Fits
 from neurotron.results.sharing import once
+from neurotron.results.stored import Stored
+from neurotron.results.tables import Results
 from neurotron.studies.building import arm_rows
 from neurotron.studies.claim_names import check_claims
 from neurotron.studies.completion import complete
-from neurotron.studies.spec import Study
+from neurotron.studies.rows_spec import RowsStudy
+from neurotron.studies.spec import BaseStudy, Study
 
-if TYPE_CHECKING:
-    from neurotron.results.tables import Results
+__all__ = ["rows_study_of", "study_of"]
 
-__all__ = ["study_of"]
+S = TypeVar("S", bound=BaseStudy)
 
 
 @once
@@ -25,16 +28,40 @@ def study_of(results: Results) -> Study:
     `load_results` checks only the parts of a manifest that tables need. Here the whole study is
     checked.
     """
-    file = results.folder.path / "manifest.json"
+    study = _study(results, Study)
     try:
-        study = complete(json.dumps({**results.spec, "replicates": 1}))
-        check_claims(study.claims)
         arms = {setting.name: arm_rows(study, setting) for setting in study.settings}
     except ValueError as error:
-        raise _check.InputError(f"{file}: it holds no valid study: {error}") from None
-    if study.identity() != results.spec or arms != results.folder.manifest["arms"]:
-        raise _check.InputError(
-            f"{file}: its study and arms are not as this version would write them: restore the "
-            "original file, or use the version that wrote it"
-        )
+        raise _no_study(results, error) from None
+    if arms != results.folder.manifest["arms"]:
+        raise _other_version(results)
     return study
+
+
+@once
+def rows_study_of(results: Fits) -> RowsStudy:
+    """Return the study of rows that results belong to; raise an error if there is none."""
+    return _study(results, RowsStudy)
+
+
+def _study(results: Stored, model: type[S]) -> S:
+    try:
+        study = complete(json.dumps({**results.spec, "replicates": 1}), model)
+        check_claims(study.claims, of_rows=model is RowsStudy)
+    except ValueError as error:
+        raise _no_study(results, error) from None
+    if study.identity() != results.spec:
+        raise _other_version(results)
+    return study
+
+
+def _no_study(results: Stored, error: ValueError) -> _check.InputError:
+    file = results.folder.path / "manifest.json"
+    return _check.InputError(f"{file}: it holds no valid study: {error}")
+
+
+def _other_version(results: Stored) -> _check.InputError:
+    return _check.InputError(
+        f"{results.folder.path / 'manifest.json'}: its study and arms are not as this version "
+        "would write them: restore the original file, or use the version that wrote it"
+    )

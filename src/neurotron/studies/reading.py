@@ -10,7 +10,8 @@ from pathlib import Path
 
 from neurotron import _check
 from neurotron.studies.claim_names import check_claims
-from neurotron.studies.completion import TOO_DEEP, complete
+from neurotron.studies.completion import TOO_DEEP, complete_any
+from neurotron.studies.rows_spec import RowsStudy
 from neurotron.studies.spec import Study
 
 __all__ = ["CATALOG", "catalog", "parse", "read", "template"]
@@ -35,7 +36,7 @@ def template() -> str:
     return (CATALOG / "_template.toml").read_text("utf-8")
 
 
-def read(name_or_file: str | Path) -> Study:
+def read(name_or_file: str | Path) -> Study | RowsStudy:
     """Return the study in a TOML file, or a study of the catalog by its name.
 
     Parameters
@@ -68,7 +69,7 @@ def read(name_or_file: str | Path) -> Study:
     return parse(content, text)
 
 
-def parse(content: bytes, origin: str) -> Study:
+def parse(content: bytes, origin: str) -> Study | RowsStudy:
     """Return the study in the content of a TOML file.
 
     Parameters
@@ -84,8 +85,8 @@ def parse(content: bytes, origin: str) -> Study:
         )
     _check.text("origin", origin)
     try:
-        study = complete(_as_json(content))
-        check_claims(study.claims)
+        study = complete_any(_as_json(content))
+        check_claims(study.claims, of_rows=isinstance(study, RowsStudy))
     except _check.InputError as error:
         raise _check.InputError(f"{_check.printable(origin[:300])}: {error}") from None
     return study

@@ -21,6 +21,8 @@ from neurotron import _check
 from neurotron._threads import one_blas_thread
 from neurotron.results.folder import Folder, manifest_of
 from neurotron.results.shard import Damaged
+from neurotron.studies.fitting import work_of_rows
+from neurotron.studies.rows_spec import RowsStudy
 from neurotron.studies.spec import Study, Unit
 from neurotron.studies.training import work_of
 from neurotron.studies.work import Computed, Work, name_of
@@ -79,7 +81,7 @@ class Progress(NamedTuple):
 
 
 def run(
-    study: Study | Work,
+    study: Study | RowsStudy | Work,
     folder: str | Path,
     *,
     replicates: int | None = None,
@@ -128,7 +130,7 @@ def run(
     >>> (report.computed, report.kept), (again.computed, again.kept)
     ((2, 0), (2, 2))
     """
-    if not isinstance(study, (Study, Work)):
+    if not isinstance(study, (Study, RowsStudy, Work)):
         raise _check.InputError(f"`study` must be a Study or a Work, got {_check.shown(study)}")
     if replicates is not None:
         count = _check.integer("replicates", replicates, 1, 1_000_000)
@@ -144,7 +146,7 @@ def run(
         _check.function("progress", progress, "a Progress")
     place = _check.path("folder", folder)
     with one_blas_thread():
-        work = study if isinstance(study, Work) else work_of(study)
+        work = _work(study)
         pool: Workers
         if executor is None:
             pool = Threads(work, workers)
@@ -154,6 +156,12 @@ def run(
         manifest = manifest_of(dict(work.spec), dict(work.arms), pool.fingerprint(), unit)
         with Folder.written(place, manifest, mixed) as held:
             return _Run(work, held, pool, mixed, progress).run()
+
+
+def _work(study: Study | RowsStudy | Work) -> Work:
+    if isinstance(study, Work):
+        return study
+    return work_of_rows(study) if isinstance(study, RowsStudy) else work_of(study)
 
 
 class _Run:

@@ -4,18 +4,24 @@ A study is a list of settings. A setting is one problem (network, law, sizes) wi
 trainer meets every attack on one stream of data. It is repeated `replicates` times, each time with
 a new network, new true weights and a new stream, or only with a new stream if `same_problem` is
 true. Settings draw independently of each other, unless one is `paired_with` another.
+
+What studies of every kind have in common is in `BaseStudy`, `Problems` and `Levels`; `Study` is a
+study of training runs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from neurotron import _check
 
-__all__ = ["MOST_ARMS", "MOST_ARMS_IN_ALL", "Setting", "Study", "Sweep", "Unit"]
+__all__ = [
+    "MOST_ARMS", "MOST_ARMS_IN_ALL", "BaseStudy", "Levels", "Problems", "Setting", "Study", "Sweep",
+    "Unit", "named", "one_or_many",
+]  # fmt: skip
 
 MOST_ARMS = 4096
 """Largest number of arms of one setting; more would be a mistake."""
@@ -46,7 +52,7 @@ def _listed(value: Any) -> Any:
     return tuple(value) if isinstance(value, (list, tuple)) else (value,)
 
 
-def _one_or_many(item: Any) -> Any:
+def one_or_many(item: Any) -> Any:
     """Return the type of one value or a list of values, which is stored as a tuple."""
     return Annotated[
         tuple[item, ...],
@@ -59,24 +65,18 @@ class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
-class Sweep(_Table):
-    """One attack at all pairs of its bounds and probabilities, against several trainers."""
+class Levels(_Table):
+    """One attack at all pairs of its bounds and probabilities."""
 
     attack: Described = Field(
         "alternating-sign",
         description="The attack, as in `neurotron list attacks`; none for honest labels.",
     )
-    bound: _one_or_many(Bound) = Field(  # type: ignore[valid-type]
+    bound: one_or_many(Bound) = Field(  # type: ignore[valid-type]
         (0.25,), description="The bound θ, the largest change of a label: one or several."
     )
-    probability: _one_or_many(Probability) = Field(  # type: ignore[valid-type]
+    probability: one_or_many(Probability) = Field(  # type: ignore[valid-type]
         (0.5,), description="The probability β that a label is attacked: one or several."
-    )
-    trainers: tuple[Label, ...] | None = Field(
-        None,
-        strict=False,
-        min_length=1,
-        description="Labels of the trainers that meet the attack; the setting's if left out.",
     )
 
     @property
@@ -87,8 +87,19 @@ class Sweep(_Table):
         return [(bound, chance) for bound in self.bound for chance in self.probability]
 
 
-class Setting(_Table):
-    """One problem with its sweeps.
+class Sweep(Levels):
+    """One attack at all pairs of its bounds and probabilities, against several trainers."""
+
+    trainers: tuple[Label, ...] | None = Field(
+        None,
+        strict=False,
+        min_length=1,
+        description="Labels of the trainers that meet the attack; the setting's if left out.",
+    )
+
+
+class Problems(_Table):
+    """The problems of a setting: one for each replicate, all drawn in the same way.
 
     Keys that are left out are taken from the setting named by `like`; without `like`, they have the
     paper's values.
@@ -117,12 +128,33 @@ class Setting(_Table):
     )
     n_inputs: int = Field(100, ge=1, le=3000, description="Dimension of the input.")
     filter_size: int = Field(25, ge=1, le=3000, description="Number of weights of the filter.")
+    noise: float = Field(
+        0.0, ge=0.0, le=1e70, description="Standard deviation of the noise of honest labels."
+    )
+
+    @property
+    def heading(self) -> str:
+        """The title, or the name if there is none."""
+        return self.title or self.name
+
+
+S = TypeVar("S", bound=Problems)
+
+
+def named(settings: Sequence[S], name: str) -> S:
+    """Return the setting with this name."""
+    by_name = {setting.name: setting for setting in settings}
+    if name not in by_name:
+        raise _check.unknown("setting", name, by_name)
+    return by_name[name]
+
+
+class Setting(Problems):
+    """One problem with its sweeps, on which trainers are run."""
+
     batch_size: int = Field(16, ge=1, le=1_000_000, description="Number of samples per update.")
     step_size: float = Field(
         1e-4, gt=0.0, description="Default step size η, for trainers that do not give their own."
-    )
-    noise: float = Field(
-        0.0, ge=0.0, le=1e70, description="Standard deviation of the noise of honest labels."
     )
     trainers: tuple[Label, ...] | None = Field(
         None,
@@ -138,11 +170,6 @@ class Setting(_Table):
         description="The attacks, with their bounds and probabilities.",
     )
 
-    @property
-    def heading(self) -> str:
-        """The title, or the name if there is none."""
-        return self.title or self.name
-
 
 class Unit(NamedTuple):
     """The work that one worker does at a time: one replicate of one setting."""
@@ -151,17 +178,44 @@ class Unit(NamedTuple):
     replicate: int
 
 
-class Study(_Table):
-    """A study: which trainers meet which attacks, on which problems, how often."""
+class BaseStudy(_Table):
+    """What studies of every kind have: words, a seed, claims, and settings that are repeated."""
+
+    tables: ClassVar[dict[str, type[BaseModel]]]
+    """The models of the tables inside a study, by the keys under which they are listed."""
 
     name: Name
     title: Text = Field("", pattern=ONE_LINE, description="The title of the study, in one line.")
     description: Text = Field("", pattern=SOME_LINES, description="What the study is for.")
     seed: int = Field(0, ge=0, lt=2**63, description="Seed of all random draws.")
-    steps: int = Field(40_000, ge=0, le=10**12, description="Number of updates of every arm.")
     replicates: int = Field(
         20, ge=1, le=1_000_000, description="Number of replicates of every setting."
     )
+    claims: tuple[Name, ...] = Field(
+        (),
+        strict=False,
+        max_length=100,
+        description="The claims to judge by the results, as in `neurotron list claims`.",
+    )
+    settings: tuple[Problems, ...]
+
+    def units(self) -> Iterator[Unit]:
+        """Yield all units, replicate by replicate."""
+        for replicate in range(self.replicates):
+            for setting in self.settings:
+                yield Unit(setting.name, replicate)
+
+    def identity(self) -> dict[str, Any]:
+        """Return the keys that all runs into one folder must share: all but `replicates`."""
+        return self.model_dump(mode="json", exclude={"replicates"})
+
+
+class Study(BaseStudy):
+    """A study: which trainers meet which attacks, on which problems, how often."""
+
+    tables: ClassVar[dict[str, type[BaseModel]]] = {"settings": Setting, "sweeps": Sweep}
+
+    steps: int = Field(40_000, ge=0, le=10**12, description="Number of updates of every arm.")
     record: Literal["log", "all"] | Annotated[int, Field(ge=1, le=10**12)] = Field(
         "log",
         description="Which steps are recorded: log (40 per decade), all, or every so many steps.",
@@ -186,17 +240,4 @@ class Study(_Table):
 
     def setting(self, name: str) -> Setting:
         """Return the setting with this name."""
-        by_name = {setting.name: setting for setting in self.settings}
-        if name not in by_name:
-            raise _check.unknown("setting", name, by_name)
-        return by_name[name]
-
-    def units(self) -> Iterator[Unit]:
-        """Yield all units, replicate by replicate."""
-        for replicate in range(self.replicates):
-            for setting in self.settings:
-                yield Unit(setting.name, replicate)
-
-    def identity(self) -> dict[str, Any]:
-        """Return the keys that all runs into one folder must share: all but `replicates`."""
-        return self.model_dump(mode="json", exclude={"replicates"})
+        return named(self.settings, name)

@@ -27,7 +27,7 @@ __all__ = ["work_of"]
 
 def work_of(study: Study) -> Work:
     """Return the work of a study, after building all its problems and arms once as a check."""
-    study = complete(study.model_dump_json(exclude_unset=True, warnings=False))
+    study = complete(study.model_dump_json(exclude_unset=True, warnings=False), Study)
     check_claims(study.claims)
     with announced(f"neurotron: checking the study {study.name} ..."):
         check(study)

@@ -30,7 +30,7 @@ def train(
     from neurotron.simulation import simulate  # loads the compiler
 
     _check.text("setting", setting)
-    study = complete(text)
+    study = complete(text, Study)
     spec = study.setting(setting)
     _check.integer("replicate", replicate, 0)
     with one_blas_thread():

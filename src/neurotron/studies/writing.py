@@ -27,9 +27,10 @@ def to_toml(spec: dict[str, Any]) -> str:
     <BLANKLINE>
     """
     parts = [_values({key: value for key, value in spec.items() if not _is_table(value)})]
-    trainers: dict[str, str] = spec["trainers"]
+    trainers: dict[str, str] = spec.get("trainers", {})
     labels = {json.dumps(label, ensure_ascii=False): text for label, text in trainers.items()}
-    parts.append(f"[trainers]\n{_values(labels)}")
+    if labels:
+        parts.append(f"[trainers]\n{_values(labels)}")
     for setting in spec["settings"]:
         inside = {key: value for key, value in setting.items() if not _is_table(value)}
         parts.append(f"[[settings]]\n{_values(inside)}")

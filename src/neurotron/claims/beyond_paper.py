@@ -1,0 +1,204 @@
+"""The records of the claims that go beyond the paper."""
+
+from __future__ import annotations
+
+from neurotron.claims import defence, frontier, rows
+from neurotron.claims.effects import Unit, count, percent, spread, times, worst
+from neurotron.claims.model import Claim
+
+__all__ = ["DEFENCE", "FRONTIER", "OURS", "ROWS"]
+
+OURS = "added by this package, not in the paper"
+EXACT_RUNS = spread("{} of the runs are exact", percent(frontier.SHARE))
+POINTS = Unit(" points", 2, 2, (0.0,))
+
+FRONTIER = (
+    Claim(
+        "exact-below-half",
+        "RefinedTron recovers the filter exactly while at most 40 % of the labels are attacked, "
+        "under every additive attack with a constant β.",
+        OURS,
+        frontier.exact(but=(*frontier.CONCENTRATED, *frontier.NON_ADDITIVE)),
+        short="RefinedTron is exact up to β = 40 %",
+        phrase=EXACT_RUNS,
+        figures=("phase-adaptive", "phase-odd-direction", "steps"),
+    ),
+    Claim(
+        "exact-when-concentrated",
+        "With at most 40 % of the labels attacked, RefinedTron recovers the filter exactly even if "
+        "the attack is concentrated: in time, on one side, or on large inputs.",
+        OURS,
+        frontier.exact(only=frontier.CONCENTRATED),
+        short="RefinedTron is exact under concentrated attacks",
+        phrase=EXACT_RUNS,
+        figures=("phase-burst", "phase-half-space", "phase-large-norm"),
+    ),
+    Claim(
+        "exact-when-not-additive",
+        "With at most 40 % of the labels attacked, RefinedTron recovers the filter exactly even if "
+        "labels are multiplied, replaced or sign-flipped.",
+        "the paper's third open question",
+        frontier.exact(only=frontier.NON_ADDITIVE),
+        short="RefinedTron is exact if attacks are not additive",
+        phrase=EXACT_RUNS,
+        figures=("final-errors-sign-flip-probability",),
+    ),
+    Claim(
+        "as-often-as-others",
+        "With at most 40 % of the labels attacked, RefinedTron recovers the filter exactly at "
+        "least as often as every other trainer on the same data.",
+        OURS,
+        frontier.as_often_as_others,
+        short="RefinedTron is exact as often as any other",
+        phrase=spread("a difference of {} in the share of exact runs", POINTS),
+        figures=("exact", "paired-errors"),
+    ),
+    Claim(
+        "nobody-above-half",
+        "If more than half of the labels come from another filter, no trainer recovers w*.",
+        "section 3.5: the data do not show which filter is the true one",
+        frontier.no_trainer_recovers,
+        short="Above 50 %, no trainer recovers the filter",
+        phrase=worst(
+            "{count} of {total} runs end near w*, the closest at {} ‖w*‖",
+            min,
+            Unit(limits=(frontier.FAR,)),
+        ),
+    ),
+    Claim(
+        "floor-grows-with-bound",
+        "Under attack, Neuro-Tron's error settles at a floor that is proportional to θ.",
+        "the paper's second open question",
+        frontier.floor_grows(0, lambda attack: (0.9, 1.1)),
+        short="Neuro-Tron's error is proportional to θ",
+        phrase=spread("error like θ to the power {}", Unit("", 3, limits=(0.9, 1.1))),
+        figures=("final-errors-odd-direction-bound",),
+    ),
+    Claim(
+        "floor-grows-with-probability",
+        "The floor is proportional to β under an attack with a direction, and grows more slowly "
+        "under one that averages out.",
+        "the paper's second open question",
+        frontier.floor_grows(1, frontier.EXPONENTS.__getitem__),
+        short="Growth with β depends on the kind of attack",
+        phrase=spread(
+            "error like β to the power {} for {group}", Unit("", 3, limits=(0.0, 0.8, 1.0, 1.2))
+        ),
+        figures=tuple(
+            f"final-errors-{attack}-probability" for attack in ("odd-direction", "alternating-sign")
+        ),
+    ),
+    Claim(
+        "heavier-tails",
+        "Heavier tails (Student t with ν = 4, 3 and 2.5) at most double Neuro-Tron's floor, "
+        "compared with ν = 5.",
+        "the paper's first open question",
+        frontier.heavier_tails,
+        short="Heavier tails at most double Neuro-Tron's error",
+        phrase=spread("{} the error with ν = 5", times(frontier.HEAVIER)),
+        figures=("final-errors-odd-direction-probability",),
+    ),
+)
+"""Claims that go beyond the paper."""
+
+DEFENCE = (
+    Claim(
+        "exact-while-below-half",
+        "RefinedTron recovers the filter exactly in at least 99 % of the runs in which an additive "
+        "attack changes a constant share of at most 40 % of the labels.",
+        OURS,
+        defence.exact_below_half,
+        short="RefinedTron is exact in 99 % of runs, β ≤ 40 %",
+        phrase=spread("{} of {total} runs are exact", percent(defence.EXACTLY)),
+    ),
+    Claim(
+        "close-near-half",
+        "With 45 % of the labels attacked by an additive attack on a constant share of them, at "
+        "least 95 % of RefinedTron's runs come closer to the filter than 1e-6.",
+        OURS,
+        defence.close_near_half,
+        short="RefinedTron is close in 95 % of runs, β = 45 %",
+        phrase=spread("{} of {total} runs end closer than 1e-6", percent(defence.CLOSELY)),
+    ),
+    Claim(
+        "close-in-half-space",
+        "With 45 % of the labels attacked, all on one side of a plane, RefinedTron comes closer to "
+        "the filter than 1e-6 on at least 95 % of the networks.",
+        OURS,
+        defence.close_in_half_space,
+        short="RefinedTron is close if one side is attacked",
+        phrase=spread(
+            "closer than 1e-6 on {} of the networks", percent(defence.CLOSELY), noun="settings"
+        ),
+    ),
+    Claim(
+        "defaults-recover-most",
+        "No other value of one of RefinedTron's constants recovers the filter exactly more often.",
+        OURS,
+        defence.defaults_recover_most,
+        short="No constant beats RefinedTron's defaults",
+        phrase=spread("a difference of {} in the share of exact runs", POINTS),
+    ),
+)
+"""Claims about the defence on the paper's networks."""
+
+ROWS = (
+    Claim(
+        "few-rows-suffice",
+        "On the paper's network, 4 rows for each weight are enough for `nt.solve` to find the "
+        "filter exactly while at most 20 % of the labels are tampered with, and 16 are enough at "
+        "40 %, unless the attacker picks the rows.",
+        OURS,
+        rows.few_rows_suffice,
+        short="A few hundred rows are enough for the filter",
+        phrase=spread("{} of the problems are solved exactly", percent(rows.ENOUGH)),
+        figures=("rows-needed",),
+    ),
+    Claim(
+        "picked-rows-need-more",
+        "If the attacker picks 40 % of the rows, 96 rows for each weight are not enough on single "
+        "gates and on convolutions of stride 1.",
+        OURS,
+        rows.picked_rows_need_more,
+        short="Picked rows defeat gates and overlapping filters",
+        phrase=spread("{} of the problems are solved exactly", percent(rows.ENOUGH)),
+        figures=("rows-needed",),
+    ),
+    Claim(
+        "near-honest-least-squares",
+        "With honest noise, 20 rows or more for each weight, and labels that are changed by at "
+        "least 10 standard deviations of the noise, the median error of `nt.solve` is at most 1.1 "
+        "times that of least squares on the honest rows.",
+        OURS,
+        rows.near_honest_least_squares,
+        short="With noise, errors are as if only honest rows were used",
+        phrase=spread("{} the error of least squares on honest rows", times(rows.NEAR)),
+        figures=("noise-20", "noise-80"),
+    ),
+    Claim(
+        "more-often-exact-than-trim",
+        "On the same rows, `nt.solve` finds the filter exactly more often than TRIM does that is "
+        "told how many labels are tampered with.",
+        OURS,
+        rows.more_often_than_trim,
+        short="Exact more often than TRIM, which is told β",
+        phrase=count(
+            "on {count} of the {total} problems that only one of them solves, it is nt.solve"
+        ),
+    ),
+    Claim(
+        "proof-is-never-wrong",
+        "No wrong filter is proved to be right: fewer tampered rows are covered by its proof than "
+        "were tampered with.",
+        OURS,
+        rows.proof_is_never_wrong,
+        short="No wrong filter is proved to be right",
+        phrase=worst(
+            "{count} of {total} wrong filters have a proof that covers the tampered rows; a proof "
+            "covers at most {} of them",
+            max,
+            times(1.0),
+        ),
+    ),
+)
+"""Claims about `nt.solve` on stored rows."""
