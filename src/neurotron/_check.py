@@ -228,7 +228,9 @@ def array(
     )
     if not fits:
         wanted_text = "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
-        raise InputError(f"`{name}` must have shape {wanted_text}, got {result.shape}")
+        column = len(shape) == 1 and result.shape[1:] == (1,)
+        remedy = f": give its only column, {name}.ravel()" if column else ""
+        raise InputError(f"`{name}` must have shape {wanted_text}, got {result.shape}{remedy}")
     finite = np.isfinite(result)
     if not finite.all():
         place = tuple(int(axis) for axis in np.argwhere(~finite)[0])

@@ -9,6 +9,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from tests.solvers.tables import NETWORKS, oracle, table
 from tests.support.messages import says
+from tests.support.solved import solved
 
 import neurotron as nt
 from neurotron.solvers import linearized, search
@@ -142,6 +143,7 @@ def test_a_wild_label_changes_nothing():
         (np.zeros((50, 6)), np.ones(50), ["0 rows", "more rows"]),
         (np.ones((20, 5)), np.ones(20), ["`X`", "6"]),
         (np.ones((20, 6)), np.ones(19), ["`y`", "20"]),
+        (np.ones((20, 6)), np.ones((20, 1)), ["`y`", "(20, 1)", "y.ravel()"]),
         (np.full((20, 6), np.nan), np.ones(20), ["`X`", "finite"]),
         (np.ones((20, 6)), np.full(20, np.inf), ["`y`", "finite"]),
     ],
@@ -150,6 +152,12 @@ def test_a_table_that_cannot_be_solved_gets_one_sentence(X, y, words):
     with pytest.raises(nt.InputError) as error:
         nt.solve(LINEAR, X, y)
     assert says(error.value, *words)
+
+
+def test_a_name_instead_of_a_network_gets_the_call_to_write():
+    with pytest.raises(nt.InputError) as error:
+        nt.solve("linear", np.ones((20, 6)), np.ones(20))
+    assert says(error.value, "`network`", "'linear'", "nt.networks.linear(n_inputs)")
 
 
 @pytest.mark.parametrize("column", ["constant", "repeated"])
@@ -240,3 +248,12 @@ def test_no_table_gives_nonsense(name, kind, rows, seed, intercept):
     assert np.isfinite(solution.weights).all()
     assert np.isfinite(outputs).all()
     assert np.median(np.abs(outputs - y)) <= 3.0 * np.median(np.abs(y)) + 3.0
+
+
+def test_what_is_said_of_poisoned_tables_of_all_kinds_is_true():
+    """A sample of tests/long/test_solved.py."""
+    found = [one for one in map(solved, range(40)) if one is not None]
+    wrong = [one for one in found if not one.right]
+    assert 0 < len(wrong) < 30
+    assert all(one.solution.proven_against < one.tampered for one in wrong)
+    assert all(one.largest < 20.0 for one in found)

@@ -97,11 +97,11 @@ class Solution(Pickled):
         if self.noise == 0.0:
             parts.append(f"It gives {_share(explained, rows, 'labels')} exactly.")
         else:
+            lost = _share(rejected, rows, "rows") if rejected else "no rows"
             parts.append(
-                f"The honest noise has a standard deviation of about {self.noise:.3g}; "
-                f"{_share(rejected, rows, 'rows')} are rejected, because their labels are more "
-                "than 4.7 standard deviations off. There is no proof on the rows, which needs "
-                "honest labels that are exact."
+                f"The honest noise has a standard deviation of about {self.noise:.3g}; {lost} are "
+                "rejected for labels that are more than 4.7 standard deviations off. There is no "
+                "proof on the rows, which needs honest labels that are exact."
             )
         if self.proven_against >= 0:
             parts.append(

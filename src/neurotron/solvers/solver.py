@@ -79,7 +79,11 @@ def solve(
     >>> bool((solution.rejected == (np.arange(100) < 30)).all())
     True
     """
-    _check.instance("network", network, FilterNetwork)
+    if not isinstance(network, FilterNetwork):
+        raise _check.InputError(
+            f"`network` must be a FilterNetwork, got {_check.shown(network)}: for linear "
+            "regression write nt.solve(nt.networks.linear(n_inputs), X, y, intercept=True)"
+        )
     X = _check.array("X", X, ("N", network.n_inputs), _check.LARGEST)
     y = _check.array("y", y, (len(X),), _check.LARGEST)
     counts = None if sample_weight is None else _check.sample_weight(sample_weight, len(X))
