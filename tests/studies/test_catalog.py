@@ -7,15 +7,19 @@ import pytest
 
 import neurotron as nt
 from neurotron.studies import building
+from neurotron.studies.fitting import check_rows
 
 
 @pytest.mark.parametrize("name", nt.studies.catalog())
 def test_a_study_of_the_catalog_can_be_run_as_it_is(name):
     study = nt.studies.read(name)
-    building.check(study)
+    if isinstance(study, nt.studies.RowsStudy):
+        check_rows(study)
+    else:
+        building.check(study)
     assert study.name == name
     assert study.title
-    assert study.replicates * len(study.settings) <= 400
+    assert study.replicates * len(study.settings) <= 450
 
 
 def test_replicates_of_the_same_problem_differ_in_nothing_but_their_data():

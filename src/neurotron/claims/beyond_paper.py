@@ -171,8 +171,10 @@ ROWS = (
         "times that of least squares on the honest rows.",
         OURS,
         rows.near_honest_least_squares,
-        short="With noise, errors are as if only honest rows were used",
-        phrase=spread("{} the error of least squares on honest rows", times(rows.NEAR)),
+        short="With noise, almost as good as honest rows alone",
+        phrase=spread(
+            "{} the error of least squares on honest rows", Unit(" ×", 3, limits=(rows.NEAR,))
+        ),
         figures=("noise-20", "noise-80"),
     ),
     Claim(

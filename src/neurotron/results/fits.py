@@ -189,7 +189,8 @@ def sound_fits(setting: dict[str, Any], table: pl.DataFrame) -> pl.DataFrame:
         raise Damaged("its columns are not those of fits to rows")
     table = table.cast(pl.Schema(SCHEMA))
     needed = table.drop("starts", "proven")
-    if any(needed.null_count().row(0)) or not (table["error"] >= 0.0).all():
+    possible = (table["error"] >= 0.0) & table["error"].is_not_nan()
+    if any(needed.null_count().row(0)) or not possible.all():
         raise Damaged("it has a value that no fit can have")
     found: dict[Any, list[tuple[float, float]]] = {}
     for *cell, ratio, error in table.select(*CELL[1:], "rows_per_weight", "error").iter_rows():
