@@ -31,8 +31,12 @@ from neurotron.solvers.two_laws import Fit, Kind, Mixture, Shifted, TwoModels, e
 
 __all__ = ["HiddenAttack", "hidden_attack"]
 
-MARGIN: dict[Kind, float] = {"one side": 2.0, "both sides": 10.0, "another model": 10.0}
-"""By how much the log-evidence of an attack must exceed that of every kind of honest noise."""
+MARGIN, MARGIN_OF_ONE_SIDE, MANY_ROWS = 10.0, 2.0, 300
+"""By how much the log-evidence of an attack must exceed that of every kind of honest noise.
+
+The smaller one is for labels shifted to one side of at least 300 rows. With fewer rows, skewed
+noise can look like such an attack.
+"""
 LEAST_ROWS, ROWS_PER_WEIGHT = 150, 15
 """With fewer rows the two laws cannot be told apart."""
 SAMPLE, REFINED = 2_000, 100_000
@@ -140,7 +144,7 @@ def hidden_attack(
     if fit is None:
         return None
     margin = _margin(decided, fit)
-    if margin < MARGIN[fit.mixture.kind] or not _is_plausible(decided, fit):
+    if margin < _required(decided, fit.mixture) or not _is_plausible(decided, fit):
         return None
     if len(chosen) < len(used):
         fit = em(part(used), fit.mixture, REFINING)
@@ -217,6 +221,12 @@ def _two_models(data: Regression) -> Iterator[TwoModels]:
             yield TwoModels(weights, scale, 0.3, other, scale)
 
 
+def _required(data: Regression, mixture: Mixture) -> float:
+    """Return the margin of evidence that an attack needs."""
+    easy = mixture.kind == "one side" and len(data.labels) >= MANY_ROWS
+    return MARGIN_OF_ONE_SIDE if easy else MARGIN
+
+
 def _margin(data: Regression, fit: Fit) -> float:
     """Return by how much the evidence of an attack exceeds that of honest noise.
 
@@ -225,7 +235,7 @@ def _margin(data: Regression, fit: Fit) -> float:
     least, penalty = math.inf, 0.5 * math.log(len(data.labels))
     for likelihood, extra in _honest(data, fit.mixture):
         least = min(least, fit.evidence - (likelihood - penalty * extra))
-        if least < MARGIN[fit.mixture.kind]:
+        if least < _required(data, fit.mixture):
             break
     return least
 
