@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-
 from tools import tables
 
 pytestmark = pytest.mark.long
