@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -104,12 +104,14 @@ def solve(
         point = hidden.weights
         weights, constant = table.in_units(searched, point)
         fit = _Fit.of(network, X, y, weights, constant, hidden.noise * table.label_unit)
+        fit = fit.rejecting(counted, hidden.tampered > 0.5)
     _warn(searched, point)
     return Solution(
         network=network,
         weights=_check.freeze(weights),
         intercept=constant,
         noise=fit.noise,
+        hidden_share=0.0 if hidden is None else hidden.share,
         explained=fit.explained,
         rejected=fit.rejected,
         suspicion=fit.suspicion,
@@ -267,6 +269,12 @@ class _Fit:
         freeze = _check.freeze
         noise = 0.0 if exact else scale
         return cls(noise, freeze(explained), freeze(rejected), freeze(suspicion))
+
+    def rejecting(self, where: Mask, rejected: Mask) -> _Fit:
+        """Return the same fit, where other rows are rejected."""
+        mask = self.rejected.copy()
+        mask[where] = rejected
+        return replace(self, rejected=_check.freeze(mask))
 
 
 def _warn(rows: Linearized, point: Array) -> None:
