@@ -23,6 +23,7 @@ from tests.support.documents import (
 from tools import evidence
 
 import neurotron as nt
+from neurotron.solvers.rivals import least_squares
 
 README, PAGES = ROOT / "README.md", ROOT / "docs" / "paper.md"
 LAWS = ("N(0, 1)", "t(4)", "N(0, 9)", "Laplace(2)")
@@ -451,21 +452,18 @@ def test_makefile_and_readme_say_the_same_about_how_long_it_takes():
 
 
 def test_what_the_readme_says_of_five_tables():
-    ours, theirs = [], []
+    ours, theirs, network = [], [], nt.networks.relu_gate(8)
     for seed in range(5):
         rng = np.random.default_rng(seed)
         X, true = rng.standard_normal((500, 8)), rng.standard_normal(8)
         poisoned = rng.random(500) < 0.2
         y = np.maximum(X @ true, 0.0) + 0.1 * rng.standard_normal(500) + 5.0 * poisoned
-        problem = nt.Problem.from_rows(nt.networks.relu_gate(8), X, y)
-        run = nt.simulate(
-            problem, [nt.RefinedTron(averaging=True), nt.SGD(0.01)], steps=20_000, record=20_000
-        )
-        off = np.linalg.norm(run.weights - true, axis=1) / np.linalg.norm(true)
-        ours.append(off[0])
-        theirs.append(off[1])
-        suspects = abs(y - problem.network(run["RefinedTron"].weights, X)) > 1.0
-        assert (suspects == poisoned).all()
-    said = re.search(r"at most (\d+) % away .*? SGD at least (\d+) %", README.read_text(), re.S)
+        solution = nt.solve(network, X, y)
+        assert (solution.rejected == poisoned).all()
+        for found, fitted in ((ours, solution), (theirs, least_squares(network, X, y))):
+            found.append(100 * np.linalg.norm(fitted.weights - true) / np.linalg.norm(true))
+    readme = " ".join(README.read_text().split())
+    said = re.search(r"at most (\d+) % away .*? least squares ended at least (\d+) %", readme)
     assert said is not None
-    assert said.groups() == (f"{math.ceil(100 * max(ours))}", f"{math.floor(100 * min(theirs))}")
+    assert said.groups() == (f"{math.ceil(max(ours))}", f"{math.floor(min(theirs))}")
+    assert f"# least squares is {theirs[0]:.0f} % off" in readme

@@ -257,3 +257,20 @@ def test_what_is_said_of_poisoned_tables_of_all_kinds_is_true():
     assert 0 < len(wrong) < 30
     assert all(one.solution.proven_against < one.tampered for one in wrong)
     assert all(one.largest < 20.0 for one in found)
+
+
+def test_an_attack_that_hides_in_the_noise_of_a_table_is_found_and_said():
+    data = table(nt.networks.linear(4), rows=600, share=0.3, bound=3.0, noise=1.0)
+    solution = nt.solve(data.network, data.X, data.y, intercept=True)
+    assert solution.hidden_share == pytest.approx(0.3, abs=0.05)
+    assert np.mean(solution.rejected == data.tampered) > 0.9
+    assert abs(solution.intercept) < 0.3  # least squares would have 0.9
+    text = " ".join(str(solution).split())
+    assert "hides in the noise" in text
+    assert "Assumed: About 3" in text
+
+
+def test_without_such_an_attack_there_is_no_hidden_share():
+    data = table(nt.networks.linear(4), rows=600, share=0.0, noise=1.0)
+    solution = nt.solve(data.network, data.X, data.y, intercept=True)
+    assert solution.hidden_share == 0.0

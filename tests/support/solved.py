@@ -55,12 +55,12 @@ def solved(seed: int) -> Solved | None:
     assert chosen is not None
     if attack in ("impostor", "picked-rows"):
         chosen = nt.attacks.build(attack, problem, bound=np.inf, probability=share, seed=seed)
-    y, mask = nt.poison(X, honest, chosen, seed=seed, model=(network, truth))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         try:
+            y, mask = nt.poison(X, honest, chosen, seed=seed, model=(network, truth))
             solution = nt.solve(network, X, y)
-        except nt.InputError:
+        except nt.InputError:  # too few rows, or no impostor on these rows
             return None
     outputs = solution.predict(X)
     scale = np.abs(np.concatenate([y, honest])).max()

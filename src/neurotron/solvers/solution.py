@@ -37,11 +37,15 @@ class Solution(Pickled):
     noise
         The standard deviation of the honest noise, as the rows show it; 0 if the rows that the
         filter explains fit exactly.
+    hidden_share
+        The share of labels that are tampered with by so little that they hide in the noise, if the
+        rows of a linear network clearly show such an attack; else 0.
     explained
         Which labels the filter gives exactly, up to rounding: (N,).
     rejected
         Which rows do not count because their label is too far off, (N,): by more than 4.685
-        standard deviations of the noise, and by more than rounding.
+        standard deviations of the noise, and by more than rounding. With a `hidden_share`, those
+        whose label is more likely tampered with than honest.
     suspicion
         How far every label is from the filter's, in standard deviations of the honest noise, (N,).
         Sort by it to see the most suspicious rows first.
@@ -61,6 +65,7 @@ class Solution(Pickled):
     weights: Array
     intercept: float
     noise: float
+    hidden_share: float
     explained: Mask
     rejected: Mask
     suspicion: Array
@@ -98,11 +103,16 @@ class Solution(Pickled):
             parts.append(f"It gives {_share(explained, rows, 'labels')} exactly.")
         else:
             lost = _share(rejected, rows, "rows") if rejected else "no rows"
+            why = "are more than 4.7 standard deviations off"
+            if self.hidden_share:
+                why = "more likely belong to an attack that hides in the noise than to honest rows"
             parts.append(
                 f"The honest noise has a standard deviation of about {self.noise:.3g}; {lost} are "
-                "rejected for labels that are more than 4.7 standard deviations off. There is no "
-                "proof on the rows, which needs honest labels that are exact."
+                f"rejected for labels that {why}. There is no proof on the rows, which needs "
+                "honest labels that are exact."
             )
+            if self.hidden_share:
+                parts.append(f"Assumed: {self.assumed}")
         if self.proven_against >= 0:
             parts.append(
                 "If honest labels are exact, this is the true filter as long as at most "
@@ -144,6 +154,7 @@ class Solution(Pickled):
             "weights": self.weights.tolist(),
             "intercept": self.intercept,
             "noise": self.noise,
+            "hidden_share": self.hidden_share,
             "rows": len(self.explained),
             "rows_explained": int(self.explained.sum()),
             "rejected_rows": np.flatnonzero(self.rejected).tolist(),

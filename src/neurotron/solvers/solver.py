@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ from neurotron._types import Array, Mask
 from neurotron.networks import FilterNetwork
 from neurotron.solvers.finish import finish
 from neurotron.solvers.linearized import Linearized, block_length, blocks_of, coordinates_for
+from neurotron.solvers.mixture import HiddenAttack, hidden_attack
 from neurotron.solvers.proof import prove
 from neurotron.solvers.robust import BISQUARE, median
 from neurotron.solvers.search import Found, loss, search
@@ -98,12 +99,19 @@ def solve(
     point, scale = table.finished(searched, found)
     weights, constant = table.in_units(searched, point)
     fit = _Fit.of(network, X, y, weights, constant, scale * table.label_unit)
+    hidden = table.hidden_attack(searched, point, scale) if fit.noise > 0.0 else None
+    if hidden is not None:
+        point = hidden.weights
+        weights, constant = table.in_units(searched, point)
+        fit = _Fit.of(network, X, y, weights, constant, hidden.noise * table.label_unit)
+        fit = fit.rejecting(counted, hidden.tampered > 0.5)
     _warn(searched, point)
     return Solution(
         network=network,
         weights=_check.freeze(weights),
         intercept=constant,
         noise=fit.noise,
+        hidden_share=0.0 if hidden is None else hidden.share,
         explained=fit.explained,
         rejected=fit.rejected,
         suspicion=fit.suspicion,
@@ -111,7 +119,7 @@ def solve(
         starts=found.starts,
         stopped=found.stopped,
         proof=prove(network, X, weights, fit.explained & counted, intercept=intercept),
-        assumed=EXACT_LABELS if fit.noise == 0.0 else NOISY_LABELS,
+        assumed=_assumed(fit.noise, hidden, table.label_unit),
     )
 
 
@@ -120,6 +128,12 @@ NOISY_LABELS = (
     "Fewer than half of the labels are tampered with, by much more than the honest noise, which is "
     "symmetric around zero."
 )
+
+
+def _assumed(noise: float, hidden: HiddenAttack | None, label_unit: float) -> str:
+    if hidden is not None:
+        return hidden.assumed(label_unit)
+    return EXACT_LABELS if noise == 0.0 else NOISY_LABELS
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,6 +211,15 @@ class _Table:
         after = loss(searched, searched.residuals(point)) if np.isfinite(point).all() else np.inf
         return (found.point if after > WORSE * found.loss + 1e-7 else point), scale
 
+    def hidden_attack(
+        self, searched: Linearized, point: Array, scale: float
+    ) -> HiddenAttack | None:
+        """Return the attack that hides in the noise, if the network is linear and there is one."""
+        if not searched.linear:
+            return None
+        rows = self._linearized(slice(None), searched.coordinates)
+        return hidden_attack(rows.gradient(point), rows.y, rows.counts, point, scale)
+
     def _linearized(self, rows: slice | npt.NDArray[np.intp], coordinates: Array) -> Linearized:
         return Linearized(
             self.network, self.inputs[rows], self.labels[rows],
@@ -246,6 +269,12 @@ class _Fit:
         freeze = _check.freeze
         noise = 0.0 if exact else scale
         return cls(noise, freeze(explained), freeze(rejected), freeze(suspicion))
+
+    def rejecting(self, where: Mask, rejected: Mask) -> _Fit:
+        """Return the same fit, where other rows are rejected."""
+        mask = self.rejected.copy()
+        mask[where] = rejected
+        return replace(self, rejected=_check.freeze(mask))
 
 
 def _warn(rows: Linearized, point: Array) -> None:
