@@ -41,6 +41,8 @@ format: $(READY)
 verify: $(READY)
 	@began=$$(date +%s) && \
 	$(BIN)/python -m tools.evidence && \
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[tables]' && \
+	$(BIN)/python -m tools.tables && \
 	NEUROTRON_RESUME=1 $(BIN)/pytest -n auto --dist load -m long && \
 	echo "make verify took $$(( ($$(date +%s) - began) / 60 )) minutes in all"
 
