@@ -112,7 +112,8 @@ def test_the_words_about_noise_and_proofs_are_those_of_the_stored_numbers():
     (proof,) = ENTRY["claims"]["proof-is-never-wrong"]["findings"]
     assert proof["count"] == 0
     assert f"{proof['total']} fits ended at a wrong filter" in text
-    assert f"with {ENTRY['replicates']} problems" in text
+    (networks,) = {row["problems"] for row in rows(setting="noise")}
+    assert f"with {ENTRY['replicates']} problems for each number, and {networks} networks" in text
     honest = [
         one(setting=name, attack="none", solver="solve")["smallest"]
         for name in ("paper", "convolution-7", "convolution-1", "gate")
