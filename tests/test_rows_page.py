@@ -122,6 +122,18 @@ def test_the_words_about_noise_and_proofs_are_those_of_the_stored_numbers():
     assert f"and {overlap} on the convolutions, and {gate} on the single gate" in text
 
 
+def test_where_it_fails_is_what_the_table_says():
+    assert "under `picked-rows` and `impostor` from β = 0.2 on" in " ".join(PAGE.split())
+    for attack, first in (("picked-rows", 0.2), ("impostor", 0.2), ("high-leverage", 0.3)):
+        for row in rows(setting="gate", attack=attack):
+            assert (row["smallest"] == "") == (float(row["probability"]) >= first)
+    conv = [row for row in rows(setting="convolution-1") if float(row["probability"]) >= 0.3]
+    chosen = ("picked-rows", "impostor")
+    picked = [float(row["smallest"] or "inf") for row in conv if row["attack"] in chosen]
+    others = [float(row["smallest"] or "inf") for row in conv if row["attack"] not in chosen]
+    assert min(picked) >= 2.0 * max(others)
+
+
 def test_every_picture_of_the_study_is_shown():
     pictures = {path.name for path in (ROOT / "docs" / "images" / "rows").iterdir()}
     assert pictures == set(re.findall(r"\(images/rows/([^)]+)\)", PAGE))

@@ -7,7 +7,6 @@ from tests.support.fits import made_fits, rows_study
 
 import neurotron as nt
 from neurotron.claims.model import DOES_NOT_HOLD, HOLDS, NOT_TESTED, UNDECIDED
-from neurotron.claims.rows import is_hard
 from neurotron.studies.claim_names import ROWS_CLAIM_NAMES
 
 STUDY = rows_study(*ROWS_CLAIM_NAMES)
@@ -20,9 +19,7 @@ def as_claimed(setting, replicate, fit):
         return {"error": {"honest": 0.1, "solve": 0.101, "least-squares": 0.5}[fit["solver"]]}
     if fit["solver"] == "trim":
         return {"error": 0.5}
-    if setting == "gate" and fit["attack"] == "picked-rows":
-        return BAD
-    return GOOD
+    return BAD if setting == "gate" and fit["attack"] == "picked-rows" else GOOD
 
 
 def verdicts(folder, outcome, replicates=40):
@@ -104,13 +101,12 @@ def test_what_was_measured_is_said_in_words(tmp_path):
     assert "40 of the 40 problems" in effects["more-often-exact-than-trim"]
 
 
-@pytest.mark.parametrize(
-    ("network", "hard"),
-    [("relu-gate", True), ("convolution", True), ("convolution:stride=1", True),
-     ("convolution:stride=7", False), ("symmetric:width=10", False)],
-)  # fmt: skip
-def test_single_gates_and_overlapping_convolutions_are_hard(network, hard):
-    assert is_hard(network) == hard
+def test_a_single_gate_says_nothing_about_trim(tmp_path):
+    rivals = STUDY.setting("rivals").model_copy(update={"network": "relu-gate", "n_inputs": 2})
+    study = STUDY.model_copy(update={"settings": (rivals,)})
+    judged = nt.claims.evaluate(made_fits(tmp_path / "out", study, as_claimed, 10))
+    found = {one.claim.name: one.verdict for one in judged}
+    assert found["more-often-exact-than-trim"] == NOT_TESTED
 
 
 def test_claims_of_the_other_kind_of_study_are_refused():

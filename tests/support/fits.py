@@ -36,6 +36,7 @@ title = "G"
 like = "paper"
 network = "relu-gate"
 n_inputs = 2
+rows_per_weight = [2, 4, 8, 96]
 [[settings]]
 name = "rivals"
 title = "R"

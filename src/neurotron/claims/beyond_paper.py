@@ -147,7 +147,7 @@ ROWS = (
         "few-rows-suffice",
         "On the paper's network, 4 rows for each weight are enough for `nt.solve` to find the "
         "filter exactly while at most 20 % of the labels are tampered with, and 16 are enough at "
-        "40 %, unless the attacker picks the rows.",
+        "40 %, unless the attacker picks rows for the labels of another filter.",
         OURS,
         rows.few_rows_suffice,
         short="A few hundred rows are enough for the filter",
@@ -156,11 +156,11 @@ ROWS = (
     ),
     Claim(
         "picked-rows-need-more",
-        "If the attacker picks 40 % of the rows, 96 rows for each weight are not enough on single "
-        "gates and on convolutions of stride 1.",
+        "If the attacker picks 40 % of the rows for the labels of another filter, 96 rows for each "
+        "weight are not enough on a single gate, and 12 are not on a convolution of stride 1.",
         OURS,
         rows.picked_rows_need_more,
-        short="Picked rows defeat gates and overlapping filters",
+        short="Picked rows are hard for gates and stride 1",
         phrase=spread("{} of the problems are solved exactly", percent(rows.ENOUGH)),
         figures=("rows-needed",),
     ),
@@ -179,8 +179,9 @@ ROWS = (
     ),
     Claim(
         "more-often-exact-than-trim",
-        "On the same rows, `nt.solve` finds the filter exactly more often than TRIM does that is "
-        "told how many labels are tampered with.",
+        "On networks of several gates, `nt.solve` finds the filter exactly on more problems than "
+        "TRIM, which is told how many labels are tampered with; on a single gate the two are about "
+        "equal.",
         OURS,
         rows.more_often_than_trim,
         short="Exact more often than TRIM, which is told β",
