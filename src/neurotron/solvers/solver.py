@@ -40,10 +40,12 @@ def solve(
 ) -> Solution:
     """Find the filter of a network in rows of data whose labels may be poisoned.
 
-    If honest labels are exact and fewer than half are tampered with, a few hundred rows are enough
-    to find the true filter exactly, and `Solution.proven_against` says up to how many tampered rows
-    this is proved. With honest noise the error is close to that of least squares on the honest
-    rows, as long as tampered labels are far off compared with the noise.
+    If honest labels are exact and fewer than half are tampered with, a few hundred rows are usually
+    enough to find the true filter exactly, and `Solution.proven_against` says up to how many
+    tampered rows this is proved. With honest noise and ten rows or more for each weight, the error
+    is close to that of least squares on the honest rows, as long as tampered labels are far off
+    compared with the noise. A few rows with extreme inputs, such as −999 for a missing value, can
+    ruin the fit: replace such codes first.
 
     Parameters
     ----------
