@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.support.fits import made_fits, rows_study
 from tests.support.results import ending_at, made
 
 import neurotron as nt
@@ -23,7 +24,8 @@ def certified_and_exact(setting, replicate, arm):
 
 
 def test_every_claim_with_charts_is_named_by_a_study_that_has_them():
-    named = {claim for name in WITH_FIGURES for claim in nt.studies.read(name).claims}
+    studies = (*WITH_FIGURES, "rows")
+    named = {claim for name in studies for claim in nt.studies.read(name).claims}
     assert {claim.name for claim in nt.claims.CLAIMS.values() if claim.figures} <= named
 
 
@@ -35,4 +37,13 @@ def test_every_chart_that_a_claim_names_is_among_those_of_its_study(name, tmp_pa
     results = made(tmp_path / "r", shorter, certified_and_exact, 1)
     charts = {chart.name for chart in nt.figures.charts(results)}
     wanted = {figure for claim in study.claims for figure in nt.claims.CLAIMS[claim].figures}
+    assert wanted - charts == set()
+
+
+def test_a_study_of_rows_has_the_charts_that_its_claims_name(tmp_path):
+    study = rows_study(*nt.studies.read("rows").claims)
+    results = made_fits(tmp_path / "r", study, lambda setting, replicate, row: {"error": 0.1})
+    charts = {chart.name for chart in nt.figures.charts(results)}
+    wanted = {figure for claim in study.claims for figure in nt.claims.CLAIMS[claim].figures}
+    assert wanted
     assert wanted - charts == set()

@@ -83,7 +83,7 @@ class Impostor(PickedRows):
 
     def _filter(self, table: Table) -> Array:
         """Return the first filter that can explain ⌊βN⌋ attacked rows, or else the first one."""
-        first, wanted = None, int(self.probability * len(table))
+        first, wanted = None, int(self.probability * len(table) + 1e-9)
         for found in _filters(table):
             if first is None:
                 first = found

@@ -93,29 +93,19 @@ class Table:
     @cached_property
     def leverage(self) -> Array:
         """The leverage √(gᵀH⁻¹g) of each row, with H the mean of ggᵀ, (N,)."""
-        values, directions = self._spectrum
-        return np.asarray(np.sqrt(((self.gradient @ directions) ** 2 / values).sum(axis=1)))
+        sizes = np.abs(self.gradient).max(axis=0, initial=0.0)
+        scaled = self.gradient / np.where(sizes > 0.0, sizes, 1.0)  # so that units do not matter
+        left, singular, _ = np.linalg.svd(scaled, full_matrices=False)
+        left = left[:, singular > 1e-10 * singular.max(initial=0.0)]
+        return np.asarray(np.sqrt(len(self) * (left**2).sum(axis=1)))
 
     @cached_property
     def push(self) -> Array:
         """The component uᵀg of each gradient in the direction u where H is smallest, (N,)."""
-        _, directions = self._spectrum
-        weakest = directions[:, 0]
-        return np.asarray(self.gradient @ (weakest * np.sign(weakest[np.abs(weakest).argmax()])))
-
-    @cached_property
-    def _spectrum(self) -> tuple[Array, Array]:
-        """The positive eigenvalues of H in ascending order, and their eigenvectors as columns.
-
-        Directions that no gradient has are left out. If all gradients are zero, the first axis is
-        kept, so that leverage and push are zero.
-        """
         g = self.gradient
         values, directions = np.linalg.eigh(g.T @ g / len(g))
-        seen = values > 1e-12 * values[-1]
-        if not seen.any():
-            return np.ones(1), np.eye(len(values), 1)
-        return values[seen], directions[:, seen]
+        weakest = directions[:, int((values > 1e-12 * values[-1]).argmax())]
+        return np.asarray(g @ (weakest * np.sign(weakest[np.abs(weakest).argmax()])))
 
     def _blocks(self) -> list[Array]:
         """Return the inputs in blocks whose projections fit into memory."""

@@ -44,7 +44,6 @@ def finish(
             return point, max(scale, FLOOR)
         start = scale or median(sizes, counts) / NORMAL_MEDIAN
         scale = honest_scale(sizes, counts, start, floor, len(point))
-        floor = max(FALL * floor, FLOOR)
         matrix, vector, used = np.zeros((len(point),) * 2), np.zeros(len(point)), 0
         for view in views():
             weights = view.counted(bisquare(view.residuals, scale))
@@ -57,11 +56,12 @@ def finish(
         change = solve_normal_equations(matrix, vector)
         point = point + change
         moved = np.sqrt(np.abs(change @ matrix @ change) / used)
-        settled = moved <= SETTLED * scale or np.linalg.norm(change) <= CONVERGED * np.linalg.norm(
-            point
-        )
-        if (settled and floor < scale) or floor == FLOOR == scale:
+        still = np.linalg.norm(change) <= CONVERGED * np.linalg.norm(point)
+        if scale > floor and (still or moved <= SETTLED * scale):
             break
+        if floor == FLOOR and still:
+            break
+        floor = max(FALL * floor, FLOOR)
     return point, scale
 
 

@@ -22,6 +22,9 @@ IN_PLANE = 1e-9
 SORTED_ENTRIES = 2_000_000
 ALL_HYPERPLANES = 400_000
 SAMPLE = 800
+MOST_COMPLETED = 12
+MOST_STEPS = 1e8
+"""A column with more steps between its smallest and largest value is not a lattice."""
 HARD, LIGHT = 12, 2
 """The effort of a search: for rows with structure, and to check that others have none."""
 
@@ -64,7 +67,7 @@ def structure(x: Array, intercept: bool) -> str:
         discrete = np.flatnonzero((repeats > 0) & ~constant)
         if discrete.size:
             return f"column {discrete[0]} of the inputs has repeated values"
-        rounded = np.flatnonzero((in_order.round(4) == in_order).all(axis=1) & ~constant)
+        rounded = np.flatnonzero([_is_lattice(column) for column in in_order] & ~constant)
         if rounded.size:
             return f"column {rounded[0]} of the inputs is rounded to a few digits"
     if (x == 0.0).any():
@@ -99,7 +102,8 @@ def fullest_hyperplane(rows: Array, effort: int) -> tuple[int, bool]:
     if effort == HARD:
         starts = [*_best(sample, tried, HARD // 4), *draw.standard_normal((HARD // 4, p))]
         near = [_concentrate(sample, start) for start in starts]
-        near += [_complete(sample, sample[draw.permutation(len(sample))[:j]]) for j in range(p - 1)]
+        held = np.unique(np.linspace(0, p - 2, MOST_COMPLETED).astype(int))
+        near += [_complete(sample, sample[draw.permutation(len(sample))[:j]]) for j in held]
         simple = _unit(_simple(rows[chosen], draw) * size)
         best = _best(sample, np.concatenate([tried, near, simple]), 40)
         tried = np.concatenate([np.eye(p), best, _climb(sample, best[0], draw)[None]])
@@ -121,7 +125,21 @@ def _column_sizes(rows: Array) -> Array:
 
 def _apart(keys: Array) -> Mask:
     """Whether each key differs from the next one by more than rounding."""
-    return np.asarray((np.abs(np.diff(keys, axis=0)) > 1e-12).any(axis=1))
+    return np.asarray((np.abs(np.diff(keys, axis=0)) > IN_PLANE).any(axis=1))
+
+
+def _is_lattice(in_order: Array) -> bool:
+    """Whether the differences of values in ascending order are multiples of the smallest one.
+
+    Values that were rounded to a few digits, or counted, are such, in whatever units.
+    """
+    steps = np.diff(in_order)
+    steps = steps[steps > 0.0]
+    if len(steps) < 2:
+        return False
+    ratios = steps / steps.min()
+    most = in_order[-1] - in_order[0]
+    return bool(most < MOST_STEPS * steps.min() and (np.abs(ratios - ratios.round()) < 1e-3).all())
 
 
 def _distinct(rows: Array) -> Array:
@@ -230,6 +248,17 @@ def _climb(sample: Array, normal: Array, draw: np.random.Generator) -> Array:
     return best
 
 
+def _without(basis: Array, direction: Array) -> Array:
+    """Return a basis of the part of a space that is orthogonal to a unit vector in its coordinates.
+
+    This is what a Householder reflection leaves of the basis after it maps the vector to an axis.
+    """
+    vector = direction.copy()
+    vector[0] += np.copysign(1.0, vector[0])
+    reflected = basis - np.outer(basis @ vector, vector) * (2.0 / (vector @ vector))
+    return np.asarray(reflected[:, 1:])
+
+
 def _complete(sample: Array, inside: Array) -> Array:
     """Return the normal of a hyperplane through given rows and, one at a time, the best others.
 
@@ -248,5 +277,5 @@ def _complete(sample: Array, inside: Array) -> Array:
         edges = np.flatnonzero(np.diff(keys.real, prepend=-1.0, append=np.inf))
         most = int(np.diff(edges).argmax())
         chosen = outside[int(keys[edges[most]].imag)]
-        rest = rest @ np.linalg.svd(chosen[None])[2][1:].T
+        rest = _without(rest, chosen)
     return np.asarray(rest[:, 0], np.float64)

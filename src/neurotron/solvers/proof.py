@@ -31,6 +31,8 @@ __all__ = ["Proof", "prove"]
 
 MOST_OUTPUTS = 3e8
 SMALL = 1e-6
+COMPLETE = "complete"
+"""Instead of a doubt: all hyperplanes were tried, so the rows need not be in general position."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,7 @@ def _prove_linear(network: FilterNetwork, x: Array, w: Array, mask: Mask, interc
         found = "many rows lie in one hyperplane"
         most, complete = fullest_hyperplane(seen, HARD)
     shared = most if complete else max(most, shared)
-    return _conclude(len(seen), shared, "" if complete else found)
+    return _conclude(len(seen), shared, COMPLETE if complete else found)
 
 
 def _prove_patterns(network: FilterNetwork, x: Array, w: Array, mask: Mask) -> Proof:
@@ -153,6 +155,9 @@ def _conclude(rows: int, shared: int, doubt: str) -> Proof:
     text = f"another filter shares at most {shared} of the {rows} rows that count"
     if rows <= shared:
         return _nothing(f"{text}, so the filter could be wrong even if no row was tampered with")
+    if doubt == COMPLETE:
+        return Proof(rows - 1 - shared, shared, "proved", text)
+    text += ", if the rows are drawn independently from a continuous law"
     if doubt:
         text = (
             f"the most rows found that another filter shares are {shared} of the {rows} that "

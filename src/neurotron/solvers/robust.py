@@ -71,12 +71,13 @@ def leverages(rows: Array, counts: Array | None) -> Array:
 
 
 def honest_scale(
-    sizes: Array, counts: Array | None, start: float, floor: float, most: int
+    sizes: Array, counts: Array | None, start: float, floor: float, fitted: int
 ) -> float:
     """Return the standard deviation of honest noise, whose share among the rows is unknown.
 
     It is the s for which the residuals within 2 s have the spread of normal noise within two
-    standard deviations: s² = mean(ρ² : |ρ| ≤ 2 s)/0.7737. `start` should not be below it.
+    standard deviations: s² = mean(ρ² : |ρ| ≤ 2 s)/0.7737, where the mean allows for the `fitted`
+    numbers. `start` should not be below it.
     """
     order = np.argsort(sizes)
     ordered, each = sizes[order], np.ones(len(sizes)) if counts is None else counts[order]
@@ -84,9 +85,11 @@ def honest_scale(
     scale = max(start, floor)
     for _ in range(100):
         inner = int(np.searchsorted(ordered, INNER * scale, side="right"))
-        if inner <= most:
+        if inner <= 2 * fitted:  # the fit can follow so few rows closely
             break
-        new = max(floor, math.sqrt(squares[inner - 1] / total[inner - 1] / INNER_VARIANCE))
+        freedom = inner / (inner - fitted)
+        variance = freedom * squares[inner - 1] / total[inner - 1] / INNER_VARIANCE
+        new = max(floor, math.sqrt(variance))
         if abs(new - scale) < 1e-6 * scale:
             break
         scale = new

@@ -127,8 +127,8 @@ class _Starts:
     """The starts, one after the other; some depend on the best filter so far.
 
     First the regression on the odd part of the output, then its mirror. Then the rows that the best
-    filter explains worst are solved alone, because a wrong filter is wrong since it explains
-    tampered rows, and honest ones are among the others. All further starts are random.
+    filter explains worst are solved alone, because a wrong filter explains tampered rows, and
+    honest ones are among the others. All further starts are random.
     """
 
     def __init__(self, rows: Linearized, draw: np.random.Generator) -> None:

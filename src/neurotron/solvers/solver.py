@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +12,10 @@ from neurotron import _check, _seeds
 from neurotron._types import Array, Mask
 from neurotron.networks import FilterNetwork
 from neurotron.solvers.finish import finish
+from neurotron.solvers.fit import Fit, proof_of
 from neurotron.solvers.linearized import Linearized, block_length, blocks_of, coordinates_for
 from neurotron.solvers.mixture import HiddenAttack, hidden_attack
-from neurotron.solvers.proof import prove
-from neurotron.solvers.robust import BISQUARE, median
+from neurotron.solvers.robust import median
 from neurotron.solvers.search import Found, loss, search
 from neurotron.solvers.solution import Solution
 
@@ -23,10 +23,10 @@ __all__ = ["solve"]
 
 SAMPLE, SAMPLE_PER_WEIGHT = 5_000, 64
 """Rows that are searched, if there are more; all rows take part in the last step."""
+MOST_EQUAL = 0.4
+"""A larger share of equal labels gets a warning, if all others are rejected."""
 WORSE = 1.25
 """The last step is undone if it raises the loss by more than this factor."""
-ROUNDING = 1e-11
-"""Residuals below this part of the terms they are the difference of are rounding."""
 
 
 def solve(
@@ -40,10 +40,12 @@ def solve(
 ) -> Solution:
     """Find the filter of a network in rows of data whose labels may be poisoned.
 
-    If honest labels are exact and fewer than half are tampered with, a few hundred rows are enough
-    to find the true filter exactly, and `Solution.proven_against` says up to how many tampered rows
-    this is proved. With honest noise the error is close to that of least squares on the honest
-    rows, as long as tampered labels are far off compared with the noise.
+    If honest labels are exact and fewer than half are tampered with, a few hundred rows are usually
+    enough to find the true filter exactly, and `Solution.proven_against` says up to how many
+    tampered rows this is proved. With honest noise and ten rows or more for each weight, the error
+    is close to that of least squares on the honest rows, as long as tampered labels are far off
+    compared with the noise. A few rows with extreme inputs, such as −999 for a missing value, can
+    ruin the fit: replace such codes first.
 
     Parameters
     ----------
@@ -98,14 +100,16 @@ def solve(
     found = search(searched, shared, _seeds.generator(seed, "starts"))
     point, scale = table.finished(searched, found)
     weights, constant = table.in_units(searched, point)
-    fit = _Fit.of(network, X, y, weights, constant, scale * table.label_unit)
+    fit = Fit.of(network, X, y, weights, constant, scale * table.label_unit, table.label_unit)
     hidden = table.hidden_attack(searched, point, scale) if fit.noise > 0.0 else None
     if hidden is not None:
         point = hidden.weights
         weights, constant = table.in_units(searched, point)
-        fit = _Fit.of(network, X, y, weights, constant, hidden.noise * table.label_unit)
+        noise = hidden.noise * table.label_unit
+        fit = Fit.of(network, X, y, weights, constant, noise, table.label_unit)
         fit = fit.rejecting(counted, hidden.tampered > 0.5)
     _warn(searched, point)
+    _warn_of_equal_labels(y[counted], fit.rejected[counted])
     return Solution(
         network=network,
         weights=_check.freeze(weights),
@@ -118,7 +122,7 @@ def solve(
         loss=loss(searched, searched.residuals(point)) * np.sqrt(table.loss_unit),
         starts=found.starts,
         stopped=found.stopped,
-        proof=prove(network, X, weights, fit.explained & counted, intercept=intercept),
+        proof=proof_of(searched, X, weights, fit, counted),
         assumed=_assumed(fit.noise, hidden, table.label_unit),
     )
 
@@ -165,7 +169,7 @@ class _Table:
         if rows <= wanted:
             raise _check.InputError(
                 f"`X` has {rows:,} rows that count, but {wanted:,} numbers are to be found: give "
-                f"more rows, at least {3 * wanted:,} if some labels are tampered with"
+                f"more rows, at least {10 * wanted:,} if labels have noise or are tampered with"
             )
         X, y, counts = X[counted], y[counted], None if counts is None else counts[counted]
         level = median(y, counts) if intercept else 0.0
@@ -236,47 +240,6 @@ class _Table:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class _Fit:
-    """How a filter fits all rows."""
-
-    noise: float
-    explained: Mask
-    rejected: Mask
-    suspicion: Array
-
-    @classmethod
-    def of(
-        cls,
-        network: FilterNetwork,
-        X: Array,
-        y: Array,
-        weights: Array,
-        intercept: float,
-        scale: float,
-    ) -> _Fit:
-        """Return which rows a filter explains, and how suspicious the others are."""
-        sizes, terms = np.empty(len(y)), np.empty(len(y))
-        factors = np.abs(weights) @ network.magnitude
-        for here in blocks_of(network, len(y)):
-            sizes[here] = np.abs(y[here] - network(weights, X[here]) - intercept)
-            terms[here] = np.abs(X[here]) @ factors
-        rounding = ROUNDING * (terms + np.abs(y) + abs(intercept))
-        explained = sizes <= rounding
-        rejected = sizes > np.maximum(BISQUARE * scale, rounding)
-        exact = 2 * explained.sum() > (~rejected).sum()
-        suspicion = sizes / np.maximum(np.maximum(scale, rounding), np.finfo(float).tiny)
-        freeze = _check.freeze
-        noise = 0.0 if exact else scale
-        return cls(noise, freeze(explained), freeze(rejected), freeze(suspicion))
-
-    def rejecting(self, where: Mask, rejected: Mask) -> _Fit:
-        """Return the same fit, where other rows are rejected."""
-        mask = self.rejected.copy()
-        mask[where] = rejected
-        return replace(self, rejected=_check.freeze(mask))
-
-
 def _warn(rows: Linearized, point: Array) -> None:
     """Warn if the rows do not determine all weights."""
     wanted = rows.network.filter_size + rows.intercept
@@ -287,10 +250,26 @@ def _warn(rows: Linearized, point: Array) -> None:
             "other directions: leave out columns to get weights that are unique",
             stacklevel=3,
         )
-    informative = int(rows.gradient(point).any(axis=1).sum())
+    informative = int(rows.gradient(point)[:, : rows.projected.shape[2]].any(axis=1).sum())
     if informative <= rows.size:
         warnings.warn(
             f"only {informative} of {len(rows)} rows say something about the weights at the filter "
             "that was found, because no gate is active in the others: do not rely on it",
+            stacklevel=3,
+        )
+
+
+def _warn_of_equal_labels(labels: Array, rejected: Mask) -> None:
+    """Warn if a regression followed the rows with one label and rejected all others."""
+    values, repeats = np.unique(labels, return_counts=True)
+    others = labels != values[repeats.argmax()]
+    if (
+        repeats.max() > MOST_EQUAL * len(labels)
+        and np.sum(rejected[others]) > 0.9 * np.sum(others) > 0.0
+    ):
+        warnings.warn(
+            f"{100.0 * repeats.max() / len(labels):.3g} % of the labels are equal, and the "
+            "regression follows them and rejects the others: it is meant for labels that vary "
+            "continuously",
             stacklevel=3,
         )

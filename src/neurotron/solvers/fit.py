@@ -1,0 +1,97 @@
+"""How a filter fits all rows, and what that proves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from neurotron import _check
+from neurotron._types import Array, Mask
+from neurotron.networks import FilterNetwork
+from neurotron.solvers.linearized import Linearized, blocks_of
+from neurotron.solvers.proof import Proof, prove
+from neurotron.solvers.robust import BISQUARE
+
+__all__ = ["Fit", "proof_of"]
+
+ROUNDING = 1e-13
+"""Residuals below this part of the terms they are the difference of are rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """How a filter fits all rows."""
+
+    noise: float
+    explained: Mask
+    rejected: Mask
+    suspicion: Array
+    rounding: float
+    """The largest residual of an explained row that counts as rounding."""
+
+    @classmethod
+    def of(
+        cls,
+        network: FilterNetwork,
+        X: Array,
+        y: Array,
+        weights: Array,
+        intercept: float,
+        scale: float,
+        label_unit: float,
+    ) -> Fit:
+        """Return which rows a filter explains, and how suspicious the others are."""
+        sizes, terms = np.empty(len(y)), np.empty(len(y))
+        factors = np.abs(weights) @ network.magnitude
+        for here in blocks_of(network, len(y)):
+            sizes[here] = np.abs(y[here] - network(weights, X[here]) - intercept)
+            terms[here] = np.abs(X[here]) @ factors
+        rounding = ROUNDING * (terms + np.abs(y) + abs(intercept) + label_unit)
+        explained = sizes <= rounding
+        rejected = sizes > np.maximum(BISQUARE * scale, rounding)
+        exact = 2 * explained.sum() > (~rejected).sum()
+        suspicion = sizes / np.maximum(np.maximum(scale, rounding), np.finfo(float).tiny)
+        freeze = _check.freeze
+        noise = 0.0 if exact else scale
+        largest = float(rounding[explained].max(initial=0.0))
+        return cls(noise, freeze(explained), freeze(rejected), freeze(suspicion), largest)
+
+    def rejecting(self, where: Mask, rejected: Mask) -> Fit:
+        """Return the same fit, where more rows are rejected."""
+        mask = self.rejected.copy()
+        mask[where] |= rejected
+        return replace(self, rejected=_check.freeze(mask))
+
+
+def proof_of(rows: Linearized, X: Array, weights: Array, fit: Fit, counted: Mask) -> Proof:
+    """Return what the rows prove, unless noise, rounding or other rows speak against it."""
+    explained = fit.explained & counted
+    if fit.noise > 0.0:
+        return _nothing("the labels have noise")
+    if _is_coarse(rows, X, weights, fit, explained):
+        return _nothing("rounding hides too much of the labels, or columns are nearly dependent")
+    proof = prove(rows.network, X, weights, explained, intercept=rows.intercept)
+    against = int((counted & ~fit.explained).sum())
+    if 0 <= proof.tampered < against:
+        return _nothing(
+            f"{against:,} rows contradict it, and a proof holds only for up to {proof.tampered:,} "
+            "tampered rows"
+        )
+    return proof
+
+
+def _is_coarse(rows: Linearized, X: Array, weights: Array, fit: Fit, explained: Mask) -> bool:
+    """Return whether rounding could make another filter explain rows that it does not share.
+
+    Rounding must be far below the spread of the outputs divided by the number of rows, and below
+    what nearly dependent columns need for weights with six digits.
+    """
+    spread = float(rows.network(weights, X[explained]).std()) if explained.any() else 0.0
+    sizes = np.linalg.norm(np.linalg.pinv(rows.coordinates), axis=0)
+    largest = float(np.linalg.norm(rows.coordinates * sizes[:, None], 2))
+    return fit.rounding * max(1e4 * len(X), 1e6 * largest) > spread
+
+
+def _nothing(reason: str) -> Proof:
+    return Proof(-1, 0, "none", reason)
