@@ -20,6 +20,9 @@ INNER, INNER_VARIANCE = 2.0, 0.7737
 """The scale is that of the residuals within 2 s, where E[z² | |z| ≤ 2] = 0.7737 for normal z."""
 NORMAL_MEDIAN = 0.6745
 """The median of |z| for normal z."""
+FEW = 8
+"""Rows for each fitted number below which the scale allows for the freedom that the fit took. With
+more rows this would matter little, and would admit attacks that are only a few deviations off."""
 RIDGE = 1e-13
 """Added to normal equations with unit diagonal, so that they can always be solved."""
 TINY = 1e-300
@@ -77,7 +80,7 @@ def honest_scale(
 
     It is the s for which the residuals within 2 s have the spread of normal noise within two
     standard deviations: s² = mean(ρ² : |ρ| ≤ 2 s)/0.7737, where the mean allows for the `fitted`
-    numbers. `start` should not be below it.
+    numbers if there are few rows. `start` should not be below it.
     """
     order = np.argsort(sizes)
     ordered, each = sizes[order], np.ones(len(sizes)) if counts is None else counts[order]
@@ -87,7 +90,7 @@ def honest_scale(
         inner = int(np.searchsorted(ordered, INNER * scale, side="right"))
         if inner <= 2 * fitted:  # the fit can follow so few rows closely
             break
-        freedom = inner / (inner - fitted)
+        freedom = inner / (inner - fitted) if inner < FEW * fitted else 1.0
         variance = freedom * squares[inner - 1] / total[inner - 1] / INNER_VARIANCE
         new = max(floor, math.sqrt(variance))
         if abs(new - scale) < 1e-6 * scale:
