@@ -149,7 +149,7 @@ class Entry:
                 self.function(*arguments)
                 self.ready = True
                 if self.kept is not None:
-                    del self.kept.missing  # which speaks of this call
+                    del self.kept.missing  # it is about this call only
             return
         self.function(*arguments)
 
