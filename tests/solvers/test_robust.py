@@ -16,8 +16,11 @@ DRAW = np.random.default_rng(0)
 
 
 def linearized(data, *, intercept=False, counts=None):
-    coordinates = coordinates_for(data.network, data.X, counts, intercept=intercept)
-    return Linearized(data.network, data.X, data.y, counts, coordinates, intercept=intercept)
+    equal = np.ones(len(data.X))
+    coordinates = coordinates_for(
+        data.network, data.X, equal if counts is None else counts, intercept=intercept
+    )
+    return Linearized(data.network, data.X, data.y, counts, equal, coordinates, intercept=intercept)
 
 
 # ---- regression ----------------------------------------------------------------------------------

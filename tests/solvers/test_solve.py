@@ -338,3 +338,41 @@ def test_many_dummies_are_solved_in_seconds_not_minutes():
     y[:60] += 3.0
     solution = nt.solve(nt.networks.linear(60), X, y)
     assert solution.proof.kind in ("measured", "none")
+
+
+# ---- extreme inputs ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+@pytest.mark.parametrize("name", ["linear", "gate", "symmetric"])
+def test_a_few_rows_of_extreme_inputs_do_not_decide_the_fit(name, noise):
+    """Tampered labels at large inputs, which least squares and most robust fits follow."""
+    for seed in range(3):
+        data = table(NETWORKS[name], 300, 0.3, noise=noise, seed=seed)
+        X, y = data.X.copy(), data.y.copy()
+        X[:6] *= [[1e4]] * 5 + [[1e9]]
+        y[:6] = np.random.default_rng(seed).standard_normal(6) * 1e4
+        found = nt.solve(data.network, X, y)
+        error = np.linalg.norm(found.weights - data.true_weights)
+        assert error < (0.1 if noise else 1e-10)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_codes_for_missing_values_do_not_decide_the_fit(intercept):
+    for seed in range(5):
+        data = table(NETWORKS["linear"], 300, 0.3, seed=seed)
+        X = data.X.copy()
+        X[np.random.default_rng(seed).random(300) < 0.05, 0] = -999.0
+        found = nt.solve(data.network, X, data.y + 3.0 * intercept, intercept=intercept)
+        assert found.weights == pytest.approx(data.true_weights, abs=1e-10)
+        assert found.intercept == pytest.approx(3.0 * intercept, abs=1e-10)
+
+
+def test_the_unit_of_a_column_plays_no_part_beside_extreme_inputs():
+    data = table(NETWORKS["linear"], 300, 0.3, noise=0.1)
+    X = data.X.copy()
+    X[:5, 0] = -999.0
+    units = np.array([1e-6, 1.0, 1e5, 3.0, 1e3, 1e-3])
+    plain = nt.solve(data.network, X, data.y).weights
+    scaled = nt.solve(data.network, X * units, data.y).weights
+    assert scaled * units == pytest.approx(plain, rel=1e-6)

@@ -21,10 +21,12 @@ from neurotron._types import Array, Index
 from neurotron.networks import FilterNetwork
 from neurotron.solvers.robust import TINY, leverages
 
-__all__ = ["Linearized", "View", "block_length", "blocks_of", "coordinates_for"]
+__all__ = ["Linearized", "View", "block_length", "blocks_of", "calmness", "coordinates_for"]
 
 SMALLEST = 1e-11
 """Directions whose singular value is below this part of the largest are not determined."""
+EXTREME = 30.0
+"""Inputs that are more than this many times as large as usual in their column are extreme."""
 MOST_NUMBERS = 20_000_000
 """Size of the projected inputs of one block of rows."""
 
@@ -43,6 +45,9 @@ class Linearized:
     norms
         A length for every input that does not depend on the weights, (N,): ‖x‖, or the leverage of
         the row if the network is linear. It is positive.
+    calm
+        How much every row counts where the spread of the inputs is measured, (N,); less than 1 for
+        rows with extreme inputs.
     coordinates
         The matrix that turns coordinates into weights (and the intercept of a linear network),
         (r, q) or (r + 1, q).
@@ -56,11 +61,13 @@ class Linearized:
         X: Array,
         y: Array,
         counts: Array | None,
+        calm: Array,
         coordinates: Array,
         *,
         intercept: bool = False,
     ) -> None:
-        self.network, self.y, self.counts, self.coordinates = network, y, counts, coordinates
+        self.network, self.y, self.counts, self.calm = network, y, counts, calm
+        self.coordinates = coordinates
         self.linear = network.leak == 1.0
         self.intercept, self.offset = intercept, intercept and not self.linear
         self.projected = _project(network, X, intercept) @ coordinates
@@ -90,7 +97,7 @@ class Linearized:
         """Return some of the rows, in the same coordinates."""
         part = object.__new__(Linearized)
         part.__dict__.update(self.__dict__)
-        part.y, part.norms = self.y[index], self.norms[index]
+        part.y, part.norms, part.calm = self.y[index], self.norms[index], self.calm[index]
         part.counts = None if self.counts is None else self.counts[index]
         part.projected = np.ascontiguousarray(self.projected[:, index])
         return part
@@ -146,7 +153,8 @@ class View:
         """The lengths of the gradients in units that all rows share."""
         if self._of.linear:  # its rows are the same at every point, and white
             return self._chosen(self._of.norms)
-        return np.maximum(leverages(self.rows, self.counts), TINY)
+        spread = self.counted(self._chosen(self._of.calm))
+        return np.maximum(leverages(self.rows, spread), TINY)
 
     def counted(self, weights: Array) -> Array:
         """Return weights of the rows, times how much the rows count."""
@@ -166,12 +174,26 @@ def blocks_of(network: FilterNetwork, rows: int) -> Iterator[slice]:
     return (slice(start, start + length) for start in range(0, rows, length))
 
 
+def calmness(X: Array, *, intercept: bool = False) -> Array:
+    """Return how much every row counts where the spread of the inputs is measured, (N,).
+
+    It is 1 for usual rows. A row with extreme inputs is shortened until it has none: otherwise a
+    few codes such as −999 would set the unit of a column, in which all other rows look alike.
+    """
+    largest = np.zeros(len(X))
+    for column in X.T:
+        sizes = np.abs(column - np.median(column) if intercept else column)
+        if sizes.any():
+            np.maximum(largest, sizes / np.median(sizes[sizes > 0.0]), out=largest)
+    return 1.0 / np.maximum(largest / EXTREME, 1.0) ** 2
+
+
 def coordinates_for(
-    network: FilterNetwork, X: Array, counts: Array | None, *, intercept: bool = False
+    network: FilterNetwork, X: Array, counts: Array, *, intercept: bool = False
 ) -> Array:
     """Return the matrix T, (r, q), for which the projected inputs times T have second moment I."""
     flat_blocks = (
-        _flat(_project(network, X[here], intercept), None if counts is None else counts[here])
+        _flat(_project(network, X[here], intercept), counts[here])
         for here in blocks_of(network, len(X))
     )
     triangle: Array = np.zeros((0, network.filter_size + (intercept and network.leak == 1.0)))
@@ -193,7 +215,5 @@ def _project(network: FilterNetwork, X: Array, intercept: bool) -> Array:
     return (np.column_stack([rows, np.ones(len(X))]) if intercept else rows)[None]
 
 
-def _flat(projected: Array, counts: Array | None) -> Array:
-    if counts is not None:
-        projected = projected * np.sqrt(counts)[:, None]
-    return projected.reshape(-1, projected.shape[2])
+def _flat(projected: Array, counts: Array) -> Array:
+    return (projected * np.sqrt(counts)[:, None]).reshape(-1, projected.shape[2])

@@ -158,8 +158,9 @@ def _rows(
     inputs = _check.array("X", X, ("N", network.n_inputs), _check.LARGEST)
     labels = _check.array("y", y, (len(inputs),), _check.LARGEST)
     _check.instance("intercept", intercept, bool)
-    coordinates = coordinates_for(network, inputs, None, intercept=intercept)
-    return Linearized(network, inputs, labels, None, coordinates, intercept=intercept)
+    equal = np.ones(len(inputs))
+    coordinates = coordinates_for(network, inputs, equal, intercept=intercept)
+    return Linearized(network, inputs, labels, None, equal, coordinates, intercept=intercept)
 
 
 def _descent(

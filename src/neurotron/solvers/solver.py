@@ -13,7 +13,7 @@ from neurotron._types import Array, Mask
 from neurotron.networks import FilterNetwork
 from neurotron.solvers.finish import finish
 from neurotron.solvers.fit import Fit, proof_of
-from neurotron.solvers.linearized import Linearized, block_length, blocks_of, coordinates_for
+from neurotron.solvers.linearized import Linearized, block_length, blocks_of, calmness, coordinates_for
 from neurotron.solvers.mixture import HiddenAttack, hidden_attack
 from neurotron.solvers.robust import median
 from neurotron.solvers.search import Found, loss, search
@@ -44,8 +44,7 @@ def solve(
     enough to find the true filter exactly, and `Solution.proven_against` says up to how many
     tampered rows this is proved. With honest noise and ten rows or more for each weight, the error
     is close to that of least squares on the honest rows, as long as tampered labels are far off
-    compared with the noise. A few rows with extreme inputs, such as −999 for a missing value, can
-    ruin the fit: replace such codes first.
+    compared with the noise.
 
     Parameters
     ----------
@@ -148,6 +147,7 @@ class _Table:
     inputs: Array
     labels: Array
     counts: Array | None
+    calm: Array
     intercept: bool
     input_unit: float
     label_unit: float
@@ -174,11 +174,12 @@ class _Table:
         X, y, counts = X[counted], y[counted], None if counts is None else counts[counted]
         level = median(y, counts) if intercept else 0.0
         sizes = np.abs(y - level)
-        input_unit = float(np.sqrt((X**2).sum(axis=1).mean())) or 1.0
+        lengths = np.linalg.norm(X, axis=1)
+        input_unit = float(np.median(lengths[lengths > 0.0])) if lengths.any() else 1.0
         label_unit = float(np.median(sizes[sizes > 0.0])) if sizes.any() else 1.0
         return cls(
-            network, X / input_unit, (y - level) / label_unit, counts, intercept, input_unit,
-            label_unit, level,
+            network, X / input_unit, (y - level) / label_unit, counts,
+            calmness(X, intercept=intercept), intercept, input_unit, label_unit, level,
         )  # fmt: skip
 
     @property
@@ -188,9 +189,8 @@ class _Table:
 
     def searched(self, draw: np.random.Generator) -> Linearized:
         """Return the rows to search: all, or a random sample if there are many."""
-        coordinates = coordinates_for(
-            self.network, self.inputs, self.counts, intercept=self.intercept
-        )
+        spread = self.calm if self.counts is None else self.calm * self.counts
+        coordinates = coordinates_for(self.network, self.inputs, spread, intercept=self.intercept)
         most = max(
             min(SAMPLE, block_length(self.network)), SAMPLE_PER_WEIGHT * coordinates.shape[1]
         )
@@ -227,7 +227,7 @@ class _Table:
     def _linearized(self, rows: slice | npt.NDArray[np.intp], coordinates: Array) -> Linearized:
         return Linearized(
             self.network, self.inputs[rows], self.labels[rows],
-            None if self.counts is None else self.counts[rows], coordinates,
+            None if self.counts is None else self.counts[rows], self.calm[rows], coordinates,
             intercept=self.intercept,
         )  # fmt: skip
 
