@@ -16,8 +16,10 @@ import argparse
 import hashlib
 import json
 import math
+import os
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +56,10 @@ def computed(name: str, seed: int = 0) -> Results | Fits:
     what = json.dumps([study.identity(), fingerprint(function)], sort_keys=True)
     key = hashlib.sha256(what.encode()).hexdigest()[:16]
     folder = ROOT / "out" / "evidence" / f"{name}-seed-{seed}-{key}"
-    report = nt.studies.run(study, folder)
+    with ProcessPoolExecutor(os.cpu_count()) as processes:
+        # fits are ordinary Python, which only one thread of a process runs at a time
+        pool = processes if isinstance(study, nt.studies.RowsStudy) else None
+        report = nt.studies.run(study, folder, executor=pool, workers=pool and os.cpu_count())
     if report.interrupted:
         raise KeyboardInterrupt
     if report.failures:
