@@ -157,7 +157,7 @@ def test_a_plan_prints_and_becomes_json(small_problem):
     content = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert content["asked"] == "steps"
     assert content["certificate"]["radius"] <= 2.0
-    assert repr(found) == f"Plan(steps={found.steps}, radius=1.998, confidence=0.95)"
+    assert repr(found) == f"Plan(steps={found.steps}, radius=1.976, confidence=0.95)"
 
 
 def test_honest_noise_has_a_price(small_problem):

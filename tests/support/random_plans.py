@@ -99,14 +99,20 @@ def _theorem1_kept(promise: Promise, theorem: Theorem1) -> bool:
 
 
 def _iterated(promise: Promise, recursion: Recursion) -> bool:
-    p, q, d2, d1, d0 = (np.longdouble(value) for value in recursion.numbers)
+    p, q, d2, d1, d0, low, high = (np.longdouble(value) for value in recursion.numbers)
     delta = np.longdouble(promise.start)
     eta = None if promise.step_size is None else np.longdouble(promise.step_size)
     for _ in range(promise.steps):
         s = np.sqrt(delta)
-        gain, spread = p * delta - q * s, d2 * delta + d1 * s + d0
-        step = max(gain, np.longdouble(0)) / (2 * spread) if eta is None else eta
-        delta = delta - step * (gain - step * spread)
+        if eta is None:
+            step = max(p * delta - q * s, np.longdouble(0))
+            step /= 2 * (d2 * delta + (d1 - q * low) * s + d0)
+            step = min(step, 2 / (low + high)) if low + high > 0 else step
+        else:
+            step = eta
+        factor = max(abs(1 - step * low), abs(1 - step * high))
+        spread = d2 * delta + d1 * s + d0
+        delta = delta - step * (p * delta - q * factor * s - step * spread)
         if delta <= 0:
             break
     return bool(delta <= np.longdouble(promise.target))
@@ -114,13 +120,17 @@ def _iterated(promise: Promise, recursion: Recursion) -> bool:
 
 def _integrated(promise: Promise, recursion: Recursion) -> bool:
     """∫ dΔ/h from ε²δ to Δ_1 is at most the steps: `Recursion.time` again, by quadrature."""
-    p, q, d2, d1, d0 = (mpf(value) for value in recursion.numbers)
+    p, q, d2, d1, d0, least, most = (mpf(value) for value in recursion.numbers)
     low, high = mp.sqrt(mpf(promise.target)), mp.sqrt(mpf(promise.start))
 
     def decrease(s: mpf) -> mpf:
-        gain, spread = p * s**2 - q * s, d2 * s**2 + d1 * s + d0
-        eta = gain / (2 * spread) if promise.step_size is None else mpf(promise.step_size)
-        return eta * (gain - eta * spread)
+        if promise.step_size is None:
+            eta = (p * s**2 - q * s) / (2 * (d2 * s**2 + (d1 - q * least) * s + d0))
+            eta = min(eta, 2 / (least + most)) if least + most > 0 else eta
+        else:
+            eta = mpf(promise.step_size)
+        factor = max(abs(1 - eta * least), abs(1 - eta * most))
+        return eta * (p * s**2 - q * factor * s - eta * (d2 * s**2 + d1 * s + d0))
 
     edge = recursion.limit if promise.step_size is None else recursion.floor(promise.step_size)
     gap = low - mpf(edge)

@@ -52,7 +52,7 @@ def rates(nets: int) -> dict[tuple[str, str], Array]:
 
 
 def _sharp_rate(constants: SharpConstants, square: float) -> float:
-    pull = (1.0 + constants.leak) * constants.lambda1
+    pull = 2.0 * constants.gain * constants.lambda1
     return pull**2 / (4.0 * (square / B + (1.0 - 1.0 / B) * constants.L1**2))
 
 

@@ -25,12 +25,16 @@ def recursions(draw, attacked=True):
     push = draw(st.floats(1e-4, 1.0)) if attacked else 0.0
     alone = push * draw(st.floats(1.0, 5.0))
     cross = 1.0 - 1.0 / b
+    batch_aware = draw(st.booleans())
+    low, high = (-l2, -l2) if batch_aware else (p / 2.0, l1)
     return Recursion(
         p,
         2.0 * push,
         l2**2 / b + cross * l1**2,
-        2.0 * (l2 * alone / b + cross * l1 * push),
-        alone**2 / b + cross * push**2,
+        2.0 * l2 * alone * draw(st.floats(0.0, 1.0)) / b,
+        alone**2 / b + cross * push * (alone if batch_aware else push),
+        cross * low,
+        cross * high,
     )
 
 

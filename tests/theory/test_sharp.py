@@ -334,7 +334,7 @@ def test_one_step_of_a_batch_aware_attacker_who_sees_the_noise_stays_below_its_b
 def test_nobody_attacking_needs_no_moments():
     assert moments_of(
         sharp_constants(*_heavy()), _heavy()[0], nt.NeuroTron(1.0, _heavy()[1]), None
-    ) == AttackMoments(0.0, 0.0, 0.0, 0.0, False)
+    ) == AttackMoments(0.0, 0.0, 0.0, 0.0, 0.0, False)
 
 
 def _heavy() -> tuple[nt.Problem, np.ndarray]:

@@ -138,7 +138,7 @@ def _in_the_end(recursion: Recursion, rounding: Rounding, step_size: float | Non
     def excess(logarithm: float) -> float:
         above = math.exp(logarithm)
         step = recursion.step_for((recursion.limit + above) ** 2)
-        return above + float(rounding.kept(math.inf, step, recursion.fastest))
+        return above + float(rounding.kept(math.inf, step, recursion.longest_step))
 
     return least(excess, math.log(rounding.least), math.log(rounding.least) + 80.0)[1]
 
@@ -178,7 +178,7 @@ def _bounds(
         smallest = largest = step_size
         end = recursion.floor(step_size)
     else:
-        largest, end = recursion.fastest, recursion.limit
+        largest, end = recursion.longest_step, recursion.limit
         clean = _is_clean(recursion)
         smallest = largest if clean else best_step(bounds, *recursion.numbers)
     roots = np.sqrt(bounds)

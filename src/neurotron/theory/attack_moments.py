@@ -31,15 +31,20 @@ SEEN_IN_X = {"label", "probe", "probe_output", "norm", "parameter"}
 
 @dataclass(frozen=True)
 class AttackMoments:
-    """The constants of an attacker: θ, τ = sup E[βω|uᵀMx|], s₂ = √E[βω²‖Mx‖²], s₁ = E[βω‖Mx‖].
+    """The constants of an attacker: θ, and moments of its probability β(x).
 
     With sample weights c, ω is replaced by cω.
     """
 
     bound: float
     tau: float
+    """sup E[βω|uᵀMx|] over unit vectors u."""
     s2: float
+    """√E[βω²‖Mx‖²]."""
+    coin: float
+    """√E[β²ω²‖Mx‖²], because a coin is tossed without looking at the residual."""
     s1: float
+    """E[βω‖Mx‖]."""
     batch_aware: bool
 
 
@@ -65,9 +70,9 @@ def attack_moments(
         s0 = constants.s0
         # without an attack all moments are 0, also where a constant is infinite
         if theta * beta == 0.0:
-            return AttackMoments(theta, 0.0, 0.0, 0.0, batch_aware)
+            return AttackMoments(theta, 0.0, 0.0, 0.0, 0.0, batch_aware)
         return AttackMoments(
-            theta, beta * constants.tau, math.sqrt(beta) * s0, beta * s0, batch_aware
+            theta, beta * constants.tau, math.sqrt(beta) * s0, beta * s0, beta * s0, batch_aware
         )
     x, chance = rows
     weights = _counts(problem.law, x) * weights_of_rows(x, weighting)
@@ -82,8 +87,9 @@ def attack_moments(
         math.sqrt(float(chance.mean())) * largest_root(second(chance * weights**2)),
     )
     s2 = math.sqrt(float((chance * lengths**2).mean()) * (1.0 + SLACK))
+    coin = math.sqrt(float(((chance * lengths) ** 2).mean()) * (1.0 + SLACK))
     s1 = float((chance * lengths).mean()) * (1.0 + SLACK)
-    return AttackMoments(theta, tau, s2, s1, batch_aware)
+    return AttackMoments(theta, tau, s2, coin, s1, batch_aware)
 
 
 def _counts(law: Law, x: Array) -> Array:

@@ -2,10 +2,12 @@ r"""The recursion behind the sharp certificate, in terms of numbers only (docs/t
 
 With Δ a bound on E‖w − w*‖² before a step of size η, and s = √Δ, the bound after it is
 
-.. math:: F(\Delta) = \Delta - \eta (p \Delta - q s) + \eta^2 (d_2 \Delta + d_1 s + d_0) .
+.. math:: F(\Delta) = \Delta - \eta (p \Delta - q f(\eta) s)
+          + \eta^2 (d_2 \Delta + d_1 s + d_0), \quad
+          f(\eta) = \max_{\ell \le \lambda \le h} |1 - \eta\lambda| .
 
-F is concave and non-decreasing in Δ, so it may be iterated from any bound on the initial error. It
-is quadratic in η, so the best step size at every Δ is known.
+F is concave and non-decreasing in Δ, so it may be iterated from any bound on the initial error. Up
+to η = 2/(ℓ + h) it is quadratic in η, so the best step size at every Δ is known.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from neurotron._types import Array, Index
-from neurotron.theory.one_step import best_step, bound_after
+from neurotron.theory.one_step import TINY, best_step, bound_after, largest_factor
 
 __all__ = ["EXACT_STEPS", "Recursion"]
 
@@ -31,7 +33,7 @@ NOTHING = 1e-100
 
 @dataclass(frozen=True)
 class Recursion:
-    """The recursion F for bounds on E‖w − w*‖², given by five numbers.
+    """The recursion F for bounds on E‖w − w*‖², given by seven numbers.
 
     Parameters
     ----------
@@ -41,6 +43,10 @@ class Recursion:
         q = 2θτ, the strength with which an attacker can push away from w*.
     square, linear, constant
         The coefficients d₂, d₁, d₀ of the second moment of a step's direction.
+    low, high
+        ℓ and h: between them are the eigenvalues of the pull of the other samples of the batch,
+        which takes a part of an attacker's push back in the same step. If an attacker sees the
+        whole batch they are negative, and the push is larger instead.
 
     Examples
     --------
@@ -58,11 +64,15 @@ class Recursion:
     square: float
     linear: float
     constant: float
+    low: float = 0.0
+    high: float = 0.0
 
     @property
-    def numbers(self) -> tuple[float, float, float, float, float]:
-        """The five numbers (p, q, d₂, d₁, d₀)."""
-        return self.pull, self.push, self.square, self.linear, self.constant
+    def numbers(self) -> tuple[float, float, float, float, float, float, float]:
+        """The seven numbers (p, q, d₂, d₁, d₀, ℓ, h)."""
+        return (
+            self.pull, self.push, self.square, self.linear, self.constant, self.low, self.high,
+        )  # fmt: skip
 
     @property
     def fastest(self) -> float:
@@ -89,6 +99,18 @@ class Recursion:
         with np.errstate(over="ignore", invalid="ignore"):
             step = float(best_step(delta, *self.numbers))
         return step if math.isfinite(step) else 0.0
+
+    @property
+    def longest_step(self) -> float:
+        """The largest step of the schedule, whatever its start: the best step at any Δ at most."""
+        p, q, d2, d1, d0, low, _ = self.numbers
+        bend = p * (d1 - q * low) + q * d2
+        if bend >= 0.0:  # the best step grows with Δ
+            return self.fastest
+        # Δ where the derivative of the best step is zero: bend·s² + 2 p d₀ s − q d₀ = 0
+        half = p * d0
+        s = (half + math.sqrt(max(half**2 + bend * q * d0, 0.0))) / -bend
+        return max(self.step_for(s**2), self.fastest)
 
     def slope(self, delta: float, after: float, step_size: float) -> float:
         """Return the largest factor by which an excess over √Δ grows in a step to `after`."""
@@ -179,16 +201,19 @@ class Recursion:
         return 2.0 * (above + below) / (square * (floor - other))
 
     def _scheduled_time(self, high: float, low: float) -> float:
-        """Return ∫ 8 (d₂s² + d₁s + d₀) / (s (ps − q)²) ds, a Riemann sum from above in log(s−q/p).
+        """Return ∫ 2s/h(s²) ds, h(Δ) = Δ − F(Δ): a Riemann sum from above in log(s − q/p).
 
         The integrand falls in s, so its value at the left end of a cell bounds the cell.
         """
-        p, _, d2, d1, d0 = self.numbers
-        limit = self.limit
-        edges = limit + np.geomspace(low - limit, high - limit, 4001)
-        s = edges[:-1]
+        p, q, d2, d1, d0, least, most = self.numbers
+        edges = np.geomspace(low - self.limit, high - self.limit, 4001)
+        above = edges[:-1]
+        s = self.limit + above
         with np.errstate(all="ignore"):  # a time that overflows is infinite
-            values = 8.0 * (d2 * s * s + d1 * s + d0) / (s * (p * (s - limit)) ** 2)
+            gain = p * s * above  # p s² − q s, without cancellation
+            spread = d2 * s * s + (d1 - q * least) * s + d0
+            step = np.minimum(gain / (2.0 * spread), 2.0 / max(least + most, TINY))
+            values = 2.0 * s / (step * (gain - step * spread))
             time = float((values * np.diff(edges)).sum())
         return time if time >= 0.0 else math.inf
 
@@ -217,6 +242,6 @@ class Recursion:
         eta = step_size
         return (
             eta * (self.pull - eta * self.square),
-            eta * (self.push + eta * self.linear),
+            eta * (self.push * largest_factor(eta, self.low, self.high) + eta * self.linear),
             eta**2 * self.constant,
         )

@@ -29,9 +29,11 @@ from neurotron.networks import FilterNetwork
 from neurotron.problem import Problem
 from neurotron.theory.attack_moments import SLACK, AttackMoments, attack_moments, largest_root
 from neurotron.theory.constants import sensing_of
+from neurotron.theory.mean_path import MeanPath
 from neurotron.theory.recursion import Recursion
 
 __all__ = [
+    "Misfit",
     "SharpConstants",
     "fastest_step",
     "is_disturbed",
@@ -42,13 +44,26 @@ __all__ = [
 
 
 @dataclass(frozen=True)
+class Misfit:
+    """Moments of the residuals r of the fit that training tends to; all 0 if labels are exact."""
+
+    s2: float = 0.0
+    """√E[ω²r²‖Mx‖²]."""
+    along: float = 0.0
+    """‖E[ω²r‖Mx‖²Āx]‖ for a linear network; never more than s2 · L2."""
+    s1: float = 0.0
+    """E[ω|r|‖Mx‖]."""
+
+
+@dataclass(frozen=True)
 class SharpConstants:
     """The constants of a problem and a trainer, which do not depend on the attack.
 
     A constant is infinite if one of its moments is infinite or overflows.
     """
 
-    leak: float
+    gain: float
+    """c with E[ωe dᵀMx] ≥ c λ1 ‖d‖² for the error e of the output: (1+α)/2 by parity."""
     lambda1: float
     L1: float
     L2: float
@@ -59,6 +74,9 @@ class SharpConstants:
     """The c with E[(f_w(x) − f_{w*}(x))²] ≤ c ‖w − w*‖²."""
     spread: float = math.inf
     """√E[ω²‖x‖²‖Mx‖²], by which rounding errors of labels are multiplied in the weights."""
+    skew: float = math.inf
+    """The norm of the antisymmetric part of c MΣĀᵀ; 0 for sensing="optimal"."""
+    misfit: Misfit = Misfit()
 
     def largest(self, *, disturbed: bool) -> float:
         """Return the largest constant in use, which is finite if all moments needed exist.
@@ -67,28 +85,64 @@ class SharpConstants:
         """
         return max(self.lambda1, self.L1, self.L2, *((self.tau, self.s0) if disturbed else ()))
 
+    @property
+    def pulls(self) -> tuple[float, float]:
+        """Bounds ℓ ≤ h with ‖I − η c MΣĀᵀ‖ ≤ max(|1 − ηℓ|, |1 − ηh|) for every η ≥ 0."""
+        return self.gain * self.lambda1 - self.skew, self.L1 + self.skew
+
     def recursion(self, moments: AttackMoments, noise: float, batch_size: int) -> Recursion:
         """Return F for batches of b = `batch_size` and label `noise` of standard deviation ς.
 
         An attacker that sees the whole batch can make its change of one label depend on the other
         samples and on their noise.
         """
-        theta, b = moments.bound, batch_size
-        noisy = noise * self.s0 if noise > 0.0 else 0.0  # without noise 0, also if s0 is infinite
-        alone = theta * moments.s2 + noisy
-        pushed, cross = theta * moments.tau, 1.0 - 1.0 / b
+        others = 1.0 - 1.0 / batch_size
+        square, linear, constant = self._alone(moments, noise)
+        pushed = moments.bound * moments.tau
         if moments.batch_aware:
-            linear = 2.0 * pushed * self.L2
-            constant = pushed * (theta * moments.s1 + 2.0 * noisy)
+            low = high = -self.L2
+            seen = moments.bound * moments.s1 + 2.0 * (self._noisy(noise) + self.misfit.s1)
+            together = pushed * seen
         else:
-            linear, constant = 2.0 * pushed * self.L1, pushed**2
+            (low, high), together = self.pulls, pushed**2
         return Recursion(
-            pull=(1.0 + self.leak) * self.lambda1,
+            pull=2.0 * self.gain * self.lambda1,
             push=2.0 * pushed,
-            square=self.L2**2 / b + cross * self.L1**2,
-            linear=2.0 * self.L2 * alone / b + cross * linear,
-            constant=alone**2 / b + cross * constant,
+            square=square / batch_size + others * self.L1**2,
+            linear=linear / batch_size,
+            constant=constant / batch_size + others * together,
+            low=others * low if others else 0.0,
+            high=others * high if others else 0.0,
         )
+
+    def mean_path(self, moments: AttackMoments, noise: float, batch_size: int) -> MeanPath:
+        """Return what the mean path of the weights and the deviations from it obey."""
+        square, linear, constant = self._alone(moments, noise)
+        if moments.batch_aware:
+            honest = math.hypot(self._noisy(noise), self.misfit.s2)
+            share = moments.s2**2 + (batch_size - 1.0) * moments.tau * moments.s1
+            tampered = moments.bound * math.sqrt(share)
+            linear = 2.0 * (self.misfit.along + tampered * self.L2)
+            constant = (honest + tampered) ** 2
+        sizes = (v / batch_size for v in (square, linear, constant))
+        return MeanPath(*self.pulls, moments.bound * moments.tau, *sizes)
+
+    def _alone(self, moments: AttackMoments, noise: float) -> tuple[float, float, float]:
+        """Return v₂, v₁, v₀ with E[ω²ρ²‖Mx‖²] ≤ v₂Δ + v₁√Δ + v₀ for the residual ρ of one label.
+
+        Honest noise has mean 0 given the sample, and the coin of an attack is tossed without
+        looking at the residual.
+        """
+        misfit, tossed = self.misfit, moments.bound * moments.coin
+        disturbed = moments.bound * moments.s2 + self._noisy(noise)
+        return (
+            self.L2**2,
+            2.0 * (misfit.along + tossed * self.L2),
+            disturbed**2 + misfit.s2 * (misfit.s2 + 2.0 * tossed),
+        )
+
+    def _noisy(self, noise: float) -> float:
+        return noise * self.s0 if noise > 0.0 else 0.0  # without noise 0, also if s0 is infinite
 
 
 def sharp_constants(
@@ -108,21 +162,21 @@ def sharp_constants(
     network = _check.instance("problem", problem, Problem).network
     m = sensing_of(problem, sensing)
     moments = problem.even_moments(weighting)
-    alpha, gate = network.leak, network.mean_gate
+    gain, gate = (1.0 + network.leak) / 2.0, network.mean_gate
     product = None if moments.covariance is None else gate @ moments.covariance @ m.T
     if product is None or not np.isfinite(product).all():
         none = math.inf
-        return SharpConstants(alpha, none, none, none, none, none, _risk(problem))
+        return SharpConstants(gain, none, none, none, none, none, _risk(problem))
     size = float(np.linalg.norm(product, 2))
     lambda1 = float(np.linalg.eigvalsh((product + product.T) / 2.0)[0]) - SLACK * size
-    l1 = (1.0 + alpha) / 2.0 * size * (1.0 + SLACK)
+    l1 = gain * size * (1.0 + SLACK)
     l2 = spread = math.inf
     if moments.quartic is not None:
         quartic = moments.quartic(m.T @ m)
         l2 = max(math.sqrt(_split(network, quartic)), l1)
         spread = math.sqrt(float(np.trace(quartic)) * (1.0 + SLACK))
     return SharpConstants(
-        leak=alpha,
+        gain=gain,
         lambda1=lambda1,
         L1=l1,
         L2=l2,
@@ -132,6 +186,7 @@ def sharp_constants(
         else math.sqrt(float(np.trace(m @ moments.squared @ m.T)) * (1.0 + SLACK)),
         risk=_risk(problem),
         spread=spread,
+        skew=gain * float(np.linalg.norm(product - product.T, 2)) / 2.0 * (1.0 + SLACK),
     )
 
 

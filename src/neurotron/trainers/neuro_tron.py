@@ -167,7 +167,9 @@ class ScheduledTron(NeuroTron):
     recursion: Recursion = field(kw_only=True)
 
     short_name: ClassVar[str] = NeuroTron.short_name
-    state_fields: ClassVar[tuple[str, ...]] = ("delta", "p", "q", "d2", "d1", "d0")
+    state_fields: ClassVar[tuple[str, ...]] = (
+        "delta", "p", "q", "d2", "d1", "d0", "low", "high",
+    )  # fmt: skip
 
     @classmethod
     def of(cls, trainer: NeuroTron, recursion: Recursion, start: float) -> ScheduledTron:
@@ -179,21 +181,22 @@ class ScheduledTron(NeuroTron):
 
     @property
     def initial_state(self) -> tuple[float, ...]:
-        """(Δ_1, p, q, d₂, d₁, d₀)."""
+        """Δ_1 and the numbers of the recursion."""
         return (self.start, *self.recursion.numbers)
 
     @staticmethod
     def influence(residual: Any, state: tuple[Any, ...]) -> Any:
         """Return η_t · residual."""
-        delta, p, q, d2, d1, d0 = state
-        return best_step(delta, p, q, d2, d1, d0) * residual
+        delta, p, q, d2, d1, d0, low, high = state
+        return best_step(delta, p, q, d2, d1, d0, low, high) * residual
 
     @staticmethod
     def adapt(state: tuple[Any, ...], mean: tuple[Any, ...], step: Any) -> tuple[Any, ...]:
         """Return the state with Δ_{t+1} = F(Δ_t)."""
-        delta, p, q, d2, d1, d0 = state
-        eta = best_step(delta, p, q, d2, d1, d0)
-        return bound_after(delta, eta, p, q, d2, d1, d0), p, q, d2, d1, d0
+        delta, p, q, d2, d1, d0, low, high = state
+        eta = best_step(delta, p, q, d2, d1, d0, low, high)
+        after = bound_after(delta, eta, p, q, d2, d1, d0, low, high)
+        return after, p, q, d2, d1, d0, low, high
 
     def resolve(
         self, problem: Problem, *, batch_size: int, steps: int, attack: Attack | None

@@ -163,7 +163,7 @@ class SharpModel(Model):
         def floor(delta: float) -> float:
             if step_size is not None:
                 return self.rounding.floor(step_size)
-            smallest, largest = recursion.step_for(delta), recursion.fastest
+            smallest, largest = recursion.step_for(delta), recursion.longest_step
             return float(self.rounding.kept(math.inf, smallest, largest))
 
         return self.rounding.room(target, floor)
