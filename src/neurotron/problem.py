@@ -125,9 +125,13 @@ class Problem(Pickled):
         sample_weight: npt.ArrayLike | None = None,
         true_weights: npt.ArrayLike | None = None,
         intercept: bool = False,
+        replacement: bool = False,
         initial_weights: npt.ArrayLike | None = None,
     ) -> Problem:
         """Return a problem with rows of data, whose moments are those of the rows (`data.Rows`).
+
+        Every epoch visits each row once; with `replacement`, every sample is drawn from all rows,
+        independently of the others. Guarantees about a table are for rows drawn in this way.
 
         With an `intercept` there is one more input, which is always 1. Its weight is the last entry
         of the filter, also of `true_weights` and `initial_weights` (`networks.with_intercept`).
@@ -149,6 +153,7 @@ class Problem(Pickled):
             cast(Array, y),
             sample_weight=cast(Array, sample_weight),
             true_weights=cast(Array, true_weights),
+            replacement=replacement,
         )
         return cls(network, data, cast(Array, initial_weights))
 

@@ -102,3 +102,59 @@ def test_with_true_weights_errors_are_measured_and_labels_stay_those_given():
     )
     np.testing.assert_array_equal(known.weights, unknown.weights)
     assert known.errors[0, -1] == pytest.approx(np.linalg.norm(known.weights[0] - [1, 2, 3]))
+
+
+# ---- drawn with replacement ----------------------------------------------------------------------
+
+
+def drawn(**options) -> nt.Problem:
+    return nt.Problem.from_rows(GATE, X, Y, sample_weight=Y + 1.0, replacement=True, **options)
+
+
+def test_with_replacement_every_row_is_equally_likely_at_every_place():
+    """Counts of 7000 batches of two: pairs of rows are also equally likely, the same row twice."""
+    rows, stream = Rows(X, Y, replacement=True), Stream.of(1, 0)
+    seen = np.array([rows.batch(GATE, stream, t, 2).labels for t in range(7000)], dtype=int)
+    pairs = np.bincount(7 * seen[:, 0] + seen[:, 1], minlength=49)
+    expected = 7000 / 49
+    chi_squared = float(((pairs - expected) ** 2 / expected).sum())
+    assert chi_squared < 85.4  # exceeded with probability 1e-3 at 48 degrees of freedom
+    for places in seen.T:
+        counts = np.bincount(places, minlength=7)
+        assert np.abs(counts - 1000).max() < 5 * np.sqrt(1000)
+
+
+@given(st.integers(0, 10**9), st.integers(1, 30), st.integers(0, 10**6))
+def test_a_batch_with_replacement_is_the_same_whenever_it_is_asked_for(step, batch_size, seed):
+    rows, stream = Rows(X, Y, replacement=True), Stream.of(seed, 0)
+    one = rows.batch(GATE, stream, step, batch_size)
+    rows.batch(GATE, stream, step + 1, batch_size)
+    again = Rows(X, Y, replacement=True).batch(GATE, Stream.of(seed, 0), step, batch_size)
+    np.testing.assert_array_equal(one.labels, again.labels)
+    np.testing.assert_array_equal(one.inputs, X[one.labels.astype(int)])
+
+
+def test_both_engines_draw_the_same_rows_with_replacement():
+    compiled, numpy = (
+        nt.simulate(drawn(), nt.SGD(1e-3), steps=60, batch_size=4, engine=engine, record="all")
+        for engine in ("compiled", "numpy")
+    )
+    np.testing.assert_allclose(compiled.weights, numpy.weights, rtol=1e-11)
+    np.testing.assert_allclose(compiled.losses, numpy.losses, rtol=1e-9)
+    assert not np.allclose(
+        compiled.weights,
+        learn(nt.Problem.from_rows(GATE, X, Y, sample_weight=Y + 1.0), 60).weights,
+    )
+
+
+def test_rows_drawn_with_replacement_resume_as_if_they_had_run_through():
+    half = learn(drawn(), 20)
+    resumed = nt.simulate(drawn(), half.arms, steps=50, batch_size=4, resume=half)
+    np.testing.assert_array_equal(resumed.weights, learn(drawn(), 50).weights)
+
+
+def test_rows_say_that_they_are_drawn_with_replacement():
+    assert repr(Rows(X, Y, replacement=True)).endswith("drawn with replacement)")
+    assert "replacement" not in repr(Rows(X, Y))
+    with pytest.raises(nt.InputError, match="`replacement`"):
+        Rows(X, Y, replacement=1)
