@@ -15,6 +15,7 @@ from neurotron._pickling import Pickled
 from neurotron._types import Array
 from neurotron.data import Data, Rows, Simulated
 from neurotron.laws import WEIGHTINGS, EvenMoments, Law
+from neurotron.laws.even_moments import weights_of_rows
 from neurotron.networks import FilterNetwork, with_intercept
 from neurotron.networks.sensing import sensing_matrix
 
@@ -223,24 +224,64 @@ class Problem(Pickled):
         remedy = "weighting='inverse-norm', " if helps else ""
         return sensing_matrix(sensing, self.network, covariance, remedy)
 
-    def initial_error(self, given: float | None = None) -> float:
-        """Return ‖w_1 − w*‖; where w* is not known, the bound on it that is `given`."""
+    def initial_error(self, given: float | None = None, centre: Array | None = None) -> float:
+        """Return ‖w_1 − w*‖; where w* is not known, the bound on it that is `given`.
+
+        With a `centre`, it is the distance from w_1 to that.
+        """
+        name = "w*" if centre is None else "w°"
+        centre = self.true_weights if centre is None else centre
         if given is not None:
             given = _check.number("initial_error", given, "(0, 1e100]")
-        if self.true_weights is None:
+        if centre is None:
             if given is None:
                 raise _check.InputError(
                     "the problem has no `true_weights`: give a bound on ‖w_1 − w*‖ as "
                     "`initial_error`"
                 )
             return given
-        error = float(np.linalg.norm(self.initial_weights - self.true_weights))
+        error = float(np.linalg.norm(self.initial_weights - centre))
         if given is not None and given < error * (1.0 - 1e-12):
             raise _check.InputError(
-                f"`initial_error` must be at least ‖w_1 − w*‖ = {error:.6g}, got {given:g}"
+                f"`initial_error` must be at least ‖w_1 − {name}‖ = {error:.6g}, got {given:g}"
             )
         return error if given is None else given
+
+    def least_squares(self, weighting: str | None = None) -> Array:
+        """Return the least-squares fit w° of rows of data by a linear network, shape (r,).
+
+        It minimises the mean of c ω(x) (y − f_w(x))² over the rows, where c is the sample weight of
+        a row and ω(x) the weight that a trainer gives to its input.
+
+        >>> import neurotron as nt
+        >>> problem = nt.Problem.from_rows(
+        ...     nt.networks.linear(1), [[0.0], [1.0], [2.0]], [0.0, 3.0, 3.0], intercept=True)
+        >>> problem.least_squares().round(6)
+        array([1.5, 0.5])
+        """
+        if not isinstance(self.data, Rows) or self.network.leak < 1.0:
+            raise _check.InputError(
+                "a least-squares fit needs rows of data and a linear network: use "
+                "Problem.from_rows(network, X, y) with a network of leak = 1"
+            )
+        if weighting not in self._fits:
+            self._fits[weighting] = _check.freeze(_least_squares(self.network, self.data, weighting))
+        return self._fits[weighting]
+
+    @cached_property
+    def _fits(self) -> dict[str | None, Array]:
+        return {}
 
     def norm_moment(self, order: int) -> float:
         """Return m_i = E‖x‖^i, i = 1 … 4."""
         return self.law.norm_moment(order, self.network.n_inputs)
+
+
+def _least_squares(network: FilterNetwork, rows: Rows, weighting: str | None) -> Array:
+    """Return the weighted fit; its residuals are fitted once more, to remove rounding errors."""
+    counted = np.sqrt(rows.law.counts * weights_of_rows(rows.X, weighting))
+    seen = counted[:, None] * (rows.X @ network.mean_gate.T)
+    fit = np.zeros(network.filter_size)
+    for _ in range(2):
+        fit = fit + np.linalg.lstsq(seen, counted * (rows.y - network(fit, rows.X)))[0]
+    return fit

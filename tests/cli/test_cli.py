@@ -187,7 +187,7 @@ def test_certify_says_what_holds_and_what_does_not(tmp_path):
         "certify", *TINY, "--law", "student-t:dof=1", "--trainer",
         "neuro-tron:weighting=inverse-norm", "--json",
     )  # fmt: skip
-    assert json.loads(weighted.stdout)["kind"] == "theorem"
+    assert json.loads(weighted.stdout)["kind"] == "theorem (law)"
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def test_without_fourth_moments_a_plan_weights_samples():
     problem = nt.Problem.draw(network, nt.StudentT(4.0), seed=1)
     found = plan(problem, accuracy=15.0)
     assert found.arm.trainer.weighting == "inverse-norm"
-    assert found.certificate.kind == "theorem"
+    assert found.certificate.kind == "theorem (law)"
     asked = plan(problem, accuracy=15.0, weighting="inverse-norm")
     assert (found.steps, found.certificate.radius) == (asked.steps, asked.certificate.radius)
 

@@ -308,7 +308,7 @@ def test_no_theorem_covers_it_but_it_can_be_measured():
         "no theorem covers RefinedTron: certify NeuroTron, or use the method 'measured'"
     )
     measured = nt.certify(problem, arm, batch_size=16, steps=5000, method="measured", failure=0.25)
-    assert measured.kind == "empirical"
+    assert measured.kind == "measured"
     assert measured.radius < EXACT
 
 

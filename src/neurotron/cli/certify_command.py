@@ -246,7 +246,7 @@ def _tell(
     out = options.console()
     options.describe(out, problem)
     out.print(f"\n{(plan or certificate).to_text(options.readable_width(out))}")
-    if certificate.holds and certificate.kind != "empirical":
+    if certificate.holds and certificate.kind != "measured":
         kind = "a schedule" if certificate.step_size is None else "this step size"
         out.print(
             f"\nThe guaranteed root mean squared error tends to {up(certificate.floor)} with "

@@ -28,7 +28,7 @@ def certified_lines(certificate: TrainingCertificate) -> list[Line]:
     """Return the lines of a certificate: root mean square, radius and best possible bound."""
     steps = certificate.at_steps
     root = np.sqrt(certificate.mean_square_bounds)
-    if certificate.kind == "empirical":
+    if certificate.kind == "measured":
         return [line_of("measured, root mean square", steps, root, ROOT)]
     sure = f"guaranteed with probability {certificate.confidence_text}"
     lines = [

@@ -3,7 +3,7 @@
 >>> import neurotron as nt
 >>> problem = nt.Problem.draw(nt.networks.relu_gate(4), nt.Normal(), seed=1)
 >>> nt.certify(problem, nt.Arm(nt.NeuroTron("fastest")), batch_size=16, steps=5000).kind
-'theorem'
+'theorem (law)'
 """
 
 from neurotron.guarantees.assumptions import Assumption

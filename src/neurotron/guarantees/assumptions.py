@@ -13,8 +13,18 @@ from neurotron.data import Rows, Simulated
 from neurotron.laws import Empirical
 from neurotron.problem import Problem
 from neurotron.theory.rounding import label_rounding
+from neurotron.theory.table import TableFit
 
-__all__ = ["Assumption", "finite_constant", "labels", "linear_or_parity", "parity", "positive_pull"]
+__all__ = [
+    "Assumption",
+    "finite_constant",
+    "fit_of_table",
+    "independent_rows",
+    "labels",
+    "linear_or_parity",
+    "parity",
+    "positive_pull",
+]
 
 
 @dataclass(frozen=True)
@@ -66,6 +76,7 @@ class Assumption:
         }  # fmt: skip
 
 
+TO_REPLACE = "Draw rows with replacement: Problem.from_rows(…, replacement=True)."
 LEAST_SQUARES = 1e4
 """By how much a least squares fit may be worse than rounding makes it."""
 
@@ -82,6 +93,11 @@ def labels(problem: Problem) -> list[Assumption]:
         return []
     name, statement = "labels", "Honest labels are exactly f_{w*}(x), without noise."
     remedy = "Use the method 'measured' of certify, which needs no theorem."
+    if type(data) is Rows and problem.network.leak == 1.0:
+        remedy = (
+            f"{TO_REPLACE} Then the method 'sharp' guarantees the distance to the least-squares "
+            "fit, whatever the labels are."
+        )
     if type(data) is not Rows:
         measured = f"it is not known whether the labels of {type(data).__name__} are"
         return [Assumption(name, statement, measured, "exact", False, remedy)]
@@ -97,6 +113,29 @@ def labels(problem: Problem) -> list[Assumption]:
     allowed = looseness * label_rounding(problem.network, weights, data.X)
     text = "exact" if (off <= allowed).all() else f"they are off by up to {off.max():.3g}"
     return [Assumption(name, statement, text, "exact", text == "exact", remedy)]
+
+
+def fit_of_table(fit: TableFit) -> Assumption:
+    """Return what is needed of a table in place of exact labels."""
+    statement = (
+        "Rows are drawn with replacement, and without an attack the mean update vanishes at the "
+        "least-squares fit of the table. Labels may be anything."
+    )
+    holds = fit.is_centre
+    found = "it does" if holds else f"it vanishes at a distance of {fit.unexplained:.3g} from it"
+    return Assumption("fit", statement, found, "it does", holds, "Use sensing='optimal'.")
+
+
+def independent_rows(problem: Problem) -> list[Assumption]:
+    """Return the assumption that samples are drawn independently, unless they are simulated."""
+    data = problem.data
+    if type(data) is not Rows:
+        return []
+    name, statement = "independent rows", "Rows are drawn with replacement, independently."
+    if data.replacement:
+        return [Assumption(name, statement, "with replacement", "with replacement", True)]
+    found = "every epoch visits each row once"
+    return [Assumption(name, statement, found, "with replacement", False, TO_REPLACE, False)]
 
 
 def linear_or_parity(problem: Problem) -> Assumption:

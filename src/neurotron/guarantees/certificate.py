@@ -17,15 +17,17 @@ __all__ = ["WIDTH", "Certificate", "Kind", "fill", "finite"]
 WIDTH = 80
 """Columns of a printed certificate."""
 
-Kind = Literal["theorem", "plug-in", "empirical"]
+Kind = Literal["theorem (law)", "theorem (table)", "plug-in", "measured"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Certificate(ABC):
     """A statement about the error ‖w − w*‖. It prints as a paragraph with its assumptions.
 
-    Its `kind` is "theorem" (proved, for a known law), "plug-in" (the constants of the theorem are
-    computed from rows of data) or "empirical" (measured, not proved).
+    Its `kind` says what it rests on: "theorem (law)" is proved for the law of the inputs, "theorem
+    (table)" is proved for a table of data whose rows are drawn with replacement, "plug-in" is an
+    estimate (the constants of the theorem are computed from rows that do not meet all of its
+    assumptions), and "measured" is not proved.
     """
 
     kind: Kind
@@ -38,6 +40,11 @@ class Certificate(ABC):
     @abstractmethod
     def statement(self) -> str:
         """What is guaranteed, in one paragraph."""
+
+    @property
+    def error_name(self) -> str:
+        """What the radius is a bound on."""
+        return "error ‖w − w*‖"
 
     @property
     def holds(self) -> bool:
@@ -74,7 +81,7 @@ class Certificate(ABC):
     @property
     def facts(self) -> dict[str, str]:
         """The main numbers as text, each with its name."""
-        return {"error ‖w − w*‖": f"at most {up(self.radius)}"} if self.holds else {}
+        return {self.error_name: f"at most {up(self.radius)}"} if self.holds else {}
 
     def _repr_html_(self) -> str:
         rows = [("✓" if a.holds else "✗", a.explanation) for a in self.assumptions]

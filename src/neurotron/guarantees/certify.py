@@ -73,7 +73,7 @@ def certify(
     >>> budget = nt.Budget(bound=0.25, probability=0.2)
     >>> certificate = nt.certify(problem, nt.NeuroTron(0.01), budget=budget, steps=5000)
     >>> certificate.kind, certificate.holds, round(certificate.floor, 3)
-    ('theorem', True, 0.029)
+    ('theorem (law)', True, 0.029)
     """
     _check.instance("problem", problem, Problem)
     arm = arm if isinstance(arm, Arm) else Arm(arm)
@@ -83,10 +83,10 @@ def certify(
         _check.integer("batch_size", batch_size, 1, MOST_SAMPLES),
         None if steps is None else _check.count("steps", steps, 0, MOST_STEPS),
         _check.number("failure", failure, "[1e-15, 1)"),
-        problem.initial_error(initial_error),
+        initial_error,
         _adversary(arm, budget, batch_size),
+        _check.choice("method", method, METHODS),
     )
-    _check.choice("method", method, METHODS)
     _check.integer("seed", seed, 0)
     if method == "measured":
         return _measure(request, seed)
@@ -144,7 +144,7 @@ def _measure(request: Request, seed: int) -> TrainingCertificate:
     errors = np.maximum(errors, ULPS * resolved)
     return dataclasses.replace(
         request.certificate("measured", []),
-        kind="empirical",
+        kind="measured",
         radius=float(errors[:, -1].max()),
         at_steps=runs[0].steps,
         mean_square_bounds=np.asarray((errors**2).mean(axis=0)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,17 +13,26 @@ from neurotron import _check
 from neurotron.attacks import Attack
 from neurotron.attacks.budget import Budget, budget_of
 from neurotron.attacks.scope import OTHER_ANSWERS, OTHER_SAMPLES, misstated
-from neurotron.guarantees.assumptions import Assumption
+from neurotron.guarantees.assumptions import (
+    Assumption,
+    fit_of_table,
+    independent_rows,
+    labels,
+)
 from neurotron.guarantees.certificate import Kind
-from neurotron.guarantees.training_certificate import TrainingCertificate
+from neurotron.guarantees.training_certificate import ROUNDING, TrainingCertificate
 from neurotron.laws import Empirical
 from neurotron.problem import Problem
 from neurotron.theory.attack_moments import attacked_rows
 from neurotron.theory.rounding import Rounding
+from neurotron.theory.table import TableFit, has_fit
 from neurotron.trainers import Arm, NeuroTron
 from neurotron.trainers.neuro_tron import ScheduledTron
 
 __all__ = ["Request"]
+
+TAKEN_FOR_GRANTED = ("parity", "labels")
+"""Assumptions that a plug-in estimate makes although they do not hold, or are not known to."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,14 +44,48 @@ class Request:
     batch_size: int
     steps: int | None
     failure: float
-    initial_error: float
+    given_error: float | None
+    """A bound on the error at the start, if one was given."""
     attack: Attack | Budget | None
     """The attack or budget that the guarantee is about."""
+    method: str
+
+    def __post_init__(self) -> None:
+        if self.budget.rows is not None and self.fit is None:
+            raise _check.InputError(
+                f"{self.budget!r} is about stored labels, and its guarantee is about the "
+                "least-squares fit: use method='sharp', a linear network, and rows drawn with "
+                "replacement, Problem.from_rows(…, replacement=True)"
+            )
+        _ = self.initial_error  # is known, or was given
 
     @property
-    def kind(self) -> Kind:
-        """Whether constants come from a known law or from rows of data."""
-        return "plug-in" if isinstance(self.problem.law, Empirical) else "theorem"
+    def budget(self) -> Budget:
+        """The budget of the attack."""
+        return budget_of(self.attack)
+
+    @cached_property
+    def fit(self) -> TableFit | None:
+        """The least-squares fit of a table if the guarantee is about it, None if about w*."""
+        if self.method != "sharp" or not has_fit(self.problem):
+            return None
+        trainer = self.trainer()
+        return TableFit.of(self.problem, np.asarray(trainer.sensing), trainer.weighting)
+
+    @cached_property
+    def initial_error(self) -> float:
+        """A bound on ‖w_1 − w*‖, or on the distance from w_1 to the fit of a table."""
+        if self.fit is None:
+            return self.problem.initial_error(self.given_error)
+        away = self.problem.initial_error(self.given_error, self.fit.weights)
+        return away * (1.0 + ROUNDING) + self.fit.off
+
+    @cached_property
+    def shift(self) -> float:
+        """How far the fit of a table is, at most, from the exact fit of its unchanged labels."""
+        if self.fit is None:
+            return 0.0
+        return self.fit.off + self.fit.moved(self.budget.bound or 0.0, self.budget.rows or 0)
 
     @property
     def start(self) -> float:
@@ -50,18 +94,35 @@ class Request:
 
     def rounding(self, spread: float, pull: float, square: float) -> Rounding:
         """Return what rounding errors add to a bound that contracts by η(p − ηd₂)."""
-        return Rounding.of(self.problem, self.initial_error, spread, pull, square)
+        return Rounding.of(self.problem, self.initial_error, spread, pull, square, fit=self.fit)
+
+    def labels(self) -> list[Assumption]:
+        """Return what is assumed about labels, and about how rows are drawn."""
+        if self.fit is not None:
+            return [fit_of_table(self.fit)]
+        return [*labels(self.problem), *independent_rows(self.problem)]
+
+    def kind(self, assumptions: list[Assumption]) -> Kind:
+        """Return what a guarantee rests on: the law, a table, or rows taken for the law."""
+        if not isinstance(self.problem.law, Empirical):
+            return "theorem (law)"
+        failed = any(a.name in TAKEN_FOR_GRANTED and not a.holds for a in assumptions)
+        together = any(not a.holds for a in independent_rows(self.problem))
+        return "plug-in" if failed or together else "theorem (table)"
 
     def certificate(
         self, method: str, assumptions: list[Assumption], **found: Any
     ) -> TrainingCertificate:
-        """Return the certificate; without a radius, nothing is guaranteed."""
-        return TrainingCertificate(
+        """Return the certificate; without a radius, nothing is guaranteed.
+
+        Distances to the fit of a table are enlarged by the `shift` of that fit.
+        """
+        certificate = TrainingCertificate(
             **{
-                "kind": self.kind,
+                "kind": self.kind(assumptions),
                 "method": method,
                 "arm": self.arm,
-                "budget": budget_of(self.attack),
+                "budget": self.budget,
                 "batch_size": self.batch_size,
                 "steps": self.steps,
                 "failure": self.failure,
@@ -71,6 +132,7 @@ class Request:
                 **found,
             }
         )
+        return certificate if self.fit is None else certificate.about(self.fit.weights, self.shift)
 
     def trainer(self) -> NeuroTron:
         """Return the trainer with its sensing matrix, if it is one that theorems cover."""
@@ -119,9 +181,12 @@ class Request:
             elif found == OTHER_ANSWERS:
                 remedy += ": it must keep no state, and use no random number except query.uniform"
             remedy += "."
+        stored = self.budget.rows is not None
         return Assumption(
             "attack",
-            "The attack changes each label by at most θ, independently with probability at most β.",
+            "Labels were changed before training only, at most k of them, each by at most θ."
+            if stored
+            else "The attack changes each label by at most θ, independently with probability at most β.",
             measured,
             "covered",
             holds,

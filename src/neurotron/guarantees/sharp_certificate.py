@@ -12,7 +12,6 @@ from neurotron.engine.recording import recorded_steps
 from neurotron.guarantees.assumptions import (
     Assumption,
     finite_constant,
-    labels,
     linear_or_parity,
     positive_pull,
 )
@@ -87,7 +86,7 @@ def hypotheses(request: Request, trainer: NeuroTron, constants: SharpConstants) 
     """Return what the certificate assumes about problem, trainer and attack."""
     found = [
         linear_or_parity(request.problem),
-        *labels(request.problem),
+        *request.labels(),
         request.covered("sharp"),
         finite_constant(
             "moments",

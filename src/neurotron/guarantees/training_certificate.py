@@ -24,6 +24,9 @@ __all__ = ["ROUNDING", "TrainingCertificate"]
 ROUNDING = 1e-9
 """A radius is rounded up by this part: more than the rounding errors of a million steps."""
 
+DISTANCES = ("radius", "initial_error", "floor", "limit")
+"""Numbers that grow by as much as the centre is away from where it was."""
+
 METHOD_NAMES = {
     "sharp": "sharp certificate",
     "theorem1": "Theorem 1 of the paper",
@@ -48,7 +51,7 @@ class TrainingCertificate(Certificate):
     """How samples are weighted."""
     at_steps: Index = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
     mean_square_bounds: Array = field(default_factory=lambda: np.full(1, np.inf))
-    """A bound on E‖w − w*‖² after each number of steps in `at_steps` (measured, if empirical)."""
+    """A bound on E‖w − w*‖² after each number of steps in `at_steps` (the mean square, if measured)."""
     floor: float = math.inf
     """The bound that √E‖w − w*‖² tends to with this step size."""
     limit: float = math.inf
@@ -63,6 +66,26 @@ class TrainingCertificate(Certificate):
     any_time: bool = False
     """Whether √(mean_square_bounds/failure) bounds the errors of all steps at once."""
     constants: dict[str, float] = field(default_factory=dict)
+    centre: Array | None = None
+    """The least-squares fit w° of a table, (r,), if all distances are to it; None if to w*."""
+
+    def about(self, centre: Array, shift: float) -> TrainingCertificate:
+        """Return the certificate about a centre that is at most `shift` away from the exact one."""
+        farther = {name: getattr(self, name) + shift for name in DISTANCES}
+        with np.errstate(over="ignore"):
+            squares = (np.sqrt(self.mean_square_bounds) + shift) ** 2
+        return dataclasses.replace(self, centre=centre, mean_square_bounds=squares, **farther)
+
+    @property
+    def root_mean_square(self) -> float:
+        """The bound on √E‖w − w*‖² after the last step."""
+        last = math.sqrt(float(self.mean_square_bounds[-1]))
+        return self.floor if self.steps is None else last
+
+    @property
+    def error_name(self) -> str:
+        """What the radius is a bound on."""
+        return super().error_name if self.centre is None else "distance ‖w − w°‖"
 
     @staticmethod
     def radius_of(root: float, failure: float) -> float:
@@ -73,7 +96,7 @@ class TrainingCertificate(Certificate):
     def prediction_error(self) -> float:
         """A bound on the root mean squared prediction error, in the units of the labels.
 
-        √E(f_w(x) − f_{w*}(x))² over new inputs x is at most this, with the same probability as the
+        √E(f_w(x) − f_{w*}(x))² over new inputs x, or over the rows of a table, is at most this, with the same probability as the
         radius. It is infinite where the second moments of the inputs are infinite or not known.
         """
         known = self.holds and math.isfinite(self.risk)
@@ -82,7 +105,7 @@ class TrainingCertificate(Certificate):
     @property
     def is_rounding(self) -> bool:
         """Whether rounding errors are at least half of the radius."""
-        return self.holds and 2.0 * self.rounding >= self.radius * math.sqrt(self.failure)
+        return self.holds and 2.0 * self.rounding >= self.root_mean_square
 
     @property
     def statement(self) -> str:
@@ -120,12 +143,16 @@ class TrainingCertificate(Certificate):
         if not self.holds:
             return f"No guarantee ({name})."
         return {
-            "theorem": f"Guaranteed ({name}).",
+            "theorem (law)": f"Guaranteed ({name}, a theorem about the law of the inputs).",
+            "theorem (table)": (
+                f"Guaranteed ({name}, a theorem about this table, whose rows are drawn with "
+                "replacement)."
+            ),
             "plug-in": (
                 f"Plug-in estimate ({name} with constants computed from rows of data, as if the "
                 "rows were the whole law and met every assumption)."
             ),
-            "empirical": "Measured, not proved.",
+            "measured": "Measured, not proved.",
         }[self.kind]
 
     @property
@@ -137,8 +164,8 @@ class TrainingCertificate(Certificate):
         if not self.holds:
             return self._refusal
         sure = f"with probability at least {self.confidence_text}"
-        root = up(self.radius * math.sqrt(self.failure))
-        if self.kind == "empirical":
+        root = up(self.root_mean_square)
+        if self.kind == "measured":
             under = "honest labels" if self.arm.attack is None else repr(self.arm.attack)
             return (
                 f"After {self.steps:,} steps of {self._work} under {under}, the error ‖w − w*‖ of "
@@ -148,17 +175,25 @@ class TrainingCertificate(Certificate):
             )
         if self.steps is None:
             text = (
-                f"As the number of steps of {self._work} grows, the bound on the error ‖w − w*‖ "
-                f"that holds {sure} tends to {up(self.radius)} (root mean square {root})"
+                f"As the number of steps of {self._work} grows, the bound on the "
+                f"{self._error} that holds {sure} tends to {up(self.radius)} (root mean square {root})"
                 f"{self._predictions}."
             )
         else:
             text = (
-                f"After {self.steps:,} steps of {self._work}, the error ‖w − w*‖ is at most "
+                f"After {self.steps:,} steps of {self._work}, the {self._error} is at most "
                 f"{up(self.radius)} {sure} (root mean square at most {root}){self._predictions}."
             )
-        text += f" Training starts at an error of at most {up(self.initial_error)}."
+        kind = "an error" if self.centre is None else "a distance"
+        text += f" Training starts at {kind} of at most {up(self.initial_error)}."
         return f"{text} {self._against}{self._remarks}"
+
+    @property
+    def _error(self) -> str:
+        if self.centre is None:
+            return self.error_name
+        labels = "" if not self.budget.rows else " with its unchanged labels"
+        return f"{self.error_name} to the least-squares fit w° of the table{labels}"
 
     @property
     def _refusal(self) -> str:
@@ -173,17 +208,25 @@ class TrainingCertificate(Certificate):
     def _predictions(self) -> str:
         if not math.isfinite(self.prediction_error):
             return ""
-        limit = "so the bound on the error of predictions tends to"
-        start = limit if self.steps is None else "so predictions are off by at most"
+        start = "so predictions are off by at most"
+        if self.steps is None:
+            start = "so the bound on the error of predictions tends to"
+        elif self.centre is not None:
+            start = "so predictions differ from those of the fit by at most"
+        over = "the rows of the table" if self.kind == "theorem (table)" else "new inputs"
         return (
-            f", {start} {up(self.prediction_error)} (root mean square over new inputs, in label "
-            "units)"
+            f", {start} {up(self.prediction_error)} (root mean square over {over}, in label units)"
         )
 
     @property
     def _against(self) -> str:
         """The attacks against which the statement holds."""
-        theta, beta = self.budget.bound, self.budget.probability
+        theta, beta, rows = self.budget.bound, self.budget.probability, self.budget.rows
+        if theta and rows:
+            return (
+                f"This holds if at most {rows} labels of the table were changed before training, "
+                f"each by at most θ = {theta!r}."
+            )
         if theta == 0.0 or beta == 0.0:
             return "Labels are honest."
         if theta is None or self.this_attack:
@@ -208,7 +251,7 @@ class TrainingCertificate(Certificate):
                 " Up to rounding errors, the bounds hold for all steps at once, not only for the "
                 "last one."
             )
-        if self.radius * math.sqrt(self.failure) >= self.initial_error:
+        if self.root_mean_square >= self.initial_error:
             text += " This is no better than the start."
         return text
 
@@ -231,9 +274,10 @@ class TrainingCertificate(Certificate):
             "this_attack": self.this_attack,
             "budget": {
                 "bound": self.budget.bound, "probability": self.budget.probability,
-                "scope": self.budget.scope,
+                "scope": self.budget.scope, "rows": self.budget.rows,
             },
             "arm": self.arm.name,
+            "centre": None if self.centre is None else self.centre.tolist(),
             "constants": {name: finite(value) for name, value in self.constants.items()},
             "at_steps": self.at_steps.tolist(),
             "mean_square_bounds": [finite(float(value)) for value in self.mean_square_bounds],

@@ -19,13 +19,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from neurotron._types import Array, Index
 from neurotron.networks import FilterNetwork
 from neurotron.problem import Problem
+
+if TYPE_CHECKING:
+    from neurotron.theory.table import TableFit
 
 __all__ = ["Rounding", "label_rounding", "squared"]
 
@@ -65,21 +68,30 @@ class Rounding:
 
     @classmethod
     def of(
-        cls, problem: Problem, initial_error: float, spread: float, pull: float, square: float
+        cls,
+        problem: Problem,
+        initial_error: float,
+        spread: float,
+        pull: float,
+        square: float,
+        *,
+        fit: TableFit | None = None,
     ) -> Rounding:
         """Return the bounds for w*, or for any w* within `initial_error` of the start.
 
         They assume that the weights are never farther from w* than the start. `spread` is at least
-        √E[ω²‖x‖²‖Mx‖²].
+        √E[ω²‖x‖²‖Mx‖²]. For a table, its `fit` takes the place of w*, and its residuals add to what
+        is rounded.
         """
-        network, truth = problem.network, problem.true_weights
+        network, truth = problem.network, problem.true_weights if fit is None else fit.weights
         magnitude = network.magnitude
         near = problem.initial_weights if truth is None else truth
         away = initial_error if truth is not None else 2.0 * initial_error
         length = np.linalg.norm(near) + away
         largest = float(np.linalg.norm(magnitude, 2))
         seen = np.linalg.norm(np.abs(near) @ magnitude) + largest * away
-        answers = _twice_gamma(network) * float(seen) * spread
+        left = 0.0 if fit is None else fit.size
+        answers = _twice_gamma(network) * (float(seen) * spread + left)
         return cls(max(UNIT * float(length), LEAST), answers, pull, square)
 
     def of_step(self, step_size: float) -> float:

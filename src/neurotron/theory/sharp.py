@@ -31,6 +31,7 @@ from neurotron.theory.attack_moments import SLACK, AttackMoments, attack_moments
 from neurotron.theory.constants import sensing_of
 from neurotron.theory.mean_path import MeanPath
 from neurotron.theory.recursion import Recursion
+from neurotron.theory.table import Misfit, TableFit, has_fit
 
 __all__ = [
     "Misfit",
@@ -41,18 +42,6 @@ __all__ = [
     "sharp_constants",
     "sharp_recursion",
 ]
-
-
-@dataclass(frozen=True)
-class Misfit:
-    """Moments of the residuals r of the fit that training tends to; all 0 if labels are exact."""
-
-    s2: float = 0.0
-    """√E[ω²r²‖Mx‖²]."""
-    along: float = 0.0
-    """‖E[ω²r‖Mx‖²Āx]‖ for a linear network; never more than s2 · L2."""
-    s1: float = 0.0
-    """E[ω|r|‖Mx‖]."""
 
 
 @dataclass(frozen=True)
@@ -187,7 +176,14 @@ def sharp_constants(
         risk=_risk(problem),
         spread=spread,
         skew=gain * float(np.linalg.norm(product - product.T, 2)) / 2.0 * (1.0 + SLACK),
+        misfit=_misfit(problem, m, weighting, l2) if lambda1 > 0.0 else Misfit(),
     )
+
+
+def _misfit(problem: Problem, sensing: Array, weighting: str | None, l2: float) -> Misfit:
+    if not has_fit(problem) or not math.isfinite(l2):
+        return Misfit()
+    return TableFit.of(problem, sensing, weighting).misfit(l2)
 
 
 def sharp_recursion(

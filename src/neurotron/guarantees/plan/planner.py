@@ -156,8 +156,9 @@ def plan(
         _check.integer("batch_size", batch_size, 1, MOST_SAMPLES),
         None if steps is None else _check.count("steps", steps, 1, MOST_STEPS),
         _check.number("failure", failure, "[1e-15, 1)"),
-        problem.initial_error(initial_error),
+        initial_error,
         attack if asked in ("steps", "accuracy") else _filled(budget, method),
+        method,
     )
     if request.start == 0.0:
         raise NotAchievable("there is nothing to plan: training starts at the true weights")

@@ -1,0 +1,166 @@
+r"""Tables of data: the fit that training tends to, and what its residuals add to an update.
+
+A linear network has the output :math:`w^\top \bar A x`. Rows are drawn with replacement, and row i
+has the weight :math:`g_i = \omega(x_i) c_i`. The labels may be anything. With the weighted
+least-squares fit :math:`w_\circ`, its residuals :math:`r_i = y_i - w_\circ^\top \bar A x_i` and a
+sensing matrix :math:`M = B\bar A`, the mean update vanishes at :math:`w_\circ`, because
+:math:`E[g r M x] = B\, E[g r \bar A x] = 0`. So everything that is proved about the distance to
+w* holds for the distance to :math:`w_\circ`, with the constants of `Misfit` for the residuals.
+
+If at most k labels had been changed before, each by at most θ, the fit has moved by
+
+.. math:: \Big\| \frac1N \sum_i g_i \delta_i h_i \Big\| \le \theta \min\Big(
+          \sqrt{k/N}\, \lambda_{\max}\Big(\frac1N \sum_i g_i^2 h_i h_i^\top\Big)^{1/2},\;
+          \frac1N \sum_{\text{top } k} g_i \|h_i\| \Big), \quad
+          h_i = (M \Sigma \bar A^\top)^{-1} M x_i ,
+
+because least squares is linear in the labels, and because of the Cauchy–Schwarz inequality.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from neurotron._types import Array
+from neurotron.data import Rows
+from neurotron.laws.even_moments import weights_of_rows
+from neurotron.problem import Problem
+from neurotron.theory.attack_moments import SLACK, largest_root
+from neurotron.theory.rounding import UNIT, label_rounding
+
+__all__ = ["Misfit", "TableFit", "has_fit"]
+
+UNEXPLAINED = 1e3
+"""By how much the mean update at the fit may exceed the bound on its rounding errors."""
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """Moments of the residuals r of the fit that training tends to; all 0 if labels are exact."""
+
+    s2: float = 0.0
+    """√E[ω²r²‖Mx‖²]."""
+    along: float = 0.0
+    """‖E[ω²r‖Mx‖²Āx]‖ for a linear network; never more than s2 · L2."""
+    s1: float = 0.0
+    """E[ω|r|‖Mx‖]."""
+
+
+def has_fit(problem: Problem) -> bool:
+    """Return whether guarantees are about the least-squares fit of a table, not about w*.
+
+    They are if the network is linear and rows are drawn with replacement.
+    """
+    data = problem.data
+    return type(data) is Rows and data.replacement and problem.network.leak == 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class TableFit:
+    """The least-squares fit of a table, seen through the sensing matrix of a trainer."""
+
+    weights: Array
+    """w°, (r,), as it is computed."""
+    residuals: Array
+    """r, (N,)."""
+    rounded: Array
+    """By how much each residual may differ from the exact one of these weights, (N,)."""
+    counted: Array
+    """g, how much each row counts, (N,)."""
+    seen: Array
+    """Āx of every row, (N, r)."""
+    sensed: Array
+    """Mx of every row, (N, r)."""
+    turned: Array
+    """h = (MΣĀᵀ)⁻¹Mx of every row, (N, r)."""
+
+    @classmethod
+    def of(cls, problem: Problem, sensing: Array, weighting: str | None) -> TableFit:
+        """Return the fit of a problem that `has_fit`; MΣĀᵀ must be invertible."""
+        data, network = problem.data, problem.network
+        assert isinstance(data, Rows)
+        weights = problem.least_squares(weighting)
+        counted = data.law.counts * weights_of_rows(data.X, weighting)
+        seen, sensed = data.X @ network.mean_gate.T, data.X @ sensing.T
+        mixed = (sensed.T * counted) @ seen / len(seen)
+        rounded = label_rounding(network, weights, data.X) + UNIT * np.abs(data.y)
+        return cls(
+            weights=weights,
+            residuals=data.y - network(weights, data.X),
+            rounded=rounded,
+            counted=counted,
+            seen=seen,
+            sensed=sensed,
+            turned=sensed @ np.linalg.pinv(mixed).T,
+        )
+
+    @property
+    def unexplained(self) -> float:
+        """The distance from `weights` to where the mean update vanishes, as it is computed."""
+        return float(np.linalg.norm((self.counted * self.residuals) @ self.turned)) / self.count
+
+    @property
+    def explained(self) -> float:
+        """A bound on the rounding errors of `unexplained`."""
+        lengths = self.counted * _lengths(self.turned)
+        summed = self.rounded + 2.0 * (self.count + 1.0) * UNIT * np.abs(self.residuals)
+        return float((lengths * summed).mean())
+
+    @cached_property
+    def inexact(self) -> float:
+        """1/(1 − ‖E[g h (Āx)ᵀ] − I‖) ≥ 1, because the inverse in h is computed; inf if it fails."""
+        product = (self.turned.T * self.counted) @ self.seen / self.count
+        error = float(np.linalg.norm(product - np.eye(len(product)), 2)) + self.count * UNIT
+        return 1.0 / (1.0 - error) if error < 0.5 else math.inf
+
+    @property
+    def is_centre(self) -> bool:
+        """Whether the mean update vanishes at the fit, up to rounding."""
+        return math.isfinite(self.inexact) and self.unexplained <= UNEXPLAINED * self.explained
+
+    @property
+    def off(self) -> float:
+        """A bound on the distance from `weights` to the exact fit."""
+        return (self.unexplained + self.explained) * self.inexact
+
+    @property
+    def count(self) -> int:
+        """The number N of rows."""
+        return len(self.residuals)
+
+    @property
+    def size(self) -> float:
+        """√E[g²r²‖Mx‖²], as it is computed."""
+        return _root_mean_square(self.counted * self.residuals * _lengths(self.sensed))
+
+    def misfit(self, l2: float) -> Misfit:
+        """Return the moments of the exact residuals, rounded up; `l2` is the constant L2."""
+        lengths = self.counted * _lengths(self.sensed)
+        sizes = lengths * np.abs(self.residuals)
+        more = l2 * self.off + _root_mean_square(lengths * self.rounded)
+        s2 = _root_mean_square(sizes) * (1.0 + SLACK) + more
+        mean = (lengths**2 * self.residuals) @ self.seen / self.count
+        along = float(np.linalg.norm(mean)) + l2 * (more + SLACK * s2)
+        return Misfit(s2, min(along, s2 * l2), float(sizes.mean()) * (1.0 + SLACK) + more)
+
+    def moved(self, bound: float, rows: int) -> float:
+        """Return how far the fit moves, at most, if `rows` labels change by at most `bound`."""
+        lengths = self.counted * _lengths(self.turned)
+        rows = min(rows, self.count)
+        largest = np.sort(lengths)[self.count - rows :]
+        second = (self.turned.T * self.counted**2) @ self.turned / self.count
+        share = math.sqrt(rows / self.count) * largest_root(second)
+        size = min(share, float(largest.sum()) / self.count)
+        return bound * size * (1.0 + SLACK) * self.inexact if bound > 0.0 else 0.0
+
+
+def _lengths(rows: Array) -> Array:
+    return np.linalg.norm(rows, axis=1)
+
+
+def _root_mean_square(values: Array) -> float:
+    return math.sqrt(float((values**2).mean()))
