@@ -265,7 +265,9 @@ class Problem(Pickled):
                 "Problem.from_rows(network, X, y) with a network of leak = 1"
             )
         if weighting not in self._fits:
-            self._fits[weighting] = _check.freeze(_least_squares(self.network, self.data, weighting))
+            self._fits[weighting] = _check.freeze(
+                _least_squares(self.network, self.data, weighting)
+            )
         return self._fits[weighting]
 
     @cached_property

@@ -150,7 +150,7 @@ def test_plan_answers_with_a_table_and_the_picture_of_a_run(tmp_path):
         "--plot", "plan.png", cwd=tmp_path,
     )  # fmt: skip
     assert result.returncode == 0, result.stderr
-    for part in ("Plan: train NeuroTron(", "Guaranteed (sharp certificate)", "✓", "Measured"):
+    for part in ("Plan: train NeuroTron(", "Guaranteed (sharp certificate,", "✓", "Measured"):
         assert part in result.stdout
     assert (tmp_path / "plan.png").read_bytes().startswith(b"\x89PNG")
 

@@ -29,7 +29,7 @@ def names(assumptions) -> list[str]:
 def test_a_certificate_reads_as_a_paragraph_with_its_assumptions(small_problem):
     text = str(certify(small_problem))
     head, _, assumptions = text.partition("Assumptions:")
-    assert head.startswith("Guaranteed (sharp certificate). After 2,000 steps of NeuroTron(")
+    assert head.startswith("Guaranteed (sharp certificate, a theorem about the law")
     assert "probability at least 0.95" in head.replace("\n", " ")
     assert assumptions.count("✓") == 5
     assert max(map(len, text.splitlines())) <= 80

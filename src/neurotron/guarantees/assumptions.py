@@ -76,7 +76,6 @@ class Assumption:
         }  # fmt: skip
 
 
-TO_REPLACE = "Draw rows with replacement: Problem.from_rows(…, replacement=True)."
 LEAST_SQUARES = 1e4
 """By how much a least squares fit may be worse than rounding makes it."""
 
@@ -95,8 +94,8 @@ def labels(problem: Problem) -> list[Assumption]:
     remedy = "Use the method 'measured' of certify, which needs no theorem."
     if type(data) is Rows and problem.network.leak == 1.0:
         remedy = (
-            f"{TO_REPLACE} Then the method 'sharp' guarantees the distance to the least-squares "
-            "fit, whatever the labels are."
+            "With Problem.from_rows(…, replacement=True), the method 'sharp' guarantees the "
+            "distance to the least-squares fit, whatever the labels are."
         )
     if type(data) is not Rows:
         measured = f"it is not known whether the labels of {type(data).__name__} are"
@@ -131,11 +130,12 @@ def independent_rows(problem: Problem) -> list[Assumption]:
     data = problem.data
     if type(data) is not Rows:
         return []
-    name, statement = "independent rows", "Rows are drawn with replacement, independently."
+    name, statement = "independent rows", "Rows are drawn independently, with replacement."
     if data.replacement:
         return [Assumption(name, statement, "with replacement", "with replacement", True)]
     found = "every epoch visits each row once"
-    return [Assumption(name, statement, found, "with replacement", False, TO_REPLACE, False)]
+    remedy = "Use Problem.from_rows(…, replacement=True)."
+    return [Assumption(name, statement, found, "with replacement", False, remedy, blocking=False)]
 
 
 def linear_or_parity(problem: Problem) -> Assumption:
@@ -213,7 +213,7 @@ def _lopsidedness(rows: Array, counts: Array) -> float:
 def positive_pull(lambda1: float, better: str) -> Assumption:
     """Return the assumption λ1 > 0, which the `better` sensing matrix always meets."""
     statement = (
-        "The pull λ1 towards the true weights, the smallest eigenvalue of the symmetric part of "
+        "The pull λ1 of honest labels on the weights, the smallest eigenvalue of the symmetric part of "
         "ĀΣMᵀ, is positive."
     )
     remedy = f"Use sensing={better!r}."

@@ -248,6 +248,8 @@ def _asked(budget: Budget, accuracy: float | None, steps: int | None) -> str:
         "steps": steps,
     }  # fmt: skip
     missing = [name for name, value in given.items() if value is None]
+    if budget.rows is not None and budget.bound is None:
+        raise _check.InputError("a budget of `rows` needs its `bound`: the largest is not planned")
     if len(missing) != 1:
         left = f"missing are {', '.join(missing)}" if missing else "all four are given"
         raise _check.InputError(

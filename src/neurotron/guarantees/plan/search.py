@@ -59,9 +59,15 @@ class Search:
     ) -> None:
         self.model, self.budget, self.start = model, budget, request.start
         self.failure, self.most = request.failure, request.steps or MOST_STEPS
+        self.shift = request.shift
         self.target = 0.0
         if accuracy is not None:
-            self.target = accuracy**2 * request.failure * (1.0 - MARGIN)
+            if accuracy <= self.shift:
+                raise NotAchievable(
+                    f"not achievable, because {budget!r} may have moved the least-squares fit by "
+                    f"{up(self.shift)}. Ask for a larger accuracy."
+                )
+            self.target = (accuracy - self.shift) ** 2 * request.failure * (1.0 - MARGIN)
             if model.only_progress and self.target >= self.start:
                 raise NotAchievable(
                     "not achievable, because Theorem 1 needs an accuracy that is better than the "
@@ -188,7 +194,7 @@ class Search:
         return Found(budget.bound, budget.probability, choice)
 
     def _radius(self, target: float) -> float:
-        return math.sqrt(target / self.failure)
+        return math.sqrt(target / self.failure) + self.shift
 
     def _ask(self, root: float) -> str:
         """Say which accuracy to ask for, above the root mean square that cannot be reached."""

@@ -1,0 +1,245 @@
+"""Guarantees about tables whose rows are drawn with replacement, whatever their labels are."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+
+import numpy as np
+import pytest
+from tests.support.messages import says
+
+import neurotron as nt
+
+STEPS, RUNS = 500, 20
+
+
+@functools.cache
+def skewed() -> tuple[np.ndarray, np.ndarray]:
+    """Return rows with long tails, and labels that no linear model explains."""
+    draw = np.random.default_rng(0)
+    X = np.column_stack([draw.lognormal(0.0, 0.8, (300, 2)), draw.standard_normal((300, 2))])
+    y = X[:, 0] ** 1.5 - np.sqrt(X[:, 1]) + X[:, 2] + draw.standard_normal(300) * X[:, 0]
+    return X, y
+
+
+def table(y: np.ndarray | None = None, **options) -> nt.Problem:
+    X, honest = skewed()
+    options = {"intercept": True, "replacement": True} | options
+    return nt.Problem.from_rows(nt.networks.linear(4), X, honest if y is None else y, **options)
+
+
+def certify(problem: nt.Problem, attack: nt.Attack | None = None, **options):
+    options = {"steps": STEPS, "batch_size": 8} | options
+    return nt.certify(problem, nt.Arm(nt.NeuroTron(0.02), attack), **options)
+
+
+def distances(problem: nt.Problem, found: nt.guarantees.TrainingCertificate):
+    """Return the distances to the certificate's centre after the last step of some runs."""
+    return np.array(
+        [
+            np.linalg.norm(
+                nt.simulate(
+                    problem, [found.arm], steps=STEPS, batch_size=8, replicate=number
+                ).weights[0]
+                - found.centre
+            )
+            for number in range(RUNS)
+        ]
+    )
+
+
+def root_mean_square(values: np.ndarray, errors: float = 0.0) -> float:
+    """Return the root of the mean square, less some standard errors of that mean."""
+    squares = values**2
+    return float(np.sqrt(squares.mean() - errors * squares.std() / np.sqrt(len(values))))
+
+
+def text(found: nt.guarantees.Certificate) -> str:
+    return " ".join(str(found).split())
+
+
+@pytest.mark.parametrize("weights", [False, True])
+@pytest.mark.parametrize(
+    "attack",
+    [None, nt.attacks.Constant(1.0, 0.3), nt.attacks.Adaptive(1.0, 0.3)],
+    ids=["honest", "intercept", "adaptive"],
+)
+def test_a_wrong_model_on_a_skewed_table_has_a_theorem_that_holds(attack, weights):
+    """Adaptive pushes away from the fit, so it must know it."""
+    X, _ = skewed()
+    weight = 1.0 / X[:, 0] if weights else None
+    fit = table(sample_weight=weight).least_squares()
+    problem = table(sample_weight=weight, true_weights=fit)
+    found = certify(problem, attack)
+    assert found.kind == "theorem (table)"
+    assert not found.failed
+    np.testing.assert_allclose(found.centre, fit)
+    measured = distances(problem, found)
+    assert root_mean_square(measured, errors=3.1) <= found.root_mean_square
+    assert measured.max() <= found.radius
+    if not isinstance(attack, nt.attacks.Constant):  # which is not the worst one in this norm
+        assert found.root_mean_square < 3.0 * root_mean_square(measured)
+
+
+def test_the_start_of_a_table_is_computed_and_need_not_be_given():
+    found = certify(table(initial_weights=np.zeros(5)))
+    exact = np.linalg.norm(found.centre)
+    assert exact <= found.initial_error <= exact * (1.0 + 1e-6)
+    with pytest.raises(nt.InputError, match=r"`initial_error` must be at least ‖w_1 − w°‖"):
+        certify(table(), initial_error=0.01)
+    assert certify(table(), initial_error=50.0).initial_error == pytest.approx(50.0)
+
+
+def test_a_certificate_of_a_table_says_what_it_is_about():
+    found = certify(table(), nt.attacks.Constant(1.0, 0.3))
+    said = text(found)
+    assert "a theorem about this table, whose rows are drawn with replacement" in said
+    assert "the distance ‖w − w°‖ to the least-squares fit w° of the table" in said
+    assert "over the rows of the table" in said
+    assert "w*" not in said
+    assert found.to_dict()["centre"] == found.centre.tolist()
+    assert "distance ‖w − w°‖" in found.facts
+
+
+def test_the_same_rows_in_epochs_are_told_what_to_change():
+    found = certify(table(replacement=False), initial_error=9.0)
+    assert not found.holds
+    assert "replacement=True" in text(found)
+    X, _ = skewed()
+    exact = table(X @ [1.0, 2.0, 3.0, 4.0], replacement=False)
+    found = certify(exact, initial_error=9.0)
+    assert found.holds
+    assert found.kind == "plug-in"
+    assert [a.name for a in found.failed] == ["independent rows"]
+
+
+def test_exact_labels_are_learned_to_rounding_from_a_table():
+    X, _ = skewed()
+    problem = table(X @ [1.0, 2.0, 3.0, 4.0] + 5.0)
+    found = nt.certify(problem, nt.NeuroTron("fastest"), steps=60_000, batch_size=16)
+    assert found.kind == "theorem (table)"
+    assert found.radius < 1e-6
+    np.testing.assert_allclose(found.centre, [1.0, 2.0, 3.0, 4.0, 5.0], rtol=1e-9)
+
+
+def test_a_table_whose_columns_depend_on_each_other_is_refused():
+    X, y = skewed()
+    problem = nt.Problem.from_rows(
+        nt.networks.linear(5), np.column_stack([X, X[:, 0] + 1.0]), y,
+        intercept=True, replacement=True,
+    )  # fmt: skip
+    with pytest.raises(nt.InputError, match="no column that is a combination of others"):
+        certify(problem)
+
+
+def test_a_matrix_whose_mean_update_does_not_vanish_at_the_fit_is_refused():
+    draw = np.random.default_rng(5)
+    network = nt.networks.from_gates(draw.standard_normal((3, 2, 4)), leak=1.0)
+    X, y = skewed()
+    problem = nt.Problem.from_rows(network, X, y, replacement=True)
+    found = nt.certify(problem, nt.NeuroTron(0.001, "polar"), steps=10)
+    assert [a.name for a in found.failed] == ["fit"]
+    says(text(found), "fit", "sensing='optimal'")
+    assert nt.certify(problem, nt.NeuroTron(0.001, "optimal"), steps=10).holds
+
+
+def test_a_plan_for_a_table_meets_its_goal():
+    problem = table()
+    plan = nt.plan(problem, nt.Budget(0.1, 0.2), accuracy=2.0, batch_size=8)
+    assert plan.certificate.kind == "theorem (table)"
+    assert plan.certificate.radius <= 2.0
+    run = nt.simulate(problem, [plan.arm], steps=plan.steps, batch_size=8)
+    assert np.linalg.norm(run.weights[0] - plan.certificate.centre) <= 2.0
+
+
+# ---- other kinds ---------------------------------------------------------------------------------
+
+
+def test_rows_that_inputs_are_drawn_from_are_a_table_if_they_are_symmetric():
+    rows = np.random.default_rng(1).standard_normal((80, 3))
+    gate = nt.networks.relu_gate(3)
+    kinds = [
+        certify(
+            nt.Problem.draw(gate, nt.Empirical(rows, symmetrized=some), true_weights=[2.0, 0, 1])
+        ).kind
+        for some in (True, False)
+    ]
+    assert kinds == ["theorem (table)", "plug-in"]
+
+
+# ---- labels that were changed before training ----------------------------------------------------
+
+
+def test_a_stored_attack_stays_within_the_distance_to_the_clean_fit():
+    """The certificate sees the poisoned labels only; its radius is about the clean fit."""
+    X, y = skewed()
+    full = np.column_stack([X, np.ones(len(X))])
+    attack = nt.attacks.HighLeverage(bound=20.0, probability=0.02)
+    labels, changed = nt.poison(full, y, attack)
+    problem, clean = table(labels), table().least_squares()
+    found = certify(problem, budget=nt.Budget(20.0, rows=int(changed.sum())))
+    assert found.kind == "theorem (table)"
+    to_clean = distances(problem, dataclasses.replace(found, centre=clean))
+    assert root_mean_square(to_clean, errors=3.1) <= found.root_mean_square
+    assert to_clean.max() <= found.radius
+    honest = certify(problem)  # would not hold
+    assert root_mean_square(to_clean, errors=3.1) > honest.root_mean_square
+    assert found.floor - honest.floor < 3.0 * np.linalg.norm(found.centre - clean)
+
+
+def test_the_bound_on_a_moved_fit_is_exceeded_by_no_choice_of_rows():
+    X, y = (part[:12] for part in skewed())
+    small = nt.Problem.from_rows(nt.networks.linear(4), X, y, replacement=True)
+    budget = nt.Budget(3.0, rows=2)
+    honest, found = certify(small), certify(small, budget=budget)
+    moved = []
+    for pair in itertools.combinations(range(12), 2):
+        for signs in ((3.0, 3.0), (3.0, -3.0)):
+            other = y.copy()
+            other[list(pair)] += signs
+            fit = nt.Problem.from_rows(nt.networks.linear(4), X, other).least_squares()
+            moved.append(np.linalg.norm(fit - honest.centre))
+    assert 0.6 * (found.floor - honest.floor) < max(moved) <= found.floor - honest.floor
+    assert found.radius - honest.radius == pytest.approx(found.floor - honest.floor)
+
+
+def test_a_certificate_of_changed_labels_says_so():
+    said = text(certify(table(), budget=nt.Budget(1.0, rows=3)))
+    assert "at most 3 labels of the table were changed before training" in said
+    assert "with its unchanged labels" in said
+    assert "honest." not in said
+
+
+def test_a_plan_leaves_room_for_a_moved_fit():
+    budget = nt.Budget(1.0, rows=3)
+    plan = nt.plan(table(), budget, accuracy=1.0, batch_size=8)
+    assert plan.certificate.budget == budget
+    assert plan.certificate.radius <= 1.0
+    assert plan.steps >= nt.plan(table(), None, accuracy=1.0, batch_size=8).steps
+    with pytest.raises(nt.NotAchievable, match="moved the least-squares fit"):
+        nt.plan(table(), nt.Budget(100.0, rows=3), accuracy=1.0, batch_size=8)
+    with pytest.raises(nt.InputError, match="`bound`"):
+        nt.plan(table(), nt.Budget(rows=3), accuracy=1.0, steps=100, batch_size=8)
+
+
+def test_changed_labels_need_a_table_with_replacement():
+    budget = nt.Budget(1.0, rows=3)
+    for problem in (table(replacement=False), nt.Problem.draw(nt.networks.linear(3), nt.Normal())):
+        with pytest.raises(nt.InputError, match="replacement=True"):
+            certify(problem, budget=budget, initial_error=9.0)
+    with pytest.raises(nt.InputError, match="method='sharp'"):
+        certify(table(true_weights=np.ones(5)), budget=budget, method="theorem1")
+    with pytest.raises(nt.InputError, match="exceeds the budget"):
+        certify(table(), nt.attacks.Constant(1.0, 0.3), budget=budget)
+
+
+def test_a_budget_has_rows_or_a_probability():
+    assert repr(nt.Budget(2.0, rows=1_234_567)) == "Budget(bound=2, rows=1234567)"
+    with pytest.raises(nt.InputError, match="`rows`.*`probability`"):
+        nt.Budget(1.0, 0.5, rows=3)
+    with pytest.raises(nt.InputError, match="`rows`.*`scope`"):
+        nt.Budget(1.0, scope="batch", rows=3)
+    with pytest.raises(nt.InputError, match="`rows` must be a whole number"):
+        nt.Budget(1.0, rows=1.5)
