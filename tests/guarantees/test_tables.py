@@ -237,9 +237,9 @@ def test_changed_labels_need_a_table_with_replacement():
 
 def test_a_budget_has_rows_or_a_probability():
     assert repr(nt.Budget(2.0, rows=1_234_567)) == "Budget(bound=2, rows=1234567)"
-    with pytest.raises(nt.InputError, match="`rows`.*`probability`"):
+    with pytest.raises(nt.InputError, match=r"`rows`.*`probability`"):
         nt.Budget(1.0, 0.5, rows=3)
-    with pytest.raises(nt.InputError, match="`rows`.*`scope`"):
+    with pytest.raises(nt.InputError, match=r"`rows`.*`scope`"):
         nt.Budget(1.0, scope="batch", rows=3)
     with pytest.raises(nt.InputError, match="`rows` must be a whole number"):
         nt.Budget(1.0, rows=1.5)

@@ -213,8 +213,8 @@ def _lopsidedness(rows: Array, counts: Array) -> float:
 def positive_pull(lambda1: float, better: str) -> Assumption:
     """Return the assumption λ1 > 0, which the `better` sensing matrix always meets."""
     statement = (
-        "The pull λ1 of honest labels on the weights, the smallest eigenvalue of the symmetric part of "
-        "ĀΣMᵀ, is positive."
+        "The pull λ1 of honest labels on the weights, the smallest eigenvalue of the symmetric "
+        "part of ĀΣMᵀ, is positive."
     )
     remedy = f"Use sensing={better!r}."
     return Assumption("λ1 > 0", statement, lambda1, "> 0", lambda1 > 0.0, remedy)

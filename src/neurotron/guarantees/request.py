@@ -181,12 +181,11 @@ class Request:
             elif found == OTHER_ANSWERS:
                 remedy += ": it must keep no state, and use no random number except query.uniform"
             remedy += "."
-        stored = self.budget.rows is not None
         return Assumption(
             "attack",
-            "Labels were changed before training only, at most k of them, each by at most θ."
-            if stored
-            else "The attack changes each label by at most θ, independently with probability at most β.",
+            "The attack changes each label by at most θ, independently with probability at most β."
+            if self.budget.rows is None
+            else "Labels were changed before training only, at most k of them, each by at most θ.",
             measured,
             "covered",
             holds,

@@ -51,7 +51,7 @@ class TrainingCertificate(Certificate):
     """How samples are weighted."""
     at_steps: Index = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
     mean_square_bounds: Array = field(default_factory=lambda: np.full(1, np.inf))
-    """A bound on E‖w − w*‖² after each number of steps in `at_steps` (the mean square, if measured)."""
+    """A bound on E‖w − w*‖² after each number of steps in `at_steps`, or what was measured."""
     floor: float = math.inf
     """The bound that √E‖w − w*‖² tends to with this step size."""
     limit: float = math.inf
@@ -96,8 +96,8 @@ class TrainingCertificate(Certificate):
     def prediction_error(self) -> float:
         """A bound on the root mean squared prediction error, in the units of the labels.
 
-        √E(f_w(x) − f_{w*}(x))² over new inputs x, or over the rows of a table, is at most this, with the same probability as the
-        radius. It is infinite where the second moments of the inputs are infinite or not known.
+        √E(f_w(x) − f_{w*}(x))² over new inputs x, or over the rows of a table, is at most this,
+        with the same probability as the radius. It is infinite where the second moments of the inputs are infinite or not known.
         """
         known = self.holds and math.isfinite(self.risk)
         return math.sqrt(self.risk) * self.radius if known else math.inf
@@ -175,8 +175,8 @@ class TrainingCertificate(Certificate):
             )
         if self.steps is None:
             text = (
-                f"As the number of steps of {self._work} grows, the bound on the "
-                f"{self._error} that holds {sure} tends to {up(self.radius)} (root mean square {root})"
+                f"As the number of steps of {self._work} grows, the bound on the {self._error} "
+                f"that holds {sure} tends to {up(self.radius)} (root mean square {root})"
                 f"{self._predictions}."
             )
         else:

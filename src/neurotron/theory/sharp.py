@@ -31,10 +31,9 @@ from neurotron.theory.attack_moments import SLACK, AttackMoments, attack_moments
 from neurotron.theory.constants import sensing_of
 from neurotron.theory.mean_path import MeanPath
 from neurotron.theory.recursion import Recursion
-from neurotron.theory.table import Misfit, TableFit, has_fit
+from neurotron.theory.table import EXACT, Misfit, TableFit, has_fit
 
 __all__ = [
-    "Misfit",
     "SharpConstants",
     "fastest_step",
     "is_disturbed",
@@ -65,7 +64,7 @@ class SharpConstants:
     """√E[ω²‖x‖²‖Mx‖²], by which rounding errors of labels are multiplied in the weights."""
     skew: float = math.inf
     """The norm of the antisymmetric part of c MΣĀᵀ; 0 for sensing="optimal"."""
-    misfit: Misfit = Misfit()
+    misfit: Misfit = EXACT
 
     def largest(self, *, disturbed: bool) -> float:
         """Return the largest constant in use, which is finite if all moments needed exist.
@@ -176,13 +175,13 @@ def sharp_constants(
         risk=_risk(problem),
         spread=spread,
         skew=gain * float(np.linalg.norm(product - product.T, 2)) / 2.0 * (1.0 + SLACK),
-        misfit=_misfit(problem, m, weighting, l2) if lambda1 > 0.0 else Misfit(),
+        misfit=_misfit(problem, m, weighting, l2) if lambda1 > 0.0 else EXACT,
     )
 
 
 def _misfit(problem: Problem, sensing: Array, weighting: str | None, l2: float) -> Misfit:
     if not has_fit(problem) or not math.isfinite(l2):
-        return Misfit()
+        return EXACT
     return TableFit.of(problem, sensing, weighting).misfit(l2)
 
 

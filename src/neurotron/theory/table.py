@@ -32,7 +32,7 @@ from neurotron.problem import Problem
 from neurotron.theory.attack_moments import SLACK, largest_root
 from neurotron.theory.rounding import UNIT, label_rounding
 
-__all__ = ["Misfit", "TableFit", "has_fit"]
+__all__ = ["EXACT", "Misfit", "TableFit", "has_fit"]
 
 UNEXPLAINED = 1e3
 """By how much the mean update at the fit may exceed the bound on its rounding errors."""
@@ -48,6 +48,9 @@ class Misfit:
     """‖E[ω²r‖Mx‖²Āx]‖ for a linear network; never more than s2 · L2."""
     s1: float = 0.0
     """E[ω|r|‖Mx‖]."""
+
+
+EXACT = Misfit()
 
 
 def has_fit(problem: Problem) -> bool:
