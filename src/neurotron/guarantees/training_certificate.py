@@ -97,7 +97,8 @@ class TrainingCertificate(Certificate):
         """A bound on the root mean squared prediction error, in the units of the labels.
 
         √E(f_w(x) − f_{w*}(x))² over new inputs x, or over the rows of a table, is at most this,
-        with the same probability as the radius. It is infinite where the second moments of the inputs are infinite or not known.
+        with the same probability as the radius. It is infinite where the second moments of the
+        inputs are infinite or not known.
         """
         known = self.holds and math.isfinite(self.risk)
         return math.sqrt(self.risk) * self.radius if known else math.inf

@@ -87,9 +87,7 @@ class MeanPath:
             spreads.append(spread)
         return Deviation(np.array(paths), np.array(spreads))
 
-    def later(
-        self, path: float, spread: float, delta: float, eta: float, steps: Index
-    ) -> Deviation:
+    def later(self, path: float, spread: float, delta: float, eta: float, steps: Index) -> Deviation:
         """Return B and V after further steps of one size, where Δ stays below `delta`."""
         factor = float(largest_factor(eta, self.low, self.high))
         if factor >= 1.0:
