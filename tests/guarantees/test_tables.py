@@ -226,11 +226,15 @@ def test_a_plan_leaves_room_for_a_moved_fit():
 
 def test_changed_labels_need_a_table_with_replacement():
     budget = nt.Budget(1.0, rows=3)
-    for problem in (table(replacement=False), nt.Problem.draw(nt.networks.linear(3), nt.Normal())):
-        with pytest.raises(nt.InputError, match="replacement=True"):
-            certify(problem, budget=budget, initial_error=9.0)
-    with pytest.raises(nt.InputError, match="method='sharp'"):
-        certify(table(true_weights=np.ones(5)), budget=budget, method="theorem1")
+    simulated = nt.Problem.draw(nt.networks.linear(3), nt.Normal(), true_weights=[0.0, 1.0, 2.0])
+    for problem, method in (
+        (table(replacement=False), "sharp"), (simulated, "sharp"), (simulated, "theorem1"),
+    ):  # fmt: skip
+        found = certify(problem, budget=budget, initial_error=9.0, method=method)
+        assert "attack" in [a.name for a in found.failed]
+        says(text(found), "Budget(bound=1, rows=3)", "method='sharp'", "replacement=True")
+    with pytest.raises(nt.NotAchievable, match="replacement=True"):
+        nt.plan(simulated, budget, accuracy=1.0, batch_size=8)
     with pytest.raises(nt.InputError, match="exceeds the budget"):
         certify(table(), nt.attacks.Constant(1.0, 0.3), budget=budget)
 

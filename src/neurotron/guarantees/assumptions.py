@@ -14,6 +14,7 @@ from neurotron.laws import Empirical
 from neurotron.problem import Problem
 from neurotron.theory.rounding import label_rounding
 from neurotron.theory.table import TableFit
+from neurotron.theory.whitening import WhitenedTable, has_leaky_gate
 
 __all__ = [
     "Assumption",
@@ -118,7 +119,7 @@ def fit_of_table(fit: TableFit) -> Assumption:
     """Return what is needed of a table in place of exact labels."""
     statement = (
         "Rows are drawn with replacement, and without an attack the mean update vanishes at the "
-        "least-squares fit of the table. Labels may be anything."
+        f"{'least-squares ' if fit.gain == 1.0 else ''}fit of the table. Labels may be anything."
     )
     holds = fit.is_centre
     found = "it does" if holds else f"it vanishes at a distance of {fit.unexplained:.3g} from it"
@@ -140,6 +141,12 @@ def independent_rows(problem: Problem) -> list[Assumption]:
 
 def linear_or_parity(problem: Problem) -> Assumption:
     """Return the symmetry of the inputs, or why it is not needed."""
+    if isinstance(problem, WhitenedTable) and problem.network.leak < 1.0:
+        statement = (
+            "The network is one leaky gate (0 < leak < 1) and the sensing matrix is 'optimal', so "
+            "inputs need not be symmetric."
+        )
+        return Assumption("one leaky gate", statement, "one leaky gate", "one leaky gate", True)
     if problem.network.leak < 1.0 or problem.law.symmetric:
         return parity(problem)
     statement = "The network is linear (leak = 1), so inputs need not be symmetric."
@@ -179,6 +186,11 @@ def parity(problem: Problem) -> Assumption:
         worth = " (counted by their weights)" if law.weighted else ""
         remedies.append(
             f"{count:.3g} rows{worth} are too few to tell: give at least {FEWEST_ROWS}."
+        )
+    if has_leaky_gate(problem):
+        remedies.append(
+            "One leaky gate needs no symmetry with sensing='optimal', a constant step size, no "
+            "weighting, and columns of similar size that do not nearly depend on each other."
         )
     if problem.true_weights is not None:
         remedies.append(

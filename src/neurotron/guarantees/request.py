@@ -50,15 +50,6 @@ class Request:
     """The attack or budget that the guarantee is about."""
     method: str
 
-    def __post_init__(self) -> None:
-        if self.budget.rows is not None and self.fit is None:
-            raise _check.InputError(
-                f"{self.budget!r} is about stored labels, and its guarantee is about the "
-                "least-squares fit: use method='sharp', a linear network, and rows drawn with "
-                "replacement, Problem.from_rows(…, replacement=True)"
-            )
-        _ = self.initial_error  # is known, or was given
-
     @property
     def budget(self) -> Budget:
         """The budget of the attack."""
@@ -94,7 +85,10 @@ class Request:
 
     def rounding(self, spread: float, pull: float, square: float) -> Rounding:
         """Return what rounding errors add to a bound that contracts by η(p − ηd₂)."""
-        return Rounding.of(self.problem, self.initial_error, spread, pull, square, fit=self.fit)
+        centre, left = (None, 0.0) if self.fit is None else (self.fit.weights, self.fit.size)
+        return Rounding.of(
+            self.problem, self.initial_error, spread, pull, square, centre=centre, left=left
+        )
 
     def labels(self) -> list[Assumption]:
         """Return what is assumed about labels, and about how rows are drawn."""
@@ -126,6 +120,7 @@ class Request:
                 "batch_size": self.batch_size,
                 "steps": self.steps,
                 "failure": self.failure,
+                "leak": self.problem.network.leak,
                 "initial_error": self.initial_error,
                 "radius": math.inf,
                 "assumptions": tuple(assumptions),
@@ -181,6 +176,13 @@ class Request:
             elif found == OTHER_ANSWERS:
                 remedy += ": it must keep no state, and use no random number except query.uniform"
             remedy += "."
+        if self.budget.rows and self.fit is None:
+            holds = False
+            measured = f"{self.budget!r} is about stored labels, and this is not about their fit"
+            remedy = (
+                "Use method='sharp', a network that is linear or one leaky gate, and rows drawn "
+                "with replacement: Problem.from_rows(…, replacement=True)."
+            )
         return Assumption(
             "attack",
             "The attack changes each label by at most θ, independently with probability at most β."

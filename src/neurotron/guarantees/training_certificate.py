@@ -61,13 +61,17 @@ class TrainingCertificate(Certificate):
     the floor and the limit all include such a part."""
     risk: float = math.inf
     """c with E(f_w(x) − f_{w*}(x))² ≤ c ‖w − w*‖²."""
+    predicted: float = math.inf
+    """A bound on the prediction error that does not use `risk`, if there is one."""
     this_attack: bool = False
     """Whether it holds against the arm's own attack only, whose probability β(x) was used."""
     any_time: bool = False
     """Whether √(mean_square_bounds/failure) bounds the errors of all steps at once."""
     constants: dict[str, float] = field(default_factory=dict)
     centre: Array | None = None
-    """The least-squares fit w° of a table, (r,), if all distances are to it; None if to w*."""
+    """The fit w° of a table, (r,), if all distances are to it; None if they are to w*."""
+    leak: float = 1.0
+    """The leak of the network. Unless it is 1, the fit of a table is not the least-squares one."""
 
     def about(self, centre: Array, shift: float) -> TrainingCertificate:
         """Return the certificate about a centre that is at most `shift` away from the exact one."""
@@ -75,6 +79,12 @@ class TrainingCertificate(Certificate):
         with np.errstate(over="ignore"):
             squares = (np.sqrt(self.mean_square_bounds) + shift) ** 2
         return dataclasses.replace(self, centre=centre, mean_square_bounds=squares, **farther)
+
+    def scaled(self, factor: float) -> TrainingCertificate:
+        """Return the certificate with all distances multiplied by a factor."""
+        times = {name: getattr(self, name) * factor for name in (*DISTANCES, "rounding")}
+        squares = self.mean_square_bounds * factor**2
+        return dataclasses.replace(self, mean_square_bounds=squares, **times)
 
     @property
     def root_mean_square(self) -> float:
@@ -97,11 +107,12 @@ class TrainingCertificate(Certificate):
         """A bound on the root mean squared prediction error, in the units of the labels.
 
         √E(f_w(x) − f_{w*}(x))² over new inputs x, or over the rows of a table, is at most this,
-        with the same probability as the radius. It is infinite where the second moments of the
+        with the same probability as the radius. (For a table these are two statements, each with
+        that probability.) It is infinite where the second moments of the
         inputs are infinite or not known.
         """
         known = self.holds and math.isfinite(self.risk)
-        return math.sqrt(self.risk) * self.radius if known else math.inf
+        return min(math.sqrt(self.risk) * self.radius, self.predicted) if known else math.inf
 
     @property
     def is_rounding(self) -> bool:
@@ -194,7 +205,10 @@ class TrainingCertificate(Certificate):
         if self.centre is None:
             return self.error_name
         labels = "" if not self.budget.rows else " with its unchanged labels"
-        return f"{self.error_name} to the least-squares fit w° of the table{labels}"
+        fit = "least-squares fit w° of the table"
+        if self.leak < 1.0:
+            fit = "fit w° of the table at which the mean update without an attack is zero"
+        return f"{self.error_name} to the {fit}{labels}"
 
     @property
     def _refusal(self) -> str:
@@ -213,7 +227,7 @@ class TrainingCertificate(Certificate):
         if self.steps is None:
             start = "so the bound on the error of predictions tends to"
         elif self.centre is not None:
-            start = "so predictions differ from those of the fit by at most"
+            start = "and with the same probability predictions differ from those of the fit by at most"
         over = "the rows of the table" if self.kind == "theorem (table)" else "new inputs"
         return (
             f", {start} {up(self.prediction_error)} (root mean square over {over}, in label units)"

@@ -19,16 +19,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from neurotron._types import Array, Index
 from neurotron.networks import FilterNetwork
 from neurotron.problem import Problem
-
-if TYPE_CHECKING:
-    from neurotron.theory.table import TableFit
 
 __all__ = ["Rounding", "label_rounding", "squared"]
 
@@ -75,22 +72,22 @@ class Rounding:
         pull: float,
         square: float,
         *,
-        fit: TableFit | None = None,
+        centre: Array | None = None,
+        left: float = 0.0,
     ) -> Rounding:
         """Return the bounds for w*, or for any w* within `initial_error` of the start.
 
         They assume that the weights are never farther from w* than the start. `spread` is at least
-        √E[ω²‖x‖²‖Mx‖²]. For a table, its `fit` takes the place of w*, and its residuals add to what
-        is rounded.
+        √E[ω²‖x‖²‖Mx‖²]. For a table, the `centre` takes the place of w*, and its residuals r add to
+        what is rounded: `left` is √E[ω²r²‖Mx‖²].
         """
-        network, truth = problem.network, problem.true_weights if fit is None else fit.weights
+        network, truth = problem.network, problem.true_weights if centre is None else centre
         magnitude = network.magnitude
         near = problem.initial_weights if truth is None else truth
         away = initial_error if truth is not None else 2.0 * initial_error
         length = np.linalg.norm(near) + away
         largest = float(np.linalg.norm(magnitude, 2))
         seen = np.linalg.norm(np.abs(near) @ magnitude) + largest * away
-        left = 0.0 if fit is None else fit.size
         answers = _twice_gamma(network) * (float(seen) * spread + left)
         return cls(max(UNIT * float(length), LEAST), answers, pull, square)
 

@@ -16,6 +16,7 @@ Every constant is rounded to the safe side by more than its numerical error.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 
@@ -32,6 +33,7 @@ from neurotron.theory.constants import sensing_of
 from neurotron.theory.mean_path import MeanPath
 from neurotron.theory.recursion import Recursion
 from neurotron.theory.table import EXACT, Misfit, TableFit, has_fit
+from neurotron.theory.whitening import WhitenedTable
 
 __all__ = [
     "SharpConstants",
@@ -163,7 +165,7 @@ def sharp_constants(
         quartic = moments.quartic(m.T @ m)
         l2 = max(math.sqrt(_split(network, quartic)), l1)
         spread = math.sqrt(float(np.trace(quartic)) * (1.0 + SLACK))
-    return SharpConstants(
+    found = SharpConstants(
         gain=gain,
         lambda1=lambda1,
         L1=l1,
@@ -175,14 +177,36 @@ def sharp_constants(
         risk=_risk(problem),
         spread=spread,
         skew=gain * float(np.linalg.norm(product - product.T, 2)) / 2.0 * (1.0 + SLACK),
-        misfit=_misfit(problem, m, weighting, l2) if lambda1 > 0.0 else EXACT,
     )
+    if isinstance(problem, WhitenedTable) and network.leak < 1.0:
+        found = _of_leaky_gate(found, problem, m)
+    if not has_fit(problem) or found.lambda1 <= 0.0 or not math.isfinite(found.L2):
+        return found
+    misfit = TableFit.of(problem, m, weighting).misfit(found.L2)
+    return dataclasses.replace(found, misfit=misfit)
 
 
-def _misfit(problem: Problem, sensing: Array, weighting: str | None, l2: float) -> Misfit:
-    if not has_fit(problem) or not math.isfinite(l2):
-        return EXACT
-    return TableFit.of(problem, sensing, weighting).misfit(l2)
+def _of_leaky_gate(found: SharpConstants, problem: Problem, sensing: Array) -> SharpConstants:
+    """Return the constants of one leaky gate on whitened rows, which need not be symmetric.
+
+    Its pull is MH with a symmetric H between αE[xxᵀ] and E[xxᵀ], both nearly the identity like M.
+    """
+    alpha, moments = problem.network.leak, problem.even_moments()
+    assert moments.covariance is not None
+    assert moments.quartic is not None
+    one = np.eye(len(sensing))
+    rounded = float(np.linalg.norm(moments.covariance - one, 2)) + SLACK
+    rounded += 2.0 * float(np.linalg.norm(sensing - one, 2))
+    largest = 1.0 + rounded
+    return dataclasses.replace(
+        found,
+        gain=alpha,
+        lambda1=1.0 - rounded / alpha,
+        L1=largest,
+        L2=max(largest_root(moments.quartic(sensing.T @ sensing)), largest),
+        risk=largest,
+        skew=rounded,
+    )
 
 
 def sharp_recursion(

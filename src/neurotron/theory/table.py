@@ -31,6 +31,7 @@ from neurotron.laws.even_moments import weights_of_rows
 from neurotron.problem import Problem
 from neurotron.theory.attack_moments import SLACK, largest_root
 from neurotron.theory.rounding import UNIT, label_rounding
+from neurotron.theory.whitening import WhitenedTable
 
 __all__ = ["EXACT", "Misfit", "TableFit", "has_fit"]
 
@@ -54,12 +55,14 @@ EXACT = Misfit()
 
 
 def has_fit(problem: Problem) -> bool:
-    """Return whether guarantees are about the least-squares fit of a table, not about w*.
+    """Return whether guarantees are about the fit of a table, not about w*.
 
-    They are if the network is linear and rows are drawn with replacement.
+    They are if rows are drawn with replacement and the network is linear, or one leaky gate whose
+    rows are whitened.
     """
     data = problem.data
-    return type(data) is Rows and data.replacement and problem.network.leak == 1.0
+    whitened = isinstance(problem, WhitenedTable)
+    return type(data) is Rows and data.replacement and (whitened or problem.network.leak == 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +83,8 @@ class TableFit:
     """Mx of every row, (N, r)."""
     turned: Array
     """h = (MΣĀᵀ)⁻¹Mx of every row, (N, r)."""
+    gain: float
+    """1 for a linear network. For a leaky gate α, because E[eMx] may be as small as α MΣĀᵀd."""
 
     @classmethod
     def of(cls, problem: Problem, sensing: Array, weighting: str | None) -> TableFit:
@@ -99,6 +104,7 @@ class TableFit:
             seen=seen,
             sensed=sensed,
             turned=sensed @ np.linalg.pinv(mixed).T,
+            gain=1.0 if network.leak == 1.0 else network.leak * (1.0 - 1e-6),
         )
 
     @property
@@ -128,7 +134,7 @@ class TableFit:
     @property
     def off(self) -> float:
         """A bound on the distance from `weights` to the exact fit."""
-        return (self.unexplained + self.explained) * self.inexact
+        return (self.unexplained + self.explained) * self.inexact / self.gain
 
     @property
     def count(self) -> int:
@@ -148,6 +154,8 @@ class TableFit:
         s2 = _root_mean_square(sizes) * (1.0 + SLACK) + more
         mean = (lengths**2 * self.residuals) @ self.seen / self.count
         along = float(np.linalg.norm(mean)) + l2 * (more + SLACK * s2)
+        if self.gain < 1.0:  # the error of a leaky gate is not linear in the weights
+            along = math.inf
         return Misfit(s2, min(along, s2 * l2), float(sizes.mean()) * (1.0 + SLACK) + more)
 
     def moved(self, bound: float, rows: int) -> float:
@@ -158,7 +166,7 @@ class TableFit:
         second = (self.turned.T * self.counted**2) @ self.turned / self.count
         share = math.sqrt(rows / self.count) * largest_root(second)
         size = min(share, float(largest.sum()) / self.count)
-        return bound * size * (1.0 + SLACK) * self.inexact if bound > 0.0 else 0.0
+        return bound * size * (1.0 + SLACK) * self.inexact / self.gain if bound > 0.0 else 0.0
 
 
 def _lengths(rows: Array) -> Array:
