@@ -37,17 +37,16 @@ def certify(problem: nt.Problem, attack: nt.Attack | None = None, **options):
 
 def distances(problem: nt.Problem, found: nt.guarantees.TrainingCertificate):
     """Return the distances to the certificate's centre after the last step of some runs."""
-    return np.array(
-        [
-            np.linalg.norm(
-                nt.simulate(
-                    problem, [found.arm], steps=STEPS, batch_size=8, replicate=number
-                ).weights[0]
-                - found.centre
-            )
-            for number in range(RUNS)
-        ]
+    return np.linalg.norm(finals(problem, found) - found.centre, axis=1)
+
+
+def finals(problem: nt.Problem, found: nt.guarantees.TrainingCertificate) -> np.ndarray:
+    """Return the weights after the last step of some runs."""
+    runs = (
+        nt.simulate(problem, [found.arm], steps=STEPS, batch_size=8, replicate=number)
+        for number in range(RUNS)
     )
+    return np.array([run.weights[0] for run in runs])
 
 
 def root_mean_square(values: np.ndarray, errors: float = 0.0) -> float:
@@ -152,6 +151,109 @@ def test_a_plan_for_a_table_meets_its_goal():
     assert plan.certificate.radius <= 2.0
     run = nt.simulate(problem, [plan.arm], steps=plan.steps, batch_size=8)
     assert np.linalg.norm(run.weights[0] - plan.certificate.centre) <= 2.0
+
+
+# ---- predictions, and one leaky gate -------------------------------------------------------------
+
+
+def off_by(problem: nt.Problem, found: nt.guarantees.TrainingCertificate) -> np.ndarray:
+    """Return how far predictions are from those of the fit over the rows, root mean square."""
+    x, network = problem.data.X, problem.network
+    return np.array(
+        [
+            np.sqrt(np.mean((network(weights, x) - network(found.centre, x)) ** 2))
+            for weights in finals(problem, found)
+        ]
+    )
+
+
+def test_predictions_over_a_table_are_bounded_in_their_own_norm():
+    """The constant attack moves the intercept, which is as far as any attack moves predictions."""
+    problem = table()
+    found = certify(problem, nt.attacks.Constant(1.0, 0.3))
+    measured = off_by(problem, found)
+    assert measured.max() <= found.prediction_error
+    assert found.prediction_error < 0.5 * np.sqrt(found.risk) * found.radius
+    by_rms = found.prediction_error * np.sqrt(found.failure)  # if it is Markov's inequality
+    assert root_mean_square(measured, errors=3.1) <= found.prediction_error
+    assert by_rms < 2.0 * root_mean_square(measured)
+
+
+def leaky(**options) -> nt.Problem:
+    X, y = skewed()
+    full = np.column_stack([X, np.ones(len(X))])
+    gate = nt.networks.relu_gate(5, leak=0.4)
+    return nt.Problem.from_rows(gate, full, y, **{"replacement": True} | options)
+
+
+@pytest.mark.parametrize(
+    "attack", [None, nt.attacks.Constant(0.3, 0.3), nt.attacks.Adaptive(0.3, 0.3)],
+    ids=["honest", "intercept", "adaptive"],
+)  # fmt: skip
+def test_one_leaky_gate_on_a_skewed_table_has_a_theorem_that_holds(attack):
+    problem = leaky(true_weights=certify(leaky()).centre)
+    found = certify(problem, attack)
+    assert found.kind == "theorem (table)"
+    assert not found.failed
+    measured = distances(problem, found)
+    assert root_mean_square(measured, errors=3.1) <= found.root_mean_square
+    assert measured.max() <= found.radius
+    assert off_by(problem, found).max() <= found.prediction_error
+    assert found.prediction_error < np.sqrt(found.risk) * found.radius
+
+
+def test_the_fit_of_a_leaky_gate_is_where_the_mean_update_vanishes():
+    problem, centre = leaky(), certify(leaky()).centre
+    left = problem.data.y - problem.network(centre, problem.data.X)
+    assert np.abs(left @ problem.data.X / len(left)).max() < 1e-11
+
+
+def test_a_certificate_of_a_leaky_gate_says_what_it_is_about():
+    said = text(certify(leaky()))
+    assert "to the fit w° of the table at which the mean update without an attack is zero" in said
+    assert "one leaky gate" in said
+    assert "least-squares" not in said
+
+
+@pytest.mark.parametrize(
+    ("trainer", "options"),
+    [
+        (nt.NeuroTron(0.01, "mean"), {}),
+        (nt.NeuroTron(0.01, weighting="inverse-norm"), {}),
+        (nt.NeuroTron(0.01), {"replacement": False}),
+    ],
+)
+def test_a_leaky_gate_without_symmetry_is_told_what_to_change(trainer, options):
+    found = nt.certify(leaky(**options), trainer, steps=10, initial_error=9.0)
+    assert not found.holds
+    assert [a.name for a in found.failed if a.blocking] == ["parity"]
+    remedy = "replacement=True" if options else "sensing='optimal'"
+    assert remedy in text(found)
+
+
+def test_a_leaky_gate_with_exact_labels_on_symmetric_rows_keeps_its_faster_certificate():
+    X, _ = skewed()
+    both = np.concatenate([X, -X])
+    gate, truth = nt.networks.relu_gate(4, leak=0.4), np.array([1.0, -2.0, 0.5, 0.0])
+    problem = nt.Problem.from_rows(
+        gate, both, gate(truth, both), true_weights=truth, replacement=True
+    )
+    found = certify(problem)
+    assert found.kind == "theorem (table)"
+    assert found.centre is None
+    assert "parity" not in [a.name for a in found.failed]
+
+
+def test_labels_changed_before_training_are_allowed_for_with_a_leaky_gate():
+    X, y = skewed()
+    labels, changed = nt.poison(X, y, nt.attacks.HighLeverage(bound=2.0, probability=0.02))
+    clean = certify(leaky()).centre
+    full = np.column_stack([X, np.ones(len(X))])
+    problem = nt.Problem.from_rows(leaky().network, full, labels, replacement=True)
+    found = certify(problem, budget=nt.Budget(2.0, rows=int(changed.sum())))
+    to_clean = distances(problem, dataclasses.replace(found, centre=clean))
+    assert to_clean.max() <= found.radius
+    assert np.linalg.norm(found.centre - clean) <= found.floor - certify(problem).floor
 
 
 # ---- other kinds ---------------------------------------------------------------------------------
