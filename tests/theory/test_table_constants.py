@@ -70,7 +70,7 @@ def fit_by_hand(case: Case) -> np.ndarray:
 
 
 def exact_step(case: Case, away: np.ndarray, eta: float) -> float:
-    """Return E‖w − w°‖² after a step from w° + away against the worst attacker, over all batches."""
+    """Return E‖w − w°‖² after a step from w° + away, against the worst attacker."""
     x = case.rows
     left = case.problem.data.y - x @ (fit_by_hand(case) + away)
     moved = case.counted[:, None] * (x @ case.sensing.T)

@@ -92,6 +92,7 @@ def _with_predictions(found: TrainingCertificate, inner: WhitenedRequest) -> Tra
 def _in_old_coordinates(request: Request, inner: WhitenedRequest) -> TrainingCertificate:
     """Return the certificate of one leaky gate about its own weights."""
     new, found = inner.whitening, certify_sharply(inner)
+    assert found.centre is not None
     assumptions = [a for a in found.assumptions if a.name != "attack"]
     against = request if isinstance(request.attack, Attack) else inner
     assumptions.insert(2, against.covered("sharp"))

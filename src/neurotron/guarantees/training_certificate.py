@@ -227,7 +227,8 @@ class TrainingCertificate(Certificate):
         if self.steps is None:
             start = "so the bound on the error of predictions tends to"
         elif self.centre is not None:
-            start = "and with the same probability predictions differ from those of the fit by at most"
+            also = "and with the same probability predictions differ"
+            start = f"{also} from those of the fit by at most"
         over = "the rows of the table" if self.kind == "theorem (table)" else "new inputs"
         return (
             f", {start} {up(self.prediction_error)} (root mean square over {over}, in label units)"
