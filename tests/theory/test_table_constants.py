@@ -33,6 +33,10 @@ class Case(NamedTuple):
         return self.problem.data.X
 
     @property
+    def seen(self) -> np.ndarray:
+        return self.rows @ self.problem.network.mean_gate.T
+
+    @property
     def counted(self) -> np.ndarray:
         x = self.rows
         inverse = 1.0 / (x**2).sum(axis=1) if self.weighting else np.ones(len(x))
@@ -52,8 +56,11 @@ def cases(scope: str) -> Iterator[Case]:
         count = int(draw.integers(3, 6 if scope == "query" else 5))
         X = draw.lognormal(0.0, 0.8, (count, 1)) * draw.choice([-1.0, 1.0, 1.0], (count, 1))
         y = X[:, 0] + draw.standard_normal(count) * (0.2 + X[:, 0] ** 2)
+        network = nt.networks.linear(2)
+        if seed % 4 == 3:  # a filter of one weight, seen through two gates
+            network = nt.networks.from_gates(draw.standard_normal((2, 1, 2)), leak=1.0)
         problem = nt.Problem.from_rows(
-            nt.networks.linear(1), X, y, intercept=True, replacement=True,
+            network, np.column_stack([X, np.ones(count)]), y, replacement=True,
             sample_weight=draw.random(count) + 0.2 if seed % 3 == 1 else None,
         )  # fmt: skip
         weighting = "inverse-norm" if seed % 3 == 2 else None
@@ -65,15 +72,14 @@ def cases(scope: str) -> Iterator[Case]:
 
 def fit_by_hand(case: Case) -> np.ndarray:
     """Return the weighted fit by the normal equations."""
-    x, g = case.rows, case.counted
+    x, g = case.seen, case.counted
     return np.linalg.solve((x.T * g) @ x, (x.T * g) @ case.problem.data.y)
 
 
 def exact_step(case: Case, away: np.ndarray, eta: float) -> float:
     """Return E‖w − w°‖² after a step from w° + away, against the worst attacker."""
-    x = case.rows
-    left = case.problem.data.y - x @ (fit_by_hand(case) + away)
-    moved = case.counted[:, None] * (x @ case.sensing.T)
+    left = case.problem.data.y - case.seen @ (fit_by_hand(case) + away)
+    moved = case.counted[:, None] * (case.rows @ case.sensing.T)
     return worst_step(left, moved, case.budget, case.batch_size, away, eta)
 
 
@@ -123,12 +129,12 @@ def worst_step(
 
 def starts(case: Case) -> Iterator[np.ndarray]:
     """Yield differences w − w°: none, two directions, and the one that residuals make worst."""
-    x, r = case.rows, case.problem.data.y - case.rows @ fit_by_hand(case)
-    lengths = case.counted * np.linalg.norm(x @ case.sensing.T, axis=1)
-    along = (lengths**2 * r) @ x
-    yield np.zeros(2)
+    r = case.problem.data.y - case.seen @ fit_by_hand(case)
+    lengths = case.counted * np.linalg.norm(case.rows @ case.sensing.T, axis=1)
+    along = (lengths**2 * r) @ case.seen
+    yield np.zeros(len(along))
     for size in (0.3, 3.0):
-        yield np.array([size, -size / 2])
+        yield np.array([size, -size / 2])[: len(along)]
         yield -size * along / max(np.linalg.norm(along), 1e-300)
 
 
@@ -306,7 +312,7 @@ def fit_of(case: Case) -> TableFit:
 
 def largest_move(case: Case, rows: int) -> float:
     """Return how far the fit moves if `rows` labels change by ±1, in the worst case, by solving."""
-    x, g = case.rows, case.counted
+    x, g = case.seen, case.counted
     solve = np.linalg.solve((x.T * g) @ x, x.T * g)
     return max(
         float(np.linalg.norm(solve[:, list(chosen)] @ signs))

@@ -99,8 +99,10 @@ def _in_old_coordinates(request: Request, inner: WhitenedRequest) -> TrainingCer
     holds = found.holds and assumptions[2].holds
     centre = new.back @ found.centre
     away = request.problem.initial_error(None, centre) + new.shrinks * inner.shift
+    scaled = found.scaled(new.shrinks)
     return dataclasses.replace(
-        found.scaled(new.shrinks if holds else math.inf),
+        scaled,
+        radius=scaled.radius if holds else math.inf,
         arm=request.arm,
         initial_error=away,
         centre=centre,

@@ -226,6 +226,8 @@ class TrainingCertificate(Certificate):
         start = "so predictions are off by at most"
         if self.steps is None:
             start = "so the bound on the error of predictions tends to"
+            if self.centre is not None:
+                start = "and that on the difference of predictions from those of the fit tends to"
         elif self.centre is not None:
             also = "and with the same probability predictions differ"
             start = f"{also} from those of the fit by at most"
@@ -244,7 +246,7 @@ class TrainingCertificate(Certificate):
                 f"each by at most θ = {theta!r}."
             )
         if theta == 0.0 or beta == 0.0:
-            return "Labels are honest."
+            return "Labels are honest." if self.centre is None else "No label is changed."
         if theta is None or self.this_attack:
             return f"This holds against {self.arm.attack!r}" + " alone" * self.this_attack + "."
         sees = "its own sample" if self.budget.scope == "query" else "the whole batch"
