@@ -19,10 +19,16 @@ from neurotron.trainers import Arm, NeuroTron, Trainer
 if TYPE_CHECKING:
     from neurotron.trajectories import Trajectories
 
-__all__ = ["ROUNDING", "TrainingCertificate"]
+__all__ = ["ROUNDING", "TrainingCertificate", "by_markov"]
 
 ROUNDING = 1e-9
 """A radius is rounded up by this part: more than the rounding errors of a million steps."""
+
+
+def by_markov(roots: Any, failure: float) -> Any:
+    """Return ε with √E‖w − w*‖² ≤ ε√δ, by Markov's inequality P(‖w − w*‖ > ε) ≤ δ."""
+    return roots / math.sqrt(failure) * (1.0 + ROUNDING)
+
 
 METHOD_NAMES = {
     "sharp": "sharp certificate",
@@ -49,6 +55,10 @@ class TrainingCertificate(Certificate):
     at_steps: Index = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
     mean_square_bounds: Array = field(default_factory=lambda: np.full(1, np.inf))
     """A bound on E‖w − w*‖² after each number of steps in `at_steps` (measured, if empirical)."""
+    radii: Array = field(default_factory=lambda: np.full(1, np.inf))
+    """The radius after each number of steps in `at_steps`."""
+    root_mean_square: float = math.inf
+    """The bound on √E‖w − w*‖² after the last step."""
     floor: float = math.inf
     """The bound that √E‖w − w*‖² tends to with this step size."""
     limit: float = math.inf
@@ -61,13 +71,8 @@ class TrainingCertificate(Certificate):
     this_attack: bool = False
     """Whether it holds against the arm's own attack only, whose probability β(x) was used."""
     any_time: bool = False
-    """Whether √(mean_square_bounds/failure) bounds the errors of all steps at once."""
+    """Whether `radii` bounds the errors of all steps at once."""
     constants: dict[str, float] = field(default_factory=dict)
-
-    @staticmethod
-    def radius_of(root: float, failure: float) -> float:
-        """Return ε with √E‖w − w*‖² ≤ ε√δ, by Markov's inequality P(‖w − w*‖ > ε) ≤ δ."""
-        return root / math.sqrt(failure) * (1.0 + ROUNDING)
 
     @property
     def prediction_error(self) -> float:
@@ -82,7 +87,7 @@ class TrainingCertificate(Certificate):
     @property
     def is_rounding(self) -> bool:
         """Whether rounding errors are at least half of the radius."""
-        return self.holds and 2.0 * self.rounding >= self.radius * math.sqrt(self.failure)
+        return self.holds and 2.0 * self.rounding >= self.root_mean_square
 
     @property
     def statement(self) -> str:
@@ -137,7 +142,7 @@ class TrainingCertificate(Certificate):
         if not self.holds:
             return self._refusal
         sure = f"with probability at least {self.confidence_text}"
-        root = up(self.radius * math.sqrt(self.failure))
+        root = up(self.root_mean_square)
         if self.kind == "empirical":
             under = "honest labels" if self.arm.attack is None else repr(self.arm.attack)
             return (
@@ -208,7 +213,7 @@ class TrainingCertificate(Certificate):
                 " Up to rounding errors, the bounds hold for all steps at once, not only for the "
                 "last one."
             )
-        if self.radius * math.sqrt(self.failure) >= self.initial_error:
+        if self.root_mean_square >= self.initial_error:
             text += " This is no better than the start."
         return text
 
@@ -237,6 +242,8 @@ class TrainingCertificate(Certificate):
             "constants": {name: finite(value) for name, value in self.constants.items()},
             "at_steps": self.at_steps.tolist(),
             "mean_square_bounds": [finite(float(value)) for value in self.mean_square_bounds],
+            "radii": [finite(float(value)) for value in self.radii],
+            "root_mean_square": finite(self.root_mean_square),
         }  # fmt: skip
 
     def plot(self, path: str | Path | None = None, *, run: Trajectories | None = None) -> Any:
