@@ -93,8 +93,8 @@ def test_harder_questions_need_more(small_problem):
     assert plan(small_problem, nt.Budget(0.5, 0.35), accuracy=2.0).steps > base
     assert plan(small_problem, nt.Budget(0.5, 0.3, "batch"), accuracy=2.0).steps > base
     assert plan(small_problem, accuracy=2.0, initial_error=20.0).steps > base
-    assert plan(small_problem, accuracy=2.0, step_size="scheduled").steps < base
-    better, worse = (plan(small_problem, accuracy=4.0, sensing=m) for m in ("optimal", "mean"))
+    assert plan(small_problem, accuracy=2.0, step_size="scheduled").steps <= base
+    better, worse = (plan(small_problem, accuracy=1.0, sensing=m) for m in ("optimal", "mean"))
     assert worse.steps > better.steps
 
 

@@ -36,11 +36,11 @@ def in_the_long_run(
 
     `rounding` is what rounding errors add to √Δ; the same for the functions below.
     """
-    factor, floor = float(path.factor(eta)), recursion.floor(eta)
-    if factor >= 1.0 or not math.isfinite(floor):
+    gap, floor = path.gap(eta), recursion.floor(eta)
+    if gap <= 0.0 or not math.isfinite(floor + rounding):
         return NOTHING_KNOWN
-    end = path.added(eta, (floor + rounding) ** 2) / (1.0 - factor**2)
-    return Deviation(eta * path.push / (1.0 - factor), float(end))
+    end = path.added(eta, (floor + rounding) ** 2) / (gap * (2.0 - gap))
+    return Deviation(eta * path.push / gap, float(end))
 
 
 def after_constant_steps(
@@ -53,8 +53,8 @@ def after_constant_steps(
     rounding: float = 0.0,
 ) -> Deviation:
     """Return B and V after further steps of one size, from where Δ ≤ `delta`."""
-    factor, floor = float(path.factor(eta)), recursion.floor(eta)
-    if factor >= 1.0 or not math.isfinite(floor):
+    gap, floor = path.gap(eta), recursion.floor(eta)
+    if gap <= 0.0 or not math.isfinite(floor + rounding):
         return NOTHING_KNOWN
     root = math.sqrt(delta)
     if root > floor:
@@ -64,10 +64,11 @@ def after_constant_steps(
     else:
         roots, times = np.array([floor]), np.zeros(1)
     left = steps - np.minimum(np.append(times, math.inf), steps)  # steps after each level
-    ends = path.added(eta, (roots + rounding) ** 2) / (1.0 - factor**2)
-    kept = factor**steps
-    end = eta * path.push / (1.0 - factor)
-    spread = kept**2 * start.spread + float(ends @ np.diff(factor ** (2.0 * left)))
+    ends = path.added(eta, (roots + rounding) ** 2) / (gap * (2.0 - gap))
+    rate = math.log1p(-gap)
+    kept = math.exp(steps * rate)
+    end = eta * path.push / gap
+    spread = kept**2 * start.spread + float(ends @ np.diff(np.exp(2.0 * rate * left)))
     return Deviation(end + kept * (start.path - end), spread)
 
 
@@ -97,15 +98,15 @@ def after_scheduled_steps(
         return NOTHING_KNOWN
     reached = max(int((latest + 1.0 <= steps).sum()), 1)
     lengths = np.maximum(earliest[1:] / ratio - latest[:-1] - 1.0, 0.0)
-    slower = 1.0 - etas[1:] * path.low
+    gaps = etas * path.low
     sizes = path.added(etas, (roots + rounding) ** 2)
-    ends = sizes[:-1] / (1.0 - slower**2)
-    kept = slower**lengths
+    ends = sizes[:-1] / (gaps[1:] * (2.0 - gaps[1:]))
+    kept = np.exp(lengths * np.log1p(-gaps[1:]))
     excess, spread = start.path - path.limit, float(start.spread)
     for share, end in zip(kept[: reached - 1].tolist(), ends.tolist(), strict=False):
         excess *= share
         spread = end + max(spread - end, 0.0) * share**2
-    here = sizes[reached - 1] / (1.0 - (1.0 - etas[reached - 1] * path.low) ** 2)
+    here = sizes[reached - 1] / (gaps[reached - 1] * (2.0 - gaps[reached - 1]))
     return Deviation(path.limit + max(excess, 0.0), max(spread, float(here)))
 
 
@@ -122,8 +123,9 @@ def deviations(
 
     `deltas` are the bounds Δ after 0, 1, … steps, as far as they are followed one by one.
     """
-    etas = np.asarray(best_step(deltas[:-1], *recursion.numbers))
-    if step_size is not None:
+    if step_size is None:
+        etas = np.asarray(best_step(deltas[:-1], *recursion.numbers))
+    else:
         etas = np.full(len(deltas) - 1, step_size)
     near = path.follow(first, (np.sqrt(deltas) + rounding) ** 2, etas)
     exact = len(etas)

@@ -77,6 +77,10 @@ class MeanPath:
         """Return f(η) = max |1 − ηλ| over the eigenvalues λ of the pull."""
         return largest_factor(eta, self.low, self.high)
 
+    def gap(self, eta: float) -> float:
+        """Return 1 − f(η) without cancellation; it is not positive if B and V may grow."""
+        return min(eta * self.low, 2.0 - eta * self.high, eta * self.high, 2.0 - eta * self.low)
+
     def added(self, eta: Any, delta: Any) -> Any:
         """Return η²(v₂Δ + v₁√Δ + v₀), what a step adds to V."""
         return eta**2 * (self.square * delta + self.linear * np.sqrt(delta) + self.constant)

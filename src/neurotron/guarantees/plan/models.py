@@ -6,7 +6,7 @@ import dataclasses
 import math
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -78,7 +78,7 @@ class Model(ABC):
         """Return the Δ = ε²δ for which Markov's inequality gives the accuracy, with a margin."""
         return accuracy**2 * self.request.failure * (1.0 - MARGIN)
 
-    def radius(self, root: float) -> float:
+    def radius(self, root: Any) -> Any:
         """Return the radius that Markov's inequality gives for a root mean square."""
         return root / math.sqrt(self.request.failure)
 

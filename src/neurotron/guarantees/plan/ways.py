@@ -32,9 +32,11 @@ if TYPE_CHECKING:
 
 __all__ = ["ByMarkov", "ByMeanPath", "Choice", "least_target"]
 
-FEW_STEPS = 2000
+FEW_STEPS = 300
+"""Fewer steps are counted one by one, also while step sizes are compared."""
 SMALLEST = -14.0
 """The logarithm of the smallest step size that is tried, in fastest steps."""
+LITTLE, FINE = 0.3, 40
 CLOSE = 1e-3
 """Relative precision of numbers of steps while step sizes are compared."""
 
@@ -147,7 +149,7 @@ class ByMarkov:
     def _counted(self, target: float, step_size: float | None, time: float) -> Choice:
         """Return the choice with its steps: counted where they are few, as the bound is loose."""
         most = 1 + math.floor(time)
-        if most > FEW_STEPS:
+        if most > FOLLOWED:
             return Choice(step_size, most)
         steps = self.recursion.steps_to(self.model.request.start, target, step_size)
         return Choice(step_size, most if steps is None else steps)
@@ -179,7 +181,9 @@ class ByMeanPath:
         def radius_at(logarithm: float) -> float:
             return self._radius(self.recursion.fastest * math.exp(logarithm), steps)
 
-        where, radius = least(radius_at, SMALLEST, 0.0)
+        # smaller steps hardly leave the start, where the radius may have a second minimum
+        moving = LITTLE / max(self.path.low * steps * self.recursion.fastest, 1e-300)
+        where, radius = least(radius_at, min(max(math.log(moving), SMALLEST), -2.0), 0.0)
         if radius == math.inf:
             return None
         step_size = self.recursion.fastest * math.exp(where)
@@ -198,6 +202,8 @@ class ByMeanPath:
 
     def _radius(self, step_size: float, steps: float) -> float:
         """Return a bound on the radius after steps of a constant size."""
+        if steps <= FEW_STEPS:
+            return float(self._followed(int(steps), step_size)[-1])
         self.model.evaluations += 1
         request, rounded = self.model.request, self.model.rounding.floor(step_size)
         deviation = after_constant_steps(
@@ -209,18 +215,31 @@ class ByMeanPath:
     def _fewest(self, accuracy: float) -> Choice | None:
         """Return the constant step size that needs the fewest steps."""
 
+        largest = self._largest(accuracy)
+
         def needed(logarithm: float) -> float:
-            return self._needed(self.recursion.fastest * math.exp(logarithm), accuracy)
+            return self._needed(largest * math.exp(logarithm), accuracy)
 
         where, steps = least(needed, SMALLEST, 0.0)
         if steps == math.inf:
             return None
-        step_size = self.recursion.fastest * math.exp(where)
+        step_size = largest * math.exp(where)
         legible = _legible(step_size)
         again = self._needed(legible, accuracy)
         if again <= steps * (1.0 + CLOSE):
             step_size, steps = legible, again
         return Choice(step_size, math.ceil(steps))
+
+    def _largest(self, accuracy: float) -> float:
+        """Return about the largest step size whose radius tends to less than the accuracy."""
+
+        def fine(logarithm: float) -> bool:
+            step_size = self.recursion.fastest * math.exp(logarithm)
+            end = in_the_long_run(self.recursion, self.path, step_size)
+            return bool(end.radius(self.model.request.failure) < accuracy)
+
+        best = 0.0 if fine(0.0) else halve(fine, -200.0, 0.0, FINE)
+        return self.recursion.fastest * math.exp(best)
 
     def _needed(self, step_size: float, accuracy: float) -> float:
         """Return about how many steps of a size are needed, and never too few; inf if none do."""
@@ -228,11 +247,12 @@ class ByMeanPath:
         end = in_the_long_run(self.recursion, self.path, step_size, rounded)
         if not end.radius(failure, rounded) < accuracy:
             return math.inf
-        if self._radius(step_size, 0.0) <= accuracy:
-            return 0.0
-        start, factor = self.model.request.initial_error, float(self.path.factor(step_size))
+        radii = self._followed(FEW_STEPS, step_size)
+        if (radii <= accuracy).any():
+            return _crossing(radii, accuracy)
+        start, gap = self.model.request.initial_error, self.path.gap(step_size)
         fall = (start - end.path) / (accuracy - end.path)
-        low = max(math.log(max(fall, 1.0)) / -math.log(factor), 1.0)
+        low = max(math.log(max(fall, 1.0)) / -math.log1p(-gap), FEW_STEPS + 1.0)
         high = low
         while self._radius(step_size, math.ceil(high)) > accuracy:
             low, high = high, 1.5 * high
@@ -249,13 +269,15 @@ class ByMeanPath:
         reached = self._followed(EXACT_STEPS, None) <= accuracy
         if reached.any():
             return Choice(None, int(reached.argmax()))
-        if self._scheduled_radius(MOST_STEPS) > accuracy:
-            return None
-        logarithm = halve(
-            lambda at: self._scheduled_radius(math.floor(math.exp(at))) <= accuracy,
-            math.log(MOST_STEPS), math.log(EXACT_STEPS),
+        steps = 2 * EXACT_STEPS
+        while self._scheduled_radius(steps) > accuracy:  # it grows again in the end, by rounding
+            steps *= 2
+            if steps > MOST_STEPS:
+                return None
+        fine = halve(
+            lambda at: self._scheduled_radius(math.floor(at)) <= accuracy, steps, steps / 2,
         )  # fmt: skip
-        return Choice(None, math.floor(math.exp(logarithm)))
+        return Choice(None, math.floor(fine))
 
     def _scheduled_radius(self, steps: int) -> float:
         """Return the radius of a schedule after a number of steps."""
@@ -280,7 +302,7 @@ class ByMeanPath:
         return Deviation(float(near.path[0]), float(near.spread[0])), float(deltas[-1])
 
     def _followed(self, steps: int, step_size: float | None) -> Array:
-        """Return the radii after 0, 1, … steps, which are followed one by one."""
+        """Return the better radius of both ways after 0, 1, … steps, followed one by one."""
         self.model.evaluations += 1
         request = self.model.request
         deltas = self.recursion.iterate(request.start, steps, step_size)
@@ -292,12 +314,23 @@ class ByMeanPath:
             self.recursion, self.path, request.first_deviation, deltas, step_size,
             np.arange(steps + 1), rounded,
         )  # fmt: skip
-        return np.asarray(found.radius(request.failure, rounded))
+        with np.errstate(over="ignore"):
+            markov = self.model.radius(np.sqrt(deltas) + rounded)
+        return np.fmin(found.radius(request.failure, rounded), markov)
 
     def _rounded(self, delta: float, steps: int) -> float:
         """Return what rounding errors add within some steps of a schedule."""
         smallest = self.recursion.step_for(delta) if steps <= FOLLOWED else 0.0
         return float(self.model.rounding.kept(steps, smallest, self.recursion.longest_step))
+
+
+def _crossing(radii: Array, accuracy: float) -> float:
+    """Return where the radii fall below the accuracy, between two steps."""
+    step = int((radii <= accuracy).argmax())
+    if step == 0 or not math.isfinite(radii[step - 1]):
+        return float(step)
+    before, after = radii[step - 1], radii[step]
+    return step - float((accuracy - after) / (before - after))
 
 
 def _legible(step_size: float) -> float:
