@@ -54,7 +54,9 @@ class Request:
     @property
     def first_deviation(self) -> Deviation:
         """B and V at the start: a start that is random is not part of a sure path."""
-        return Deviation(0.0, self.start) if self.random_start else Deviation(self.initial_error, 0.0)
+        return (
+            Deviation(0.0, self.start) if self.random_start else Deviation(self.initial_error, 0.0)
+        )
 
     def rounding(self, spread: float, pull: float, square: float) -> Rounding:
         """Return what rounding errors add to a bound that contracts by η(p − ηd₂)."""

@@ -269,6 +269,4 @@ def _iterated(
         delta = after
         own = float(bound_after(own, eta, *trainer.recursion.numbers))
     deviation = path.follow(first, (roots + added) ** 2, etas[:-1])
-    return Course(
-        roots[record], added[record], Deviation(*(part[record] for part in deviation))
-    )
+    return Course(roots[record], added[record], Deviation(*(part[record] for part in deviation)))

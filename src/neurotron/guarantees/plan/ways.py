@@ -168,7 +168,9 @@ class ByMeanPath:
         if self.path.limit >= accuracy or self.recursion.push == 0.0:
             return None
         if steps is None:
-            return self._fewest_scheduled(accuracy) if self.model.scheduled else self._fewest(accuracy)
+            return (
+                self._fewest_scheduled(accuracy) if self.model.scheduled else self._fewest(accuracy)
+            )
         found = self.best(steps)
         return None if found is None or found[1] > accuracy else found[0]
 
