@@ -216,7 +216,6 @@ class ByMeanPath:
 
     def _fewest(self, accuracy: float) -> Choice | None:
         """Return the constant step size that needs the fewest steps."""
-
         largest = self._largest(accuracy)
 
         def needed(logarithm: float) -> float:
