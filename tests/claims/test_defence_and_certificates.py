@@ -98,7 +98,7 @@ def test_the_defaults_are_compared_with_every_other_constant(worse, holds, tmp_p
 
 
 def spread(level, width=0.1):
-    """Return a world whose squared errors have the mean level², with a certified root mean square of 1."""
+    """Return a world whose squared errors have the mean level², where 1 is certified."""
 
     def outcome(setting, replicate, arm):
         sign = 1.0 if replicate % 2 else -1.0

@@ -235,7 +235,7 @@ def _end(
     deviation = Deviation(path.limit, 0.0)
     if step_size is not None:
         deviation = in_the_long_run(recursion, path, step_size, rounded)
-    return Course(*(np.array([value]) for value in (floor, rounded)), deviation)
+    return Course(np.array([floor]), np.array([rounded]), deviation)
 
 
 def _fits(trainer: ScheduledTron, recursion: Recursion) -> bool:
