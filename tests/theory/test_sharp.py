@@ -204,8 +204,8 @@ def test_a_chance_that_depends_on_x_counts_where_it_strikes(attack):
     squares = [
         np.linalg.eigvalsh((sensed.T * factor) @ sensed / len(x))[-1] for factor in (beta**2, beta)
     ]
-    by_hand = min(math.sqrt(squares[0]), math.sqrt(beta.mean() * squares[1]))
-    assert seen.tau == pytest.approx(by_hand, rel=1e-9)
+    by_cauchy_schwarz = min(math.sqrt(squares[0]), math.sqrt(beta.mean() * squares[1]))
+    assert seen.tau < 0.9 * by_cauchy_schwarz
     ceiling = moments_of(constants, problem, trainer, nt.Budget(1.0, 0.8))
     assert seen.tau < ceiling.tau
     assert seen.s2 < ceiling.s2

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
+
+import numpy as np
 
 from neurotron._types import Array
 from neurotron.laws.base import ScaledLaw
 from neurotron.laws.moments import unit_interval
+from neurotron.laws.projections import SLACK, leverage
 
 __all__ = ["Uniform"]
+
+LEAST_LEVERAGE = 1e-3
+"""Below it the factor is that of this leverage, which is larger by less than 1e-4."""
+TERMS = 2000
 
 
 @dataclass(frozen=True)
@@ -44,3 +53,34 @@ class Uniform(ScaledLaw):
     def masses(self) -> tuple[Array, Array]:
         """Return points |x|/scale of the unit interval and their probabilities."""
         return unit_interval()[1:]
+
+    def projection_factor(self, sensing: Array, *, tilted: bool = False) -> float:
+        """Return the exact supremum of E|aᵀx|/√(E(aᵀx)²), given the leverage of M; 1 if tilted."""
+        if tilted:
+            return super().projection_factor(sensing, tilted=True)
+        return largest_mean(max(leverage(sensing), LEAST_LEVERAGE))
+
+
+@lru_cache(maxsize=64)
+def largest_mean(leverage: float) -> float:
+    r"""Return the largest √3 E|Σ c_j U_j| over Σ c_j² = 1, c_j² ≤ ℓ, with U uniform on (−1, 1).
+
+    The mean is a Schur-convex function of the c_j², so it is largest if as many of them as possible
+    are ℓ. That sum S has a bounded support and the characteristic function φ. As long as
+    h|S| ≤ 2π, Fourier's series of |S| is exact:
+
+    .. math:: E|S| = \frac2\pi \Bigl( \frac{\pi^2}{6h} + \frac{h E S^2}{4}
+              - \frac1h \sum_{j \ge 1} \frac{\varphi(jh)}{j^2} \Bigr) .
+
+    The sum ends after `TERMS` terms, and a bound on the rest is added.
+    """
+    count = math.floor(1.0 / leverage)
+    sizes = np.sqrt([leverage, max(1.0 - count * leverage, 0.0)])
+    h = 2.0 * math.pi / (count * sizes[0] + sizes[1])
+    j = np.arange(1, TERMS + 1)
+    factors = np.sinc(np.outer(j * h / math.pi, sizes))
+    with np.errstate(under="ignore"):
+        series = float((factors[:, 0] ** count * factors[:, 1] / j**2).sum())
+        rest = max(TERMS * h * float(sizes[0]), 1.0) ** -count / TERMS
+    mean = 2.0 / math.pi * (math.pi**2 / (6.0 * h) + h / 12.0 - (series - rest) / h)
+    return min(math.sqrt(3.0) * mean, 1.0) * (1.0 + SLACK)
