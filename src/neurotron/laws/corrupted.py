@@ -102,7 +102,7 @@ class Corrupted(Law):
         return None if inner is None else _check.freeze(inner + self._added * np.eye(n_inputs))
 
     def even_moments(self, n_inputs: int, weighting: str | None = None) -> EvenMoments:
-        r"""Return exact moments without weights; with weights none are known.
+        r"""Return exact moments without weights, and an upper bound on τ; none with weights.
 
         .. math:: E[(x'^\top G x')\, x'x'^\top] = Q(G) + p s^2 (\mathrm{tr}(G) \Sigma
                   + \mathrm{tr}(G\Sigma) I + 2 G\Sigma + 2 \Sigma G) + p s^4 (\mathrm{tr}(G) I + 2G)

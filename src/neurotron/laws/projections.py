@@ -29,7 +29,7 @@ QUADRATURE_SLACK = 1e-6
 NORMAL = math.sqrt(2.0 / math.pi)
 """E|z| of a standard normal z."""
 
-SAMPLE, ROUNDS, WORK = 1000, 20, 2e7
+SAMPLE, ROUNDS, WORK = 1000, 10, 2e7
 """The most rows, rounds and multiplications in the search for the best bound for rows."""
 MIXTURE_ROUNDS = 8
 
