@@ -15,7 +15,7 @@ import neurotron as nt
 from neurotron._streams import Stream
 from neurotron.data.base import draw_inputs
 from neurotron.laws import rademacher, uniform
-from neurotron.laws.projections import NORMAL, leverage, tau_of_rows
+from neurotron.laws.projections import NORMAL, tau_of_rows
 from neurotron.networks import sensing
 
 N, DRAWS, SIGMAS = 7, 200_000, 5.0
@@ -209,7 +209,7 @@ def test_no_direction_of_a_grid_exceeds_tau_of_random_signs(n):
 
 
 def test_the_factor_of_random_signs_is_between_what_is_attained_and_what_is_known():
-    """Found by a search over c, the bound of an earlier computation, for three leverages."""
+    """Found by a search over c, the bound of an earlier computation, for three shares."""
     for ell, (found, earlier) in {
         0.5: (0.866, 0.911), 0.25: (0.839, 0.856), 0.1: (0.816, 0.823)
     }.items():  # fmt: skip
@@ -248,7 +248,7 @@ def test_minus_log_cos_by_squares_increases_up_to_its_pole():
     assert (np.diff(-np.log(np.cos(s)) / s**2) > 0.0).all()
 
 
-def test_a_smaller_leverage_never_has_a_larger_factor():
+def test_a_smaller_share_never_has_a_larger_factor():
     grid = np.geomspace(1e-3, 1.0, 40)
     for factor in (uniform.largest_mean, rademacher.largest_mean):
         values = [factor(float(ell)) for ell in grid]
@@ -256,13 +256,26 @@ def test_a_smaller_leverage_never_has_a_larger_factor():
         assert NORMAL < values[0] < NORMAL + 1e-3
 
 
-def test_the_leverage_is_the_largest_share_of_one_coordinate():
-    m = np.random.default_rng(8).standard_normal((2, 5))
-    c = directions(m, 20_000)
-    share = (c**2 / (c**2).sum(axis=1, keepdims=True)).max()
-    assert share <= leverage(m) == pytest.approx(share, rel=1e-6)
-    assert leverage(np.eye(3)) == 1.0
-    assert leverage(np.vstack([m, m[0] + m[1]])) >= leverage(m) * (1.0 - 1e-9)
+def test_tau_falls_when_the_columns_of_the_matrix_become_shorter():
+    """The same norm ‖M‖ = 1, spread over more and more inputs: from E|x| of one to a normal sum."""
+    for law in (nt.Uniform(), nt.Rademacher()):
+        tau = law.even_moments(64).tau
+        taus = [tau((np.arange(64) < n)[None] / math.sqrt(n)) for n in (1, 2, 4, 16, 64)]
+        assert taus == sorted(taus, reverse=True)
+        assert taus[-1] == pytest.approx(NORMAL * law.variance**0.5, rel=0.01)
+
+
+def test_the_norm_and_the_longest_column_decide_not_the_direction_that_attains_them():
+    """Padding a shorter vector never makes the mean of a projection smaller."""
+    m = np.diag([1.0, 0.5, 0.5]) @ np.linalg.qr(np.random.default_rng(14).random((3, 3)))[0]
+    share = float((m**2).sum(axis=0).max())
+    tau = nt.Uniform().even_moments(3).tau(m)
+    assert share < 1.0  # the leverage of a square matrix is 1
+    assert tau == pytest.approx(uniform.largest_mean(share) / math.sqrt(3.0), rel=1e-9)
+    angles = np.random.default_rng(15).standard_normal((300, 3))
+    for u in angles / np.linalg.norm(angles, axis=1, keepdims=True):
+        if abs(u @ m).min() > 0.02:
+            assert mean_of_uniforms(u @ m) <= tau
 
 
 # ---- who may use the factor of a scale mixture -----------------------------------------------
@@ -278,7 +291,7 @@ def test_a_subclass_does_not_inherit_what_is_proved_for_one_law():
     assert nt.Laplace().scale_mixture
     assert not Other().scale_mixture
     for law in (Other(), Bounded()):
-        assert law.projection_factor(np.eye(1, 3)) == pytest.approx(1.0, rel=1e-9)
+        assert law.projection_factor(0.5) == pytest.approx(1.0, rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -293,7 +306,7 @@ def test_scipy_laws_are_scale_mixtures_where_that_is_known(distribution, known):
     law = nt.ScipyLaw(distribution)
     assert law.scale_mixture is known
     factor = NORMAL if known else 1.0
-    assert law.projection_factor(np.eye(1, 3)) == pytest.approx(factor, rel=1e-9)
+    assert law.projection_factor(0.5) == pytest.approx(factor, rel=1e-9)
 
 
 def test_a_distribution_that_only_has_the_name_of_a_scale_mixture_is_not_one():

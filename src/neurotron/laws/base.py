@@ -20,7 +20,7 @@ from neurotron import _check
 from neurotron._arguments import Explained
 from neurotron._pickling import Pickled
 from neurotron._types import Array
-from neurotron.laws.even_moments import EvenMoments, by_matrix, of_product
+from neurotron.laws.even_moments import EvenMoments, by_covariance, of_product
 from neurotron.laws.moments import laplace_transforms, masses_of_density, norm_moment
 from neurotron.laws.projections import NORMAL, SLACK
 
@@ -94,7 +94,7 @@ class Law(Pickled, metaclass=Explained):
     def even_moments(self, n_inputs: int, weighting: str | None = None) -> EvenMoments:
         """Return the moments that the sharp certificate needs; None where they are not known."""
         covariance = self.covariance(n_inputs) if weighting is None else None
-        return EvenMoments(covariance, covariance, by_matrix(covariance), None)
+        return EvenMoments(covariance, covariance, by_covariance(covariance), None)
 
     def require_symmetric(self, purpose: str) -> None:
         """Refuse an asymmetric law where the theory needs parity symmetry."""
@@ -152,8 +152,8 @@ class ProductLaw(Law):
         """
         return False
 
-    def projection_factor(self, sensing: Array, *, tilted: bool = False) -> float:
-        """Return κ with E|aᵀx| ≤ κ √(E(aᵀx)²) for every a = Mᵀu, rounded up.
+    def projection_factor(self, share: float, *, tilted: bool = False) -> float:
+        """Return κ with E|aᵀx| ≤ κ √(E x_1²) for all a with ‖a‖ ≤ 1 and a_j² ≤ `share`, rounded up.
 
         By Jensen's inequality κ is √(2/π) for scale mixtures of normals, and by the
         Cauchy–Schwarz inequality it is at most 1 for all laws. Subclasses do not inherit a smaller
@@ -161,8 +161,8 @@ class ProductLaw(Law):
 
         Parameters
         ----------
-        sensing
-            The matrix M, shape (r, n).
+        share
+            The largest square of an entry of a, in (0, 1].
         tilted
             Whether κ must also hold if the density is multiplied by e^{−s‖x‖²}, for every s ≥ 0.
         """

@@ -11,7 +11,7 @@ from neurotron import _check
 from neurotron._formula import select
 from neurotron._types import Array
 from neurotron.laws.base import Law
-from neurotron.laws.even_moments import EvenMoments, by_matrix
+from neurotron.laws.even_moments import EvenMoments, by_covariance
 from neurotron.laws.normal import Normal
 
 __all__ = ["Corrupted"]
@@ -120,7 +120,7 @@ class Corrupted(Law):
             alone = self.scale**2 * (trace * one + 2.0 * gram)
             return np.asarray(quartic(gram) + added * (mixed + alone))
 
-        return EvenMoments(covariance, covariance, by_matrix(covariance), seen)
+        return EvenMoments(covariance, covariance, by_covariance(covariance), seen)
 
     @property
     def _added(self) -> float:

@@ -21,7 +21,13 @@ import numpy as np
 
 from neurotron._types import Array
 from neurotron.laws.moments import LOG_S, STEP
-from neurotron.laws.projections import QUADRATURE_SLACK, largest_root, tau_of_normals, tau_of_rows
+from neurotron.laws.projections import (
+    QUADRATURE_SLACK,
+    SLACK,
+    largest_root,
+    tau_of_normals,
+    tau_of_rows,
+)
 
 if TYPE_CHECKING:
     from neurotron.laws.base import ProductLaw
@@ -29,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "WEIGHTINGS",
     "EvenMoments",
-    "by_matrix",
+    "by_covariance",
     "of_product",
     "of_rows",
     "of_weighted_normal_image",
@@ -77,12 +83,27 @@ class EvenMoments:
         )
 
 
-def by_matrix(*matrices: Array | None) -> Callable[[Array], float] | None:
-    """Return M ↦ τ from matrices N with E[ω |aᵀx|] ≤ √(aᵀNa) for every a; None without any."""
-    known = [matrix for matrix in matrices if matrix is not None]
-    if not known:
+def by_covariance(covariance: Array | None) -> Callable[[Array], float] | None:
+    """Return M ↦ √λ_max(MΣMᵀ), which is a bound on τ for every law without weights."""
+    if covariance is None:
         return None
-    return lambda sensing: min(largest_root(sensing @ matrix @ sensing.T) for matrix in known)
+    return lambda sensing: largest_root(sensing @ covariance @ sensing.T)
+
+
+def _by_factor(factor: Callable[[float], float], deviation: float) -> Callable[[Array], float]:
+    """Return M ↦ factor(ℓ) · deviation · ‖M‖, with ℓ = max_j ‖Me_j‖²/‖M‖².
+
+    All a = Mᵀu have ‖a‖ ≤ ‖M‖ and |a_j| ≤ ‖Me_j‖.
+    """
+
+    def tau(sensing: Array) -> float:
+        norm = largest_root(sensing @ sensing.T)
+        if norm == 0.0 or not math.isfinite(norm):
+            return norm
+        share = float(((sensing / norm) ** 2).sum(axis=0).max()) * (1.0 + 2.0 * SLACK)
+        return factor(min(share, 1.0)) * deviation * norm
+
+    return tau
 
 
 def of_product(law: ProductLaw, n: int, weighting: str | None) -> EvenMoments:
@@ -91,14 +112,11 @@ def of_product(law: ProductLaw, n: int, weighting: str | None) -> EvenMoments:
         return _of_weighted_product(law, n)
     if math.isinf(law.variance):
         return EvenMoments(None, None, None, None)
-    one, deviation = np.eye(n), math.sqrt(law.variance)
+    one = np.eye(n)
     pairs = None
     if math.isfinite(law.kurtosis):
         pairs = law.variance**2 * (np.ones((n, n)) + (law.kurtosis - 1.0) * one)
-
-    def tau(sensing: Array) -> float:
-        return law.projection_factor(sensing) * deviation * largest_root(sensing @ sensing.T)
-
+    tau = _by_factor(law.projection_factor, math.sqrt(law.variance))
     return EvenMoments(law.variance * one, law.variance * one, tau, _quartic(pairs))
 
 
@@ -127,13 +145,12 @@ def _of_weighted_product(law: ProductLaw, n: int) -> EvenMoments:
     pairs = (np.full((n, n), mixed) + (fourth - mixed) * one) * (1.0 + QUADRATURE)
     plain = math.sqrt(inverse / n)
 
-    def tau(sensing: Array) -> float:
-        by_tilting = law.projection_factor(sensing, tilted=True) * tilted
-        least = min(by_tilting, plain) * (1.0 + QUADRATURE_SLACK)
-        return least * largest_root(sensing @ sensing.T)
+    def factor(share: float) -> float:
+        return min(law.projection_factor(share, tilted=True) * tilted, plain)
 
     known = math.isfinite(min(tilted, plain))
-    return EvenMoments(covariance, squared, tau if known else None, _quartic(pairs))
+    tau = _by_factor(factor, 1.0 + QUADRATURE_SLACK) if known else None
+    return EvenMoments(covariance, squared, tau, _quartic(pairs))
 
 
 def of_weighted_normal_image(matrix: Array, scale: float) -> EvenMoments:

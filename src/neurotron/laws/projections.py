@@ -17,7 +17,6 @@ __all__ = [
     "QUADRATURE_SLACK",
     "SLACK",
     "largest_root",
-    "leverage",
     "tau_of_normals",
     "tau_of_rows",
 ]
@@ -39,14 +38,6 @@ def largest_root(matrix: Array) -> float:
     if not np.isfinite(matrix).all():
         return math.inf
     return math.sqrt(max(float(np.linalg.eigvalsh(matrix)[-1]), 0.0) * (1.0 + SLACK))
-
-
-def leverage(matrix: Array) -> float:
-    """Return the largest c_j²/‖c‖² of all vectors c = Mᵀu and coordinates j, rounded up."""
-    if matrix.shape[0] >= matrix.shape[1]:
-        return 1.0
-    basis = np.linalg.qr(matrix.T)[0]  # if M has not full rank, it spans more than all Mᵀu
-    return min(float((basis**2).sum(axis=1).max()) * (1.0 + SLACK), 1.0)
 
 
 def tau_of_rows(rows: Array, *shares: Array) -> float:
@@ -114,8 +105,10 @@ def tau_of_normals(sensing: Array, variances: Array, weights: Array) -> float:
 
 def _by_shares(z: Array, p: Array) -> float:
     """Return √(mean p · λ_max(mean zzᵀ/p)), rounded up."""
-    inverse = np.divide(1.0, p, out=np.zeros(len(z)), where=p > 0.0)
-    return math.sqrt(float(p.mean()) * (1.0 + SLACK)) * largest_root((z.T * inverse) @ z / len(z))
+    with np.errstate(over="ignore", invalid="ignore"):  # p may be tiny: the bound is then infinite
+        inverse = np.divide(1.0, p, out=np.zeros(len(z)), where=p > 0.0)
+        second = (z.T * inverse) @ z / len(z)
+    return math.sqrt(float(p.mean()) * (1.0 + SLACK)) * largest_root(second)
 
 
 def _lengths(z: Array, root: Array) -> Array:
@@ -132,7 +125,7 @@ def _best_root(z: Array) -> Array:
     valid bound, so the search may use a part of the rows and end at any time.
     """
     z = z[:: -(-len(z) // SAMPLE)]
-    z = z[z.any(axis=1)]
+    z = z[np.linalg.norm(z, axis=1) > 0.0]
     root = np.eye(z.shape[1])
     for _ in range(int(np.clip(WORK / (1 + z.size * z.shape[1]), 3, ROUNDS)) if len(z) else 0):
         root = _next(root, (z.T / _lengths(z, root)) @ z)

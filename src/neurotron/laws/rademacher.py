@@ -12,12 +12,12 @@ import numpy as np
 from neurotron._formula import select
 from neurotron._types import Array
 from neurotron.laws.base import ScaledLaw
-from neurotron.laws.projections import QUADRATURE_SLACK, leverage
+from neurotron.laws.projections import QUADRATURE_SLACK
 
 __all__ = ["Rademacher"]
 
-LEAST_LEVERAGE = 1e-3
-"""Below it the factor is that of this leverage, which is larger by less than 1e-3."""
+LEAST_SHARE = 1e-3
+"""Below it the factor is that of this share, which is larger by less than 1e-3."""
 NODES = 128
 TURN = 1.7780882886686338
 """The s between π/2 and π at which |cos s| = e^{−s²/2}, where the bound has a bend."""
@@ -57,12 +57,12 @@ class Rademacher(ScaledLaw):
         """Return the one point |x|/scale = 1."""
         return np.ones(1), np.ones(1)
 
-    def projection_factor(self, sensing: Array, *, tilted: bool = False) -> float:
-        """Return an upper bound on E|aᵀx|/√(E(aᵀx)²), given the leverage of M.
+    def projection_factor(self, share: float, *, tilted: bool = False) -> float:
+        """Return κ with E|aᵀx| ≤ κ √(E x_1²) for all a with ‖a‖ ≤ 1 and a_j² ≤ `share`.
 
         Tilting does not change the law, because all inputs have the same norm.
         """
-        return largest_mean(max(leverage(sensing), LEAST_LEVERAGE))
+        return largest_mean(max(share, LEAST_SHARE))
 
     def _norm_moment(self, order: int, n: int) -> float:
         """Return (scale √n)^i."""
@@ -70,7 +70,7 @@ class Rademacher(ScaledLaw):
 
 
 @lru_cache(maxsize=64)
-def largest_mean(leverage: float) -> float:
+def largest_mean(share: float) -> float:
     r"""Return an upper bound on E|Σ c_j ε_j| over Σ c_j² = 1, c_j² ≤ ℓ, with random signs ε.
 
     For a normal g independent of S = Σ c_j ε_j, E|S| ≤ E|S + hg| by Jensen's inequality, and
@@ -83,14 +83,14 @@ def largest_mean(leverage: float) -> float:
     The best of several h is used.
     """
     (s, weight, log_cos), (s_far, weight_far, log_far) = _nodes()
-    widths = np.linspace(0.0, 1.0, 51) ** 2 / (2.0 * leverage)  # h²t²/2 is this times s²
+    widths = np.linspace(0.0, 1.0, 51) ** 2 / (2.0 * share)  # h²t²/2 is this times s²
     smoothing = widths[:, None]
     with np.errstate(under="ignore"):
-        near = -np.expm1(log_cos / leverage - smoothing * s**2) @ (weight / s**2)
-        far = np.exp(log_far / leverage - smoothing * s_far**2) @ (weight_far / s_far**2)
+        near = -np.expm1(log_cos / share - smoothing * s**2) @ (weight / s**2)
+        far = np.exp(log_far / share - smoothing * s_far**2) @ (weight_far / s_far**2)
         beyond = np.array([_tail(width) for width in widths.tolist()])
     total = float((near + 2.0 / math.pi + far + beyond).min())
-    return min(2.0 / math.pi * math.sqrt(leverage) * total, 1.0) * (1.0 + QUADRATURE_SLACK)
+    return min(2.0 / math.pi * math.sqrt(share) * total, 1.0) * (1.0 + QUADRATURE_SLACK)
 
 
 def _tail(a: float) -> float:

@@ -12,12 +12,12 @@ import numpy as np
 from neurotron._types import Array
 from neurotron.laws.base import ScaledLaw
 from neurotron.laws.moments import unit_interval
-from neurotron.laws.projections import SLACK, leverage
+from neurotron.laws.projections import SLACK
 
 __all__ = ["Uniform"]
 
-LEAST_LEVERAGE = 1e-3
-"""Below it the factor is that of this leverage, which is larger by less than 1e-4."""
+LEAST_SHARE = 1e-3
+"""Below it the factor is that of this share, which is larger by less than 1e-4."""
 TERMS = 2000
 
 
@@ -54,17 +54,17 @@ class Uniform(ScaledLaw):
         """Return points |x|/scale of the unit interval and their probabilities."""
         return unit_interval()[1:]
 
-    def projection_factor(self, sensing: Array, *, tilted: bool = False) -> float:
-        """Return the exact supremum of E|aᵀx|/√(E(aᵀx)²), given the leverage of M.
+    def projection_factor(self, share: float, *, tilted: bool = False) -> float:
+        """Return the smallest κ with E|aᵀx| ≤ κ √(E x_1²) for ‖a‖ ≤ 1 and a_j² ≤ `share`.
 
         Tilting keeps the density unimodal, so that a coordinate is R U with U uniform and R ≥ 0
-        independent of it. Given all R, the factor for the leverage 1 is safe.
+        independent of it. Given all R, the factor for the share 1 is safe.
         """
-        return largest_mean(1.0 if tilted else max(leverage(sensing), LEAST_LEVERAGE))
+        return largest_mean(1.0 if tilted else max(share, LEAST_SHARE))
 
 
 @lru_cache(maxsize=64)
-def largest_mean(leverage: float) -> float:
+def largest_mean(share: float) -> float:
     r"""Return the largest √3 E|Σ c_j U_j| over Σ c_j² = 1, c_j² ≤ ℓ, with U uniform on (−1, 1).
 
     The mean is a Schur-convex function of the c_j², so it is largest if as many of them as possible
@@ -76,8 +76,8 @@ def largest_mean(leverage: float) -> float:
 
     The sum ends after `TERMS` terms, and a bound on the rest is added.
     """
-    count = math.floor(1.0 / leverage)
-    sizes = np.sqrt([leverage, max(1.0 - count * leverage, 0.0)])
+    count = math.floor(1.0 / share)
+    sizes = np.sqrt([share, max(1.0 - count * share, 0.0)])
     h = 2.0 * math.pi / (count * sizes[0] + sizes[1])
     j = np.arange(1, TERMS + 1)
     factors = np.sinc(np.outer(j * h / math.pi, sizes))
