@@ -1,4 +1,4 @@
-"""Bounds on τ = sup E[ω|uᵀMx| over unit u: against draws, exact enumeration and closed forms."""
+"""Bounds on τ = sup E[ω|uᵀMx|] over unit u: against draws, exact enumeration, closed forms."""
 
 from __future__ import annotations
 
@@ -278,7 +278,7 @@ def test_the_norm_and_the_longest_column_decide_not_the_direction_that_attains_t
             assert mean_of_uniforms(u @ m) <= tau
 
 
-# ---- who may use the factor of a scale mixture -----------------------------------------------
+# ---- scale mixtures of normals -----------------------------------------------------------------
 
 
 def test_a_subclass_does_not_inherit_what_is_proved_for_one_law():

@@ -36,7 +36,7 @@ class AttackMoments:
 
     bound: float
     tau: float
-    """sup E[βω|uᵀMx|] over unit vectors u."""
+    """An upper bound on sup E[βω|uᵀMx|] over unit vectors u."""
     s2: float
     """√E[βω²‖Mx‖²]."""
     coin: float
