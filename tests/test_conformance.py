@@ -139,6 +139,7 @@ def broken_law(**changes):
             ),
             "symmetric law",
         ),
+        (broken_law(scale_mixture=True), "tau is .*scale_mixture"),
         (broken_law(inputs=lambda self, u, v, b, n: np.zeros((b, n + 1))), "shape"),
         (broken_law(covariance=lambda self, n: 100 * np.eye(n)), r"covariance\[0, 0\]"),
         (

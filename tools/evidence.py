@@ -59,7 +59,9 @@ def computed(name: str, seed: int = 0) -> Results | Fits:
     with ProcessPoolExecutor(os.cpu_count()) as processes:
         # fits are ordinary Python, which only one thread of a process runs at a time
         pool = processes if isinstance(study, nt.studies.RowsStudy) else None
-        report = nt.studies.run(study, folder, executor=pool, workers=pool and os.cpu_count())
+        report = nt.studies.run(
+            study, folder, executor=pool, workers=os.cpu_count() if pool else None
+        )
     if report.interrupted:
         raise KeyboardInterrupt
     if report.failures:

@@ -44,8 +44,8 @@ def check_law(law: Law, *, n_inputs: int = 3, seed: int = 0) -> None:
 
     Shapes and repeatability are checked, and the stated moments are compared with 200 000 draws.
     They must agree within five standard errors. The variance is compared only if the fourth moment
-    is finite, and the kurtosis only if the eighth is. Norm moments may be too large, but not too
-    small.
+    is finite, and the kurtosis only if the eighth is. Norm moments and τ may be too large, but not
+    too small.
 
     Parameters
     ----------
@@ -103,6 +103,17 @@ def _check_moments(law: Law, x: Array) -> None:
         _expect(
             stated >= low * (1.0 - 1e-9),
             f"norm_moment({order}) is {stated:.4g}, but the draws give at least {low:.4g}",
+        )
+    tau = law.even_moments(n).tau
+    if tau is None:
+        return
+    for row in (np.eye(1, n), np.ones((1, n))):
+        sample = np.abs(x @ row[0])
+        low = sample.mean() - SIGMAS * sample.std() / math.sqrt(batch)
+        _expect(
+            tau(row) >= low * (1.0 - 1e-9),
+            f"tau is {tau(row):.4g}, but the draws give at least {low:.4g}: check `scale_mixture` "
+            "and `projection_factor`",
         )
 
 

@@ -45,9 +45,11 @@ def test_it_becomes_json_and_back(small_problem):
         assert len(content["assumptions"]) == len(certificate.assumptions)
 
 
-def test_radius_is_markovs(small_problem):
+def test_under_attack_the_radius_is_much_smaller_than_markovs(small_problem):
     certificate = certify(small_problem, failure=0.1)
-    assert certificate.radius == pytest.approx(math.sqrt(certificate.mean_square_bounds[-1] / 0.1))
+    assert certificate.root_mean_square == math.sqrt(certificate.mean_square_bounds[-1])
+    assert certificate.root_mean_square < certificate.radius == certificate.radii[-1]
+    assert certificate.radius < 0.6 * certificate.root_mean_square / math.sqrt(0.1)
     assert certificate.confidence == 0.9
     assert certificate.mean_square_bounds[0] == pytest.approx(small_problem.initial_error() ** 2)
     assert certificate.at_steps[-1] == 2000
@@ -55,7 +57,8 @@ def test_radius_is_markovs(small_problem):
 
 def test_in_the_long_run_it_is_the_floor(small_problem):
     certificate = certify(small_problem, steps=None)
-    assert certificate.radius == pytest.approx(certificate.floor / math.sqrt(0.05))
+    assert certificate.root_mean_square == certificate.floor
+    assert certificate.floor < certificate.radius < certificate.floor / math.sqrt(0.05)
     assert math.sqrt(certificate.mean_square_bounds[-1]) <= 1.011 * certificate.floor
     later = certify(small_problem, steps=10**9)
     assert later.radius == pytest.approx(certificate.radius, rel=1e-6)
@@ -200,7 +203,7 @@ def test_rows_have_a_plug_in_certificate_near_that_of_their_law():
     data = certify(nt.Problem.draw(network, nt.Empirical(rows), true_weights=truth))
     assert data.kind == "plug-in"
     assert str(data).startswith("Plug-in estimate")
-    assert data.radius == pytest.approx(known.radius, rel=0.02)
+    assert data.radius == pytest.approx(known.radius, rel=0.05)  # τ is bounded in other ways
     assert names(data.failed) == ["parity"]
     assert not data.failed[0].blocking
 

@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import astuple
+from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 from mpmath import mp, mpf
 from tests.support.random_problems import random_case
 
 import neurotron as nt
 from neurotron.theory.attack_moments import attack_moments
+from neurotron.theory.mean_path import MeanPath
 from neurotron.theory.recursion import Recursion
 from neurotron.theory.sharp import sharp_constants
 from neurotron.theory.theorem1 import Theorem1
 
 ITERATED = 200_000
-"""Plans of up to so many steps are iterated; longer ones are checked by their integral."""
+"""Plans of up to so many steps are iterated with 19 digits."""
+FOLLOWED = 10**9
+"""Longer ones are checked by their integral, or iterated in double precision."""
 
 
 class Promise(NamedTuple):
-    """What a plan says: after `steps` of size `step_size`, Δ ≤ `target`."""
+    """What a plan says: after `steps` of size `step_size`, the radius is at most `accuracy`."""
 
     recursion: Recursion | None
+    path: MeanPath | None
     theorem: Theorem1 | None
     start: float
-    target: float
+    accuracy: float
+    failure: float
     steps: int
     step_size: float | None
+
+    @property
+    def target(self) -> float:
+        """The Δ for which Markov's inequality gives the accuracy."""
+        return self.accuracy**2 * self.failure
 
 
 def random_plan(number: int) -> tuple[Promise | None, int]:
@@ -63,27 +75,33 @@ def random_plan(number: int) -> tuple[Promise | None, int]:
     plain = nt.NeuroTron(1.0, plan.arm.trainer.sensing, weighting=weighting)  # type: ignore[attr-defined]
     trainer = plain.resolve(problem, batch_size=1, steps=0, attack=None)
     matrix, b, found = np.asarray(trainer.sensing), case.batch_size, plan.certificate.budget
-    recursion = theorem = None
+    recursion = path = theorem = None
     if method == "theorem1":
         theorem = Theorem1.of(problem, matrix, found, b)
     else:
         constants = sharp_constants(problem, matrix, weighting)
-        recursion = constants.recursion(
-            attack_moments(constants, problem, matrix, weighting, found), problem.noise, b
-        )
-    start, target = problem.initial_error() ** 2, wanted**2 * failure
-    return Promise(recursion, theorem, start, target, plan.steps, step_size), plan.evaluations
+        moments = attack_moments(constants, problem, matrix, weighting, found)
+        recursion = constants.recursion(moments, problem.noise, b)
+        path = constants.mean_path(moments, problem.noise, b)
+    promise = Promise(
+        recursion, path, theorem, problem.initial_error() ** 2, wanted, failure, plan.steps,
+        step_size,
+    )  # fmt: skip
+    return promise, plan.evaluations
 
 
 def kept(promise: Promise) -> bool:
-    """Check a promise with 30 digits, or 19 where it is iterated step by step."""
+    """Check a promise with 30 digits, with 19 where it is iterated, with 16 if that is long."""
     mp.dps = 30
     if promise.theorem is not None:
         return _theorem1_kept(promise, promise.theorem)
-    assert promise.recursion is not None
     if promise.steps <= ITERATED:
-        return _iterated(promise, promise.recursion)
-    return _integrated(promise, promise.recursion)
+        return _iterated(promise, np.longdouble)
+    assert promise.recursion is not None
+    if _integrated(promise, promise.recursion):
+        return True
+    assert promise.steps <= FOLLOWED, "too many steps to check"
+    return _compiled(promise)
 
 
 def _theorem1_kept(promise: Promise, theorem: Theorem1) -> bool:
@@ -98,24 +116,52 @@ def _theorem1_kept(promise: Promise, theorem: Theorem1) -> bool:
     return bool(power * mpf(promise.start) + s * (1 - power) / (1 - a) <= mpf(promise.target))
 
 
-def _iterated(promise: Promise, recursion: Recursion) -> bool:
-    p, q, d2, d1, d0, low, high = (np.longdouble(value) for value in recursion.numbers)
-    delta = np.longdouble(promise.start)
-    eta = None if promise.step_size is None else np.longdouble(promise.step_size)
-    for _ in range(promise.steps):
+def _iterated(promise: Promise, number: Any) -> bool:
+    """Iterate Δ, the mean path and the deviations from it, as docs/theory.md states them."""
+    numbers = _numbers(promise, number)
+    delta, path, spread = _loop(
+        *numbers, number(promise.start), number(promise.step_size or -1.0), promise.steps
+    )
+    return _within(promise, delta, path, spread)
+
+
+def _numbers(promise: Promise, number: Any) -> list[Any]:
+    assert promise.recursion is not None
+    assert promise.path is not None
+    return [number(value) for value in (*promise.recursion.numbers, *astuple(promise.path))]
+
+
+def _within(promise: Promise, delta: Any, path: Any, spread: Any) -> bool:
+    failure = type(delta)(promise.failure)
+    radius = min(np.sqrt(delta / failure), path + np.sqrt(spread / failure))
+    return bool(radius <= promise.accuracy)
+
+
+def _loop(p, q, d2, d1, d0, low, high, least, most, push, v2, v1, v0, delta, eta, steps):
+    """Return Δ, B and V after the steps; a negative η stands for the best one every time."""
+    path, spread = np.sqrt(delta), 0 * delta
+    for _ in range(steps):
         s = np.sqrt(delta)
-        if eta is None:
-            step = max(p * delta - q * s, np.longdouble(0))
-            step /= 2 * (d2 * delta + (d1 - q * low) * s + d0)
-            step = min(step, 2 / (low + high)) if low + high > 0 else step
-        else:
-            step = eta
+        step = eta
+        if eta < 0:
+            step = max(p * delta - q * s, 0 * delta) / (2 * (d2 * delta + (d1 - q * low) * s + d0))
+            if low + high > 0:
+                step = min(step, 2 / (low + high))
+        keep = max(abs(1 - step * least), abs(1 - step * most))
+        path = keep * path + step * push
+        spread = keep * keep * spread + step * step * (v2 * delta + v1 * s + v0)
         factor = max(abs(1 - step * low), abs(1 - step * high))
-        spread = d2 * delta + d1 * s + d0
-        delta = delta - step * (p * delta - q * factor * s - step * spread)
-        if delta <= 0:
-            break
-    return bool(delta <= np.longdouble(promise.target))
+        rise = d2 * delta + d1 * s + d0
+        delta = max(delta - step * (p * delta - q * factor * s - step * rise), 0 * delta)
+    return delta, path, spread
+
+
+def _compiled(promise: Promise) -> bool:
+    """Iterate in double precision, whose relative error is far below the margin of a plan."""
+    delta, path, spread = numba.njit(_loop)(
+        *_numbers(promise, float), promise.start, promise.step_size or -1.0, promise.steps
+    )
+    return _within(promise, np.float64(delta), path, spread)
 
 
 def _integrated(promise: Promise, recursion: Recursion) -> bool:

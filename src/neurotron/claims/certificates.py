@@ -52,14 +52,11 @@ class Certified(NamedTuple):
 
 
 def _on_one_problem(results: Results) -> Iterator[Certified]:
-    """Yield the certified arms of the settings whose replicates have the same problem.
-
-    A radius is the certified root mean square divided by √δ, by Markov's inequality.
-    """
+    """Yield the certified arms of the settings whose replicates have the same problem."""
     shared = [one["name"] for one in results.spec["settings"] if one["same_problem"]]
     runs = certified(results).filter(pl.col("setting").is_in(shared))
     for (setting, arm), group in runs.group_by("setting", "arm", maintain_order=True):
-        bound = float(group["radius"][0]) * math.sqrt(results.spec["failure"])
+        bound = float(group["root_mean_square"][0])
         case = f"{results.titles[str(setting)]}, {arm}"
         yield Certified(case, parse(str(group["law"][0]))[0], group["error"].to_numpy(), bound)
 

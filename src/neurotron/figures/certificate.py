@@ -33,7 +33,7 @@ def certified_lines(certificate: TrainingCertificate) -> list[Line]:
     sure = f"guaranteed with probability {certificate.confidence_text}"
     lines = [
         line_of("guaranteed, root mean square", steps, root, ROOT),
-        line_of(sure, steps, root / math.sqrt(certificate.failure), SURE),
+        line_of(sure, steps, certificate.radii, SURE),
     ]
     if 0.0 < certificate.limit < math.inf:
         limit = np.full(len(steps), certificate.limit)

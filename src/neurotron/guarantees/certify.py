@@ -39,6 +39,7 @@ def certify(
     steps: int | None = None,
     failure: float = 0.05,
     initial_error: float | None = None,
+    random_start: bool = False,
     method: str = "sharp",
     budget: Budget | None = None,
     seed: int = 0,
@@ -56,6 +57,9 @@ def certify(
         δ, the largest probability that the guarantee is wrong.
     initial_error
         A bound on the error at the start, ‖w_1 − w*‖, for problems whose w* is unknown.
+    random_start
+        Whether the start is random, and `initial_error` only bounds the root mean square of its
+        error. By default `initial_error` is never exceeded.
     method
         "sharp" (docs/theory.md (e)) or "theorem1" (the paper's). For trainers and attacks that no
         theorem covers, "measured" trains the arm 1/δ − 1 times and reports the largest error.
@@ -86,6 +90,7 @@ def certify(
         initial_error,
         _adversary(arm, budget, batch_size),
         _check.choice("method", method, METHODS),
+        _check.instance("random_start", random_start, bool),
     )
     _check.integer("seed", seed, 0)
     if method == "measured":
@@ -148,6 +153,8 @@ def _measure(request: Request, seed: int) -> TrainingCertificate:
         radius=float(errors[:, -1].max()),
         at_steps=runs[0].steps,
         mean_square_bounds=np.asarray((errors**2).mean(axis=0)),
+        radii=errors.max(axis=0),
+        root_mean_square=math.sqrt(float((errors[:, -1] ** 2).mean())),
         risk=risk_constant(request.problem),
     )
 

@@ -16,7 +16,7 @@ from neurotron.guarantees.assumptions import (
     positive_pull,
 )
 from neurotron.guarantees.request import Request
-from neurotron.guarantees.training_certificate import TrainingCertificate
+from neurotron.guarantees.training_certificate import TrainingCertificate, by_markov
 from neurotron.theory.rounding import Rounding, squared
 from neurotron.theory.sharp import sharp_recursion
 from neurotron.theory.theorem1 import Theorem1
@@ -65,9 +65,11 @@ def certify_by_theorem1(request: Request) -> TrainingCertificate:
         "theorem1",
         assumptions,
         step_size=step_size,
-        radius=TrainingCertificate.radius_of(root, request.failure) if holds else math.inf,
+        radius=by_markov(root, request.failure) if holds else math.inf,
+        root_mean_square=root,
         at_steps=record,
         mean_square_bounds=squared(roots + added),
+        radii=by_markov(roots + added, request.failure),
         floor=floor + rounding.floor(step_size),
         limit=math.sqrt(theorem.c3 / theorem.margin) + rounding.least,
         rounding=rounded,

@@ -24,6 +24,7 @@ from neurotron.guarantees.training_certificate import ROUNDING, TrainingCertific
 from neurotron.laws import Empirical
 from neurotron.problem import Problem
 from neurotron.theory.attack_moments import attacked_rows
+from neurotron.theory.mean_path import Deviation
 from neurotron.theory.rounding import Rounding
 from neurotron.theory.table import TableFit, has_fit
 from neurotron.trainers import Arm, NeuroTron
@@ -49,6 +50,8 @@ class Request:
     attack: Attack | Budget | None
     """The attack or budget that the guarantee is about."""
     method: str
+    random_start: bool = False
+    """Whether `initial_error` bounds the root mean square of a random start only."""
 
     @property
     def budget(self) -> Budget:
@@ -82,6 +85,13 @@ class Request:
     def start(self) -> float:
         """Δ_1, the bound on E‖w_1 − w*‖²."""
         return self.initial_error**2
+
+    @property
+    def first_deviation(self) -> Deviation:
+        """B and V at the start: a start that is random is not part of a sure path."""
+        return (
+            Deviation(0.0, self.start) if self.random_start else Deviation(self.initial_error, 0.0)
+        )
 
     def rounding(self, spread: float, pull: float, square: float) -> Rounding:
         """Return what rounding errors add to a bound that contracts by η(p − ηd₂)."""

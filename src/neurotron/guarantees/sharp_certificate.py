@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,10 +17,12 @@ from neurotron.guarantees.assumptions import (
     positive_pull,
 )
 from neurotron.guarantees.request import Request
-from neurotron.guarantees.training_certificate import TrainingCertificate
+from neurotron.guarantees.training_certificate import ROUNDING, TrainingCertificate, by_markov
 from neurotron.theory.attack_moments import attack_moments
+from neurotron.theory.long_run import deviations, in_the_long_run
+from neurotron.theory.mean_path import Deviation, MeanPath
 from neurotron.theory.one_step import best_step, bound_after
-from neurotron.theory.recursion import Recursion
+from neurotron.theory.recursion import EXACT_STEPS, Recursion
 from neurotron.theory.rounding import Rounding, squared
 from neurotron.theory.search import least
 from neurotron.theory.sharp import SharpConstants, is_disturbed, sharp_constants
@@ -55,31 +58,64 @@ def certify_sharply(request: Request) -> TrainingCertificate:
             "the schedule was made for another problem or attack: give the number of `steps`"
         )
     rounding = request.rounding(constants.spread, recursion.pull, recursion.square)
+    path = constants.mean_path(moments, request.problem.noise, request.batch_size)
     in_the_end = _in_the_end(recursion, rounding, step_size)
     record = _record(request, recursion, step_size, floor, in_the_end)
-    roots, added = _bounds(trainer, recursion, rounding, request.start, record, step_size)
-    exact, rounded = floor, in_the_end
-    if request.steps is not None:
-        exact, rounded = float(roots[-1]), float(added[-1])
+    course = _course(request, trainer, recursion, path, rounding, record, step_size)
+    last = course.last
+    if request.steps is None:
+        last = _end(recursion, path, step_size, floor, in_the_end)
+    clean = _is_clean(recursion)
     return request.certificate(
         "sharp",
         assumptions,
         step_size=step_size,
         weighting=trainer.weighting,
-        radius=TrainingCertificate.radius_of(exact + rounded, request.failure),
+        radius=float(last.radii(request.failure, clean=clean)[0]),
+        root_mean_square=float(last.roots[0] + last.added[0]),
         at_steps=record,
-        mean_square_bounds=squared(roots + added),
+        mean_square_bounds=squared(course.roots + course.added),
+        radii=course.radii(request.failure, clean=clean),
         floor=floor + in_the_end,
         limit=recursion.limit + rounding.least,
-        rounding=rounded,
+        rounding=float(last.added[0]),
         risk=constants.risk,
-        any_time=_is_clean(recursion) and request.problem.law.symmetric,
+        any_time=clean and request.problem.law.symmetric,
         this_attack=request.against_this_attack(trainer),
         constants={
             "lambda1": constants.lambda1, "L1": constants.L1, "L2": constants.L2,
             "tau": moments.tau, "s2": moments.s2, "s0": constants.s0, "fastest": recursion.fastest,
         },
     )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Course:
+    """Bounds after some numbers of steps."""
+
+    roots: Array
+    """Bounds on √E‖w − w*‖² of exact numbers."""
+    added: Array
+    """What rounding errors add to them."""
+    deviation: Deviation
+    """Bounds on the mean path and on the deviations from it."""
+
+    @property
+    def last(self) -> Course:
+        """The last of these numbers of steps alone."""
+        path, spread = self.deviation
+        return Course(self.roots[-1:], self.added[-1:], Deviation(path[-1:], spread[-1:]))
+
+    def radii(self, failure: float, *, clean: bool) -> Array:
+        """Return the smaller radius, by Markov's inequality or from the mean path.
+
+        Without attack and noise it is Markov's, which holds for all steps at once.
+        """
+        markov = by_markov(self.roots + self.added, failure)
+        if clean:
+            return np.asarray(markov)
+        path = self.deviation.radius(failure, self.added) * (1.0 + ROUNDING)
+        return np.fmin(markov, path)
 
 
 def hypotheses(request: Request, trainer: NeuroTron, constants: SharpConstants) -> list[Assumption]:
@@ -158,20 +194,23 @@ def _record(
     return recorded_steps("log", steps)
 
 
-def _bounds(
+def _course(
+    request: Request,
     trainer: NeuroTron,
     recursion: Recursion,
+    path: MeanPath,
     rounding: Rounding,
-    start: float,
     record: Index,
     step_size: float | None,
-) -> tuple[Array, Array]:
-    """Return bounds on the root mean squared error of exact numbers, and what rounding adds."""
+) -> Course:
+    """Return the bounds at the steps of `record`."""
+    start, first = request.start, request.first_deviation
     if isinstance(trainer, ScheduledTron):
         if not _fits(trainer, recursion) or start > trainer.start:
-            return _iterated(trainer, recursion, rounding, start, record)
+            return _iterated(trainer, recursion, path, rounding, start, first, record)
         start = trainer.start
-    bounds = recursion.after(start, record, step_size)
+    deltas = recursion.iterate(start, min(int(record[-1]), EXACT_STEPS), step_size)
+    bounds = recursion.continued(deltas, record, step_size)
     smallest: Array | float
     if step_size is not None:
         smallest = largest = step_size
@@ -181,7 +220,21 @@ def _bounds(
         clean = _is_clean(recursion)
         smallest = largest if clean else best_step(bounds, *recursion.numbers)
     roots = np.sqrt(bounds)
-    return roots, rounding.added(roots, record, smallest, largest, end)
+    added = rounding.added(roots, record, smallest, largest, end)
+    deviation = deviations(
+        recursion, path, first, deltas, step_size, record, float(added.max(initial=0.0))
+    )
+    return Course(roots, added, deviation)
+
+
+def _end(
+    recursion: Recursion, path: MeanPath, step_size: float | None, floor: float, rounded: float
+) -> Course:
+    """Return what the bounds tend to. The deviations vanish with the steps of a schedule."""
+    deviation = Deviation(path.limit, 0.0)
+    if step_size is not None:
+        deviation = in_the_long_run(recursion, path, step_size, rounded)
+    return Course(np.array([floor]), np.array([rounded]), deviation)
 
 
 def _fits(trainer: ScheduledTron, recursion: Recursion) -> bool:
@@ -190,8 +243,14 @@ def _fits(trainer: ScheduledTron, recursion: Recursion) -> bool:
 
 
 def _iterated(
-    trainer: ScheduledTron, recursion: Recursion, rounding: Rounding, start: float, record: Index
-) -> tuple[Array, Array]:
+    trainer: ScheduledTron,
+    recursion: Recursion,
+    path: MeanPath,
+    rounding: Rounding,
+    start: float,
+    first: Deviation,
+    record: Index,
+) -> Course:
     """Return the same bounds for a schedule that was made for another start or attack."""
     last = int(record[-1])
     if last > MOST_FOLLOWED:
@@ -199,13 +258,14 @@ def _iterated(
             "the schedule was made for another problem or attack, so its guarantee is computed "
             f"step by step: give at most {MOST_FOLLOWED:,} steps"
         )
-    roots, added = np.empty(last + 1), np.empty(last + 1)
+    roots, added, etas = np.empty(last + 1), np.empty(last + 1), np.empty(last + 1)
     delta, own, excess = start, trainer.start, rounding.storage
     for step in range(last + 1):
-        roots[step], added[step] = math.sqrt(delta), excess
         eta = float(best_step(own, *trainer.recursion.numbers))
+        roots[step], added[step], etas[step] = math.sqrt(delta), excess, eta
         after = float(bound_after(delta, eta, *recursion.numbers))
         excess = excess * recursion.slope(delta, after, eta) + rounding.of_step(eta)
         delta = after
         own = float(bound_after(own, eta, *trainer.recursion.numbers))
-    return roots[record], added[record]
+    deviation = path.follow(first, (roots + added) ** 2, etas[:-1])
+    return Course(roots[record], added[record], Deviation(*(part[record] for part in deviation)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -25,8 +25,8 @@ __all__ = ["certify_table"]
 class WhitenedRequest(Request):
     """A request in whitened coordinates, for training that is computed in the old ones."""
 
-    original: Request
-    whitening: Whitening
+    original: Request = field(kw_only=True)
+    whitening: Whitening = field(kw_only=True)
 
     def rounding(self, spread: float, pull: float, square: float) -> Rounding:
         """Return what rounding errors in the old coordinates add in the new ones."""
@@ -68,7 +68,7 @@ def _whitened(request: Request, step_size: float | None) -> WhitenedRequest | No
     """Return the request in whitened coordinates; None for a schedule or another matrix."""
     trainer, problem = request.trainer(), request.problem
     sensing = np.asarray(trainer.sensing)
-    if type(trainer) is not NeuroTron or trainer.step_size == "scheduled":
+    if type(trainer) is not NeuroTron or trainer.step_size == "scheduled" or request.random_start:
         return None
     new = whitening_of(problem, sensing, trainer.weighting)
     if new is None:
@@ -79,7 +79,7 @@ def _whitened(request: Request, step_size: float | None) -> WhitenedRequest | No
         step_size = fastest_step(problem, sensing, None, request.batch_size)
     return WhitenedRequest(
         new.problem, Arm(NeuroTron(step_size, new.sensing)), request.batch_size, request.steps,
-        request.failure, None, request.budget, "sharp", request, new,
+        request.failure, None, request.budget, "sharp", original=request, whitening=new,
     )  # fmt: skip
 
 

@@ -19,13 +19,18 @@ from neurotron.trainers import Arm, NeuroTron, Trainer
 if TYPE_CHECKING:
     from neurotron.trajectories import Trajectories
 
-__all__ = ["ROUNDING", "TrainingCertificate"]
+__all__ = ["ROUNDING", "TrainingCertificate", "by_markov"]
 
 ROUNDING = 1e-9
 """A radius is rounded up by this part: more than the rounding errors of a million steps."""
 
-DISTANCES = ("radius", "initial_error", "floor", "limit")
+DISTANCES = ("radius", "radii", "root_mean_square", "initial_error", "floor", "limit")
 """Numbers that grow by as much as the centre is away from where it was."""
+
+def by_markov(roots: Any, failure: float) -> Any:
+    """Return ε with √E‖w − w*‖² ≤ ε√δ, by Markov's inequality P(‖w − w*‖ > ε) ≤ δ."""
+    return roots / math.sqrt(failure) * (1.0 + ROUNDING)
+
 
 METHOD_NAMES = {
     "sharp": "sharp certificate",
@@ -52,6 +57,10 @@ class TrainingCertificate(Certificate):
     at_steps: Index = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
     mean_square_bounds: Array = field(default_factory=lambda: np.full(1, np.inf))
     """A bound on E‖w − w*‖² after each number of steps in `at_steps`, or what was measured."""
+    radii: Array = field(default_factory=lambda: np.full(1, np.inf))
+    """The radius after each number of steps in `at_steps`."""
+    root_mean_square: float = math.inf
+    """The bound on √E‖w − w*‖² after the last step."""
     floor: float = math.inf
     """The bound that √E‖w − w*‖² tends to with this step size."""
     limit: float = math.inf
@@ -66,7 +75,7 @@ class TrainingCertificate(Certificate):
     this_attack: bool = False
     """Whether it holds against the arm's own attack only, whose probability β(x) was used."""
     any_time: bool = False
-    """Whether √(mean_square_bounds/failure) bounds the errors of all steps at once."""
+    """Whether `radii` bounds the errors of all steps at once."""
     constants: dict[str, float] = field(default_factory=dict)
     centre: Array | None = None
     """The fit w° of a table, (r,), if all distances are to it; None if they are to w*."""
@@ -87,20 +96,9 @@ class TrainingCertificate(Certificate):
         return dataclasses.replace(self, mean_square_bounds=squares, **times)
 
     @property
-    def root_mean_square(self) -> float:
-        """The bound on √E‖w − w*‖² after the last step."""
-        last = math.sqrt(float(self.mean_square_bounds[-1]))
-        return self.floor if self.steps is None else last
-
-    @property
     def error_name(self) -> str:
         """What the radius is a bound on."""
         return super().error_name if self.centre is None else "distance ‖w − w°‖"
-
-    @staticmethod
-    def radius_of(root: float, failure: float) -> float:
-        """Return ε with √E‖w − w*‖² ≤ ε√δ, by Markov's inequality P(‖w − w*‖ > ε) ≤ δ."""
-        return root / math.sqrt(failure) * (1.0 + ROUNDING)
 
     @property
     def prediction_error(self) -> float:
@@ -299,6 +297,8 @@ class TrainingCertificate(Certificate):
             "constants": {name: finite(value) for name, value in self.constants.items()},
             "at_steps": self.at_steps.tolist(),
             "mean_square_bounds": [finite(float(value)) for value in self.mean_square_bounds],
+            "radii": [finite(float(value)) for value in self.radii],
+            "root_mean_square": finite(self.root_mean_square),
         }  # fmt: skip
 
     def plot(self, path: str | Path | None = None, *, run: Trajectories | None = None) -> Any:

@@ -20,8 +20,9 @@ from neurotron import _check
 from neurotron._arguments import Explained
 from neurotron._pickling import Pickled
 from neurotron._types import Array
-from neurotron.laws.even_moments import EvenMoments, of_product
+from neurotron.laws.even_moments import EvenMoments, by_covariance, of_product
 from neurotron.laws.moments import laplace_transforms, masses_of_density, norm_moment
+from neurotron.laws.projections import NORMAL, SLACK
 
 __all__ = ["Law", "ProductLaw", "ScaledLaw"]
 
@@ -93,7 +94,7 @@ class Law(Pickled, metaclass=Explained):
     def even_moments(self, n_inputs: int, weighting: str | None = None) -> EvenMoments:
         """Return the moments that the sharp certificate needs; None where they are not known."""
         covariance = self.covariance(n_inputs) if weighting is None else None
-        return EvenMoments(covariance, covariance, covariance, None)
+        return EvenMoments(covariance, covariance, by_covariance(covariance), None)
 
     def require_symmetric(self, purpose: str) -> None:
         """Refuse an asymmetric law where the theory needs parity symmetry."""
@@ -141,6 +142,37 @@ class ProductLaw(Law):
     @abstractmethod
     def kurtosis(self) -> float:
         """E x⁴ / (E x²)² of one coordinate (3 for a normal law)."""
+
+    @property
+    def scale_mixture(self) -> bool:
+        """Whether a coordinate is √V z, with z standard normal and V ≥ 0 independent of z.
+
+        The density f of such a law has derivatives of alternating signs as a function of x².
+        Subclasses do not inherit this statement, because it is about one law.
+        """
+        return False
+
+    def projection_factor(self, share: float, *, tilted: bool = False) -> float:
+        """Return κ with E|aᵀx| ≤ κ √(E x_1²) for all a with ‖a‖ ≤ 1 and a_j² ≤ `share`, rounded up.
+
+        By Jensen's inequality κ is √(2/π) for scale mixtures of normals, and by the
+        Cauchy–Schwarz inequality it is at most 1 for all laws. Subclasses do not inherit a smaller
+        factor, because it is proved for one law.
+
+        Parameters
+        ----------
+        share
+            The largest square of an entry of a, in (0, 1].
+        tilted
+            Whether κ must also hold if the density is multiplied by e^{−s‖x‖²}, for every s ≥ 0.
+        """
+        return (NORMAL if self.scale_mixture else 1.0) * (1.0 + SLACK)
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        for name in ("scale_mixture", "projection_factor"):
+            if name not in vars(cls):
+                setattr(cls, name, vars(ProductLaw)[name])
 
     @property
     def tail(self) -> float:
@@ -195,10 +227,13 @@ class ProductLaw(Law):
         return _check.freeze(self.variance * np.eye(n)) if math.isfinite(self.variance) else None
 
     def even_moments(self, n_inputs: int, weighting: str | None = None) -> EvenMoments:
-        """Return the moments that the sharp certificate needs; exact if the law is symmetric."""
+        """Return the moments that the sharp certificate needs, if the law is symmetric.
+
+        They are exact, except that τ is an upper bound.
+        """
         if not self.symmetric:
             return super().even_moments(n_inputs, weighting)
-        return of_product(self, n_inputs, weighting, normal=False)
+        return of_product(self, n_inputs, weighting)
 
     @cached_property
     def transforms(self) -> tuple[Array, Array, Array] | None:

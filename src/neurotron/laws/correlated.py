@@ -107,7 +107,10 @@ class Correlated(Law):
         return None if inner is None else _check.freeze(self.matrix @ inner @ self.matrix.T)
 
     def even_moments(self, n_inputs: int, weighting: str | None = None) -> EvenMoments:
-        """Return exact moments without weights, or for a normal base; otherwise none are known."""
+        """Return the moments without weights, or for a normal base; otherwise none are known.
+
+        They are exact, except that τ is an upper bound.
+        """
         if weighting is None:
             return self.base.even_moments(self.matrix.shape[1]).image(self.matrix)
         if isinstance(self.base, Normal):

@@ -11,7 +11,7 @@ from neurotron import _check
 from neurotron._formula import select
 from neurotron._types import Array
 from neurotron.laws.base import Law
-from neurotron.laws.even_moments import EvenMoments
+from neurotron.laws.even_moments import EvenMoments, by_covariance
 from neurotron.laws.normal import Normal
 
 __all__ = ["Corrupted"]
@@ -102,7 +102,7 @@ class Corrupted(Law):
         return None if inner is None else _check.freeze(inner + self._added * np.eye(n_inputs))
 
     def even_moments(self, n_inputs: int, weighting: str | None = None) -> EvenMoments:
-        r"""Return exact moments without weights; with weights none are known.
+        r"""Return exact moments without weights, and an upper bound on τ; none with weights.
 
         .. math:: E[(x'^\top G x')\, x'x'^\top] = Q(G) + p s^2 (\mathrm{tr}(G) \Sigma
                   + \mathrm{tr}(G\Sigma) I + 2 G\Sigma + 2 \Sigma G) + p s^4 (\mathrm{tr}(G) I + 2G)
@@ -120,7 +120,7 @@ class Corrupted(Law):
             alone = self.scale**2 * (trace * one + 2.0 * gram)
             return np.asarray(quartic(gram) + added * (mixed + alone))
 
-        return EvenMoments(covariance, covariance, covariance, seen)
+        return EvenMoments(covariance, covariance, by_covariance(covariance), seen)
 
     @property
     def _added(self) -> float:

@@ -106,7 +106,10 @@ class Empirical(Law):
         return _check.freeze(weighted @ self.rows / len(self.rows))
 
     def even_moments(self, n_inputs: int, weighting: str | None = None) -> EvenMoments:
-        """Return the moments that the sharp certificate needs, as means over the rows."""
+        """Return the moments that the sharp certificate needs, as means over the rows.
+
+        They are exact, except that τ is an upper bound.
+        """
         return of_rows(self.rows, weighting, self.counts)
 
     def _norm_moment(self, order: int, n: int) -> float:

@@ -21,6 +21,13 @@ import numpy as np
 
 from neurotron._types import Array
 from neurotron.laws.moments import LOG_S, STEP
+from neurotron.laws.projections import (
+    QUADRATURE_SLACK,
+    SLACK,
+    largest_root,
+    tau_of_normals,
+    tau_of_rows,
+)
 
 if TYPE_CHECKING:
     from neurotron.laws.base import ProductLaw
@@ -28,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "WEIGHTINGS",
     "EvenMoments",
+    "by_covariance",
     "of_product",
     "of_rows",
     "of_weighted_normal_image",
@@ -49,8 +57,8 @@ class EvenMoments:
     """E[ω xxᵀ], (n, n)."""
     squared: Array | None
     """E[ω² xxᵀ], (n, n)."""
-    absolute: Array | None
-    """N with E[ω |aᵀx|] ≤ √(aᵀNa) for every a, (n, n)."""
+    tau: Callable[[Array], float] | None
+    """M ↦ an upper bound on E[ω |uᵀMx|] for every unit vector u, (r, n) to a number."""
     quartic: Callable[[Array], Array] | None
     """G ↦ E[ω² (xᵀGx) xxᵀ], (n, n) to (n, n)."""
 
@@ -64,42 +72,64 @@ class EvenMoments:
         def through(inner: Array | None) -> Array | None:
             return None if inner is None else matrix @ inner @ matrix.T
 
-        inner_quartic = self.quartic
+        inner_tau, inner_quartic = self.tau, self.quartic
         return EvenMoments(
             through(self.covariance),
             through(self.squared),
-            through(self.absolute),
+            None if inner_tau is None else lambda sensing: inner_tau(sensing @ matrix),
             None
             if inner_quartic is None
             else lambda gram: matrix @ inner_quartic(matrix.T @ gram @ matrix) @ matrix.T,
         )
 
 
-def of_product(law: ProductLaw, n: int, weighting: str | None, *, normal: bool) -> EvenMoments:
-    """Return the moments of i.i.d. symmetric coordinates.
+def by_covariance(covariance: Array | None) -> Callable[[Array], float] | None:
+    """Return M ↦ √λ_max(MΣMᵀ), which is a bound on τ for every law without weights."""
+    if covariance is None:
+        return None
+    return lambda sensing: largest_root(sensing @ covariance @ sensing.T)
 
-    For `normal` coordinates, E|aᵀx| is exact; for others it is bounded from above.
+
+def _by_factor(factor: Callable[[float], float], deviation: float) -> Callable[[Array], float]:
+    """Return M ↦ factor(ℓ) · deviation · ‖M‖, with ℓ = max_j ‖Me_j‖²/‖M‖².
+
+    All a = Mᵀu have ‖a‖ ≤ ‖M‖ and |a_j| ≤ ‖Me_j‖.
     """
+
+    def tau(sensing: Array) -> float:
+        norm = largest_root(sensing @ sensing.T)
+        if norm == 0.0 or not math.isfinite(norm):
+            return norm
+        share = float(((sensing / norm) ** 2).sum(axis=0).max()) * (1.0 + 2.0 * SLACK)
+        return factor(min(share, 1.0)) * deviation * norm
+
+    return tau
+
+
+def of_product(law: ProductLaw, n: int, weighting: str | None) -> EvenMoments:
+    """Return the moments of i.i.d. symmetric coordinates."""
+    if weighting is not None:
+        return _of_weighted_product(law, n)
+    if math.isinf(law.variance):
+        return EvenMoments(None, None, None, None)
     one = np.eye(n)
-    if weighting is None:
-        if math.isinf(law.variance):
-            return EvenMoments(None, None, None, None)
-        covariance = law.variance * one
-        pairs = None
-        if math.isfinite(law.kurtosis):
-            pairs = law.variance**2 * (np.ones((n, n)) + (law.kurtosis - 1.0) * one)
-        absolute = covariance * (2.0 / math.pi if normal else 1.0)
-        return EvenMoments(covariance, covariance, absolute, _quartic(pairs))
-    return _of_weighted_product(law, n, normal)
+    pairs = None
+    if math.isfinite(law.kurtosis):
+        pairs = law.variance**2 * (np.ones((n, n)) + (law.kurtosis - 1.0) * one)
+    tau = _by_factor(law.projection_factor, math.sqrt(law.variance))
+    return EvenMoments(law.variance * one, law.variance * one, tau, _quartic(pairs))
 
 
-def _of_weighted_product(law: ProductLaw, n: int, normal: bool) -> EvenMoments:
+def _of_weighted_product(law: ProductLaw, n: int) -> EvenMoments:
     r"""Return the moments for ω = ‖x‖⁻² by quadrature, rounded to the safe side.
 
     .. math:: E\|x\|^{-2} = \int \psi_0^n\, ds, \quad c_{ij} = \int s\, \psi_1^2 \psi_0^{n-2} ds,
               \quad c_{ii} = \int s\, \psi_2 \psi_0^{n-1} ds .
 
-    E[ω xxᵀ] = P(x ≠ 0)/n · I by symmetry, and n c_ii + n(n−1) c_ij = P(x ≠ 0).
+    E[ω xxᵀ] = P(x ≠ 0)/n · I by symmetry, and n c_ii + n(n−1) c_ij = P(x ≠ 0). With κ the factor
+    of the law tilted by e^{−s‖x‖²}, whose coordinates have the variance ψ_1/ψ_0,
+
+    .. math:: E[\omega |a^\top x|] \le \kappa \|a\| \int \psi_0^{n-1/2} \psi_1^{1/2}\, ds .
     """
     one = np.eye(n)
     if law.transforms is None:
@@ -109,12 +139,18 @@ def _of_weighted_product(law: ProductLaw, n: int, normal: bool) -> EvenMoments:
         fourth = _integral(psi2 * psi0 ** (n - 1), power=1)
         mixed = _integral(psi1**2 * psi0 ** (n - 2), power=1) if n > 1 else 0.0
         inverse = _integral(psi0**n, power=0) / law.unit**2 * (1.0 + QUADRATURE)
+        tilted = _integral(psi0 ** (n - 0.5) * np.sqrt(psi1), power=0) / law.unit
     covariance = (fourth + (n - 1) * mixed) * (1.0 - QUADRATURE) * one
     squared = None if math.isinf(inverse) else inverse / n * one
-    # |aᵀx|/‖x‖² is ‖a‖ times a function of the norm and one of the direction, independent if normal
-    absolute = 2.0 / math.pi / ((n - 1) * law.unit) ** 2 * one if normal and n > 1 else squared
     pairs = (np.full((n, n), mixed) + (fourth - mixed) * one) * (1.0 + QUADRATURE)
-    return EvenMoments(covariance, squared, absolute, _quartic(pairs))
+    plain = math.sqrt(inverse / n)
+
+    def factor(share: float) -> float:
+        return min(law.projection_factor(share, tilted=True) * tilted, plain)
+
+    known = math.isfinite(min(tilted, plain))
+    tau = _by_factor(factor, 1.0 + QUADRATURE_SLACK) if known else None
+    return EvenMoments(covariance, squared, tau, _quartic(pairs))
 
 
 def of_weighted_normal_image(matrix: Array, scale: float) -> EvenMoments:
@@ -125,7 +161,8 @@ def of_weighted_normal_image(matrix: Array, scale: float) -> EvenMoments:
     .. math:: E[x_i^2 x_j^2 e^{-s\|x\|^2}] = \frac{\lambda_i}{1+2s\lambda_i}
               \frac{\lambda_j}{1+2s\lambda_j} \prod_l (1 + 2s\lambda_l)^{-1/2} \quad (i \ne j),
 
-    and three times that for i = j.
+    and three times that for i = j. In other words, ω times the density of x is an integral over s
+    of normal densities with the variances λ_j/(1 + 2sλ_j), each times the product.
     """
     variances, frame = np.linalg.eigh(matrix @ matrix.T * scale**2)
     largest = float(variances[-1])
@@ -141,13 +178,22 @@ def of_weighted_normal_image(matrix: Array, scale: float) -> EvenMoments:
         pairs = (tilted * weights[:, None]).T @ tilted
         both = np.array([_integral(decay * column, power=1) for column in tilted.T])
         inverse = _integral(decay, power=0) / largest
+        density = STEP * np.exp(LOG_S) * decay
     pairs = (pairs + 2.0 * np.diag(np.diag(pairs))) * (1.0 + QUADRATURE)
     covariance = (frame * (second * (1.0 - QUADRATURE))) @ frame.T
     squared = None
     if math.isfinite(inverse):
         squared = (frame * (both / largest * (1.0 + QUADRATURE))) @ frame.T
+    used = density > 1e-18 * density.max()
+
+    def tau(sensing: Array) -> float:
+        mixed = tau_of_normals(sensing @ frame, tilted[used], density[used]) / math.sqrt(largest)
+        plain = math.inf if squared is None else largest_root(sensing @ squared @ sensing.T)
+        return min(mixed * (1.0 + QUADRATURE_SLACK), plain)
+
     independent = EvenMoments(None, None, None, _quartic(pairs)).image(frame)
-    return EvenMoments(covariance, squared, squared, independent.quartic)
+    known = np.count_nonzero(ratio) > 1  # in one dimension the mean of 1/|x| is infinite
+    return EvenMoments(covariance, squared, tau if known else None, independent.quartic)
 
 
 def of_rows(rows: Array, weighting: str | None, counts: Array) -> EvenMoments:
@@ -161,7 +207,10 @@ def of_rows(rows: Array, weighting: str | None, counts: Array) -> EvenMoments:
         along = np.einsum("ij,ij->i", rows @ gram, rows)
         return (rows.T * (weights**2 * along)) @ rows / count
 
-    return EvenMoments(covariance, squared, squared, quartic)
+    def tau(sensing: Array) -> float:
+        return tau_of_rows((weights[:, None] * rows) @ sensing.T)
+
+    return EvenMoments(covariance, squared, tau, quartic)
 
 
 def weights_of_rows(rows: Array, weighting: str | None) -> Array:

@@ -35,6 +35,7 @@ class Laplace(ScaledLaw):
     """
 
     kurtosis = 6.0
+    scale_mixture = True
 
     @property
     def variance(self) -> float:

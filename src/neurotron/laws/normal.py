@@ -11,7 +11,6 @@ import numpy as np
 from neurotron._formula import cos_turn, log, sin_turn
 from neurotron._types import Array
 from neurotron.laws.base import ScaledLaw
-from neurotron.laws.even_moments import EvenMoments, of_product
 
 __all__ = ["Normal"]
 
@@ -37,6 +36,7 @@ class Normal(ScaledLaw):
     """
 
     kurtosis = 3.0
+    scale_mixture = True
 
     @property
     def variance(self) -> float:
@@ -53,10 +53,6 @@ class Normal(ScaledLaw):
         """Return e^{−x²/2 scale²} / (√(2π) scale)."""
         with np.errstate(under="ignore"):
             return np.exp(-0.5 * (x / self.scale) ** 2) / (math.sqrt(2.0 * math.pi) * self.scale)
-
-    def even_moments(self, n_inputs: int, weighting: str | None = None) -> EvenMoments:
-        """Return the moments that the sharp certificate needs, with E|aᵀx| = √(2/π) √(aᵀΣa)."""
-        return of_product(self, n_inputs, weighting, normal=True)
 
     def _norm_moment(self, order: int, n: int) -> float:
         """Return m_i in closed form."""

@@ -16,6 +16,9 @@ from neurotron.laws.moments import unit_interval
 
 __all__ = ["ScipyLaw"]
 
+MIXTURES = {"norm_gen", "laplace_gen", "logistic_gen", "t_gen", "cauchy_gen", "hypsecant_gen"}
+"""Distributions of SciPy whose density has derivatives of alternating signs in terms of x²."""
+
 
 @dataclass(frozen=True, eq=False)
 class ScipyLaw(ProductLaw):
@@ -89,6 +92,17 @@ class ScipyLaw(ProductLaw):
         p = np.concatenate([np.geomspace(1e-9, 0.1, 40), np.linspace(0.1, 0.5, 41)])
         low, high = self.distribution.ppf(p), self.distribution.isf(p)
         return bool(np.allclose(low, -high, rtol=1e-8, atol=1e-8 * self.unit))
+
+    @cached_property
+    def scale_mixture(self) -> bool:
+        """Whether it is known to be a scale mixture of normals: logistic, t, Laplace and others."""
+        frozen = self.distribution
+        kind = type(getattr(frozen, "dist", None))
+        if not kind.__module__.startswith("scipy.stats."):
+            return False
+        if kind.__name__ == "gennorm_gen":
+            return float((*frozen.args, frozen.kwds.get("beta"))[0]) <= 2.0
+        return kind.__name__ in MIXTURES
 
     @cached_property
     def unit(self) -> float:

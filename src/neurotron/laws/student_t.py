@@ -53,6 +53,8 @@ class StudentT(ScaledLaw):
 
     dof: float
 
+    scale_mixture = True
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "dof", _check.number("dof", self.dof, "(0, 1e100]"))
         super().__post_init__()

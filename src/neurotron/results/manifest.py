@@ -19,7 +19,7 @@ __all__ = [
     "study_hash", "without_words",
 ]  # fmt: skip
 
-FORMAT = 3
+FORMAT = 4
 TRAINING = "neurotron.studies.unit:train"
 """The function whose units are training runs: `Results` reads them."""
 FITTING = "neurotron.studies.fit:fit"

@@ -24,6 +24,7 @@ SCHEMA: dict[str, Any] = {
     "status": pl.String,
     "stopped_at": pl.Int64,
     "radius": pl.Float64,
+    "root_mean_square": pl.Float64,
     "theorem1_radius": pl.Float64,
     "weights": NUMBERS,
     "true_weights": NUMBERS,
@@ -71,7 +72,7 @@ def _require_whole(row: Row) -> None:
 
 def _require_possible(row: Row) -> None:
     """Raise `Damaged` if a run cannot have these values; a diverged run has infinite errors."""
-    for name in ("radius", "theorem1_radius", "errors", "losses"):
+    for name in ("radius", "root_mean_square", "theorem1_radius", "errors", "losses"):
         if row[name] is not None and not (np.asarray(row[name]) >= 0.0).all():
             raise Damaged(f"its `{name}` has a number that is negative or NaN")
     for name in ("true_weights", OPTIONAL):

@@ -13,7 +13,13 @@ from neurotron._types import Array, Mask
 from neurotron.networks import FilterNetwork
 from neurotron.solvers.finish import finish
 from neurotron.solvers.fit import Fit, proof_of
-from neurotron.solvers.linearized import Linearized, block_length, blocks_of, calmness, coordinates_for
+from neurotron.solvers.linearized import (
+    Linearized,
+    block_length,
+    blocks_of,
+    calmness,
+    coordinates_for,
+)
 from neurotron.solvers.mixture import HiddenAttack, hidden_attack
 from neurotron.solvers.robust import median
 from neurotron.solvers.search import Found, loss, search

@@ -43,15 +43,14 @@ def train(
         )  # fmt: skip
         if "interrupted" in run.status:
             raise KeyboardInterrupt
-        radii = [_radii(study, spec.batch_size, problem, arm) for arm in arms]
+        guaranteed = [_guaranteed(study, spec.batch_size, problem, arm) for arm in arms]
     assert problem.true_weights is not None
     return [
         {
             "arm": arm.name,
             "status": run.status[i],
             "stopped_at": run.stopped_at[i],
-            "radius": radii[i]["sharp"],
-            "theorem1_radius": radii[i]["theorem1"],
+            **guaranteed[i],
             "weights": run.weights[i],
             "true_weights": problem.true_weights,
             "attack_vector": None if arm.attack is None else arm.attack.probe_vector,
@@ -63,19 +62,30 @@ def train(
     ]
 
 
-def _radii(study: Study, batch_size: int, problem: Problem, arm: Arm) -> dict[str, float | None]:
-    """Return the radius that each theorem guarantees after the last step, or None."""
+def _guaranteed(
+    study: Study, batch_size: int, problem: Problem, arm: Arm
+) -> dict[str, float | None]:
+    """Return what each theorem guarantees after the last step, None where it does not apply."""
     from neurotron.guarantees import certify
 
-    found: dict[str, float | None] = {"sharp": None, "theorem1": None}
-    if problem.law.corrupted:
+    found: dict[str, float | None] = dict.fromkeys(
+        ("radius", "root_mean_square", "theorem1_radius")
+    )
+    trainer = arm.trainer
+    if problem.law.corrupted or type(trainer) is not NeuroTron or trainer.averaging:
         return found
-    covered = type(arm.trainer) is NeuroTron and not arm.trainer.averaging
-    for method in found if covered else ():
-        if method == "sharp" or arm.trainer.step_size != "scheduled":  # Theorem 1 has one step size
-            certificate = certify(
-                problem, arm, batch_size=batch_size, steps=study.steps, failure=study.failure,
-                method=method,
-            )  # fmt: skip
-            found[method] = certificate.radius if certificate.holds else None
+    for method in ("sharp", "theorem1"):
+        if method == "theorem1" and trainer.step_size == "scheduled":  # it has one step size
+            continue
+        certificate = certify(
+            problem, arm, batch_size=batch_size, steps=study.steps, failure=study.failure,
+            method=method,
+        )  # fmt: skip
+        if not certificate.holds:
+            continue
+        if method == "sharp":
+            found["radius"] = certificate.radius
+            found["root_mean_square"] = certificate.root_mean_square
+        else:
+            found["theorem1_radius"] = certificate.radius
     return found

@@ -16,15 +16,13 @@ from neurotron.attacks.query import QueryBuilder, visible
 from neurotron.data import Rows, Simulated
 from neurotron.laws import Empirical, Law
 from neurotron.laws.even_moments import weights_of_rows
+from neurotron.laws.projections import SLACK, tau_of_rows
 from neurotron.problem import Problem
 
 if TYPE_CHECKING:
     from neurotron.theory.sharp import SharpConstants
 
-__all__ = ["SLACK", "AttackMoments", "attack_moments", "attacked_rows", "largest_root"]
-
-SLACK = 1e-11
-"""Relative margin by which constants are rounded to the safe side."""
+__all__ = ["AttackMoments", "attack_moments", "attacked_rows"]
 
 SEEN_IN_X = {"label", "probe", "probe_output", "norm", "parameter"}
 
@@ -38,7 +36,7 @@ class AttackMoments:
 
     bound: float
     tau: float
-    """sup E[βω|uᵀMx|] over unit vectors u."""
+    """An upper bound on sup E[βω|uᵀMx|] over unit vectors u."""
     s2: float
     """√E[βω²‖Mx‖²]."""
     coin: float
@@ -57,8 +55,9 @@ def attack_moments(
 ) -> AttackMoments:
     """Return the moments of an attack on a trainer with matrix M and weight ω.
 
-    A probability β(x) that varies is replaced by its largest value, unless the inputs are rows of
-    data. For rows, τ is bounded by the Cauchy–Schwarz inequality in two ways.
+    The bounds on τ of laws other than rows of data are for a constant probability. There, a
+    probability β(x) that varies is replaced by its largest value, which is safe. For rows, all
+    constants are those of β(x).
     """
     budget = budget_of(attack)
     theta, beta = budget.bound, budget.probability
@@ -79,13 +78,7 @@ def attack_moments(
     sensed = x @ sensing.T
     lengths = weights * np.linalg.norm(sensed, axis=1)
 
-    def second(factor: Array) -> Array:
-        return (sensed.T * factor) @ sensed / len(x)
-
-    tau = min(
-        largest_root(second((chance * weights) ** 2)),
-        math.sqrt(float(chance.mean())) * largest_root(second(chance * weights**2)),
-    )
+    tau = tau_of_rows((chance * weights)[:, None] * sensed, chance)
     s2 = math.sqrt(float((chance * lengths**2).mean()) * (1.0 + SLACK))
     coin = math.sqrt(float(((chance * lengths) ** 2).mean()) * (1.0 + SLACK))
     s1 = float((chance * lengths).mean()) * (1.0 + SLACK)
@@ -136,10 +129,3 @@ def _labels(problem: Problem, x: Array) -> Array | None:
     if type(data) is Simulated and data.true_weights is not None and data.noise == 0.0:
         return problem.network(data.true_weights, x)
     return None
-
-
-def largest_root(matrix: Array) -> float:
-    """Return √λ_max of a positive semidefinite matrix, rounded up; inf if it overflowed."""
-    if not np.isfinite(matrix).all():
-        return math.inf
-    return math.sqrt(max(float(np.linalg.eigvalsh(matrix)[-1]), 0.0) * (1.0 + SLACK))

@@ -23,7 +23,14 @@ _bound_after, _best_step = inline(bound_after), inline(best_step)
 
 @entry
 def fill(
-    eta: float, p: float, q: float, d2: float, d1: float, d0: float, low: float, high: float,
+    eta: float,
+    p: float,
+    q: float,
+    d2: float,
+    d1: float,
+    d0: float,
+    low: float,
+    high: float,
     deltas: Array,
 ) -> None:
     """Fill an array with bounds, starting from its first number."""

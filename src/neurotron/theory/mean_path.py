@@ -16,25 +16,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from neurotron._types import Array, Index
+from neurotron._types import Array
 from neurotron.theory.one_step import largest_factor
 
 __all__ = ["Deviation", "MeanPath"]
 
 
 class Deviation(NamedTuple):
-    """B and V at some steps: ‖b‖ ≤ `path` surely, and E‖Z‖² ≤ `spread`."""
+    """B and V after some numbers of steps: ‖b‖ ≤ `path` surely, and E‖Z‖² ≤ `spread`."""
 
-    path: Array
-    spread: Array
+    path: Any
+    spread: Any
 
-    def radius(self, failure: float, added: Array | float = 0.0) -> Array:
-        """Return B + (√V + what rounding errors add)/√δ."""
-        return self.path + (np.sqrt(self.spread) + added) / math.sqrt(failure)
+    def radius(self, failure: float, rounding: Any = 0.0) -> Any:
+        """Return B + (√V + the root mean square of rounding errors)/√δ."""
+        return self.path + (np.sqrt(self.spread) + rounding) / math.sqrt(failure)
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ class MeanPath:
     >>> path = MeanPath(low=0.5, high=0.5, push=0.1, square=0.0, linear=0.0, constant=0.04)
     >>> round(path.limit, 12)
     0.2
-    >>> course = path.follow(1.0, 0.0, np.ones(1001), np.full(1000, 0.01))
-    >>> course.radius(failure=0.05)[-1].round(3), course.path[-1].round(3)
-    (np.float64(0.295), np.float64(0.205))
+    >>> end = path.follow(Deviation(1.0, 0.0), np.ones(1001), np.full(1000, 0.01))
+    >>> round(end.path[-1], 3), round(end.radius(failure=0.05)[-1], 3)
+    (np.float64(0.205), np.float64(0.295))
     """
 
     low: float
@@ -73,11 +73,25 @@ class MeanPath:
         """The bound on the mean path that no number of steps can improve."""
         return self.push / self.low if self.low > 0.0 else math.inf
 
-    def follow(self, path: float, spread: float, deltas: Array, etas: Array) -> Deviation:
+    def factor(self, eta: Any) -> Any:
+        """Return f(η) = max |1 − ηλ| over the eigenvalues λ of the pull."""
+        return largest_factor(eta, self.low, self.high)
+
+    def gap(self, eta: float) -> float:
+        """Return 1 − f(η) without cancellation; it is not positive if B and V may grow."""
+        return min(eta * self.low, 2.0 - eta * self.high, eta * self.high, 2.0 - eta * self.low)
+
+    def added(self, eta: Any, delta: Any) -> Any:
+        """Return η²(v₂Δ + v₁√Δ + v₀), what a step adds to V."""
+        return eta**2 * (self.square * delta + self.linear * np.sqrt(delta) + self.constant)
+
+    def follow(self, start: Deviation, deltas: Array, etas: Array) -> Deviation:
         """Return B and V after 0, 1, … steps of sizes `etas`, where Δ is at most `deltas`."""
-        factors = np.broadcast_to(largest_factor(etas, self.low, self.high), etas.shape)
+        path, spread = float(start.path), float(start.spread)
         paths, spreads = [path], [spread]
-        pushes, added = etas * self.push, etas**2 * self._size(deltas[: len(etas)])
+        with np.errstate(over="ignore", invalid="ignore"):
+            factors, pushes = self.factor(etas), etas * self.push
+            added = self.added(etas, deltas[: len(etas)])
         for factor, push, more in zip(
             factors.tolist(), pushes.tolist(), added.tolist(), strict=True
         ):
@@ -86,31 +100,3 @@ class MeanPath:
             paths.append(path)
             spreads.append(spread)
         return Deviation(np.array(paths), np.array(spreads))
-
-    def later(self, path: float, spread: float, delta: float, eta: float, steps: Index) -> Deviation:
-        """Return B and V after further steps of one size, where Δ stays below `delta`."""
-        factor = float(largest_factor(eta, self.low, self.high))
-        if factor >= 1.0:
-            return Deviation(np.full(len(steps), math.inf), np.full(len(steps), math.inf))
-        kept = factor ** np.asarray(steps, float)
-        path_end = eta * self.push / (1.0 - factor)
-        spread_end = eta**2 * float(self._size(delta)) / (1.0 - factor * factor)
-        return Deviation(
-            path_end + kept * (path - path_end), spread_end + kept**2 * (spread - spread_end)
-        )
-
-    def smaller_steps(self, path: float, spread: float, delta: float, eta: float) -> Deviation:
-        """Return bounds on B and V for ever, if Δ stays below `delta` and no step is above `eta`.
-
-        B moves towards its limit, and V towards a value that is smaller for smaller steps.
-        """
-        factor = float(largest_factor(eta, self.low, self.high))
-        if factor >= 1.0 or eta * (self.low + self.high) > 2.0:
-            return Deviation(np.full(1, math.inf), np.full(1, math.inf))
-        end = eta**2 * float(self._size(delta)) / (1.0 - factor * factor)
-        return Deviation(np.array([max(path, self.limit)]), np.array([max(spread, end)]))
-
-    def _size(self, delta: Array | float) -> Array:
-        return np.asarray(
-            self.square * delta + self.linear * np.sqrt(delta) + self.constant, dtype=float
-        )

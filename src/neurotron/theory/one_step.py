@@ -27,9 +27,7 @@ def bound_after(
     return np.maximum(delta - eta * (p * delta - pushed) + eta * eta * spread, 0.0)
 
 
-def best_step(
-    delta: Any, p: Any, q: Any, d2: Any, d1: Any, d0: Any, low: Any, high: Any
-) -> Any:
+def best_step(delta: Any, p: Any, q: Any, d2: Any, d1: Any, d0: Any, low: Any, high: Any) -> Any:
     """Return the η that makes F(Δ) smallest, elementwise: 0 where no step helps.
 
     Beyond 2/(low + high) the attacker gains from overshooting, so no larger step is taken.

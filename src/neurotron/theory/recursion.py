@@ -129,10 +129,14 @@ class Recursion:
         """
         wanted: Index = np.asarray(steps, dtype=np.int64)
         exact = min(int(wanted[-1]), EXACT_STEPS) if wanted.size else 0
-        deltas = self.iterate(start, exact, step_size)
-        bounds = deltas[np.minimum(wanted, exact)]
-        later = wanted > exact
-        bounds[later] = self._much_later(float(deltas[-1]), wanted[later] - exact, step_size)
+        return self.continued(self.iterate(start, exact, step_size), wanted, step_size)
+
+    def continued(self, deltas: Array, steps: Index, step_size: float | None) -> Array:
+        """Return bounds on Δ after `steps` steps, given those after the first ones."""
+        exact = len(deltas) - 1
+        bounds = deltas[np.minimum(steps, exact)]
+        later = steps > exact
+        bounds[later] = self._much_later(float(deltas[-1]), steps[later] - exact, step_size)
         return bounds
 
     def iterate(self, start: float, steps: int, step_size: float | None) -> Array:
@@ -188,34 +192,48 @@ class Recursion:
         """Return ∫ dΔ/h from `target` to `start`, None if the floor is in between."""
         high, low = math.sqrt(start), math.sqrt(max(target, 0.0))
         if step_size is None:
-            return None if low <= self.limit else self._scheduled_time(high, low)
-        floor = self.floor(step_size)
-        if not low > floor:
-            return None
+            if low <= self.limit:
+                return None
+            above = np.geomspace(high - self.limit, low - self.limit, 4001)
+            return float(self.scheduled_times(above)[0][-1])
+        return self._constant_time(high, low, step_size) if low > self.floor(step_size) else None
+
+    def constant_times(self, start: float, roots: Array, step_size: float) -> Array:
+        """Return ∫ dΔ/h from each root² to `start`, where all roots are above the floor."""
+        with np.errstate(divide="ignore"):  # a root that is the floor up to rounding: never
+            return np.asarray(self._constant_time(math.sqrt(start), roots, step_size, np.log1p))
+
+    def _constant_time(
+        self, high: float, low: Any, step_size: float, log1p: Any = math.log1p
+    ) -> Any:
         square, _, constant = self._decrease(step_size)
+        floor = self.floor(step_size)
         if square * floor <= 0.0:  # no floor: the logarithm of a geometric sequence
-            return 2.0 * math.log(high / low) / square
+            return 2.0 * log1p((high - low) / low) / square
         other = -constant / (square * floor)  # the product of the two roots is −c/C
-        above = floor * math.log1p((high - low) / (low - floor))
-        below = -other * math.log1p((high - low) / (low - other))
+        above = floor * log1p((high - low) / (low - floor))
+        below = -other * log1p((high - low) / (low - other))
         return 2.0 * (above + below) / (square * (floor - other))
 
-    def _scheduled_time(self, high: float, low: float) -> float:
-        """Return ∫ 2s/h(s²) ds, h(Δ) = Δ − F(Δ): a Riemann sum from above in log(s − q/p).
+    def scheduled_times(self, above: Array) -> tuple[Array, Array]:
+        """Return bounds on ∫ 2s/h(s²) ds from each s = q/p + `above` to the first one.
 
-        The integrand falls in s, so its value at the left end of a cell bounds the cell.
+        `above` falls. The integrand falls in s, so its values at the lower ends of the cells give
+        an upper bound, and those at the upper ends give a lower bound.
         """
         p, q, d2, d1, d0, least, most = self.numbers
-        edges = np.geomspace(low - self.limit, high - self.limit, 4001)
-        above = edges[:-1]
         s = self.limit + above
         with np.errstate(all="ignore"):  # a time that overflows is infinite
             gain = p * s * above  # p s² − q s, without cancellation
             spread = d2 * s * s + (d1 - q * least) * s + d0
             step = np.minimum(gain / (2.0 * spread), 2.0 / max(least + most, TINY))
             values = 2.0 * s / (step * (gain - step * spread))
-            time = float((values * np.diff(edges)).sum())
-        return time if time >= 0.0 else math.inf
+            cells = (part * -np.diff(above) for part in (values[1:], values[:-1]))
+            upper, lower = (
+                np.cumsum(np.concatenate([[0.0], np.where(cell >= 0.0, cell, math.inf)]))
+                for cell in cells
+            )
+        return upper, lower
 
     def _much_later(self, start: float, steps: Index, step_size: float | None) -> Array:
         """Return bounds x on Δ such that ∫ dΔ/h from x to `start` is at most the steps made."""

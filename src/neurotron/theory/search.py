@@ -40,13 +40,15 @@ def least(f: Callable[[float], float], low: float, high: float) -> tuple[float, 
     return best
 
 
-def halve(fine: Callable[[float], bool], good: float, bad: float) -> float:
+def halve(
+    fine: Callable[[float], bool], good: float, bad: float, halvings: int = HALVINGS
+) -> float:
     """Return a point close to the boundary between `good` and `bad` where `fine` still holds.
 
     >>> halve(lambda x: x <= 0.3, 0.0, 1.0) <= 0.3
     True
     """
-    for _ in range(HALVINGS):
+    for _ in range(halvings):
         middle = (good + bad) / 2.0
         good, bad = (middle, bad) if fine(middle) else (good, middle)
     return good

@@ -26,9 +26,10 @@ from neurotron import _check
 from neurotron._types import Array
 from neurotron.attacks import Attack
 from neurotron.attacks.budget import Budget, budget_of
+from neurotron.laws.projections import SLACK, largest_root
 from neurotron.networks import FilterNetwork
 from neurotron.problem import Problem
-from neurotron.theory.attack_moments import SLACK, AttackMoments, attack_moments, largest_root
+from neurotron.theory.attack_moments import AttackMoments, attack_moments
 from neurotron.theory.constants import sensing_of
 from neurotron.theory.mean_path import MeanPath
 from neurotron.theory.recursion import Recursion
@@ -170,7 +171,7 @@ def sharp_constants(
         lambda1=lambda1,
         L1=l1,
         L2=l2,
-        tau=math.inf if moments.absolute is None else largest_root(m @ moments.absolute @ m.T),
+        tau=math.inf if moments.tau is None else moments.tau(m),
         s0=math.inf
         if moments.squared is None
         else math.sqrt(float(np.trace(m @ moments.squared @ m.T)) * (1.0 + SLACK)),

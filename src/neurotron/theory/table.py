@@ -28,8 +28,8 @@ import numpy as np
 from neurotron._types import Array
 from neurotron.data import Rows
 from neurotron.laws.even_moments import weights_of_rows
+from neurotron.laws.projections import SLACK, largest_root
 from neurotron.problem import Problem
-from neurotron.theory.attack_moments import SLACK, largest_root
 from neurotron.theory.rounding import UNIT, label_rounding
 from neurotron.theory.whitening import WhitenedTable
 

@@ -6,69 +6,81 @@ import dataclasses
 import math
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from neurotron.attacks import Attack
 from neurotron.attacks.budget import NO_ATTACK, Budget
 from neurotron.guarantees.paper_certificate import rounding_of, theorem_and_hypotheses
+from neurotron.guarantees.plan.ways import ByMarkov, ByMeanPath, Choice, least_target
 from neurotron.guarantees.request import Request
 from neurotron.guarantees.sharp_certificate import hypotheses
-from neurotron.theory.attack_moments import attack_moments
+from neurotron.guarantees.training_certificate import ROUNDING
+from neurotron.theory.attack_moments import AttackMoments, attack_moments
+from neurotron.theory.mean_path import MeanPath
 from neurotron.theory.recursion import Recursion
 from neurotron.theory.rounding import Rounding
-from neurotron.theory.search import EVALUATIONS, least
+from neurotron.theory.search import EVALUATIONS
 from neurotron.theory.sharp import sharp_constants
 from neurotron.theory.theorem1 import Theorem1
 from neurotron.trainers import NeuroTron
 from neurotron.trainers.neuro_tron import ScheduledTron
 
-__all__ = ["Choice", "Model", "PaperModel", "SharpModel"]
+__all__ = ["Model", "PaperModel", "SharpModel"]
 
-
-FEW_STEPS = 2000
-
-
-class Choice(NamedTuple):
-    """The best step size (None for a schedule), and a number of steps that is sufficient."""
-
-    step_size: float | None
-    steps: int
+MARGIN = 4.0 * ROUNDING
+"""Part of an accuracy that is kept in reserve, so that the certificate's radius is not above it."""
 
 
 class Model(ABC):
     """A guarantee as a function of the attacker's budget."""
 
-    MOST_EVALUATIONS: ClassVar[int] = EVALUATIONS + 2
-    """Of the guarantee, in one call of `reach`."""
+    MOST_EVALUATIONS: ClassVar[int] = 24 * EVALUATIONS
+    """Of the guarantee, in one call of `reach` or `best`."""
 
     only_progress: ClassVar[bool] = False
     """Whether it only allows targets below the start."""
 
+    request: Request
     obstacles: list[str]
     """Assumptions that do not hold for any budget, each with what to change."""
     evaluations = 0
 
     @abstractmethod
     def limit(self, budget: Budget) -> float:
-        """Return the best possible bound on the root mean squared error, in exact numbers."""
+        """Return the best possible radius, in exact numbers; inf if nothing is guaranteed."""
 
     @abstractmethod
     def resolution(self, budget: Budget) -> float:
-        """Return the same bound for computed numbers, with what rounding errors add."""
+        """Return the same radius for computed numbers, with what rounding errors add."""
 
     @abstractmethod
-    def reach(self, budget: Budget, start: float, target: float) -> Choice | None:
-        """Return the step size that leads from Δ_1 = `start` to `target` fastest; None if none."""
+    def reach(self, budget: Budget, accuracy: float, steps: int | None) -> Choice | None:
+        """Return the step size whose radius is at most `accuracy` after `steps` steps.
 
-    def refined(self, budget: Budget, start: float, target: float, choice: Choice) -> Choice:
+        If `steps` is None, it is the step size that needs the fewest. Return None if there is none.
+        """
+
+    @abstractmethod
+    def best(self, budget: Budget, steps: int) -> tuple[Choice, float] | None:
+        """Return the step size with the smallest radius after `steps` steps, and that radius."""
+
+    def refined(self, budget: Budget, accuracy: float, choice: Choice) -> Choice:
         """Return the choice with the fewest steps that are known to suffice."""
         return choice
 
     @abstractmethod
     def trainer(self, budget: Budget, step_size: float | None) -> NeuroTron:
         """Return the trainer with the chosen step size."""
+
+    def target(self, accuracy: float) -> float:
+        """Return the Δ = ε²δ for which Markov's inequality gives the accuracy, with a margin."""
+        return accuracy**2 * self.request.failure * (1.0 - MARGIN)
+
+    def radius(self, root: Any) -> Any:
+        """Return the radius that Markov's inequality gives for a root mean square."""
+        return root / math.sqrt(self.request.failure)
 
 
 class SharpModel(Model):
@@ -84,20 +96,28 @@ class SharpModel(Model):
         self.obstacles = [a.explanation for a in found if a.blocking and not a.holds]
 
     def recursion(self, budget: Budget) -> Recursion:
-        """Return F against a budget; the probability β(x) of a given attack is used if known."""
-        attack = self.request.attack
-        against = attack if isinstance(attack, Attack) else budget
-        moments = attack_moments(
-            self.constants, self.request.problem, np.asarray(self.resolved.sensing),
-            self.resolved.weighting, against,
-        )  # fmt: skip
+        """Return F against a budget."""
         return self.constants.recursion(
-            moments, self.request.problem.noise, self.request.batch_size
+            self._moments(budget), self.request.problem.noise, self.request.batch_size
+        )
+
+    def _moments(self, budget: Budget) -> AttackMoments:
+        """Return the attacker's constants; the probability β(x) of a given attack is used."""
+        attack = self.request.attack
+        return attack_moments(
+            self.constants, self.request.problem, np.asarray(self.resolved.sensing),
+            self.resolved.weighting, attack if isinstance(attack, Attack) else budget,
+        )  # fmt: skip
+
+    def path(self, budget: Budget) -> MeanPath:
+        """Return the bounds on the mean path against a budget."""
+        return self.constants.mean_path(
+            self._moments(budget), self.request.problem.noise, self.request.batch_size
         )
 
     def limit(self, budget: Budget) -> float:
-        """Return 2θτ/((1+α)λ1)."""
-        return self.recursion(budget).limit
+        """Return 2θτ/((1+α)λ1): the sure bound on the mean path, to which the radius tends."""
+        return min(self.path(budget).limit, self.radius(self.recursion(budget).limit))
 
     @cached_property
     def rounding(self) -> Rounding:
@@ -107,87 +127,43 @@ class SharpModel(Model):
 
     def resolution(self, budget: Budget) -> float:
         """Return the limit, and what rounding errors add with the best step size."""
-        return self.limit(budget) + self.rounding.least
+        return self.limit(budget) + self.radius(self.rounding.least)
 
-    def reach(self, budget: Budget, start: float, target: float) -> Choice | None:
-        """Search for η below the one whose floor is the target, 2 × the best step there."""
-        recursion = self.recursion(budget)
-        best = recursion.step_for(target)  # 0 if the target is not above the limit
-        if best <= 0.0:
-            return None
-        stay = None if self.scheduled else min(best, recursion.fastest)
-        aim = self._aim(recursion, target, stay)
-        if aim is not None and start <= aim and _floor(recursion, stay) <= math.sqrt(aim):
-            return Choice(stay, 0)
-        if self.scheduled:
-            self.evaluations += 1
-            whole = None if aim is None else recursion.time(start, aim, None)
-            if aim is None or whole is None or whole == math.inf:
-                return None
-            return _counted(recursion, start, aim, None, whole)
+    def reach(self, budget: Budget, accuracy: float, steps: int | None) -> Choice | None:
+        """Return the better choice of two: by Markov's inequality, or from the mean path."""
+        by_path = self._paths(budget).reach(accuracy * (1.0 - MARGIN), steps)
+        if by_path is not None and steps is not None:
+            return by_path
+        by_markov = self._means(budget).reach(self.target(accuracy))
+        if by_markov is None or (steps is not None and by_markov.steps > steps):
+            return by_path
+        return by_markov if by_path is None else min(by_path, by_markov, key=lambda c: c.steps)
 
-        def time(step_size: float) -> float:
-            aim = self._aim(recursion, target, step_size)
-            if aim is None or start <= aim:  # staying there was tried above
-                return math.inf
-            found = recursion.time(start, aim, step_size)
-            return math.inf if found is None else found
+    def best(self, budget: Budget, steps: int) -> tuple[Choice, float] | None:
+        """Return the better choice of two: by Markov's inequality, or from the mean path."""
+        found = [self._paths(budget).best(steps)]
+        target = self._means(budget).best(steps)
+        if target is not None:
+            found.append((target[0], self.radius(math.sqrt(target[1]))))
+        return min((one for one in found if one is not None), key=lambda one: one[1], default=None)
 
-        def counted(logarithm: float) -> float:
-            self.evaluations += 1
-            return time(2.0 * best * math.exp(logarithm))
+    def refined(self, budget: Budget, accuracy: float, choice: Choice) -> Choice:
+        """Return the choice with its steps counted one by one where that is possible."""
+        counted = self._paths(budget).counted(accuracy * (1.0 - MARGIN), choice)
+        steps = self._means(budget).counted(self.target(accuracy), choice)
+        return min(choice, counted, steps, key=lambda c: c.steps)
 
-        where, whole = least(counted, -12.0, 0.0)
-        if whole == math.inf:
-            return None
-        step_size = 2.0 * best * math.exp(where)
-        legible = float(f"{step_size:.6g}")  # as it is printed, if that is as good
-        again = time(legible)
-        if again <= whole * (1.0 + 1e-6):
-            step_size, whole = legible, again
-        aim = self._aim(recursion, target, step_size)
-        assert aim is not None
-        return _counted(recursion, start, aim, step_size, whole)
+    def _paths(self, budget: Budget) -> ByMeanPath:
+        return ByMeanPath(self, self.recursion(budget), self.path(budget))
 
-    def refined(self, budget: Budget, start: float, target: float, choice: Choice) -> Choice:
-        """Return the choice with its steps counted exactly where that is possible."""
-        recursion = self.recursion(budget)
-        aim = self._aim(recursion, target, choice.step_size)
-        assert aim is not None
-        steps = recursion.steps_to(start, aim, choice.step_size)
-        return choice if steps is None else choice._replace(steps=steps)
-
-    def _aim(self, recursion: Recursion, target: float, step_size: float | None) -> float | None:
-        """Return what exact numbers must reach to leave room for rounding; None if nothing does."""
-
-        def floor(delta: float) -> float:
-            if step_size is not None:
-                return self.rounding.floor(step_size)
-            smallest, largest = recursion.step_for(delta), recursion.longest_step
-            return float(self.rounding.kept(math.inf, smallest, largest))
-
-        return self.rounding.room(target, floor)
+    def _means(self, budget: Budget) -> ByMarkov:
+        return ByMarkov(self, self.recursion(budget))
 
     def trainer(self, budget: Budget, step_size: float | None) -> NeuroTron:
         """Return Neuro-Tron, with its schedule spelled out if it has one."""
         if step_size is None:
             return ScheduledTron.of(self.resolved, self.recursion(budget), self.request.start)
         return dataclasses.replace(self.asked, step_size=step_size)
-
-
-def _floor(recursion: Recursion, step_size: float | None) -> float:
-    return recursion.limit if step_size is None else recursion.floor(step_size)
-
-
-def _counted(
-    recursion: Recursion, start: float, target: float, step_size: float | None, time: float
-) -> Choice:
-    """Return the choice with its steps: counted where they are few, and the bound on them loose."""
-    most = 1 + math.floor(time)
-    if most > FEW_STEPS:
-        return Choice(step_size, most)
-    steps = recursion.steps_to(start, target, step_size)
-    return Choice(step_size, most if steps is None else steps)
 
 
 class PaperModel(Model):
@@ -208,9 +184,11 @@ class PaperModel(Model):
         return Theorem1.of(self.request.problem, self.sensing, budget, self.request.batch_size)
 
     def limit(self, budget: Budget) -> float:
-        """Return θ/√c_trade."""
+        """Return θ/√(δ c_trade)."""
         theorem = self.theorem(budget)
-        return math.sqrt(theorem.c3 / theorem.margin) if theorem.margin > 0.0 else math.inf
+        if theorem.margin <= 0.0:
+            return math.inf
+        return self.radius(math.sqrt(theorem.c3 / theorem.margin))
 
     def resolution(self, budget: Budget) -> float:
         """Return the limit, and what rounding errors add with γ = 2, best without an attack."""
@@ -218,12 +196,25 @@ class PaperModel(Model):
         if theorem.margin <= 0.0:
             return math.inf
         rounded = rounding_of(theorem, self.request).floor(theorem.step_size(2.0))
-        return self.limit(budget) + rounded
+        return self.limit(budget) + self.radius(rounded)
 
-    def reach(self, budget: Budget, start: float, target: float) -> Choice | None:
+    def reach(self, budget: Budget, accuracy: float, steps: int | None) -> Choice | None:
         """Return the step size of the best γ."""
+        choice = self._reach(budget, self.target(accuracy))
+        late = choice is not None and steps is not None and choice.steps > steps
+        return None if late else choice
+
+    def best(self, budget: Budget, steps: int) -> tuple[Choice, float] | None:
+        """Return the smallest ε²δ within the steps, by halving."""
+        found = least_target(
+            lambda target: self._reach(budget, target), self.limit(budget)
+            * math.sqrt(self.request.failure), self.request.start, steps,
+        )  # fmt: skip
+        return None if found is None else (found[0], self.radius(math.sqrt(found[1])))
+
+    def _reach(self, budget: Budget, target: float) -> Choice | None:
         self.evaluations += 1
-        theorem = self.theorem(budget)
+        theorem, start = self.theorem(budget), self.request.start
         if not target < start or theorem.margin <= 0.0:
             return None
         rounding = rounding_of(theorem, self.request)

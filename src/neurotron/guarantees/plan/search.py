@@ -9,9 +9,9 @@ from typing import NamedTuple
 from neurotron import _check
 from neurotron._digits import up
 from neurotron.attacks.budget import Budget
-from neurotron.guarantees.plan.models import Choice, Model
+from neurotron.guarantees.plan.models import Model
+from neurotron.guarantees.plan.ways import Choice
 from neurotron.guarantees.request import Request
-from neurotron.guarantees.training_certificate import ROUNDING
 from neurotron.simulation import MOST_STEPS
 from neurotron.theory.search import HALVINGS, halve
 
@@ -23,8 +23,8 @@ MOST_EVALUATIONS = (HALVINGS + 4) * Model.MOST_EVALUATIONS
 ABOVE = 1.01
 """An accuracy that is larger than the best one by this factor is suggested instead of it."""
 
-MARGIN = 4.0 * ROUNDING
-"""Part of ε²δ that is kept in reserve, so that the certificate's radius is not above ε."""
+LEGIBLE = 30
+"""Halvings for a number of which six digits are printed."""
 
 
 class NotAchievable(_check.InputError):
@@ -58,67 +58,57 @@ class Search:
         self, model: Model, budget: Budget, request: Request, accuracy: float | None
     ) -> None:
         self.model, self.budget, self.start = model, budget, request.start
-        self.failure, self.most = request.failure, request.steps or MOST_STEPS
+        self.given, self.most = request.steps, request.steps or MOST_STEPS
         self.shift = request.shift
-        self.target = 0.0
+        self.wanted = 0.0 if accuracy is None else accuracy - self.shift
         if accuracy is not None:
-            if accuracy <= self.shift:
+            if self.wanted <= 0.0:
                 raise NotAchievable(
-                    f"not achievable, because {budget!r} may have moved the least-squares fit by "
-                    f"{up(self.shift)}. Ask for a larger accuracy."
+                    "not achievable, because the fit of the unchanged labels of the table is only "
+                    f"known to within {up(self.shift)}. Ask for an accuracy above that."
                 )
-            self.target = (accuracy - self.shift) ** 2 * request.failure * (1.0 - MARGIN)
-            if model.only_progress and self.target >= self.start:
+            if model.only_progress and model.target(accuracy) >= self.start:
                 raise NotAchievable(
                     "not achievable, because Theorem 1 needs an accuracy that is better than the "
                     f"start: ε²δ < ‖w₁ − w*‖². Ask for an accuracy below "
-                    f"{self._radius(self.start):.4g}."
+                    f"{model.radius(math.sqrt(self.start)):.4g}."
                 )
             self._require_resolved(Budget(0.0, 0.0))
 
     def steps(self) -> Found:
         """Find the step size that needs the fewest steps."""
         limit = self.model.limit(self.budget)
-        if self.target <= limit**2:  # even for a start within it: training would be free to leave
+        if self.wanted <= limit:  # even for a start within it: training would be free to leave
             raise NotAchievable(
                 f"not achievable, because an attack with {self._attack} can keep the guaranteed "
-                f"root mean squared error at {limit:.4g}. {self._ask(limit)}"
+                f"error at {limit:.4g}. {self._ask(limit)}"
             )
         self._require_resolved(self.budget)
-        choice = self._reach(self.budget, self.target)
-        if choice is None:
+        choice = self.model.reach(self.budget, self.wanted, None)
+        if choice is None or choice.steps > MOST_STEPS:
             raise NotAchievable(
                 f"not achievable, because it would take more than {MOST_STEPS:,} steps, or so many "
                 "that their rounding errors become too large. "
                 f"{self._ask(self.model.resolution(self.budget))}"
             )
-        choice = self.model.refined(self.budget, self.start, self.target, choice)
-        return self._found(self.budget, choice)
+        return self._found(self.budget, self.model.refined(self.budget, self.wanted, choice))
 
     def accuracy(self) -> Found:
-        """Find the smallest ε²δ within the steps, by halving log(√(ε²δ) − limit)."""
+        """Find the smallest radius within the steps."""
         root, limit = math.sqrt(self.start), self.model.limit(self.budget)
+        found = self.model.best(self.budget, self.most)
+        if found is not None and found[1] < self.model.radius(root):
+            return self._found(self.budget, found[0])
         if root <= limit:
             raise NotAchievable(
                 f"not achievable: training starts at an error of {root:.4g}, which is already "
                 f"better than the {limit:.4g} at which an attack with {self._attack} can keep the "
-                "guaranteed root mean squared error. Plan against a weaker attack."
+                "guaranteed error. Plan against a weaker attack."
             )
-
-        def target(logarithm: float) -> float:
-            return min((limit + math.exp(logarithm)) ** 2, self.start)
-
-        high = math.log(root - limit)
-        best = halve(
-            lambda at: self._reach(self.budget, target(at)) is not None, high, high - 100.0
+        raise NotAchievable(
+            f"not achievable, because {self.most:,} steps are not certain to bring the weights "
+            "closer to the true ones. Use more steps."
         )
-        choice = self._reach(self.budget, target(best))
-        if choice is None:
-            raise NotAchievable(
-                f"not achievable, because {self.most:,} steps are not certain to bring the weights "
-                "closer to the true ones. Use more steps."
-            )
-        return self._found(self.budget, choice)
 
     def bound(self) -> Found:
         """Find the largest θ, by halving between 0 and where the limit is the accuracy."""
@@ -134,52 +124,51 @@ class Search:
                 f"{self.budget.probability:g}, c_trade is not positive. Use a smaller probability, "
                 "or method='sharp'."
             )
-        return self._largest("bound", min(math.sqrt(self.target) / unit, 1e70))
+        return self._largest("bound", min(self.wanted / unit, 1e70))
 
     def probability(self) -> Found:
         """Find the largest β in [0, 1]."""
         always = self._with(probability=1.0)
-        choice = self._reach(always, self.target)
+        choice = self._reach(always)
         return self._largest("probability", 1.0) if choice is None else self._found(always, choice)
 
     def _largest(self, name: str, top: float) -> Found:
         """Find the largest number below `top` that the attacker's budget may have."""
         self._require_clean()
         best = halve(
-            lambda at: self._reach(self._with(**{name: at}), self.target) is not None, 0.0, top
+            lambda at: self._reach(self._with(**{name: at})) is not None, 0.0, top, LEGIBLE
         )
         legible = float(f"{best * (1.0 - 5e-6):.6g}")  # as it is printed, and not above
         budget = self._with(**{name: legible})
-        choice = self._reach(budget, self.target)
+        choice = self._reach(budget)
         assert choice is not None
         return self._found(budget, choice)
 
     def _require_resolved(self, budget: Budget) -> None:
         """Refuse an accuracy that rounding errors alone could spoil."""
         resolved = self.model.resolution(budget)
-        if self.target <= resolved**2 and math.isfinite(resolved):
+        if self.wanted <= resolved and math.isfinite(resolved):
             raise NotAchievable(
                 "not achievable, because floating point is not certain to resolve it: rounding "
-                f"errors alone may keep the root mean squared error at {up(resolved)}. "
+                f"errors alone may keep the guaranteed error at {up(resolved)}. "
                 f"{self._ask(resolved)}"
             )
 
     def _require_clean(self) -> None:
         """Refuse what is impossible even with honest labels."""
         honest = Budget(0.0, 0.0)
-        if self._reach(honest, self.target) is not None:
+        if self._reach(honest) is not None:
             return
-        choice = self.model.reach(honest, self.start, self.target)
+        choice = self.model.reach(honest, self.wanted, None)
         remedy = "" if choice is None else f" Use at least {choice.steps:,.0f} steps."
         raise NotAchievable(
             f"not achievable, because {self.most:,} steps are not enough even with honest labels."
             f"{remedy}"
         )
 
-    def _reach(self, budget: Budget, target: float) -> Choice | None:
-        """Return the best step size that reaches the target within the steps."""
-        choice = self.model.reach(budget, self.start, target)
-        return None if choice is None or choice.steps > self.most else choice
+    def _reach(self, budget: Budget) -> Choice | None:
+        """Return the best step size that reaches the accuracy within the steps."""
+        return self.model.reach(budget, self.wanted, self.most)
 
     def _with(self, *, bound: float | None = None, probability: float | None = None) -> Budget:
         return dataclasses.replace(
@@ -193,12 +182,9 @@ class Search:
         assert budget.probability is not None
         return Found(budget.bound, budget.probability, choice)
 
-    def _radius(self, target: float) -> float:
-        return math.sqrt(target / self.failure) + self.shift
-
-    def _ask(self, root: float) -> str:
-        """Say which accuracy to ask for, above the root mean square that cannot be reached."""
-        least = self._radius(root**2)
+    def _ask(self, least: float) -> str:
+        """Say which accuracy to ask for, above the radius that cannot be reached."""
+        least += self.shift
         return f"Ask for an accuracy above {up(least)}, such as {up(ABOVE * least)}."
 
     @property
