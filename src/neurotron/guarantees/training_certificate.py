@@ -27,6 +27,7 @@ ROUNDING = 1e-9
 DISTANCES = ("radius", "radii", "root_mean_square", "initial_error", "floor", "limit")
 """Numbers that grow by as much as the centre is away from where it was."""
 
+
 def by_markov(roots: Any, failure: float) -> Any:
     """Return ε with √E‖w − w*‖² ≤ ε√δ, by Markov's inequality P(‖w − w*‖ > ε) ≤ δ."""
     return roots / math.sqrt(failure) * (1.0 + ROUNDING)
@@ -78,7 +79,8 @@ class TrainingCertificate(Certificate):
     """Whether `radii` bounds the errors of all steps at once."""
     constants: dict[str, float] = field(default_factory=dict)
     centre: Array | None = None
-    """The fit w° of a table, (r,), if all distances are to it; None if they are to w*."""
+    """The fit w° of a table, (r,), if all distances are to it; None if they are to w*. If labels
+    may have been changed before training, it is the fit of the labels at hand."""
     leak: float = 1.0
     """The leak of the network. Unless it is 1, the fit of a table is not the least-squares one."""
 
@@ -104,9 +106,9 @@ class TrainingCertificate(Certificate):
     def prediction_error(self) -> float:
         """A bound on the root mean squared prediction error, in the units of the labels.
 
-        √E(f_w(x) − f_{w*}(x))² over new inputs x, or over the rows of a table, is at most this,
-        with the same probability as the radius. (For a table these are two statements, each with
-        that probability.) It is infinite where the second moments of the
+        √E(f_w(x) − f_{w*}(x))² over new inputs x, or over the rows of a table according to their
+        weights, is at most this, with the same probability as the radius. (For a table these are
+        two statements, each with that probability.) It is infinite where the second moments of the
         inputs are infinite or not known.
         """
         known = self.holds and math.isfinite(self.risk)
