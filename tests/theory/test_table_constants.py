@@ -372,3 +372,16 @@ def test_columns_of_very_different_units_keep_the_fit_exact_to_many_digits(scale
     fit = TableFit.of(problem, problem.sensing_matrix("optimal"), None)
     assert fit.is_centre
     assert fit.off < 1e-8 * np.linalg.norm(fit.weights)
+
+
+@pytest.mark.parametrize("name", ["optimal", "polar"])
+def test_the_least_squares_fit_moves_within_the_bound_whatever_the_sensing_matrix_is(name):
+    """Exact labels make the fit the centre of every matrix, but not after some were changed."""
+    draw = np.random.default_rng(5)
+    X = draw.standard_normal((30, 4)) + draw.exponential(size=4)
+    network = nt.networks.from_gates(draw.standard_normal((3, 2, 4)), leak=1.0)
+    y = network([1.0, -2.0], X)
+    problem = nt.Problem.from_rows(network, X, y, replacement=True)
+    case = Case(problem, problem.sensing_matrix(name), None, nt.Budget(1.0, 0.1), 1)
+    assert fit_of(case).is_centre
+    assert largest_move(case, 1) == pytest.approx(fit_of(case).moved(1.0, 1), rel=1e-9)

@@ -12,7 +12,7 @@ If at most k labels had been changed before, each by at most θ, the fit has mov
 .. math:: \Big\| \frac1N \sum_i g_i \delta_i h_i \Big\| \le \theta \min\Big(
           \sqrt{k/N}\, \lambda_{\max}\Big(\frac1N \sum_i g_i^2 h_i h_i^\top\Big)^{1/2},\;
           \frac1N \sum_{\text{top } k} g_i \|h_i\| \Big), \quad
-          h_i = (M \Sigma \bar A^\top)^{-1} M x_i ,
+          h_i = (\bar A \Sigma \bar A^\top)^{-1} \bar A x_i ,
 
 because least squares is linear in the labels, and because of the Cauchy–Schwarz inequality.
 """
@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -65,6 +66,24 @@ def has_fit(problem: Problem) -> bool:
     return type(data) is Rows and data.replacement and (whitened or problem.network.leak == 1.0)
 
 
+class Influence(NamedTuple):
+    """How labels move the weights w for which E[g (y − wᵀĀx) Mx] = 0: by E[g δ h] if y by δ."""
+
+    rows: Array
+    """h = (MΣĀᵀ)⁻¹Mx of every row, (N, r)."""
+    inexact: float
+    """1/(1 − ‖E[g h (Āx)ᵀ] − I‖) ≥ 1, because the inverse is computed; inf if that failed."""
+
+    @classmethod
+    def of(cls, sensed: Array, seen: Array, counted: Array) -> Influence:
+        """Return the influence for Mx, Āx and g of every row."""
+        count = len(seen)
+        rows = sensed @ np.linalg.pinv((sensed.T * counted) @ seen / count).T
+        product = (rows.T * counted) @ seen / count
+        error = float(np.linalg.norm(product - np.eye(len(product)), 2)) + count * UNIT
+        return cls(rows, 1.0 / (1.0 - error) if error < 0.5 else math.inf)
+
+
 @dataclass(frozen=True, eq=False)
 class TableFit:
     """The least-squares fit of a table, seen through the sensing matrix of a trainer."""
@@ -81,8 +100,6 @@ class TableFit:
     """Āx of every row, (N, r)."""
     sensed: Array
     """Mx of every row, (N, r)."""
-    turned: Array
-    """h = (MΣĀᵀ)⁻¹Mx of every row, (N, r)."""
     gain: float
     """1 for a linear network. For a leaky gate α, because E[eMx] may be as small as α MΣĀᵀd."""
 
@@ -94,7 +111,6 @@ class TableFit:
         weights = problem.least_squares(weighting)
         counted = data.law.counts * weights_of_rows(data.X, weighting)
         seen, sensed = data.X @ network.mean_gate.T, data.X @ sensing.T
-        mixed = (sensed.T * counted) @ seen / len(seen)
         rounded = label_rounding(network, weights, data.X) + UNIT * np.abs(data.y)
         return cls(
             weights=weights,
@@ -103,38 +119,37 @@ class TableFit:
             counted=counted,
             seen=seen,
             sensed=sensed,
-            turned=sensed @ np.linalg.pinv(mixed).T,
             gain=1.0 if network.leak == 1.0 else network.leak * (1.0 - 1e-6),
         )
+
+    @cached_property
+    def influence(self) -> Influence:
+        """How labels move the weights at which the mean update vanishes."""
+        return Influence.of(self.sensed, self.seen, self.counted)
 
     @property
     def unexplained(self) -> float:
         """The distance from `weights` to where the mean update vanishes, as it is computed."""
-        return float(np.linalg.norm((self.counted * self.residuals) @ self.turned)) / self.count
+        total = (self.counted * self.residuals) @ self.influence.rows
+        return float(np.linalg.norm(total)) / self.count
 
     @property
     def explained(self) -> float:
         """A bound on the rounding errors of `unexplained`."""
-        lengths = self.counted * _lengths(self.turned)
+        lengths = self.counted * _lengths(self.influence.rows)
         summed = self.rounded + 2.0 * (self.count + 1.0) * UNIT * np.abs(self.residuals)
         return float((lengths * summed).mean())
-
-    @cached_property
-    def inexact(self) -> float:
-        """1/(1 − ‖E[g h (Āx)ᵀ] − I‖) ≥ 1, because the inverse in h is computed; inf if it fails."""
-        product = (self.turned.T * self.counted) @ self.seen / self.count
-        error = float(np.linalg.norm(product - np.eye(len(product)), 2)) + self.count * UNIT
-        return 1.0 / (1.0 - error) if error < 0.5 else math.inf
 
     @property
     def is_centre(self) -> bool:
         """Whether the mean update vanishes at the fit, up to rounding."""
-        return math.isfinite(self.inexact) and self.unexplained <= UNEXPLAINED * self.explained
+        known = math.isfinite(self.influence.inexact)
+        return known and self.unexplained <= UNEXPLAINED * self.explained
 
     @property
     def off(self) -> float:
         """A bound on the distance from `weights` to the exact fit."""
-        return (self.unexplained + self.explained) * self.inexact / self.gain
+        return (self.unexplained + self.explained) * self.influence.inexact / self.gain
 
     @property
     def count(self) -> int:
@@ -160,13 +175,14 @@ class TableFit:
 
     def moved(self, bound: float, rows: int) -> float:
         """Return how far the fit moves, at most, if `rows` labels change by at most `bound`."""
-        lengths = self.counted * _lengths(self.turned)
-        rows = min(rows, self.count)
-        largest = np.sort(lengths)[self.count - rows :]
-        second = (self.turned.T * self.counted**2) @ self.turned / self.count
-        share = math.sqrt(rows / self.count) * largest_root(second)
+        if bound == 0.0 or rows == 0:
+            return 0.0
+        influence, rows = Influence.of(self.seen, self.seen, self.counted), min(rows, self.count)
+        moves = self.counted[:, None] * influence.rows
+        largest = np.sort(_lengths(moves))[-rows:]
+        share = math.sqrt(rows / self.count) * largest_root(moves.T @ moves / self.count)
         size = min(share, float(largest.sum()) / self.count)
-        return bound * size * (1.0 + SLACK) * self.inexact / self.gain if bound > 0.0 else 0.0
+        return bound * size * (1.0 + SLACK) * influence.inexact / self.gain
 
 
 def _lengths(rows: Array) -> Array:
