@@ -36,7 +36,7 @@ FEW_STEPS = 300
 """Fewer steps are counted one by one, also while step sizes are compared."""
 SMALLEST = -14.0
 """The logarithm of the smallest step size that is tried, in fastest steps."""
-LITTLE, FINE = 0.3, 40
+LITTLE, FINE = 3.0, 40
 CLOSE = 1e-3
 """Relative precision of numbers of steps while step sizes are compared."""
 
@@ -183,7 +183,7 @@ class ByMeanPath:
         def radius_at(logarithm: float) -> float:
             return self._radius(self.recursion.fastest * math.exp(logarithm), steps)
 
-        # smaller steps hardly leave the start, where the radius may have a second minimum
+        # smaller steps keep a part of the start, where the radius may have a second minimum
         moving = LITTLE / max(self.path.low * steps * self.recursion.fastest, 1e-300)
         where, radius = least(radius_at, min(max(math.log(moving), SMALLEST), -2.0), 0.0)
         if radius == math.inf:
