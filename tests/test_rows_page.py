@@ -111,7 +111,7 @@ def test_the_words_about_noise_and_proofs_are_those_of_the_stored_numbers():
     assert f"the largest on any network is {max(largest):.3g} times" in text
     (proof,) = ENTRY["claims"]["proof-is-never-wrong"]["findings"]
     assert proof["count"] == 0
-    assert f"{proof['total']} fits ended at a wrong filter" in text
+    assert f"{proof['total']:,} fits ended at a wrong filter" in text
     (networks,) = {row["problems"] for row in rows(setting="noise")}
     assert f"with {ENTRY['replicates']} problems for each number, and {networks} networks" in text
     honest = [
