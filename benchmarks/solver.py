@@ -20,22 +20,24 @@ from benchmarks.process import ROOT
 from benchmarks.workloads import QUICK
 from neurotron._environment import environment
 from neurotron._threads import one_blas_thread
+from neurotron.studies.row_solvers import Task, answer
 
 __all__ = ["BARS", "GRIDS", "NAME", "TITLE", "compute", "measure"]
 
 NAME, TITLE = "solver", "The solver (`python -m benchmarks.solver`)"
 ROUNDS = 5
 
-Rows = tuple[nt.FilterNetwork, np.ndarray, np.ndarray]
-Make = Callable[[], Rows]
+Make = Callable[[], Task]
 
 
-def rows_of(network: nt.FilterNetwork, rows: int, share: float, noise: float) -> Rows:
+def rows_of(network: nt.FilterNetwork, rows: int, share: float, noise: float) -> Task:
     """Return normal inputs with the labels of a filter, a share of which is raised by 4."""
     draw = np.random.default_rng(0)
     X = draw.standard_normal((rows, network.n_inputs))
-    y = network(draw.standard_normal(network.filter_size), X) + noise * draw.standard_normal(rows)
-    return network, X, y + 4.0 * (draw.random(rows) < share)
+    weights = draw.standard_normal(network.filter_size)
+    y = network(weights, X) + noise * draw.standard_normal(rows)
+    tampered = draw.random(rows) < share
+    return Task(network, X, y + 4.0 * tampered, tampered, weights)
 
 
 def _linear(n: int) -> nt.FilterNetwork:
@@ -64,6 +66,9 @@ BARS: dict[str, tuple[Make, float | None]] = {
 }  # fmt: skip
 """What is solved, and how many seconds of CPU it may take."""
 
+RIVALS = ("solve", "trim", "l1", "huber", "least-squares", "soft-l1", "cauchy")
+"""Solvers that get the same 500 rows of the paper's network, 40 % of them tampered with."""
+
 GRIDS: dict[str, dict[int, Make]] = {
     "rows N": {
         rows: partial(rows_of, _symmetric(25), rows, 0.3, 0.0)
@@ -80,11 +85,11 @@ GRIDS: dict[str, dict[int, Make]] = {
 """Sizes that grow: the others are those of the paper's network, or of 20 weights if linear."""
 
 
-def seconds(make: Make) -> float:
+def seconds(make: Make, solver: str = "solve") -> float:
     """Return the CPU time of solving a table."""
-    network, X, y = make()
+    task = make()
     began = time.process_time()
-    nt.solve(network, X, y)
+    answer(solver, task)
     return time.process_time() - began
 
 
@@ -92,6 +97,8 @@ def measure(rounds: int = ROUNDS) -> tuple[table.Rounds, growth.Curves]:
     """Return the seconds of every workload, and the curves in milliseconds."""
     with one_blas_thread():
         bars = {name: _rounds(make, rounds) for name, (make, _) in BARS.items()}
+        same = partial(rows_of, _symmetric(25), 500, 0.4, 0.0)
+        bars |= {name: _rounds(same, rounds, name) for name in RIVALS}
         curves = {
             name: {value: 1e3 * _rounds(make, rounds) for value, make in grid.items()}
             for name, grid in GRIDS.items()
@@ -99,9 +106,9 @@ def measure(rounds: int = ROUNDS) -> tuple[table.Rounds, growth.Curves]:
     return bars, curves
 
 
-def _rounds(make: Make, rounds: int) -> np.ndarray:
-    seconds(make)
-    return np.array([seconds(make) for _ in range(rounds)])
+def _rounds(make: Make, rounds: int, solver: str = "solve") -> np.ndarray:
+    seconds(make, solver)
+    return np.array([seconds(make, solver) for _ in range(rounds)])
 
 
 def compute(bars: table.Rounds, curves: growth.Curves) -> list[table.Row]:
@@ -111,6 +118,9 @@ def compute(bars: table.Rounds, curves: growth.Curves) -> list[table.Row]:
         what = f"{name}, CPU seconds"
         found = table.plain(what, bars[name])
         rows.append(found if most is None else table.at_most(what, bars[name], most, most))
+    for name in RIVALS:
+        what = f"500 rows, the paper's network, 40 % tampered, `{name}`, CPU seconds"
+        rows.append(table.plain(what, bars[name]))
     for name, curve in curves.items():
         what = f"slope of the time against {name} ({min(curve):,} … {max(curve):,})"
         rows.append(table.plain(what, growth.slopes(curve).all))

@@ -347,8 +347,10 @@ def test_the_solver_meets_its_bars_in_the_stored_table():
 def test_the_solver_is_timed_and_its_growth_is_fitted(monkeypatch):
     monkeypatch.setattr(solver, "BARS", {"small": (solver.GRIDS["rows N"][125], 1e-9)})
     monkeypatch.setattr(solver, "GRIDS", {"rows N": dict(list(solver.GRIDS["rows N"].items())[:2])})
-    bar, slope = solver.compute(*solver.measure(rounds=1))
+    monkeypatch.setattr(solver, "RIVALS", ("huber",))
+    bar, rival, slope = solver.compute(*solver.measure(rounds=1))
     assert bar.met == "no"
+    assert "`huber`" in rival.what
     assert "125 … 250" in slope.what
 
 

@@ -48,7 +48,7 @@ def _needed(results: Fits) -> Iterator[Chart]:
         f"rows N for each of the r weights, with the share β = {most:g} of the labels tampered "
         f"with. The line is at {100.0 * ENOUGH:g} %.",
         "rows for each weight, N/r",
-        "share of problems solved exactly",
+        "share solved exactly",
         tuple(panels),
         f"β = {most:g}; line: {100.0 * ENOUGH:g} %",
         x_log=False,

@@ -36,6 +36,8 @@ OTHERS = (
     Style("#56B4E9", "cross", "dashdot"),
     Style("#8A6D3B", "star", "dot"),
     Style("#7A5195", "x", "dash"),
+    Style("#1B7F79", "circle", "dot"),
+    Style("#B23A48", "triangle-up", "dashdot"),
 )
 PLAIN = Style("#767676", "circle", "dot")
 """Of what is not a trainer: a limit, a reference."""
