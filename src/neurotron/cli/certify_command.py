@@ -227,8 +227,8 @@ def plan(
     budget = attacks.Budget(bound, probability, _check.choice("scope", scope, ("query", "batch")))  # type: ignore[arg-type]
     found = guarantees.plan(
         problem, budget, batch_size=batch_size, accuracy=accuracy, accuracy_of=accuracy_of,
-        steps=steps, failure=failure, sensing=sensing, weighting=weighting, step_size=step_size, initial_error=initial_error,
-        method=method,
+        steps=steps, failure=failure, sensing=sensing, weighting=weighting, step_size=step_size,
+        initial_error=initial_error, method=method,
     )  # fmt: skip
     _tell(problem, found.certificate, found.to_dict(), as_json, plan=found)
     met = found.certificate.budget

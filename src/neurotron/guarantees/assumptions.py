@@ -190,8 +190,8 @@ def parity(problem: Problem) -> Assumption:
         )
     if has_leaky_gate(problem):
         remedies.append(
-            "For one leaky gate, certify (not plan) needs no symmetry with sensing='optimal', a "
-            "constant step size, no weighting, and columns of similar size that do not nearly "
+            "One leaky gate needs no symmetry with sensing='optimal', a constant step size or the "
+            "schedule of a plan, no weighting, and columns of similar size that do not nearly "
             "depend on each other."
         )
     if problem.true_weights is not None:

@@ -29,9 +29,23 @@ def certify_with_predictions(request: Request) -> TrainingCertificate:
     """
     own = gate_coordinates(request)
     if own is not None:
-        return _of_leaky_gate(request, own)
+        inside = _with_trainer(request, _resolved(request), own)
+        return _in_original_coordinates(request, inside, certify_sharply(inside))
     found = certify_sharply(request)
-    return _with_predictions(found, _in_label_units(request, found))
+    coordinates = for_predictions(request.problem) if found.holds else None
+    if coordinates is None:
+        return found
+    inside = _with_trainer(request, _explicit(request, found), coordinates)
+    try:
+        inner = certify_sharply(inside)
+    except NotFollowed:  # a schedule with too many steps: the radius still says something
+        return found
+    if not inner.holds:
+        return found
+    back = _in_original_coordinates(request, inside, inner)
+    if found.root_mean_square >= found.initial_error and back.radius < found.radius:
+        return back  # step sizes that suit predictions may be too large for the weights
+    return dataclasses.replace(found, predicted=back.predicted)
 
 
 def gate_coordinates(request: Request) -> Coordinates | None:
@@ -47,36 +61,25 @@ def gate_coordinates(request: Request) -> Coordinates | None:
     return for_leaky_gate(problem, np.asarray(trainer.sensing), trainer.weighting)
 
 
-def _of_leaky_gate(request: Request, own: Coordinates) -> TrainingCertificate:
-    """Return the certificate of one leaky gate about its own weights."""
-    trainer = request.trainer()
-    if trainer.step_size == "fastest":
-        trainer = trainer.resolve(
-            request.problem, batch_size=request.batch_size, steps=0, attack=None
-        )
-    inside = _with_trainer(request, trainer, own)
-    inner = certify_sharply(inside)
+def _in_original_coordinates(
+    request: Request, inside: Request, inner: TrainingCertificate
+) -> TrainingCertificate:
+    """Return a certificate in other coordinates as one about the weights themselves."""
+    coordinates = inside.coordinates
     away = request.problem.initial_error(request.given_error, inner.centre)
-    found = dataclasses.replace(
-        inner.scaled(own.shrinks),
+    return dataclasses.replace(
+        inner.scaled(coordinates.shrinks),
         arm=request.arm,
-        initial_error=away + own.shrinks * inside.shift,
-        risk=own.stretches**2 * inner.risk,
+        initial_error=away + coordinates.shrinks * inside.shift,
+        risk=coordinates.stretches**2 * inner.risk,
+        predicted=math.sqrt(inner.risk) * inner.radius,
     )
-    return _with_predictions(found, inner)
 
 
-def _in_label_units(request: Request, found: TrainingCertificate) -> TrainingCertificate | None:
-    """Return the certificate of the same training in coordinates of prediction errors."""
-    if not found.holds:
-        return None
-    coordinates = for_predictions(request.problem)
-    if coordinates is None:
-        return None
-    try:
-        return certify_sharply(_with_trainer(request, _explicit(request, found), coordinates))
-    except NotFollowed:  # a schedule with too many steps: the radius still says something
-        return None
+def _resolved(request: Request) -> NeuroTron:
+    """Return the trainer with its step size as a number."""
+    trainer = request.trainer()
+    return trainer.resolve(request.problem, batch_size=request.batch_size, steps=0, attack=None)
 
 
 def _explicit(request: Request, found: TrainingCertificate) -> NeuroTron:
@@ -96,12 +99,3 @@ def _explicit(request: Request, found: TrainingCertificate) -> NeuroTron:
 def _with_trainer(request: Request, trainer: NeuroTron, coordinates: Coordinates) -> Request:
     arm = dataclasses.replace(request.arm, trainer=trainer)
     return dataclasses.replace(request, arm=arm, coordinates=coordinates)
-
-
-def _with_predictions(
-    found: TrainingCertificate, inner: TrainingCertificate | None
-) -> TrainingCertificate:
-    """Return a certificate with the bound on predictions of one in other coordinates."""
-    if inner is None or not inner.holds:
-        return found
-    return dataclasses.replace(found, predicted=math.sqrt(inner.risk) * inner.radius)

@@ -179,9 +179,9 @@ def plan(
         attack if asked in ("steps", "accuracy") else _filled(budget, method),
         method,
     )
+    request = dataclasses.replace(request, coordinates=_coordinates(request, predictions))
     if request.start == 0.0:
         raise NotAchievable("there is nothing to plan: training starts at the true weights")
-    request = dataclasses.replace(request, coordinates=_coordinates(request, predictions))
     model = _model(request, trainer, step_size, predictions)
     found = getattr(Search(model, budget, request, accuracy), asked)()
     assert isinstance(found, Found)
