@@ -110,7 +110,7 @@ def test_a_schedule_asked_for_by_name_runs_compiled(small_problem):
     ]
     run = on_both_engines(small_problem, arms, steps=200, batch_size=6)
     assert {engine.name for engine in run.engines} == {"compiled"}
-    assert [len(numbers) for numbers in run.state.memory] == [6, 6]
+    assert [len(numbers) for numbers in run.state.memory] == [8, 8]
 
 
 @pytest.mark.parametrize("engine", ENGINES)

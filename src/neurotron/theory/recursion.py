@@ -92,7 +92,7 @@ class Recursion:
         square, linear, constant = self._decrease(step_size)
         if square <= 0.0:
             return math.inf
-        return (linear + math.sqrt(linear**2 + 4.0 * square * constant)) / (2.0 * square)
+        return float(linear + math.sqrt(linear**2 + 4.0 * square * constant)) / (2.0 * square)
 
     def step_for(self, delta: float) -> float:
         """Return the step size that makes F(Δ) smallest at this Δ."""

@@ -92,6 +92,7 @@ class SharpModel(Model):
         self, request: Request, trainer: NeuroTron, *, scheduled: bool, predictions: bool
     ) -> None:
         self.request, self.scheduled = request, scheduled
+        self._found: dict[Budget, AttackMoments] = {}
         self.asked = trainer
         self.resolved = request.trainer()
         self.constants = sharp_constants(
@@ -110,12 +111,14 @@ class SharpModel(Model):
 
     def _moments(self, budget: Budget) -> AttackMoments:
         """Return the attacker's constants; the probability β(x) of a given attack is used."""
-        attack = self.request.attack
-        return attack_moments(
-            self.constants, self.request.problem, np.asarray(self.resolved.sensing),
-            self.resolved.weighting, attack if isinstance(attack, Attack) else budget,
-            self.request.coordinates,
-        )  # fmt: skip
+        if budget not in self._found:
+            attack = self.request.attack
+            given = isinstance(attack, Attack) and budget != NO_ATTACK
+            self._found[budget] = attack_moments(
+                self.constants, self.request.problem, np.asarray(self.resolved.sensing),
+                self.resolved.weighting, attack if given else budget, self.request.coordinates,
+            )  # fmt: skip
+        return self._found[budget]
 
     def path(self, budget: Budget) -> MeanPath:
         """Return the bounds on the mean path against a budget."""

@@ -155,10 +155,10 @@ def plan(
     >>> bool(run.errors[0, -1] <= 0.5)
     True
     >>> try:
-    ...     nt.plan(problem, attack, accuracy=0.1, batch_size=16)
+    ...     nt.plan(problem, attack, accuracy=0.01, batch_size=16)
     ... except nt.NotAchievable as reason:
     ...     print(str(reason).partition(". ")[2])
-    Ask for an accuracy above 0.1269, such as 0.1282.
+    Ask for an accuracy above 0.02838, such as 0.02866.
     """
     _check.instance("problem", problem, Problem).law.require_clean("a plan")
     budget = _budget(attack)
