@@ -11,6 +11,7 @@ import pytest
 from tests.support.random_plans import tally
 
 import neurotron as nt
+from neurotron._digits import up
 from neurotron.guarantees.plan.search import MOST_EVALUATIONS
 
 BUDGET = nt.Budget(bound=0.5, probability=0.3)
@@ -157,7 +158,8 @@ def test_a_plan_prints_and_becomes_json(small_problem):
     content = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert content["asked"] == "steps"
     assert content["certificate"]["radius"] <= 2.0
-    assert repr(found) == f"Plan(steps={found.steps}, radius=2, confidence=0.95)"
+    radius = up(found.certificate.radius)
+    assert repr(found) == f"Plan(steps={found.steps}, radius={radius}, confidence=0.95)"
 
 
 def test_honest_noise_has_a_price(small_problem):

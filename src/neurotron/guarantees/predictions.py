@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from typing import Any
 
 import numpy as np
 
@@ -43,9 +44,20 @@ def certify_with_predictions(request: Request) -> TrainingCertificate:
     if not inner.holds:
         return found
     back = _in_original_coordinates(request, inside, inner)
-    if found.root_mean_square >= found.initial_error and back.radius < found.radius:
-        return back  # step sizes that suit predictions may be too large for the weights
-    return dataclasses.replace(found, predicted=back.predicted)
+    return _better(found, back)
+
+
+def _better(one: TrainingCertificate, other: TrainingCertificate) -> TrainingCertificate:
+    """Return the certificate with the smaller radius, and the smaller of each pair of bounds."""
+    best = one if one.radius <= other.radius else other
+    names = ["root_mean_square", "floor", "limit", "predicted"]
+    if np.array_equal(one.at_steps, other.at_steps) and not best.any_time:
+        names += ["radii", "mean_square_bounds"]
+    smaller = {name: np.fmin(getattr(one, name), getattr(other, name)) for name in names}
+    numbers: dict[str, Any] = {
+        name: part if part.ndim else float(part) for name, part in smaller.items()
+    }
+    return dataclasses.replace(best, **numbers)
 
 
 def gate_coordinates(request: Request) -> Coordinates | None:

@@ -179,12 +179,8 @@ def plan(
         attack if asked in ("steps", "accuracy") else _filled(budget, method),
         method,
     )
-    request = dataclasses.replace(request, coordinates=_coordinates(request, predictions))
-    if request.start == 0.0:
-        raise NotAchievable("there is nothing to plan: training starts at the true weights")
-    model = _model(request, trainer, step_size, predictions)
-    found = getattr(Search(model, budget, request, accuracy), asked)()
-    assert isinstance(found, Found)
+    models = _models(request, trainer, step_size, predictions)
+    found, model = _best(asked, [Search(one, budget, accuracy) for one in models])
     met = dataclasses.replace(budget, bound=found.bound, probability=found.probability)
     made = found.choice.steps if request.steps is None else request.steps
     attacker = attack if isinstance(attack, Attack) else None
@@ -203,25 +199,21 @@ def plan(
         "bound": found.bound, "probability": found.probability, "accuracy": reached,
         "steps": float(made),
     }  # fmt: skip
-    return Plan(arm, made, certificate, asked, answers[asked], model.evaluations, accuracy_of)
+    tried = sum(one.evaluations for one in models)
+    return Plan(arm, made, certificate, asked, answers[asked], tried, accuracy_of)
 
 
-def _coordinates(request: Request, predictions: bool) -> Coordinates:
-    """Return the coordinates to plan in: in them, distances are what the accuracy bounds."""
-    if request.method != "sharp":
-        return ORIGINAL
-    own = gate_coordinates(request)
-    if own is not None:
-        return own
-    if not predictions:
-        return ORIGINAL
-    found = for_predictions(request.problem)
-    if found is None:
-        raise NotAchievable(
-            "not achievable, because the second moments of the inputs are infinite, or predictions "
-            "hardly depend on some direction of the weights. Use accuracy_of='weights'."
-        )
-    return found
+def _best(asked: str, searches: list[Search]) -> tuple[Found, Model]:
+    """Return the best answer of all searches, or the reason of the first if there is none."""
+    answers, reasons = [], []
+    for search in searches:
+        try:
+            answers.append((search.run(asked), search.model))
+        except NotAchievable as reason:
+            reasons.append(reason)
+    if not answers:
+        raise reasons[0]
+    return max(answers, key=lambda answer: answer[0].goodness(asked))
 
 
 def _trainer(
@@ -237,23 +229,50 @@ def _trainer(
     return dataclasses.replace(trainer, step_size=1.0, weighting=weighting)
 
 
-def _model(request: Request, trainer: NeuroTron, step_size: str, predictions: bool) -> Model:
-    """Return the guarantee to plan with; refuse if an assumption does not hold."""
-    model: Model
+def _models(request: Request, trainer: NeuroTron, step_size: str, predictions: bool) -> list[Model]:
+    """Return the guarantees to plan with; refuse if an assumption of the first does not hold.
+
+    The sharp certificate is planned in the coordinates of the weights and in those of predictions,
+    because either may be the better one.
+    """
+    models: list[Model]
     if request.method == "sharp":
         scheduled = step_size == "scheduled"
-        model = SharpModel(request, trainer, scheduled=scheduled, predictions=predictions)
+        models = [
+            SharpModel(
+                dataclasses.replace(request, coordinates=coordinates), trainer,
+                scheduled=scheduled, predictions=predictions,
+            )
+            for coordinates in _coordinates(request, predictions)
+        ]  # fmt: skip
     elif step_size == "scheduled":
         raise _check.InputError(
             "Theorem 1 is about a constant step size: use method='sharp' for a schedule"
         )
     else:
-        model = PaperModel(request, trainer, predictions=predictions)
-    if model.obstacles:
+        models = [PaperModel(request, trainer, predictions=predictions)]
+    if models[0].request.start == 0.0:
+        raise NotAchievable("there is nothing to plan: training starts at the true weights")
+    if models[0].obstacles:
         raise NotAchievable(
-            f"not achievable, because an assumption does not hold. {' '.join(model.obstacles)}"
+            f"not achievable, because an assumption does not hold. {' '.join(models[0].obstacles)}"
         )
-    return model
+    return [model for model in models if not model.obstacles]
+
+
+def _coordinates(request: Request, predictions: bool) -> list[Coordinates]:
+    """Return the coordinates to plan in; those that suit the accuracy come first."""
+    own, other = gate_coordinates(request), for_predictions(request.problem)
+    if own is not None:
+        return [own]
+    if not predictions:
+        return [ORIGINAL] if other is None else [ORIGINAL, other]
+    if other is None:
+        raise NotAchievable(
+            "not achievable, because the second moments of the inputs are infinite, or predictions "
+            "hardly depend on some direction of the weights. Use accuracy_of='weights'."
+        )
+    return [other, ORIGINAL]
 
 
 def _budget(attack: Attack | Budget | None) -> Budget:

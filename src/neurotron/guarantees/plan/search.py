@@ -11,7 +11,6 @@ from neurotron._digits import up
 from neurotron.attacks.budget import NO_ATTACK, Budget
 from neurotron.guarantees.plan.models import Model
 from neurotron.guarantees.plan.ways import Choice
-from neurotron.guarantees.request import Request
 from neurotron.simulation import MOST_STEPS
 from neurotron.theory.search import HALVINGS, halve
 
@@ -37,6 +36,14 @@ class Found(NamedTuple):
     bound: float
     probability: float
     choice: Choice
+    accuracy: float = math.inf
+    """The best accuracy, if that is asked."""
+
+    def goodness(self, asked: str) -> float:
+        """Return a number that is larger for a better answer to what is asked."""
+        if asked == "steps":
+            return -self.choice.steps
+        return -self.accuracy if asked == "accuracy" else float(getattr(self, asked))
 
 
 class Search:
@@ -48,35 +55,43 @@ class Search:
         How far a guarantee reaches.
     budget
         The attacker's, without what is asked.
-    request
-        Start, steps (None if asked) and failure δ.
     accuracy
         ε, None if asked.
     """
 
-    def __init__(
-        self, model: Model, budget: Budget, request: Request, accuracy: float | None
-    ) -> None:
+    def __init__(self, model: Model, budget: Budget, accuracy: float | None) -> None:
+        request = model.request
         self.model, self.budget, self.start = model, budget, request.start
-        self.given, self.most = request.steps, request.steps or MOST_STEPS
+        self.most = request.steps or MOST_STEPS
         fit, rows = request.fit, budget.rows or 0
         self.moved = 0.0 if fit is None else fit.moved(1.0, rows)
         self.unit = model.unit
         self.shift = 0.0 if fit is None else fit.off + (budget.bound or 0.0) * self.moved
         self.wanted = 0.0 if accuracy is None else accuracy / self.unit - self.shift
-        if accuracy is not None:
-            if self.wanted <= 0.0:
-                raise NotAchievable(
-                    "not achievable, because the fit of the unchanged labels of the table is only "
-                    f"known to within {up(self.unit * self.shift)}. Ask for an accuracy above that."
-                )
-            if model.only_progress and model.target(self.wanted) >= self.start:
-                raise NotAchievable(
-                    "not achievable, because Theorem 1 needs an accuracy that is better than the "
-                    f"start: ε²δ < ‖w₁ − w*‖². Ask for an accuracy below "
-                    f"{self.unit * model.radius(math.sqrt(self.start)):.4g}."
-                )
-            self._require_resolved(NO_ATTACK)
+
+    def run(self, asked: str) -> Found:
+        """Find what is asked: steps, accuracy, bound or probability."""
+        if asked != "accuracy":
+            self._require_possible()
+        found = getattr(self, asked)()
+        assert isinstance(found, Found)
+        return found
+
+    def _require_possible(self) -> None:
+        """Refuse an accuracy that no attack and no number of steps make possible."""
+        model = self.model
+        if self.wanted <= 0.0:
+            raise NotAchievable(
+                "not achievable, because the fit of the unchanged labels of the table is only "
+                f"known to within {up(self.unit * self.shift)}. Ask for an accuracy above that."
+            )
+        if model.only_progress and model.target(self.wanted) >= self.start:
+            raise NotAchievable(
+                "not achievable, because Theorem 1 needs an accuracy that is better than the "
+                f"start: ε²δ < ‖w₁ − w*‖². Ask for an accuracy below "
+                f"{self.unit * model.radius(math.sqrt(self.start)):.4g}."
+            )
+        self._require_resolved(NO_ATTACK)
 
     def steps(self) -> Found:
         """Find the step size that needs the fewest steps."""
@@ -101,7 +116,8 @@ class Search:
         root, limit = math.sqrt(self.start), self.model.limit(self.budget)
         found = self.model.best(self.budget, self.most)
         if found is not None and found[1] < self.model.radius(root):
-            return self._found(self.budget, found[0])
+            accuracy = self.unit * (found[1] + self.shift)
+            return self._found(self.budget, found[0])._replace(accuracy=accuracy)
         if root <= limit:
             raise NotAchievable(
                 f"not achievable: training starts at an error of {self.unit * root:.4g}, which is "
