@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from neurotron._types import Array, Index
-from neurotron.theory.one_step import TINY, best_step, largest_factor
+from neurotron.theory.one_step import TINY, best_step
 
 __all__ = ["EXACT_STEPS", "Recursion"]
 
@@ -30,8 +30,8 @@ EXACT_STEPS = 20_000
 
 HALVINGS, GRID = 45, 16_001
 """Halvings to a bound after very many steps, and points between it and the start."""
-NOTHING = 1e-100
-"""Smallest distance of a root mean squared error from its floor that is computed."""
+NOTHING, NOWHERE = 1e-100, 1e-150
+"""Smallest distance of a root mean squared error from its floor, and smallest floor."""
 
 
 @dataclass(frozen=True)
@@ -214,24 +214,19 @@ class Recursion:
                 return None
             above = np.geomspace(high - self.limit, low - self.limit, 4001)
             return float(self.scheduled_times(above)[0][-1])
-        return self._constant_time(high, low, step_size) if low > self.floor(step_size) else None
-
-    def constant_times(self, start: float, roots: Array, step_size: float) -> Array:
-        """Return ∫ dΔ/h from each root² to `start`, where all roots are above the floor."""
-        with np.errstate(divide="ignore", invalid="ignore"):  # at the floor, up to rounding: never
-            return np.asarray(self._constant_time(math.sqrt(start), roots, step_size, np.log1p))
-
-    def _constant_time(
-        self, high: float, low: Any, step_size: float, log1p: Any = math.log1p
-    ) -> Any:
-        square, _, constant = self._decrease(step_size)
         floor = self.floor(step_size)
-        if square * floor <= 0.0:  # no floor: the logarithm of a geometric sequence
-            return 2.0 * log1p((high - low) / low) / square
-        other = -constant / (square * floor)  # the product of the two roots is −c/C
-        above = floor * log1p((high - low) / (low - floor))
-        below = -other * log1p((high - low) / (low - other))
-        return 2.0 * (above + below) / (square * (floor - other))
+        square, _, constant = self._decrease(step_size)
+        return _constant_time(high, low, floor, square, constant) if low > floor else None
+
+    def constant_times(self, start: float, roots: Array, etas: Array, floors: Array) -> Array:
+        """Return ∫ dΔ/h from each root² to `start`, (etas, roots); roots are above their floors."""
+        square, _, constant = np.array([self._decrease(eta) for eta in etas.tolist()]).T[..., None]
+        with np.errstate(divide="ignore", invalid="ignore"):  # at the floor, up to rounding: never
+            return np.asarray(
+                _constant_time(
+                    math.sqrt(start), roots, floors[:, None], square, constant, np.log1p, np.maximum
+                )
+            )
 
     def scheduled_times(self, above: Array) -> tuple[Array, Array]:
         """Return bounds on ∫ 2s/h(s²) ds from each s = q/p + `above` to the first one.
@@ -263,8 +258,10 @@ class Recursion:
             return np.full(len(steps), max(lowest, root) ** 2)
         if step_size is not None:
             return self._halved(
-                start, lowest, steps, lambda x: self.constant_times(start, np.sqrt(x), step_size)
-            )
+                start, lowest, steps, lambda x: self.constant_times(
+                    start, np.sqrt(x)[None], np.array([step_size]), np.array([lowest])
+                )[0],
+            )  # fmt: skip
         # the times of all bounds between the start and the last one are those of one grid
         last = self._halved(
             start, lowest, steps[-1:],
@@ -293,8 +290,26 @@ class Recursion:
     def _decrease(self, step_size: float) -> tuple[float, float, float]:
         """Return C, m, c with Δ − F(Δ) = CΔ − m√Δ − c."""
         eta = step_size
+        factor = max(abs(1.0 - eta * self.low), abs(1.0 - eta * self.high))
         return (
             eta * (self.pull - eta * self.square),
-            eta * (self.push * largest_factor(eta, self.low, self.high) + eta * self.linear),
+            eta * (self.push * factor + eta * self.linear),
             eta**2 * self.constant,
         )
+
+
+def _constant_time(
+    high: float,
+    low: Any,
+    floor: Any,
+    square: Any,
+    constant: Any,
+    log1p: Any = math.log1p,
+    larger: Any = max,
+) -> Any:
+    """Return ∫ 2s/(Cs² − ms − c) ds from `low` to `high`, where the larger root is the floor."""
+    floor = larger(floor, NOWHERE)
+    other = -constant / square / floor  # the product of the two roots is −c/C
+    above = floor * log1p((high - low) / (low - floor))
+    below = -other * log1p((high - low) / (low - other))
+    return 2.0 * (above + below) / (floor - other) / square
