@@ -8,6 +8,7 @@ known (docs/theory.md (e), "Very many steps").
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +32,9 @@ LEVELS, CLOSEST = 256, 1e-7
 """Levels for a constant step size, and the last one as a part of the first one's distance."""
 BLOCKS, CELLS = 400, 40
 """Levels for a schedule, and cells of the integral between two levels."""
+NEARER = np.geomspace(1.0, CLOSEST, LEVELS)
+FALLING = np.geomspace(1.0, CLOSEST, BLOCKS * CELLS + 1)
+"""Distances of the levels from where they end, as parts of the first one's."""
 
 NOTHING_KNOWN = Deviation(math.inf, math.inf)
 
@@ -54,28 +58,34 @@ def after_constant_steps(
     path: MeanPath,
     start: Deviation,
     delta: float,
-    eta: float,
-    steps: float,
-    rounding: float = 0.0,
+    etas: Array,
+    steps: Any,
+    rounding: Any = 0.0,
 ) -> Deviation:
-    """Return B and V after further steps of one size, from where Δ ≤ `delta`."""
-    gap, floor = path.gap(eta), recursion.floor(eta)
-    if gap <= 0.0 or not math.isfinite(floor + rounding):
-        return NOTHING_KNOWN
-    root = math.sqrt(delta)
-    if root > floor:
-        roots = floor + (root - floor) * np.geomspace(1.0, CLOSEST, LEVELS)
-        times = 1.0 + np.floor(recursion.constant_times(delta, roots, eta))
-        times[0] = 0.0
-    else:
-        roots, times = np.array([floor]), np.zeros(1)
-    left = steps - np.minimum(np.append(times, math.inf), steps)  # steps after each level
-    ends = path.added(eta, (roots + rounding) ** 2) / (gap * (2.0 - gap))
-    rate = math.log1p(-gap)
-    kept = math.exp(steps * rate)
-    end = eta * path.push / gap
-    spread = kept**2 * start.spread + float(ends @ np.diff(np.exp(2.0 * rate * left)))
-    return Deviation(end + kept * (start.path - end), spread)
+    """Return B and V after further steps of each size, from where Δ ≤ `delta`.
+
+    There is one number of `steps`, and of `rounding`, for all sizes or for each of them. There may
+    also be one size and many numbers of steps.
+    """
+    gaps = np.array([path.gap(eta) for eta in etas.tolist()])
+    floors = np.array([recursion.floor(eta) for eta in etas.tolist()])
+    known = (gaps > 0.0) & np.isfinite(floors + rounding)
+    gap, floor = np.where(gaps > 0.0, gaps, 0.5), np.where(floors < math.inf, floors, 0.0)
+    root, rate, end = math.sqrt(delta), np.log1p(-gap), etas * path.push / gap
+    with np.errstate(all="ignore"):  # what is not known may overflow
+        kept = np.exp(steps * rate)
+        roots = floor[:, None] + np.maximum(root - floor, 0.0)[:, None] * NEARER
+        times = 1.0 + np.floor(recursion.constant_times(delta, roots, etas, floor))
+        times[root <= floor] = 0.0
+        times[:, 0] = 0.0
+        made = np.reshape(steps, (-1, 1))
+        left = made - np.minimum(times, made)  # steps after each level is reached
+        shares = np.exp(2.0 * rate[:, None] * left)
+        sizes = path.added(etas[:, None], (roots + np.reshape(rounding, (-1, 1))) ** 2)
+        falls = np.diff(shares, append=1.0)
+        spread = kept**2 * start.spread + (sizes * falls).sum(axis=1) / (gap * (2.0 - gap))
+    found = end + kept * (start.path - end), spread
+    return Deviation(*(np.where(known, part, math.inf) for part in found))
 
 
 def after_scheduled_steps(
@@ -83,37 +93,38 @@ def after_scheduled_steps(
     path: MeanPath,
     start: Deviation,
     delta: float,
-    steps: float,
+    steps: Any,
     rounding: float = 0.0,
 ) -> Deviation:
-    r"""Return B and V after further steps of the schedule, from where its Δ is `delta`.
+    r"""Return B and V after each number of further `steps` of the schedule, whose Δ is `delta`.
 
     The steps of a schedule depend on its own Δ, so it must also be known how fast Δ falls at most.
     With h(Δ) = Δ − F(Δ), a step covers at most h(Δ)/h(F(Δ)) ≤ R of ∫dΔ/h.
     """
-    limit = recursion.limit
+    limit, never = recursion.limit, Deviation(*np.full((2, *np.shape(steps)), math.inf))
     first = math.sqrt(delta) - limit
     ratio = _largest_ratio(recursion, first) if first > 0.0 else math.inf
     if not math.isfinite(ratio) or path.low <= 0.0:
-        return NOTHING_KNOWN
-    above = first * np.geomspace(1.0, CLOSEST, BLOCKS * CELLS + 1)
+        return never
+    above = first * FALLING
     latest, earliest = (times[::CELLS] for times in recursion.scheduled_times(above))
     roots = limit + above[::CELLS]
     etas = np.asarray(best_step(roots**2, *recursion.numbers))
     if not float(etas[0]) * (path.low + path.high) <= 2.0:  # f = 1 − ηℓ is needed below
-        return NOTHING_KNOWN
-    reached = max(int((latest + 1.0 <= steps).sum()), 1)
+        return never
     lengths = np.maximum(earliest[1:] / ratio - latest[:-1] - 1.0, 0.0)
     gaps = etas * path.low
     sizes = path.added(etas, (roots + rounding) ** 2)
     ends = sizes[:-1] / (gaps[1:] * (2.0 - gaps[1:]))
     kept = np.exp(lengths * np.log1p(-gaps[1:]))
-    excess, spread = start.path - path.limit, float(start.spread)
-    for share, end in zip(kept[: reached - 1].tolist(), ends.tolist(), strict=False):
-        excess *= share
-        spread = end + max(spread - end, 0.0) * share**2
-    here = sizes[reached - 1] / (gaps[reached - 1] * (2.0 - gaps[reached - 1]))
-    return Deviation(path.limit + max(excess, 0.0), max(spread, float(here)))
+    excess, spread = [float(start.path) - path.limit], [float(start.spread)]
+    for share, end in zip(kept.tolist(), ends.tolist(), strict=True):
+        excess.append(excess[-1] * share)
+        spread.append(end + max(spread[-1] - end, 0.0) * share**2)
+    reached = np.maximum(np.searchsorted(latest + 1.0, steps, side="right"), 1) - 1  # levels
+    here = sizes[reached] / (gaps[reached] * (2.0 - gaps[reached]))
+    beyond = np.maximum(np.array(excess)[reached], 0.0)
+    return Deviation(path.limit + beyond, np.maximum(np.array(spread)[reached], here))
 
 
 def deviations(
@@ -134,25 +145,30 @@ def deviations(
     else:
         etas = np.full(len(deltas) - 1, step_size)
     near = path.follow(first, (np.sqrt(deltas) + rounding) ** 2, etas)
-    exact = len(etas)
-    found = [part[np.minimum(steps, exact)] for part in near]
-    for i in np.flatnonzero(steps > exact):
-        guesses = [
-            _later(recursion, path, Deviation(near.path[done], near.spread[done]), deltas[done],
-                   step_size, float(steps[i] - done), rounding)
-            for done in {exact, min(exact, FOLLOWED if step_size is None else 0)}
-        ]  # fmt: skip
-        found[0][i], found[1][i] = min(guesses, key=lambda one: one.path + math.sqrt(one.spread))
-    return Deviation(*found)
+    exact, late = len(etas), steps > len(etas)
+    found = Deviation(*(part[np.minimum(steps, exact)] for part in near))
+    if not late.any():
+        return found
+    guesses = [
+        _later(recursion, path, Deviation(near.path[done], near.spread[done]), deltas[done],
+               step_size, steps[late] - float(done), rounding)
+        for done in {exact, min(exact, FOLLOWED if step_size is None else 0)}
+    ]  # fmt: skip
+    sums = [guess.path + np.sqrt(guess.spread) for guess in guesses]
+    better = np.argmin(sums, axis=0)
+    for part, parts in zip(found, zip(*guesses, strict=True), strict=True):
+        part[late] = np.choose(better, parts)
+    return found
 
 
 def _later(
     recursion: Recursion, path: MeanPath, start: Deviation, delta: float, eta: float | None,
-    steps: float, rounding: float,
+    steps: Array, rounding: float,
 ) -> Deviation:  # fmt: skip
     if eta is None:
         return after_scheduled_steps(recursion, path, start, delta, steps, rounding)
-    return after_constant_steps(recursion, path, start, delta, eta, steps, rounding)
+    etas = np.array([eta])
+    return after_constant_steps(recursion, path, start, delta, etas, steps, rounding)
 
 
 def _largest_ratio(recursion: Recursion, above: float) -> float:

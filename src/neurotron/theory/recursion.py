@@ -14,21 +14,24 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from neurotron._types import Array, Index
-from neurotron.theory.one_step import TINY, best_step, bound_after, largest_factor
+from neurotron.theory.one_step import TINY, best_step
 
 __all__ = ["EXACT_STEPS", "Recursion"]
 
 EXACT_STEPS = 20_000
 """Up to this many steps the recursion is iterated; beyond, a bound is computed directly."""
 
-NOTHING = 1e-100
-"""Smallest distance of a root mean squared error from its floor that is computed."""
+HALVINGS, GRID = 45, 16_001
+"""Halvings to a bound after very many steps, and points between it and the start."""
+NOTHING, NOWHERE = 1e-100, 1e-150
+"""Smallest distance of a root mean squared error from its floor, and smallest floor."""
 
 
 @dataclass(frozen=True)
@@ -169,13 +172,28 @@ class Recursion:
         return deltas
 
     def fill_in_python(self, deltas: Array, step_size: float | None) -> None:
-        """Fill an array with bounds, starting from its first number, without the compiler."""
-        with np.errstate(all="ignore"):
-            for t in range(1, deltas.size):
-                delta = deltas[t - 1]
-                step = best_step(delta, *self.numbers) if step_size is None else step_size
-                after = bound_after(delta, step, *self.numbers)
-                deltas[t] = after if after < math.inf else math.inf  # inf − inf is not a number
+        """Fill an array with bounds, starting from its first number, without the compiler.
+
+        These are the formulas of `best_step` and `bound_after`, which are slow for one number.
+        """
+        p, q, d2, d1, d0, low, high = self.numbers
+        bend, cap, sqrt = d1 - q * low, 2.0 / max(low + high, TINY), math.sqrt
+        delta = float(deltas[0])
+        found = [delta]
+        for _ in range(deltas.size - 1):
+            s = sqrt(delta)
+            step = step_size
+            if step is None:
+                gain, spread = p * delta - q * s, d2 * delta + bend * s + d0
+                step = (gain if gain > 0.0 else 0.0) / (2.0 * (spread if spread > TINY else TINY))
+                step = step if step < cap else cap
+            one, other = abs(1.0 - step * low), abs(1.0 - step * high)
+            pushed = q * (one if one > other else other) * s
+            spread = d2 * delta + d1 * s + d0
+            delta = delta - step * (p * delta - pushed) + step * step * spread
+            delta = delta if 0.0 < delta < math.inf else 0.0 if delta <= 0.0 else math.inf
+            found.append(delta)
+        deltas[:] = found
 
     def steps_to(self, start: float, target: float, step_size: float | None) -> int | None:
         """Return the number of steps after which Δ ≤ `target`, None if there is none.
@@ -209,24 +227,19 @@ class Recursion:
                 return None
             above = np.geomspace(high - self.limit, low - self.limit, 4001)
             return float(self.scheduled_times(above)[0][-1])
-        return self._constant_time(high, low, step_size) if low > self.floor(step_size) else None
-
-    def constant_times(self, start: float, roots: Array, step_size: float) -> Array:
-        """Return ∫ dΔ/h from each root² to `start`, where all roots are above the floor."""
-        with np.errstate(divide="ignore"):  # a root that is the floor up to rounding: never
-            return np.asarray(self._constant_time(math.sqrt(start), roots, step_size, np.log1p))
-
-    def _constant_time(
-        self, high: float, low: Any, step_size: float, log1p: Any = math.log1p
-    ) -> Any:
-        square, _, constant = self._decrease(step_size)
         floor = self.floor(step_size)
-        if square * floor <= 0.0:  # no floor: the logarithm of a geometric sequence
-            return 2.0 * log1p((high - low) / low) / square
-        other = -constant / (square * floor)  # the product of the two roots is −c/C
-        above = floor * log1p((high - low) / (low - floor))
-        below = -other * log1p((high - low) / (low - other))
-        return 2.0 * (above + below) / (square * (floor - other))
+        square, _, constant = self._decrease(step_size)
+        return _constant_time(high, low, floor, square, constant) if low > floor else None
+
+    def constant_times(self, start: float, roots: Array, etas: Array, floors: Array) -> Array:
+        """Return ∫ dΔ/h from each root² to `start`, (etas, roots); roots are above their floors."""
+        square, _, constant = np.array([self._decrease(eta) for eta in etas.tolist()]).T[..., None]
+        with np.errstate(divide="ignore", invalid="ignore"):  # at the floor, up to rounding: never
+            return np.asarray(
+                _constant_time(
+                    math.sqrt(start), roots, floors[:, None], square, constant, np.log1p, np.maximum
+                )
+            )
 
     def scheduled_times(self, above: Array) -> tuple[Array, Array]:
         """Return bounds on ∫ 2s/h(s²) ds from each s = q/p + `above` to the first one.
@@ -254,25 +267,62 @@ class Recursion:
             return np.full(len(steps), math.inf)
         lowest = self.limit if step_size is None else self.floor(step_size)
         root = math.sqrt(start)
-        if root - lowest <= NOTHING:
+        if not len(steps) or root - lowest <= NOTHING:
             return np.full(len(steps), max(lowest, root) ** 2)
-        bounds = []
-        for wanted in steps:
-            # bisection in log(√x − floor): `high` always satisfies the inequality
-            low, high = math.log(NOTHING), math.log(root - lowest)
-            for _ in range(45):
-                middle = (low + high) / 2.0
-                x = (lowest + math.exp(middle)) ** 2
-                time = self.time(start, min(x, start), step_size)
-                low, high = (low, middle) if time is not None and time <= wanted else (middle, high)
-            bounds.append(min((lowest + math.exp(high)) ** 2, start))
-        return np.array(bounds)
+        if step_size is not None:
+            return self._halved(
+                start, lowest, steps, lambda x: self.constant_times(
+                    start, np.sqrt(x)[None], np.array([step_size]), np.array([lowest])
+                )[0],
+            )  # fmt: skip
+        # the times of all bounds between the start and the last one are those of one grid
+        last = self._halved(
+            start, lowest, steps[-1:],
+            lambda x: np.array([self.time(start, float(x[0]), None) or math.inf]),
+        )  # fmt: skip
+        above = np.geomspace(root - lowest, math.sqrt(float(last[0])) - lowest, GRID)
+        latest, _ = self.scheduled_times(above)
+        return np.minimum((lowest + np.interp(steps, latest, above)) ** 2, start)
+
+    def _halved(
+        self, start: float, lowest: float, steps: Index, times: Callable[[Array], Array]
+    ) -> Array:
+        """Return bounds x whose `times` are at most the steps, by halving log(√x − lowest)."""
+
+        def bounds(logarithms: Array) -> Array:
+            return np.minimum((lowest + np.exp(logarithms)) ** 2, start)
+
+        low = np.full(len(steps), math.log(NOTHING))
+        high = np.full(len(steps), math.log(math.sqrt(start) - lowest))
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2.0
+            fine = times(bounds(middle)) <= steps
+            low, high = np.where(fine, low, middle), np.where(fine, middle, high)
+        return bounds(high)
 
     def _decrease(self, step_size: Any) -> tuple[Any, Any, Any]:
         """Return C, m, c with Δ − F(Δ) = CΔ − m√Δ − c."""
         eta = step_size
+        factor = max(abs(1.0 - eta * self.low), abs(1.0 - eta * self.high))
         return (
             eta * (self.pull - eta * self.square),
-            eta * (self.push * largest_factor(eta, self.low, self.high) + eta * self.linear),
+            eta * (self.push * factor + eta * self.linear),
             eta**2 * self.constant,
         )
+
+
+def _constant_time(
+    high: float,
+    low: Any,
+    floor: Any,
+    square: Any,
+    constant: Any,
+    log1p: Any = math.log1p,
+    larger: Any = max,
+) -> Any:
+    """Return ∫ 2s/(Cs² − ms − c) ds from `low` to `high`, where the larger root is the floor."""
+    floor = larger(floor, NOWHERE)
+    other = -constant / square / floor  # the product of the two roots is −c/C
+    above = floor * log1p((high - low) / (low - floor))
+    below = -other * log1p((high - low) / (low - other))
+    return 2.0 * (above + below) / (floor - other) / square

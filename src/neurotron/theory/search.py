@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-__all__ = ["EVALUATIONS", "HALVINGS", "halve", "least"]
+__all__ = ["EVALUATIONS", "HALVINGS", "halve", "least", "least_of_many"]
 
 GRID = 24
 GOLDEN = 16
@@ -28,13 +28,21 @@ def least(f: Callable[[float], float], low: float, high: float) -> tuple[float, 
     >>> round(where, 3)
     2.0
     """
+    return least_of_many(lambda points: [f(point) for point in points], low, high)
+
+
+def least_of_many(
+    f: Callable[[list[float]], list[float]], low: float, high: float
+) -> tuple[float, float]:
+    """Return the same for a function of several points at once, which is called less often."""
     step = (high - low) / GRID
-    best = min(((low + step * i, f(low + step * i)) for i in range(GRID)), key=lambda at: at[1])
+    grid = [low + step * i for i in range(GRID)]
+    best = min(zip(grid, f(grid), strict=True), key=lambda at: at[1])
     left, right = best[0] - step, best[0] + step
     ratio = (math.sqrt(5.0) - 1.0) / 2.0
     for _ in range(GOLDEN):
-        inner = (right - ratio * (right - left), left + ratio * (right - left))
-        values = (f(inner[0]), f(inner[1]))
+        inner = [right - ratio * (right - left), left + ratio * (right - left)]
+        values = f(inner)
         best = min(best, *zip(inner, values, strict=True), key=lambda at: at[1])
         left, right = (left, inner[1]) if values[0] <= values[1] else (inner[0], right)
     return best

@@ -25,7 +25,7 @@ from neurotron.theory.long_run import (
 )
 from neurotron.theory.mean_path import Deviation, MeanPath
 from neurotron.theory.recursion import EXACT_STEPS, Recursion
-from neurotron.theory.search import halve, least
+from neurotron.theory.search import halve, least, least_of_many
 
 if TYPE_CHECKING:
     from neurotron.guarantees.plan.models import SharpModel
@@ -180,17 +180,18 @@ class ByMeanPath:
             radius = self._scheduled_radius(steps)
             return None if radius == math.inf else (Choice(None, steps), radius)
 
-        def radius_at(logarithm: float) -> float:
-            return self._radius(self.recursion.fastest * math.exp(logarithm), steps)
+        def radii(logarithms: list[float]) -> list[float]:
+            sizes = [self.recursion.fastest * math.exp(logarithm) for logarithm in logarithms]
+            return self._radii(sizes, steps)
 
         # smaller steps keep a part of the start, where the radius may have a second minimum
         moving = LITTLE / max(self.path.low * steps * self.recursion.fastest, 1e-300)
-        where, radius = least(radius_at, min(max(math.log(moving), SMALLEST), -2.0), 0.0)
+        where, radius = least_of_many(radii, min(max(math.log(moving), SMALLEST), -2.0), 0.0)
         if radius == math.inf:
             return None
         step_size = self.recursion.fastest * math.exp(where)
         legible = _legible(step_size)
-        again = self._radius(legible, steps)
+        again = self._radii([legible], steps)[0]
         if again <= radius * (1.0 + 1e-6):
             step_size, radius = legible, again
         return Choice(step_size, steps), radius
@@ -202,17 +203,19 @@ class ByMeanPath:
         reached = self._followed(choice.steps, choice.step_size) <= accuracy
         return choice._replace(steps=int(reached.argmax())) if reached.any() else choice
 
-    def _radius(self, step_size: float, steps: float) -> float:
-        """Return a bound on the radius after steps of a constant size."""
+    def _radii(self, step_sizes: list[float], steps: float) -> list[float]:
+        """Return bounds on the radii after steps of a constant size, for each of the sizes."""
         if steps <= FEW_STEPS:
-            return float(self._followed(int(steps), step_size)[-1])
-        self.model.evaluations += 1
-        request, rounded = self.model.request, self.model.rounding.floor(step_size)
+            return [float(self._followed(int(steps), size)[-1]) for size in step_sizes]
+        self.model.evaluations += len(step_sizes)
+        request = self.model.request
+        rounded = np.array([self.model.rounding.floor(size) for size in step_sizes])
         deviation = after_constant_steps(
-            self.recursion, self.path, request.first_deviation, request.start, step_size, steps,
-            rounded,
+            self.recursion, self.path, request.first_deviation, request.start,
+            np.array(step_sizes), steps, rounded,
         )  # fmt: skip
-        return float(deviation.radius(request.failure, rounded))
+        radii: list[float] = deviation.radius(request.failure, rounded).tolist()
+        return radii
 
     def _fewest(self, accuracy: float) -> Choice | None:
         """Return the constant step size that needs the fewest steps."""
@@ -255,13 +258,13 @@ class ByMeanPath:
         fall = (start - end.path) / (accuracy - end.path)
         low = max(math.log(max(fall, 1.0)) / -math.log1p(-gap), FEW_STEPS + 1.0)
         high = low
-        while self._radius(step_size, math.ceil(high)) > accuracy:
+        while self._radii([step_size], math.ceil(high))[0] > accuracy:
             low, high = high, 1.5 * high
             if high > MOST_STEPS:
                 return math.inf
         while high - low > CLOSE * high + 1.0:
             middle = math.sqrt(low * high)
-            inside = self._radius(step_size, math.ceil(middle)) <= accuracy
+            inside = self._radii([step_size], math.ceil(middle))[0] <= accuracy
             low, high = (low, middle) if inside else (middle, high)
         return float(math.ceil(high))
 
