@@ -67,8 +67,11 @@ class SmallCase(NamedTuple):
         return omega[:, None] * (self.inputs @ self.sensing.T)
 
     def left(self, away: np.ndarray) -> np.ndarray:
-        """Return the residuals of all points if the weights are `away` from the centre, (A,)."""
-        return self.labels - self.problem.network(self.centre + away, self.inputs)
+        """Return the residuals of all points if the weights are `away` from the centre.
+
+        The shape is (A,), or (D, A) for many weights, (D, r).
+        """
+        return self.labels - self.problem.network(self.centre + away, self.inputs).T
 
     def constants(self) -> SharpConstants:
         return sharp_constants(self.problem, self.sensing, self.weighting)

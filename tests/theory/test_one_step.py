@@ -31,7 +31,7 @@ from neurotron.theory.recursion import Recursion
 from neurotron.theory.sharp import SharpConstants
 from neurotron.theory.table import TableFit
 
-LAWS, TABLES = 240, 120
+LAWS, TABLES = 360, 180
 PARTS = (0.05, 0.5, 1.0, 2.0, 10.0)
 """Step sizes as multiples of 1/L1."""
 
