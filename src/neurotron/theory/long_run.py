@@ -93,6 +93,8 @@ def after_scheduled_steps(
     """
     limit = recursion.limit
     first = math.sqrt(delta) - limit
+    if first <= 0.0 and recursion.step_for(delta) == 0.0:
+        return start  # no step is taken
     ratio = _largest_ratio(recursion, first) if first > 0.0 else math.inf
     if not math.isfinite(ratio) or path.low <= 0.0:
         return NOTHING_KNOWN
@@ -113,7 +115,11 @@ def after_scheduled_steps(
         excess *= share
         spread = end + max(spread - end, 0.0) * share**2
     here = sizes[reached - 1] / (gaps[reached - 1] * (2.0 - gaps[reached - 1]))
-    return Deviation(path.limit + max(excess, 0.0), max(spread, float(here)))
+    # f ≤ 1, and both η and Δ only fall: no step adds more than the first one
+    most = start.path + steps * float(etas[0]) * path.push, start.spread + steps * float(sizes[0])
+    return Deviation(
+        min(path.limit + max(excess, 0.0), most[0]), min(max(spread, float(here)), most[1])
+    )
 
 
 def deviations(

@@ -241,8 +241,8 @@ class Recursion:
             return np.full(len(steps), math.inf)
         lowest = self.limit if step_size is None else self.floor(step_size)
         root = math.sqrt(start)
-        if root - lowest <= NOTHING:
-            return np.full(len(steps), max(lowest, root) ** 2)
+        if root - lowest <= NOTHING:  # where a schedule takes no steps
+            return np.full(len(steps), start if step_size is None else max(lowest, root) ** 2)
         bounds = []
         for wanted in steps:
             # bisection in log(√x − floor): `high` always satisfies the inequality
