@@ -103,6 +103,9 @@ def after_scheduled_steps(
     """
     limit, never = recursion.limit, Deviation(*np.full((2, *np.shape(steps)), math.inf))
     first = math.sqrt(delta) - limit
+    if first <= 0.0 and recursion.step_for(delta) == 0.0:
+        shape = np.shape(steps)  # no step is taken
+        return Deviation(np.full(shape, start.path), np.full(shape, start.spread))
     ratio = _largest_ratio(recursion, first) if first > 0.0 else math.inf
     if not math.isfinite(ratio) or path.low <= 0.0:
         return never
@@ -124,7 +127,13 @@ def after_scheduled_steps(
     reached = np.maximum(np.searchsorted(latest + 1.0, steps, side="right"), 1) - 1  # levels
     here = sizes[reached] / (gaps[reached] * (2.0 - gaps[reached]))
     beyond = np.maximum(np.array(excess)[reached], 0.0)
-    return Deviation(path.limit + beyond, np.maximum(np.array(spread)[reached], here))
+    # f ≤ 1, and both η and Δ only fall: no step adds more than the first one
+    return Deviation(
+        np.minimum(path.limit + beyond, start.path + steps * float(etas[0]) * path.push),
+        np.minimum(
+            np.maximum(np.array(spread)[reached], here), start.spread + steps * float(sizes[0])
+        ),
+    )
 
 
 def deviations(
@@ -163,7 +172,7 @@ def deviations(
 
 def _later(
     recursion: Recursion, path: MeanPath, start: Deviation, delta: float, eta: float | None,
-    steps: Array, rounding: float,
+    steps: Any, rounding: float,
 ) -> Deviation:  # fmt: skip
     if eta is None:
         return after_scheduled_steps(recursion, path, start, delta, steps, rounding)

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from neurotron._types import Array, Index
-from neurotron.theory.one_step import TINY, best_step
+from neurotron.theory.one_step import TINY, best_step, largest_factor
 
 __all__ = ["EXACT_STEPS", "Recursion"]
 
@@ -267,8 +267,8 @@ class Recursion:
             return np.full(len(steps), math.inf)
         lowest = self.limit if step_size is None else self.floor(step_size)
         root = math.sqrt(start)
-        if not len(steps) or root - lowest <= NOTHING:
-            return np.full(len(steps), max(lowest, root) ** 2)
+        if not len(steps) or root - lowest <= NOTHING:  # where a schedule takes no steps
+            return np.full(len(steps), start if step_size is None else max(lowest, root) ** 2)
         if step_size is not None:
             return self._halved(
                 start, lowest, steps, lambda x: self.constant_times(
@@ -303,7 +303,11 @@ class Recursion:
     def _decrease(self, step_size: Any) -> tuple[Any, Any, Any]:
         """Return C, m, c with Δ − F(Δ) = CΔ − m√Δ − c."""
         eta = step_size
-        factor = max(abs(1.0 - eta * self.low), abs(1.0 - eta * self.high))
+        factor: Any
+        if isinstance(eta, np.ndarray):
+            factor = largest_factor(eta, self.low, self.high)
+        else:  # the same without NumPy, which is slow for one number
+            factor = max(abs(1.0 - eta * self.low), abs(1.0 - eta * self.high))
         return (
             eta * (self.pull - eta * self.square),
             eta * (self.push * factor + eta * self.linear),
