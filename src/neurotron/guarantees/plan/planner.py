@@ -205,15 +205,20 @@ def plan(
 
 def _best(asked: str, searches: list[Search]) -> tuple[Found, Model]:
     """Return the best answer of all searches, or the reason of the first if there is none."""
-    answers, reasons = [], []
+    best, reasons = None, []
     for search in searches:
+        if best is not None and not search.beats(best[0], asked):
+            continue
         try:
-            answers.append((search.run(asked), search.model))
+            found = search.run(asked), search.model
         except NotAchievable as reason:
             reasons.append(reason)
-    if not answers:
+            continue
+        if best is None or found[0].goodness(asked) > best[0].goodness(asked):
+            best = found
+    if best is None:
         raise reasons[0]
-    return max(answers, key=lambda answer: answer[0].goodness(asked))
+    return best
 
 
 def _trainer(

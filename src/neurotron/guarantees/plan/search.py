@@ -22,6 +22,9 @@ MOST_EVALUATIONS = (HALVINGS + 4) * Model.MOST_EVALUATIONS
 ABOVE = 1.01
 """An accuracy that is larger than the best one by this factor is suggested instead of it."""
 
+BETTER = 1.001
+"""Factor by which an answer must be better to be of interest."""
+
 LEGIBLE = 30
 """Halvings for a number of which six digits are printed."""
 
@@ -76,6 +79,17 @@ class Search:
         found = getattr(self, asked)()
         assert isinstance(found, Found)
         return found
+
+    def beats(self, found: Found, asked: str) -> bool:
+        """Return whether a better answer may be found, which is much faster than to find it."""
+        if asked == "accuracy":
+            return True
+        budget, most = self._with(bound=found.bound, probability=found.probability), self.most
+        if asked == "steps":
+            most = found.choice.steps - 1
+        else:
+            budget = self._with(**{asked: BETTER * float(getattr(found, asked))})
+        return most > 0 and self.model.reach(budget, self.wanted, most) is not None
 
     def _require_possible(self) -> None:
         """Refuse an accuracy that no attack and no number of steps make possible."""
