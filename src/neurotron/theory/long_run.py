@@ -153,7 +153,7 @@ def deviations(
         return found
     guesses = [
         _later(recursion, path, Deviation(near.path[done], near.spread[done]), deltas[done],
-               step_size, steps[late] - float(done), rounding)
+               step_size, steps[late].astype(np.float64) - done, rounding)
         for done in {exact, min(exact, FOLLOWED if step_size is None else 0)}
     ]  # fmt: skip
     sums = [guess.path + np.sqrt(guess.spread) for guess in guesses]
