@@ -59,32 +59,34 @@ def after_constant_steps(
     start: Deviation,
     delta: float,
     etas: Array,
-    steps: Any,
-    rounding: Any = 0.0,
+    steps: Array,
+    rounding: Array,
 ) -> Deviation:
     """Return B and V after further steps of each size, from where Δ ≤ `delta`.
 
-    There is one number of `steps`, and of `rounding`, for all sizes or for each of them. There may
+    There is one number in `steps`, and in `rounding`, for all sizes or for each of them. There may
     also be one size and many numbers of steps.
     """
     gaps = np.array([path.gap(eta) for eta in etas.tolist()])
     floors = np.array([recursion.floor(eta) for eta in etas.tolist()])
-    known = (gaps > 0.0) & np.isfinite(floors + rounding)
-    gap, floor = np.where(gaps > 0.0, gaps, 0.5), np.where(floors < math.inf, floors, 0.0)
-    root, rate, end = math.sqrt(delta), np.log1p(-gap), etas * path.push / gap
+    known = (gaps > 0.0) & (floors + rounding < math.inf)
+    if not known.all():
+        gaps, floors = np.where(gaps > 0.0, gaps, 0.5), np.where(floors < math.inf, floors, 0.0)
+    root, rates, ends = math.sqrt(delta), np.log1p(-gaps), etas * path.push / gaps
     with np.errstate(all="ignore"):  # what is not known may overflow
-        kept = np.exp(steps * rate)
-        roots = floor[:, None] + np.maximum(root - floor, 0.0)[:, None] * NEARER
-        times = 1.0 + np.floor(recursion.constant_times(delta, roots, etas, floor))
-        times[root <= floor] = 0.0
+        kept = np.exp(steps * rates)
+        roots = floors[:, None] + np.maximum(root - floors, 0.0)[:, None] * NEARER
+        times = np.floor(recursion.constant_times(delta, roots, etas, floors)) + 1.0
+        times[root <= floors] = 0.0
         times[:, 0] = 0.0
-        made = np.reshape(steps, (-1, 1))
+        made = steps[:, None]
         left = made - np.minimum(times, made)  # steps after each level is reached
-        shares = np.exp(2.0 * rate[:, None] * left)
-        sizes = path.added(etas[:, None], (roots + np.reshape(rounding, (-1, 1))) ** 2)
-        falls = np.diff(shares, append=1.0)
-        spread = kept**2 * start.spread + (sizes * falls).sum(axis=1) / (gap * (2.0 - gap))
-    found = end + kept * (start.path - end), spread
+        shares = np.exp((2.0 * rates)[:, None] * left)
+        sizes = path.added(etas[:, None], (roots + rounding[:, None]) ** 2)
+        spread = (sizes[:, :-1] * (shares[:, 1:] - shares[:, :-1])).sum(axis=1)
+        spread += sizes[:, -1] * (1.0 - shares[:, -1])
+        spread = kept**2 * start.spread + spread / (gaps * (2.0 - gaps))
+    found = ends + kept * (start.path - ends), spread
     return Deviation(*(np.where(known, part, math.inf) for part in found))
 
 
@@ -160,7 +162,7 @@ def deviations(
         return found
     guesses = [
         _later(recursion, path, Deviation(near.path[done], near.spread[done]), deltas[done],
-               step_size, steps[late] - float(done), rounding)
+               step_size, steps[late].astype(np.float64) - done, rounding)
         for done in {exact, min(exact, FOLLOWED if step_size is None else 0)}
     ]  # fmt: skip
     sums = [guess.path + np.sqrt(guess.spread) for guess in guesses]
@@ -176,8 +178,9 @@ def _later(
 ) -> Deviation:  # fmt: skip
     if eta is None:
         return after_scheduled_steps(recursion, path, start, delta, steps, rounding)
-    etas = np.array([eta])
-    return after_constant_steps(recursion, path, start, delta, etas, steps, rounding)
+    return after_constant_steps(
+        recursion, path, start, delta, np.array([eta]), steps, np.array([rounding])
+    )
 
 
 def _largest_ratio(recursion: Recursion, above: float) -> float:

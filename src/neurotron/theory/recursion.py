@@ -177,7 +177,8 @@ class Recursion:
         These are the formulas of `best_step` and `bound_after`, which are slow for one number.
         """
         p, q, d2, d1, d0, low, high = self.numbers
-        bend, cap, sqrt = d1 - q * low, 2.0 / max(low + high, TINY), math.sqrt
+        bend, cap = d1 - q * low, 2.0 / max(low + high, TINY)
+        sqrt, tiny, inf = math.sqrt, TINY, math.inf  # local names are faster
         delta = float(deltas[0])
         found = [delta]
         for _ in range(deltas.size - 1):
@@ -185,13 +186,13 @@ class Recursion:
             step = step_size
             if step is None:
                 gain, spread = p * delta - q * s, d2 * delta + bend * s + d0
-                step = (gain if gain > 0.0 else 0.0) / (2.0 * (spread if spread > TINY else TINY))
+                step = (gain if gain > 0.0 else 0.0) / (2.0 * (spread if spread > tiny else tiny))
                 step = step if step < cap else cap
             one, other = abs(1.0 - step * low), abs(1.0 - step * high)
             pushed = q * (one if one > other else other) * s
             spread = d2 * delta + d1 * s + d0
             delta = delta - step * (p * delta - pushed) + step * step * spread
-            delta = delta if 0.0 < delta < math.inf else 0.0 if delta <= 0.0 else math.inf
+            delta = delta if 0.0 < delta < inf else 0.0 if delta <= 0.0 else inf
             found.append(delta)
         deltas[:] = found
 
@@ -229,17 +230,17 @@ class Recursion:
             return float(self.scheduled_times(above)[0][-1])
         floor = self.floor(step_size)
         square, _, constant = self._decrease(step_size)
-        return _constant_time(high, low, floor, square, constant) if low > floor else None
+        if low <= floor:
+            return None
+        return float(_constant_time(high, low, max(floor, NOWHERE), square, constant, math.log1p))
 
     def constant_times(self, start: float, roots: Array, etas: Array, floors: Array) -> Array:
         """Return ∫ dΔ/h from each root² to `start`, (etas, roots); roots are above their floors."""
         square, _, constant = np.array([self._decrease(eta) for eta in etas.tolist()]).T[..., None]
+        floor = np.maximum(floors, NOWHERE)[:, None]
         with np.errstate(divide="ignore", invalid="ignore"):  # at the floor, up to rounding: never
-            return np.asarray(
-                _constant_time(
-                    math.sqrt(start), roots, floors[:, None], square, constant, np.log1p, np.maximum
-                )
-            )
+            time = _constant_time(math.sqrt(start), roots, floor, square, constant, np.log1p)
+        return np.asarray(time)
 
     def scheduled_times(self, above: Array) -> tuple[Array, Array]:
         """Return bounds on ∫ 2s/h(s²) ds from each s = q/p + `above` to the first one.
@@ -254,11 +255,8 @@ class Recursion:
             spread = d2 * s * s + (d1 - q * least) * s + d0
             step = np.minimum(gain / (2.0 * spread), 2.0 / max(least + most, TINY))
             values = 2.0 * s / (step * (gain - step * spread))
-            cells = (part * -np.diff(above) for part in (values[1:], values[:-1]))
-            upper, lower = (
-                np.cumsum(np.concatenate([[0.0], np.where(cell >= 0.0, cell, math.inf)]))
-                for cell in cells
-            )
+            widths = above[:-1] - above[1:]
+            upper, lower = _summed(values[1:] * widths), _summed(values[:-1] * widths)
         return upper, lower
 
     def _much_later(self, start: float, steps: Index, step_size: float | None) -> Array:
@@ -316,17 +314,18 @@ class Recursion:
 
 
 def _constant_time(
-    high: float,
-    low: Any,
-    floor: Any,
-    square: Any,
-    constant: Any,
-    log1p: Any = math.log1p,
-    larger: Any = max,
+    high: float, low: Any, floor: Any, square: Any, constant: Any, log1p: Any
 ) -> Any:
     """Return ∫ 2s/(Cs² − ms − c) ds from `low` to `high`, where the larger root is the floor."""
-    floor = larger(floor, NOWHERE)
     other = -constant / square / floor  # the product of the two roots is −c/C
-    above = floor * log1p((high - low) / (low - floor))
-    below = -other * log1p((high - low) / (low - other))
+    far = high - low
+    above, below = floor * log1p(far / (low - floor)), -other * log1p(far / (low - other))
     return 2.0 * (above + below) / (floor - other) / square
+
+
+def _summed(cells: Array) -> Array:
+    """Return the sums of the first 0, 1, … cells; one that is not known is infinite."""
+    sums = np.zeros(len(cells) + 1)
+    cells[~(cells >= 0.0)] = math.inf
+    np.cumsum(cells, out=sums[1:])
+    return sums

@@ -140,13 +140,13 @@ class TableFit:
         """How labels move the weights at which the mean update vanishes."""
         return Influence.of(self.sensed, self.seen, self.counted)
 
-    @property
+    @cached_property
     def unexplained(self) -> float:
         """The distance from `weights` to where the mean update vanishes, as it is computed."""
         total = (self.counted * self.residuals) @ self.influence.rows
         return float(np.linalg.norm(total)) / self.count
 
-    @property
+    @cached_property
     def explained(self) -> float:
         """A bound on the rounding errors of `unexplained`."""
         lengths = self.counted * _lengths(self.influence.rows)

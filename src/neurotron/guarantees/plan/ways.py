@@ -212,7 +212,7 @@ class ByMeanPath:
         rounded = np.array([self.model.rounding.floor(size) for size in step_sizes])
         deviation = after_constant_steps(
             self.recursion, self.path, request.first_deviation, request.start,
-            np.array(step_sizes), steps, rounded,
+            np.array(step_sizes), np.array([float(steps)]), rounded,
         )  # fmt: skip
         radii: list[float] = deviation.radius(request.failure, rounded).tolist()
         return radii
@@ -251,10 +251,11 @@ class ByMeanPath:
         end = in_the_long_run(self.recursion, self.path, step_size, rounded)
         if not end.radius(failure, rounded) < accuracy:
             return math.inf
-        radii = self._followed(FEW_STEPS, step_size)
-        if (radii <= accuracy).any():
-            return _crossing(radii, accuracy)
         start, gap = self.model.request.initial_error, self.path.gap(step_size)
+        if self._may_be_few(step_size, accuracy):
+            radii = self._followed(FEW_STEPS, step_size)
+            if (radii <= accuracy).any():
+                return _crossing(radii, accuracy)
         fall = (start - end.path) / (accuracy - end.path)
         low = max(math.log(max(fall, 1.0)) / -math.log1p(-gap), FEW_STEPS + 1.0)
         high = low
@@ -267,6 +268,13 @@ class ByMeanPath:
             inside = self._radii([step_size], math.ceil(middle))[0] <= accuracy
             low, high = (low, middle) if inside else (middle, high)
         return float(math.ceil(high))
+
+    def _may_be_few(self, step_size: float, accuracy: float) -> bool:
+        """Return whether a few steps might suffice, as if there were only the start to forget."""
+        left = (1.0 - self.model.rounding.decrease(step_size)) ** (FEW_STEPS / 2.0)
+        markov = self.model.radius(self.model.request.initial_error * left)
+        gone = self.model.request.first_deviation.path * self.path.factor(step_size) ** FEW_STEPS
+        return bool(min(markov, gone) <= accuracy * (1.0 + CLOSE))
 
     def _fewest_scheduled(self, accuracy: float) -> Choice | None:
         """Return the number of steps that a schedule needs."""
