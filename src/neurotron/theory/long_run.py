@@ -58,15 +58,13 @@ def after_constant_steps(
     path: MeanPath,
     start: Deviation,
     delta: float,
-    etas: Array,
-    steps: Array,
-    rounding: Array,
+    step_size: Any,
+    steps: Any,
+    rounding: Any = 0.0,
 ) -> Deviation:
-    """Return B and V after further steps of each size, from where Δ ≤ `delta`.
-
-    There is one number in `steps`, and in `rounding`, for all sizes or for each of them. There may
-    also be one size and many numbers of steps.
-    """
+    """Return B and V after further steps of one size, from where Δ ≤ `delta`, elementwise."""
+    shape = np.broadcast_shapes(np.shape(step_size), np.shape(steps))
+    etas, steps, rounding = (np.atleast_1d(given) for given in (step_size, steps, rounding))
     gaps = np.array([path.gap(eta) for eta in etas.tolist()])
     floors = np.array([recursion.floor(eta) for eta in etas.tolist()])
     known = (gaps > 0.0) & (floors + rounding < math.inf)
@@ -87,7 +85,7 @@ def after_constant_steps(
         spread += sizes[:, -1] * (1.0 - shares[:, -1])
         spread = kept**2 * start.spread + spread / (gaps * (2.0 - gaps))
     found = ends + kept * (start.path - ends), spread
-    return Deviation(*(np.where(known, part, math.inf) for part in found))
+    return Deviation(*(np.where(known, part, math.inf).reshape(shape) for part in found))
 
 
 def after_scheduled_steps(
@@ -178,9 +176,7 @@ def _later(
 ) -> Deviation:  # fmt: skip
     if eta is None:
         return after_scheduled_steps(recursion, path, start, delta, steps, rounding)
-    return after_constant_steps(
-        recursion, path, start, delta, np.array([eta]), steps, np.array([rounding])
-    )
+    return after_constant_steps(recursion, path, start, delta, eta, steps, rounding)
 
 
 def _largest_ratio(recursion: Recursion, above: float) -> float:

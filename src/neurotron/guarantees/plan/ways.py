@@ -212,7 +212,7 @@ class ByMeanPath:
         rounded = np.array([self.model.rounding.floor(size) for size in step_sizes])
         deviation = after_constant_steps(
             self.recursion, self.path, request.first_deviation, request.start,
-            np.array(step_sizes), np.array([float(steps)]), rounded,
+            np.array(step_sizes), steps, rounded,
         )  # fmt: skip
         radii: list[float] = deviation.radius(request.failure, rounded).tolist()
         return radii
