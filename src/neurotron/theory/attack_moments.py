@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
-from weakref import ReferenceType, WeakKeyDictionary, ref
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -67,52 +66,15 @@ def attack_moments(
     if theta is None or beta is None:
         raise _check.InputError(f"the attack has no finite bound: {attack!r}")
     batch_aware = budget.scope == "batch"
-    found = _of_rows(problem, sensing, weighting, attack) if isinstance(attack, Attack) else None
-    if found is not None:
-        return found
-    s0 = constants.s0
-    # without an attack all moments are 0, also where a constant is infinite
-    if theta * beta == 0.0:
-        return AttackMoments(theta, 0.0, 0.0, 0.0, 0.0, batch_aware)
-    return AttackMoments(
-        theta, beta * constants.tau, math.sqrt(beta) * s0, beta * s0, beta * s0, batch_aware
-    )
-
-
-class Known(NamedTuple):
-    """The last moments of an attack; a planner asks for them many times."""
-
-    problem: ReferenceType[Problem]
-    sensing: Array
-    weighting: str | None
-    moments: AttackMoments | None
-
-
-_KNOWN: WeakKeyDictionary[Attack, Known] = WeakKeyDictionary()
-
-
-def _of_rows(
-    problem: Problem, sensing: Array, weighting: str | None, attack: Attack
-) -> AttackMoments | None:
-    """Return the moments of a probability that varies with the rows; None if it does not."""
-    known = _KNOWN.get(attack)
-    if (
-        known is None
-        or known.problem() is not problem
-        or known.sensing is not sensing
-        or known.weighting != weighting
-    ):
-        found = _find_moments(problem, sensing, weighting, attack)
-        known = _KNOWN[attack] = Known(ref(problem), sensing, weighting, found)
-    return known.moments
-
-
-def _find_moments(
-    problem: Problem, sensing: Array, weighting: str | None, attack: Attack
-) -> AttackMoments | None:
     rows = attacked_rows(problem, sensing, attack)
     if rows is None:
-        return None
+        s0 = constants.s0
+        # without an attack all moments are 0, also where a constant is infinite
+        if theta * beta == 0.0:
+            return AttackMoments(theta, 0.0, 0.0, 0.0, 0.0, batch_aware)
+        return AttackMoments(
+            theta, beta * constants.tau, math.sqrt(beta) * s0, beta * s0, beta * s0, batch_aware
+        )
     x, chance = rows
     weights = _counts(problem.law, x) * weights_of_rows(x, weighting)
     sensed = x @ coordinates.updates(sensing).T
@@ -122,7 +84,7 @@ def _find_moments(
     s2 = math.sqrt(float((chance * lengths**2).mean()) * (1.0 + SLACK))
     coin = math.sqrt(float(((chance * lengths) ** 2).mean()) * (1.0 + SLACK))
     s1 = float((chance * lengths).mean()) * (1.0 + SLACK)
-    return AttackMoments(attack.bound, tau, s2, coin, s1, budget_of(attack).scope == "batch")
+    return AttackMoments(theta, tau, s2, coin, s1, batch_aware)
 
 
 def _counts(law: Law, x: Array) -> Array:
