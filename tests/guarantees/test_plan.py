@@ -215,7 +215,7 @@ def test_where_no_attack_at_all_is_tolerated_it_says_so():
 def test_found_numbers_are_printed_in_full(small_problem):
     """What is printed is what is certified, to the last digit."""
     found = plan(small_problem, nt.Budget(None, 0.3), accuracy=2.0, steps=1000)
-    assert f"θ = {found.answer!r}:" in str(found)
+    assert f"θ = {found.answer!r}:" in " ".join(str(found).split())
     assert f"θ = {found.answer!r}," in " ".join(str(found).split())
     step = found.arm.trainer.step_size
     assert f"step_size={step!r}," in " ".join(str(found).split())

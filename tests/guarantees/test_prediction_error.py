@@ -67,7 +67,8 @@ def test_every_method_says_how_far_predictions_are_off(method):
     certificate = nt.certify(
         problem, found.arm, batch_size=8, steps=steps, failure=0.2, method=method
     )
-    assert certificate.prediction_error == math.sqrt(certificate.risk) * certificate.radius
+    by_radius = math.sqrt(certificate.risk) * certificate.radius
+    assert certificate.prediction_error == pytest.approx(by_radius)  # no direction is special here
     assert certificate.risk >= 0.999 * risk_constant(problem)
     text = " ".join(str(certificate).split())
     assert f"predictions are off by at most {up(certificate.prediction_error)} (" in text
@@ -123,3 +124,70 @@ def test_notebook_cards_have_the_numbers_and_escape_what_others_wrote(small_prob
     assert "<script>" not in measured._repr_html_()
     assert "&lt;script&gt;" in measured._repr_html_()
     assert "✓" in plan.certificate._repr_html_()
+
+
+# ---- a bound of its own, in coordinates in which distances are prediction errors -----------------
+
+
+def lopsided(leak=1.0, seed=1):
+    """Return a problem whose predictions depend much more on one direction than on another."""
+    law = nt.laws.Correlated(nt.Normal(), np.diag([10.0, 1.0, 0.2]))
+    return nt.Problem.draw(nt.networks.relu_gate(3, leak=leak), law, seed=seed)
+
+
+@pytest.mark.parametrize("step_size", [0.01, "scheduled"])
+def test_it_is_much_smaller_than_the_radius_says_where_directions_differ(step_size):
+    problem = lopsided()
+    attack = nt.attacks.OddDirection(0.1, 0.5, direction=[1.0, 0.0, 0.0])
+    arm = nt.Arm(nt.NeuroTron(step_size), attack)
+    found = nt.certify(problem, arm, steps=3000)
+    assert found.prediction_error < 0.1 * math.sqrt(found.risk) * found.radius
+    lengths = np.array([10.0, 1.0, 0.2])
+    runs = [nt.simulate(problem, [arm], steps=3000, replicate=number) for number in range(10)]
+    off = [np.linalg.norm(lengths * (run.weights[0] - problem.true_weights)) for run in runs]
+    assert 0.5 * found.prediction_error < max(off) <= found.prediction_error
+
+
+def test_a_random_start_is_allowed_for():
+    problem = lopsided()
+    surely, randomly = (
+        nt.certify(problem, nt.NeuroTron(0.01), steps=30, initial_error=9.0, random_start=one)
+        for one in (False, True)
+    )
+    assert surely.prediction_error <= randomly.prediction_error
+
+
+@pytest.mark.parametrize("method", ["sharp", "theorem1"])
+@pytest.mark.parametrize("step_size", ["constant", "scheduled"])
+def test_plans_for_predictions_meet_their_accuracy(method, step_size):
+    if method == "theorem1" and step_size == "scheduled":
+        return
+    problem, attack = lopsided(0.5), nt.attacks.Adaptive(0.02, 0.002)
+    options = {"accuracy_of": "predictions", "step_size": step_size, "method": method}
+    options["batch_size"] = 1
+    plan = nt.plan(problem, attack, accuracy=1.0, **options)
+    assert 0.9 < plan.certificate.prediction_error <= 1.0
+    assert "predictions" in plan.to_dict()["accuracy_of"]
+    best = nt.plan(problem, attack, steps=plan.steps, **options)
+    assert best.answer == best.certificate.prediction_error <= 1.0
+    assert "the smallest prediction error that can be guaranteed" in " ".join(str(best).split())
+    tolerated = nt.plan(problem, nt.Budget(None, 0.002), accuracy=1.0, steps=plan.steps, **options)
+    assert tolerated.answer >= 0.999 * 0.02
+    assert tolerated.certificate.prediction_error <= 1.0
+
+
+def test_a_plan_for_predictions_reaches_what_one_for_all_directions_does_not():
+    problem, attack = lopsided(), nt.attacks.Adaptive(0.2, 0.2)
+    direct = nt.plan(problem, attack, accuracy=0.2, accuracy_of="predictions")
+    by_radius = 0.2 / math.sqrt(risk_constant(problem))
+    with pytest.raises(nt.NotAchievable):
+        nt.plan(problem, attack, accuracy=by_radius)
+    assert direct.certificate.prediction_error <= 0.2
+
+
+def test_without_second_moments_only_weights_can_be_planned():
+    problem = problem_of(nt.networks.relu_gate(4), nt.StudentT(1.0))
+    with pytest.raises(nt.NotAchievable, match="accuracy_of='weights'"):
+        nt.plan(problem, ATTACK, accuracy=1.0, accuracy_of="predictions")
+    with pytest.raises(nt.InputError, match="accuracy_of"):
+        nt.plan(problem, ATTACK, accuracy=1.0, accuracy_of="labels")

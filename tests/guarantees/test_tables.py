@@ -329,8 +329,36 @@ def test_a_plan_leaves_room_for_a_moved_fit():
     assert plan.steps >= nt.plan(table(), None, accuracy=1.0, batch_size=8).steps
     with pytest.raises(nt.NotAchievable, match="only known to within"):
         nt.plan(table(), nt.Budget(100.0, rows=3), accuracy=1.0, batch_size=8)
-    with pytest.raises(nt.InputError, match="`bound`"):
-        nt.plan(table(), nt.Budget(rows=3), accuracy=1.0, steps=100, batch_size=8)
+
+
+@pytest.mark.parametrize("accuracy_of", ["weights", "predictions"])
+def test_the_strongest_attack_on_stored_labels_is_planned(accuracy_of):
+    asked = {"accuracy": 1.5, "batch_size": 8, "accuracy_of": accuracy_of}
+    plan = nt.plan(table(), nt.Budget(rows=3), steps=2000, **asked)
+    found = plan.certificate
+    reached = found.radius if accuracy_of == "weights" else found.prediction_error
+    assert plan.asked == "bound"
+    assert found.budget == nt.Budget(plan.answer, rows=3)
+    assert 1.499 < reached <= 1.5
+    assert nt.plan(table(), found.budget, **asked).steps <= 2000
+    with pytest.raises(nt.NotAchievable, match="more `rows`"):
+        nt.plan(table(), nt.Budget(rows=0), steps=2000, **asked)
+    with pytest.raises(nt.NotAchievable, match="Use at least"):
+        nt.plan(table(), nt.Budget(rows=3), steps=10, **asked)
+
+
+@pytest.mark.parametrize("step_size", ["constant", "scheduled"])
+@pytest.mark.parametrize("accuracy_of", ["weights", "predictions"])
+def test_one_leaky_gate_without_symmetry_can_be_planned(step_size, accuracy_of):
+    budget = nt.Budget(0.1, 0.1)
+    asked = {"batch_size": 8, "step_size": step_size, "accuracy_of": accuracy_of}
+    best = nt.plan(leaky(), budget, steps=3000, **asked)
+    plan = nt.plan(leaky(), budget, accuracy=1.2 * best.answer, **asked)
+    found = plan.certificate
+    reached = found.radius if accuracy_of == "weights" else found.prediction_error
+    assert 0.95 * 1.2 * best.answer < reached <= 1.2 * best.answer
+    assert plan.steps < 3000
+    assert found.kind == "theorem (table)"
 
 
 def test_changed_labels_need_a_table_with_replacement():

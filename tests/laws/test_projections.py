@@ -300,7 +300,7 @@ def test_a_subclass_does_not_inherit_what_is_proved_for_one_law():
         (stats.logistic(scale=3.0), True), (stats.t(3.0), True), (stats.hypsecant(), True),
         (stats.gennorm(1.2), True), (stats.gennorm(beta=2.5), False), (stats.cosine(), False),
     ],
-    ids=str,
+    ids=["logistic", "t", "hypsecant", "gennorm-1.2", "gennorm-2.5", "cosine"],
 )  # fmt: skip
 def test_scipy_laws_are_scale_mixtures_where_that_is_known(distribution, known):
     law = nt.ScipyLaw(distribution)

@@ -13,10 +13,11 @@ import pytest
 
 import neurotron as nt
 from neurotron.theory.attack_moments import AttackMoments, attack_moments
+from neurotron.theory.coordinates import Coordinates
+from neurotron.theory.leaky_gate import fit_of_gate, for_leaky_gate
 from neurotron.theory.one_step import bound_after
 from neurotron.theory.sharp import SharpConstants, sharp_constants
 from neurotron.theory.table import TableFit
-from neurotron.theory.whitening import WhitenedTable, Whitening, whitening_of
 
 
 class Case(NamedTuple):
@@ -215,9 +216,10 @@ def test_the_fit_of_a_problem_is_the_weighted_one():
 
 
 class Leaky(NamedTuple):
-    """A small table for one leaky gate, in whitened coordinates, with its exact steps."""
+    """A small table for one leaky gate, in its own coordinates, with its exact steps."""
 
-    whitening: Whitening
+    problem: nt.Problem
+    coordinates: Coordinates
     budget: nt.Budget
     batch_size: int
     steps: list[Step]
@@ -235,10 +237,10 @@ def leaky_cases() -> list[Leaky]:
         y = draw.standard_normal(count) * (0.2 + X[:, 0] ** 2)
         problem = nt.Problem.from_rows(gate, X, y, replacement=True)
         sensing = problem.sensing_matrix("optimal")
-        new = whitening_of(problem, sensing, None)
+        new = for_leaky_gate(problem, sensing, None)
         theta, beta = draw.choice([0.0, 0.3, 3.0]), draw.choice([0.3, 1.0])
         budget, b = nt.Budget(theta, beta), 1 + seed % 2
-        centre, to_new = new.back @ new.problem.least_squares(), np.linalg.inv(new.back)
+        centre, to_new = fit_of_gate(problem, new), np.linalg.inv(new.back)
         steps = []
         for away in (np.zeros(2), *(size * draw.standard_normal(2) for size in (0.1, 1, 1, 9, 9))):
             left = y - gate(centre + new.back @ away, X)
@@ -246,15 +248,15 @@ def leaky_cases() -> list[Leaky]:
             for eta in (0.1, 1.0, 5.0):
                 after = worst_step(left, moved, budget, b, away, eta)
                 steps.append(Step(float(away @ away), eta, after))
-        found.append(Leaky(new, budget, b, steps))
+        found.append(Leaky(problem, new, budget, b, steps))
     return found
 
 
 def leaky_ratio(case: Leaky, **changed: float) -> float:
     """Return the largest exact/certified mean after a step, with some constants changed."""
-    table, sensing = case.whitening.problem, case.whitening.sensing
-    constants = sharp_constants(table, sensing)
-    moments = attack_moments(constants, table, sensing, None, case.budget)
+    problem, sensing = case.problem, case.problem.sensing_matrix("optimal")
+    constants = sharp_constants(problem, sensing, None, case.coordinates)
+    moments = attack_moments(constants, problem, sensing, None, case.budget, case.coordinates)
     for name, factor in changed.items():
         if name == "misfit":
             part = dataclasses.replace(constants.misfit, s2=factor * constants.misfit.s2)
@@ -280,26 +282,31 @@ def test_a_constant_of_a_leaky_gate_that_is_wrong_is_exceeded(changed):
     assert max(leaky_ratio(case, **changed) for case in leaky_cases()) > 1.0 + 1e-6
 
 
+def leaky_fit(case: Leaky) -> TableFit:
+    sensing = case.problem.sensing_matrix("optimal")
+    return TableFit.of(case.problem, sensing, None, case.coordinates)
+
+
 def test_the_mean_update_of_a_leaky_gate_vanishes_at_its_fit():
     for case in leaky_cases():
-        table = case.whitening.problem
-        rows, fit = table.data, table.least_squares()
-        mean = (rows.y - table.network(fit, rows.X)) @ rows.X / len(rows.y)
-        assert np.linalg.norm(mean) <= 1e-12 * np.abs(rows.y).max()
-        assert TableFit.of(table, case.whitening.sensing, None).is_centre
+        rows, fit = case.problem.data, leaky_fit(case)
+        left = rows.y - case.problem.network(fit.weights, rows.X)
+        sizes = np.abs(rows.y).max() * np.abs(fit.sensed).max()
+        assert np.linalg.norm(left @ fit.sensed) / len(rows.y) <= 1e-12 * sizes
+        assert fit.is_centre
 
 
 def test_changed_labels_move_the_fit_of_a_leaky_gate_by_no_more_than_the_bound():
     ratios = []
     for case in leaky_cases():
-        table = case.whitening.problem
-        allowed = TableFit.of(table, case.whitening.sensing, None).moved(2.0, 1)
-        for row, sign in itertools.product(range(len(table.data.y)), (-2.0, 2.0)):
-            labels = table.data.y.copy()
+        data, fit = case.problem.data, leaky_fit(case)
+        allowed = fit.moved(2.0, 1)
+        for row, sign in itertools.product(range(len(data.y)), (-2.0, 2.0)):
+            labels = data.y.copy()
             labels[row] += sign
-            rows = nt.data.Rows(table.data.X, labels, replacement=True)
-            other = WhitenedTable(table.network, rows).least_squares()
-            ratios.append(np.linalg.norm(other - table.least_squares()) / allowed)
+            other = nt.Problem.from_rows(case.problem.network, data.X, labels, replacement=True)
+            moved = fit_of_gate(other, case.coordinates) - fit.weights
+            ratios.append(np.linalg.norm(case.coordinates.updates(moved)) / allowed)
     assert 0.5 < max(ratios) <= 1.0 + 1e-9
 
 

@@ -185,8 +185,16 @@ def plan(
     seed: options.Seed = 0,
     accuracy: Annotated[
         float | None,
-        options.option(options.GUARANTEE, help="ε, the largest distance from the true weights."),
+        options.option(options.GUARANTEE, help="ε, the largest error that is allowed."),
     ] = None,
+    accuracy_of: Annotated[
+        str,
+        options.option(
+            options.GUARANTEE,
+            help="What ε bounds: weights (the distance from the true ones), or predictions (their "
+            "root mean squared error, in label units).",
+        ),
+    ] = "weights",
     failure: Failure = 0.05,
     initial_error: InitialError = None,
     method: Annotated[
@@ -206,6 +214,8 @@ def plan(
         neurotron plan --bound 1 --probability 0.5 --accuracy 1
 
         neurotron plan --probability 0.5 --accuracy 1 --steps 5000
+
+        neurotron plan --probability 0.2 --accuracy 2 --accuracy-of predictions --steps 5000
     """
     from neurotron import attacks, guarantees
 
@@ -216,9 +226,9 @@ def plan(
         check_picture("--plot", plot)
     budget = attacks.Budget(bound, probability, _check.choice("scope", scope, ("query", "batch")))  # type: ignore[arg-type]
     found = guarantees.plan(
-        problem, budget, batch_size=batch_size, accuracy=accuracy, steps=steps, failure=failure,
-        sensing=sensing, weighting=weighting, step_size=step_size, initial_error=initial_error,
-        method=method,
+        problem, budget, batch_size=batch_size, accuracy=accuracy, accuracy_of=accuracy_of,
+        steps=steps, failure=failure, sensing=sensing, weighting=weighting, step_size=step_size,
+        initial_error=initial_error, method=method,
     )  # fmt: skip
     _tell(problem, found.certificate, found.to_dict(), as_json, plan=found)
     met = found.certificate.budget

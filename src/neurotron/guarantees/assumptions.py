@@ -12,9 +12,10 @@ from neurotron._types import Array
 from neurotron.data import Rows, Simulated
 from neurotron.laws import Empirical
 from neurotron.problem import Problem
+from neurotron.theory.coordinates import Coordinates
+from neurotron.theory.leaky_gate import has_leaky_gate
 from neurotron.theory.rounding import label_rounding
 from neurotron.theory.table import TableFit
-from neurotron.theory.whitening import WhitenedTable, has_leaky_gate
 
 __all__ = [
     "Assumption",
@@ -139,9 +140,9 @@ def independent_rows(problem: Problem) -> list[Assumption]:
     return [Assumption(name, statement, found, "with replacement", False, remedy, blocking=False)]
 
 
-def linear_or_parity(problem: Problem) -> Assumption:
+def linear_or_parity(problem: Problem, coordinates: Coordinates) -> Assumption:
     """Return the symmetry of the inputs, or why it is not needed."""
-    if isinstance(problem, WhitenedTable) and problem.network.leak < 1.0:
+    if coordinates.of_gate:
         statement = (
             "The network is one leaky gate (0 < leak < 1) and the sensing matrix is 'optimal', so "
             "inputs need not be symmetric."
@@ -189,8 +190,8 @@ def parity(problem: Problem) -> Assumption:
         )
     if has_leaky_gate(problem):
         remedies.append(
-            "For one leaky gate, certify (not plan) needs no symmetry with sensing='optimal', a "
-            "constant step size, no weighting, and columns of similar size that do not nearly "
+            "One leaky gate needs no symmetry with sensing='optimal', a constant step size or the "
+            "schedule of a plan, no weighting, and columns of similar size that do not nearly "
             "depend on each other."
         )
     if problem.true_weights is not None:

@@ -12,8 +12,8 @@ from neurotron.attacks import Attack
 from neurotron.attacks.budget import Budget, budget_of
 from neurotron.attacks.scope import OTHER_SAMPLES, misstated
 from neurotron.guarantees.paper_certificate import certify_by_theorem1
+from neurotron.guarantees.predictions import certify_with_predictions
 from neurotron.guarantees.request import Request
-from neurotron.guarantees.table_certificate import certify_table
 from neurotron.guarantees.training_certificate import TrainingCertificate
 from neurotron.problem import Problem
 from neurotron.simulation import MOST_SAMPLES, MOST_STEPS, simulate
@@ -96,7 +96,8 @@ def certify(
     if method == "measured":
         return _measure(request, seed)
     problem.law.require_clean("a guarantee")
-    return certify_by_theorem1(request) if method == "theorem1" else certify_table(request)
+    by_theorem1 = method == "theorem1"
+    return certify_by_theorem1(request) if by_theorem1 else certify_with_predictions(request)
 
 
 def _adversary(arm: Arm, budget: Budget | None, batch_size: int) -> Attack | Budget | None:

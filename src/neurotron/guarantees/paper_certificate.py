@@ -73,7 +73,7 @@ def certify_by_theorem1(request: Request) -> TrainingCertificate:
         floor=floor + rounding.floor(step_size),
         limit=math.sqrt(theorem.c3 / theorem.margin) + rounding.least,
         rounding=rounded,
-        risk=(1.0 + theorem.leak) ** 2 * theorem.lambda3 * theorem.norms[1],
+        risk=theorem.risk,
         any_time=theorem.bound == 0.0,
         this_attack=request.against_this_attack(trainer),
         constants=constants,

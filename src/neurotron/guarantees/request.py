@@ -24,6 +24,7 @@ from neurotron.guarantees.training_certificate import ROUNDING, TrainingCertific
 from neurotron.laws import Empirical
 from neurotron.problem import Problem
 from neurotron.theory.attack_moments import attacked_rows
+from neurotron.theory.coordinates import ORIGINAL, Coordinates
 from neurotron.theory.mean_path import Deviation
 from neurotron.theory.rounding import Rounding
 from neurotron.theory.table import TableFit, has_fit
@@ -52,6 +53,8 @@ class Request:
     method: str
     random_start: bool = False
     """Whether `initial_error` bounds the root mean square of a random start only."""
+    coordinates: Coordinates = ORIGINAL
+    """The coordinates in which errors and distances are measured."""
 
     @property
     def budget(self) -> Budget:
@@ -61,18 +64,25 @@ class Request:
     @cached_property
     def fit(self) -> TableFit | None:
         """The least-squares fit of a table if the guarantee is about it, None if about w*."""
-        if self.method != "sharp" or not has_fit(self.problem):
+        if self.method != "sharp" or not has_fit(self.problem, self.coordinates):
             return None
         trainer = self.trainer()
-        return TableFit.of(self.problem, np.asarray(trainer.sensing), trainer.weighting)
+        return TableFit.of(
+            self.problem, np.asarray(trainer.sensing), trainer.weighting, self.coordinates
+        )
 
     @cached_property
     def initial_error(self) -> float:
         """A bound on ‖w_1 − w*‖, or on the distance from w_1 to the fit of a table."""
-        if self.fit is None:
-            return self.problem.initial_error(self.given_error)
-        away = self.problem.initial_error(self.given_error, self.fit.weights)
-        return away * (1.0 + ROUNDING) + self.fit.off
+        fit = self.fit
+        centre = self.problem.true_weights if fit is None else fit.weights
+        away = self.problem.initial_error(self.given_error, None if fit is None else fit.weights)
+        if self.given_error is not None or centre is None:
+            away *= self.coordinates.stretches
+        else:
+            apart = self.problem.initial_weights - centre
+            away = float(np.linalg.norm(self.coordinates.updates(apart)))
+        return away if fit is None else away * (1.0 + ROUNDING) + fit.off
 
     @cached_property
     def shift(self) -> float:
@@ -94,10 +104,18 @@ class Request:
         )
 
     def rounding(self, spread: float, pull: float, square: float) -> Rounding:
-        """Return what rounding errors add to a bound that contracts by η(p − ηd₂)."""
+        """Return what rounding errors add to a bound that contracts by η(p − ηd₂).
+
+        Training is computed in the original coordinates.
+        """
         centre, left = (None, 0.0) if self.fit is None else (self.fit.weights, self.fit.size)
-        return Rounding.of(
-            self.problem, self.initial_error, spread, pull, square, centre=centre, left=left
+        shrinks, stretches = self.coordinates.shrinks, self.coordinates.stretches
+        found = Rounding.of(
+            self.problem, shrinks * self.initial_error, spread, pull, square, centre=centre,
+            left=shrinks * left,
+        )  # fmt: skip
+        return dataclasses.replace(
+            found, storage=stretches * found.storage, answers=stretches * found.answers
         )
 
     def labels(self) -> list[Assumption]:

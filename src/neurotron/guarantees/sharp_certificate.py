@@ -21,7 +21,7 @@ from neurotron.guarantees.training_certificate import ROUNDING, TrainingCertific
 from neurotron.theory.attack_moments import attack_moments
 from neurotron.theory.long_run import deviations, in_the_long_run
 from neurotron.theory.mean_path import Deviation, MeanPath
-from neurotron.theory.one_step import best_step, bound_after
+from neurotron.theory.one_step import best_step
 from neurotron.theory.recursion import EXACT_STEPS, Recursion
 from neurotron.theory.rounding import Rounding, squared
 from neurotron.theory.search import least
@@ -29,22 +29,30 @@ from neurotron.theory.sharp import SharpConstants, is_disturbed, sharp_constants
 from neurotron.trainers import NeuroTron
 from neurotron.trainers.neuro_tron import ScheduledTron
 
-__all__ = ["certify_sharply", "hypotheses"]
+__all__ = ["NotFollowed", "certify_sharply", "hypotheses"]
 
-MOST_FOLLOWED = MOST_SHOWN = 10**7
-"""Steps for which a schedule is followed one by one, and bounds are shown in the long run."""
+MOST_FOLLOWED = 10**6
+"""Steps up to which a schedule that was made for other numbers is followed one by one."""
+MOST_SHOWN = 10**7
+"""Steps for which bounds are shown in the long run."""
+
+
+class NotFollowed(_check.InputError):
+    """A schedule was made for other numbers, and has too many steps to follow them."""
 
 
 def certify_sharply(request: Request) -> TrainingCertificate:
     """Return the certificate for the step size, or schedule, in use."""
     trainer = request.trainer()
-    constants = sharp_constants(request.problem, np.asarray(trainer.sensing), trainer.weighting)
+    problem, sensing, weighting = request.problem, np.asarray(trainer.sensing), trainer.weighting
+    constants = sharp_constants(problem, sensing, weighting, request.coordinates)
     assumptions = hypotheses(request, trainer, constants)
     if any(assumption.blocking and not assumption.holds for assumption in assumptions):
         return request.certificate("sharp", assumptions)
-    sensing = np.asarray(trainer.sensing)
-    moments = attack_moments(constants, request.problem, sensing, trainer.weighting, request.attack)
-    recursion = constants.recursion(moments, request.problem.noise, request.batch_size)
+    moments = attack_moments(
+        constants, problem, sensing, weighting, request.attack, request.coordinates
+    )
+    recursion = constants.recursion(moments, problem.noise, request.batch_size)
     step_size = _step_size(trainer, recursion)
     if step_size is not None:
         assumptions.append(_settles(recursion, step_size, request.steps))
@@ -54,11 +62,11 @@ def certify_sharply(request: Request) -> TrainingCertificate:
         and request.steps is None
         and not _fits(trainer, recursion)
     ):
-        raise _check.InputError(
+        raise NotFollowed(
             "the schedule was made for another problem or attack: give the number of `steps`"
         )
     rounding = request.rounding(constants.spread, recursion.pull, recursion.square)
-    path = constants.mean_path(moments, request.problem.noise, request.batch_size)
+    path = constants.mean_path(moments, problem.noise, request.batch_size)
     in_the_end = _in_the_end(recursion, rounding, step_size)
     record = _record(request, recursion, step_size, floor, in_the_end)
     course = _course(request, trainer, recursion, path, rounding, record, step_size)
@@ -70,7 +78,7 @@ def certify_sharply(request: Request) -> TrainingCertificate:
         "sharp",
         assumptions,
         step_size=step_size,
-        weighting=trainer.weighting,
+        weighting=weighting,
         radius=float(last.radii(request.failure, clean=clean)[0]),
         root_mean_square=float(last.roots[0] + last.added[0]),
         at_steps=record,
@@ -80,7 +88,7 @@ def certify_sharply(request: Request) -> TrainingCertificate:
         limit=recursion.limit + rounding.least,
         rounding=float(last.added[0]),
         risk=constants.risk,
-        any_time=clean and request.problem.law.symmetric,
+        any_time=clean and problem.law.symmetric,
         this_attack=request.against_this_attack(trainer),
         constants={
             "lambda1": constants.lambda1, "L1": constants.L1, "L2": constants.L2,
@@ -121,7 +129,7 @@ class Course:
 def hypotheses(request: Request, trainer: NeuroTron, constants: SharpConstants) -> list[Assumption]:
     """Return what the certificate assumes about problem, trainer and attack."""
     found = [
-        linear_or_parity(request.problem),
+        linear_or_parity(request.problem, request.coordinates),
         *request.labels(),
         request.covered("sharp"),
         finite_constant(
@@ -254,18 +262,13 @@ def _iterated(
     """Return the same bounds for a schedule that was made for another start or attack."""
     last = int(record[-1])
     if last > MOST_FOLLOWED:
-        raise _check.InputError(
+        raise NotFollowed(
             "the schedule was made for another problem or attack, so its guarantee is computed "
             f"step by step: give at most {MOST_FOLLOWED:,} steps"
         )
-    roots, added, etas = np.empty(last + 1), np.empty(last + 1), np.empty(last + 1)
-    delta, own, excess = start, trainer.start, rounding.storage
-    for step in range(last + 1):
-        eta = float(best_step(own, *trainer.recursion.numbers))
-        roots[step], added[step], etas[step] = math.sqrt(delta), excess, eta
-        after = float(bound_after(delta, eta, *recursion.numbers))
-        excess = excess * recursion.slope(delta, after, eta) + rounding.of_step(eta)
-        delta = after
-        own = float(bound_after(own, eta, *trainer.recursion.numbers))
-    deviation = path.follow(first, (roots + added) ** 2, etas[:-1])
+    own = trainer.recursion.iterate(trainer.start, last, None)
+    etas = np.asarray(best_step(own[:-1], *trainer.recursion.numbers))
+    deltas = recursion.follow(start, etas)
+    roots, added = np.sqrt(deltas), rounding.follow(recursion.slopes(deltas, etas), etas)
+    deviation = path.follow(first, (roots + added) ** 2, etas)
     return Course(roots[record], added[record], Deviation(*(part[record] for part in deviation)))

@@ -107,8 +107,8 @@ class TrainingCertificate(Certificate):
         """A bound on the root mean squared prediction error, in the units of the labels.
 
         √E(f_w(x) − f_{w*}(x))² over new inputs x, or over the rows of a table according to their
-        weights, is at most this, with the same probability as the radius. (For a table these are
-        two statements, each with that probability.) It is infinite where the second moments of the
+        weights, is at most this, with the same probability as the radius. These are two statements,
+        each with that probability. It is infinite where the second moments of the
         inputs are infinite or not known.
         """
         known = self.holds and math.isfinite(self.risk)
@@ -223,17 +223,15 @@ class TrainingCertificate(Certificate):
     def _predictions(self) -> str:
         if not math.isfinite(self.prediction_error):
             return ""
-        start = "so predictions are off by at most"
+        off = "are off by" if self.centre is None else "differ from those of the fit by"
+        start = f"with the same probability predictions {off} at most"
         if self.steps is None:
-            start = "so the bound on the error of predictions tends to"
-            if self.centre is not None:
-                start = "and that on the difference of predictions from those of the fit tends to"
-        elif self.centre is not None:
-            also = "and with the same probability predictions differ"
-            start = f"{also} from those of the fit by at most"
+            of = "error of predictions" if self.centre is None else "difference from the fit"
+            start = f"the bound on the {of} tends to"
         over = "the rows of the table" if self.kind == "theorem (table)" else "new inputs"
         return (
-            f", {start} {up(self.prediction_error)} (root mean square over {over}, in label units)"
+            f", and {start} {up(self.prediction_error)} (root mean square over {over}, in label "
+            "units)"
         )
 
     @property

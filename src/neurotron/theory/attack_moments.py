@@ -18,6 +18,7 @@ from neurotron.laws import Empirical, Law
 from neurotron.laws.even_moments import weights_of_rows
 from neurotron.laws.projections import SLACK, tau_of_rows
 from neurotron.problem import Problem
+from neurotron.theory.coordinates import ORIGINAL, Coordinates
 
 if TYPE_CHECKING:
     from neurotron.theory.sharp import SharpConstants
@@ -52,6 +53,7 @@ def attack_moments(
     sensing: Array,
     weighting: str | None,
     attack: Attack | Budget | None,
+    coordinates: Coordinates = ORIGINAL,
 ) -> AttackMoments:
     """Return the moments of an attack on a trainer with matrix M and weight ω.
 
@@ -75,7 +77,7 @@ def attack_moments(
         )
     x, chance = rows
     weights = _counts(problem.law, x) * weights_of_rows(x, weighting)
-    sensed = x @ sensing.T
+    sensed = x @ coordinates.updates(sensing).T
     lengths = weights * np.linalg.norm(sensed, axis=1)
 
     tau = tau_of_rows((chance * weights)[:, None] * sensed, chance)

@@ -112,14 +112,27 @@ class Recursion:
         s = (half + math.sqrt(max(half**2 + bend * q * d0, 0.0))) / -bend
         return max(self.step_for(s**2), self.fastest)
 
-    def slope(self, delta: float, after: float, step_size: float) -> float:
-        """Return the largest factor by which an excess over √Δ grows in a step to `after`."""
-        falls, linear, _ = self._decrease(step_size)
-        left = 1.0 - falls
-        straight = math.sqrt(max(left, 0.0))
-        if after <= 0.0:
-            return straight
-        return max(straight, (2.0 * left * math.sqrt(delta) + linear) / (2.0 * math.sqrt(after)))
+    def slopes(self, deltas: Array, etas: Array) -> Array:
+        """Return the largest factor by which an excess over √Δ grows in each step of size η."""
+        with np.errstate(all="ignore"):
+            falls, linear, _ = self._decrease(etas)
+            straight = np.sqrt(np.maximum(1.0 - falls, 0.0))
+            bent = (2.0 * (1.0 - falls) * np.sqrt(deltas[:-1]) + linear) / (
+                2.0 * np.sqrt(deltas[1:])
+            )
+        return np.where(deltas[1:] > 0.0, np.maximum(straight, bent), straight)
+
+    def follow(self, start: float, etas: Array) -> Array:
+        """Return the bounds Δ after 0, 1, … steps of the given sizes."""
+        falls, linear, constant = self._decrease(etas)
+        delta, deltas = float(start), [float(start)]
+        for left, push, more in zip(
+            (1.0 - falls).tolist(), linear.tolist(), constant.tolist(), strict=True
+        ):
+            delta = left * delta + push * math.sqrt(delta) + more
+            delta = delta if delta < math.inf else math.inf  # inf − inf is not a number
+            deltas.append(delta)
+        return np.maximum(np.array(deltas), 0.0)
 
     def after(self, start: float, steps: Any, step_size: float | None) -> Array:
         """Return a bound on Δ after each number of `steps`, which must increase.
@@ -255,7 +268,7 @@ class Recursion:
             bounds.append(min((lowest + math.exp(high)) ** 2, start))
         return np.array(bounds)
 
-    def _decrease(self, step_size: float) -> tuple[float, float, float]:
+    def _decrease(self, step_size: Any) -> tuple[Any, Any, Any]:
         """Return C, m, c with Δ − F(Δ) = CΔ − m√Δ − c."""
         eta = step_size
         return (

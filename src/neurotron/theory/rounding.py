@@ -91,9 +91,17 @@ class Rounding:
         answers = _twice_gamma(network) * (float(seen) * spread + left)
         return cls(max(UNIT * float(length), LEAST), answers, pull, square)
 
-    def of_step(self, step_size: float) -> float:
-        """Return ϱ(η), the error of one step."""
+    def of_step(self, step_size: Any) -> Any:
+        """Return ϱ(η), the error of one step, elementwise."""
         return self.storage + step_size * self.answers
+
+    def follow(self, factors: Array, etas: Array) -> Array:
+        """Return the error that is added after 0, 1, … steps, which multiply it by `factors`."""
+        excess, added = self.storage, [self.storage]
+        for factor, more in zip(factors.tolist(), self.of_step(etas).tolist(), strict=True):
+            excess = excess * factor + more
+            added.append(excess)
+        return np.array(added)
 
     def decrease(self, step_size: Any) -> Any:
         """Return 1 − κ = η(p − ηd₂), elementwise."""

@@ -27,14 +27,13 @@ from neurotron._types import Array
 from neurotron.attacks import Attack
 from neurotron.attacks.budget import Budget, budget_of
 from neurotron.laws.projections import SLACK, largest_root
-from neurotron.networks import FilterNetwork
 from neurotron.problem import Problem
 from neurotron.theory.attack_moments import AttackMoments, attack_moments
 from neurotron.theory.constants import sensing_of
+from neurotron.theory.coordinates import ORIGINAL, Coordinates, output_form
 from neurotron.theory.mean_path import MeanPath
 from neurotron.theory.recursion import Recursion
 from neurotron.theory.table import EXACT, Misfit, TableFit, has_fit
-from neurotron.theory.whitening import WhitenedTable
 
 __all__ = [
     "SharpConstants",
@@ -137,7 +136,10 @@ class SharpConstants:
 
 
 def sharp_constants(
-    problem: Problem, sensing: Array, weighting: str | None = None
+    problem: Problem,
+    sensing: Array,
+    weighting: str | None = None,
+    coordinates: Coordinates = ORIGINAL,
 ) -> SharpConstants:
     """Return the constants λ1, L1, L2, τ and s0 of a trainer with sensing matrix M.
 
@@ -149,62 +151,68 @@ def sharp_constants(
         The sensing matrix M, shape (r, n).
     weighting
         None for ω = 1, or "inverse-norm" for ω = ‖x‖⁻².
+    coordinates
+        The coordinates in which distances are measured.
     """
     network = _check.instance("problem", problem, Problem).network
-    m = sensing_of(problem, sensing)
-    moments = problem.even_moments(weighting)
-    gain, gate = (1.0 + network.leak) / 2.0, network.mean_gate
+    old = sensing_of(problem, sensing)
+    m, gate = coordinates.updates(old), coordinates.gates(network.mean_gate)
+    moments, gain = problem.even_moments(weighting), (1.0 + network.leak) / 2.0
     product = None if moments.covariance is None else gate @ moments.covariance @ m.T
+    risk = _risk(problem, coordinates)
     if product is None or not np.isfinite(product).all():
         none = math.inf
-        return SharpConstants(gain, none, none, none, none, none, _risk(problem))
+        return SharpConstants(gain, none, none, none, none, none, risk)
     size = float(np.linalg.norm(product, 2))
-    lambda1 = float(np.linalg.eigvalsh((product + product.T) / 2.0)[0]) - SLACK * size
-    l1 = gain * size * (1.0 + SLACK)
-    l2 = spread = math.inf
+    l1, l2, spread = gain * size * (1.0 + SLACK), math.inf, math.inf
     if moments.quartic is not None:
-        quartic = moments.quartic(m.T @ m)
-        l2 = max(math.sqrt(_split(network, quartic)), l1)
-        spread = math.sqrt(float(np.trace(quartic)) * (1.0 + SLACK))
+        form = output_form(network, moments.quartic(m.T @ m))
+        l2 = max(largest_root(coordinates.form(form)), l1)
+        spread = math.sqrt(float(np.trace(moments.quartic(old.T @ old))) * (1.0 + SLACK))
     found = SharpConstants(
         gain=gain,
-        lambda1=lambda1,
+        lambda1=float(np.linalg.eigvalsh((product + product.T) / 2.0)[0]) - SLACK * size,
         L1=l1,
         L2=l2,
         tau=math.inf if moments.tau is None else moments.tau(m),
         s0=math.inf
         if moments.squared is None
         else math.sqrt(float(np.trace(m @ moments.squared @ m.T)) * (1.0 + SLACK)),
-        risk=_risk(problem),
+        risk=risk,
         spread=spread,
         skew=gain * float(np.linalg.norm(product - product.T, 2)) / 2.0 * (1.0 + SLACK),
     )
-    if isinstance(problem, WhitenedTable) and network.leak < 1.0:
-        found = _of_leaky_gate(found, problem, m)
-    if not has_fit(problem) or found.lambda1 <= 0.0 or not math.isfinite(found.L2):
+    if coordinates.of_gate:
+        found = _of_leaky_gate(found, problem, m, coordinates)
+    if not has_fit(problem, coordinates) or found.lambda1 <= 0.0 or not math.isfinite(found.L2):
         return found
-    misfit = TableFit.of(problem, m, weighting).misfit(found.L2)
+    misfit = TableFit.of(problem, old, weighting, coordinates).misfit(found.L2)
     return dataclasses.replace(found, misfit=misfit)
 
 
-def _of_leaky_gate(found: SharpConstants, problem: Problem, sensing: Array) -> SharpConstants:
-    """Return the constants of one leaky gate on whitened rows, which need not be symmetric.
+def _of_leaky_gate(
+    found: SharpConstants, problem: Problem, sensing: Array, coordinates: Coordinates
+) -> SharpConstants:
+    """Return the constants of one leaky gate, whose inputs need not be symmetric.
 
-    Its pull is MH with a symmetric H between αE[xxᵀ] and E[xxᵀ], both nearly the identity like M.
+    Its pull is H with αE[zzᵀ] ≤ H ≤ E[zzᵀ], and E[zzᵀ] is the identity up to rounding. So is the
+    matrix that makes the sensed x from z.
     """
     alpha, moments = problem.network.leak, problem.even_moments()
+    gate = coordinates.gates(problem.network.mean_gate)
     assert moments.covariance is not None
     assert moments.quartic is not None
-    one = np.eye(len(sensing))
-    rounded = float(np.linalg.norm(moments.covariance - one, 2)) + SLACK
-    rounded += 2.0 * float(np.linalg.norm(sensing - one, 2))
+    one = np.eye(len(gate))
+    rounded = float(np.linalg.norm(gate @ moments.covariance @ gate.T - one, 2)) + SLACK
+    rounded += 2.0 * float(np.linalg.norm(sensing @ np.linalg.pinv(gate) - one, 2))
     largest = 1.0 + rounded
+    quartic = gate @ moments.quartic(sensing.T @ sensing) @ gate.T
     return dataclasses.replace(
         found,
         gain=alpha,
         lambda1=1.0 - rounded / alpha,
         L1=largest,
-        L2=max(largest_root(moments.quartic(sensing.T @ sensing)), largest),
+        L2=max(largest_root(quartic), largest),
         risk=largest,
         skew=rounded,
     )
@@ -263,19 +271,6 @@ def is_disturbed(problem: Problem, attack: Attack | Budget | None) -> bool:
     return problem.noise > 0.0 or (budget.bound != 0.0 and budget.probability != 0.0)
 
 
-def _split(network: FilterNetwork, quartic: Array) -> float:
-    """Return λ_max(((1+α)/2)² ĀQĀᵀ + ((1−α)/2)² (1/k) Σ q_i² A_iQA_iᵀ), rounded up.
-
-    The odd part of the network's output is linear in w, and orthogonal to the even part under an
-    even weight; Jensen's inequality bounds the even part gate by gate.
-    """
-    alpha, gate = network.leak, network.mean_gate
-    odd = gate @ quartic @ gate.T
-    even = network.mean_congruence(quartic)
-    both = ((1.0 + alpha) / 2.0) ** 2 * odd + ((1.0 - alpha) / 2.0) ** 2 * even
-    return largest_root(both) ** 2
-
-
 def risk_constant(problem: Problem) -> float:
     """Return c with E[(f_w(x) − f_{w*}(x))²] ≤ c ‖w − w*‖² over new inputs x.
 
@@ -287,7 +282,9 @@ def risk_constant(problem: Problem) -> float:
     return _risk(problem) if exact else math.inf
 
 
-def _risk(problem: Problem) -> float:
-    """Return what `_split` returns with Σ in place of Q, as if inputs were symmetric."""
+def _risk(problem: Problem, coordinates: Coordinates = ORIGINAL) -> float:
+    """Return the same constant as if inputs were symmetric."""
     covariance = problem.covariance
-    return math.inf if covariance is None else _split(problem.network, covariance)
+    if covariance is None:
+        return math.inf
+    return largest_root(coordinates.form(output_form(problem.network, covariance))) ** 2

@@ -31,8 +31,9 @@ from neurotron.data import Rows
 from neurotron.laws.even_moments import weights_of_rows
 from neurotron.laws.projections import SLACK, largest_root
 from neurotron.problem import Problem
+from neurotron.theory.coordinates import ORIGINAL, Coordinates
+from neurotron.theory.leaky_gate import fit_of_gate
 from neurotron.theory.rounding import UNIT, label_rounding
-from neurotron.theory.whitening import WhitenedTable
 
 __all__ = ["EXACT", "Misfit", "TableFit", "has_fit"]
 
@@ -55,15 +56,14 @@ class Misfit:
 EXACT = Misfit()
 
 
-def has_fit(problem: Problem) -> bool:
+def has_fit(problem: Problem, coordinates: Coordinates = ORIGINAL) -> bool:
     """Return whether guarantees are about the fit of a table, not about w*.
 
-    They are if rows are drawn with replacement and the network is linear, or one leaky gate whose
-    rows are whitened.
+    They are if rows are drawn with replacement and the network is linear, or one leaky gate in the
+    coordinates in which it needs no symmetry.
     """
-    data = problem.data
-    whitened = isinstance(problem, WhitenedTable)
-    return type(data) is Rows and data.replacement and (whitened or problem.network.leak == 1.0)
+    data, linear = problem.data, problem.network.leak == 1.0
+    return type(data) is Rows and data.replacement and (linear or coordinates.of_gate)
 
 
 class Influence(NamedTuple):
@@ -86,7 +86,10 @@ class Influence(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TableFit:
-    """The least-squares fit of a table, seen through the sensing matrix of a trainer."""
+    """The least-squares fit of a table, seen through the sensing matrix of a trainer.
+
+    Distances are in the coordinates of a guarantee.
+    """
 
     weights: Array
     """w°, (r,), as it is computed."""
@@ -97,20 +100,30 @@ class TableFit:
     counted: Array
     """g, how much each row counts, (N,)."""
     seen: Array
-    """Āx of every row, (N, r)."""
+    """Āx of every row in these coordinates, (N, r)."""
     sensed: Array
-    """Mx of every row, (N, r)."""
+    """Mx of every row in these coordinates, (N, r)."""
     gain: float
     """1 for a linear network. For a leaky gate α, because E[eMx] may be as small as α MΣĀᵀd."""
 
     @classmethod
-    def of(cls, problem: Problem, sensing: Array, weighting: str | None) -> TableFit:
+    def of(
+        cls,
+        problem: Problem,
+        sensing: Array,
+        weighting: str | None,
+        coordinates: Coordinates = ORIGINAL,
+    ) -> TableFit:
         """Return the fit of a problem that `has_fit`; MΣĀᵀ must be invertible."""
         data, network = problem.data, problem.network
         assert isinstance(data, Rows)
-        weights = problem.least_squares(weighting)
+        if coordinates.of_gate:
+            weights = fit_of_gate(problem, coordinates)
+        else:
+            weights = problem.least_squares(weighting)
         counted = data.law.counts * weights_of_rows(data.X, weighting)
-        seen, sensed = data.X @ network.mean_gate.T, data.X @ sensing.T
+        seen = data.X @ coordinates.gates(network.mean_gate).T
+        sensed = data.X @ coordinates.updates(sensing).T
         rounded = label_rounding(network, weights, data.X) + UNIT * np.abs(data.y)
         return cls(
             weights=weights,

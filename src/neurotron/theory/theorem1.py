@@ -136,6 +136,11 @@ class Theorem1:
         return self.bound**2 * self.attacked[0]
 
     @property
+    def risk(self) -> float:
+        """(1+α)² λ3 m_2, which bounds the mean squared prediction error by ‖w − w*‖²."""
+        return (1.0 + self.leak) ** 2 * self.lambda3 * self.norms[1]
+
+    @property
     def largest_probability(self) -> float:
         """The probability β below which the trade-off is positive: (1+α)λ1/(m_1 λ2)."""
         return (1.0 + self.leak) * self.lambda1 / (self.norms[0] * self.lambda2)

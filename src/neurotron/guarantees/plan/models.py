@@ -43,6 +43,8 @@ class Model(ABC):
     """Whether it only allows targets below the start."""
 
     request: Request
+    unit: float = 1.0
+    """What an accuracy is divided by to get a radius in the coordinates of the request."""
     obstacles: list[str]
     """Assumptions that do not hold for any budget, each with what to change."""
     evaluations = 0
@@ -86,12 +88,17 @@ class Model(ABC):
 class SharpModel(Model):
     """The sharp certificate."""
 
-    def __init__(self, request: Request, trainer: NeuroTron, *, scheduled: bool) -> None:
+    def __init__(
+        self, request: Request, trainer: NeuroTron, *, scheduled: bool, predictions: bool
+    ) -> None:
         self.request, self.scheduled = request, scheduled
         self.asked = trainer
         self.resolved = request.trainer()
-        sensing = np.asarray(self.resolved.sensing)
-        self.constants = sharp_constants(request.problem, sensing, self.resolved.weighting)
+        self.constants = sharp_constants(
+            request.problem, np.asarray(self.resolved.sensing), self.resolved.weighting,
+            request.coordinates,
+        )  # fmt: skip
+        self.unit = math.sqrt(self.constants.risk) if predictions else request.coordinates.shrinks
         found = hypotheses(request, self.resolved, self.constants)
         self.obstacles = [a.explanation for a in found if a.blocking and not a.holds]
 
@@ -107,6 +114,7 @@ class SharpModel(Model):
         return attack_moments(
             self.constants, self.request.problem, np.asarray(self.resolved.sensing),
             self.resolved.weighting, attack if isinstance(attack, Attack) else budget,
+            self.request.coordinates,
         )  # fmt: skip
 
     def path(self, budget: Budget) -> MeanPath:
@@ -171,13 +179,15 @@ class PaperModel(Model):
 
     only_progress = True
 
-    def __init__(self, request: Request, trainer: NeuroTron) -> None:
+    def __init__(self, request: Request, trainer: NeuroTron, *, predictions: bool) -> None:
         self.request = request
         self.asked = trainer
         resolved = request.trainer()
         _, found = theorem_and_hypotheses(request, resolved)
         self.obstacles = [a.explanation for a in found if not a.holds]
         self.sensing = np.asarray(resolved.sensing)
+        if predictions:
+            self.unit = math.sqrt(self.theorem(NO_ATTACK).risk)
 
     def theorem(self, budget: Budget) -> Theorem1:
         """Return the constants against a budget."""

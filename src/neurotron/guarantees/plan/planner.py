@@ -16,13 +16,18 @@ from neurotron.guarantees.certificate import WIDTH, fill
 from neurotron.guarantees.certify import certify
 from neurotron.guarantees.plan.models import Model, PaperModel, SharpModel
 from neurotron.guarantees.plan.search import Found, NotAchievable, Search
+from neurotron.guarantees.predictions import gate_coordinates
 from neurotron.guarantees.request import Request
 from neurotron.guarantees.training_certificate import TrainingCertificate
 from neurotron.problem import Problem
 from neurotron.simulation import MOST_SAMPLES, MOST_STEPS
+from neurotron.theory.coordinates import ORIGINAL, Coordinates, for_predictions
 from neurotron.trainers import Arm, NeuroTron
 
-__all__ = ["Plan", "plan"]
+__all__ = ["GOALS", "Plan", "plan"]
+
+GOALS = ("weights", "predictions")
+"""What an accuracy may bound."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -37,14 +42,20 @@ class Plan:
     answer: float
     evaluations: int
     """How often a guarantee was evaluated to find it."""
+    accuracy_of: str = "weights"
+    """What the accuracy bounds: "weights" or "predictions"."""
 
     @property
     def statement(self) -> str:
         """The answer, and what to run for it."""
+        best = "the best accuracy that can be guaranteed is ε ="
+        if self.accuracy_of == "predictions":
+            best = "the smallest prediction error that can be guaranteed is ε ="
+        strongest = "the strongest attack that can be tolerated"
         found = {
-            "accuracy": "the best accuracy that can be guaranteed is ε =",
-            "bound": "the largest bound that can be tolerated is θ =",
-            "probability": "the largest probability that can be tolerated is β =",
+            "accuracy": best,
+            "bound": f"{strongest} changes labels by at most θ =",
+            "probability": f"{strongest} changes each label with probability at most β =",
         }
         answer = "" if self.asked == "steps" else f"{found[self.asked]} {self._answer}: "
         return f"Plan: {answer}train {self.arm.trainer!r} for {self.steps:,} steps."
@@ -58,7 +69,9 @@ class Plan:
 
     def __repr__(self) -> str:
         shown = {self.asked: self._answer, "steps": f"{self.steps:,}"}
-        if self.asked != "accuracy":
+        if self.accuracy_of == "predictions":
+            shown["prediction_error"] = up(self.certificate.prediction_error)
+        elif self.asked != "accuracy":
             shown["radius"] = up(self.certificate.radius)
         shown["confidence"] = f"{self.certificate.confidence:g}"
         return f"Plan({', '.join(f'{name}={value}' for name, value in shown.items())})"
@@ -79,6 +92,7 @@ class Plan:
         return {
             "asked": self.asked,
             "answer": self.answer if math.isfinite(self.answer) else None,
+            "accuracy_of": self.accuracy_of,
             "steps": self.steps,
             "trainer": repr(self.arm.trainer),
             "certificate": self.certificate.to_dict(),
@@ -91,6 +105,7 @@ def plan(
     *,
     batch_size: int = 16,
     accuracy: float | None = None,
+    accuracy_of: str = "weights",
     steps: int | None = None,
     failure: float = 0.05,
     sensing: str | Array = "optimal",
@@ -116,6 +131,9 @@ def plan(
         or None for honest labels.
     accuracy, steps, failure
         ε, the number of updates, and δ, the largest probability that the guarantee is wrong.
+    accuracy_of
+        What ε bounds: "weights" for the error ‖w − w*‖, or "predictions" for the root mean squared
+        error of predictions, in the units of the labels.
     sensing, weighting
         Parameters of the trainer, as in `NeuroTron`. By default, samples have inverse-norm weights
         if the inputs have no fourth moments.
@@ -149,6 +167,7 @@ def plan(
     _check.choice("step_size", step_size, ("constant", "scheduled"))
     if accuracy is not None:
         accuracy = _check.number("accuracy", accuracy, "[1e-90, 1e90]")
+    predictions = _check.choice("accuracy_of", accuracy_of, GOALS) == "predictions"
     trainer = _trainer(problem, sensing, weighting, method)
     request = Request(
         problem,
@@ -160,9 +179,10 @@ def plan(
         attack if asked in ("steps", "accuracy") else _filled(budget, method),
         method,
     )
+    request = dataclasses.replace(request, coordinates=_coordinates(request, predictions))
     if request.start == 0.0:
         raise NotAchievable("there is nothing to plan: training starts at the true weights")
-    model = _model(request, trainer, method, step_size)
+    model = _model(request, trainer, step_size, predictions)
     found = getattr(Search(model, budget, request, accuracy), asked)()
     assert isinstance(found, Found)
     met = dataclasses.replace(budget, bound=found.bound, probability=found.probability)
@@ -173,16 +193,35 @@ def plan(
         problem, arm, batch_size=batch_size, steps=made, failure=failure,
         initial_error=initial_error, method=method, budget=None if attacker else met,
     )  # fmt: skip
-    if accuracy is not None and certificate.radius > accuracy:  # only a schedule goes on too long
+    reached = certificate.prediction_error if predictions else certificate.radius
+    if accuracy is not None and reached > accuracy:  # only a schedule goes on too long
         raise NotAchievable(
             f"not achievable: the steps become ever smaller, and over {made:,} of them rounding "
-            f"errors add up. Ask for an accuracy of {up(certificate.radius)}, or use fewer steps."
+            f"errors add up. Ask for an accuracy of {up(reached)}, or use fewer steps."
         )
     answers = {
-        "bound": found.bound, "probability": found.probability, "accuracy": certificate.radius,
+        "bound": found.bound, "probability": found.probability, "accuracy": reached,
         "steps": float(made),
     }  # fmt: skip
-    return Plan(arm, made, certificate, asked, answers[asked], model.evaluations)
+    return Plan(arm, made, certificate, asked, answers[asked], model.evaluations, accuracy_of)
+
+
+def _coordinates(request: Request, predictions: bool) -> Coordinates:
+    """Return the coordinates to plan in: in them, distances are what the accuracy bounds."""
+    if request.method != "sharp":
+        return ORIGINAL
+    own = gate_coordinates(request)
+    if own is not None:
+        return own
+    if not predictions:
+        return ORIGINAL
+    found = for_predictions(request.problem)
+    if found is None:
+        raise NotAchievable(
+            "not achievable, because the second moments of the inputs are infinite, or predictions "
+            "hardly depend on some direction of the weights. Use accuracy_of='weights'."
+        )
+    return found
 
 
 def _trainer(
@@ -198,17 +237,18 @@ def _trainer(
     return dataclasses.replace(trainer, step_size=1.0, weighting=weighting)
 
 
-def _model(request: Request, trainer: NeuroTron, method: str, step_size: str) -> Model:
+def _model(request: Request, trainer: NeuroTron, step_size: str, predictions: bool) -> Model:
     """Return the guarantee to plan with; refuse if an assumption does not hold."""
     model: Model
-    if method == "sharp":
-        model = SharpModel(request, trainer, scheduled=step_size == "scheduled")
+    if request.method == "sharp":
+        scheduled = step_size == "scheduled"
+        model = SharpModel(request, trainer, scheduled=scheduled, predictions=predictions)
     elif step_size == "scheduled":
         raise _check.InputError(
             "Theorem 1 is about a constant step size: use method='sharp' for a schedule"
         )
     else:
-        model = PaperModel(request, trainer)
+        model = PaperModel(request, trainer, predictions=predictions)
     if model.obstacles:
         raise NotAchievable(
             f"not achievable, because an assumption does not hold. {' '.join(model.obstacles)}"
@@ -248,8 +288,6 @@ def _asked(budget: Budget, accuracy: float | None, steps: int | None) -> str:
         "steps": steps,
     }  # fmt: skip
     missing = [name for name, value in given.items() if value is None]
-    if budget.rows is not None and budget.bound is None:
-        raise _check.InputError("a budget of `rows` needs its `bound`: the largest is not planned")
     if len(missing) != 1:
         left = f"missing are {', '.join(missing)}" if missing else "all four are given"
         raise _check.InputError(

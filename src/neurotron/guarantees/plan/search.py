@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from neurotron import _check
 from neurotron._digits import up
-from neurotron.attacks.budget import Budget
+from neurotron.attacks.budget import NO_ATTACK, Budget
 from neurotron.guarantees.plan.models import Model
 from neurotron.guarantees.plan.ways import Choice
 from neurotron.guarantees.request import Request
@@ -59,21 +59,24 @@ class Search:
     ) -> None:
         self.model, self.budget, self.start = model, budget, request.start
         self.given, self.most = request.steps, request.steps or MOST_STEPS
-        self.shift = request.shift
-        self.wanted = 0.0 if accuracy is None else accuracy - self.shift
+        fit, rows = request.fit, budget.rows or 0
+        self.moved = 0.0 if fit is None else fit.moved(1.0, rows)
+        self.unit = model.unit
+        self.shift = 0.0 if fit is None else fit.off + (budget.bound or 0.0) * self.moved
+        self.wanted = 0.0 if accuracy is None else accuracy / self.unit - self.shift
         if accuracy is not None:
             if self.wanted <= 0.0:
                 raise NotAchievable(
                     "not achievable, because the fit of the unchanged labels of the table is only "
-                    f"known to within {up(self.shift)}. Ask for an accuracy above that."
+                    f"known to within {up(self.unit * self.shift)}. Ask for an accuracy above that."
                 )
-            if model.only_progress and model.target(accuracy) >= self.start:
+            if model.only_progress and model.target(self.wanted) >= self.start:
                 raise NotAchievable(
                     "not achievable, because Theorem 1 needs an accuracy that is better than the "
                     f"start: ε²δ < ‖w₁ − w*‖². Ask for an accuracy below "
-                    f"{model.radius(math.sqrt(self.start)):.4g}."
+                    f"{self.unit * model.radius(math.sqrt(self.start)):.4g}."
                 )
-            self._require_resolved(Budget(0.0, 0.0))
+            self._require_resolved(NO_ATTACK)
 
     def steps(self) -> Found:
         """Find the step size that needs the fewest steps."""
@@ -81,7 +84,7 @@ class Search:
         if self.wanted <= limit:  # even for a start within it: training would be free to leave
             raise NotAchievable(
                 f"not achievable, because an attack with {self._attack} can keep the guaranteed "
-                f"error at {limit:.4g}. {self._ask(limit)}"
+                f"error at {self.unit * limit:.4g}. {self._ask(limit)}"
             )
         self._require_resolved(self.budget)
         choice = self.model.reach(self.budget, self.wanted, None)
@@ -101,9 +104,9 @@ class Search:
             return self._found(self.budget, found[0])
         if root <= limit:
             raise NotAchievable(
-                f"not achievable: training starts at an error of {root:.4g}, which is already "
-                f"better than the {limit:.4g} at which an attack with {self._attack} can keep the "
-                "guaranteed error. Plan against a weaker attack."
+                f"not achievable: training starts at an error of {self.unit * root:.4g}, which is "
+                f"already better than the {self.unit * limit:.4g} at which an attack with "
+                f"{self._attack} can keep the guaranteed error. Plan against a weaker attack."
             )
         raise NotAchievable(
             f"not achievable, because {self.most:,} steps are not certain to bring the weights "
@@ -112,6 +115,8 @@ class Search:
 
     def bound(self) -> Found:
         """Find the largest θ, by halving between 0 and where the limit is the accuracy."""
+        if self.budget.rows is not None:
+            return self._stored_bound()
         unit = self.model.limit(self._with(bound=1.0))
         if unit == 0.0:
             raise NotAchievable(
@@ -126,6 +131,21 @@ class Search:
             )
         return self._largest("bound", min(self.wanted / unit, 1e70))
 
+    def _stored_bound(self) -> Found:
+        """Find the largest θ of stored labels, which move the fit by a multiple of θ."""
+        self._require_clean()
+        found = self.model.best(NO_ATTACK, self.most)
+        assert found is not None
+        spare = self.wanted * (1.0 - 1e-8) - found[1]
+        if self.moved == 0.0 or spare <= 0.0:
+            raise NotAchievable(
+                "every bound is tolerated, because no label is changed: give more `rows`"
+                if self.moved == 0.0
+                else "not achievable, because training leaves no room for an attack. Use more "
+                "steps, or ask for a larger accuracy."
+            )
+        return Found(_legible(spare / self.moved), 0.0, found[0])
+
     def probability(self) -> Found:
         """Find the largest β in [0, 1]."""
         always = self._with(probability=1.0)
@@ -138,8 +158,7 @@ class Search:
         best = halve(
             lambda at: self._reach(self._with(**{name: at})) is not None, 0.0, top, LEGIBLE
         )
-        legible = float(f"{best * (1.0 - 5e-6):.6g}")  # as it is printed, and not above
-        budget = self._with(**{name: legible})
+        budget = self._with(**{name: _legible(best)})
         choice = self._reach(budget)
         assert choice is not None
         return self._found(budget, choice)
@@ -150,16 +169,15 @@ class Search:
         if self.wanted <= resolved and math.isfinite(resolved):
             raise NotAchievable(
                 "not achievable, because floating point is not certain to resolve it: rounding "
-                f"errors alone may keep the guaranteed error at {up(resolved)}. "
+                f"errors alone may keep the guaranteed error at {up(self.unit * resolved)}. "
                 f"{self._ask(resolved)}"
             )
 
     def _require_clean(self) -> None:
         """Refuse what is impossible even with honest labels."""
-        honest = Budget(0.0, 0.0)
-        if self._reach(honest) is not None:
+        if self._reach(NO_ATTACK) is not None:
             return
-        choice = self.model.reach(honest, self.wanted, None)
+        choice = self.model.reach(NO_ATTACK, self.wanted, None)
         remedy = "" if choice is None else f" Use at least {choice.steps:,.0f} steps."
         raise NotAchievable(
             f"not achievable, because {self.most:,} steps are not enough even with honest labels."
@@ -184,9 +202,14 @@ class Search:
 
     def _ask(self, least: float) -> str:
         """Say which accuracy to ask for, above the radius that cannot be reached."""
-        least += self.shift
+        least = self.unit * (least + self.shift)
         return f"Ask for an accuracy above {up(least)}, such as {up(ABOVE * least)}."
 
     @property
     def _attack(self) -> str:
         return f"θ = {self.budget.bound:g}, β = {self.budget.probability:g}"
+
+
+def _legible(number: float) -> float:
+    """Return a number as it is printed, and not above."""
+    return float(f"{number * (1.0 - 5e-6):.6g}")

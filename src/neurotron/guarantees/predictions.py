@@ -1,0 +1,101 @@
+"""The sharp certificate in the coordinates that suit it, with its bound on predictions."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+
+from neurotron.guarantees.assumptions import labels, parity
+from neurotron.guarantees.request import Request
+from neurotron.guarantees.sharp_certificate import NotFollowed, certify_sharply
+from neurotron.guarantees.training_certificate import TrainingCertificate
+from neurotron.theory.coordinates import Coordinates, for_predictions
+from neurotron.theory.leaky_gate import for_leaky_gate, has_leaky_gate
+from neurotron.theory.sharp import sharp_recursion
+from neurotron.trainers import NeuroTron
+from neurotron.trainers.neuro_tron import ScheduledTron
+
+__all__ = ["certify_with_predictions", "gate_coordinates"]
+
+
+def certify_with_predictions(request: Request) -> TrainingCertificate:
+    """Return the sharp certificate, with the smaller of two bounds on the prediction error.
+
+    One follows from the radius, the other from a certificate in coordinates in which distances are
+    prediction errors. One leaky gate whose inputs are not symmetric, or whose labels are not exact,
+    has a certificate in its own coordinates only.
+    """
+    own = gate_coordinates(request)
+    if own is not None:
+        inside = _with_trainer(request, _resolved(request), own)
+        return _in_original_coordinates(request, inside, certify_sharply(inside))
+    found = certify_sharply(request)
+    coordinates = for_predictions(request.problem) if found.holds else None
+    if coordinates is None:
+        return found
+    inside = _with_trainer(request, _explicit(request, found), coordinates)
+    try:
+        inner = certify_sharply(inside)
+    except NotFollowed:  # a schedule with too many steps: the radius still says something
+        return found
+    if not inner.holds:
+        return found
+    back = _in_original_coordinates(request, inside, inner)
+    if found.root_mean_square >= found.initial_error and back.radius < found.radius:
+        return back  # step sizes that suit predictions may be too large for the weights
+    return dataclasses.replace(found, predicted=back.predicted)
+
+
+def gate_coordinates(request: Request) -> Coordinates | None:
+    """Return the coordinates of one leaky gate without symmetry, None if they are not needed."""
+    problem = request.problem
+    if not has_leaky_gate(problem):
+        return None
+    if all(assumption.holds for assumption in (parity(problem), *labels(problem))):
+        return None
+    trainer = request.trainer()
+    if trainer.step_size == "scheduled":  # the schedule itself needs symmetric inputs
+        return None
+    return for_leaky_gate(problem, np.asarray(trainer.sensing), trainer.weighting)
+
+
+def _in_original_coordinates(
+    request: Request, inside: Request, inner: TrainingCertificate
+) -> TrainingCertificate:
+    """Return a certificate in other coordinates as one about the weights themselves."""
+    coordinates = inside.coordinates
+    away = request.problem.initial_error(request.given_error, inner.centre)
+    return dataclasses.replace(
+        inner.scaled(coordinates.shrinks),
+        arm=request.arm,
+        initial_error=away + coordinates.shrinks * inside.shift,
+        risk=coordinates.stretches**2 * inner.risk,
+        predicted=math.sqrt(inner.risk) * inner.radius,
+    )
+
+
+def _resolved(request: Request) -> NeuroTron:
+    """Return the trainer with its step size as a number."""
+    trainer = request.trainer()
+    return trainer.resolve(request.problem, batch_size=request.batch_size, steps=0, attack=None)
+
+
+def _explicit(request: Request, found: TrainingCertificate) -> NeuroTron:
+    """Return the trainer with its step size as a number, or with its schedule spelled out."""
+    trainer = request.trainer()
+    if trainer.step_size == "scheduled":
+        recursion = sharp_recursion(
+            request.problem, np.asarray(trainer.sensing), trainer.weighting, request.attack,
+            request.batch_size,
+        )  # fmt: skip
+        return ScheduledTron.of(trainer, recursion, request.start)
+    if found.step_size is None:
+        return trainer
+    return dataclasses.replace(trainer, step_size=found.step_size)
+
+
+def _with_trainer(request: Request, trainer: NeuroTron, coordinates: Coordinates) -> Request:
+    arm = dataclasses.replace(request.arm, trainer=trainer)
+    return dataclasses.replace(request, arm=arm, coordinates=coordinates)

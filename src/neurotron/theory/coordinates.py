@@ -1,0 +1,102 @@
+r"""Other coordinates of the weights, in which a guarantee says more (docs/theory.md (e)).
+
+With an invertible symmetric T and :math:`v = Tw`, the network has the gates :math:`T^{-1}A_i`, and
+an update with the sensing matrix M is one of v with TM. So everything that is proved about
+:math:`\|w - w_*\|` holds for :math:`\|v - v_*\|`, with these matrices in place of the old ones. Two
+choices are of use.
+
+- With :math:`T^2 = R` and :math:`E(f_w(x) - f_{w_*}(x))^2 \le (w - w_*)^\top R\, (w - w_*)`, a
+  bound on :math:`\|v - v_*\|` is a bound on the prediction error. It is much smaller than what
+  follows from :math:`\|w - w_*\|` if predictions depend more on some directions than on others.
+- With :math:`T^2 = K = \bar A \Sigma \bar A^\top` and the sensing matrix "optimal", one leaky gate
+  needs no symmetry (`theory.leaky_gate`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from neurotron._types import Array
+from neurotron.networks import FilterNetwork
+from neurotron.problem import Problem
+
+__all__ = ["ORIGINAL", "Coordinates", "for_predictions", "output_form"]
+
+WORST = 1e6
+"""The largest condition number of T²: beyond it, rounding errors are no longer small."""
+MARGIN = 1.0 + 1e-6
+"""Factor by which norms of T and of its inverse are rounded up."""
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinates:
+    """The coordinates v = Tw; by default, those of the weights themselves."""
+
+    forward: Array | None = None
+    """T, (r, r)."""
+    back: Array | None = None
+    """The inverse of T, (r, r)."""
+    stretches: float = 1.0
+    """At least the norm of T: ‖v‖ is at most this times ‖w‖."""
+    shrinks: float = 1.0
+    """At least the norm of the inverse of T: ‖w‖ is at most this times ‖v‖."""
+    of_gate: bool = False
+    """Whether they are those in which one leaky gate needs no symmetry."""
+
+    @classmethod
+    def of(cls, form: Array, *, of_gate: bool = False) -> Coordinates | None:
+        """Return those with T² = `form`, (r, r); None if it is nearly singular."""
+        if not np.isfinite(form).all():
+            return None
+        values, frame = np.linalg.eigh(form)
+        if not values[0] * WORST > values[-1]:
+            return None
+        roots = np.sqrt(values)
+        return cls(
+            forward=(frame * roots) @ frame.T,
+            back=(frame / roots) @ frame.T,
+            stretches=MARGIN * float(roots[-1]),
+            shrinks=MARGIN / float(roots[0]),
+            of_gate=of_gate,
+        )
+
+    def updates(self, matrix: Array) -> Array:
+        """Return TM for the matrix M of an update, or T applied to weights."""
+        return matrix if self.forward is None else self.forward @ matrix
+
+    def gates(self, matrix: Array) -> Array:
+        """Return the inverse of T times A for the matrix A of a gate."""
+        return matrix if self.back is None else self.back @ matrix
+
+    def form(self, matrix: Array) -> Array:
+        """Return the matrix of a quadratic form of w as a form of v."""
+        return matrix if self.back is None else self.back @ matrix @ self.back
+
+
+ORIGINAL = Coordinates()
+
+
+def output_form(network: FilterNetwork, moments: Array) -> Array:
+    r"""Return :math:`c^2\bar AS\bar A^\top + (\frac{1-\alpha}2)^2 \frac1k\sum_i q_i^2A_iSA_i^\top`.
+
+    With S = E[g xxᵀ] for an even g(x), it is a form of w − w* that is never less than the mean of
+    g(x)(f_w(x) − f_{w*}(x))². The odd part of the output is linear in w, and orthogonal to the even
+    part; Jensen's inequality bounds the even part gate by gate.
+    """
+    alpha, gate = network.leak, network.mean_gate
+    odd, even = gate @ moments @ gate.T, network.mean_congruence(moments)
+    return ((1.0 + alpha) / 2.0) ** 2 * odd + ((1.0 - alpha) / 2.0) ** 2 * even
+
+
+def for_predictions(problem: Problem) -> Coordinates | None:
+    """Return coordinates in which distances bound prediction errors, as if inputs were symmetric.
+
+    There are none without second moments, or if predictions hardly depend on some direction.
+    """
+    covariance = problem.covariance
+    if covariance is None:
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        return Coordinates.of(output_form(problem.network, covariance))
