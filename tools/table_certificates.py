@@ -199,8 +199,9 @@ def page(table: pl.DataFrame, code: str) -> str:
         "# Certificates for tables: certified and measured errors",
         "Neuro-Tron is trained on rows drawn with replacement, with the optimal sensing matrix, "
         f"batches of {BATCH_SIZE} and a constant step size η: {steps}. It makes {PATIENCE:g}/η "
-        f"steps ({PATIENCE:g}/(ηα) for one gate of leak α). The table *skewed* is synthetic: 400 rows with correlated lognormal columns, and "
-        "labels that are not linear in them, with noise that depends on the inputs. The tables "
+        f"steps ({PATIENCE:g}/(ηα) for one gate of leak α). The table *skewed* is synthetic: 400 "
+        "rows with correlated lognormal columns, and labels that are not linear in them, with "
+        "noise that depends on the inputs. The tables "
         "*diabetes* (442 rows) and *diamonds* (20,000 rows) are those of [tables.md](tables.md). "
         "All have an intercept, and labels are in units of their standard deviation. An attack "
         f"changes labels by at most θ = {BOUND:g} with probability β = {PROBABILITY:g}: away from "
