@@ -43,6 +43,7 @@ verify: $(READY)
 	$(BIN)/python -m tools.evidence && \
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[tables]' && \
 	$(BIN)/python -m tools.tables && \
+	$(BIN)/python -m tools.table_certificates && \
 	NEUROTRON_RESUME=1 $(BIN)/pytest -n auto --dist load -m long && \
 	echo "make verify took $$(( ($$(date +%s) - began) / 60 )) minutes in all"
 

@@ -17,7 +17,8 @@ failure = {FAILURE}
 [trainers]
 Refined = "refined-tron"
 slower = "refined-tron:pace=1"
-Tron = "neuro-tron:step_size=1e-3"
+Tron = "neuro-tron:step_size=scheduled"
+constant = "neuro-tron:step_size=1e-3"
 [[settings]]
 name = "normal"
 title = "N"
@@ -113,23 +114,39 @@ def spread(level, width=0.1):
 @pytest.mark.parametrize(("level", "holds"), [(0.9, True), (1.0, True), (1.1, False)])
 def test_a_mean_square_above_its_bound_is_noticed_and_chance_is_not(level, holds, tmp_path):
     findings = judged(certificates.certified_mean_square, tmp_path, spread(level))
-    assert len(findings) == 4  # two laws, two levels of the certified arm
+    assert len(findings) == 8  # two laws, two trainers, two levels of the certified arm
     assert {found.holds for found in findings} == {holds}
     assert findings[0].estimate == pytest.approx(level)
 
 
 @pytest.mark.parametrize(("level", "holds"), [(0.95, True), (0.8, False), (1 / 1.1, None)])
 def test_a_certificate_is_sharp_if_errors_come_near_it(level, holds, tmp_path):
-    check = certificates.sharp(1.1, normal=True)
-    findings = judged(check, tmp_path, spread(level))
-    assert {(found.case.partition(",")[0], found.holds) for found in findings} == {("N", holds)}
+    findings = judged(certificates.sharp(1.1, "normal"), tmp_path, spread(level))
+    assert {found.holds for found in findings} == {holds}
     assert findings[0].estimate == pytest.approx(1.0 / level)
+
+
+def test_sharpness_is_judged_for_the_laws_named_and_the_steps_of_the_certificate(tmp_path):
+    results = made(tmp_path, STUDY, spread(0.95), NETWORKS)
+    for laws, titles in ((["normal"], "N"), (["laplace"], "L"), (["normal", "laplace"], "NL")):
+        cases = [found.case for found in certificates.sharp(1.1, *laws)(results)]
+        assert cases == [f"{t}, Tron, adaptive θ=1 β={b:g}" for t in titles for b in (0.4, 0.45)]
+    assert certificates.sharp(1.1, "lap")(results) == []
+
+
+@pytest.mark.parametrize(("level", "holds"), [(0.95, True), (0.8, False), (1.5 / 1.65, None)])
+def test_a_radius_is_compared_with_the_measured_error(level, holds, tmp_path):
+    findings = judged(certificates.radius_near_error(1.65), tmp_path, spread(level))
+    assert {found.holds for found in findings} == {holds}
+    assert findings[0].estimate == pytest.approx(1.5 / level)
+    assert "95 % confidence" in findings[0].measure
+    assert not any("constant" in found.case for found in findings)
 
 
 def test_recovery_to_rounding_asks_it_of_every_run(tmp_path):
     outcome = runs_that(fail=lambda arm, replicate: False)
     findings = judged(certificates.recovers_to_rounding, tmp_path / "all", outcome)
-    assert [found.holds for found in findings] == [True, True]
+    assert [found.holds for found in findings] == [True] * 4
     outcome = runs_that(fail=lambda arm, replicate: replicate == 7, error=2e-13)
     findings = judged(certificates.recovers_to_rounding, tmp_path / "but-one", outcome)
-    assert [found.holds for found in findings] == [False, False]
+    assert [found.holds for found in findings] == [False] * 4

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
-from neurotron._registry import parse
 from neurotron._types import Array
 from neurotron.claims.model import Finding, at_most
 from neurotron.results.summary import Interval, bootstrap, certified, rate
@@ -17,7 +16,10 @@ from neurotron.results.summary import Interval, bootstrap, certified, rate
 if TYPE_CHECKING:
     from neurotron.results.tables import Results
 
-__all__ = ["certificate_holds", "certified_mean_square", "recovers_to_rounding", "sharp"]
+__all__ = [
+    "certificate_holds", "certified_mean_square", "radius_near_error", "recovers_to_rounding",
+    "sharp",
+]  # fmt: skip
 
 CONFIDENCE = 0.999
 """Of the test that no mean square error is above its bound, over all comparisons together."""
@@ -43,12 +45,16 @@ def certificate_holds(results: Results) -> list[Finding]:
 
 
 class Certified(NamedTuple):
-    """The runs of an arm on one problem, and the root mean square error that is certified."""
+    """The runs of an arm on one problem, and what is certified about them."""
 
     case: str
     law: str
+    scheduled: bool
+    """Whether the step sizes are those of the certificate."""
     errors: Array
     bound: float
+    """The certified root mean square error."""
+    radius: float
 
 
 def _on_one_problem(results: Results) -> Iterator[Certified]:
@@ -56,9 +62,11 @@ def _on_one_problem(results: Results) -> Iterator[Certified]:
     shared = [one["name"] for one in results.spec["settings"] if one["same_problem"]]
     runs = certified(results).filter(pl.col("setting").is_in(shared))
     for (setting, arm), group in runs.group_by("setting", "arm", maintain_order=True):
-        bound = float(group["root_mean_square"][0])
-        case = f"{results.titles[str(setting)]}, {arm}"
-        yield Certified(case, parse(str(group["law"][0]))[0], group["error"].to_numpy(), bound)
+        first = group.row(0, named=True)
+        yield Certified(
+            f"{results.titles[str(setting)]}, {arm}", first["law"], first["step_size"] is None,
+            group["error"].to_numpy(), first["root_mean_square"], first["radius"],
+        )  # fmt: skip
 
 
 def certified_mean_square(results: Results) -> list[Finding]:
@@ -82,28 +90,50 @@ def certified_mean_square(results: Results) -> list[Finding]:
     return findings
 
 
-def sharp(limit: float, *, normal: bool) -> Callable[[Results], list[Finding]]:
+def sharp(limit: float, *laws: str) -> Callable[[Results], list[Finding]]:
     """Return the check that certified errors are at most `limit` times the measured ones.
 
-    It is for normal inputs, or for inputs of other laws.
+    It is for inputs of these laws, each with any further parameters, and for step sizes that are
+    those of the certificate.
     """
 
     def check(results: Results) -> list[Finding]:
-        findings = []
-        for one in _on_one_problem(results):
-            if (one.law == "normal") is normal:
-                part = _parts(one)
-                ratio = Interval(*(_inverse(part[i]) for i in (0, 2, 1)))
-                measure = (
-                    f"certified divided by measured root mean square error (at most {limit:g})"
-                )
-                findings.append(
-                    Finding.of(one.case, measure, ratio, one.errors.size,
-                               holds=at_most(limit, ratio))
-                )  # fmt: skip
-        return findings
+        measure = f"certified divided by measured root mean square error (at most {limit:g})"
+        return [
+            _at_most(limit, one, one.bound, measure)
+            for one in _on_one_problem(results)
+            if one.scheduled and f"{one.law}:".startswith(tuple(f"{law}:" for law in laws))
+        ]
 
     return check
+
+
+def radius_near_error(limit: float) -> Callable[[Results], list[Finding]]:
+    """Return the check that radii are at most `limit` times the measured root mean square errors.
+
+    It is for step sizes that are those of the certificate.
+    """
+
+    def check(results: Results) -> list[Finding]:
+        percent = 100.0 * (1.0 - results.spec["failure"])
+        measure = (
+            f"radius at {percent:g} % confidence divided by measured root mean square error "
+            f"(at most {limit:g})"
+        )
+        return [
+            _at_most(limit, one, one.radius, measure)
+            for one in _on_one_problem(results)
+            if one.scheduled
+        ]
+
+    return check
+
+
+def _at_most(limit: float, one: Certified, bound: float, measure: str) -> Finding:
+    """Compare a bound, divided by the measured root mean square error, with a limit."""
+    part = _parts(one)
+    ratio = Interval(*(_inverse(part[i]) * bound / one.bound for i in (0, 2, 1)))
+    return Finding.of(one.case, measure, ratio, one.errors.size, holds=at_most(limit, ratio))
 
 
 def _inverse(number: float) -> float:

@@ -45,8 +45,10 @@ CLAIM_NAMES = (
     # on recovery and certificates
     "recovers-to-rounding",
     "certified-mean-square",
-    "sharp-for-normal-inputs",
-    "sharp-for-other-laws",
+    "sharp-for-normal-and-laplace",
+    "sharp-for-uniform-and-t",
+    "sharp-for-cauchy",
+    "radius-near-error",
     # of any study of training runs
     "certificate-holds",
 )

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from neurotron import _check
 from neurotron._digits import up
 from neurotron.attacks.budget import NO_ATTACK, Budget
+from neurotron.guarantees.plan.choice import Choice
 from neurotron.guarantees.plan.models import Model
-from neurotron.guarantees.plan.ways import Choice
 from neurotron.simulation import MOST_STEPS
 from neurotron.theory.search import HALVINGS, halve
 

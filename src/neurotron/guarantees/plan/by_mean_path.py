@@ -1,20 +1,20 @@
-"""The two ways in which the sharp certificate leads to a radius, each as a search for step sizes.
+"""Step sizes for a radius B + √(V/δ), from the mean path and the deviations from it.
 
-By Markov's inequality the radius is √(Δ/δ). From the mean path it is B + √(V/δ), which is much less
-under attack, and a little more if there is only noise. The planner takes the better one.
+Under attack it is much less than what Markov's inequality gives, and a little more if there is only
+noise. The planner takes the better one.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from neurotron._types import Array
+from neurotron._types import Array, Index, Mask
+from neurotron.guarantees.plan.choice import Choice, legible_step
 from neurotron.simulation import MOST_STEPS
 from neurotron.theory.long_run import (
     FOLLOWED,
@@ -25,12 +25,12 @@ from neurotron.theory.long_run import (
 )
 from neurotron.theory.mean_path import Deviation, MeanPath
 from neurotron.theory.recursion import EXACT_STEPS, Recursion
-from neurotron.theory.search import halve, least, least_of_many
+from neurotron.theory.search import halve, least_of_many
 
 if TYPE_CHECKING:
     from neurotron.guarantees.plan.models import SharpModel
 
-__all__ = ["ByMarkov", "ByMeanPath", "Choice", "least_target"]
+__all__ = ["ByMeanPath"]
 
 FEW_STEPS = 300
 """Fewer steps are counted one by one, also while step sizes are compared."""
@@ -39,120 +39,6 @@ SMALLEST = -14.0
 LITTLE, FINE = 3.0, 40
 CLOSE = 1e-3
 """Relative precision of numbers of steps while step sizes are compared."""
-
-
-class Choice(NamedTuple):
-    """The best step size (None for a schedule), and a number of steps that is sufficient."""
-
-    step_size: float | None
-    steps: int
-
-
-def least_target(
-    reach: Callable[[float], Choice | None], limit: float, start: float, steps: int
-) -> tuple[Choice, float] | None:
-    """Return the smallest Δ that is reached within the steps, by halving log(√Δ − limit)."""
-    root = math.sqrt(start)
-    if root <= limit:
-        return None
-
-    def target(logarithm: float) -> float:
-        return min((limit + math.exp(logarithm)) ** 2, start)
-
-    def fine(logarithm: float) -> bool:
-        choice = reach(target(logarithm))
-        return choice is not None and choice.steps <= steps
-
-    high = math.log(root - limit)
-    best = target(halve(fine, high, high - 100.0))
-    choice = reach(best)
-    return None if choice is None or choice.steps > steps else (choice, best)
-
-
-@dataclass(frozen=True)
-class ByMarkov:
-    """Step sizes for a bound Δ on E‖w − w*‖²."""
-
-    model: SharpModel
-    recursion: Recursion
-
-    def reach(self, target: float) -> Choice | None:
-        """Search for η below the one whose floor is the target, 2 × the best step there."""
-        recursion, start = self.recursion, self.model.request.start
-        best = recursion.step_for(target)  # 0 if the target is not above the limit
-        if best <= 0.0:
-            return None
-        scheduled = self.model.scheduled
-        stay = None if scheduled else min(best, recursion.fastest)
-        aim = self._aim(target, stay)
-        if aim is not None and start <= aim and self._floor(stay) <= math.sqrt(aim):
-            return Choice(stay, 0)
-        if scheduled:
-            self.model.evaluations += 1
-            whole = None if aim is None else recursion.time(start, aim, None)
-            if aim is None or whole is None or whole == math.inf:
-                return None
-            return self._counted(aim, None, whole)
-
-        def time(step_size: float) -> float:
-            aim = self._aim(target, step_size)
-            if aim is None or start <= aim:  # staying there was tried above
-                return math.inf
-            found = recursion.time(start, aim, step_size)
-            return math.inf if found is None else found
-
-        def counted(logarithm: float) -> float:
-            self.model.evaluations += 1
-            return time(2.0 * best * math.exp(logarithm))
-
-        where, whole = least(counted, -12.0, 0.0)
-        if whole == math.inf:
-            return None
-        step_size = 2.0 * best * math.exp(where)
-        legible = _legible(step_size)
-        again = time(legible)
-        if again <= whole * (1.0 + 1e-6):
-            step_size, whole = legible, again
-        aim = self._aim(target, step_size)
-        assert aim is not None
-        return self._counted(aim, step_size, whole)
-
-    def best(self, steps: int) -> tuple[Choice, float] | None:
-        """Return the smallest Δ within the steps."""
-        start = self.model.request.start
-        return least_target(self.reach, self.recursion.limit, start, steps)
-
-    def counted(self, target: float, choice: Choice) -> Choice:
-        """Return the choice with its steps counted exactly where that is possible."""
-        aim = self._aim(target, choice.step_size)
-        steps = None
-        if aim is not None:
-            steps = self.recursion.steps_to(self.model.request.start, aim, choice.step_size)
-        return choice if steps is None else choice._replace(steps=steps)
-
-    def _floor(self, step_size: float | None) -> float:
-        recursion = self.recursion
-        return recursion.limit if step_size is None else recursion.floor(step_size)
-
-    def _aim(self, target: float, step_size: float | None) -> float | None:
-        """Return what exact numbers must reach to leave room for rounding; None if nothing does."""
-        recursion, rounding = self.recursion, self.model.rounding
-
-        def floor(delta: float) -> float:
-            if step_size is not None:
-                return rounding.floor(step_size)
-            smallest, largest = recursion.step_for(delta), recursion.longest_step
-            return float(rounding.kept(math.inf, smallest, largest))
-
-        return rounding.room(target, floor)
-
-    def _counted(self, target: float, step_size: float | None, time: float) -> Choice:
-        """Return the choice with its steps: counted where they are few, as the bound is loose."""
-        most = 1 + math.floor(time)
-        if most > FOLLOWED:
-            return Choice(step_size, most)
-        steps = self.recursion.steps_to(self.model.request.start, target, step_size)
-        return Choice(step_size, most if steps is None else steps)
 
 
 @dataclass(frozen=True)
@@ -180,9 +66,15 @@ class ByMeanPath:
             radius = self._scheduled_radius(steps)
             return None if radius == math.inf else (Choice(None, steps), radius)
 
+        def radii_after(sizes: list[float]) -> list[float]:
+            if steps <= FEW_STEPS:
+                return [float(self._followed(steps, size)[-1]) for size in sizes]
+            found: list[float] = self._radii(np.array(sizes), np.array([float(steps)])).tolist()
+            return found
+
         def radii(logarithms: list[float]) -> list[float]:
             sizes = [self.recursion.fastest * math.exp(logarithm) for logarithm in logarithms]
-            return self._radii(sizes, steps)
+            return radii_after(sizes)
 
         # smaller steps keep a part of the start, where the radius may have a second minimum
         moving = LITTLE / max(self.path.low * steps * self.recursion.fastest, 1e-300)
@@ -190,8 +82,8 @@ class ByMeanPath:
         if radius == math.inf:
             return None
         step_size = self.recursion.fastest * math.exp(where)
-        legible = _legible(step_size)
-        again = self._radii([legible], steps)[0]
+        legible = legible_step(step_size)
+        again = radii_after([legible])[0]
         if again <= radius * (1.0 + 1e-6):
             step_size, radius = legible, again
         return Choice(step_size, steps), radius
@@ -203,33 +95,30 @@ class ByMeanPath:
         reached = self._followed(choice.steps, choice.step_size) <= accuracy
         return choice._replace(steps=int(reached.argmax())) if reached.any() else choice
 
-    def _radii(self, step_sizes: list[float], steps: float) -> list[float]:
-        """Return bounds on the radii after steps of a constant size, for each of the sizes."""
-        if steps <= FEW_STEPS:
-            return [float(self._followed(int(steps), size)[-1]) for size in step_sizes]
+    def _radii(self, step_sizes: Array, steps: Array) -> Array:
+        """Return bounds on the radii after many steps of each size: one number, or one for each."""
         self.model.evaluations += len(step_sizes)
         request = self.model.request
-        rounded = np.array([self.model.rounding.floor(size) for size in step_sizes])
+        rounded = np.array([self.model.rounding.floor(size) for size in step_sizes.tolist()])
         deviation = after_constant_steps(
-            self.recursion, self.path, request.first_deviation, request.start,
-            np.array(step_sizes), steps, rounded,
+            self.recursion, self.path, request.first_deviation, request.start, step_sizes, steps,
+            rounded,
         )  # fmt: skip
-        radii: list[float] = deviation.radius(request.failure, rounded).tolist()
-        return radii
+        return np.asarray(deviation.radius(request.failure, rounded))
 
     def _fewest(self, accuracy: float) -> Choice | None:
         """Return the constant step size that needs the fewest steps."""
         largest = self._largest(accuracy)
 
-        def needed(logarithm: float) -> float:
-            return self._needed(largest * math.exp(logarithm), accuracy)
+        def needed(logarithms: list[float]) -> list[float]:
+            return self._needed([largest * math.exp(at) for at in logarithms], accuracy)
 
-        where, steps = least(needed, SMALLEST, 0.0)
+        where, steps = least_of_many(needed, SMALLEST, 0.0)
         if steps == math.inf:
             return None
         step_size = largest * math.exp(where)
-        legible = _legible(step_size)
-        again = self._needed(legible, accuracy)
+        legible = legible_step(step_size)
+        again = self._needed([legible], accuracy)[0]
         if again <= steps * (1.0 + CLOSE):
             step_size, steps = legible, again
         return Choice(step_size, math.ceil(steps))
@@ -245,29 +134,50 @@ class ByMeanPath:
         best = 0.0 if fine(0.0) else halve(fine, -200.0, 0.0, FINE)
         return self.recursion.fastest * math.exp(best)
 
-    def _needed(self, step_size: float, accuracy: float) -> float:
-        """Return about how many steps of a size are needed, and never too few; inf if none do."""
+    def _needed(self, step_sizes: list[float], accuracy: float) -> list[float]:
+        """Return about how many steps of each size are needed, and never too few; inf if none do.
+
+        All step sizes are tried together, because that is faster.
+        """
+        found = [self._needed_few(size, accuracy) for size in step_sizes]
+        many = [size for size, steps in zip(step_sizes, found, strict=True) if steps is None]
+        counts = iter(self._needed_many(np.array(many), accuracy).tolist() if many else [])
+        return [next(counts) if steps is None else steps for steps in found]
+
+    def _needed_few(self, step_size: float, accuracy: float) -> float | None:
+        """Return the same if a few steps suffice, or none do; None if there are more."""
         failure, rounded = self.model.request.failure, self.model.rounding.floor(step_size)
         end = in_the_long_run(self.recursion, self.path, step_size, rounded)
         if not end.radius(failure, rounded) < accuracy:
             return math.inf
-        start, gap = self.model.request.initial_error, self.path.gap(step_size)
         if self._may_be_few(step_size, accuracy):
             radii = self._followed(FEW_STEPS, step_size)
             if (radii <= accuracy).any():
                 return _crossing(radii, accuracy)
-        fall = (start - end.path) / (accuracy - end.path)
-        low = max(math.log(max(fall, 1.0)) / -math.log1p(-gap), FEW_STEPS + 1.0)
-        high = low
-        while self._radii([step_size], math.ceil(high))[0] > accuracy:
-            low, high = high, 1.5 * high
-            if high > MOST_STEPS:
-                return math.inf
-        while high - low > CLOSE * high + 1.0:
-            middle = math.sqrt(low * high)
-            inside = self._radii([step_size], math.ceil(middle))[0] <= accuracy
-            low, high = (low, middle) if inside else (middle, high)
-        return float(math.ceil(high))
+        return None
+
+    def _needed_many(self, step_sizes: Array, accuracy: float) -> Array:
+        """Return the same for more than a few steps, by halving their logarithms."""
+
+        def outside(some: Index, steps: Array) -> Mask:
+            return self._radii(step_sizes[some], np.ceil(steps[some])) > accuracy
+
+        gaps = np.array([self.path.gap(size) for size in step_sizes.tolist()])
+        ends = step_sizes * self.path.push / gaps
+        fall = np.maximum((self.model.request.initial_error - ends) / (accuracy - ends), 1.0)
+        low = np.maximum(np.log(fall) / -np.log1p(-gaps), FEW_STEPS + 1.0)
+        high, some = low.copy(), np.arange(len(low))
+        while some.size:
+            some = some[outside(some, high)]
+            low[some], high[some] = high[some], 1.5 * high[some]
+            some = some[high[some] <= MOST_STEPS]
+        high[high > MOST_STEPS] = math.inf
+        some = np.flatnonzero(high < math.inf)
+        while (some := some[high[some] - low[some] > CLOSE * high[some] + 1.0]).size:
+            middle = np.sqrt(low * high)
+            above = outside(some, middle)
+            low[some[above]], high[some[~above]] = middle[some[above]], middle[some[~above]]
+        return np.ceil(high)
 
     def _may_be_few(self, step_size: float, accuracy: float) -> bool:
         """Return whether a few steps might suffice, as if there were only the start to forget."""
@@ -343,8 +253,3 @@ def _crossing(radii: Array, accuracy: float) -> float:
         return float(step)
     before, after = radii[step - 1], radii[step]
     return step - float((accuracy - after) / (before - after))
-
-
-def _legible(step_size: float) -> float:
-    """Return the step size as it is printed."""
-    return float(f"{step_size:.6g}")
