@@ -88,7 +88,10 @@ class Search:
         if asked == "steps":
             most = found.choice.steps - 1
         else:
-            budget = self._with(**{asked: BETTER * float(getattr(found, asked))})
+            larger = BETTER * float(getattr(found, asked))
+            if asked == "probability" and larger > 1.0:
+                return False
+            budget = self._with(**{asked: larger})
         return most > 0 and self.model.reach(budget, self.wanted, most) is not None
 
     def _require_possible(self) -> None:
