@@ -25,6 +25,9 @@ ABOVE = 1.01
 BETTER = 1.001
 """Factor by which an answer must be better to be of interest."""
 
+LARGEST = 1e70
+"""The largest bound θ that a budget may have."""
+
 LEGIBLE = 30
 """Halvings for a number of which six digits are printed."""
 
@@ -89,7 +92,7 @@ class Search:
             most = found.choice.steps - 1
         else:
             larger = BETTER * float(getattr(found, asked))
-            if asked == "probability" and larger > 1.0:
+            if larger > (1.0 if asked == "probability" else LARGEST):
                 return False
             budget = self._with(**{asked: larger})
         return most > 0 and self.model.reach(budget, self.wanted, most) is not None
@@ -162,7 +165,7 @@ class Search:
                 f"{self.budget.probability:g}, c_trade is not positive. Use a smaller probability, "
                 "or method='sharp'."
             )
-        return self._largest("bound", min(self.wanted / unit, 1e70))
+        return self._largest("bound", min(self.wanted / unit, LARGEST))
 
     def _stored_bound(self) -> Found:
         """Find the largest θ of stored labels, which move the fit by a multiple of θ."""
