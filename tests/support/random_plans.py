@@ -1,93 +1,163 @@
-"""Random plans, each checked against its own inequality in higher precision."""
+"""Random plans, each checked against its own inequality in higher precision.
+
+They are for simulated data and for tables, with every kind of budget, for errors of the weights and
+of predictions.
+"""
 
 from __future__ import annotations
 
-from dataclasses import astuple
+import dataclasses
+import math
+from functools import cache
 from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 from mpmath import mp, mpf
 from tests.support.random_problems import random_case
+from tests.support.random_tables import random_rows
 
 import neurotron as nt
+from neurotron.guarantees.predictions import gate_coordinates
+from neurotron.guarantees.request import Request
 from neurotron.theory.attack_moments import attack_moments
+from neurotron.theory.coordinates import ORIGINAL, for_predictions
 from neurotron.theory.mean_path import MeanPath
 from neurotron.theory.recursion import Recursion
 from neurotron.theory.sharp import sharp_constants
 from neurotron.theory.theorem1 import Theorem1
+from neurotron.trainers.neuro_tron import ScheduledTron
 
 ITERATED = 200_000
 """Plans of up to so many steps are iterated with 19 digits."""
 FOLLOWED = 10**9
-"""Longer ones are checked by their integral, or iterated in double precision."""
+"""Longer ones are iterated in blocks, or a schedule is checked by its integral or compiled."""
+BLOCKS, PART = 40_000, 1e-3
+"""Blocks of steps, and by which part an error falls in a block at most."""
+
+
+class View(NamedTuple):
+    """The sharp certificate in some coordinates: errors are at most `unit` (radius + `shift`)."""
+
+    recursion: Recursion
+    path: MeanPath
+    start: float
+    unit: float
+    shift: float
 
 
 class Promise(NamedTuple):
-    """What a plan says: after `steps` of size `step_size`, the radius is at most `accuracy`."""
+    """What a plan says: after `steps` of size `step_size`, the error is at most `accuracy`."""
 
-    recursion: Recursion | None
-    path: MeanPath | None
+    views: list[View]
     theorem: Theorem1 | None
     start: float
     accuracy: float
     failure: float
     steps: int
     step_size: float | None
+    schedule: tuple[Recursion, float] | None
 
-    @property
-    def target(self) -> float:
-        """The Δ for which Markov's inequality gives the accuracy."""
-        return self.accuracy**2 * self.failure
+
+class Question(NamedTuple):
+    """What a planner is asked."""
+
+    problem: nt.Problem
+    budget: nt.Budget
+    options: dict[str, Any]
+
+
+def random_question(number: int) -> Question:
+    """Return question `number`: every ingredient is drawn."""
+    draw = np.random.default_rng([5, number])
+    table = number % 4 == 3
+    if table:
+        problem, weighting = random_rows(draw, int(draw.integers(1000)))
+        method, sensing, batch_size = "sharp", "optimal", int(draw.choice([1, 2, 8]))
+    else:
+        case = random_case(int(draw.integers(2, 400)) // 4 * 4 + 2)
+        weighting, batch_size = case.trainer.weighting, case.batch_size
+        problem = nt.Problem.draw(
+            case.problem.network, case.problem.law, true_weights=case.problem.true_weights
+        )
+        method = "theorem1" if weighting is None and draw.random() < 0.4 else "sharp"
+        sensing = "polar" if method == "theorem1" else "optimal"
+    asked = str(draw.choice(["bound", "probability", "accuracy", "steps"]))
+    scheduled = method == "sharp" and draw.random() < 0.3
+    theta, beta = float(10.0 ** draw.uniform(-3.0, 0.5)), float(draw.uniform(0.01, 1.0))
+    options = {
+        "batch_size": batch_size,
+        "method": method,
+        "sensing": sensing,
+        "weighting": weighting,
+        "failure": float(10.0 ** draw.uniform(-3.0, -0.5)),
+        "step_size": "scheduled" if scheduled else "constant",
+        "accuracy_of": "predictions" if draw.random() < 0.25 else "weights",
+    }
+    accuracy, steps = float(10.0 ** draw.uniform(-3.0, 1.0)), int(10.0 ** draw.uniform(1.0, 5.0))
+    options |= {} if asked == "accuracy" else {"accuracy": accuracy}
+    options |= {} if asked == "steps" else {"steps": steps}
+    theta_or_none = None if asked == "bound" else theta
+    if table and asked != "probability" and draw.random() < 0.4:
+        return Question(problem, nt.Budget(theta_or_none, rows=1 + number % 3), options)
+    chance = None if asked == "probability" else beta
+    scope = "batch" if draw.random() < 0.3 else "query"
+    return Question(problem, nt.Budget(theta_or_none, chance, scope), options)
 
 
 def random_plan(number: int) -> tuple[Promise | None, int]:
     """Return plan `number` (None if it was refused as not achievable), and its evaluations."""
-    draw = np.random.default_rng([5, number])
-    case = random_case(int(draw.integers(2, 400)) // 4 * 4 + 2)
-    asked = str(draw.choice(["bound", "probability", "accuracy", "steps"]))
-    weighting = case.trainer.weighting
-    method = "theorem1" if weighting is None and draw.random() < 0.4 else "sharp"
-    scheduled = method == "sharp" and draw.random() < 0.3
-    theta, beta = float(10.0 ** draw.uniform(-3.0, 0.5)), float(draw.uniform(0.01, 1.0))
-    accuracy = float(10.0 ** draw.uniform(-3.0, 1.0))
-    steps, failure = int(10.0 ** draw.uniform(1.0, 5.0)), float(10.0 ** draw.uniform(-3.0, -0.5))
-    problem = nt.Problem.draw(
-        case.problem.network, case.problem.law, true_weights=case.problem.true_weights
-    )
-    budget = nt.Budget(
-        None if asked == "bound" else theta,
-        None if asked == "probability" else beta,
-        "batch" if draw.random() < 0.3 else "query",
-    )
+    question = random_question(number)
+    problem, options = question.problem, question.options
     try:
-        plan = nt.plan(
-            problem, budget, batch_size=case.batch_size, failure=failure, method=method,
-            accuracy=None if asked == "accuracy" else accuracy,
-            steps=None if asked == "steps" else steps,
-            sensing="polar" if method == "theorem1" else "optimal", weighting=weighting,
-            step_size="scheduled" if scheduled else "constant",
-        )  # fmt: skip
+        plan = nt.plan(problem, question.budget, **options)
     except nt.NotAchievable:
         return None, 0
-    wanted = plan.certificate.radius if asked == "accuracy" else accuracy
-    step_size = plan.certificate.step_size
-    plain = nt.NeuroTron(1.0, plan.arm.trainer.sensing, weighting=weighting)  # type: ignore[attr-defined]
-    trainer = plain.resolve(problem, batch_size=1, steps=0, attack=None)
-    matrix, b, found = np.asarray(trainer.sensing), case.batch_size, plan.certificate.budget
-    recursion = path = theorem = None
-    if method == "theorem1":
-        theorem = Theorem1.of(problem, matrix, found, b)
+    wanted = plan.answer if plan.asked == "accuracy" else options["accuracy"]
+    trainer, failure = plan.arm.trainer, options["failure"]
+    predictions = options["accuracy_of"] == "predictions"
+    views, theorem, start = [], None, 0.0
+    if options["method"] == "theorem1":
+        matrix = problem.sensing_matrix(options["sensing"])
+        theorem = Theorem1.of(problem, matrix, plan.certificate.budget, options["batch_size"])
+        start = problem.initial_error() ** 2
+        wanted /= math.sqrt(theorem.risk) if predictions else 1.0
     else:
-        constants = sharp_constants(problem, matrix, weighting)
-        moments = attack_moments(constants, problem, matrix, weighting, found)
-        recursion = constants.recursion(moments, problem.noise, b)
-        path = constants.mean_path(moments, problem.noise, b)
+        views = _views(question, plan, predictions=predictions)
+    schedule = (trainer.recursion, trainer.start) if isinstance(trainer, ScheduledTron) else None
     promise = Promise(
-        recursion, path, theorem, problem.initial_error() ** 2, wanted, failure, plan.steps,
-        step_size,
-    )  # fmt: skip
+        views, theorem, start, wanted, failure, plan.steps, plan.certificate.step_size, schedule
+    )
     return promise, plan.evaluations
+
+
+def _views(question: Question, plan: nt.guarantees.Plan, *, predictions: bool) -> list[View]:
+    """Return the sharp certificate in all coordinates in which there is one."""
+    problem, options, budget = question.problem, question.options, plan.certificate.budget
+    plain = nt.NeuroTron(1.0, options["sensing"], weighting=options["weighting"])
+    plain = dataclasses.replace(plain, weighting=plain.weighting_for(problem))
+    matrix, b = problem.sensing_matrix("optimal", plain.weighting), options["batch_size"]
+    request = Request(
+        problem, nt.Arm(plain), b, plan.steps, options["failure"], None, budget, "sharp"
+    )
+    own, other = gate_coordinates(request), for_predictions(problem)
+    found = []
+    for coordinates in [ORIGINAL, other] if own is None else [own]:
+        if coordinates is None:
+            continue
+        request = dataclasses.replace(request, coordinates=coordinates)
+        constants = sharp_constants(problem, matrix, plain.weighting, coordinates)
+        if not (constants.lambda1 > 0.0 and constants.largest(disturbed=True) < math.inf):
+            continue
+        moments = attack_moments(constants, problem, matrix, plain.weighting, budget, coordinates)
+        unit = math.sqrt(constants.risk) if predictions else coordinates.shrinks
+        found.append(
+            View(
+                constants.recursion(moments, problem.noise, b),
+                constants.mean_path(moments, problem.noise, b), request.start, unit, request.shift,
+            )
+        )  # fmt: skip
+    return found
 
 
 def kept(promise: Promise) -> bool:
@@ -96,12 +166,13 @@ def kept(promise: Promise) -> bool:
     if promise.theorem is not None:
         return _theorem1_kept(promise, promise.theorem)
     if promise.steps <= ITERATED:
-        return _iterated(promise, np.longdouble)
-    assert promise.recursion is not None
-    if _integrated(promise, promise.recursion):
+        return any(_iterated(promise, view, np.longdouble) for view in promise.views)
+    if promise.step_size is not None:
+        return any(_in_blocks(promise, view) for view in promise.views)
+    if any(_integrated(promise, view) for view in promise.views):
         return True
     assert promise.steps <= FOLLOWED, "too many steps to check"
-    return _compiled(promise)
+    return any(_iterated(promise, view, float) for view in promise.views)
 
 
 def _theorem1_kept(promise: Promise, theorem: Theorem1) -> bool:
@@ -112,62 +183,100 @@ def _theorem1_kept(promise: Promise, theorem: Theorem1) -> bool:
     inverse = eta * c1 * lambda2 / margin  # 1/γ
     a = 1 - margin**2 / c1 * (inverse - inverse**2)
     s = (margin * inverse / c1) ** 2 * c2 + margin * inverse / c1 * c3
-    power = a**promise.steps
-    return bool(power * mpf(promise.start) + s * (1 - power) / (1 - a) <= mpf(promise.target))
+    power, target = a**promise.steps, mpf(promise.accuracy) ** 2 * mpf(promise.failure)
+    return bool(power * mpf(promise.start) + s * (1 - power) / (1 - a) <= target)
 
 
-def _iterated(promise: Promise, number: Any) -> bool:
-    """Iterate Δ, the mean path and the deviations from it, as docs/theory.md states them."""
-    numbers = _numbers(promise, number)
-    delta, path, spread = _loop(
-        *numbers, number(promise.start), number(promise.step_size or -1.0), promise.steps
+def _iterated(promise: Promise, view: View, number: Any) -> bool:
+    """Iterate Δ, the mean path and the deviations from it, as docs/theory.md states them.
+
+    Double precision is compiled. Its relative error is far below the margin of a plan.
+    """
+    schedule, own = promise.schedule or (view.recursion, view.start)
+    numbers = [*view.recursion.numbers, *dataclasses.astuple(view.path), *schedule.numbers]
+    eta = -1.0 if promise.step_size is None else promise.step_size
+    loop = _compiled() if number is float else _loop
+    delta, path, spread = loop(
+        *map(number, numbers), number(view.start), number(own), number(eta), promise.steps
     )
-    return _within(promise, delta, path, spread)
+    return _within(promise, view, delta, path, spread)
 
 
-def _numbers(promise: Promise, number: Any) -> list[Any]:
-    assert promise.recursion is not None
-    assert promise.path is not None
-    return [number(value) for value in (*promise.recursion.numbers, *astuple(promise.path))]
-
-
-def _within(promise: Promise, delta: Any, path: Any, spread: Any) -> bool:
+def _within(promise: Promise, view: View, delta: Any, path: Any, spread: Any) -> bool:
     failure = type(delta)(promise.failure)
     radius = min(np.sqrt(delta / failure), path + np.sqrt(spread / failure))
-    return bool(radius <= promise.accuracy)
+    return bool(view.unit * (radius + view.shift) <= promise.accuracy)
 
 
-def _loop(p, q, d2, d1, d0, low, high, least, most, push, v2, v1, v0, delta, eta, steps):
-    """Return Δ, B and V after the steps; a negative η stands for the best one every time."""
-    path, spread = np.sqrt(delta), 0 * delta
+def _in_blocks(promise: Promise, view: View) -> bool:
+    """Iterate many steps of a constant size at once, with 19 digits and to the safe side.
+
+    Δ − F(Δ) is convex, so a tangent of it bounds Δ after any number of steps. In a block of steps,
+    V grows by at most what it would with the largest Δ of the block.
+    """
+    number = np.longdouble
+    p, q, d2, d1, d0, low, high = map(number, view.recursion.numbers)
+    least, most, push, v2, v1, v0 = map(number, dataclasses.astuple(view.path))
+    eta, left = number(promise.step_size), number(promise.steps)
+    gap = min(eta * least, 2 - eta * most, eta * most, 2 - eta * least)
+    delta = number(view.start)
+    path, spread, end = np.sqrt(delta), number(0), eta * push / gap
+    factor = max(abs(1 - eta * low), abs(1 - eta * high))
+    for block in range(BLOCKS):
+        s = np.sqrt(delta)
+        falls = eta * (p * delta - q * factor * s - eta * (d2 * delta + d1 * s + d0))
+        slope = eta * (p - eta * d2) - eta * (q * factor + eta * d1) / (2 * s)
+        size = left if block == BLOCKS - 1 else min(left, np.ceil(PART / max(slope, gap)))
+        after = delta + falls / slope * np.expm1(size * np.log1p(-slope))
+        added = eta * eta * (v2 * max(delta, after) + v1 * np.sqrt(max(delta, after)) + v0)
+        kept_part = np.exp(size * np.log1p(-gap))
+        path = end + kept_part * (path - end)
+        spread = kept_part**2 * spread - added * np.expm1(2 * size * np.log1p(-gap)) / (
+            gap * (2 - gap)
+        )
+        delta, left = after, left - size
+    return _within(promise, view, delta, path, spread)
+
+
+def _loop(
+    p, q, d2, d1, d0, low, high, least, most, push, v2, v1, v0,
+    own_p, own_q, own_d2, own_d1, own_d0, own_low, own_high, delta, own, eta, steps,
+):  # fmt: skip
+    """Return Δ, B and V after the steps; a negative η stands for those of a schedule."""
+    path, spread, zero = np.sqrt(delta), 0 * delta, 0 * delta
     for _ in range(steps):
         s = np.sqrt(delta)
         step = eta
         if eta < 0:
-            step = max(p * delta - q * s, 0 * delta) / (2 * (d2 * delta + (d1 - q * low) * s + d0))
-            if low + high > 0:
-                step = min(step, 2 / (low + high))
+            r = np.sqrt(own)
+            rise = own_d2 * own + own_d1 * r + own_d0
+            step = max(own_p * own - own_q * r, zero) / (2 * (rise - own_q * own_low * r))
+            if own_low + own_high > 0:
+                step = min(step, 2 / (own_low + own_high))
+            factor = max(abs(1 - step * own_low), abs(1 - step * own_high))
+            own = max(own - step * (own_p * own - own_q * factor * r - step * rise), zero)
         keep = max(abs(1 - step * least), abs(1 - step * most))
         path = keep * path + step * push
         spread = keep * keep * spread + step * step * (v2 * delta + v1 * s + v0)
         factor = max(abs(1 - step * low), abs(1 - step * high))
         rise = d2 * delta + d1 * s + d0
-        delta = max(delta - step * (p * delta - q * factor * s - step * rise), 0 * delta)
+        delta = max(delta - step * (p * delta - q * factor * s - step * rise), zero)
     return delta, path, spread
 
 
-def _compiled(promise: Promise) -> bool:
-    """Iterate in double precision, whose relative error is far below the margin of a plan."""
-    delta, path, spread = numba.njit(_loop)(
-        *_numbers(promise, float), promise.start, promise.step_size or -1.0, promise.steps
-    )
-    return _within(promise, np.float64(delta), path, spread)
+@cache
+def _compiled() -> Any:
+    return numba.njit(_loop)
 
 
-def _integrated(promise: Promise, recursion: Recursion) -> bool:
+def _integrated(promise: Promise, view: View) -> bool:
     """∫ dΔ/h from ε²δ to Δ_1 is at most the steps: `Recursion.time` again, by quadrature."""
+    recursion = view.recursion
+    if promise.schedule is not None and promise.schedule != (recursion, view.start):
+        return False
     p, q, d2, d1, d0, least, most = (mpf(value) for value in recursion.numbers)
-    low, high = mp.sqrt(mpf(promise.target)), mp.sqrt(mpf(promise.start))
+    low = (mpf(promise.accuracy) / mpf(view.unit) - mpf(view.shift)) * mp.sqrt(mpf(promise.failure))
+    high = mp.sqrt(mpf(view.start))
 
     def decrease(s: mpf) -> mpf:
         if promise.step_size is None:
@@ -195,12 +304,14 @@ class Tally(NamedTuple):
     """Of some plans: how many were made, how many keep their promise, and how hard they were."""
 
     made: int
-    kept: int
+    broken: list[int]
+    """The numbers of the plans that do not keep their promise."""
     most_evaluations: int
 
 
 def tally(numbers: range) -> Tally:
     """Ask for random plans, and check those that can be made."""
-    found = [random_plan(number) for number in numbers]
-    promises = [promise for promise, _ in found if promise is not None]
-    return Tally(len(promises), sum(map(kept, promises)), max(most for _, most in found))
+    found = {number: random_plan(number) for number in numbers}
+    promises = {number: promise for number, (promise, _) in found.items() if promise is not None}
+    broken = [number for number, promise in promises.items() if not kept(promise)]
+    return Tally(len(promises), broken, max(most for _, most in found.values()))

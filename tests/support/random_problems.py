@@ -1,12 +1,14 @@
 """Random problems with random trainers, their measured errors and their certified ones.
 
-A certificate that is wrong on purpose, with τ or L2 halved, tells whether the comparison can fail.
+Mean squares are compared, and how often errors exceed a radius. A certificate that is wrong on
+purpose, with a constant halved, tells whether the comparison can fail.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,11 +18,17 @@ import neurotron as nt
 from neurotron._types import Array, Index
 from neurotron.networks import sensing
 from neurotron.theory.attack_moments import attack_moments
+from neurotron.theory.long_run import deviations
+from neurotron.theory.mean_path import Deviation
 from neurotron.theory.sharp import SharpConstants, sharp_constants
 
 RECORDS = 10
 ATTACKS = 6
 """As many as `attacks_of` gives."""
+FAILURES = (0.5, 0.05)
+"""The probabilities δ with which radii are asked for; the larger one is the stricter test."""
+COMPARISONS = ATTACKS * RECORDS * (1 + len(FAILURES))
+"""Of a problem: of mean squares, and of every radius."""
 FAILURE = 0.001
 FLOOR = 1e-26
 """Squared errors below it are rounding, not learning."""
@@ -131,7 +139,7 @@ def _law(draw: np.random.Generator, n: int, weighting: str | None) -> nt.Law:
 def attacks_of(case: Case) -> list[nt.Attack]:
     """Return the adaptive attack, that along the worst direction, and those that choose samples.
 
-    All have the same largest chance; a burst is over half-way, half of the norms are large.
+    All have the same largest probability; a burst is over half-way, half of the norms are large.
     """
     covariance = case.problem.weighted_covariance(case.trainer.weighting)
     assert covariance is not None
@@ -149,9 +157,17 @@ def attacks_of(case: Case) -> list[nt.Attack]:
     ]
 
 
-def measure(case: Case, replicates: int) -> tuple[Index, Array]:
-    """Return recorded steps, and errors of every replicate, (attacks, replicates, records)."""
-    arms = [nt.Arm(case.trainer, attack) for attack in attacks_of(case)]
+class Measured(NamedTuple):
+    """Errors of some runs under some attacks, (attacks, replicates, records)."""
+
+    attacks: Sequence[nt.Attack]
+    steps: Index
+    errors: Array
+
+
+def measure(case: Case, attacks: Sequence[nt.Attack], replicates: int) -> Measured:
+    """Return the errors of every replicate at some recorded steps."""
+    arms = [nt.Arm(case.trainer, attack) for attack in attacks]
     runs = [
         nt.simulate(
             case.problem, arms, steps=case.steps, batch_size=case.batch_size, replicate=number
@@ -161,51 +177,91 @@ def measure(case: Case, replicates: int) -> tuple[Index, Array]:
     steps = runs[0].steps
     chosen = np.unique(np.linspace(1, len(steps) - 1, RECORDS).astype(int))
     errors = np.stack([run.errors[:, chosen] for run in runs], axis=1)
-    return steps[chosen], errors
+    return Measured(attacks, steps[chosen], errors)
 
 
-def certified(case: Case, steps: Index, *, tau: float = 1.0, l2: float = 1.0) -> Array:
-    """Return the certified E‖w − w*‖² at some steps, (attacks, steps); factors make it wrong."""
-    return np.array([_certified(case, attack, steps, tau, l2) for attack in attacks_of(case)])
+class Bounds(NamedTuple):
+    """What is certified under some attacks at some steps."""
+
+    squares: Array
+    """Bounds on E‖w − w*‖², (attacks, steps)."""
+    radii: Array
+    """The radii for each probability δ, (attacks, failures, steps)."""
 
 
-def _certified(case: Case, attack: nt.Attack, steps: Index, tau: float, l2: float) -> Array:
-    if tau == l2 == 1.0:
-        arm = nt.Arm(case.trainer, attack)
-        certificate = nt.certify(
-            case.problem, arm, batch_size=case.batch_size, steps=int(steps[-1])
-        )
-        return np.asarray(
-            certificate.mean_square_bounds[np.searchsorted(certificate.at_steps, steps)]
-        )
+def certified(case: Case, measured: Measured, budget: nt.Budget | None = None) -> Bounds:
+    """Return what `certify` certifies, against the attacks themselves or against a budget."""
+
+    def found(attack: nt.Attack, failure: float) -> nt.guarantees.TrainingCertificate:
+        arm = nt.Arm(case.trainer, attack if budget is None else None)
+        return nt.certify(
+            case.problem, arm, batch_size=case.batch_size, steps=int(measured.steps[-1]),
+            failure=failure, budget=budget,
+        )  # fmt: skip
+
+    pairs = [[found(attack, failure) for failure in FAILURES] for attack in measured.attacks]
+    at = np.searchsorted(pairs[0][0].at_steps, measured.steps)
+    squares = np.array([pair[0].mean_square_bounds[at] for pair in pairs])
+    return Bounds(squares, np.array([[one.radii[at] for one in pair] for pair in pairs]))
+
+
+Change = Callable[[SharpConstants], SharpConstants]
+
+
+def with_tau_halved(constants: SharpConstants) -> SharpConstants:
+    """Return constants that are wrong: an attacker seems to be half as strong."""
+    return dataclasses.replace(constants, tau=constants.tau / 2.0)
+
+
+def with_l2_halved(constants: SharpConstants) -> SharpConstants:
+    """Return constants that are wrong: updates seem to vary half as much."""
+    return dataclasses.replace(constants, L2=constants.L2 / 2.0)
+
+
+def wrong(case: Case, measured: Measured, change: Change) -> Bounds:
+    """Return what would be certified with constants that are wrong."""
     plain = dataclasses.replace(case.trainer, step_size=1.0)
-    trainer = plain.resolve(case.problem, batch_size=case.batch_size, steps=0, attack=attack)
-    matrix = np.asarray(trainer.sensing)
-    right = sharp_constants(case.problem, matrix, trainer.weighting)
-    wrong: SharpConstants = dataclasses.replace(right, tau=right.tau * tau, L2=right.L2 * l2)
-    seen = attack_moments(wrong, case.problem, matrix, trainer.weighting, attack)
-    recursion = wrong.recursion(seen, case.problem.noise, case.batch_size)
-    start = case.problem.initial_error() ** 2
-    if case.trainer.step_size == "scheduled":
-        return recursion.after(start, steps, None)
-    return recursion.after(start, steps, float(case.trainer.step_size))
+    start, noise, b = case.problem.initial_error() ** 2, case.problem.noise, case.batch_size
+    eta = None if case.trainer.step_size == "scheduled" else float(case.trainer.step_size)
+    squares, radii = [], []
+    for attack in measured.attacks:
+        trainer = plain.resolve(case.problem, batch_size=b, steps=0, attack=attack)
+        matrix = np.asarray(trainer.sensing)
+        constants = change(sharp_constants(case.problem, matrix, trainer.weighting))
+        seen = attack_moments(constants, case.problem, matrix, trainer.weighting, attack)
+        recursion, path = (of(seen, noise, b) for of in (constants.recursion, constants.mean_path))
+        deltas = recursion.iterate(start, int(measured.steps[-1]), eta)
+        first = Deviation(math.sqrt(start), 0.0)
+        found = deviations(recursion, path, first, deltas, eta, measured.steps)
+        squares.append(deltas[measured.steps])
+        radii.append([
+            np.minimum(found.radius(delta), np.sqrt(squares[-1] / delta)) for delta in FAILURES
+        ])  # fmt: skip
+    return Bounds(np.array(squares), np.array(radii))
 
 
-def excess(errors: Array, bound: Array) -> float:
-    """Return the largest (mean − bound)/(standard error) over attacks and steps, of squared errors.
+def excess(measured: Measured, bounds: Bounds) -> float:
+    """Return by how many standard errors measurements exceed what is certified, at most.
 
-    Compared with the one-sided t quantile that `limit` gives.
+    It is the normal quantile of the smallest one-sided p-value: a t-test for every mean square, and
+    a binomial test for how often errors exceed a radius. Compare it with `limit`.
     """
-    squares = errors**2
+    squares = measured.errors**2
     replicates = squares.shape[1]
     mean, spread = squares.mean(axis=1), squares.std(axis=1, ddof=1) / math.sqrt(replicates)
-    over = mean - np.maximum(bound, FLOOR)
-    return float((over / np.maximum(spread, 1e-12 * np.maximum(mean, FLOOR))).max())
+    over = mean - np.maximum(bounds.squares, FLOOR)
+    statistics = over / np.maximum(spread, 1e-12 * np.maximum(mean, FLOOR))
+    outside = (measured.errors[:, None] > bounds.radii[:, :, None]).sum(axis=2)
+    chances = [
+        stats.t.sf(statistics, replicates - 1),
+        *(stats.binom.sf(outside[:, i] - 1, replicates, delta) for i, delta in enumerate(FAILURES)),
+    ]
+    return float(stats.norm.isf(min(chance.min() for chance in chances)))
 
 
-def limit(replicates: int, comparisons: int) -> float:
-    """Return the t quantile at 99.9 % over all comparisons (Bonferroni)."""
-    return float(stats.t.isf(FAILURE / comparisons, replicates - 1))
+def limit(comparisons: int) -> float:
+    """Return the normal quantile at 99.9 % over all comparisons (Bonferroni)."""
+    return float(stats.norm.isf(FAILURE / comparisons))
 
 
 class Excess(NamedTuple):
@@ -223,7 +279,9 @@ def excesses(number: int, *, replicates: int, of_one_weight: int) -> Excess:
     """
     case = random_case(number)
     one_weight = case.problem.network.filter_size == 1
-    steps, errors = measure(case, of_one_weight if one_weight else replicates)
-    assert len(errors) == ATTACKS
-    mutations: list[dict[str, float]] = [{}, {"tau": 0.5}, {"l2": 0.5}]
-    return Excess(*(excess(errors, certified(case, steps, **change)) for change in mutations))
+    measured = measure(case, attacks_of(case), of_one_weight if one_weight else replicates)
+    return Excess(
+        excess(measured, certified(case, measured)),
+        excess(measured, wrong(case, measured, with_tau_halved)),
+        excess(measured, wrong(case, measured, with_l2_halved)),
+    )
