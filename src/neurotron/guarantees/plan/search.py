@@ -22,6 +22,9 @@ MOST_EVALUATIONS = (HALVINGS + 4) * Model.MOST_EVALUATIONS
 ABOVE = 1.01
 """An accuracy that is larger than the best one by this factor is suggested instead of it."""
 
+LARGEST = 1e70
+"""The largest bound θ of an attack."""
+
 BETTER = 1.001
 """Factor by which an answer must be better to be of interest."""
 
@@ -84,12 +87,13 @@ class Search:
         """Return whether a better answer may be found, which is much faster than to find it."""
         if asked == "accuracy":
             return True
-        budget, most = self._with(bound=found.bound, probability=found.probability), self.most
         if asked == "steps":
             most = found.choice.steps - 1
-        else:
-            budget = self._with(**{asked: BETTER * float(getattr(found, asked))})
-        return most > 0 and self.model.reach(budget, self.wanted, most) is not None
+            return most > 0 and self.model.reach(self.budget, self.wanted, most) is not None
+        better = BETTER * float(getattr(found, asked))
+        if better > (1.0 if asked == "probability" else LARGEST):
+            return False
+        return self._reach(self._with(**{asked: better})) is not None
 
     def _require_possible(self) -> None:
         """Refuse an accuracy that no attack and no number of steps make possible."""
@@ -159,7 +163,7 @@ class Search:
                 f"{self.budget.probability:g}, c_trade is not positive. Use a smaller probability, "
                 "or method='sharp'."
             )
-        return self._largest("bound", min(self.wanted / unit, 1e70))
+        return self._largest("bound", min(self.wanted / unit, LARGEST))
 
     def _stored_bound(self) -> Found:
         """Find the largest θ of stored labels, which move the fit by a multiple of θ."""
