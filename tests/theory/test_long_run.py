@@ -22,6 +22,13 @@ from neurotron.theory.recursion import EXACT_STEPS, Recursion
 RECORD = [0, 30, 300, 301, 500, 2000, 8000, EXACT_STEPS, EXACT_STEPS + 2000]
 
 
+def after_constant(recursion, path, start, delta, eta, steps, rounding=0.0) -> Deviation:
+    """Return B and V after steps of one size."""
+    one = (np.array([float(number)]) for number in (eta, steps, rounding))
+    found = after_constant_steps(recursion, path, start, delta, *one)
+    return Deviation(*(float(part[0]) for part in found))
+
+
 class Random:
     """Random recursions, some of them extreme, with a start and a step size for each."""
 
@@ -73,7 +80,7 @@ def ratios(scheduled: bool, since: int, until: int) -> np.ndarray:
         if scheduled:
             later = after_scheduled_steps(*before, *after)
         else:
-            later = after_constant_steps(*before, MANY.etas[i], *after)
+            later = after_constant(*before, MANY.etas[i], *after)
         if math.isfinite(later.spread) and noisy(recursion):
             pairs = (*zip(later, there, strict=True), (later.radius(0.05), there.radius(0.05)))
             found.append([compared(*pair) for pair in pairs])
@@ -125,10 +132,10 @@ def test_nothing_is_known_where_a_step_is_too_large_or_the_pull_may_vanish():
     recursion, path = Recursion(1.0, 0.1, 4.0, 0.1, 0.1), MeanPath(0.5, 0.5, 0.05, 4.0, 0.1, 0.1)
     start = Deviation(2.0, 0.0)
     assert in_the_long_run(recursion, path, 0.26) == NOTHING_KNOWN
-    assert after_constant_steps(recursion, path, start, 4.0, 0.26, 100) == NOTHING_KNOWN
+    assert after_constant(recursion, path, start, 4.0, 0.26, 100) == NOTHING_KNOWN
     weak = MeanPath(-0.1, 1.1, 0.05, 4.0, 0.1, 0.1)
     assert in_the_long_run(recursion, weak, 0.01) == NOTHING_KNOWN
-    assert after_constant_steps(recursion, weak, start, 4.0, 0.01, 100) == NOTHING_KNOWN
+    assert after_constant(recursion, weak, start, 4.0, 0.01, 100) == NOTHING_KNOWN
     assert after_scheduled_steps(recursion, weak, start, 4.0, 100) == NOTHING_KNOWN
 
 
@@ -144,7 +151,7 @@ def test_in_the_long_run_path_and_spread_no_longer_change():
 def test_very_many_steps_lead_to_the_long_run():
     for i, (recursion, path) in enumerate(MANY.pairs):
         start, eta = Deviation(np.sqrt(MANY.deltas[i]), 0.0), MANY.etas[i]
-        late = after_constant_steps(recursion, path, start, MANY.deltas[i], eta, 1e12)
+        late = after_constant(recursion, path, start, MANY.deltas[i], eta, 1e12)
         end = in_the_long_run(recursion, path, eta)
         if noisy(recursion):
             assert late.path == pytest.approx(end.path, rel=1e-9)

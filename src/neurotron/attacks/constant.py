@@ -15,8 +15,9 @@ class Constant(Attack):
 
     .. math:: \xi = \theta
 
-    It has one sign only, but on average it does not move Neuro-Tron's weights, because Neuro-Tron
-    uses only the odd part of the labels. Use it as the simplest biased attack.
+    It has one sign only. If inputs are symmetric, it does not move Neuro-Tron's weights on average,
+    because Neuro-Tron then uses only the odd part of the labels. In a table with an intercept it
+    moves the intercept. Use it as the simplest biased attack.
 
     Knows: nothing. Budget: θ at a share β of the labels. Guarantees: theorem1, sharp.
 

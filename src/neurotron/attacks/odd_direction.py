@@ -25,8 +25,9 @@ class OddDirection(Attack):
 
     Only the odd part of ξ can move Neuro-Tron's weights on average, and this ξ is odd in x. If u is
     the left singular vector for the smallest singular value of ĀΣ, the attack reaches the certified
-    error floor for normal inputs. Use it to see how close a guarantee is to the worst case. M is
-    the trainer's sensing matrix, or the mean gate Ā for trainers without one.
+    error floor for normal inputs, and nearly so for many other laws. Use it to see how close a
+    guarantee is to the worst case. M is the trainer's sensing matrix, or the mean gate Ā for
+    trainers without one.
 
     Knows: x and M. Budget: θ at a share β of the labels. Guarantees: theorem1, sharp.
 

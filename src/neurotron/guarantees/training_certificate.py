@@ -77,6 +77,9 @@ class TrainingCertificate(Certificate):
     """Whether it holds against the arm's own attack only, whose probability β(x) was used."""
     any_time: bool = False
     """Whether `radii` bounds the errors of all steps at once."""
+    coordinates: str = "weights"
+    """The coordinates in which the radius was computed: of the "weights" themselves, of
+    "predictions", or of one leaky "gate". The `constants` are those in these coordinates."""
     constants: dict[str, float] = field(default_factory=dict)
     centre: Array | None = None
     """The fit w° of a table, (r,), if all distances are to it; None if they are to w*. If labels
@@ -293,6 +296,7 @@ class TrainingCertificate(Certificate):
                 "scope": self.budget.scope, "rows": self.budget.rows,
             },
             "arm": self.arm.name,
+            "coordinates": self.coordinates,
             "centre": None if self.centre is None else self.centre.tolist(),
             "constants": {name: finite(value) for name, value in self.constants.items()},
             "at_steps": self.at_steps.tolist(),

@@ -22,11 +22,11 @@ MOST_EVALUATIONS = (HALVINGS + 4) * Model.MOST_EVALUATIONS
 ABOVE = 1.01
 """An accuracy that is larger than the best one by this factor is suggested instead of it."""
 
+LARGEST = 1e70
+"""The largest bound θ of an attack."""
+
 BETTER = 1.001
 """Factor by which an answer must be better to be of interest."""
-
-LARGEST = 1e70
-"""The largest bound θ that a budget may have."""
 
 LEGIBLE = 30
 """Halvings for a number of which six digits are printed."""
@@ -87,15 +87,13 @@ class Search:
         """Return whether a better answer may be found, which is much faster than to find it."""
         if asked == "accuracy":
             return True
-        budget, most = self._with(bound=found.bound, probability=found.probability), self.most
         if asked == "steps":
             most = found.choice.steps - 1
-        else:
-            larger = BETTER * float(getattr(found, asked))
-            if larger > (1.0 if asked == "probability" else LARGEST):
-                return False
-            budget = self._with(**{asked: larger})
-        return most > 0 and self.model.reach(budget, self.wanted, most) is not None
+            return most > 0 and self.model.reach(self.budget, self.wanted, most) is not None
+        better = BETTER * float(getattr(found, asked))
+        if better > (1.0 if asked == "probability" else LARGEST):
+            return False
+        return self._reach(self._with(**{asked: better})) is not None
 
     def _require_possible(self) -> None:
         """Refuse an accuracy that no attack and no number of steps make possible."""
