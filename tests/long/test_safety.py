@@ -21,7 +21,6 @@ def test_measured_errors_stay_below_the_certified_ones_but_not_below_wrong_ones(
     found = {
         number: excesses(number, replicates=REPLICATES, of_one_weight=1000) for number in numbers
     }
-    print({number: round(one.right, 2) for number, one in found.items()}, f"limit {LIMIT:.2f}")
     assert {number: one.right for number, one in found.items() if one.right >= LIMIT} == {}
     assert max(one.tau_halved for one in found.values()) > LIMIT
     assert max(one.l2_halved for one in found.values()) > LIMIT

@@ -34,7 +34,6 @@ def test_distances_to_the_fit_of_a_table_stay_below_the_certified_ones(numbers):
         )
         for number in numbers
     }  # fmt: skip
-    print({number: (round(a, 2), round(b, 2)) for number, (a, b) in found.items()}, LIMIT)
     assert {number: both for number, both in found.items() if max(both) >= LIMIT} == {}
 
 

@@ -32,19 +32,27 @@ def certify_with_predictions(request: Request) -> TrainingCertificate:
     if own is not None:
         inside = _with_trainer(request, _resolved(request), own)
         return _in_original_coordinates(request, inside, certify_sharply(inside))
-    found = certify_sharply(request)
-    coordinates = for_predictions(request.problem) if found.holds else None
-    if coordinates is None:
-        return found
-    inside = _with_trainer(request, _explicit(request, found), coordinates)
-    try:
-        inner = certify_sharply(inside)
-    except NotFollowed:  # a schedule with too many steps: the radius still says something
-        return found
-    if not inner.holds:
-        return found
+    found = _followed(request)
+    coordinates = for_predictions(request.problem) if found is None or found.holds else None
+    inner = None
+    if coordinates is not None:
+        inside = _with_trainer(request, _explicit(request, found), coordinates)
+        inner = _followed(inside)
+    if inner is None or not inner.holds:
+        return certify_sharply(request) if found is None else found  # which says why
     back = _in_original_coordinates(request, inside, inner)
-    return _better(found, back)
+    return back if found is None else _better(found, back)
+
+
+def _followed(request: Request) -> TrainingCertificate | None:
+    """Return the sharp certificate; None for a schedule with too many steps to be followed.
+
+    Such a schedule was made in other coordinates.
+    """
+    try:
+        return certify_sharply(request)
+    except NotFollowed:
+        return None
 
 
 def _better(one: TrainingCertificate, other: TrainingCertificate) -> TrainingCertificate:
@@ -95,7 +103,7 @@ def _resolved(request: Request) -> NeuroTron:
     return trainer.resolve(request.problem, batch_size=request.batch_size, steps=0, attack=None)
 
 
-def _explicit(request: Request, found: TrainingCertificate) -> NeuroTron:
+def _explicit(request: Request, found: TrainingCertificate | None) -> NeuroTron:
     """Return the trainer with its step size as a number, or with its schedule spelled out."""
     trainer = request.trainer()
     if trainer.step_size == "scheduled":
@@ -104,7 +112,7 @@ def _explicit(request: Request, found: TrainingCertificate) -> NeuroTron:
             request.batch_size,
         )  # fmt: skip
         return ScheduledTron.of(trainer, recursion, request.start)
-    if found.step_size is None:
+    if found is None or found.step_size is None:
         return trainer
     return dataclasses.replace(trainer, step_size=found.step_size)
 
