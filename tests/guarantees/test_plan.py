@@ -172,8 +172,9 @@ def test_honest_noise_has_a_price(small_problem):
 
 def test_random_plans_keep_their_promise_in_higher_precision():
     """A sample of tests/long/test_plans.py; evaluations are counted and bounded."""
-    found = tally(range(60))
-    assert found.kept == found.made > 25
+    found = tally(range(40))
+    assert found.broken == []
+    assert found.made > 20
     assert 0 < found.most_evaluations <= MOST_EVALUATIONS
 
 

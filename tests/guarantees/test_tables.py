@@ -9,13 +9,6 @@ import itertools
 import numpy as np
 import pytest
 from tests.support.messages import says
-from tests.support.random_problems import limit
-from tests.support.random_tables import (
-    COMPARISONS,
-    excess_of_changed_labels,
-    excess_of_table,
-    excess_with_halved_residuals,
-)
 
 import neurotron as nt
 
@@ -384,20 +377,3 @@ def test_a_budget_has_rows_or_a_probability():
         nt.Budget(1.0, scope="batch", rows=3)
     with pytest.raises(nt.InputError, match="`rows` must be a whole number"):
         nt.Budget(1.0, rows=1.5)
-
-
-# ---- random tables -------------------------------------------------------------------------------
-
-SAMPLE, REPLICATES = (3, 5, 11, 19), 30
-LIMIT = limit(REPLICATES, len(SAMPLE) * COMPARISONS)
-
-
-@pytest.mark.parametrize("number", SAMPLE)
-def test_distances_to_the_fit_of_a_random_table_stay_below_the_certified_ones(number):
-    """A sample of tests/long/test_table_safety.py."""
-    assert excess_of_table(number, REPLICATES) < LIMIT
-    assert excess_of_changed_labels(number, REPLICATES) < LIMIT
-
-
-def test_with_the_constant_of_the_residuals_halved_they_do_not():
-    assert excess_with_halved_residuals(11, REPLICATES) > LIMIT

@@ -120,8 +120,8 @@ def _table_at_its_floor(draw: np.random.Generator) -> Case:
     problem = dataclasses.replace(problem, initial_weights=centre + theta * beta * constant)
     trainer = nt.NeuroTron("fastest")
     fastest = float(trainer.resolve(problem, batch_size=b, steps=0, attack=None).step_size)
-    trainer = dataclasses.replace(trainer, step_size=0.05 * fastest)
-    return Case(_centred(problem, centre), trainer, theta, beta, b, 1500)
+    trainer = dataclasses.replace(trainer, step_size=0.1 * fastest)
+    return Case(_centred(problem, centre), trainer, theta, beta, b, 750)
 
 
 def attacks_on(case: Case) -> list[nt.Attack]:
