@@ -248,7 +248,7 @@ def _models(request: Request, trainer: NeuroTron, step_size: str, predictions: b
                 dataclasses.replace(request, coordinates=coordinates), trainer,
                 scheduled=scheduled, predictions=predictions,
             )
-            for coordinates in _coordinates(request, predictions, scheduled)
+            for coordinates in _coordinates(request, predictions)
         ]  # fmt: skip
     elif step_size == "scheduled":
         raise _check.InputError(
@@ -265,16 +265,13 @@ def _models(request: Request, trainer: NeuroTron, step_size: str, predictions: b
     return [model for model in models if not model.obstacles]
 
 
-def _coordinates(request: Request, predictions: bool, scheduled: bool) -> list[Coordinates]:
-    """Return the coordinates to plan in; those that suit the accuracy come first.
-
-    A schedule for the weights is NeuroTron("scheduled"), which is made in their own coordinates.
-    """
+def _coordinates(request: Request, predictions: bool) -> list[Coordinates]:
+    """Return the coordinates to plan in; those that suit the accuracy come first."""
     own, other = gate_coordinates(request), for_predictions(request.problem)
     if own is not None:
         return [own]
     if not predictions:
-        return [ORIGINAL] if other is None or scheduled else [ORIGINAL, other]
+        return [ORIGINAL] if other is None else [ORIGINAL, other]
     if other is None:
         raise NotAchievable(
             "not achievable, because the second moments of the inputs are infinite, or predictions "
