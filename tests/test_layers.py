@@ -13,7 +13,7 @@ import neurotron
 ROOT = Path(neurotron.__file__).parent
 
 FOUNDATIONS = [
-    ["_announce", "_digits", "_html", "_interrupts", "_types"],
+    ["_announce", "_digits", "_files", "_html", "_interrupts", "_types"],
     ["_check", "_extras", "_environment", "_code_hash", "_formula"],
     ["_jit"],
     ["_arguments", "_closure", "_philox", "_pickling", "_registry", "_seeds", "_threads"],

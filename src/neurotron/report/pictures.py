@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable
 from hashlib import sha256
 
+from neurotron import _files
 from neurotron._announce import say
 from neurotron.figures.chart import Chart
 from neurotron.figures.drawing import draw_all
-from neurotron.results import files
 from neurotron.results.folder import Folder
 
 __all__ = ["FOLDER", "exist", "write"]
@@ -66,7 +66,7 @@ def _earlier(folder: Folder) -> Digests:
     """Return the pictures of the last report according to its list; none if it is damaged."""
     path = folder.path / LIST
     try:
-        listed = {} if path.is_symlink() else json.loads(files.read(path, MOST_BYTES))
+        listed = {} if path.is_symlink() else json.loads(_files.read(path, MOST_BYTES))
         return {
             name: [digests] if isinstance(digests, str) else list(digests)
             for name, digests in listed.items()

@@ -10,13 +10,14 @@ import hashlib
 import itertools
 import os
 import re
-import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from neurotron._files import read, replace
+
 __all__ = [
-    "StorageError", "append", "is_temporary", "lock", "make_room", "place", "read", "remove",
+    "StorageError", "append", "is_temporary", "lock", "make_room", "place", "remove",
     "remove_leftovers", "storing", "write",
 ]  # fmt: skip
 
@@ -25,9 +26,6 @@ TEMPORARY = re.compile(
     r"\.(?P<pid>[0-9]{1,9})\.tmp"
 )
 """The temporary name of a file until it is complete: `.<name>.<process>.tmp`."""
-
-MOST_BYTES = 10**9
-"""Largest size of a file that is read, about twice the largest shard of a study."""
 
 
 class StorageError(OSError):
@@ -63,40 +61,12 @@ def place(root: Path, name: str) -> Path:
     return path
 
 
-def read(path: Path, most: int = MOST_BYTES) -> bytes:
-    """Return the content of a regular file, or no bytes if it has more than `most`.
-
-    Pipes and devices, which a forged folder may contain, are refused without waiting for them.
-    """
-    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
-        found = os.fstat(file.fileno())
-        if not stat.S_ISREG(found.st_mode):
-            raise OSError(f"{str(path)!r} is not a regular file")
-        return file.read(most) if found.st_size <= most else b""
-
-
 def write(root: Path, name: str, data: bytes) -> None:
-    """Write a file completely or not at all: under another name, to disk, then rename it.
-
-    A link with the file's name is replaced, and its target is not changed.
-    """
+    """Write a file completely or not at all. A link with its name is replaced, not followed."""
     path = place(root, name)
-    # the process is in the name because two processes may write a report at the same time
-    fresh = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     with storing(root):
         path.parent.mkdir(exist_ok=True)  # but not parents: the folder may have been moved away
-        try:
-            fresh.unlink(missing_ok=True)
-            with open(fresh, "xb") as file:  # "x" creates a new file, so never follows a link
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(fresh, path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                fresh.unlink()
-            raise
-        _sync_folder(path.parent)
+        replace(path, data)
 
 
 def append(root: Path, name: str, line: str) -> None:
@@ -184,11 +154,3 @@ def _is_alive(process: int) -> bool:
     except PermissionError:
         return True  # it belongs to another user
     return True
-
-
-def _sync_folder(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

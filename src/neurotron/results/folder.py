@@ -26,7 +26,7 @@ from typing import Any
 
 import polars as pl
 
-from neurotron import _check
+from neurotron import _check, _files
 from neurotron.results import events, files, shard
 from neurotron.results.files import StorageError, storing
 from neurotron.results.manifest import differences, manifest_of, reworded, without_words
@@ -129,13 +129,13 @@ class Folder:
 
     def load(self, setting: str, replicate: int) -> pl.DataFrame:
         """Return the table of a shard; raise `Damaged` if it is not intact or not of this study."""
-        data = files.read(self.shard_path(setting, replicate))
+        data = _files.read(self.shard_path(setting, replicate))
         return shard.decode(data, self.identity(setting, replicate))
 
     def content_hashes(self) -> dict[tuple[str, int], str]:
         """Return the hash of the values of every unit."""
         return {
-            unit: shard.verify(files.read(self.shard_path(*unit)), self.identity(*unit))
+            unit: shard.verify(_files.read(self.shard_path(*unit)), self.identity(*unit))
             for unit in self.units()
         }
 
@@ -180,7 +180,7 @@ class Folder:
     def events(self) -> list[dict[str, Any]]:
         """Return the events in runs.jsonl, without damaged lines."""
         path = self.path / "runs.jsonl"
-        return events.parse(files.read(path).decode("utf-8", "replace")) if path.is_file() else []
+        return events.parse(_files.read(path).decode("utf-8", "replace")) if path.is_file() else []
 
     def _require_same(self, manifest: dict[str, Any], mixed: bool) -> None:
         """Refuse another study, and another environment unless `mixed`."""

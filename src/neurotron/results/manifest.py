@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from neurotron import _check
-from neurotron.results import files
+from neurotron import _check, _files
 from neurotron.results.rows import Row
 
 __all__ = [
@@ -70,7 +69,7 @@ def read(file: Path) -> dict[str, Any]:
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        manifest = dict(json.loads(files.read(file), parse_constant=_refuse))
+        manifest = dict(json.loads(_files.read(file), parse_constant=_refuse))
         missing = [name for name in KINDS if name not in manifest]
     except (ValueError, TypeError):
         missing = ["JSON"]

@@ -1,0 +1,54 @@
+"""Reads regular files only, and writes files completely or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from pathlib import Path
+
+__all__ = ["MOST_BYTES", "read", "replace"]
+
+MOST_BYTES = 10**9
+"""Largest size of a file that is read, about twice the largest shard of a study."""
+
+
+def read(path: Path, most: int = MOST_BYTES) -> bytes:
+    """Return the content of a regular file, or no bytes if it has more than `most`.
+
+    Pipes and devices, which a forged folder may contain, are refused without waiting for them.
+    """
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(f"{str(path)!r} is not a regular file")
+        return file.read(most) if found.st_size <= most else b""
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Write a file completely or not at all: under another name, to disk, then rename it.
+
+    A link with the file's name is replaced, and its target is not changed.
+    """
+    # the process is in the name because two processes may write the same file at the same time
+    fresh = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        fresh.unlink(missing_ok=True)
+        with open(fresh, "xb") as file:  # "x" creates a new file, so never follows a link
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(fresh, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            fresh.unlink()
+        raise
+    _sync_folder(path.parent)
+
+
+def _sync_folder(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
