@@ -15,8 +15,12 @@ from neurotron._extras import MissingExtra
 from neurotron.cli import (
     certify_command,
     claims_command,
+    clean_command,
+    fit_command,
     list_command,
     options,
+    poison_command,
+    predict_command,
     report_command,
     simulate_command,
     study_commands,
@@ -56,6 +60,10 @@ app = typer.Typer(
     help="Train, attack, certify and study depth-2 networks whose training labels are poisoned.",
 )
 COMMANDS: dict[str, Callable[..., None]] = {
+    "fit": fit_command.fit,
+    "predict": predict_command.predict,
+    "clean": clean_command.clean,
+    "poison": poison_command.poison,
     "simulate": simulate_command.simulate,
     "certify": certify_command.certify,
     "plan": certify_command.plan,

@@ -1,0 +1,77 @@
+"""`neurotron fit`: a model of a table whose labels may be poisoned, in a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from neurotron.cli import options
+from neurotron.cli import table_options as tables
+
+if TYPE_CHECKING:
+    from neurotron.cli.table_options import Inputs
+    from neurotron.estimator import NeuroTronRegressor
+
+__all__ = ["fit"]
+
+
+def fit(
+    data: tables.Data,
+    label: tables.Label,
+    *,
+    drop: tables.Drop = None,
+    skip_missing: tables.SkipMissing = False,
+    separator: tables.Separator = ",",
+    decimal_comma: tables.DecimalComma = False,
+    network: tables.Network = "linear",
+    seed: tables.FitSeed = 0,
+    out: Annotated[
+        Path,
+        options.option(
+            options.OUTPUT,
+            help="The file of the model, which must end in .safetensors.",
+            show_default=False,
+        ),
+    ],
+    overwrite: tables.Overwrite = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Fit a model to a table whose labels may be poisoned, and save it.
+
+    All columns except the label are inputs, and must be numbers. The model ignores labels that do
+    not fit the others, as long as fewer than half are poisoned. The command `neurotron clean` shows
+    which they are.
+
+        neurotron fit data.csv --label price --out model.safetensors
+
+        neurotron fit rows.parquet --label price --drop id --out m.safetensors
+    """
+    tables.check_output("--out", out, tables.MODELS, overwrite=overwrite, others=[data])
+    inputs, name, labels = tables.read_labelled(
+        data, label, drop, skip_missing=skip_missing, separator=separator,
+        decimal_comma=decimal_comma,
+    )  # fmt: skip
+    model = tables.fitted(inputs, labels, network, seed)
+    model.save(out)
+    if as_json:
+        typer.echo(json.dumps(_summary(inputs, name, model, out), indent=2))
+    else:
+        _print(inputs, name, model, out)
+
+
+def _print(inputs: Inputs, label: str, model: NeuroTronRegressor, out: Path) -> None:
+    console = options.console()
+    tables.describe(console, inputs, label, model, int(model.suspects_.sum()))
+    console.print(f"\nWritten: {out}")
+
+
+def _summary(inputs: Inputs, label: str, model: NeuroTronRegressor, out: Path) -> dict[str, Any]:
+    return tables.summary(inputs, label, model) | {
+        "suspects": int(model.suspects_.sum()),
+        "weights": model.weights_.tolist(),
+        "intercept": float(model.intercept_),
+        "out": str(out),
+    }

@@ -1,0 +1,127 @@
+"""`neurotron poison`: a copy of a table with attacked labels, to test a defence with."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+
+from neurotron import _check
+from neurotron.cli import options
+from neurotron.cli import table_options as tables
+
+if TYPE_CHECKING:
+    from neurotron._types import Array, Mask
+    from neurotron.attacks import Attack
+
+__all__ = ["poison"]
+
+
+def poison(
+    data: tables.Data,
+    label: tables.Label,
+    *,
+    drop: tables.Drop = None,
+    skip_missing: tables.SkipMissing = False,
+    separator: tables.Separator = ",",
+    decimal_comma: tables.DecimalComma = False,
+    attack: Annotated[
+        str, options.named(options.ATTACK, "--attack", "attacks", "The attack on the labels.")
+    ] = "constant",
+    bound: Annotated[
+        float | None,
+        options.option(
+            options.ATTACK,
+            help="θ, the largest change of a label, in units of the label. Some attacks need none.",
+        ),
+    ] = None,
+    probability: options.Probability = 0.1,
+    seed: Annotated[int, options.option(options.ATTACK, help="The seed of the attack.")] = 0,
+    out: Annotated[
+        Path,
+        options.option(
+            options.OUTPUT,
+            help="The file of the poisoned table (CSV or Parquet).",
+            show_default=False,
+        ),
+    ],
+    changed: Annotated[
+        Path | None,
+        options.option(
+            options.OUTPUT, help="Save which labels were changed to this CSV or Parquet file."
+        ),
+    ] = None,
+    overwrite: tables.Overwrite = False,
+) -> None:
+    """Attack the labels of a table, and save the poisoned table.
+
+    Use it to test a defence on your own data. All columns are written, and only labels change. The
+    attacks are those of `neurotron list attacks`; they take the labels for those of a linear model.
+
+        neurotron poison data.csv --label price --bound 50 --out poisoned.csv
+
+        neurotron poison data.csv --label price --attack sign-flip --out bad.csv
+    """
+    tables.check_output("--out", out, tables.TABLES, overwrite=overwrite, others=[data, changed])
+    tables.check_output("--changed", changed, tables.TABLES, overwrite=overwrite, others=[data])
+    inputs, name, honest = tables.read_labelled(
+        data, label, drop, skip_missing=skip_missing, separator=separator,
+        decimal_comma=decimal_comma,
+    )  # fmt: skip
+    received, mask, built = _poisoned(inputs.X.to_numpy(), honest, attack, bound, probability, seed)
+    import polars as pl
+
+    table = inputs.table.with_numbers(name, received, mask)
+    tables.write(table.frame, out, table.separator)
+    if changed is not None:
+        columns = {"row": inputs.rows, "honest_label": honest, "poisoned_label": received}
+        tables.write(pl.DataFrame(columns).filter(pl.Series(mask)), changed)
+    console = options.console()
+    tables.describe_rows(console, inputs, name)
+    console.print(f"attack    {built!r}")
+    console.print(f"changed   {tables.share(int(mask.sum()), len(mask))}\n")
+    for path in (out, changed):
+        if path is not None:
+            console.print(f"Written: {path}")
+
+
+def _poisoned(
+    X: Array, y: Array, name: str, bound: float | None, probability: float, seed: int
+) -> tuple[Array, Mask, Attack]:
+    """Return the labels after the attack, which of them it changed, and the attack.
+
+    An attack that chooses among all rows also knows the linear model that fits them.
+    """
+    from neurotron import attacks, networks
+    from neurotron.poisoning import poison as poison_rows
+    from neurotron.problem import Problem
+    from neurotron.solvers import solve
+
+    linear = networks.linear(X.shape[1])
+    problem = Problem.from_rows(linear, X, y, intercept=True)
+    if bound is None:
+        bound = _no_bound(name)
+    attack = attacks.build(name, problem, bound=bound, probability=probability, seed=seed)
+    if attack is None:
+        raise _check.InputError("`--attack` must not be none: nothing would change")
+    model = None
+    if attack.scope == "rows":
+        with tables.warnings_as_sentences():
+            found = solve(linear, X, y, intercept=True)
+        model = problem.network, np.append(found.weights, found.intercept)
+    extended = np.column_stack([X, np.ones(len(X))])
+    return *poison_rows(extended, y, attack, seed=seed, model=model), attack
+
+
+def _no_bound(name: str) -> float:
+    """Return infinity for an attack that needs no bound; refuse any other one."""
+    from neurotron import attacks
+
+    kind = attacks.BY_NAME.factories[attacks.BY_NAME.read(name)[0]] if name != "none" else None
+    if getattr(kind, "covered", ()):
+        raise _check.InputError(
+            f"the attack {_check.shown(name)} needs a largest change of a label: add --bound"
+        )
+    return math.inf

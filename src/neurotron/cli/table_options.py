@@ -1,0 +1,329 @@
+"""What the commands for tables share: their options, reading inputs and labels, writing tables."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from neurotron import _check
+from neurotron._registry import parse
+from neurotron.cli import options
+
+if TYPE_CHECKING:
+    import polars as pl
+    from rich.console import Console
+
+    from neurotron._types import Array, Index
+    from neurotron.cli.table_file import TableFile
+    from neurotron.estimator import NeuroTronRegressor
+
+__all__ = [
+    "MODEL", "MODELS", "TABLE", "TABLES", "Data", "DecimalComma", "Drop", "FitSeed", "Inputs",
+    "Label", "ModelFile", "Network", "Overwrite", "Separator", "SkipMissing", "check_output",
+    "describe", "describe_rows", "fitted", "read_inputs", "read_labelled", "share", "summary",
+    "warnings_as_sentences", "write",
+]  # fmt: skip
+
+TABLE, MODEL = "Table", "Model"
+TABLES = (".csv", ".parquet")
+"""How the names of tables end."""
+MODELS = (".safetensors",)
+"""How the names of model files end."""
+SIZES = ("filter_size", "stride", "leak", "height", "width")
+"""Parameters of a network in text, and of an image."""
+
+Data = Annotated[
+    Path, typer.Argument(help="A table with a header: a CSV or Parquet file.", show_default=False)
+]
+Label = Annotated[
+    list[str],
+    options.option(
+        TABLE, "--label", help="The column with the labels.", metavar="COLUMN", show_default=False
+    ),
+]
+Drop = Annotated[
+    list[str] | None,
+    options.option(
+        TABLE, "--drop", metavar="COLUMN",
+        help="A column that is neither an input nor the label. Repeat the option for several.",
+    ),
+]  # fmt: skip
+SkipMissing = Annotated[
+    bool, options.option(TABLE, "--skip-missing", help="Leave out rows with missing values.")
+]
+Separator = Annotated[
+    str,
+    options.option(TABLE, help="The character between the columns of a CSV file, or tab."),
+]
+DecimalComma = Annotated[
+    bool, options.option(TABLE, "--decimal-comma", help="Numbers in a CSV file look like 1,5.")
+]
+Network = Annotated[
+    str,
+    options.option(
+        MODEL,
+        metavar="NAME",
+        help="The model: linear, relu, leaky:leak=0.1, convolution:filter_size=5 for signals, or "
+        "image:height=8,width=8,filter_size=3.",
+    ),
+]
+ModelFile = Annotated[
+    Path,
+    typer.Argument(help="A model that `neurotron fit` saved (.safetensors).", show_default=False),
+]
+FitSeed = Annotated[int, options.option(MODEL, "--seed", help="The seed of the random starts.")]
+Overwrite = Annotated[
+    bool, options.option(options.OUTPUT, "--overwrite", help="Replace files that exist already.")
+]
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The rows of a table as numbers."""
+
+    table: TableFile
+    names: list[str]
+    X: pl.DataFrame
+    skipped: int
+
+    @property
+    def rows(self) -> Index:
+        """The numbers of the rows, from 1."""
+        return self.table.rows
+
+    @property
+    def total(self) -> int:
+        """How many rows the file has."""
+        return len(self.rows) + self.skipped
+
+
+# ---- reading -------------------------------------------------------------------------------------
+
+
+def read_labelled(
+    data: Path,
+    label: Sequence[str],
+    drop: Sequence[str] | None,
+    *,
+    skip_missing: bool,
+    separator: str,
+    decimal_comma: bool,
+    model: NeuroTronRegressor | None = None,
+) -> tuple[Inputs, str, Array]:
+    """Return the inputs of a table, the name of its label, and the labels.
+
+    The inputs are all other columns, or those that a `model` was fitted on.
+    """
+    table = _read(data, separator, decimal_comma)
+    if len(label) != 1:
+        raise _check.InputError(f"`--label` must be given once, got {' and '.join(label)}")
+    name, left_out = label[0], set(drop or ())
+    table.require("--label", label)
+    table.require("--drop", drop or ())
+    if name in left_out:
+        raise _check.InputError(f"{_check.shown(name)} is given as `--label` and as `--drop`")
+    names = [each for each in table.columns if each != name and each not in left_out]
+    if not names:
+        raise table.refusal(f"there is no column of inputs, only the label {_check.shown(name)}")
+    if model is not None:
+        names = _names_for(model, names, table)
+    role = "input" if model is None else "needed"
+    inputs = _numbers(table, names, [name, *names], skip_missing, role)
+    labels = inputs.table.numbers(name, "label")
+    if (labels == labels[0]).all():
+        raise table.refusal(
+            f"all labels in column {_check.shown(name)} are {labels[0]:g}: there is nothing to "
+            "learn; choose another label"
+        )
+    return inputs, name, labels
+
+
+def read_inputs(
+    data: Path, model: NeuroTronRegressor, *, skip_missing: bool, separator: str,
+    decimal_comma: bool,
+) -> Inputs:  # fmt: skip
+    """Return the inputs of a table for a model; other columns are ignored."""
+    table = _read(data, separator, decimal_comma)
+    names = _names_for(model, table.columns, table)
+    return _numbers(table, names, names, skip_missing, "needed")
+
+
+def _names_for(model: NeuroTronRegressor, columns: list[str], table: TableFile) -> list[str]:
+    """Return the columns that a model was fitted on, all of which must be there."""
+    if not hasattr(model, "feature_names_in_"):
+        if len(columns) != model.n_features_in_:
+            raise table.refusal(
+                f"the model was fitted on {model.n_features_in_} columns without names, but there "
+                f"are {len(columns)} columns of inputs: give a table with these columns only"
+            )
+        return columns
+    names = [str(name) for name in model.feature_names_in_]
+    missing = [name for name in names if name not in columns]
+    if missing:
+        raise table.refusal(
+            f"{_listed(missing)} missing, on which the model was fitted: add what is missing, or "
+            "fit a model without it"
+        )
+    return names
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(map(_check.shown, names[:3]))
+    more = f" and {len(names) - 3} more" * (len(names) > 3)
+    return f"{'the column' if len(names) == 1 else 'the columns'} {shown}{more} " + (
+        "is" if len(names) == 1 else "are"
+    )
+
+
+def _read(data: Path, separator: str, decimal_comma: bool) -> TableFile:
+    from neurotron._extras import require
+
+    require("polars")
+    from neurotron.cli.table_file import read_table
+
+    between = "\t" if separator in ("tab", "\\t") else separator
+    return read_table(data, separator=between, decimal_comma=decimal_comma)
+
+
+def _numbers(
+    table: TableFile, names: list[str], whole: Sequence[str], skip_missing: bool, role: str
+) -> Inputs:
+    """Return the columns of these names, for rows without missing values in the `whole` columns."""
+    import polars as pl
+
+    kept = table.complete(whole) if skip_missing else table
+    X = pl.DataFrame({name: kept.numbers(name, role) for name in names})
+    return Inputs(kept, names, X, len(table.rows) - len(kept.rows))
+
+
+# ---- fitting -------------------------------------------------------------------------------------
+
+
+def fitted(inputs: Inputs, labels: Array, network: str, seed: int) -> NeuroTronRegressor:
+    """Return a model of the rows; warnings become sentences on the standard error."""
+    from neurotron.estimator import NeuroTronRegressor
+
+    model = NeuroTronRegressor(random_state=seed, **network_parameters(network))
+    with warnings_as_sentences():
+        return model.fit(inputs.X, labels)
+
+
+def network_parameters(text: str) -> dict[str, Any]:
+    """Return the parameters of a regressor whose network is written as name:parameter=value."""
+    name, given = parse(text)
+    for parameter in given:
+        if parameter not in SIZES:
+            raise _check.unknown(f"parameter of {name}", parameter, SIZES)
+    shape = [given.pop(side) for side in ("height", "width") if side in given]
+    if len(shape) == 1:
+        raise _check.InputError(
+            f"`--network` {_check.shown(text)} needs the height and the width of the images"
+        )
+    return {"network": name, **given, **({"image_shape": tuple(shape)} if shape else {})}
+
+
+@contextlib.contextmanager
+def warnings_as_sentences() -> Iterator[None]:
+    """Print warnings as sentences on the standard error, without the line of code."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for text in dict.fromkeys(str(each.message) for each in caught):
+        options.console(stderr=True).print(f"warning: {text}")
+
+
+# ---- describing ----------------------------------------------------------------------------------
+
+
+def describe_rows(console: Console, inputs: Inputs, label: str) -> None:
+    """Print which rows and columns are used."""
+    left_out = f"; {share(inputs.skipped, inputs.total)} left out" if inputs.skipped else ""
+    columns = f"{len(inputs.names):,} column{'s' * (len(inputs.names) != 1)}"
+    console.print(f"rows      {len(inputs.rows):,} from {inputs.table.name}{left_out}")
+    console.print(f"label     {_check.printable(label)}, from {columns} of inputs")
+
+
+def describe(
+    console: Console, inputs: Inputs, label: str, model: NeuroTronRegressor, suspects: int
+) -> None:
+    """Print what was fitted, and how many labels do not fit."""
+    describe_rows(console, inputs, label)
+    console.print(f"noise     {model.scale_:.4g}, the standard deviation of honest labels")
+    console.print(f"suspects  {share(suspects, len(inputs.rows))}")
+
+
+def summary(inputs: Inputs, label: str, model: NeuroTronRegressor) -> dict[str, Any]:
+    """Return the same for JSON."""
+    return {
+        "rows": len(inputs.rows),
+        "rows_left_out": inputs.skipped,
+        "label": label,
+        "columns": inputs.names,
+        "noise": float(model.scale_),
+    }
+
+
+def share(count: int, total: int) -> str:
+    """Return a number of rows with its share of all.
+
+    >>> share(5, 200)
+    '5 of 200 rows (2.5 %)'
+    """
+    return f"{count:,} of {total:,} rows ({100.0 * count / total:.3g} %)"
+
+
+# ---- writing -------------------------------------------------------------------------------------
+
+
+def check_output(
+    option: str,
+    path: Path | None,
+    endings: Sequence[str],
+    *,
+    overwrite: bool,
+    others: Sequence[Path | None] = (),
+) -> None:
+    """Refuse a file that cannot or should not be written, before any work.
+
+    The `others` are files that the command reads or writes, too, and that are never replaced.
+    """
+    if path is None:
+        return
+    shown = _check.shown(str(path))
+    if _check.path(option, path).suffix.lower() not in endings:
+        raise _check.InputError(f"`{option}` must end in {' or '.join(endings)}, got {shown}")
+    if not path.parent.is_dir():
+        raise _check.InputError(f"`{option}`: there is no folder {str(path.parent)!r}")
+    if path.is_dir() or not os.access(path.parent, os.W_OK):
+        raise _check.InputError(f"`{option}`: {shown} cannot be written: choose another place")
+    if any(other is not None and _same(path, other) for other in others):
+        raise _check.InputError(
+            f"`{option}`: {shown} is another file of this command: choose another name"
+        )
+    if not overwrite and os.path.lexists(path):
+        raise _check.InputError(
+            f"`{option}`: {shown} exists already: choose another name, or add --overwrite"
+        )
+
+
+def _same(one: Path, other: Path) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
+def write(frame: pl.DataFrame, path: Path, separator: str = ",") -> None:
+    """Write a table; if that fails, the error says why in one sentence."""
+    from neurotron.cli.table_file import write_table
+
+    try:
+        write_table(frame, path, separator=separator)
+    except OSError as error:
+        raise _check.InputError(
+            f"{str(path)!r} cannot be written: {error.strerror}; choose another place"
+        ) from None

@@ -1,0 +1,283 @@
+"""Files of fitted models: arrays in the safetensors format, and one JSON header.
+
+The header says what the file is: its format version, the class and the parameters of the model, the
+network, what was fitted, and the SHA-256 of all of it. Nothing in a file is ever executed. The
+SHA-256 reveals damage and careless edits; it is not a signature, because anybody can compute it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from neurotron import _check, _files
+from neurotron._environment import environment
+from neurotron._extras import require
+from neurotron.networks import FilterNetwork
+from neurotron.networks.basis import Basis, Matrices, Windows
+
+if TYPE_CHECKING:
+    from neurotron.estimator import NeuroTronRegressor
+
+__all__ = ["load_model", "save"]
+
+FORMAT = 1
+"""The version of the format. Files with a larger one are refused."""
+KEY = "neurotron"
+"""Where the header is in the metadata of a safetensors file."""
+CLASS = "NeuroTronRegressor"
+OF_THE_ROWS = ("suspects_", "suspicion_", "certificate_")
+"""Fitted attributes that are not saved: they are about the rows of the training, not the model."""
+NEEDED = ("network_", "weights_", "intercept_", "scale_", "n_features_in_")
+"""Fitted attributes without which a file is not a model."""
+Arrays = dict[str, npt.NDArray[Any]]
+
+
+def save(model: NeuroTronRegressor, path: str | Path) -> None:
+    """Write a fitted model to a file, from which `load_model` reads it.
+
+    The file is written completely or not at all. It replaces a model file of the same name, but no
+    other file. What belongs to the rows of the training, such as `suspects_`, is not saved;
+    `label_report` computes it again for any rows. A `network` that was given as a function is saved
+    as the network that it returned, and a `random_state` only if it is a whole number.
+
+    Parameters
+    ----------
+    model
+        A fitted `NeuroTronRegressor`.
+    path
+        The name of the file, which must end in ``.safetensors``.
+    """
+    place = _check.path("path", path)
+    if place.suffix != ".safetensors":
+        raise _check.InputError(f"`path` must end in .safetensors, got {_check.shown(str(path))}")
+    if not hasattr(model, "weights_"):
+        raise _check.InputError("`model` is not fitted: call fit(X, y) before save")
+    data = _encoded(model)
+    if place.exists() or place.is_symlink():
+        try:
+            _read(place)
+        except _check.InputError:
+            raise _check.InputError(
+                f"{str(place)!r} exists and is not a model file that can be read: choose another "
+                "name, or remove it"
+            ) from None
+    try:
+        _files.replace(place, data)
+    except OSError as error:
+        raise _check.InputError(
+            f"{str(place)!r} cannot be written: {error.strerror}; choose another place"
+        ) from None
+
+
+def load_model(path: str | Path) -> NeuroTronRegressor:
+    """Return the fitted model in a file that its method `save` wrote.
+
+    Parameters
+    ----------
+    path
+        The name of the file.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np, neurotron as nt
+    >>> X = np.random.default_rng(0).standard_normal((50, 3))
+    >>> model = nt.NeuroTronRegressor().fit(X, X @ [1.0, 2.0, 3.0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(f"{folder}/model.safetensors")
+    ...     loaded = nt.load_model(f"{folder}/model.safetensors")
+    >>> bool((loaded.predict(X) == model.predict(X)).all())
+    True
+    """
+    place = _check.path("path", path)
+    header, arrays = _read(place)
+    from neurotron.estimator import NeuroTronRegressor
+
+    try:
+        parameters = _decoded(header["parameters"], arrays)
+        fitted = _decoded(header["fitted"], arrays)
+        _check_fitted(fitted)
+        model = NeuroTronRegressor(**parameters)
+    except (_check.InputError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise _refused(place, f"it does not describe a model ({_one_line(error)})") from None
+    for name, value in fitted.items():
+        setattr(model, name, value)
+    return model
+
+
+# ---- writing -------------------------------------------------------------------------------------
+
+
+def _encoded(model: NeuroTronRegressor) -> bytes:
+    """Return the content of the file."""
+    arrays: Arrays = {}
+    parameters = model.get_params(deep=False)
+    if callable(parameters["network"]) and not isinstance(parameters["network"], FilterNetwork):
+        parameters["network"] = model.network_
+    if not isinstance(parameters["random_state"], (int, np.integer)):
+        parameters["random_state"] = None
+    fitted = {
+        name: value
+        for name, value in vars(model).items()
+        if name.endswith("_") and not name.startswith("_") and name not in OF_THE_ROWS
+    }
+    header = {
+        "format": FORMAT,
+        "class": CLASS,
+        "parameters": _coded("parameters", parameters, arrays),
+        "fitted": _coded("fitted", fitted, arrays),
+        "environment": environment(),
+    }
+    header["sha256"] = _digest(header, arrays)
+    text = json.dumps(header, ensure_ascii=False)
+    return bytes(require("safetensors.numpy").save(arrays, {KEY: text}))
+
+
+def _coded(place: str, value: Any, arrays: Arrays) -> Any:
+    """Return a value as JSON; its arrays are put into `arrays`, under the name of their place."""
+    if isinstance(value, FilterNetwork):
+        return {"network": _coded(place, _network_parts(value), arrays), "shown": repr(value)}
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, np.ndarray) and value.dtype.kind in "OU":
+        return {"names": [_check.text(place, name) for name in value.tolist()]}
+    if isinstance(value, np.ndarray):
+        kind = {"b": np.bool_, "i": np.int64, "u": np.int64, "f": np.float64}[value.dtype.kind]
+        arrays[place] = np.array(value, kind, order="C")
+        return {"array": place}
+    if isinstance(value, tuple):
+        parts = [_coded(f"{place}.{i}", each, arrays) for i, each in enumerate(value)]
+        return {"tuple": parts}
+    if isinstance(value, dict):
+        parts_by_name = {
+            name: _coded(f"{place}.{name}", each, arrays) for name, each in value.items()
+        }
+        return {"values": parts_by_name}
+    raise _check.InputError(
+        f"`{place}` cannot be saved in a model file, which holds numbers, text, arrays and "
+        f"networks: got {_check.shown(value)}"
+    )
+
+
+def _network_parts(network: FilterNetwork) -> dict[str, Any]:
+    basis = network.basis
+    return {
+        "basis": basis.values if isinstance(basis, Matrices) else basis.index,
+        "n_inputs": network.n_inputs,
+        "mix": network.mix,
+        "outer_weights": network.outer_weights,
+        "leak": network.leak,
+    }
+
+
+def _digest(header: Mapping[str, Any], arrays: Arrays) -> str:
+    """Return the SHA-256 of the header and of all arrays."""
+    whole = {name: value for name, value in header.items() if name != "sha256"}
+    total = hashlib.sha256(json.dumps(whole, sort_keys=True).encode())
+    for name in sorted(arrays):
+        value = arrays[name]
+        total.update(f"{name} {value.dtype.str} {value.shape}".encode())
+        total.update(value.tobytes())
+    return total.hexdigest()
+
+
+# ---- reading -------------------------------------------------------------------------------------
+
+
+def _read(path: Path) -> tuple[dict[str, Any], Arrays]:
+    """Return the header and the arrays of a model file; refuse any other file."""
+    tensors = require("safetensors")
+    try:
+        if not _files.read(path):
+            raise _refused(path, "it is empty or has more than 1 GB")
+        with tensors.safe_open(path, framework="numpy") as file:
+            header = _header(path, file.metadata())
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except FileNotFoundError:
+        raise _check.InputError(f"there is no file {_check.shown(str(path))}") from None
+    except OSError as error:
+        raise _refused(path, error.strerror or "it is not a regular file") from None
+    except (tensors.SafetensorError, AttributeError, TypeError) as error:
+        reason = f"it is damaged, or not a safetensors file ({_one_line(error)})"
+        raise _refused(path, reason) from None
+    try:
+        intact = _digest(header, arrays) == header.get("sha256")
+    except RecursionError:
+        intact = False
+    if not intact:
+        raise _refused(path, "its content was changed after it was written: fit and save it again")
+    return header, arrays
+
+
+def _header(path: Path, metadata: Mapping[str, str] | None) -> dict[str, Any]:
+    """Return the header, if the file is a model of ours and its format is known."""
+    if not metadata or KEY not in metadata:
+        raise _refused(path, "this safetensors file does not come from neurotron")
+    try:
+        header = json.loads(metadata[KEY])
+        version = header["format"]
+        if isinstance(version, bool) or not isinstance(version, int):
+            raise TypeError
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise _refused(path, "its header cannot be read") from None
+    if version > FORMAT:
+        raise _refused(path, "it was written by a newer version: pip install -U neurotron")
+    if version < 1 or header.get("class") != CLASS:
+        raise _refused(path, f"its header does not say that it is a {CLASS}")
+    return dict(header)
+
+
+def _decoded(code: Any, arrays: Arrays) -> Any:
+    """Return the value that `_coded` put into JSON."""
+    if not isinstance(code, dict):
+        return code
+    if "array" in code:
+        return arrays[code["array"]]
+    if "names" in code:
+        return np.array([_check.text("name", name) for name in code["names"]], object)
+    if "tuple" in code:
+        return tuple(_decoded(each, arrays) for each in code["tuple"])
+    if "values" in code:
+        return {name: _decoded(each, arrays) for name, each in code["values"].items()}
+    parts = _decoded(code["network"], arrays)
+    basis: Basis = (
+        Matrices(parts["basis"])
+        if parts["basis"].ndim == 3
+        else Windows(parts["basis"], parts["n_inputs"])
+    )
+    return FilterNetwork(basis, parts["mix"], parts["outer_weights"], parts["leak"])
+
+
+def _check_fitted(fitted: Mapping[str, Any]) -> None:
+    """Refuse fitted attributes that do not belong together."""
+    for name in NEEDED:
+        if name not in fitted:
+            raise _check.InputError(f"{name} is missing")
+    for name in fitted:
+        if not re.fullmatch(r"[a-z][a-z_]*_", name):
+            raise _check.InputError(f"{_check.shown(name)} is not a fitted attribute")
+    network = _check.instance("network_", fitted["network_"], FilterNetwork)
+    _check.array("weights_", fitted["weights_"], (network.filter_size,))
+    _check.number("intercept_", fitted["intercept_"], "(-inf, inf)")
+    _check.number("scale_", fitted["scale_"], "[0, inf)")
+    inputs = _check.integer("n_features_in_", fitted["n_features_in_"], 1)
+    names = fitted.get("feature_names_in_")
+    if network.n_inputs != inputs or (names is not None and len(names) != inputs):
+        raise _check.InputError("the network does not fit the number of columns")
+
+
+def _refused(path: Path, reason: str) -> _check.InputError:
+    return _check.InputError(f"{_check.printable(str(path)[:300])} cannot be loaded: {reason}")
+
+
+def _one_line(error: Exception) -> str:
+    return _check.shorten(_check.printable(" ".join(str(error).split())) or type(error).__name__)
