@@ -7,12 +7,13 @@ SHA-256 reveals damage and careless edits; it is not a signature, because anybod
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,25 +24,22 @@ from neurotron._extras import require
 from neurotron.networks import FilterNetwork
 from neurotron.networks.basis import Basis, Matrices, Windows
 
-if TYPE_CHECKING:
-    from neurotron.estimator import NeuroTronRegressor
-
-__all__ = ["load_model", "save"]
+__all__ = ["Stored", "read_model", "save"]
 
 FORMAT = 1
 """The version of the format. Files with a larger one are refused."""
 KEY = "neurotron"
 """Where the header is in the metadata of a safetensors file."""
 CLASS = "NeuroTronRegressor"
-OF_THE_ROWS = ("suspects_", "suspicion_", "certificate_")
+OF_THE_ROWS = ("suspects_", "suspicion_", "certificate_", "solution_")
 """Fitted attributes that are not saved: they are about the rows of the training, not the model."""
 NEEDED = ("network_", "weights_", "intercept_", "scale_", "n_features_in_")
 """Fitted attributes without which a file is not a model."""
 Arrays = dict[str, npt.NDArray[Any]]
 
 
-def save(model: NeuroTronRegressor, path: str | Path) -> None:
-    """Write a fitted model to a file, from which `load_model` reads it.
+def save(model: Any, path: str | Path) -> None:
+    """Write a fitted model to a file, from which `neurotron.load_model` reads it.
 
     The file is written completely or not at all. It replaces a model file of the same name, but no
     other file. What belongs to the rows of the training, such as `suspects_`, is not saved;
@@ -77,45 +75,34 @@ def save(model: NeuroTronRegressor, path: str | Path) -> None:
         ) from None
 
 
-def load_model(path: str | Path) -> NeuroTronRegressor:
-    """Return the fitted model in a file that its method `save` wrote.
+class Stored(NamedTuple):
+    """What a model file says about a model."""
 
-    Parameters
-    ----------
-    path
-        The name of the file.
+    parameters: dict[str, Any]
+    fitted: dict[str, Any]
 
-    Examples
-    --------
-    >>> import tempfile, numpy as np, neurotron as nt
-    >>> X = np.random.default_rng(0).standard_normal((50, 3))
-    >>> model = nt.NeuroTronRegressor().fit(X, X @ [1.0, 2.0, 3.0])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     model.save(f"{folder}/model.safetensors")
-    ...     loaded = nt.load_model(f"{folder}/model.safetensors")
-    >>> bool((loaded.predict(X) == model.predict(X)).all())
-    True
+
+def read_model(path: str | Path) -> Stored:
+    """Return the parameters and the fitted attributes of the model in a file.
+
+    A file that is damaged, changed, foreign or too new is refused.
     """
     place = _check.path("path", path)
     header, arrays = _read(place)
-    from neurotron.estimator import NeuroTronRegressor
-
     try:
-        parameters = _decoded(header["parameters"], arrays)
-        fitted = _decoded(header["fitted"], arrays)
-        _check_fitted(fitted)
-        model = NeuroTronRegressor(**parameters)
+        stored = Stored(
+            _decoded(header["parameters"], arrays), _decoded(header["fitted"], arrays)
+        )
+        _check_fitted(stored.fitted)
     except (_check.InputError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise _refused(place, f"it does not describe a model ({_one_line(error)})") from None
-    for name, value in fitted.items():
-        setattr(model, name, value)
-    return model
+    return stored
 
 
 # ---- writing -------------------------------------------------------------------------------------
 
 
-def _encoded(model: NeuroTronRegressor) -> bytes:
+def _encoded(model: Any) -> bytes:
     """Return the content of the file."""
     arrays: Arrays = {}
     parameters = model.get_params(deep=False)
@@ -141,9 +128,14 @@ def _encoded(model: NeuroTronRegressor) -> bytes:
 
 
 def _coded(place: str, value: Any, arrays: Arrays) -> Any:
-    """Return a value as JSON; its arrays are put into `arrays`, under the name of their place."""
+    """Return a value as JSON; its arrays are put into `arrays`, under the name of their place.
+
+    Of a dataclass, the fields are stored.
+    """
     if isinstance(value, FilterNetwork):
         return {"network": _coded(place, _network_parts(value), arrays), "shown": repr(value)}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, (bool, int, float, str)):

@@ -95,7 +95,7 @@ def _model_of_rows(
     if model is None:
         inputs, name, labels = tables.read_labelled(data, label, drop, **reading)
         return inputs, name, labels, tables.fitted(inputs, labels, network, seed)
-    from neurotron.model_file import load_model
+    from neurotron.estimator import load_model
 
     loaded = load_model(model)
     inputs, name, labels = tables.read_labelled(data, label, drop, model=loaded, **reading)

@@ -35,7 +35,7 @@ def predict(
 
         neurotron predict model.safetensors new.csv --out predictions.csv
     """
-    from neurotron.model_file import load_model
+    from neurotron.estimator import load_model
 
     tables.check_output("--out", out, tables.TABLES, overwrite=overwrite, others=[data, model])
     loaded = load_model(model)

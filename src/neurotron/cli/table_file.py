@@ -276,7 +276,7 @@ def _parquet(content: bytes, shown: str) -> pl.DataFrame:
         rows = pl.scan_parquet(io.BytesIO(content)).select(pl.len()).collect().item()
         _check.entries(f"{shown}: the table", rows, max(len(schema), 1))
         return pl.read_parquet(io.BytesIO(content))
-    except pl.exceptions.PolarsError as error:
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         reason = _check.shorten(" ".join(str(error).split()))
         raise _check.InputError(f"{shown}: this is not a Parquet file ({reason})") from None
 

@@ -1,0 +1,302 @@
+"""The commands for tables: fit, predict, clean and poison."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.support.cli import in_this_process
+from tests.support.hostile_tables import HOSTILE, good_csv
+from tests.support.messages import says
+
+
+def content(folder: Path) -> dict[str, bytes | None]:
+    """Return what is in a folder."""
+    return {
+        path.name: None if path.is_symlink() or not path.is_file() else path.read_bytes()
+        for path in folder.iterdir()
+    }
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_table_is_one_sentence_and_nothing_is_written(name, tmp_path, monkeypatch):
+    hostile = HOSTILE[name]
+    monkeypatch.chdir(tmp_path)
+    hostile.make(tmp_path)
+    before = content(tmp_path)
+    done = in_this_process("fit", hostile.name, *hostile.options, "--out", "model.safetensors")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("error: ")
+    assert says(done.stderr, *hostile.says)
+    assert content(tmp_path) == before
+
+
+def test_there_are_forty_hostile_tables_at_least():
+    assert len(HOSTILE) >= 40
+
+
+@pytest.fixture(scope="module")
+def rows() -> dict[str, np.ndarray]:
+    """60 rows: price = 2 size + 3 age + 1, of which rows 5, 17 and 42 are poisoned."""
+    draw = np.random.default_rng(3)
+    size, age = draw.integers(0, 90, 60) / 8, draw.integers(0, 90, 60) / 4
+    price = 2 * size + 3 * age + 1 + draw.normal(0, 0.05, 60).round(3)
+    price[[4, 16, 41]] += [50.0, 200.0, -100.0]
+    return {"size": size, "age": age, "price": price}
+
+
+@pytest.fixture
+def data(rows, tmp_path, monkeypatch) -> Path:
+    """The rows as a CSV file in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    pl.DataFrame(rows).write_csv("data.csv")
+    return Path("data.csv")
+
+
+LABEL = ("--label", "price")
+POISONED = [17, 42, 5]
+"""The poisoned rows, the most suspicious one first."""
+
+
+def run(*arguments: object) -> str:
+    """Run a command that succeeds; return what it prints."""
+    done = in_this_process(*arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def refused(*arguments: object) -> str:
+    """Run a command that is refused, and that writes nothing; return the sentence."""
+    before = content(Path())
+    done = in_this_process(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert content(Path()) == before
+    return done.stderr
+
+
+def test_a_saved_model_predicts_what_honest_labels_would_be(data, rows):
+    printed = run("fit", data, *LABEL, "--out", "model.safetensors")
+    assert says(printed, "60 from data.csv", "price", "3 of 60 rows", "Written: model.safetensors")
+    run("predict", "model.safetensors", data, "--out", "p.csv")
+    found = pl.read_csv("p.csv")
+    assert found.columns == ["row", "predicted_label"]
+    assert found["row"].to_list() == [*range(1, 61)]
+    honest = 2 * rows["size"] + 3 * rows["age"] + 1
+    assert np.abs(found["predicted_label"].to_numpy() - honest).max() < 0.1
+    assert run("predict", "model.safetensors", data) == Path("p.csv").read_text()
+
+
+def test_clean_ranks_the_poisoned_rows_and_keeps_the_others_as_they_were(data):
+    printed = run("clean", data, *LABEL, "--out", "suspects.csv", "--cleaned", "kept.csv")
+    suspects = pl.read_csv("suspects.csv")
+    assert suspects["row"].to_list() == POISONED
+    assert suspects["is_label_issue"].all()
+    assert suspects["label_quality"].is_between(0, 0.05).all()
+    assert (suspects["given_label"] - suspects["predicted_label"]).abs().min() > 40
+    assert says(printed, "17", "42", "Written: suspects.csv", "Written: kept.csv")
+    lines = data.read_text().splitlines()
+    kept = [line for row, line in enumerate(lines) if row not in POISONED]
+    assert Path("kept.csv").read_text().splitlines() == kept
+
+
+def test_clean_can_judge_a_table_by_a_saved_model(data):
+    run("fit", data, *LABEL, "--out", "model.safetensors")
+    pl.read_csv(data).tail(30).write_csv("new.csv")
+    run("clean", "new.csv", *LABEL, "--model", "model.safetensors", "--out", "s.parquet")
+    assert pl.read_parquet("s.parquet")["row"].to_list() == [42 - 30]
+
+
+def test_results_can_be_json(data):
+    found = json.loads(run("clean", data, *LABEL, "--json"))
+    assert found["suspicious_rows"] == POISONED
+    assert (found["rows"], found["columns"], found["label"]) == (60, ["size", "age"], "price")
+    found = json.loads(run("fit", data, *LABEL, "--out", "m.safetensors", "--json"))
+    assert np.allclose([*found["weights"], found["intercept"]], [2, 3, 1], atol=0.1)
+
+
+def test_poison_changes_labels_only_and_says_which(data):
+    options = ("--attack", "random-sign", "--bound", "9", "--probability", "0.2")
+    printed = run("poison", data, *LABEL, *options, "--out", "bad.csv", "--changed", "changed.csv")
+    before, after = pl.read_csv(data), pl.read_csv("bad.csv")
+    assert after.drop("price").equals(before.drop("price"))
+    moved = (after["price"] - before["price"]).abs()
+    changed = pl.read_csv("changed.csv")
+    assert changed["row"].to_list() == [i + 1 for i, size in enumerate(moved) if size > 0]
+    assert np.allclose(changed["poisoned_label"] - changed["honest_label"], 9, atol=20)
+    assert np.allclose(moved.filter(moved > 0), 9)
+    assert 4 <= changed.height <= 20
+    assert says(printed, "RandomSign", f"{changed.height} of 60 rows", "Written: bad.csv")
+
+
+@pytest.mark.parametrize("attack", ["impostor", "high-leverage:bound=3", "sign-flip"])
+def test_poison_knows_attacks_that_choose_rows_or_need_no_bound(attack, data):
+    assert "Written: bad.csv" in run("poison", data, *LABEL, "--attack", attack, "--out", "bad.csv")
+    assert Path("bad.csv").read_text() != data.read_text()
+
+
+@pytest.mark.parametrize(
+    ("attack", "sentence"),
+    [("constant", "add --bound"), ("none", "nothing would change"), ("consant", "'constant'")],
+)
+def test_poison_refuses_an_attack_that_it_cannot_make(attack, sentence, data):
+    assert says(
+        refused("poison", data, *LABEL, "--attack", attack, "--out", "bad.csv"), sentence
+    )
+
+
+def test_parquet_is_read_and_written_with_its_types(data):
+    frame = pl.read_csv(data).with_columns(
+        pl.col("size").cast(pl.Float32), new=pl.Series([True, False] * 30), city=pl.lit("Paris")
+    )
+    frame.write_parquet("data.parquet")
+    run("clean", "data.parquet", *LABEL, "--drop", "city", "--cleaned", "kept.parquet")
+    kept = pl.read_parquet("kept.parquet")
+    assert kept.schema == frame.schema
+    assert kept.height == 57
+
+
+@pytest.mark.parametrize(
+    ("change", "options"),
+    [
+        (lambda text: "\ufeff" + text, ()),
+        (lambda text: text.replace("\n", "\r\n") + "\r\n\r\n", ()),
+        (lambda text: text.replace(",", " , "), ()),
+        (lambda text: text.replace(",", "\t"), ("--separator", "tab")),
+        (
+            lambda text: text.replace(",", ";").replace(".", ","),
+            ("--separator", ";", "--decimal-comma"),
+        ),
+    ],
+    ids=["BOM", "CRLF", "blanks", "tabs", "decimal commas"],
+)
+def test_harmless_oddities_of_csv_files_change_nothing(change, options, data):
+    text = data.read_text().replace("size,age,price", "size,age,price")
+    header, _, cells = text.partition("\n")
+    odd = change(f"{header}\n{cells}")
+    Path("odd.csv").write_text(odd.replace(" , ", ",", 2), newline="")
+    expected = run("clean", data, *LABEL, "--json")
+    assert run("clean", "odd.csv", *LABEL, *options, "--json") == expected
+
+
+def test_a_poisoned_file_keeps_its_separator_and_decimal_comma(data):
+    text = data.read_text().replace(",", ";").replace(".", ",")
+    data.write_text(text)
+    options = ("--separator", ";", "--decimal-comma", "--bound", "1.5", "--probability", "1")
+    run("poison", data, *LABEL, *options, "--out", "bad.csv")
+    cells = Path("bad.csv").read_text().splitlines()[1].split(";")
+    assert cells[:2] == text.splitlines()[1].split(";")[:2]
+    assert "." not in "".join(cells)
+
+
+def test_rows_with_missing_values_are_left_out_but_counted(data):
+    lines = data.read_text().splitlines()
+    lines[2] = ",1,1"
+    lines[10] = "1,NA,1"
+    data.write_text("\n".join(lines))
+    printed = run("clean", data, *LABEL, "--skip-missing", "--out", "s.csv")
+    assert says(printed, "58 from data.csv", "2 of 60 rows")
+    assert pl.read_csv("s.csv")["row"].to_list() == POISONED
+
+
+def test_a_model_finds_its_columns_by_name(data):
+    run("fit", data, *LABEL, "--out", "model.safetensors")
+    frame = pl.read_csv(data)
+    other = frame.select("age", pl.lit("x").alias("note"), "size")
+    other.write_csv("other.csv")
+    assert run("predict", "model.safetensors", "other.csv") == run(
+        "predict", "model.safetensors", data
+    )
+    frame.select("age").write_csv("short.csv")
+    sentence = refused("predict", "model.safetensors", "short.csv", "--out", "p.csv")
+    assert says(sentence, "short.csv", "'size'", "missing")
+    frame.with_columns(size=pl.lit("tall")).write_csv("text.csv")
+    sentence = refused("predict", "model.safetensors", "text.csv", "--out", "p.csv")
+    assert says(sentence, "'size'", "'tall'", "row 1")
+    assert "--drop" not in sentence
+
+
+@pytest.mark.parametrize(
+    ("out", "sentence"),
+    [
+        ("kept.txt", ".csv or .parquet"),
+        ("no/kept.csv", "no folder"),
+        ("data.csv", "another file of this command"),
+        ("there.csv", "exists already"),
+        ("link.csv", "exists already"),
+        ("folder.csv", "cannot be written"),
+        ("suspects.csv", "another file of this command"),
+    ],
+)
+def test_an_output_that_should_not_be_written_is_refused_before_any_work(out, sentence, data):
+    Path("there.csv").write_text("mine")
+    Path("link.csv").symlink_to("nowhere")
+    Path("folder.csv").mkdir()
+    options = ("--out", "suspects.csv", "--cleaned", out)
+    assert says(refused("clean", data, *LABEL, *options), sentence)
+
+
+def test_overwrite_replaces_results_but_never_the_table(data):
+    Path("there.csv").write_text("mine")
+    run("clean", data, *LABEL, "--cleaned", "there.csv", "--overwrite")
+    assert Path("there.csv").read_text() != "mine"
+    sentence = refused("clean", data, *LABEL, "--cleaned", data, "--overwrite")
+    assert says(sentence, "--cleaned", "'data.csv'", "another name")
+
+
+def test_a_file_that_is_no_model_is_never_replaced_by_one(data):
+    Path("m.safetensors").write_text("mine")
+    sentence = refused("fit", data, *LABEL, "--out", "m.safetensors", "--overwrite")
+    assert says(sentence, "m.safetensors", "not a model file")
+    assert says(refused("predict", "m.safetensors", data), "m.safetensors", "damaged")
+
+
+def test_a_file_without_permission_is_refused(data, monkeypatch):
+    def deny(*_: object) -> int:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("neurotron._files.os.open", deny)
+    assert says(refused("clean", data, *LABEL), "data.csv", "Permission denied")
+
+
+def test_a_table_that_is_too_large_is_refused_before_it_is_unpacked(data, monkeypatch):
+    monkeypatch.setattr("neurotron._check.MOST_ENTRIES", 100)
+    assert says(refused("clean", data, *LABEL), "100", "60 × 3")
+    pl.read_csv(data).write_parquet("data.parquet")
+    monkeypatch.setattr(pl, "read_parquet", lambda *_: pytest.fail("unpacked"))
+    assert says(refused("clean", "data.parquet", *LABEL), "100", "60 × 3")
+
+
+@pytest.mark.parametrize(
+    ("network", "sentence"),
+    [
+        ("lineer", "'linear'"),
+        ("convolution:size=3", "filter_size"),
+        ("convolution", "filter_size"),
+        ("image:height=2,filter_size=1", "width"),
+    ],
+)
+def test_a_network_that_is_not_known_or_incomplete_is_refused(network, sentence, data):
+    sentence_found = refused("clean", data, *LABEL, "--network", network)
+    assert says(sentence_found, sentence)
+
+
+def test_networks_for_signals_are_written_with_their_sizes(rows, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X = np.random.default_rng(0).standard_normal((200, 6))
+    windows = np.stack([X[:, i : i + 3] for i in range(4)], axis=1)
+    y = np.maximum(windows @ [1.0, -2.0, 0.5], 0.0).mean(axis=1)
+    y[:20] += 5.0
+    columns = {f"t{i}": column for i, column in enumerate(X.T)}
+    pl.DataFrame(columns | {"rate": y}).write_csv("signal.csv")
+    network = ("--network", "convolution:filter_size=3")
+    found = json.loads(
+        run("fit", "signal.csv", "--label", "rate", *network, "--out", "m.safetensors", "--json")
+    )
+    assert np.allclose(found["weights"], [1.0, -2.0, 0.5], atol=1e-6)
+    assert found["suspects"] == 20

@@ -1,0 +1,239 @@
+"""Model files: what is saved comes back, and nothing else is loaded."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from safetensors.numpy import load, save
+from sklearn.base import clone
+from tests.support.messages import says
+
+import neurotron as nt
+from neurotron import model_file
+
+DRAW = np.random.default_rng(1)
+X = DRAW.standard_normal((80, 6))
+NETWORKS: dict[str, dict[str, Any]] = {
+    "linear": {},
+    "linear without intercept": {"fit_intercept": False, "random_state": None},
+    "convolution": {"network": "convolution", "filter_size": 3, "fit_intercept": False},
+    "image": {"network": "image", "image_shape": (2, 3), "filter_size": (2, 2)},
+    "dense gates": {
+        "network": nt.networks.symmetric(6, 3, width=4, seed=1), "standardize": True,
+        "fit_intercept": False,
+    },
+    "a function": {"network": lambda n: nt.networks.relu_gate(n, leak=0.2), "fit_intercept": False},
+}  # fmt: skip
+
+
+def fit(**parameters: Any) -> nt.NeuroTronRegressor:
+    model = nt.NeuroTronRegressor(**parameters)
+    y = X @ np.arange(1.0, 7.0) + 0.1 * np.random.default_rng(2).standard_normal(80)
+    y[:8] += 20.0
+    if parameters.get("network", "linear") != "linear":
+        y = np.maximum(y, 0.0)
+    return model.fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def model() -> nt.NeuroTronRegressor:
+    """A fitted model; tests do not change it."""
+    return fit()
+
+
+@pytest.fixture
+def path(model, tmp_path) -> Path:
+    """A file of that model."""
+    model.save(tmp_path / "model.safetensors")
+    return tmp_path / "model.safetensors"
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_loaded_model_predicts_and_judges_like_the_saved_one(name, tmp_path):
+    model = fit(**NETWORKS[name])
+    model.save(tmp_path / "m.safetensors")
+    loaded = nt.load_model(str(tmp_path / "m.safetensors"))
+    assert np.array_equal(loaded.predict(X), model.predict(X))
+    for key, value in model.label_report(X, X[:, 0]).items():
+        assert np.array_equal(loaded.label_report(X, X[:, 0])[key], value)
+    assert np.array_equal(loaded.network_.gates, model.network_.gates)
+    assert loaded.network_.leak == model.network_.leak
+    given = model.get_params()
+    kept = loaded.get_params()
+    assert {**kept, "network": 0} == {**given, "network": 0}
+    clone(loaded).fit(X, X[:, 0])
+
+
+def test_what_certificates_need_and_the_training_are_saved(model, path):
+    loaded = nt.load_model(path)
+    for name in ("input_mean_", "input_second_moment_", "coef_"):
+        assert np.array_equal(getattr(loaded, name), getattr(model, name))
+    for name in ("n_rows_", "n_iter_", "converged_", "scale_", "attacked_fraction_",
+                 "attacked_fraction_interval_", "honest_noise_", "proven_against_"):  # fmt: skip
+        assert getattr(loaded, name) == getattr(model, name)
+    assert not hasattr(loaded, "suspects_")
+
+
+def test_names_of_columns_are_saved(tmp_path):
+    frame = pl.DataFrame({f"größe {i}": column for i, column in enumerate(X.T)})
+    model = nt.NeuroTronRegressor().fit(frame, X.sum(axis=1))
+    model.save(tmp_path / "m.safetensors")
+    loaded = nt.load_model(tmp_path / "m.safetensors")
+    assert loaded.feature_names_in_.tolist() == frame.columns
+    assert np.array_equal(loaded.predict(frame), model.predict(frame))
+
+
+def test_the_same_model_has_the_same_bytes(model, path, tmp_path):
+    nt.load_model(path).save(tmp_path / "again.safetensors")
+    assert (tmp_path / "again.safetensors").read_bytes() == path.read_bytes()
+
+
+def test_any_program_can_read_the_arrays_and_the_header(path):
+    arrays = load(path.read_bytes())
+    assert arrays["fitted.weights_"].shape == (6,)
+    header = header_of(path.read_bytes())
+    assert (header["format"], header["class"]) == (1, "NeuroTronRegressor")
+    assert header["fitted"]["values"]["n_rows_"] == 80
+
+
+def header_of(data: bytes) -> dict[str, Any]:
+    size = struct.unpack("<Q", data[:8])[0]
+    return json.loads(json.loads(data[8 : 8 + size])["__metadata__"]["neurotron"])
+
+
+def rewritten(change: Callable[[dict[str, Any], dict[str, Any]], object], *, sealed: bool) -> Any:
+    """Return a function that changes header and arrays; `sealed` also computes the hash again."""
+
+    def change_file(data: bytes) -> bytes:
+        header, arrays = header_of(data), load(data)
+        change(header, arrays)
+        if sealed:
+            header["sha256"] = model_file._digest(header, arrays)
+        return save(arrays, {"neurotron": json.dumps(header)})
+
+    return change_file
+
+
+def flipped(data: bytes) -> bytes:
+    return data[:-9] + bytes([data[-9] ^ 1]) + data[-8:]
+
+
+def fitted(**values: Any) -> Any:
+    return rewritten(lambda header, _: header["fitted"]["values"].update(values), sealed=True)
+
+
+DAMAGED: dict[str, tuple[Callable[[bytes], bytes], tuple[str, ...]]] = {
+    "empty": (lambda data: b"", ("empty",)),
+    "no model": (lambda data: b"mine", ("damaged",)),
+    "a pickle": (lambda data: b"\x80\x04cos\nsystem\n(S'true'\ntR.", ("damaged",)),
+    "truncated": (lambda data: data[:-20], ("damaged",)),
+    "truncated in the header": (lambda data: data[:100], ("damaged",)),
+    "too long": (lambda data: data + b"more", ("damaged",)),
+    "a bit flipped": (flipped, ("changed",)),
+    "foreign": (lambda data: save({"w": np.ones(3)}), ("not come from neurotron",)),
+    "foreign with words": (lambda data: save({"w": np.ones(3)}, {"format": "pt"}), ("not come",)),
+    "no JSON": (lambda data: save({"w": np.ones(3)}, {"neurotron": "{"}), ("header",)),
+    "a deep header": (
+        lambda data: save({"w": np.ones(3)}, {"neurotron": "[" * 100_000}), ("header",)
+    ),
+    "a list as header": (lambda data: save({}, {"neurotron": "[1]"}), ("header",)),
+    "newer": (
+        rewritten(lambda header, _: header.update(format=2), sealed=True), ("newer", "pip install")
+    ),
+    "another class": (
+        rewritten(lambda header, _: header.update({"class": "Ridge"}), sealed=True),
+        ("NeuroTronRegressor",),
+    ),
+    "an edited number": (
+        rewritten(lambda header, _: header["fitted"]["values"].update(intercept_=9), sealed=False),
+        ("changed",),
+    ),
+    "an edited array": (
+        rewritten(lambda _, arrays: arrays["fitted.weights_"].fill(0), sealed=False), ("changed",)
+    ),
+    "no weights": (
+        rewritten(lambda header, _: header["fitted"]["values"].pop("weights_"), sealed=True),
+        ("weights_",),
+    ),
+    "no array": (
+        rewritten(lambda _, arrays: arrays.pop("fitted.weights_"), sealed=True), ("describe",)
+    ),
+    "other weights": (
+        rewritten(lambda _, arrays: arrays.update({"fitted.weights_": np.ones(5)}), sealed=True),
+        ("weights_", "(6,)"),
+    ),
+    "a wrong intercept": (fitted(intercept_="much"), ("intercept_",)),
+    "an infinite scale": (fitted(scale_=float("inf")), ("scale_",)),
+    "no noise": (fitted(honest_noise_=None), ("describe",)),
+    "an attribute that is a method": (fitted(__class__="x"), ("'__class__'",)),
+    "an unknown parameter": (
+        rewritten(lambda header, _: header["parameters"]["values"].update(lr=1), sealed=True),
+        ("lr",),
+    ),
+    "no parameters": (
+        rewritten(lambda header, _: header.update(parameters=3), sealed=True), ("describe",)
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_any_other_file_is_refused_in_one_sentence(name, path):
+    change, parts = DAMAGED[name]
+    path.write_bytes(change(path.read_bytes()))
+    with pytest.raises(nt.InputError) as caught:
+        nt.load_model(path)
+    assert says(caught.value, "model.safetensors", *parts)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 300 + len(str(path))
+
+
+@pytest.mark.parametrize("place", ["nothing.safetensors", "folder.safetensors", "\0", ""])
+def test_a_file_that_is_not_there_is_refused(place, tmp_path):
+    (tmp_path / "folder.safetensors").mkdir()
+    with pytest.raises(nt.InputError):
+        nt.load_model(str(tmp_path / place) if place else place)
+
+
+def test_a_model_replaces_a_model_but_no_other_file(model, path):
+    model.save(path)
+    path.write_text("mine")
+    with pytest.raises(nt.InputError) as caught:
+        model.save(path)
+    assert says(caught.value, "model.safetensors", "not a model file", "another name")
+    assert path.read_text() == "mine"
+
+
+@pytest.mark.parametrize("place", ["model.pkl", "no/model.safetensors", "", 3])
+def test_a_place_that_cannot_be_written_is_refused(place, model, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(nt.InputError, match="path|written"):
+        model.save(place)
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_failed_write_leaves_the_old_file(model, path, monkeypatch):
+    before = path.read_bytes()
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("neurotron._files.os.fsync", fail)
+    with pytest.raises(nt.InputError) as caught:
+        model.save(path)
+    assert says(caught.value, "No space left on device", "another place")
+    assert path.read_bytes() == before
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_a_model_that_is_not_fitted_cannot_be_saved(tmp_path):
+    with pytest.raises(nt.InputError) as caught:
+        nt.NeuroTronRegressor().save(tmp_path / "m.safetensors")
+    assert says(caught.value, "not fitted", "fit(X, y)")
