@@ -21,8 +21,8 @@ FOUNDATIONS = [
 ]
 HOUSE = [
     "networks", "laws", "data", "problem", "attacks", "theory", "solvers", "trainers",
-    "engine", "trajectories", "simulation", "guarantees", "conformance", "poisoning", "results",
-    "studies", "claims", "figures", "report", "cli",
+    "engine", "trajectories", "simulation", "guarantees", "conformance", "poisoning",
+    "estimator", "results", "studies", "claims", "figures", "report", "cli",
 ]  # fmt: skip
 TOOLS = ["_names"]
 LAYERS = [*FOUNDATIONS, *([name] for name in HOUSE), TOOLS]

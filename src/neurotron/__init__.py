@@ -22,6 +22,7 @@ _HOME = {
     "neurotron._check": ["InputError"],
     "neurotron.attacks": ["Attack", "Budget", "Query"],
     "neurotron.conformance": ["check_attack", "check_law", "check_trainer"],
+    "neurotron.estimator": ["NeuroTronRegressor"],
     "neurotron.laws": [
         "Correlated", "Empirical", "Laplace", "Law", "Normal", "ProductLaw", "Rademacher",
         "ScipyLaw", "StudentT", "Uniform",

@@ -14,7 +14,7 @@ __all__ = ["MissingExtra", "require", "unloadable"]
 EXTRA_OF = dict.fromkeys(
     ("jinja2", "matplotlib", "plotly", "polars", "pydantic", "rich", "threadpoolctl", "typer"),
     "lab",
-) | {"distributed": "cluster"}
+) | {"distributed": "cluster", "safetensors": "sklearn", "sklearn": "sklearn"}
 
 
 class MissingExtra(ImportError):

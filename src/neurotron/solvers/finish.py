@@ -16,7 +16,7 @@ from neurotron.solvers.robust import (
     solve_normal_equations,
 )
 
-__all__ = ["finish"]
+__all__ = ["SETTLED", "finish"]
 
 ROUNDS = 50
 CONVERGED = 1e-15
@@ -28,7 +28,11 @@ SETTLED = 1e-8
 
 
 def finish(
-    blocks: Callable[[], Iterable[Linearized]], point: Array, *, one_block: bool
+    blocks: Callable[[], Iterable[Linearized]],
+    point: Array,
+    *,
+    one_block: bool,
+    settled: float = SETTLED,
 ) -> tuple[Array, float]:
     """Return the regression with bisquare weights near a point, and the honest scale.
 
@@ -57,7 +61,7 @@ def finish(
         point = point + change
         moved = np.sqrt(np.abs(change @ matrix @ change) / used)
         still = np.linalg.norm(change) <= CONVERGED * np.linalg.norm(point)
-        if scale > floor and (still or moved <= SETTLED * scale):
+        if scale > floor and (still or moved <= settled * scale):
             break
         if floor == FLOOR and still:
             break

@@ -17,7 +17,7 @@ from neurotron._types import Array
 from neurotron.solvers.linearized import Linearized, View
 from neurotron.solvers.robust import TINY, increment, leverages, mean, median
 
-__all__ = ["Found", "loss", "search"]
+__all__ = ["STARTS", "Found", "loss", "search"]
 
 WIDTHS = ((2.0, 1e-3, 15), (1.0, 1e-5, 15), (0.5, 1e-8, 20), (0.25, 1e-12, 30))
 """The widths of the Cauchy weights, in medians of the residuals, and the most rounds of each.
@@ -53,19 +53,29 @@ class Found:
     loss: float
     starts: int
     stopped: str
+    converged: bool
+    """Whether the search ended before all starts were tried."""
 
 
-def search(rows: Linearized, shared: int, draw: np.random.Generator) -> Found:
+def search(
+    rows: Linearized,
+    shared: int,
+    draw: np.random.Generator,
+    most: int = STARTS,
+    first: Array | None = None,
+) -> Found:
     """Return the best of the filters that descents from several starts find.
 
-    Filters that fit more than half of the rows exactly are compared by how many they fit, others by
-    their loss. Two different filters have at most `shared` rows in common, so the search ends as
-    soon as a filter fits so many rows that no other can fit more.
+    At most `most` starts are tried, and `first` is the first of them if it is given. Filters that
+    fit more than half of the rows exactly are compared by how many they fit, others by their loss.
+    Two different filters have at most `shared` rows in common, so the search ends as soon as a
+    filter fits so many rows that no other can fit more.
     """
     best, score, agreeing, tried = np.zeros(rows.size), (1.0, np.inf), 0, 0
-    starts, stopped = _Starts(rows, draw), f"all {STARTS} starts were tried"
-    while tried < STARTS:
-        point = descend(rows, starts.next(best))
+    starts, stopped, converged = _Starts(rows, draw), f"all {most} starts were tried", False
+    while tried < most:
+        start = starts.next(best) if first is None or tried else first
+        point = descend(rows, start)
         tried += 1
         if not np.isfinite(point).all():
             continue
@@ -78,12 +88,12 @@ def search(rows: Linearized, shared: int, draw: np.random.Generator) -> Found:
             agreeing = agreeing if same else 0
             best, score = point, new
         if 2 * fits > len(rows) + shared:
-            stopped = "no other filter can fit as many rows exactly"
+            stopped, converged = "no other filter can fit as many rows exactly", True
             break
         if tried >= LEAST_STARTS and agreeing >= AGREEING:
-            stopped = f"the same filter was found from {agreeing + 1} starts"
+            stopped, converged = f"the same filter was found from {agreeing + 1} starts", True
             break
-    return Found(best, score[1], tried, stopped)
+    return Found(best, score[1], tried, stopped, converged)
 
 
 def loss(rows: Linearized, residuals: Array) -> float:

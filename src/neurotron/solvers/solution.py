@@ -40,6 +40,9 @@ class Solution(Pickled):
     hidden_share
         The share of labels that are tampered with by so little that they hide in the noise, if the
         rows of a linear network clearly show such an attack; else 0.
+    tampered
+        The probability that each label was tampered with, (N,), by an attack that hides in the
+        noise; None if there is no such attack.
     explained
         Which labels the filter gives exactly, up to rounding: (N,).
     rejected
@@ -55,6 +58,8 @@ class Solution(Pickled):
         How many starts were tried.
     stopped
         Why no more starts were tried.
+    converged
+        Whether the search ended before it had tried as many starts as it may.
     proof
         What the rows prove about the filter, if honest labels are exact.
     assumed
@@ -66,12 +71,14 @@ class Solution(Pickled):
     intercept: float
     noise: float
     hidden_share: float
+    tampered: Array | None
     explained: Mask
     rejected: Mask
     suspicion: Array
     loss: float
     starts: int
     stopped: str
+    converged: bool
     proof: Proof
     assumed: str
 
@@ -162,6 +169,7 @@ class Solution(Pickled):
             "loss": self.loss,
             "starts": self.starts,
             "stopped": self.stopped,
+            "converged": self.converged,
             "proven_against": self.proven_against,
             "proof": self.proof.to_dict(),
             "exact": self.exact,

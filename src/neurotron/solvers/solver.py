@@ -11,7 +11,7 @@ import numpy.typing as npt
 from neurotron import _check, _seeds
 from neurotron._types import Array, Mask
 from neurotron.networks import FilterNetwork
-from neurotron.solvers.finish import finish
+from neurotron.solvers.finish import SETTLED, finish
 from neurotron.solvers.fit import Fit, proof_of
 from neurotron.solvers.linearized import (
     Linearized,
@@ -22,7 +22,7 @@ from neurotron.solvers.linearized import (
 )
 from neurotron.solvers.mixture import HiddenAttack, hidden_attack
 from neurotron.solvers.robust import median
-from neurotron.solvers.search import Found, loss, search
+from neurotron.solvers.search import STARTS, Found, loss, search
 from neurotron.solvers.solution import Solution
 
 __all__ = ["solve"]
@@ -31,6 +31,8 @@ SAMPLE, SAMPLE_PER_WEIGHT = 5_000, 64
 """Rows that are searched, if there are more; all rows take part in the last step."""
 MOST_EQUAL = 0.4
 """A larger share of equal labels gets a warning, if all others are rejected."""
+ROWS_PER_WEIGHT = 10
+"""Fewer rows are never searched, even if the caller wants that."""
 WORSE = 1.25
 """The last step is undone if it raises the loss by more than this factor."""
 
@@ -43,6 +45,10 @@ def solve(
     sample_weight: npt.ArrayLike | None = None,
     intercept: bool = False,
     seed: int = 0,
+    max_starts: int = STARTS,
+    max_rows: int | None = None,
+    tolerance: float = SETTLED,
+    start: tuple[npt.ArrayLike, float] | None = None,
 ) -> Solution:
     """Find the filter of a network in rows of data whose labels may be poisoned.
 
@@ -65,6 +71,18 @@ def solve(
         Whether a constant is added to the output of the network.
     seed
         Seed of the random starts, and of the sample that is searched if there are many rows.
+    max_starts
+        The most starts of the search. It ends earlier if several starts lead to the same filter, or
+        if no other filter can fit as many rows.
+    max_rows
+        The most rows that are searched. If there are more, a random sample is searched, and all
+        rows take part in the last step. By default 5,000, or 64 for each weight if that is more. It
+        is never less than 10 for each weight.
+    tolerance
+        The last step ends when the outputs change by less than this part of the honest noise.
+    start
+        The weights and the intercept of a filter to begin the search with, for example of an
+        earlier solution.
 
     Returns
     -------
@@ -96,14 +114,19 @@ def solve(
     counts = None if sample_weight is None else _check.sample_weight(sample_weight, len(X))
     _check.instance("intercept", intercept, bool)
     _check.integer("seed", seed, 0)
+    _check.integer("max_starts", max_starts, 1)
+    _check.number("tolerance", tolerance, "(0, 1)")
+    if max_rows is not None:
+        _check.integer("max_rows", max_rows, 1)
     counted: Mask = X.any(axis=1) | np.full(len(X), intercept)
     if counts is not None:
         counted &= counts > 0.0
     table = _Table.of(network, X, y, counts, counted, intercept=intercept)
-    searched = table.searched(_seeds.generator(seed, "rows to search"))
+    searched = table.searched(_seeds.generator(seed, "rows to search"), max_rows)
     shared = searched.size - 1 if searched.linear else network.filter_size
-    found = search(searched, shared, _seeds.generator(seed, "starts"))
-    point, scale = table.finished(searched, found)
+    first = None if start is None else table.in_coordinates(searched, *start)
+    found = search(searched, shared, _seeds.generator(seed, "starts"), max_starts, first)
+    point, scale = table.finished(searched, found, tolerance)
     weights, constant = table.in_units(searched, point)
     fit = Fit.of(network, X, y, weights, constant, scale * table.label_unit, table.label_unit)
     hidden = table.hidden_attack(searched, point, scale) if fit.noise > 0.0 else None
@@ -121,15 +144,24 @@ def solve(
         intercept=constant,
         noise=fit.noise,
         hidden_share=0.0 if hidden is None else hidden.share,
+        tampered=None if hidden is None else _of_all_rows(hidden.tampered, counted),
         explained=fit.explained,
         rejected=fit.rejected,
         suspicion=fit.suspicion,
         loss=loss(searched, searched.residuals(point)) * np.sqrt(table.loss_unit),
         starts=found.starts,
         stopped=found.stopped,
+        converged=found.converged,
         proof=proof_of(searched, X, weights, fit, counted),
         assumed=_assumed(fit.noise, hidden, table.label_unit),
     )
+
+
+def _of_all_rows(values: Array, counted: Mask) -> Array:
+    """Return values of the rows that count, and 0 for all others."""
+    every = np.zeros(len(counted))
+    every[counted] = values
+    return _check.freeze(every)
 
 
 EXACT_LABELS = "Fewer than half of the labels are tampered with, and the others are exact."
@@ -193,30 +225,36 @@ class _Table:
         """The unit of |residual| / ‖x‖; leverages have no unit."""
         return self.label_unit / (1.0 if self.network.leak == 1.0 else self.input_unit)
 
-    def searched(self, draw: np.random.Generator) -> Linearized:
-        """Return the rows to search: all, or a random sample if there are many."""
+    def searched(self, draw: np.random.Generator, given: int | None) -> Linearized:
+        """Return the rows to search: all, or a random sample if there are many.
+
+        `given` is the most rows that the caller wants to search; None for the default.
+        """
         spread = self.calm if self.counts is None else self.calm * self.counts
         coordinates = coordinates_for(self.network, self.inputs, spread, intercept=self.intercept)
-        most = max(
+        usual = max(
             min(SAMPLE, block_length(self.network)), SAMPLE_PER_WEIGHT * coordinates.shape[1]
         )
+        most = usual if given is None else max(given, ROWS_PER_WEIGHT * coordinates.shape[1])
         if len(self.labels) <= most:
             return self._linearized(slice(None), coordinates)
         chosen = np.sort(draw.choice(len(self.labels), most, replace=False))
         return self._linearized(chosen, coordinates)
 
-    def finished(self, searched: Linearized, found: Found) -> tuple[Array, float]:
+    def finished(self, searched: Linearized, found: Found, tolerance: float) -> tuple[Array, float]:
         """Return the point after the last step on all rows, unless that is worse, and the scale."""
         places = [*blocks_of(self.network, len(self.labels))]
         if len(searched) == len(self.labels):
-            point, scale = finish(lambda: [searched], found.point, one_block=True)
+            point, scale = finish(
+                lambda: [searched], found.point, one_block=True, settled=tolerance
+            )
         elif len(places) == 1:
             rows = self._linearized(places[0], searched.coordinates)
-            point, scale = finish(lambda: [rows], found.point, one_block=True)
+            point, scale = finish(lambda: [rows], found.point, one_block=True, settled=tolerance)
         else:
             point, scale = finish(
                 lambda: (self._linearized(here, searched.coordinates) for here in places),
-                found.point, one_block=False,
+                found.point, one_block=False, settled=tolerance,
             )  # fmt: skip
         after = loss(searched, searched.residuals(point)) if np.isfinite(point).all() else np.inf
         return (found.point if after > WORSE * found.loss + 1e-7 else point), scale
@@ -244,6 +282,16 @@ class _Table:
             weights * (self.label_unit / self.input_unit),
             self.level + intercept * self.label_unit if self.intercept else 0.0,
         )
+
+    def in_coordinates(self, rows: Linearized, weights: npt.ArrayLike, intercept: float) -> Array:
+        """Return the point of given weights and intercept in the units of the data."""
+        size = (self.network.filter_size,)
+        start = _check.array("start[0]", weights, size) * (self.input_unit / self.label_unit)
+        constant = _check.number("start[1]", intercept, "(-inf, inf)") - self.level
+        end = [constant / self.label_unit] if self.intercept else []
+        if rows.offset:
+            return np.concatenate([np.linalg.pinv(rows.coordinates) @ start, end])
+        return np.linalg.pinv(rows.coordinates) @ np.concatenate([start, end])
 
 
 def _warn(rows: Linearized, point: Array) -> None:

@@ -1,0 +1,10 @@
+"""A scikit-learn regressor for tables whose labels may be poisoned."""
+
+from neurotron._extras import require
+
+require("sklearn")
+
+from neurotron.estimator.diagnosis import Diagnosis  # noqa: E402
+from neurotron.estimator.regressor import NeuroTronRegressor  # noqa: E402
+
+__all__ = ["Diagnosis", "NeuroTronRegressor"]

@@ -1,0 +1,79 @@
+"""The network that a regressor's parameters describe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from neurotron import _check
+from neurotron.networks import FilterNetwork, convolution, convolution2d, linear, relu_gate
+
+__all__ = ["NAMES", "NetworkChoice", "Size", "network_for"]
+
+NetworkChoice: TypeAlias = str | FilterNetwork | Callable[[int], FilterNetwork]
+Size: TypeAlias = int | tuple[int, int] | None
+
+NAMES = ("linear", "relu", "leaky", "convolution", "image")
+
+
+def network_for(
+    network: NetworkChoice,
+    n_features: int,
+    *,
+    filter_size: Size,
+    image_shape: tuple[int, int] | None,
+    stride: int | tuple[int, int],
+    leak: float,
+) -> FilterNetwork:
+    """Return the network for inputs of `n_features` columns."""
+    if isinstance(network, FilterNetwork):
+        return _fitting(network, n_features, "has")
+    if callable(network):
+        made = network(n_features)
+        if not isinstance(made, FilterNetwork):
+            raise _check.InputError(
+                "`network` must return a FilterNetwork when it is called with the number of "
+                f"columns, got {_check.shown(made)}"
+            )
+        return _fitting(made, n_features, "returned one that has")
+    if not isinstance(network, str):
+        raise _check.InputError(
+            f"`network` must be one of {', '.join(map(repr, NAMES))}, a FilterNetwork, or a "
+            f"function of the number of columns that returns one, got {_check.shown(network)}"
+        )
+    _check.choice("network", network, NAMES)
+    if network == "linear":
+        return linear(n_features)
+    if network == "relu":
+        return relu_gate(n_features)
+    if network == "leaky":
+        return relu_gate(n_features, leak=_check.number("leak", leak, "(0, 1)"))
+    if filter_size is None:
+        raise _check.InputError(
+            f"network={network!r} needs `filter_size`: give the number of weights of the filter"
+            + (" as (height, width)" if network == "image" else "")
+        )
+    if network == "convolution":
+        return convolution(n_features, filter_size, stride)  # type: ignore[arg-type]
+    if image_shape is None:
+        raise _check.InputError(
+            "network='image' needs `image_shape`: give (height, width) of the images, whose pixels "
+            f"are the {n_features} columns of `X`, row by row"
+        )
+    pair = (filter_size, filter_size) if isinstance(filter_size, int) else filter_size
+    made = convolution2d(image_shape, pair, stride)
+    if made.n_inputs != n_features:
+        raise _check.InputError(
+            f"`image_shape` must have as many pixels as `X` has columns, {n_features}, got "
+            f"{image_shape[0]} × {image_shape[1]} = {made.n_inputs}"
+        )
+    return made
+
+
+def _fitting(network: FilterNetwork, n_features: int, has: str) -> FilterNetwork:
+    if network.n_inputs != n_features:
+        raise _check.InputError(
+            f"`network` {has} {network.n_inputs} inputs, but `X` has {n_features} columns: give a "
+            "network for these columns, or a function of their number"
+        )
+    return network

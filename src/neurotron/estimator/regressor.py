@@ -1,0 +1,380 @@
+"""`NeuroTronRegressor`: the solver as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from neurotron import _check
+from neurotron._announce import say
+from neurotron._types import Array, Mask
+from neurotron.estimator.choice import NetworkChoice, Size, network_for
+from neurotron.estimator.diagnosis import Diagnosis, diagnosis_of
+from neurotron.estimator.suspects import (
+    NORMAL,
+    HonestNoise,
+    Residuals,
+    explain,
+    information,
+    interval,
+    suspects_among,
+)
+from neurotron.estimator.table import inputs_of, labels_of, weights_of
+from neurotron.networks import FilterNetwork
+from neurotron.solvers import Proof, Solution, solve
+from neurotron.solvers.linearized import blocks_of
+
+__all__ = ["NeuroTronRegressor"]
+
+ROUNDING = 1e-12
+"""Residuals up to this part of the terms they are the difference of are none."""
+MEDIAN = 0.6745
+"""The median of |z| for normal z."""
+
+
+class NeuroTronRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """A regression that ignores poisoned labels and names the suspicious rows.
+
+    It looks for the model that most rows agree with, by `neurotron.solve`. Fewer than half of the
+    labels may be poisoned; how many are need not be known. By default the model is linear.
+
+    Parameters
+    ----------
+    network
+        The model: "linear" for any table; "relu" or "leaky" for one rectified linear function;
+        "convolution" for signals and "image" for images, with one filter, rectified and averaged
+        over all places. Or a `FilterNetwork`, or a function of the number of columns that returns
+        one.
+    fit_intercept
+        Whether a constant is added to the output of the network.
+    standardize
+        Whether every column is centred at its median and divided by its spread before a network
+        with gates sees it. Gates switch where wᵀx = 0, so this changes what such a network can
+        represent. A linear network fits the same with or without it.
+    filter_size
+        The number of weights of the filter of network="convolution", or (height, width) of that of
+        network="image".
+    image_shape
+        (height, width) of the images of network="image". The pixels are the columns of X, row by
+        row.
+    stride
+        The distance between neighbouring places of the filter of "convolution" and "image".
+    leak
+        The slope of network="leaky" for negative arguments, between 0 and 1.
+    max_iter
+        The most starts of the search. A larger number finds the filter of difficult networks more
+        often, and takes longer.
+    tol
+        The last regression ends when predictions change by less than this part of the noise.
+    max_rows
+        The most rows that are searched. If there are more, a random sample of this size is
+        searched, and all rows take part in the last regression. By default 5,000, or 64 for each
+        weight if that is more.
+    false_alarm_rate
+        The largest share of honest rows among `suspects_`, on average. It is also the probability
+        that a table without poison has any suspect.
+    random_state
+        The seed of the random starts and of the sample, or a NumPy RandomState; None for a
+        different one each time.
+    warm_start
+        Whether the search begins with the filter of the last fit.
+    verbose
+        Whether a fit says on standard error what was found.
+
+    Attributes
+    ----------
+    network_
+        The network.
+    weights_
+        The filter, shape (r,).
+    coef_
+        The coefficient of each column, shape (n_features_in_,); only if the network is linear.
+    intercept_
+        The constant, 0.0 without one.
+    scale_
+        The standard deviation of the honest noise, in units of the label; 0.0 if the rows that the
+        model explains fit exactly.
+    honest_noise_
+        The law of the honest noise by which labels are judged: a scale and how heavy its tails are.
+    suspicion_
+        How rare labels as far off are among honest ones, shape (N,): a suspicion of 3 says that one
+        honest label in 10³ is as far from the model. Sort by it to see the worst rows first.
+    suspects_
+        Which labels are suspicious, shape (N,). See `false_alarm_rate`.
+    attacked_fraction_
+        The estimated share of labels that are attacked, as far as they stand out from the noise.
+    attacked_fraction_interval_
+        The 95 % interval of that share, a pair.
+    attack_size_
+        The median distance of the suspects' labels from the model, in units of the label; 0.0
+        without suspects.
+    proven_against_
+        The number of tampered rows up to which the filter is proved to be the true one, if honest
+        labels are exact; −1 if nothing is proved, as always with noise.
+    certificate_
+        The proof behind `proven_against_`, or None if nothing is proved.
+    input_mean_, input_second_moment_
+        Mean (n,) and second moment E[xxᵀ] (n, n) of the rows, as `sample_weight` counts them.
+    input_center_, input_scale_
+        What `standardize` subtracts from the columns and divides them by; 0 and 1 without it.
+    n_rows_
+        The number of rows.
+    n_iter_
+        How many starts were tried.
+    converged_
+        Whether the search ended before `max_iter` starts. If not, a fit warns.
+    solution_
+        The `Solution` of the solver, with what it assumed.
+    n_features_in_, feature_names_in_
+        The number of columns, and their names if they have any.
+
+    See Also
+    --------
+    neurotron.solve : the solver, for exact labels and proofs.
+    sklearn.linear_model.HuberRegressor : bounds the influence of outliers, but does not remove it.
+    sklearn.linear_model.RANSACRegressor : needs to be told how far an inlier may be off.
+
+    Examples
+    --------
+    >>> import numpy as np, neurotron as nt
+    >>> draw = np.random.default_rng(0)
+    >>> X = draw.standard_normal((300, 3))
+    >>> y = X @ [1.0, -2.0, 0.5] + 4.0 + 0.1 * draw.standard_normal(300)
+    >>> y[:60] += 5.0
+    >>> model = nt.NeuroTronRegressor().fit(X, y)
+    >>> model.coef_.round(1), round(model.intercept_, 1)
+    (array([ 1. , -2. ,  0.5]), 4.0)
+    >>> int(model.suspects_[:60].sum()), round(model.attacked_fraction_, 2)
+    (60, 0.2)
+    """
+
+    def __init__(
+        self,
+        *,
+        network: NetworkChoice = "linear",
+        fit_intercept: bool = True,
+        standardize: bool = False,
+        filter_size: Size = None,
+        image_shape: tuple[int, int] | None = None,
+        stride: int | tuple[int, int] = 1,
+        leak: float = 0.1,
+        max_iter: int = 40,
+        tol: float = 1e-8,
+        max_rows: int | None = None,
+        false_alarm_rate: float = 0.05,
+        random_state: int | np.random.RandomState | None = 0,
+        warm_start: bool = False,
+        verbose: bool | int = False,
+    ) -> None:
+        self.network = network
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.filter_size = filter_size
+        self.image_shape = image_shape
+        self.stride = stride
+        self.leak = leak
+        self.max_iter = max_iter
+        self.tol = tol
+        self.max_rows = max_rows
+        self.false_alarm_rate = false_alarm_rate
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """Find the model that most rows agree with, and judge all labels by it.
+
+        Parameters
+        ----------
+        X
+            Inputs, shape (N, n): numbers, finite and dense.
+        y
+            Labels, shape (N,).
+        sample_weight
+            How much each row counts, shape (N,); a row of weight 0 is only judged.
+
+        Returns
+        -------
+        self
+            The fitted regressor.
+        """
+        rate = self._check_parameters()
+        rows = inputs_of(self, X, reset=True)
+        labels = labels_of(self, rows, y)
+        counts = weights_of(sample_weight, len(rows))
+        network = network_for(
+            self.network, rows.shape[1], filter_size=self.filter_size,
+            image_shape=self.image_shape, stride=self.stride, leak=self.leak,
+        )  # fmt: skip
+        start = self._last_filter(network)
+        self.network_ = network
+        self._set_units(rows)
+        self._set_moments(rows, counts)
+        solution = solve(
+            network, self._standardized(rows), labels,
+            sample_weight=counts, intercept=self.fit_intercept, seed=self._seed(),
+            max_starts=self.max_iter, max_rows=self.max_rows, tolerance=self.tol, start=start,
+        )  # fmt: skip
+        self._set_solution(solution)
+        self._judge(rows, labels, counts, rate)
+        self._diagnosis = diagnosis_of(self, rows, labels, counts)
+        if self.verbose:
+            say(str(self._diagnosis))
+        if not self.converged_:
+            warnings.warn(
+                f"the search tried all {self.max_iter} starts, and too few of them led to the same "
+                "filter: increase `max_iter`, or read diagnose()",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return the outputs of the model for the inputs X, shape (N,)."""
+        check_is_fitted(self)
+        return self._outputs(inputs_of(self, X, reset=False))
+
+    def label_report(self, X: Any, y: Any) -> dict[str, Array | Mask]:
+        """Return what the model says about given labels, in the columns of cleanlab.
+
+        Parameters
+        ----------
+        X, y
+            Rows and their labels: those of the fit, or new ones.
+
+        Returns
+        -------
+        dict
+            Arrays of shape (N,): `is_label_issue`, which labels are suspects among these rows;
+            `label_quality`, the probability that an honest label is further off, between 0 and 1;
+            `given_label` and `predicted_label`.
+        """
+        check_is_fitted(self)
+        rows = inputs_of(self, X, reset=False)
+        labels = labels_of(self, rows, y)
+        predicted = self._outputs(rows)
+        suspicion = self._suspicion(rows, labels, predicted)
+        return {
+            "is_label_issue": suspects_among(suspicion, self._check_parameters()),
+            "label_quality": 10.0**-suspicion,
+            "given_label": labels,
+            "predicted_label": predicted,
+        }
+
+    def diagnose(self) -> Diagnosis:
+        """Return what the rows of the fit say about it. It prints as paragraphs; see `.plot()`."""
+        check_is_fitted(self)
+        if not hasattr(self, "_diagnosis"):
+            raise _check.InputError(
+                "diagnose() is about the rows of a fit, and a loaded model does not have them: "
+                "call fit(X, y) first"
+            )
+        return self._diagnosis
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        tags.target_tags.single_output = True
+        tags.regressor_tags.poor_score = False
+        return tags
+
+    def _check_parameters(self) -> float:
+        """Check the parameters that nothing else checks; return the rate of false alarms."""
+        _check.instance("fit_intercept", self.fit_intercept, bool)
+        _check.instance("standardize", self.standardize, bool)
+        _check.instance("warm_start", self.warm_start, bool)
+        _check.integer("verbose", int(_check.instance("verbose", self.verbose, int)), 0)
+        _check.integer("max_iter", self.max_iter, 1)
+        _check.number("tol", self.tol, "(0, 1)")
+        if self.max_rows is not None:
+            _check.integer("max_rows", self.max_rows, 1)
+        return _check.number("false_alarm_rate", self.false_alarm_rate, "(0, 1)")
+
+    def _seed(self) -> int:
+        if isinstance(self.random_state, (int, np.integer)):
+            return _check.integer("random_state", self.random_state, 0)
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _last_filter(self, network: FilterNetwork) -> tuple[Array, float] | None:
+        """Return the filter of the last fit, if the search is to begin with it."""
+        weights = getattr(self, "weights_", None)
+        if not self.warm_start or weights is None or len(weights) != network.filter_size:
+            return None
+        return weights, self.intercept_
+
+    def _set_units(self, rows: Array) -> None:
+        n = rows.shape[1]
+        self.input_center_, self.input_scale_ = np.zeros(n), np.ones(n)
+        if self.standardize and self.network_.leak < 1.0:
+            self.input_center_ = np.median(rows, axis=0)
+            sizes = np.median(np.abs(rows - self.input_center_), axis=0) / MEDIAN
+            sizes = np.where(sizes > 0.0, sizes, rows.std(axis=0))
+            self.input_scale_ = np.where(sizes > 0.0, sizes, 1.0)
+
+    def _set_moments(self, rows: Array, counts: Array | None) -> None:
+        weighted = rows if counts is None else rows * counts[:, None]
+        self.n_rows_ = len(rows)
+        self.input_mean_ = weighted.mean(axis=0)
+        self.input_second_moment_ = weighted.T @ rows / len(rows)
+
+    def _set_solution(self, solution: Solution) -> None:
+        self.solution_ = solution
+        self.weights_ = solution.weights
+        self.intercept_ = solution.intercept
+        self.scale_ = solution.noise
+        self.n_iter_ = solution.starts
+        self.converged_ = solution.converged
+        self.proven_against_ = solution.proven_against
+        self.certificate_: Proof | None = solution.proof if self.proven_against_ >= 0 else None
+        if self.network_.leak == 1.0:
+            self.coef_ = solution.weights @ self.network_.mean_gate
+        elif hasattr(self, "coef_"):
+            del self.coef_
+
+    def _judge(self, rows: Array, labels: Array, counts: Array | None, rate: float) -> None:
+        """Judge all labels: the noise, suspects, and how many labels are attacked."""
+        predicted = self._outputs(rows)
+        used = slice(None) if counts is None else counts > 0.0
+        sizes = np.abs(labels - predicted)
+        found = _explained(self.solution_, sizes[used])
+        self.honest_noise_ = found.noise
+        self.suspicion_ = self._suspicion(rows, labels, predicted)
+        self.suspects_: Mask = suspects_among(self.suspicion_, rate)
+        share = max(found.share or 0.0, (1.0 - rate) * float(self.suspects_[used].mean()))
+        self.attacked_fraction_ = share
+        self.attacked_fraction_interval_ = interval(share, found.rows)
+        self.attack_size_ = float(np.median(sizes[self.suspects_])) if self.suspects_.any() else 0.0
+
+    def _suspicion(self, rows: Array, labels: Array, predicted: Array) -> Array:
+        terms = np.abs(self._standardized(rows)) @ (np.abs(self.weights_) @ self.network_.magnitude)
+        rounding = ROUNDING * (terms + np.abs(labels) + abs(self.intercept_))
+        return self.honest_noise_.suspicion(np.abs(labels - predicted), rounding)
+
+    def _standardized(self, rows: Array) -> Array:
+        if self.network_.leak == 1.0 or not self.standardize:
+            return rows
+        return (rows - self.input_center_) / self.input_scale_
+
+    def _outputs(self, rows: Array) -> Array:
+        """Return the predictions, a block of rows at a time."""
+        outputs = np.empty(len(rows))
+        for here in blocks_of(self.network_, len(rows)):
+            outputs[here] = self.network_(self.weights_, self._standardized(rows[here]))
+        return outputs + self.intercept_
+
+
+def _explained(solution: Solution, sizes: Array) -> Residuals:
+    """Return the law of the honest noise, and the share of attacked labels if it is known."""
+    if solution.noise == 0.0:
+        return Residuals(HonestNoise(0.0, NORMAL), None, float(len(sizes)))
+    if solution.tampered is not None:
+        rows = len(sizes) * information(solution.tampered)
+        return Residuals(HonestNoise(solution.noise, NORMAL), solution.hidden_share, rows)
+    return explain(sizes, solution.noise)

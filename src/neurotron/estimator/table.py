@@ -1,0 +1,128 @@
+"""Checks of the rows that a regressor is given; each error says in one sentence what to do."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils.validation import validate_data
+
+from neurotron import _check
+from neurotron._types import Array
+
+__all__ = ["inputs_of", "labels_of", "weights_of"]
+
+ENCODE = (
+    "encode it as numbers first, for example with a OneHotEncoder in a ColumnTransformer in front "
+    "of the regressor in a Pipeline"
+)
+FILL = (
+    "fill them, for example with a SimpleImputer in front of the regressor in a Pipeline, or leave "
+    "out these rows"
+)
+
+
+def inputs_of(model: BaseEstimator, X: Any, *, reset: bool) -> Array:
+    """Return the inputs as a finite float64 array (N, n); with `reset`, remember the columns."""
+    if sparse.issparse(X):
+        raise _check.InputError(
+            "`X` is a sparse matrix, and only dense ones are supported: give X.toarray(), or set "
+            "sparse_output=False in the encoder"
+        )
+    _refuse_text(X)
+    rows = validate_data(
+        model, X, reset=reset, dtype=np.float64, ensure_all_finite=False,
+        ensure_min_samples=2 if reset else 1,
+    )  # fmt: skip
+    _refuse_infinite("X", rows, getattr(model, "feature_names_in_", None))
+    return np.asarray(rows)
+
+
+def labels_of(model: BaseEstimator, X: Array, y: Any) -> Array:
+    """Return the labels as a finite float64 array (N,)."""
+    if y is None:
+        raise _check.InputError(
+            f"{type(model).__name__} requires y to be passed, but the target y is None: give the "
+            "labels of the rows"
+        )
+    if sparse.issparse(y):
+        raise _check.InputError("`y` is a sparse matrix: give y.toarray().ravel()")
+    given = np.asarray(y)
+    if given.ndim == 2 and given.shape[1] > 1:
+        raise _check.InputError(
+            f"`y` has {given.shape[1]} columns, and there is only one output: fit one regressor "
+            "for each column, for example with sklearn.multioutput.MultiOutputRegressor"
+        )
+    labels = column_or_1d(given, warn=True)
+    check_consistent_length(X, labels)
+    if labels.dtype.kind not in "biuf":
+        with contextlib.suppress(TypeError, ValueError):
+            labels = labels.astype(np.float64) if labels.dtype.kind == "O" else labels
+    if labels.dtype.kind not in "biuf":
+        raise _check.InputError(
+            "`y` must be numbers (this model is a regressor), got "
+            f"{_check.shown(labels[0] if len(labels) else labels)}: encode the labels as numbers"
+        )
+    labels = np.asarray(labels, np.float64)
+    _refuse_infinite("y", labels[:, None], None)
+    return labels
+
+
+def weights_of(sample_weight: Any, rows: int) -> Array | None:
+    """Return how much every row counts, with mean 1; None if all count the same."""
+    if sample_weight is None or np.isscalar(sample_weight):
+        return None
+    return _check.sample_weight(sample_weight, rows)
+
+
+def _refuse_text(X: Any) -> None:
+    """Refuse columns of text, with the name of the first one."""
+    columns = getattr(X, "columns", None)
+    if columns is not None and hasattr(X, "dtypes"):
+        for name, kind in zip(columns, list(X.dtypes), strict=True):
+            if _is_text(kind):
+                raise _check.InputError(
+                    f"column {_check.shown(name)} of `X` holds {_kind(kind)}: {ENCODE}"
+                )
+        return
+    given = np.asarray(X) if isinstance(X, (list, tuple)) else X
+    kind = getattr(given, "dtype", None)
+    if kind is not None and getattr(kind, "kind", "f") in "US":
+        raise _check.InputError(f"`X` holds text: {ENCODE}")
+
+
+def _is_text(kind: Any) -> bool:
+    """Whether a column of this pandas or polars type does not hold numbers."""
+    if hasattr(kind, "is_numeric") and not hasattr(kind, "kind"):  # polars
+        return not (kind.is_numeric() or str(kind) == "Boolean")
+    return getattr(kind, "kind", "O") not in "biufc" and str(kind) != "object"
+
+
+def _kind(kind: Any) -> str:
+    name = str(kind).lower()
+    if any(part in name for part in ("date", "time", "duration")):
+        return "dates or times"
+    return "categories" if any(part in name for part in ("cat", "enum")) else "text"
+
+
+def _refuse_infinite(name: str, values: Array, columns: Any) -> None:
+    """Refuse missing and infinite values, with the place of the first one."""
+    if np.isfinite(values.sum()):  # fast, and true unless finite numbers are huge
+        return
+    for what, wrong, remedy in (
+        ("missing values (NaN)", np.isnan(values), FILL),
+        ("infinite values (inf)", np.isinf(values), "replace them or leave out these rows"),
+    ):
+        if wrong.any():
+            row, column = (int(axis) for axis in np.argwhere(wrong)[0])
+            place = f"row {row}"
+            if name == "X":
+                label = column if columns is None else _check.shown(columns[column])
+                place += f" of column {label}"
+            raise _check.InputError(
+                f"`{name}` has {int(wrong.sum()):,} {what}, the first in {place}: {remedy}"
+            )
