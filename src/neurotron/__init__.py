@@ -22,7 +22,7 @@ _HOME = {
     "neurotron._check": ["InputError"],
     "neurotron.attacks": ["Attack", "Budget", "Query"],
     "neurotron.conformance": ["check_attack", "check_law", "check_trainer"],
-    "neurotron.estimator": ["NeuroTronRegressor"],
+    "neurotron.estimator": ["NeuroTronRegressor", "load_model"],
     "neurotron.laws": [
         "Correlated", "Empirical", "Laplace", "Law", "Normal", "ProductLaw", "Rademacher",
         "ScipyLaw", "StudentT", "Uniform",

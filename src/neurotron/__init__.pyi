@@ -21,6 +21,7 @@ from neurotron.conformance import check_attack as check_attack
 from neurotron.conformance import check_law as check_law
 from neurotron.conformance import check_trainer as check_trainer
 from neurotron.estimator import NeuroTronRegressor as NeuroTronRegressor
+from neurotron.estimator import load_model as load_model
 from neurotron.figures import plot as plot
 from neurotron.guarantees import Certificate as Certificate
 from neurotron.guarantees import NotAchievable as NotAchievable

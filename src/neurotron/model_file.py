@@ -90,9 +90,7 @@ def read_model(path: str | Path) -> Stored:
     place = _check.path("path", path)
     header, arrays = _read(place)
     try:
-        stored = Stored(
-            _decoded(header["parameters"], arrays), _decoded(header["fitted"], arrays)
-        )
+        stored = Stored(_decoded(header["parameters"], arrays), _decoded(header["fitted"], arrays))
         _check_fitted(stored.fitted)
     except (_check.InputError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise _refused(place, f"it does not describe a model ({_one_line(error)})") from None

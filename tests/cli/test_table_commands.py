@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 from tests.support.cli import in_this_process
-from tests.support.hostile_tables import HOSTILE, good_csv
+from tests.support.hostile_tables import HOSTILE
 from tests.support.messages import says
 
 
@@ -145,9 +144,7 @@ def test_poison_knows_attacks_that_choose_rows_or_need_no_bound(attack, data):
     [("constant", "add --bound"), ("none", "nothing would change"), ("consant", "'constant'")],
 )
 def test_poison_refuses_an_attack_that_it_cannot_make(attack, sentence, data):
-    assert says(
-        refused("poison", data, *LABEL, "--attack", attack, "--out", "bad.csv"), sentence
-    )
+    assert says(refused("poison", data, *LABEL, "--attack", attack, "--out", "bad.csv"), sentence)
 
 
 def test_parquet_is_read_and_written_with_its_types(data):

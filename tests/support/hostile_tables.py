@@ -95,6 +95,10 @@ HOSTILE: dict[str, Hostile] = {
         csv("size;price", "1,5;2", "2,5;3"), ("'size'", "row 1", "--decimal-comma"),
         options=("--label", "price", "--separator", ";"),
     ),
+    "thousands with points": Hostile(
+        csv("size;price", "1,5;1.234", "2,5;3"), ("'price'", "'1.234'", "row 1"),
+        options=("--label", "price", "--separator", ";", "--decimal-comma"),
+    ),
     "a comma for columns and decimals": Hostile(
         csv("size,price", "1,2"), ("--decimal-comma", "--separator"),
         options=("--label", "price", "--decimal-comma"),
@@ -119,7 +123,8 @@ HOSTILE: dict[str, Hostile] = {
         good_csv(), ("--label", "once"), options=("--label", "price", "--label", "age")
     ),
     "label left out": Hostile(
-        good_csv(), ("--label", "--drop", "'price'"), options=("--label", "price", "--drop", "price")
+        good_csv(), ("--label", "--drop", "'price'"),
+        options=("--label", "price", "--drop", "price"),
     ),
     "left out twice and unknown": Hostile(
         good_csv(), ("--drop", "'id'"), options=("--label", "price", "--drop", "id", "--drop", "id")
@@ -135,6 +140,9 @@ HOSTILE: dict[str, Hostile] = {
     "a name of two words": Hostile(csv("my size,price", "a,1"), ("--drop 'my size'",)),
     # cells
     "text": Hostile(csv("city,price", "Paris,1"), ("'city'", "'Paris'", "row 1", "--drop city")),
+    "much text": Hostile(
+        csv("cut,size,colour,price", "Ideal,1,E,1"), ("'cut'", "--drop cut --drop colour")
+    ),
     "text far below": Hostile(
         good_csv(2000) + b"3,old,3\n", ("'age'", "'old'", "row 2001", "--drop age")
     ),

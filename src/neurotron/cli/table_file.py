@@ -1,13 +1,12 @@
 """Tables in CSV and Parquet files: read into numbers, or refused in one sentence.
 
-The cells of a CSV file are read as text and turned into numbers here. So an error can name the
-column, the row and the value, and rows are written again exactly as they were read.
+The cells of a CSV file are read as text. So an error can name the column, the row and the value,
+and rows are written again exactly as they were read.
 """
 
 from __future__ import annotations
 
 import io
-import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,16 +18,14 @@ import polars as pl
 
 from neurotron import _check, _files
 from neurotron._types import Array, Index, Mask
+from neurotron.cli.columns import WrongColumn, is_boolean, is_missing, numbers
 
-__all__ = ["FORMATS", "TableFile", "read_table", "write_table"]
+__all__ = ["TableFile", "read_table", "write_table"]
 
-FORMATS = (".csv", ".parquet")
 MOST_BYTES = 4 * 10**9
 """Largest size of a file that is read."""
-MISSING = ("", "na", "n/a", "nan", "null", "none", "?")
-"""Cells of a CSV file that count as missing, in lower case."""
-LARGEST_WHOLE = 2**53
-"""Larger whole numbers are not all exact as floating-point numbers."""
+MOST_TEXT = 300
+"""Longest list of columns in a message."""
 FOREIGN = {
     b"PK\x03\x04": "a zip archive or an Excel file: save the table as CSV",
     b"\x1f\x8b": "compressed with gzip: unpack it first",
@@ -74,7 +71,7 @@ class TableFile:
         """Return the table without the rows in which one of these columns has a missing value."""
         missing: Mask = np.zeros(len(self.rows), bool)
         for name in names:
-            missing |= _is_missing(self.frame[name])
+            missing |= is_missing(self.frame[name])
         if missing.all():
             raise self.refusal("every row has a missing value")
         return self.kept(~missing)
@@ -83,25 +80,42 @@ class TableFile:
         """Return the table with some of its rows."""
         return replace(self, frame=self.frame.filter(pl.Series(mask)), rows=self.rows[mask])
 
-    def numbers(self, name: str, role: str = "input") -> Array:
-        """Return a column as finite numbers up to 1e70; true and false become 1 and 0.
-
-        The `role` is "input" for a column that could be left out, "needed" for one that a model
-        needs, or "label" for the labels, which must not be true and false.
-        """
-        column = self.frame[name]
+    def labels(self, name: str) -> Array:
+        """Return the column of labels as finite numbers up to 1e70."""
         try:
-            if role == "label" and _is_boolean(column):
-                raise _Wrong("is true or false, but a label must be a number: turn it into numbers")
-            return self._numbers(column)
-        except _Wrong as error:
-            quoted = shlex.quote(_check.shorten(_check.printable(name)))
-            other = {
-                "input": f", or leave out the column with --drop {quoted}",
-                "label": ", or choose another label",
-                "needed": "",
-            }[role]
-            raise self.refusal(f"column {_check.shown(name)} {error}{other}") from None
+            if is_boolean(self.frame[name]):
+                raise WrongColumn(
+                    "is true or false, but a label must be a number: turn it into numbers"
+                )
+            return self._numbers(name)
+        except WrongColumn as error:
+            raise self._wrong_column(name, f"{error}, or choose another label") from None
+
+    def inputs(self, names: Sequence[str], *, needed: bool) -> pl.DataFrame:
+        """Return columns as finite numbers up to 1e70; true and false become 1 and 0.
+
+        Columns that are not `needed` may also be left out, as an error says about all of them that
+        cannot be used.
+        """
+        values: dict[str, Array] = {}
+        wrong: dict[str, str] = {}
+        for name in names:
+            try:
+                values[name] = self._numbers(name)
+            except WrongColumn as error:
+                wrong[name] = str(error)
+        for name, reason in wrong.items():
+            what = "the column" if len(wrong) == 1 else f"the {len(wrong):,} unusable columns"
+            drops = " ".join(f"--drop {shlex.quote(_check.printable(each))}" for each in wrong)
+            other = "" if needed else f", or leave out {what} with {_shortened(drops)}"
+            raise self._wrong_column(name, f"{reason}{other}")
+        return pl.DataFrame(values)
+
+    def _numbers(self, name: str) -> Array:
+        return numbers(self.frame[name], self.rows, decimal_comma=self.decimal_comma)
+
+    def _wrong_column(self, name: str, text: str) -> _check.InputError:
+        return self.refusal(f"column {_check.shown(name)} {text}")
 
     def with_numbers(self, name: str, values: Array, mask: Mask) -> TableFile:
         """Return the table with other numbers in some rows of a column; others stay as they are."""
@@ -113,67 +127,13 @@ class TableFile:
         kept = column if column.dtype == pl.String else column.cast(pl.Float64)
         return replace(self, frame=self.frame.with_columns(fresh.zip_with(pl.Series(mask), kept)))
 
-    def _numbers(self, column: pl.Series) -> Array:
-        missing = np.flatnonzero(_is_missing(column))
-        if missing.size:
-            raise _Wrong(
-                f"has {_many(missing.size, 'missing value')}, the first in row "
-                f"{self.rows[missing[0]]}: fill them in, add --skip-missing to leave out "
-                "such rows",
-            )
-        values = self._parsed(column) if column.dtype == pl.String else _cast(column)
-        self._check_range(column, values)
-        return values
-
-    def _parsed(self, column: pl.Series) -> Array:
-        """Return a column of text as numbers."""
-        if _is_boolean(column):
-            return (_plain(column) == "true").to_numpy().astype(np.float64)
-        text = column.str.strip_chars()
-        if self.decimal_comma:
-            text = text.str.replace(",", ".", literal=True)
-        values = text.cast(pl.Float64, strict=False)
-        wrong = np.flatnonzero(values.is_null().to_numpy())
-        if wrong.size:
-            cell = column[int(wrong[0])]
-            what = f"holds text, such as {_check.shown(cell)} in row {self.rows[wrong[0]]}"
-            if re.fullmatch(r"\s*[-+]?\d*,\d+\s*", cell):
-                raise _Wrong(f"{what}: if that is a decimal comma, add --decimal-comma")
-            raise _Wrong(f"{what}: turn it into numbers")
-        return values.to_numpy()
-
-    def _check_range(self, column: pl.Series, values: Array) -> None:
-        large = np.flatnonzero(~(np.abs(values) <= _check.LARGEST))
-        if large.size:
-            raise _Wrong(
-                f"has the value {values[large[0]]:g} in row {self.rows[large[0]]}, but values must "
-                "be from -1e70 to 1e70: correct it",
-            )
-        whole = column.dtype.is_integer() or column.dtype == pl.String
-        for place in np.flatnonzero(np.abs(values) > LARGEST_WHOLE)[:1] if whole else ():
-            cell = str(column[int(place)]).strip()
-            if cell.lstrip("+-").isdigit():
-                raise _Wrong(
-                    f"has the whole number {_check.shorten(cell)} in row {self.rows[place]}, "
-                    "too large to be exact: if it is not the name of something, write it as 1.5e17",
-                )
-
-
-class _Wrong(Exception):
-    """What is wrong with a column, as the end of a sentence about it."""
-
 
 # ---- reading -------------------------------------------------------------------------------------
 
 
-def read_table(
-    path: Path, *, separator: str = ",", decimal_comma: bool = False, name: str = "data"
-) -> TableFile:
-    """Return the table in a CSV or Parquet file; `name` is what messages call the argument."""
+def read_table(path: Path, *, separator: str, decimal_comma: bool) -> TableFile:
+    """Return the table in a CSV or Parquet file."""
     shown = _check.printable(str(path)[:300])
-    suffix = _check.path(name, path).suffix.lower()
-    if suffix not in FORMATS:
-        raise _check.InputError(f"`{name}` must end in .csv or .parquet, got {_check.shown(shown)}")
     if len(separator) != 1 or not separator.isascii() or separator in '"\r\n.':
         raise _check.InputError(
             f"`--separator` must be one character, or tab, got {_check.shown(separator)}"
@@ -183,7 +143,10 @@ def read_table(
             "`--decimal-comma` needs another separator of columns: add --separator ';'"
         )
     content = _content(path, shown)
-    frame = _csv(content, shown, separator) if suffix == ".csv" else _parquet(content, shown)
+    if path.suffix.lower() == ".parquet":
+        frame = _parquet(content, shown)
+    else:
+        frame = _csv(content, shown, separator)
     if not frame.height:
         raise _check.InputError(f"{shown}: the table has no rows")
     _check.entries(f"{shown}: the table", *frame.shape)
@@ -281,47 +244,8 @@ def _parquet(content: bytes, shown: str) -> pl.DataFrame:
         raise _check.InputError(f"{shown}: this is not a Parquet file ({reason})") from None
 
 
-# ---- cells ---------------------------------------------------------------------------------------
-
-
-def _plain(column: pl.Series) -> pl.Series:
-    return column.str.strip_chars().str.to_lowercase()
-
-
-def _is_missing(column: pl.Series) -> Mask:
-    missing = column.is_null()
-    if column.dtype == pl.String:
-        missing |= _plain(column).is_in(MISSING).fill_null(True)
-    elif column.dtype.is_float():
-        missing |= column.is_nan().fill_null(True)
-    return missing.to_numpy()
-
-
-def _is_boolean(column: pl.Series) -> bool:
-    if column.dtype != pl.String:
-        return column.dtype == pl.Boolean
-    return bool(_plain(column).is_in(["true", "false"]).all())
-
-
-def _cast(column: pl.Series) -> Array:
-    """Return a column of numbers or truth values as floats."""
-    if not (column.dtype.is_numeric() or column.dtype == pl.Boolean):
-        raise _Wrong(f"holds {_kind(column.dtype)}: turn it into numbers")
-    return column.cast(pl.Float64).to_numpy()
-
-
-def _kind(dtype: pl.DataType) -> str:
-    if dtype.is_temporal():
-        return "dates or times"
-    if dtype.is_nested():
-        return "lists or records"
-    if dtype in (pl.Categorical, pl.Enum):
-        return "categories"
-    return f"values of type {_check.shorten(str(dtype))}"
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+def _shortened(text: str) -> str:
+    return text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 2] + " …"
 
 
 # ---- writing -------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from neurotron import _check
+from neurotron._extras import require
 from neurotron._registry import parse
 from neurotron.cli import options
 
@@ -134,9 +135,9 @@ def read_labelled(
         raise table.refusal(f"there is no column of inputs, only the label {_check.shown(name)}")
     if model is not None:
         names = _names_for(model, names, table)
-    role = "input" if model is None else "needed"
-    inputs = _numbers(table, names, [name, *names], skip_missing, role)
-    labels = inputs.table.numbers(name, "label")
+    whole = [name, *names]
+    inputs = _numbers(table, names, whole, skip_missing=skip_missing, needed=model is not None)
+    labels = inputs.table.labels(name)
     if (labels == labels[0]).all():
         raise table.refusal(
             f"all labels in column {_check.shown(name)} are {labels[0]:g}: there is nothing to "
@@ -152,7 +153,7 @@ def read_inputs(
     """Return the inputs of a table for a model; other columns are ignored."""
     table = _read(data, separator, decimal_comma)
     names = _names_for(model, table.columns, table)
-    return _numbers(table, names, names, skip_missing, "needed")
+    return _numbers(table, names, names, skip_missing=skip_missing, needed=True)
 
 
 def _names_for(model: NeuroTronRegressor, columns: list[str], table: TableFile) -> list[str]:
@@ -183,8 +184,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _read(data: Path, separator: str, decimal_comma: bool) -> TableFile:
-    from neurotron._extras import require
-
+    _check_ending("data", data, TABLES)
     require("polars")
     from neurotron.cli.table_file import read_table
 
@@ -193,13 +193,11 @@ def _read(data: Path, separator: str, decimal_comma: bool) -> TableFile:
 
 
 def _numbers(
-    table: TableFile, names: list[str], whole: Sequence[str], skip_missing: bool, role: str
+    table: TableFile, names: list[str], whole: Sequence[str], *, skip_missing: bool, needed: bool
 ) -> Inputs:
     """Return the columns of these names, for rows without missing values in the `whole` columns."""
-    import polars as pl
-
     kept = table.complete(whole) if skip_missing else table
-    X = pl.DataFrame({name: kept.numbers(name, role) for name in names})
+    X = kept.inputs(names, needed=needed)
     return Inputs(kept, names, X, len(table.rows) - len(kept.rows))
 
 
@@ -211,7 +209,8 @@ def fitted(inputs: Inputs, labels: Array, network: str, seed: int) -> NeuroTronR
     from neurotron.estimator import NeuroTronRegressor
 
     model = NeuroTronRegressor(random_state=seed, **network_parameters(network))
-    with warnings_as_sentences():
+    waiting = options.console(stderr=True).status("fitting the model …")  # shown by a terminal only
+    with warnings_as_sentences(), waiting:
         return model.fit(inputs.X, labels)
 
 
@@ -297,8 +296,7 @@ def check_output(
     if path is None:
         return
     shown = _check.shown(str(path))
-    if _check.path(option, path).suffix.lower() not in endings:
-        raise _check.InputError(f"`{option}` must end in {' or '.join(endings)}, got {shown}")
+    _check_ending(option, path, endings)
     if not path.parent.is_dir():
         raise _check.InputError(f"`{option}`: there is no folder {str(path.parent)!r}")
     if path.is_dir() or not os.access(path.parent, os.W_OK):
@@ -311,6 +309,12 @@ def check_output(
         raise _check.InputError(
             f"`{option}`: {shown} exists already: choose another name, or add --overwrite"
         )
+
+
+def _check_ending(name: str, path: Path, endings: Sequence[str]) -> None:
+    if _check.path(name, path).suffix.lower() not in endings:
+        wanted = " or ".join(endings)
+        raise _check.InputError(f"`{name}` must end in {wanted}, got {_check.shown(str(path))}")
 
 
 def _same(one: Path, other: Path) -> bool:

@@ -5,6 +5,7 @@ from neurotron._extras import require
 require("sklearn")
 
 from neurotron.estimator.diagnosis import Diagnosis  # noqa: E402
+from neurotron.estimator.loading import load_model  # noqa: E402
 from neurotron.estimator.regressor import NeuroTronRegressor  # noqa: E402
 
-__all__ = ["Diagnosis", "NeuroTronRegressor"]
+__all__ = ["Diagnosis", "NeuroTronRegressor", "load_model"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from neurotron import _check
+from neurotron import _check, model_file
 from neurotron._announce import say
 from neurotron._types import Array, Mask
 from neurotron.estimator.choice import NetworkChoice, Size, network_for
@@ -277,6 +278,14 @@ class NeuroTronRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 "call fit(X, y) first"
             )
         return self._diagnosis
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model to a .safetensors file, from which `load_model` reads it.
+
+        The file replaces a model file of the same name, but no other file. What belongs to the rows
+        of the fit, such as `suspects_`, is not saved: `label_report` computes it again.
+        """
+        model_file.save(self, path)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,0 +1,112 @@
+"""The columns of a table as numbers, or what is wrong with them."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import polars as pl
+
+from neurotron import _check
+from neurotron._types import Array, Index, Mask
+
+__all__ = ["WrongColumn", "is_boolean", "is_missing", "numbers"]
+
+MISSING = ("", "na", "n/a", "nan", "null", "none", "?")
+"""Cells of text that count as missing, in lower case."""
+LARGEST_WHOLE = 2**53
+"""Larger whole numbers are not all exact as floating-point numbers."""
+
+
+class WrongColumn(Exception):
+    """What is wrong with a column, as the end of a sentence about it."""
+
+
+def numbers(column: pl.Series, rows: Index, *, decimal_comma: bool) -> Array:
+    """Return a column as finite numbers up to 1e70; `rows` are their numbers, for errors."""
+    missing = np.flatnonzero(is_missing(column))
+    if missing.size:
+        raise WrongColumn(
+            f"has {_many(missing.size, 'missing value')}, the first in row {rows[missing[0]]}: "
+            "fill them in, add --skip-missing to leave out such rows"
+        )
+    values = _parsed(column, rows, decimal_comma) if column.dtype == pl.String else _cast(column)
+    _check_range(column, values, rows)
+    return values
+
+
+def _parsed(column: pl.Series, rows: Index, decimal_comma: bool) -> Array:
+    """Return a column of text as numbers."""
+    if is_boolean(column):
+        return (_plain(column) == "true").to_numpy().astype(np.float64)
+    text = column.str.strip_chars()
+    if decimal_comma:  # a point separates thousands, or is a mistake: it makes a number text
+        text = text.str.replace_all(".", "·", literal=True).str.replace(",", ".", literal=True)
+    values = text.cast(pl.Float64, strict=False)
+    wrong = np.flatnonzero(values.is_null().to_numpy())
+    if wrong.size:
+        cell = column[int(wrong[0])]
+        what = f"holds text, such as {_check.shown(cell)} in row {rows[wrong[0]]}"
+        if re.fullmatch(r"\s*[-+]?\d*,\d+\s*", cell):
+            raise WrongColumn(f"{what}: if that is a decimal comma, add --decimal-comma")
+        raise WrongColumn(f"{what}: turn it into numbers")
+    return values.to_numpy()
+
+
+def _check_range(column: pl.Series, values: Array, rows: Index) -> None:
+    large = np.flatnonzero(~(np.abs(values) <= _check.LARGEST))
+    if large.size:
+        raise WrongColumn(
+            f"has the value {values[large[0]]:g} in row {rows[large[0]]}, but values must "
+            "be from -1e70 to 1e70: correct it"
+        )
+    whole = column.dtype.is_integer() or column.dtype == pl.String
+    for place in np.flatnonzero(np.abs(values) > LARGEST_WHOLE)[:1] if whole else ():
+        cell = str(column[int(place)]).strip()
+        if cell.lstrip("+-").isdigit():
+            raise WrongColumn(
+                f"has the whole number {_check.shorten(cell)} in row {rows[place]}, "
+                "too large to be exact: if it is not the name of something, write it as 1.5e17"
+            )
+
+
+def _plain(column: pl.Series) -> pl.Series:
+    return column.str.strip_chars().str.to_lowercase()
+
+
+def is_missing(column: pl.Series) -> Mask:
+    """Return which cells have no value."""
+    missing = column.is_null()
+    if column.dtype == pl.String:
+        missing |= _plain(column).is_in(MISSING).fill_null(True)
+    elif column.dtype.is_float():
+        missing |= column.is_nan().fill_null(True)
+    return missing.to_numpy()
+
+
+def is_boolean(column: pl.Series) -> bool:
+    """Return whether all values are true or false."""
+    if column.dtype != pl.String:
+        return column.dtype == pl.Boolean
+    return bool(_plain(column).is_in(["true", "false"]).all())
+
+
+def _cast(column: pl.Series) -> Array:
+    """Return a column of numbers or truth values as floats."""
+    if not (column.dtype.is_numeric() or column.dtype == pl.Boolean):
+        raise WrongColumn(f"holds {_kind(column.dtype)}: turn it into numbers")
+    return column.cast(pl.Float64).to_numpy()
+
+
+def _kind(dtype: pl.DataType) -> str:
+    if dtype.is_temporal():
+        return "dates or times"
+    if dtype.is_nested():
+        return "lists or records"
+    if dtype in (pl.Categorical, pl.Enum):
+        return "categories"
+    return f"values of type {_check.shorten(str(dtype))}"
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
