@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import struct
 import warnings
 from collections.abc import Callable
@@ -135,7 +136,7 @@ def fitted(**values: Any) -> Any:
 
 
 DAMAGED: dict[str, tuple[Callable[[bytes], bytes], tuple[str, ...]]] = {
-    "empty": (lambda data: b"", ("empty",)),
+    "empty": (lambda data: b"", ("damaged",)),
     "no model": (lambda data: b"mine", ("damaged",)),
     "a pickle": (lambda data: b"\x80\x04cos\nsystem\n(S'true'\ntR.", ("damaged",)),
     "truncated": (lambda data: data[:-20], ("damaged",)),
@@ -174,6 +175,10 @@ DAMAGED: dict[str, tuple[Callable[[bytes], bytes], tuple[str, ...]]] = {
         rewritten(lambda _, arrays: arrays.update({"fitted.weights_": np.ones(5)}), sealed=True),
         ("weights_", "(6,)"),
     ),
+    "other columns": (
+        rewritten(lambda _, arrays: arrays.update({"fitted.input_mean_": np.ones(1)}), sealed=True),
+        ("input_mean_", "(6,)"),
+    ),
     "a wrong intercept": (fitted(intercept_="much"), ("intercept_",)),
     "an infinite scale": (fitted(scale_=float("inf")), ("scale_",)),
     "no noise": (fitted(honest_noise_=None), ("describe",)),
@@ -199,9 +204,12 @@ def test_any_other_file_is_refused_in_one_sentence(name, path):
     assert len(str(caught.value)) < 300 + len(str(path))
 
 
-@pytest.mark.parametrize("place", ["nothing.safetensors", "folder.safetensors", "\0", ""])
+@pytest.mark.parametrize(
+    "place", ["nothing.safetensors", "folder.safetensors", "pipe.safetensors", "\0", ""]
+)
 def test_a_file_that_is_not_there_is_refused(place, tmp_path):
     (tmp_path / "folder.safetensors").mkdir()
+    os.mkfifo(tmp_path / "pipe.safetensors")
     with pytest.raises(nt.InputError):
         nt.load_model(str(tmp_path / place) if place else place)
 

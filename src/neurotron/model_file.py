@@ -11,6 +11,7 @@ import dataclasses
 import hashlib
 import json
 import re
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -92,7 +93,7 @@ def read_model(path: str | Path) -> Stored:
     try:
         stored = Stored(_decoded(header["parameters"], arrays), _decoded(header["fitted"], arrays))
         _check_fitted(stored.fitted)
-    except (_check.InputError, KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise _refused(place, f"it does not describe a model ({_one_line(error)})") from None
     return stored
 
@@ -187,15 +188,15 @@ def _read(path: Path) -> tuple[dict[str, Any], Arrays]:
     """Return the header and the arrays of a model file; refuse any other file."""
     tensors = require("safetensors")
     try:
-        if not _files.read(path):
-            raise _refused(path, "it is empty or has more than 1 GB")
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise _refused(path, "it is not a regular file")
         with tensors.safe_open(path, framework="numpy") as file:
             header = _header(path, file.metadata())
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except FileNotFoundError:
         raise _check.InputError(f"there is no file {_check.shown(str(path))}") from None
     except OSError as error:
-        raise _refused(path, error.strerror or "it is not a regular file") from None
+        raise _refused(path, error.strerror or "it cannot be read") from None
     except (tensors.SafetensorError, AttributeError, TypeError) as error:
         reason = f"it is damaged, or not a safetensors file ({_one_line(error)})"
         raise _refused(path, reason) from None
@@ -260,6 +261,8 @@ def _check_fitted(fitted: Mapping[str, Any]) -> None:
     _check.number("intercept_", fitted["intercept_"], "(-inf, inf)")
     _check.number("scale_", fitted["scale_"], "[0, inf)")
     inputs = _check.integer("n_features_in_", fitted["n_features_in_"], 1)
+    for name in ("input_mean_", "input_center_", "input_scale_"):
+        _check.array(name, fitted[name], (inputs,))
     names = fitted.get("feature_names_in_")
     if network.n_inputs != inputs or (names is not None and len(names) != inputs):
         raise _check.InputError("the network does not fit the number of columns")

@@ -30,7 +30,9 @@ def loaded_by(*command: str) -> set[str]:
     return set(done.stderr.partition("loaded:")[2].split())
 
 
-@pytest.mark.parametrize("command", [["--help"], ["--version"], ["simulate", "--help"]])
+@pytest.mark.parametrize(
+    "command", [["--help"], ["--version"], ["simulate", "--help"], ["clean", "--help"]]
+)
 def test_help_loads_nothing_that_computes(command):
     loaded = loaded_by(*command)
     assert "neurotron.cli.app" in loaded
@@ -51,6 +53,14 @@ def test_guarantees_and_lists_load_neither_the_compiler_nor_results(command):
     loaded = loaded_by(*command)
     assert "neurotron.attacks" in loaded
     assert not loaded & (COMPILER | STUDIES | DRAWING)
+
+
+def test_a_table_is_fitted_without_studies_and_pictures(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("a,b\n" + "".join(f"{i},{2 * i}\n" for i in range(9)))
+    loaded = loaded_by("clean", str(path), "--label", "b")
+    assert {"polars", "sklearn"} <= loaded
+    assert not loaded & (STUDIES - {"polars"} | DRAWING | {"neurotron.engine.compiled"})
 
 
 def test_training_loads_the_compiler_but_no_results():

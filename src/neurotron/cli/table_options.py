@@ -254,7 +254,11 @@ def describe(
 ) -> None:
     """Print what was fitted, and how many labels do not fit."""
     describe_rows(console, inputs, label)
-    console.print(f"noise     {model.scale_:.4g}, the standard deviation of honest labels")
+    exact = "none: the labels that the model explains are exact"
+    noise = (
+        f"{model.scale_:.4g}, the standard deviation of honest labels" if model.scale_ else exact
+    )
+    console.print(f"noise     {noise}")
     console.print(f"suspects  {share(suspects, len(inputs.rows))}")
 
 
