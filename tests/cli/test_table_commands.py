@@ -221,7 +221,8 @@ def test_a_model_finds_its_columns_by_name(data):
 @pytest.mark.parametrize(
     ("out", "sentence"),
     [
-        ("kept.txt", ".csv or .parquet"),
+        ("kept.txt", "must end in .csv"),
+        ("kept.parquet", "must end in .csv"),
         ("no/kept.csv", "no folder"),
         ("data.csv", "another file of this command"),
         ("there.csv", "exists already"),

@@ -51,7 +51,8 @@ def clean(
     cleaned: Annotated[
         Path | None,
         options.option(
-            options.OUTPUT, help="Save the table without the suspects to this CSV or Parquet file."
+            options.OUTPUT,
+            help="Save the table without the suspects to this file, in the format of the table.",
         ),
     ] = None,
     overwrite: tables.Overwrite = False,
@@ -69,7 +70,8 @@ def clean(
     """
     files = [data, model]
     tables.check_output("--out", out, tables.TABLES, overwrite=overwrite, others=[*files, cleaned])
-    tables.check_output("--cleaned", cleaned, tables.TABLES, overwrite=overwrite, others=files)
+    copy = tables.same_ending(data)
+    tables.check_output("--cleaned", cleaned, copy, overwrite=overwrite, others=files)
     inputs, name, labels, fitted = _model_of_rows(
         data, label, drop, model, network, seed, skip_missing=skip_missing, separator=separator,
         decimal_comma=decimal_comma,

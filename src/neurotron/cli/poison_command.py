@@ -43,7 +43,7 @@ def poison(
         Path,
         options.option(
             options.OUTPUT,
-            help="The file of the poisoned table (CSV or Parquet).",
+            help="The file of the poisoned table, in the format of the table.",
             show_default=False,
         ),
     ],
@@ -64,7 +64,8 @@ def poison(
 
         neurotron poison data.csv --label price --attack sign-flip --out bad.csv
     """
-    tables.check_output("--out", out, tables.TABLES, overwrite=overwrite, others=[data, changed])
+    copy = tables.same_ending(data)
+    tables.check_output("--out", out, copy, overwrite=overwrite, others=[data, changed])
     tables.check_output("--changed", changed, tables.TABLES, overwrite=overwrite, others=[data])
     inputs, name, honest = tables.read_labelled(
         data, label, drop, skip_missing=skip_missing, separator=separator,

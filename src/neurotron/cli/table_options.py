@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 __all__ = [
     "MODEL", "MODELS", "TABLE", "TABLES", "Data", "DecimalComma", "Drop", "FitSeed", "Inputs",
     "Label", "ModelFile", "Network", "Overwrite", "Separator", "SkipMissing", "check_output",
-    "describe", "describe_rows", "fitted", "read_inputs", "read_labelled", "share", "summary",
-    "warnings_as_sentences", "write",
+    "describe", "describe_rows", "fitted", "read_inputs", "read_labelled", "same_ending", "share",
+    "summary", "warnings_as_sentences", "write",
 ]  # fmt: skip
 
 TABLE, MODEL = "Table", "Model"
@@ -313,6 +313,12 @@ def check_output(
         raise _check.InputError(
             f"`{option}`: {shown} exists already: choose another name, or add --overwrite"
         )
+
+
+def same_ending(data: Path) -> tuple[str]:
+    """Return how a table ends: a copy of it has the same format."""
+    _check_ending("data", data, TABLES)
+    return (data.suffix.lower(),)
 
 
 def _check_ending(name: str, path: Path, endings: Sequence[str]) -> None:
