@@ -10,7 +10,7 @@ import numpy as np
 import typer
 from rich.table import Table
 
-from neurotron.cli import options
+from neurotron.cli import options, table_output
 from neurotron.cli import table_options as tables
 
 if TYPE_CHECKING:
@@ -69,9 +69,11 @@ def clean(
         neurotron clean data.csv --label price --out suspects.csv --cleaned c.csv
     """
     files = [data, model]
-    tables.check_output("--out", out, tables.TABLES, overwrite=overwrite, others=[*files, cleaned])
-    copy = tables.same_ending(data)
-    tables.check_output("--cleaned", cleaned, copy, overwrite=overwrite, others=files)
+    table_output.check_output(
+        "--out", out, tables.TABLES, overwrite=overwrite, others=[*files, cleaned]
+    )
+    copy = table_output.same_ending(data)
+    table_output.check_output("--cleaned", cleaned, copy, overwrite=overwrite, others=files)
     inputs, name, labels, fitted = _model_of_rows(
         data, label, drop, model, network, seed, skip_missing=skip_missing, separator=separator,
         decimal_comma=decimal_comma,
@@ -79,10 +81,10 @@ def clean(
     report = _report(inputs, labels, fitted)
     suspects = report.filter(report["is_label_issue"])
     if out is not None:
-        tables.write(suspects, out)
+        table_output.write(suspects, out)
     if cleaned is not None:
         kept = inputs.table.kept(~np.isin(inputs.rows, suspects["row"].to_numpy()))
-        tables.write(kept.frame, cleaned, kept.separator)
+        table_output.write(kept.frame, cleaned, kept.separator)
     if as_json:
         typer.echo(json.dumps(_summary(inputs, name, fitted, suspects), indent=2))
     else:
@@ -121,7 +123,7 @@ def _print(
     written: list[Path | None],
 ) -> None:  # fmt: skip
     console = options.console()
-    tables.describe(console, inputs, label, model, suspects.height)
+    table_output.describe(console, inputs, label, model, suspects.height)
     if suspects.height:
         _print_suspects(console, suspects)
     for path in written:
@@ -148,7 +150,7 @@ def _print_suspects(console: Console, suspects: pl.DataFrame) -> None:
 def _summary(
     inputs: Inputs, label: str, model: NeuroTronRegressor, suspects: pl.DataFrame
 ) -> dict[str, Any]:
-    return tables.summary(inputs, label, model) | {
+    return table_output.summary(inputs, label, model) | {
         "suspects": suspects.height,
         "suspicious_rows": suspects["row"].to_list(),
     }

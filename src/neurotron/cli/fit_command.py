@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from neurotron.cli import options
+from neurotron.cli import options, table_output
 from neurotron.cli import table_options as tables
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def fit(
 
         neurotron fit rows.parquet --label price --drop id --out m.safetensors
     """
-    tables.check_output("--out", out, tables.MODELS, overwrite=overwrite, others=[data])
+    table_output.check_output("--out", out, tables.MODELS, overwrite=overwrite, others=[data])
     inputs, name, labels = tables.read_labelled(
         data, label, drop, skip_missing=skip_missing, separator=separator,
         decimal_comma=decimal_comma,
@@ -64,12 +64,12 @@ def fit(
 
 def _print(inputs: Inputs, label: str, model: NeuroTronRegressor, out: Path) -> None:
     console = options.console()
-    tables.describe(console, inputs, label, model, int(model.suspects_.sum()))
+    table_output.describe(console, inputs, label, model, int(model.suspects_.sum()))
     console.print(f"\nWritten: {out}")
 
 
 def _summary(inputs: Inputs, label: str, model: NeuroTronRegressor, out: Path) -> dict[str, Any]:
-    return tables.summary(inputs, label, model) | {
+    return table_output.summary(inputs, label, model) | {
         "suspects": int(model.suspects_.sum()),
         "weights": model.weights_.tolist(),
         "intercept": float(model.intercept_),

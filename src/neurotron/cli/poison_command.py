@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from neurotron import _check
-from neurotron.cli import options
+from neurotron.cli import options, table_output
 from neurotron.cli import table_options as tables
 
 if TYPE_CHECKING:
@@ -64,9 +64,11 @@ def poison(
 
         neurotron poison data.csv --label price --attack sign-flip --out bad.csv
     """
-    copy = tables.same_ending(data)
-    tables.check_output("--out", out, copy, overwrite=overwrite, others=[data, changed])
-    tables.check_output("--changed", changed, tables.TABLES, overwrite=overwrite, others=[data])
+    copy = table_output.same_ending(data)
+    table_output.check_output("--out", out, copy, overwrite=overwrite, others=[data, changed])
+    table_output.check_output(
+        "--changed", changed, tables.TABLES, overwrite=overwrite, others=[data]
+    )
     inputs, name, honest = tables.read_labelled(
         data, label, drop, skip_missing=skip_missing, separator=separator,
         decimal_comma=decimal_comma,
@@ -75,14 +77,14 @@ def poison(
     import polars as pl
 
     table = inputs.table.with_numbers(name, received, mask)
-    tables.write(table.frame, out, table.separator)
+    table_output.write(table.frame, out, table.separator)
     if changed is not None:
         columns = {"row": inputs.rows, "honest_label": honest, "poisoned_label": received}
-        tables.write(pl.DataFrame(columns).filter(pl.Series(mask)), changed)
+        table_output.write(pl.DataFrame(columns).filter(pl.Series(mask)), changed)
     console = options.console()
-    tables.describe_rows(console, inputs, name)
+    table_output.describe_rows(console, inputs, name)
     console.print(f"attack    {built!r}")
-    console.print(f"changed   {tables.share(int(mask.sum()), len(mask))}\n")
+    console.print(f"changed   {table_output.share(int(mask.sum()), len(mask))}\n")
     for path in (out, changed):
         if path is not None:
             console.print(f"Written: {path}")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from neurotron.cli import options
+from neurotron.cli import options, table_output
 from neurotron.cli import table_options as tables
 
 __all__ = ["predict"]
@@ -37,7 +37,9 @@ def predict(
     """
     from neurotron.estimator import load_model
 
-    tables.check_output("--out", out, tables.TABLES, overwrite=overwrite, others=[data, model])
+    table_output.check_output(
+        "--out", out, tables.TABLES, overwrite=overwrite, others=[data, model]
+    )
     loaded = load_model(model)
     inputs = tables.read_inputs(
         data, loaded, skip_missing=skip_missing, separator=separator, decimal_comma=decimal_comma
@@ -48,7 +50,9 @@ def predict(
     if out is None:
         typer.echo(found.write_csv(), nl=False)
         return
-    tables.write(found, out)
+    table_output.write(found, out)
     console = options.console()
-    left_out = f", {tables.share(inputs.skipped, inputs.total)} left out" if inputs.skipped else ""
+    left_out = (
+        f", {table_output.share(inputs.skipped, inputs.total)} left out" if inputs.skipped else ""
+    )
     console.print(f"{found.height:,} predictions{left_out}\nWritten: {out}")

@@ -1,0 +1,120 @@
+"""What the commands for tables print and write."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from neurotron import _check
+from neurotron.cli.table_options import TABLES, check_ending
+
+if TYPE_CHECKING:
+    import polars as pl
+    from rich.console import Console
+
+    from neurotron.cli.table_options import Inputs
+    from neurotron.estimator import NeuroTronRegressor
+
+__all__ = [
+    "check_output", "describe", "describe_rows", "same_ending", "share", "summary", "write",
+]  # fmt: skip
+
+# ---- describing ----------------------------------------------------------------------------------
+
+
+def describe_rows(console: Console, inputs: Inputs, label: str) -> None:
+    """Print which rows and columns are used."""
+    left_out = f"; {share(inputs.skipped, inputs.total)} left out" if inputs.skipped else ""
+    columns = f"{len(inputs.names):,} column{'s' * (len(inputs.names) != 1)}"
+    console.print(f"rows      {len(inputs.rows):,} from {inputs.table.name}{left_out}")
+    console.print(f"label     {_check.printable(label)}, from {columns} of inputs")
+
+
+def describe(
+    console: Console, inputs: Inputs, label: str, model: NeuroTronRegressor, suspects: int
+) -> None:
+    """Print what was fitted, and how many labels do not fit."""
+    describe_rows(console, inputs, label)
+    exact = "none: the labels that the model explains are exact"
+    noise = (
+        f"{model.scale_:.4g}, the standard deviation of honest labels" if model.scale_ else exact
+    )
+    console.print(f"noise     {noise}")
+    console.print(f"suspects  {share(suspects, len(inputs.rows))}")
+
+
+def summary(inputs: Inputs, label: str, model: NeuroTronRegressor) -> dict[str, Any]:
+    """Return the same for JSON."""
+    return {
+        "rows": len(inputs.rows),
+        "rows_left_out": inputs.skipped,
+        "label": label,
+        "columns": inputs.names,
+        "noise": float(model.scale_),
+    }
+
+
+def share(count: int, total: int) -> str:
+    """Return a number of rows with its share of all.
+
+    >>> share(5, 200)
+    '5 of 200 rows (2.5 %)'
+    """
+    return f"{count:,} of {total:,} rows ({100.0 * count / total:.3g} %)"
+
+
+# ---- writing -------------------------------------------------------------------------------------
+
+
+def check_output(
+    option: str,
+    path: Path | None,
+    endings: Sequence[str],
+    *,
+    overwrite: bool,
+    others: Sequence[Path | None] = (),
+) -> None:
+    """Refuse a file that cannot or should not be written, before any work.
+
+    The `others` are files that the command reads or writes, too, and that are never replaced.
+    """
+    if path is None:
+        return
+    shown = _check.shown(str(path))
+    check_ending(option, path, endings)
+    if not path.parent.is_dir():
+        raise _check.InputError(f"`{option}`: there is no folder {str(path.parent)!r}")
+    if path.is_dir() or not os.access(path.parent, os.W_OK):
+        raise _check.InputError(f"`{option}`: {shown} cannot be written: choose another place")
+    if any(other is not None and _same(path, other) for other in others):
+        raise _check.InputError(
+            f"`{option}`: {shown} is another file of this command: choose another name"
+        )
+    if not overwrite and os.path.lexists(path):
+        raise _check.InputError(
+            f"`{option}`: {shown} exists already: choose another name, or add --overwrite"
+        )
+
+
+def same_ending(data: Path) -> tuple[str]:
+    """Return how a table ends: a copy of it has the same format."""
+    check_ending("data", data, TABLES)
+    return (data.suffix.lower(),)
+
+
+def _same(one: Path, other: Path) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
+def write(frame: pl.DataFrame, path: Path, separator: str = ",") -> None:
+    """Write a table; if that fails, the error says why in one sentence."""
+    from neurotron.cli.table_file import write_table
+
+    try:
+        write_table(frame, path, separator=separator)
+    except OSError as error:
+        raise _check.InputError(
+            f"{str(path)!r} cannot be written: {error.strerror}; choose another place"
+        ) from None
