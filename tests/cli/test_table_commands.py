@@ -12,6 +12,9 @@ from tests.support.cli import in_this_process
 from tests.support.hostile_tables import HOSTILE
 from tests.support.messages import says
 
+from neurotron.cli.table_options import NETWORKS
+from neurotron.estimator.choice import NAMES
+
 
 def content(folder: Path) -> dict[str, bytes | None]:
     """Return what is in a folder."""
@@ -133,7 +136,7 @@ def test_poison_changes_labels_only_and_says_which(data):
     assert says(printed, "RandomSign", f"{changed.height} of 60 rows", "Written: bad.csv")
 
 
-@pytest.mark.parametrize("attack", ["impostor", "high-leverage:bound=3", "sign-flip"])
+@pytest.mark.parametrize("attack", ["impostor", "constant:bound=3", "sign-flip"])
 def test_poison_knows_attacks_that_choose_rows_or_need_no_bound(attack, data):
     assert "Written: bad.csv" in run("poison", data, *LABEL, "--attack", attack, "--out", "bad.csv")
     assert Path("bad.csv").read_text() != data.read_text()
@@ -276,12 +279,32 @@ def test_a_table_that_is_too_large_is_refused_before_it_is_unpacked(data, monkey
         ("lineer", "'linear'"),
         ("convolution:size=3", "filter_size"),
         ("convolution", "filter_size"),
-        ("image:height=2,filter_size=1", "width"),
+        ("image:height=2,filter_size=1", "width=…"),
+        ("linear:leak=0.5", "'leak'"),
+        ("leaky:leak=2", "(0, 1)"),
     ],
 )
 def test_a_network_that_is_not_known_or_incomplete_is_refused(network, sentence, data):
-    sentence_found = refused("clean", data, *LABEL, "--network", network)
-    assert says(sentence_found, sentence)
+    assert says(refused("clean", data, *LABEL, "--network", network), sentence)
+
+
+def test_the_networks_are_those_of_the_regressor():
+    assert tuple(NETWORKS) == NAMES
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_lines_fit_the_terminal(width, data, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    printed = run("clean", data, *LABEL, "--out", "suspects.csv")
+    assert max(map(len, printed.splitlines())) <= width
+
+
+def test_warnings_are_sentences_on_the_standard_error(data):
+    pl.read_csv(data).with_columns(twice=pl.col("size")).write_csv("twice.csv")
+    done = in_this_process("clean", "twice.csv", *LABEL, "--json")
+    assert json.loads(done.stdout)["suspicious_rows"] == POISONED
+    assert done.stderr.startswith("warning: the rows determine only 3 of 4 weights")
+    assert done.stderr.count("\n") == 1
 
 
 def test_networks_for_signals_are_written_with_their_sizes(rows, tmp_path, monkeypatch):

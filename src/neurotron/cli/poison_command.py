@@ -118,12 +118,14 @@ def _poisoned(
     return *poison_rows(extended, y, attack, seed=seed, model=model), attack
 
 
-def _no_bound(name: str) -> float:
-    """Return infinity for an attack that needs no bound; refuse any other one."""
+def _no_bound(text: str) -> float:
+    """Return infinity for an attack that needs no bound, or has one; refuse any other one."""
     from neurotron import attacks
 
-    kind = attacks.BY_NAME.factories[attacks.BY_NAME.read(name)[0]] if name != "none" else None
-    if getattr(kind, "covered", ()):
+    if text == "none":
+        return math.inf
+    name, given = attacks.BY_NAME.read(text)
+    if "bound" not in given and getattr(attacks.BY_NAME.factories[name], "covered", False):
         raise _check.InputError(
             f"the attack {_check.shown(name)} needs a largest change of a label: add --bound"
         )

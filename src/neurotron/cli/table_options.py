@@ -34,8 +34,14 @@ TABLES = (".csv", ".parquet")
 """How the names of tables end."""
 MODELS = (".safetensors",)
 """How the names of model files end."""
-SIZES = ("filter_size", "stride", "leak", "height", "width")
-"""Parameters of a network in text, and of an image."""
+NETWORKS: dict[str, tuple[str, ...]] = {
+    "linear": (),
+    "relu": (),
+    "leaky": ("leak",),
+    "convolution": ("filter_size", "stride"),
+    "image": ("height", "width", "filter_size", "stride"),
+}
+"""The networks, each with its parameters in text."""
 
 Data = Annotated[
     Path, typer.Argument(help="A table with a header: a CSV or Parquet file.", show_default=False)
@@ -205,6 +211,7 @@ def fitted(inputs: Inputs, labels: Array, network: str, seed: int) -> NeuroTronR
     """Return a model of the rows; warnings become sentences on the standard error."""
     from neurotron.estimator import NeuroTronRegressor
 
+    seed = _check.integer("--seed", seed, 0)
     model = NeuroTronRegressor(random_state=seed, **network_parameters(network))
     waiting = options.console(stderr=True).status("fitting the model …")  # shown by a terminal only
     with warnings_as_sentences(), waiting:
@@ -214,15 +221,20 @@ def fitted(inputs: Inputs, labels: Array, network: str, seed: int) -> NeuroTronR
 def network_parameters(text: str) -> dict[str, Any]:
     """Return the parameters of a regressor whose network is written as name:parameter=value."""
     name, given = parse(text)
+    if name not in NETWORKS:
+        raise _check.unknown("network", name, NETWORKS)
     for parameter in given:
-        if parameter not in SIZES:
-            raise _check.unknown(f"parameter of {name}", parameter, SIZES)
-    shape = [given.pop(side) for side in ("height", "width") if side in given]
-    if len(shape) == 1:
+        if parameter not in NETWORKS[name]:
+            raise _check.unknown(f"parameter of {name}", parameter, NETWORKS[name])
+    if name != "image":
+        return {"network": name, **given}
+    sides = given.pop("height", None), given.pop("width", None)
+    if None in sides:
         raise _check.InputError(
-            f"`--network` {_check.shown(text)} needs the height and the width of the images"
+            f"`--network` {_check.shown(text)} needs the size of the images: write "
+            "image:height=…,width=…,filter_size=…"
         )
-    return {"network": name, **given, **({"image_shape": tuple(shape)} if shape else {})}
+    return {"network": name, "image_shape": sides, **given}
 
 
 @contextlib.contextmanager
