@@ -224,8 +224,9 @@ class NeuroTronRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             max_starts=self.max_iter, max_rows=self.max_rows, tolerance=self.tol, start=start,
         )  # fmt: skip
         self._set_solution(solution)
-        self._judge(rows, labels, counts, rate)
-        self._diagnosis = diagnosis_of(self, rows, labels, counts)
+        predicted = self._outputs(rows)
+        self._judge(rows, labels, predicted, counts, rate)
+        self._diagnosis = diagnosis_of(self, self._standardized(rows), labels, predicted)
         if self.verbose:
             say(str(self._diagnosis))
         if not self.converged_:
@@ -347,16 +348,18 @@ class NeuroTronRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         elif hasattr(self, "coef_"):
             del self.coef_
 
-    def _judge(self, rows: Array, labels: Array, counts: Array | None, rate: float) -> None:
+    def _judge(
+        self, rows: Array, labels: Array, predicted: Array, counts: Array | None, rate: float
+    ) -> None:
         """Judge all labels: the noise, suspects, and how many labels are attacked."""
-        predicted = self._outputs(rows)
         used = slice(None) if counts is None else counts > 0.0
         sizes = np.abs(labels - predicted)
         found = _explained(self.solution_, sizes[used])
         self.honest_noise_ = found.noise
         self.suspicion_ = self._suspicion(rows, labels, predicted)
         self.suspects_: Mask = suspects_among(self.suspicion_, rate)
-        share = max(found.share or 0.0, (1.0 - rate) * float(self.suspects_[used].mean()))
+        attacked = float(self.suspects_[used].mean()) * (1.0 - rate if self.scale_ > 0.0 else 1.0)
+        share = max(found.share or 0.0, attacked)
         self.attacked_fraction_ = share
         self.attacked_fraction_interval_ = interval(share, found.rows)
         self.attack_size_ = float(np.median(sizes[self.suspects_])) if self.suspects_.any() else 0.0

@@ -73,6 +73,10 @@ class HonestNoise:
         logs = np.where(tiny, logs, np.log(np.where(tiny, 1.0, values)))
         return np.where(wrong, np.maximum(-logs / math.log(10.0), 0.0), 0.0)
 
+    def shares_beyond(self, sizes: Array) -> Array:
+        """Return the probability that honest noise is larger than these sizes."""
+        return np.asarray(10.0 ** -self.suspicion(sizes, np.zeros(len(sizes))))
+
 
 class Residuals(NamedTuple):
     """How the residuals are explained."""

@@ -1,0 +1,132 @@
+"""How well rows determine the weights: conditioning, leverage, symmetry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from neurotron._types import Array, Mask
+from neurotron.networks import FilterNetwork
+from neurotron.solvers.linearized import blocks_of
+
+__all__ = ["Geometry", "geometry_of"]
+
+SMALLEST = 1e-13
+"""Directions whose second moment is below this part of the largest are not determined."""
+OWN = 0.5
+"""A leverage from which on a row mostly determines its own prediction."""
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """How well the rows determine the weights and the intercept.
+
+    Parameters
+    ----------
+    wanted, determined
+        How many numbers the fit looks for, and how many the rows determine.
+    condition
+        The condition number of the gradients, after scaling their columns to one size.
+    leverage, strongest
+        The largest leverage, between 0 and 1, and the number of its row.
+    own_rows
+        How many rows have a leverage above one half.
+    related
+        The share of the variance of the suspects that the gradients explain.
+    active, asymmetry
+        For a network with gates: the share of rows with an active gate, and which part of the size
+        of the inputs their mean is along one direction.
+    """
+
+    wanted: int
+    determined: int
+    condition: float
+    leverage: float
+    strongest: int
+    own_rows: int
+    related: float
+    active: float | None
+    asymmetry: float | None
+
+
+def geometry_of(
+    network: FilterNetwork, X: Array, weights: Array, suspects: Mask, *, intercept: bool
+) -> Geometry:
+    """Return how well rows determine the weights, where suspects do not count."""
+    wanted = network.filter_size + intercept
+    every, tampered, sums, active = *np.zeros((2, wanted, wanted)), np.zeros(wanted), 0
+    for here, gradient in _gradients(network, X, weights, intercept):
+        chosen = gradient[suspects[here]]
+        every += gradient.T @ gradient
+        tampered += chosen.T @ chosen
+        sums += chosen.sum(axis=0)
+        active += int(gradient[:, : network.filter_size].any(axis=1).sum())
+    white, condition = _whitening(every - tampered)
+    fit = _whitening(every)[0]
+    fit = fit @ (fit.T @ sums)
+    leverages, fitted, kept = np.empty(len(X)), np.empty(len(X)), ~suspects
+    for here, gradient in _gradients(network, X, weights, intercept):
+        leverages[here] = ((gradient @ white) ** 2).sum(axis=1)
+        fitted[here] = gradient @ fit
+    leverages = np.where(kept, leverages, leverages / (1.0 + leverages))
+    strongest = int(leverages.argmax())
+    gates = network.leak < 1.0
+    return Geometry(
+        wanted=wanted,
+        determined=white.shape[1],
+        condition=condition,
+        leverage=float(min(leverages[strongest], 1.0)),
+        strongest=strongest,
+        own_rows=int((leverages > OWN).sum()),
+        related=_related(fitted, suspects, wanted),
+        active=active / len(X) if gates else None,
+        asymmetry=_asymmetry(X) if gates else None,
+    )
+
+
+def _gradients(
+    network: FilterNetwork, X: Array, weights: Array, intercept: bool
+) -> Iterator[tuple[slice, Array]]:
+    """Yield the gradients of the outputs by weights and intercept, a block of rows at a time.
+
+    With an intercept they are centred, which changes no leverage and loses fewer digits.
+    """
+    centre = None
+    for here in blocks_of(network, len(X)):
+        if network.leak == 1.0:
+            gradient = X[here] @ network.mean_gate.T
+        else:
+            gradient = network.gradient(weights, X[here])
+        if intercept:
+            centre = gradient.mean(axis=0) if centre is None else centre
+            gradient = np.hstack([gradient - centre, np.ones((len(gradient), 1))])
+        yield here, gradient
+
+
+def _whitening(moment: Array) -> tuple[Array, float]:
+    """Return the matrix that makes a second moment the identity, and the condition number."""
+    scales = np.sqrt(np.diag(moment))
+    scales[scales == 0.0] = 1.0
+    values, vectors = np.linalg.eigh(moment / np.outer(scales, scales))
+    known = values > SMALLEST * values[-1]
+    if not known.any():
+        return np.zeros((len(moment), 0)), np.inf
+    condition = float(np.sqrt(values[-1] / values[known][0]))
+    return vectors[:, known] / np.sqrt(values[known]) / scales[:, None], condition
+
+
+def _related(fitted: Array, suspects: Mask, wanted: int) -> float:
+    """Return the squared correlation of the suspects with their fit, less what chance explains."""
+    rows, spread = len(suspects), float(suspects.std())
+    if spread == 0.0 or fitted.std() == 0.0 or rows <= wanted + 1:
+        return 0.0
+    square = float(np.corrcoef(fitted, suspects)[0, 1]) ** 2
+    return max(1.0 - (1.0 - square) * (rows - 1) / (rows - wanted - 1), 0.0)
+
+
+def _asymmetry(X: Array) -> float:
+    """Return mᵀS⁻¹m for the mean m and the second moment S: 0 if m = 0, and at most 1."""
+    mean = X.mean(axis=0)
+    return float(mean @ np.linalg.pinv(X.T @ X / len(X), hermitian=True) @ mean)

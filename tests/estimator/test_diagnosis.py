@@ -1,0 +1,126 @@
+"""A diagnosis says what the rows say about a fit, and when not to trust it."""
+
+from __future__ import annotations
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+from tests.estimator.tables import table
+
+import neurotron as nt
+from neurotron.figures.diagnosis import diagnosis_chart
+
+X, Y, MASK = table(rows=400, attacked=0.2)
+FIT = nt.NeuroTronRegressor().fit(X, Y)
+
+
+def reasons(model) -> str:
+    return " ".join(model.diagnose().reasons)
+
+
+def test_a_good_fit_has_nothing_against_it():
+    diagnosis = FIT.diagnose()
+    assert diagnosis.reasons == ()
+    text = " ".join(str(diagnosis).split())
+    assert "of 400 labels" in text
+    assert "About 20 % of the labels are attacked" in text
+    assert "Do not trust" not in text
+    assert max(map(len, str(diagnosis).splitlines())) <= 80
+
+
+DRAW = np.random.default_rng(5)
+SQUARE = np.random.default_rng(6).standard_normal((400, 3))
+
+
+@pytest.mark.parametrize(
+    ("rows", "labels", "part"),
+    [
+        (X[:25], Y[:25] * 0.0 + X[:25, 0] + 0.1 * DRAW.standard_normal(25), "rows are few"),
+        (X, DRAW.standard_normal(400), "the inputs explain only"),
+        (SQUARE, np.exp(0.8 * SQUARE[:, 0]), "follow a curve"),
+        (X, X[:, 0] + 3.0 * (X[:, 0] > 1.0) + 0.05 * DRAW.standard_normal(400), "an honest group"),
+        (
+            np.where(np.arange(400)[:, None] == 7, 1e4, X),
+            X[:, 0] + 0.1 * DRAW.standard_normal(400),
+            "row 7",
+        ),
+        (
+            np.column_stack([X, X[:, 0] + 1e-7 * SQUARE[:, 0]]),
+            X[:, 0] + 0.1 * DRAW.standard_normal(400),
+            "nearly dependent",
+        ),
+    ],
+    ids=["few rows", "no signal", "curve", "group", "leverage", "dependent"],
+)
+def test_it_says_why_not_to_trust_a_fit(rows, labels, part):
+    model = nt.NeuroTronRegressor().fit(rows, labels)
+    assert part in reasons(model)
+    assert "Do not trust this fit, because" in " ".join(str(model.diagnose()).split())
+
+
+@pytest.mark.filterwarnings("ignore:the rows determine only")
+def test_columns_that_repeat_others_are_named():
+    model = nt.NeuroTronRegressor().fit(np.column_stack([X, X[:, 0]]), Y)
+    assert "only 4 of 5 weights" in reasons(model)
+
+
+def test_nearly_half_suspects_are_a_reason():
+    rows, labels, _ = table(rows=400, attacked=0.45)
+    assert "suspects" in reasons(nt.NeuroTronRegressor().fit(rows, labels))
+
+
+@pytest.mark.filterwarnings("ignore:the search tried")
+def test_gates_that_are_off_are_a_reason():
+    rows = X - [3.0, 0.0, 0.0]
+    model = nt.NeuroTronRegressor(network="relu", fit_intercept=False, max_iter=1, warm_start=True)
+    model.weights_, model.intercept_ = np.array([1.0, 0.0, 0.0]), 0.0
+    labels = np.maximum(rows[:, 0], 0.0) + 0.01 * DRAW.standard_normal(400)
+    diagnosis = model.fit(rows, labels).diagnose()
+    assert diagnosis.geometry.asymmetry > 0.5
+    assert diagnosis.geometry.active < 0.2
+    assert "gates are off" in " ".join(diagnosis.reasons)
+
+
+def test_leverages_are_those_of_the_rows_that_are_no_suspects():
+    geometry = FIT.diagnose().geometry
+    kept = np.column_stack([X, np.ones(400)])[~FIT.suspects_]
+    expected = np.einsum("ij,ij->i", kept @ np.linalg.inv(kept.T @ kept), kept)
+    assert geometry.leverage >= expected.max() - 1e-12
+    assert geometry.wanted == geometry.determined == 4
+
+
+def test_the_chart_has_the_labels_and_the_noise():
+    chart = diagnosis_chart(FIT.diagnose())
+    labels, noise, share = chart.lines
+    assert labels.y.max() <= 1.0
+    assert noise.x.max() < 1.0 < labels.x.max()
+    assert share.y == pytest.approx(0.2, abs=0.01)
+
+
+def test_it_draws_a_picture(tmp_path):
+    FIT.diagnose().plot(tmp_path / "fit.png")
+    assert (tmp_path / "fit.png").stat().st_size > 1000
+
+
+def test_exact_labels_have_a_diagnosis_and_a_chart():
+    diagnosis = nt.NeuroTronRegressor().fit(*table(noise=0.0, attacked=0.1)[:2]).diagnose()
+    assert "exact" in str(diagnosis)
+    assert len(diagnosis_chart(diagnosis).lines) == 2
+
+
+def test_it_is_plain_values_for_json_and_can_be_pickled():
+    diagnosis = FIT.diagnose()
+    values = json.loads(json.dumps(diagnosis.to_dict()))
+    assert values["suspects"] == int(FIT.suspects_.sum())
+    assert str(pickle.loads(pickle.dumps(diagnosis))) == str(diagnosis)
+    assert "<table>" in diagnosis._repr_html_()
+    assert len(repr(diagnosis)) < 100
+
+
+def test_a_model_without_the_rows_of_a_fit_says_so():
+    model = pickle.loads(pickle.dumps(FIT))
+    del model._diagnosis
+    with pytest.raises(nt.InputError, match=r"fit\(X, y\)"):
+        model.diagnose()
