@@ -307,6 +307,23 @@ def test_warnings_are_sentences_on_the_standard_error(data):
     assert done.stderr.count("\n") == 1
 
 
+def test_a_fit_that_should_not_be_trusted_says_so(data):
+    flat = pl.read_csv(data).with_columns(price=pl.Series([*range(25), *[0, 40] * 17, 99]))
+    flat.write_csv("flat.csv")
+    printed = run("fit", "flat.csv", *LABEL, "--out", "m.safetensors")
+    assert says(" ".join(printed.split()), "Do not trust this fit")
+    found = json.loads(run("clean", "flat.csv", *LABEL, "--json"))
+    assert found["reasons_to_doubt"]
+
+
+def test_doubts_number_rows_as_the_file_does(data):
+    lines = data.read_text().splitlines()
+    lines[3] = "900000,7,1800022"
+    data.write_text("\n".join([lines[0], ",1,1", *lines[1:]]))
+    printed = run("fit", data, *LABEL, "--skip-missing", "--out", "m.safetensors")
+    assert says(" ".join(printed.split()), "first of all row 4")
+
+
 def test_networks_for_signals_are_written_with_their_sizes(rows, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     X = np.random.default_rng(0).standard_normal((200, 6))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,14 +16,16 @@ from neurotron.cli import table_options as tables
 
 if TYPE_CHECKING:
     import polars as pl
-    from rich.console import Console
 
     from neurotron._types import Array
+    from neurotron.cli.table_file import TableFile
     from neurotron.cli.table_options import Inputs
     from neurotron.estimator import NeuroTronRegressor
 
 __all__ = ["clean"]
 
+COLUMNS = ("is_label_issue", "label_quality", "given_label", "predicted_label")
+"""What is saved about a suspect, besides its row."""
 SHOWN = 10
 """The number of suspects that are printed."""
 
@@ -74,83 +77,90 @@ def clean(
     )
     copy = table_output.same_ending(data)
     table_output.check_output("--cleaned", cleaned, copy, overwrite=overwrite, others=files)
-    inputs, name, labels, fitted = _model_of_rows(
+    found = _judged(
         data, label, drop, model, network, seed, skip_missing=skip_missing, separator=separator,
         decimal_comma=decimal_comma,
     )  # fmt: skip
-    report = _report(inputs, labels, fitted)
-    suspects = report.filter(report["is_label_issue"])
     if out is not None:
-        table_output.write(suspects, out)
+        table_output.write(found.suspects, out)
     if cleaned is not None:
-        kept = inputs.table.kept(~np.isin(inputs.rows, suspects["row"].to_numpy()))
+        kept = found.without_suspects()
         table_output.write(kept.frame, cleaned, kept.separator)
     if as_json:
-        typer.echo(json.dumps(_summary(inputs, name, fitted, suspects), indent=2))
+        typer.echo(json.dumps(found.summary(), indent=2))
     else:
-        _print(inputs, name, fitted, suspects, [out, cleaned])
+        _print(found, [path for path in (out, cleaned) if path is not None])
 
 
-def _model_of_rows(
+@dataclass(frozen=True)
+class _Judged:
+    """A table whose labels a model has judged."""
+
+    inputs: Inputs
+    label: str
+    model: NeuroTronRegressor
+    suspects: pl.DataFrame
+    doubts: tuple[str, ...]
+
+    def without_suspects(self) -> TableFile:
+        """Return the table without the suspects."""
+        rows = self.suspects["row"].to_numpy()
+        return self.inputs.table.kept(~np.isin(self.inputs.rows, rows))
+
+    def summary(self) -> dict[str, Any]:
+        """Return the result for JSON."""
+        return table_output.summary(self.inputs, self.label, self.model) | {
+            "suspects": self.suspects.height,
+            "suspicious_rows": self.suspects["row"].to_list(),
+            "reasons_to_doubt": self.doubts,
+        }
+
+
+def _judged(
     data: Path, label: list[str], drop: list[str] | None, model: Path | None, network: str,
     seed: int, **reading: Any,
-) -> tuple[Inputs, str, Array, NeuroTronRegressor]:  # fmt: skip
-    """Return the rows with their labels, and the model that is given or fitted to them."""
+) -> _Judged:  # fmt: skip
+    """Judge the labels of a table by the model that is given, or by one that is fitted to them."""
     if model is None:
         inputs, name, labels = tables.read_labelled(data, label, drop, **reading)
-        return inputs, name, labels, tables.fitted(inputs, labels, network, seed)
-    from neurotron.estimator import load_model
+        found = tables.fitted(inputs, labels, network, seed)
+        doubts = table_output.doubts(inputs, found)
+    else:
+        from neurotron.estimator import load_model
 
-    loaded = load_model(model)
-    inputs, name, labels = tables.read_labelled(data, label, drop, model=loaded, **reading)
-    return inputs, name, labels, loaded
+        found = load_model(model)
+        inputs, name, labels = tables.read_labelled(data, label, drop, model=found, **reading)
+        doubts = ()
+    return _Judged(inputs, name, found, _suspects(inputs, labels, found), doubts)
 
 
-def _report(inputs: Inputs, labels: Array, model: NeuroTronRegressor) -> pl.DataFrame:
-    """Return all rows with what the model says about their labels, the worst first."""
+def _suspects(inputs: Inputs, labels: Array, model: NeuroTronRegressor) -> pl.DataFrame:
+    """Return the rows with suspicious labels, the worst first."""
     import polars as pl
 
     report = model.label_report(inputs.X, labels)
-    names = ("is_label_issue", "label_quality", "given_label", "predicted_label")
-    frame = pl.DataFrame({"row": inputs.rows} | {name: report[name] for name in names})
+    frame = pl.DataFrame({"row": inputs.rows} | {name: report[name] for name in COLUMNS})
     distance = (pl.col("given_label") - pl.col("predicted_label")).abs()
-    order = [~pl.col("is_label_issue"), pl.col("label_quality"), -distance, pl.col("row")]
-    return frame.sort(order)
+    return frame.filter("is_label_issue").sort("label_quality", -distance, "row")
 
 
-def _print(
-    inputs: Inputs, label: str, model: NeuroTronRegressor, suspects: pl.DataFrame,
-    written: list[Path | None],
-) -> None:  # fmt: skip
+def _print(found: _Judged, written: list[Path]) -> None:
     console = options.console()
-    table_output.describe(console, inputs, label, model, suspects.height)
+    suspects = found.suspects
+    table_output.describe(console, found.inputs, found.label, found.model, suspects.height)
     if suspects.height:
-        _print_suspects(console, suspects)
-    for path in written:
-        if path is not None:
-            console.print(f"Written: {path}")
-
-
-def _print_suspects(console: Console, suspects: pl.DataFrame) -> None:
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for title in ("row", "label", "predicted", "quality"):
-        table.add_column(title, header_style="dim", justify="right")
-    for row in suspects.head(SHOWN).iter_rows(named=True):
-        numbers = [f"{row[name]:.6g}" for name in ("given_label", "predicted_label")]
-        table.add_row(str(row["row"]), *numbers, f"{row['label_quality']:.2g}")
-    console.print("")
-    console.print(table)
-    hidden = suspects.height - SHOWN
-    more = f" {hidden:,} more are not shown: save them all with --out." if hidden > 0 else ""
-    console.print(
-        f"\nRows are counted from 1 without the header; the most suspicious one is first.{more}"
-    )
-
-
-def _summary(
-    inputs: Inputs, label: str, model: NeuroTronRegressor, suspects: pl.DataFrame
-) -> dict[str, Any]:
-    return table_output.summary(inputs, label, model) | {
-        "suspects": suspects.height,
-        "suspicious_rows": suspects["row"].to_list(),
-    }
+        table = Table(box=None, padding=(0, 2, 0, 0))
+        for title in ("row", "label", "predicted", "quality"):
+            table.add_column(title, header_style="dim", justify="right")
+        for row in suspects.head(SHOWN).iter_rows(named=True):
+            numbers = [f"{row[name]:.6g}" for name in ("given_label", "predicted_label")]
+            table.add_row(str(row["row"]), *numbers, f"{row['label_quality']:.2g}")
+        console.print("")
+        console.print(table)
+        hidden = suspects.height - SHOWN
+        more = f" {hidden:,} more are not shown: save them all with --out." if hidden > 0 else ""
+        console.print(
+            f"\nRows are counted from 1 without the header; the most suspicious one is first.{more}"
+        )
+    table_output.print_doubts(console, found.doubts)
+    table_output.print_written(console, written)

@@ -65,12 +65,14 @@ def fit(
 def _print(inputs: Inputs, label: str, model: NeuroTronRegressor, out: Path) -> None:
     console = options.console()
     table_output.describe(console, inputs, label, model, int(model.suspects_.sum()))
-    console.print(f"\nWritten: {out}")
+    table_output.print_doubts(console, table_output.doubts(inputs, model))
+    table_output.print_written(console, [out])
 
 
 def _summary(inputs: Inputs, label: str, model: NeuroTronRegressor, out: Path) -> dict[str, Any]:
     return table_output.summary(inputs, label, model) | {
         "suspects": int(model.suspects_.sum()),
+        "reasons_to_doubt": table_output.doubts(inputs, model),
         "weights": model.weights_.tolist(),
         "intercept": float(model.intercept_),
         "out": str(out),

@@ -84,10 +84,8 @@ def poison(
     console = options.console()
     table_output.describe_rows(console, inputs, name)
     console.print(f"attack    {built!r}")
-    console.print(f"changed   {table_output.share(int(mask.sum()), len(mask))}\n")
-    for path in (out, changed):
-        if path is not None:
-            console.print(f"Written: {path}")
+    console.print(f"changed   {table_output.share(int(mask.sum()), len(mask))}")
+    table_output.print_written(console, [path for path in (out, changed) if path is not None])
 
 
 def _poisoned(

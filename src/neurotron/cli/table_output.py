@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from neurotron.estimator import NeuroTronRegressor
 
 __all__ = [
-    "check_output", "describe", "describe_rows", "same_ending", "share", "summary", "write",
+    "check_output", "describe", "describe_rows", "doubts", "print_doubts", "print_written",
+    "same_ending", "share", "summary", "write",
 ]  # fmt: skip
 
 # ---- describing ----------------------------------------------------------------------------------
@@ -43,6 +45,26 @@ def describe(
     )
     console.print(f"noise     {noise}")
     console.print(f"suspects  {share(suspects, len(inputs.rows))}")
+
+
+def doubts(inputs: Inputs, model: NeuroTronRegressor) -> tuple[str, ...]:
+    """Return why not to trust a fit; rows are numbered as in the file."""
+    found = model.diagnose()
+    row = int(inputs.rows[found.geometry.strongest])
+    geometry = dataclasses.replace(found.geometry, strongest=row)
+    return dataclasses.replace(found, geometry=geometry).reasons
+
+
+def print_doubts(console: Console, reasons: Sequence[str]) -> None:
+    """Print why not to trust a fit, if there is a reason."""
+    if reasons:
+        console.print(f"\nDo not trust this fit, because {'; and because '.join(reasons)}.")
+
+
+def print_written(console: Console, paths: Sequence[Path]) -> None:
+    """Print which files were written."""
+    if paths:
+        console.print("\n" + "\n".join(f"Written: {path}" for path in paths))
 
 
 def summary(inputs: Inputs, label: str, model: NeuroTronRegressor) -> dict[str, Any]:
