@@ -31,7 +31,7 @@ MOST_BENT = 0.1
 MOST_RELATED = 0.15
 POINTS = 200
 """Quantiles of the residuals that are kept."""
-NEARLY_DEPENDENT = 1e6
+NEARLY_DEPENDENT = 1e5
 LEAST_ACTIVE = 0.2
 
 
