@@ -215,7 +215,7 @@ def test_a_row_of_weight_zero_is_judged_but_does_not_count():
 
 @pytest.mark.parametrize("weights", [-1.0, np.zeros(len(X)), np.ones(3), -np.ones(len(X))])
 def test_sample_weights_that_cannot_be_used_get_one_sentence(weights):
-    with pytest.raises(nt.InputError, match="^`sample_weight` must"):
+    with pytest.raises(nt.InputError, match=r"^`sample_weight` must"):
         nt.NeuroTronRegressor().fit(X, Y, sample_weight=weights)
 
 

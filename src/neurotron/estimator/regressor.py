@@ -101,9 +101,10 @@ class NeuroTronRegressor(FittedModel):
     suspects_
         Which labels are suspicious, shape (N,). See `false_alarm_rate`.
     attacked_fraction_
-        The estimated share of labels that are attacked, as far as they stand out from the noise.
+        The estimated share of labels that are attacked. Changes that are smaller than about four
+        scales of the noise are counted only if many labels have them.
     attacked_fraction_interval_
-        The 95 % interval of that share, a pair.
+        The 95 % interval of that share, a pair, if the noise has the law `honest_noise_`.
     attack_size_
         The median distance of the suspects' labels from the model, in units of the label; 0.0
         without suspects.

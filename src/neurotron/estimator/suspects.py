@@ -72,6 +72,11 @@ class HonestNoise:
         logs = np.where(tiny, logs, np.log(np.where(tiny, 1.0, values)))
         return np.where(wrong, np.maximum(-logs / math.log(10.0), 0.0), 0.0)
 
+    def size_beyond(self, probability: float) -> float:
+        """Return the size that honest noise exceeds with this probability."""
+        inside = float(betaincinv(0.5 * self.tail, 0.5, probability))
+        return self.scale * math.sqrt(self.tail * (1.0 - inside) / inside)
+
     def shares_beyond(self, sizes: Array) -> Array:
         """Return the probability that honest noise is larger than these sizes."""
         return np.asarray(10.0 ** -self.suspicion(sizes, np.zeros(len(sizes))))
