@@ -13,7 +13,7 @@ from tests.support.hostile_tables import HOSTILE
 from tests.support.messages import says
 
 from neurotron.cli.table_options import NETWORKS
-from neurotron.estimator.choice import NAMES
+from neurotron.estimator.parameters import NAMES
 
 
 def content(folder: Path) -> dict[str, bytes | None]:

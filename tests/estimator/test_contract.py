@@ -106,6 +106,7 @@ FRAME = pd.DataFrame(X, columns=["a", "b", "c"])
         (FRAME.assign(day=pd.Timestamp("2026-01-01")), Y, ("'day'", "dates or times")),
         (pl.DataFrame({"a": X[:, 0], "city": CITIES}), Y, ("'city'", "text", "OneHotEncoder")),
         (np.column_stack([X, CITIES]), Y, ("text", "OneHotEncoder")),
+        (with_value(1e300), Y, ("`X`", "[-1e+70, 1e+70]")),
         (X[:3], Y[:3], ("`X`", "3", "4", "40")),
     ],
     ids=lambda value: "",
@@ -210,6 +211,20 @@ def test_a_row_of_weight_zero_is_judged_but_does_not_count():
     assert model.coef_ == pytest.approx(alone.coef_, abs=1e-9)
     assert model.suspects_[MASK].all()
     assert model.input_mean_ == pytest.approx(X[~MASK].mean(axis=0))
+
+
+@pytest.mark.parametrize("weights", [-1.0, np.zeros(len(X)), np.ones(3), -np.ones(len(X))])
+def test_sample_weights_that_cannot_be_used_get_one_sentence(weights):
+    with pytest.raises(nt.InputError, match=r"^`sample_weight` must"):
+        nt.NeuroTronRegressor().fit(X, Y, sample_weight=weights)
+
+
+def test_a_fit_that_fails_leaves_the_last_one_as_it_was():
+    model = nt.NeuroTronRegressor().fit(X, Y)
+    before = model.predict(X)
+    with pytest.raises(nt.InputError):
+        model.fit(X[:3], Y[:3])
+    assert np.array_equal(model.predict(X), before)
 
 
 def test_a_search_that_does_not_agree_warns_and_still_fits():

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import pickle
 
 import numpy as np
 import pytest
-from tests.estimator.tables import table
+from tests.estimator.tables import COEFFICIENTS, INTERCEPT, table
 
 import neurotron as nt
+from neurotron.estimator.geometry import geometry_of
 from neurotron.figures.diagnosis import diagnosis_chart
 
 X, Y, MASK = table(rows=400, attacked=0.2)
@@ -25,7 +27,7 @@ def test_a_good_fit_has_nothing_against_it():
     assert diagnosis.reasons == ()
     text = " ".join(str(diagnosis).split())
     assert "of 400 labels" in text
-    assert "About 20 % of the labels are attacked" in text
+    assert "About 20 % of the labels seem to be attacked" in text
     assert "Do not trust" not in text
     assert max(map(len, str(diagnosis).splitlines())) <= 80
 
@@ -47,7 +49,7 @@ SQUARE = np.random.default_rng(6).standard_normal((400, 3))
             "row 7",
         ),
         (
-            np.column_stack([X, X[:, 0] + 1e-7 * SQUARE[:, 0]]),
+            np.column_stack([X, X[:, 0] + 1e-6 * SQUARE[:, 0]]),
             X[:, 0] + 0.1 * DRAW.standard_normal(400),
             "nearly dependent",
         ),
@@ -71,16 +73,38 @@ def test_nearly_half_suspects_are_a_reason():
     assert "suspects" in reasons(nt.NeuroTronRegressor().fit(rows, labels))
 
 
-@pytest.mark.filterwarnings("ignore:the search tried")
 def test_gates_that_are_off_are_a_reason():
-    rows = X - [3.0, 0.0, 0.0]
-    model = nt.NeuroTronRegressor(network="relu", fit_intercept=False, max_iter=1, warm_start=True)
-    model.weights_, model.intercept_ = np.array([1.0, 0.0, 0.0]), 0.0
-    labels = np.maximum(rows[:, 0], 0.0) + 0.01 * DRAW.standard_normal(400)
-    diagnosis = model.fit(rows, labels).diagnose()
-    assert diagnosis.geometry.asymmetry > 0.5
-    assert diagnosis.geometry.active < 0.2
+    network, rows = nt.networks.relu_gate(3), X - [1.5, 0.0, 0.0]
+    honest = np.zeros(400, np.bool_)
+    geometry = geometry_of(network, rows, np.array([1.0, 0.0, 0.0]), honest, intercept=False)
+    assert geometry.active == np.mean(rows[:, 0] > 0.0) < 0.2
+    assert geometry.asymmetry == pytest.approx(0.7, abs=0.05)
+    diagnosis = dataclasses.replace(FIT.diagnose(), geometry=geometry)
     assert "gates are off" in " ".join(diagnosis.reasons)
+    assert "symmetric" in str(diagnosis)
+
+
+def test_it_says_how_far_off_a_label_must_be_to_be_noticed():
+    rows, labels, _ = table()
+    size = nt.NeuroTronRegressor().fit(rows, labels).diagnose().noticeable
+    for factor, noticed in ((0.9, False), (1.2, True)):
+        changed = labels.copy()
+        changed[0] = rows[0] @ COEFFICIENTS + INTERCEPT + factor * size
+        model = nt.NeuroTronRegressor().fit(rows, labels)
+        assert model.label_report(rows, changed)["is_label_issue"][0] == noticed
+
+
+def test_an_attack_that_hides_in_the_noise_is_named():
+    rows, labels, _ = table(rows=2000, noise=1.0, attacked=0.3, shift=3.5)
+    diagnosis = nt.NeuroTronRegressor().fit(rows, labels).diagnose()
+    assert diagnosis.hidden
+    assert "hide in the noise" in " ".join(str(diagnosis).split())
+
+
+def test_a_few_suspects_with_unusual_inputs_are_no_group():
+    rows, labels, _ = table()
+    labels[rows[:, 0].argmax()] += 9.0
+    assert nt.NeuroTronRegressor().fit(rows, labels).diagnose().geometry.related == 0.0
 
 
 def test_leverages_are_those_of_the_rows_that_are_no_suspects():

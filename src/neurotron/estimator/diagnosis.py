@@ -31,7 +31,7 @@ MOST_BENT = 0.1
 MOST_RELATED = 0.15
 POINTS = 200
 """Quantiles of the residuals that are kept."""
-NEARLY_DEPENDENT = 1e6
+NEARLY_DEPENDENT = 1e5
 LEAST_ACTIVE = 0.2
 
 
@@ -49,6 +49,10 @@ class Diagnosis(Pickled):
         The law of the honest noise.
     attacked_fraction, attacked_fraction_interval, attack_size
         As in the regressor.
+    noticeable
+        How far a single label must be from the model to be a suspect, in units of the label.
+    hidden
+        Whether there is an attack most of whose labels hide in the noise.
     explained
         The share of the labels' variance that the model explains on the rows that are no suspects,
         by robust measures of spread.
@@ -70,6 +74,8 @@ class Diagnosis(Pickled):
     attacked_fraction: float
     attacked_fraction_interval: tuple[float, float]
     attack_size: float
+    noticeable: float
+    hidden: bool
     explained: float
     geometry: Geometry
     bend: float
@@ -125,9 +131,9 @@ class Diagnosis(Pickled):
             )
         if g.own_rows:
             yield (
-                f"{_rows(g.own_rows)} mostly determine their own prediction, first of all row "
-                f"{g.strongest} with a leverage of {g.leverage:.2f}: a poisoned label there cannot "
-                "be noticed, so check these labels by hand"
+                f"row {g.strongest} mostly determines its own prediction (its leverage is "
+                f"{g.leverage:.2f}), as in {g.own_rows:,} of {self.rows:,} rows: a poisoned label "
+                "cannot be noticed there, so check such labels by hand"
             )
         if g.active is not None and g.active < LEAST_ACTIVE:
             yield (
@@ -141,19 +147,8 @@ class Diagnosis(Pickled):
         return tuple(self._paragraphs())
 
     def _paragraphs(self) -> Iterator[str]:
-        kept, g = self.rows - self.suspects, self.geometry
-        parts = [
-            f"The model explains {kept:,} of {self.rows:,} labels; the other {self.suspects:,} are "
-            "suspects."
-        ]
-        if self.suspects:
-            parts.append(f"Their labels are {self.attack_size:.3g} away from the model (median).")
-        low, high = map(_percent, self.attacked_fraction_interval)
-        parts.append(
-            f"About {_percent(self.attacked_fraction)} of the labels are attacked (95 % interval: "
-            f"{low} to {high}), as far as they stand out from the noise."
-        )
-        yield " ".join(parts)
+        g = self.geometry
+        yield self._about_labels()
         yield self._about_noise()
         text = (
             f"The rows determine {g.determined} of {g.wanted} weights (condition number "
@@ -172,6 +167,32 @@ class Diagnosis(Pickled):
             yield "Do not trust this fit, because " + "; and because ".join(self.reasons) + "."
         else:
             yield "Nothing in these rows speaks against the fit."
+
+    def _about_labels(self) -> str:
+        parts = [f"The model explains {self.rows - self.suspects:,} of {self.rows:,} labels."]
+        if self.suspects:
+            parts.append(
+                f"The other {self.suspects:,} are suspects; half of them are more than "
+                f"{self.attack_size:.3g} away from it."
+            )
+        low, high = map(_percent, self.attacked_fraction_interval)
+        about = f"About {_percent(self.attacked_fraction)} of the labels"
+        if self.attacked_fraction == 0.0:
+            about = "No part of the labels"
+        parts.append(
+            f"{about} {'seems' if self.attacked_fraction == 0.0 else 'seem'} to be attacked (95 % "
+            f"interval: {low} to {high})."
+        )
+        if self.hidden:
+            parts.append(
+                "Most attacked labels hide in the noise, so there are fewer suspects than that."
+            )
+        elif self.noticeable > 0.0:
+            parts.append(
+                "This counts labels that stand out from the noise: a single one does if it is off "
+                f"by {self.noticeable:.3g} or more."
+            )
+        return " ".join(parts)
 
     def _about_noise(self) -> str:
         if self.noise.scale == 0.0:
@@ -237,6 +258,8 @@ def diagnosis_of(
         attacked_fraction=model.attacked_fraction_,
         attacked_fraction_interval=model.attacked_fraction_interval_,
         attack_size=model.attack_size_,
+        noticeable=model.honest_noise_.size_beyond(model.false_alarm_rate / len(labels)),
+        hidden=model.solution_.tampered is not None,
         explained=_explained(labels[kept], residuals[kept]),
         geometry=geometry_of(
             model.network_, seen, model.weights_, model.suspects_, intercept=model.fit_intercept
@@ -270,7 +293,3 @@ def _bend(predicted: Array, residuals: Array) -> float:
 
 def _percent(share: float) -> str:
     return f"{100.0 * share:.2g} %" if share < 0.995 else f"{100.0 * share:.3g} %"
-
-
-def _rows(count: int) -> str:
-    return f"{count:,} row{'' if count == 1 else 's'}"

@@ -19,6 +19,10 @@ OWN = 0.5
 """A leverage from which on a row mostly determines its own prediction."""
 
 
+FEW = 10
+"""Fewer suspects say nothing about a relation to the inputs."""
+
+
 @dataclass(frozen=True)
 class Geometry:
     """How well the rows determine the weights and the intercept.
@@ -118,9 +122,9 @@ def _whitening(moment: Array) -> tuple[Array, float]:
 
 
 def _related(fitted: Array, suspects: Mask, wanted: int) -> float:
-    """Return the squared correlation of the suspects with their fit, less what chance explains."""
+    """Return the adjusted share of the variance of the suspects that their fit explains."""
     rows, spread = len(suspects), float(suspects.std())
-    if spread == 0.0 or fitted.std() == 0.0 or rows <= wanted + 1:
+    if suspects.sum() < FEW or spread == 0.0 or fitted.std() == 0.0 or rows <= wanted + 1:
         return 0.0
     square = float(np.corrcoef(fitted, suspects)[0, 1]) ** 2
     return max(1.0 - (1.0 - square) * (rows - 1) / (rows - wanted - 1), 0.0)

@@ -3,44 +3,35 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
-from neurotron import _check, model_file
 from neurotron._announce import say
-from neurotron._types import Array, Mask
-from neurotron.estimator.choice import NetworkChoice, Size, network_for
-from neurotron.estimator.diagnosis import Diagnosis, diagnosis_of
-from neurotron.estimator.suspects import (
-    NORMAL,
-    HonestNoise,
-    Residuals,
-    explain,
-    information,
-    interval,
-    suspects_among,
+from neurotron._types import Array
+from neurotron.estimator.diagnosis import diagnosis_of
+from neurotron.estimator.judgement import judge
+from neurotron.estimator.model import FittedModel
+from neurotron.estimator.parameters import (
+    NetworkChoice,
+    Size,
+    check_parameters,
+    network_for,
+    seed_of,
 )
-from neurotron.estimator.table import inputs_of, labels_of, weights_of
+from neurotron.estimator.table import inputs_of, labels_of, units_of, weights_of
 from neurotron.networks import FilterNetwork
 from neurotron.solvers import Proof, Solution, solve
-from neurotron.solvers.linearized import blocks_of
 
 __all__ = ["NeuroTronRegressor"]
 
-ROUNDING = 1e-12
-"""Residuals up to this part of the terms they are the difference of are none."""
-MEDIAN = 0.6745
-"""The median of |z| for normal z."""
+MOST_COLUMNS = 2_000
+"""The most columns whose second moment is kept: 32 MB."""
 
 
-class NeuroTronRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class NeuroTronRegressor(FittedModel):
     """A regression that ignores poisoned labels and names the suspicious rows.
 
     It looks for the model that most rows agree with, by `neurotron.solve`. Fewer than half of the
@@ -110,9 +101,10 @@ class NeuroTronRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     suspects_
         Which labels are suspicious, shape (N,). See `false_alarm_rate`.
     attacked_fraction_
-        The estimated share of labels that are attacked, as far as they stand out from the noise.
+        The estimated share of labels that are attacked. Changes that are smaller than about four
+        scales of the noise are counted only if many labels have them.
     attacked_fraction_interval_
-        The 95 % interval of that share, a pair.
+        The 95 % interval of that share, a pair, if the noise has the law `honest_noise_`.
     attack_size_
         The median distance of the suspects' labels from the model, in units of the label; 0.0
         without suspects.
@@ -122,7 +114,8 @@ class NeuroTronRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     certificate_
         The proof behind `proven_against_`, or None if nothing is proved.
     input_mean_, input_second_moment_
-        Mean (n,) and second moment E[xxᵀ] (n, n) of the rows, as `sample_weight` counts them.
+        Mean (n,) and second moment E[xxᵀ] (n, n) of the rows, as `sample_weight` counts them. The
+        second moment is None if there are more than 2,000 columns.
     input_center_, input_scale_
         What `standardize` subtracts from the columns and divides them by; 0 and 1 without it.
     n_rows_
@@ -206,7 +199,7 @@ class NeuroTronRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self
             The fitted regressor.
         """
-        rate = self._check_parameters()
+        rate = check_parameters(self)
         rows = inputs_of(self, X, reset=True)
         labels = labels_of(self, rows, y)
         counts = weights_of(sample_weight, len(rows))
@@ -214,19 +207,20 @@ class NeuroTronRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             self.network, rows.shape[1], filter_size=self.filter_size,
             image_shape=self.image_shape, stride=self.stride, leak=self.leak,
         )  # fmt: skip
-        start = self._last_filter(network)
-        self.network_ = network
-        self._set_units(rows)
-        self._set_moments(rows, counts)
+        gates = self.standardize and network.leak < 1.0
+        units = units_of(rows) if gates else (np.zeros(rows.shape[1]), np.ones(rows.shape[1]))
+        seen = (rows - units[0]) / units[1] if gates else rows
         solution = solve(
-            network, self._standardized(rows), labels,
-            sample_weight=counts, intercept=self.fit_intercept, seed=self._seed(),
-            max_starts=self.max_iter, max_rows=self.max_rows, tolerance=self.tol, start=start,
+            network, seen, labels, sample_weight=counts, intercept=self.fit_intercept,
+            seed=seed_of(self.random_state), max_starts=self.max_iter, max_rows=self.max_rows,
+            tolerance=self.tol, start=self._last_filter(network),
         )  # fmt: skip
+        self.input_center_, self.input_scale_ = units
         self._set_solution(solution)
+        self._set_moments(rows, counts)
         predicted = self._outputs(rows)
         self._judge(rows, labels, predicted, counts, rate)
-        self._diagnosis = diagnosis_of(self, self._standardized(rows), labels, predicted)
+        self._diagnosis = diagnosis_of(self, seen, labels, predicted)
         if self.verbose:
             say(str(self._diagnosis))
         if not self.converged_:
@@ -238,80 +232,6 @@ class NeuroTronRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             )
         return self
 
-    def predict(self, X: Any) -> Array:
-        """Return the outputs of the model for the inputs X, shape (N,)."""
-        check_is_fitted(self)
-        return self._outputs(inputs_of(self, X, reset=False))
-
-    def label_report(self, X: Any, y: Any) -> dict[str, Array | Mask]:
-        """Return what the model says about given labels, in the columns of cleanlab.
-
-        Parameters
-        ----------
-        X, y
-            Rows and their labels: those of the fit, or new ones.
-
-        Returns
-        -------
-        dict
-            Arrays of shape (N,): `is_label_issue`, which labels are suspects among these rows;
-            `label_quality`, the probability that an honest label is further off, between 0 and 1;
-            `given_label` and `predicted_label`.
-        """
-        check_is_fitted(self)
-        rows = inputs_of(self, X, reset=False)
-        labels = labels_of(self, rows, y)
-        predicted = self._outputs(rows)
-        suspicion = self._suspicion(rows, labels, predicted)
-        return {
-            "is_label_issue": suspects_among(suspicion, self._check_parameters()),
-            "label_quality": 10.0**-suspicion,
-            "given_label": labels,
-            "predicted_label": predicted,
-        }
-
-    def diagnose(self) -> Diagnosis:
-        """Return what the rows of the fit say about it. It prints as paragraphs; see `.plot()`."""
-        check_is_fitted(self)
-        if not hasattr(self, "_diagnosis"):
-            raise _check.InputError(
-                "diagnose() is about the rows of a fit, and a loaded model does not have them: "
-                "call fit(X, y) first"
-            )
-        return self._diagnosis
-
-    def save(self, path: str | Path) -> None:
-        """Write the fitted model to a .safetensors file, from which `load_model` reads it.
-
-        The file replaces a model file of the same name, but no other file. What belongs to the rows
-        of the fit, such as `suspects_`, is not saved: `label_report` computes it again.
-        """
-        model_file.save(self, path)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        tags.target_tags.single_output = True
-        tags.regressor_tags.poor_score = False
-        return tags
-
-    def _check_parameters(self) -> float:
-        """Check the parameters that nothing else checks; return the rate of false alarms."""
-        _check.instance("fit_intercept", self.fit_intercept, bool)
-        _check.instance("standardize", self.standardize, bool)
-        _check.instance("warm_start", self.warm_start, bool)
-        _check.integer("verbose", int(_check.instance("verbose", self.verbose, int)), 0)
-        _check.integer("max_iter", self.max_iter, 1)
-        _check.number("tol", self.tol, "(0, 1)")
-        if self.max_rows is not None:
-            _check.integer("max_rows", self.max_rows, 1)
-        return _check.number("false_alarm_rate", self.false_alarm_rate, "(0, 1)")
-
-    def _seed(self) -> int:
-        if isinstance(self.random_state, (int, np.integer)):
-            return _check.integer("random_state", self.random_state, 0)
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
-
     def _last_filter(self, network: FilterNetwork) -> tuple[Array, float] | None:
         """Return the filter of the last fit, if the search is to begin with it."""
         weights = getattr(self, "weights_", None)
@@ -319,23 +239,15 @@ class NeuroTronRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             return None
         return weights, self.intercept_
 
-    def _set_units(self, rows: Array) -> None:
-        n = rows.shape[1]
-        self.input_center_, self.input_scale_ = np.zeros(n), np.ones(n)
-        if self.standardize and self.network_.leak < 1.0:
-            self.input_center_ = np.median(rows, axis=0)
-            sizes = np.median(np.abs(rows - self.input_center_), axis=0) / MEDIAN
-            sizes = np.where(sizes > 0.0, sizes, rows.std(axis=0))
-            self.input_scale_ = np.where(sizes > 0.0, sizes, 1.0)
-
     def _set_moments(self, rows: Array, counts: Array | None) -> None:
         weighted = rows if counts is None else rows * counts[:, None]
         self.n_rows_ = len(rows)
         self.input_mean_ = weighted.mean(axis=0)
-        self.input_second_moment_ = weighted.T @ rows / len(rows)
+        small = rows.shape[1] <= MOST_COLUMNS
+        self.input_second_moment_ = weighted.T @ rows / len(rows) if small else None
 
     def _set_solution(self, solution: Solution) -> None:
-        self.solution_ = solution
+        self.solution_, self.network_ = solution, solution.network
         self.weights_ = solution.weights
         self.intercept_ = solution.intercept
         self.scale_ = solution.noise
@@ -351,42 +263,12 @@ class NeuroTronRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _judge(
         self, rows: Array, labels: Array, predicted: Array, counts: Array | None, rate: float
     ) -> None:
-        """Judge all labels: the noise, suspects, and how many labels are attacked."""
-        used = slice(None) if counts is None else counts > 0.0
-        sizes = np.abs(labels - predicted)
-        found = _explained(self.solution_, sizes[used])
+        counted = np.ones(len(rows), np.bool_) if counts is None else counts > 0.0
+        sizes, rounding = np.abs(labels - predicted), self._rounding(rows, labels)
+        found = judge(self.solution_, sizes, rounding, counted, rate)
         self.honest_noise_ = found.noise
-        self.suspicion_ = self._suspicion(rows, labels, predicted)
-        self.suspects_: Mask = suspects_among(self.suspicion_, rate)
-        attacked = float(self.suspects_[used].mean()) * (1.0 - rate if self.scale_ > 0.0 else 1.0)
-        share = max(found.share or 0.0, attacked)
-        self.attacked_fraction_ = share
-        self.attacked_fraction_interval_ = interval(share, found.rows)
-        self.attack_size_ = float(np.median(sizes[self.suspects_])) if self.suspects_.any() else 0.0
-
-    def _suspicion(self, rows: Array, labels: Array, predicted: Array) -> Array:
-        terms = np.abs(self._standardized(rows)) @ (np.abs(self.weights_) @ self.network_.magnitude)
-        rounding = ROUNDING * (terms + np.abs(labels) + abs(self.intercept_))
-        return self.honest_noise_.suspicion(np.abs(labels - predicted), rounding)
-
-    def _standardized(self, rows: Array) -> Array:
-        if self.network_.leak == 1.0 or not self.standardize:
-            return rows
-        return (rows - self.input_center_) / self.input_scale_
-
-    def _outputs(self, rows: Array) -> Array:
-        """Return the predictions, a block of rows at a time."""
-        outputs = np.empty(len(rows))
-        for here in blocks_of(self.network_, len(rows)):
-            outputs[here] = self.network_(self.weights_, self._standardized(rows[here]))
-        return outputs + self.intercept_
-
-
-def _explained(solution: Solution, sizes: Array) -> Residuals:
-    """Return the law of the honest noise, and the share of attacked labels if it is known."""
-    if solution.noise == 0.0:
-        return Residuals(HonestNoise(0.0, NORMAL), None, float(len(sizes)))
-    if solution.tampered is not None:
-        rows = len(sizes) * information(solution.tampered)
-        return Residuals(HonestNoise(solution.noise, NORMAL), solution.hidden_share, rows)
-    return explain(sizes, solution.noise)
+        self.suspicion_ = found.suspicion
+        self.suspects_ = found.suspects
+        self.attacked_fraction_ = found.share
+        self.attacked_fraction_interval_ = found.interval
+        self.attack_size_ = found.size

@@ -19,6 +19,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import betainc, betaincinv, betaln, gammaln
 
 from neurotron._types import Array, Mask
+from neurotron.solvers.robust import NORMAL_MEDIAN
 
 __all__ = ["HonestNoise", "Residuals", "explain", "interval", "suspects_among"]
 
@@ -34,8 +35,6 @@ large at the end. Smaller ones are the business of the solver's own test."""
 MARGIN = 2.0
 """Log-likelihood that an attack needs beyond ½ log N for each of the three numbers it adds."""
 ROUNDS, SETTLED = 200, 0.01
-MEDIAN = 0.6745
-"""The median of |z| for normal z."""
 EXACT = 16.0
 """Least suspicion of a label that is wrong, if honest labels are exact."""
 
@@ -72,6 +71,11 @@ class HonestNoise:
         logs = a * np.log(inside) - math.log(a) - betaln(a, 0.5)
         logs = np.where(tiny, logs, np.log(np.where(tiny, 1.0, values)))
         return np.where(wrong, np.maximum(-logs / math.log(10.0), 0.0), 0.0)
+
+    def size_beyond(self, probability: float) -> float:
+        """Return the size that honest noise exceeds with this probability."""
+        inside = float(betaincinv(0.5 * self.tail, 0.5, probability))
+        return self.scale * math.sqrt(self.tail * (1.0 - inside) / inside)
 
     def shares_beyond(self, sizes: Array) -> Array:
         """Return the probability that honest noise is larger than these sizes."""
@@ -185,7 +189,7 @@ def _without_attack(sizes: Array) -> tuple[float, HonestNoise]:
 
     def fitted(log_tail: float) -> tuple[float, HonestNoise]:
         tail = math.exp(log_tail)
-        scale = max(float(np.median(sizes)) / MEDIAN, 1e-12 * float(sizes.max()))
+        scale = max(float(np.median(sizes)) / NORMAL_MEDIAN, 1e-12 * float(sizes.max()))
         for _ in range(ROUNDS):
             before, scale = scale, _scale(sizes, np.ones(len(sizes)), scale, tail)
             if abs(scale - before) <= 1e-5 * scale:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ from sklearn.utils.validation import validate_data
 
 from neurotron import _check
 from neurotron._types import Array
+from neurotron.solvers.robust import NORMAL_MEDIAN
 
-__all__ = ["inputs_of", "labels_of", "weights_of"]
+__all__ = ["inputs_of", "labels_of", "units_of", "weights_of"]
 
 ENCODE = (
     "encode it as numbers first, for example with a OneHotEncoder in a ColumnTransformer in front "
@@ -74,9 +76,20 @@ def labels_of(model: BaseEstimator, X: Array, y: Any) -> Array:
 
 def weights_of(sample_weight: Any, rows: int) -> Array | None:
     """Return how much every row counts, with mean 1; None if all count the same."""
-    if sample_weight is None or np.isscalar(sample_weight):
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, Real):
+        _check.number("sample_weight", sample_weight, "(0, inf)")
         return None
     return _check.sample_weight(sample_weight, rows)
+
+
+def units_of(rows: Array) -> tuple[Array, Array]:
+    """Return the median and the spread of every column, where a constant column has spread 1."""
+    centre = np.median(rows, axis=0)
+    spread = np.median(np.abs(rows - centre), axis=0) / NORMAL_MEDIAN
+    spread = np.where(spread > 0.0, spread, rows.std(axis=0))
+    return centre, np.where(spread > 0.0, spread, 1.0)
 
 
 def _refuse_text(X: Any) -> None:
@@ -111,8 +124,9 @@ def _kind(kind: Any) -> str:
 
 def _refuse_infinite(name: str, values: Array, columns: Any) -> None:
     """Refuse missing and infinite values, with the place of the first one."""
-    if np.isfinite(values.sum()):  # fast, and true unless finite numbers are huge
-        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):  # fast, and true unless finite numbers are huge
+            return
     for what, wrong, remedy in (
         ("missing values (NaN)", np.isnan(values), FILL),
         ("infinite values (inf)", np.isinf(values), "replace them or leave out these rows"),

@@ -1,19 +1,44 @@
-"""The network that a regressor's parameters describe."""
+"""The parameters of a regressor: checks, the network they describe, and the seed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from sklearn.utils import check_random_state
 
 from neurotron import _check
 from neurotron.networks import FilterNetwork, convolution, convolution2d, linear, relu_gate
 
-__all__ = ["NAMES", "NetworkChoice", "Size", "network_for"]
+if TYPE_CHECKING:
+    from neurotron.estimator.regressor import NeuroTronRegressor
+
+__all__ = ["NAMES", "NetworkChoice", "Size", "check_parameters", "network_for", "seed_of"]
 
 NetworkChoice: TypeAlias = str | FilterNetwork | Callable[[int], FilterNetwork]
 Size: TypeAlias = int | tuple[int, int] | None
 
 NAMES = ("linear", "relu", "leaky", "convolution", "image")
+
+
+def check_parameters(model: NeuroTronRegressor) -> float:
+    """Check the parameters that nothing else checks; return the rate of false alarms."""
+    for name in ("fit_intercept", "standardize", "warm_start"):
+        _check.instance(name, getattr(model, name), bool)
+    _check.instance("verbose", model.verbose, int)
+    _check.integer("max_iter", model.max_iter, 1)
+    _check.number("tol", model.tol, "(0, 1)")
+    if model.max_rows is not None:
+        _check.integer("max_rows", model.max_rows, 1)
+    return _check.number("false_alarm_rate", model.false_alarm_rate, "(0, 1)")
+
+
+def seed_of(random_state: int | np.random.RandomState | None) -> int:
+    """Return the seed that scikit-learn's parameter `random_state` stands for."""
+    if isinstance(random_state, (int, np.integer)):
+        return _check.integer("random_state", random_state, 0)
+    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def network_for(

@@ -1,0 +1,113 @@
+"""What a fitted regressor can do: predict, judge labels, and say whether to trust it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from neurotron import _check, model_file
+from neurotron._types import Array, Mask
+from neurotron.estimator.diagnosis import Diagnosis
+from neurotron.estimator.suspects import HonestNoise, suspects_among
+from neurotron.estimator.table import inputs_of, labels_of
+from neurotron.networks import FilterNetwork
+from neurotron.solvers.linearized import blocks_of
+
+__all__ = ["FittedModel"]
+
+ROUNDING = 1e-12
+"""Residuals up to this part of the terms they are the difference of are none."""
+
+
+class FittedModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """A filter of a network and the noise of its honest labels, as a scikit-learn regressor."""
+
+    network_: FilterNetwork
+    weights_: Array
+    intercept_: float
+    honest_noise_: HonestNoise
+    input_center_: Array
+    input_scale_: Array
+    false_alarm_rate: float
+    _diagnosis: Diagnosis
+
+    def predict(self, X: Any) -> Array:
+        """Return the outputs of the model for the inputs X, shape (N,)."""
+        check_is_fitted(self)
+        return self._outputs(inputs_of(self, X, reset=False))
+
+    def label_report(self, X: Any, y: Any) -> dict[str, Array | Mask]:
+        """Return what the model says about given labels, in the columns of cleanlab.
+
+        Parameters
+        ----------
+        X, y
+            Rows and their labels: those of the fit, or new ones.
+
+        Returns
+        -------
+        dict
+            Arrays of shape (N,): `is_label_issue`, which labels are suspects among these rows;
+            `label_quality`, the probability that an honest label is further off, between 0 and 1;
+            `given_label` and `predicted_label`.
+        """
+        check_is_fitted(self)
+        rate = _check.number("false_alarm_rate", self.false_alarm_rate, "(0, 1)")
+        rows = inputs_of(self, X, reset=False)
+        labels = labels_of(self, rows, y)
+        predicted = self._outputs(rows)
+        sizes, rounding = np.abs(labels - predicted), self._rounding(rows, labels)
+        suspicion = self.honest_noise_.suspicion(sizes, rounding)
+        return {
+            "is_label_issue": suspects_among(suspicion, rate),
+            "label_quality": 10.0**-suspicion,
+            "given_label": labels,
+            "predicted_label": predicted,
+        }
+
+    def diagnose(self) -> Diagnosis:
+        """Return what the rows of the fit say about it. It prints as paragraphs; see `.plot()`."""
+        check_is_fitted(self)
+        if not hasattr(self, "_diagnosis"):
+            raise _check.InputError(
+                "diagnose() is about the rows of a fit, and a loaded model does not have them: "
+                "call fit(X, y) first"
+            )
+        return self._diagnosis
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model to a .safetensors file, from which `load_model` reads it.
+
+        The file replaces a model file of the same name, but no other file. What belongs to the rows
+        of the fit, such as `suspects_`, is not saved: `label_report` computes it again.
+        """
+        model_file.save(self, path)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        tags.target_tags.single_output = True
+        tags.regressor_tags.poor_score = False
+        return tags
+
+    def _rounding(self, rows: Array, labels: Array) -> Array:
+        """Return the size up to which residuals are rounding."""
+        terms = np.abs(self._standardized(rows)) @ (np.abs(self.weights_) @ self.network_.magnitude)
+        return ROUNDING * (terms + np.abs(labels) + abs(self.intercept_))
+
+    def _standardized(self, rows: Array) -> Array:
+        """Return the inputs as the network sees them."""
+        if not self.input_center_.any() and (self.input_scale_ == 1.0).all():
+            return rows
+        return (rows - self.input_center_) / self.input_scale_
+
+    def _outputs(self, rows: Array) -> Array:
+        """Return the predictions, a block of rows at a time."""
+        outputs = np.empty(len(rows))
+        for here in blocks_of(self.network_, len(rows)):
+            outputs[here] = self.network_(self.weights_, self._standardized(rows[here]))
+        return outputs + self.intercept_
