@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +16,8 @@ from tests.support.messages import says
 
 from neurotron.cli.table_options import NETWORKS
 from neurotron.estimator.parameters import NAMES
+
+ROOT = Path(__file__).parents[2]
 
 
 def content(folder: Path) -> dict[str, bytes | None]:
@@ -166,7 +170,7 @@ def test_parquet_is_read_and_written_with_its_types(data):
     [
         (lambda text: "\ufeff" + text, ()),
         (lambda text: text.replace("\n", "\r\n") + "\r\n\r\n", ()),
-        (lambda text: text.replace(",", " , "), ()),
+        (lambda text: text.replace(",", " , ").replace(" , ", ",", 2), ()),
         (lambda text: text.replace(",", "\t"), ("--separator", "tab")),
         (
             lambda text: text.replace(",", ";").replace(".", ","),
@@ -176,10 +180,7 @@ def test_parquet_is_read_and_written_with_its_types(data):
     ids=["BOM", "CRLF", "blanks", "tabs", "decimal commas"],
 )
 def test_harmless_oddities_of_csv_files_change_nothing(change, options, data):
-    text = data.read_text().replace("size,age,price", "size,age,price")
-    header, _, cells = text.partition("\n")
-    odd = change(f"{header}\n{cells}")
-    Path("odd.csv").write_text(odd.replace(" , ", ",", 2), newline="")
+    Path("odd.csv").write_text(change(data.read_text()), newline="")
     expected = run("clean", data, *LABEL, "--json")
     assert run("clean", "odd.csv", *LABEL, *options, "--json") == expected
 
@@ -265,6 +266,11 @@ def test_a_file_without_permission_is_refused(data, monkeypatch):
     assert says(refused("clean", data, *LABEL), "data.csv", "Permission denied")
 
 
+def test_a_file_that_is_too_large_is_not_read(data, monkeypatch):
+    monkeypatch.setattr("neurotron.cli.table_file.MOST_BYTES", 100)
+    assert says(refused("clean", data, *LABEL), "data.csv", "more than 100 bytes")
+
+
 def test_a_table_that_is_too_large_is_refused_before_it_is_unpacked(data, monkeypatch):
     monkeypatch.setattr("neurotron._check.MOST_ENTRIES", 100)
     assert says(refused("clean", data, *LABEL), "100", "60 × 3")
@@ -321,7 +327,7 @@ def test_doubts_number_rows_as_the_file_does(data):
     lines[3] = "900000,7,1800022"
     data.write_text("\n".join([lines[0], ",1,1", *lines[1:]]))
     printed = run("fit", data, *LABEL, "--skip-missing", "--out", "m.safetensors")
-    assert says(" ".join(printed.split()), "first of all row 4")
+    assert says(" ".join(printed.split()), "row 4")
 
 
 def test_networks_for_signals_are_written_with_their_sizes(rows, tmp_path, monkeypatch):
@@ -338,3 +344,12 @@ def test_networks_for_signals_are_written_with_their_sizes(rows, tmp_path, monke
     )
     assert np.allclose(found["weights"], [1.0, -2.0, 0.5], atol=1e-6)
     assert found["suspects"] == 20
+
+
+def test_the_commands_of_the_page_can_be_copied(data):
+    page = (ROOT / "docs" / "poisoned-labels.md").read_text()
+    (block,) = re.findall(r"```sh\n(neurotron .*?)```", page.partition("\n## Commands")[2], re.S)
+    Path("new.csv").write_text(data.read_text())
+    for line in block.splitlines():
+        assert "Written: " in run(*shlex.split(line)[1:])
+    assert len(block.splitlines()) == 4
