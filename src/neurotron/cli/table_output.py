@@ -45,6 +45,17 @@ def describe(
     )
     console.print(f"noise     {noise}")
     console.print(f"suspects  {share(suspects, len(inputs.rows))}")
+    if _is_new(model):
+        low, high = model.attacked_fraction_interval_
+        console.print(
+            f"attacked  about {100 * model.attacked_fraction_:.2g} % of the labels (95 % interval: "
+            f"{100 * low:.2g} % to {100 * high:.2g} %)"
+        )
+
+
+def _is_new(model: NeuroTronRegressor) -> bool:
+    """Return whether a model was fitted now; a loaded one says nothing about these rows."""
+    return hasattr(model, "suspects_")
 
 
 def doubts(inputs: Inputs, model: NeuroTronRegressor) -> tuple[str, ...]:
@@ -69,7 +80,11 @@ def print_written(console: Console, paths: Sequence[Path]) -> None:
 
 def summary(inputs: Inputs, label: str, model: NeuroTronRegressor) -> dict[str, Any]:
     """Return the same for JSON."""
-    return {
+    attacked = {
+        "attacked_fraction": model.attacked_fraction_,
+        "attacked_fraction_interval": model.attacked_fraction_interval_,
+    }
+    return (attacked if _is_new(model) else {}) | {
         "rows": len(inputs.rows),
         "rows_left_out": inputs.skipped,
         "label": label,
