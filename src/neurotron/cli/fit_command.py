@@ -41,9 +41,9 @@ def fit(
 ) -> None:
     """Fit a model to a table whose labels may be poisoned, and save it.
 
-    All columns except the label are inputs, and must be numbers. The model ignores labels that do
-    not fit the others, as long as fewer than half are poisoned. The command `neurotron clean` shows
-    which they are.
+    All columns except the label are inputs, and must be numbers. Labels that do not fit the model
+    of the majority are ignored, so nearly half of them may be poisoned. An attack on the rows with
+    the most unusual inputs can still do harm. The command `neurotron clean` shows the suspects.
 
         neurotron fit data.csv --label price --out model.safetensors
 
