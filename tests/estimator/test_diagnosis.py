@@ -54,7 +54,7 @@ SQUARE = np.random.default_rng(6).standard_normal((400, 3))
             "nearly dependent",
         ),
     ],
-    ids=["few rows", "no signal", "curve", "group", "leverage", "dependent"],
+    ids=["few rows", "no signal", "curve", "group", "influence", "dependent"],
 )
 def test_it_says_why_not_to_trust_a_fit(rows, labels, part):
     model = nt.NeuroTronRegressor().fit(rows, labels)
@@ -107,11 +107,11 @@ def test_a_few_suspects_with_unusual_inputs_are_no_group():
     assert nt.NeuroTronRegressor().fit(rows, labels).diagnose().geometry.related == 0.0
 
 
-def test_leverages_are_those_of_the_rows_that_are_no_suspects():
+def test_influences_are_those_of_the_rows_that_are_no_suspects():
     geometry = FIT.diagnose().geometry
     kept = np.column_stack([X, np.ones(400)])[~FIT.suspects_]
     expected = np.einsum("ij,ij->i", kept @ np.linalg.inv(kept.T @ kept), kept)
-    assert geometry.leverage >= expected.max() - 1e-12
+    assert geometry.influence >= expected.max() - 1e-12
     assert geometry.wanted == geometry.determined == 4
 
 

@@ -102,8 +102,8 @@ def test_with_noise_it_is_nearly_as_good_as_least_squares_on_the_honest_rows():
 
 def test_the_most_suspicious_rows_are_the_tampered_ones():
     data = table(LINEAR, rows=200, share=0.2, noise=0.1)
-    suspicion = nt.solve(LINEAR, data.X, data.y).suspicion
-    assert set(np.argsort(-suspicion)[:40]) == set(np.flatnonzero(data.tampered))
+    deviations = nt.solve(LINEAR, data.X, data.y).deviations
+    assert set(np.argsort(-deviations)[:40]) == set(np.flatnonzero(data.tampered))
 
 
 def test_all_rows_refine_what_a_sample_found(monkeypatch):

@@ -57,7 +57,7 @@ class Diagnosis(Pickled):
         The share of the labels' variance that the model explains on the rows that are no suspects,
         by robust measures of spread.
     geometry
-        How well the rows determine the weights: conditioning, leverage, symmetry.
+        How well the rows determine the weights: conditioning, influence, symmetry.
     bend
         The share of the residuals' variance that a curve in the predictions explains, on the rows
         that are no suspects. It is near 0 if the model has the right shape.
@@ -131,9 +131,9 @@ class Diagnosis(Pickled):
             )
         if g.own_rows:
             yield (
-                f"row {g.strongest} mostly determines its own prediction (its leverage is "
-                f"{g.leverage:.2f}), as in {g.own_rows:,} of {self.rows:,} rows: a poisoned label "
-                "cannot be noticed there, so check such labels by hand"
+                f"row {g.strongest} mostly determines its own prediction (by "
+                f"{_percent(g.influence)}), and so do {g.own_rows:,} of {self.rows:,} rows in all: "
+                "a poisoned label cannot be noticed there, so check such labels by hand"
             )
         if g.active is not None and g.active < LEAST_ACTIVE:
             yield (
@@ -150,13 +150,13 @@ class Diagnosis(Pickled):
         g = self.geometry
         yield self._about_labels()
         yield self._about_noise()
-        text = (
+        yield (
             f"The rows determine {g.determined} of {g.wanted} weights (condition number "
-            f"{g.condition:.2g} after scaling the columns). The largest leverage is "
-            f"{g.leverage:.2g}, of row {g.strongest}; the mean is {g.wanted / self.rows:.2g}. "
-            "Attacks on rows with a large leverage are the hardest to notice."
+            f"{g.condition:.2g} after scaling the columns). A row determines "
+            f"{_percent(g.wanted / self.rows)} of its own prediction on average, and row "
+            f"{g.strongest} most, {_percent(g.influence)}. Attacks on rows with a large influence "
+            "are the hardest to notice."
         )
-        yield text
         if g.active is not None and g.asymmetry is not None:
             yield (
                 f"At least one gate is on in {_percent(g.active)} of the rows. The network is "

@@ -1,4 +1,4 @@
-"""How well rows determine the weights: conditioning, leverage, symmetry."""
+"""How well rows determine the weights: conditioning, influence of single rows, symmetry."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Geometry", "geometry_of"]
 SMALLEST = 1e-13
 """Directions whose second moment is below this part of the largest are not determined."""
 OWN = 0.5
-"""A leverage from which on a row mostly determines its own prediction."""
+"""An influence from which on a row mostly determines its own prediction."""
 
 
 FEW = 10
@@ -33,10 +33,11 @@ class Geometry:
         How many numbers the fit looks for, and how many the rows determine.
     condition
         The condition number of the gradients, after scaling their columns to one size.
-    leverage, strongest
-        The largest leverage, between 0 and 1, and the number of its row.
+    influence, strongest
+        By how much the prediction for a row changes if its own label changes by 1, between 0 and 1:
+        the largest such number, and the number of its row.
     own_rows
-        How many rows have a leverage above one half.
+        How many rows have an influence above one half.
     related
         The share of the variance of the suspects that the gradients explain.
     active, asymmetry
@@ -47,7 +48,7 @@ class Geometry:
     wanted: int
     determined: int
     condition: float
-    leverage: float
+    influence: float
     strongest: int
     own_rows: int
     related: float
@@ -70,20 +71,20 @@ def geometry_of(
     white, condition = _whitening(every - tampered)
     fit = _whitening(every)[0]
     fit = fit @ (fit.T @ sums)
-    leverages, fitted, kept = np.empty(len(X)), np.empty(len(X)), ~suspects
+    influences, fitted, kept = np.empty(len(X)), np.empty(len(X)), ~suspects
     for here, gradient in _gradients(network, X, weights, intercept):
-        leverages[here] = ((gradient @ white) ** 2).sum(axis=1)
+        influences[here] = ((gradient @ white) ** 2).sum(axis=1)
         fitted[here] = gradient @ fit
-    leverages = np.where(kept, leverages, leverages / (1.0 + leverages))
-    strongest = int(leverages.argmax())
+    influences = np.where(kept, influences, influences / (1.0 + influences))
+    strongest = int(influences.argmax())
     gates = network.leak < 1.0
     return Geometry(
         wanted=wanted,
         determined=white.shape[1],
         condition=condition,
-        leverage=float(min(leverages[strongest], 1.0)),
+        influence=float(min(influences[strongest], 1.0)),
         strongest=strongest,
-        own_rows=int((leverages > OWN).sum()),
+        own_rows=int((influences > OWN).sum()),
         related=_related(fitted, suspects, wanted),
         active=active / len(X) if gates else None,
         asymmetry=_asymmetry(X) if gates else None,
@@ -95,7 +96,7 @@ def _gradients(
 ) -> Iterator[tuple[slice, Array]]:
     """Yield the gradients of the outputs by weights and intercept, a block of rows at a time.
 
-    With an intercept they are centred, which changes no leverage and loses fewer digits.
+    With an intercept they are centred, which changes no influence and loses fewer digits.
     """
     centre = None
     for here in blocks_of(network, len(X)):

@@ -26,7 +26,7 @@ class Fit:
     noise: float
     explained: Mask
     rejected: Mask
-    suspicion: Array
+    deviations: Array
     rounding: float
     """The largest residual of an explained row that counts as rounding."""
 
@@ -51,11 +51,11 @@ class Fit:
         explained = sizes <= rounding
         rejected = sizes > np.maximum(BISQUARE * scale, rounding)
         exact = 2 * explained.sum() > (~rejected).sum()
-        suspicion = sizes / np.maximum(np.maximum(scale, rounding), np.finfo(float).tiny)
+        deviations = sizes / np.maximum(np.maximum(scale, rounding), np.finfo(float).tiny)
         freeze = _check.freeze
         noise = 0.0 if exact else scale
         largest = float(rounding[explained].max(initial=0.0))
-        return cls(noise, freeze(explained), freeze(rejected), freeze(suspicion), largest)
+        return cls(noise, freeze(explained), freeze(rejected), freeze(deviations), largest)
 
     def rejecting(self, where: Mask, rejected: Mask) -> Fit:
         """Return the same fit, where more rows are rejected."""

@@ -49,7 +49,7 @@ class Solution(Pickled):
         Which rows do not count because their label is too far off, (N,): by more than 4.685
         standard deviations of the noise, and by more than rounding. With a `hidden_share`, those
         whose label is more likely tampered with than honest.
-    suspicion
+    deviations
         How far every label is from the filter's, in standard deviations of the honest noise, (N,).
         Sort by it to see the most suspicious rows first.
     loss
@@ -74,7 +74,7 @@ class Solution(Pickled):
     tampered: Array | None
     explained: Mask
     rejected: Mask
-    suspicion: Array
+    deviations: Array
     loss: float
     starts: int
     stopped: str
@@ -165,7 +165,7 @@ class Solution(Pickled):
             "rows": len(self.explained),
             "rows_explained": int(self.explained.sum()),
             "rejected_rows": np.flatnonzero(self.rejected).tolist(),
-            "suspicion": self.suspicion.tolist(),
+            "deviations": self.deviations.tolist(),
             "loss": self.loss,
             "starts": self.starts,
             "stopped": self.stopped,

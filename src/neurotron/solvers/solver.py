@@ -147,7 +147,7 @@ def solve(
         tampered=None if hidden is None else _of_all_rows(hidden.tampered, counted),
         explained=fit.explained,
         rejected=fit.rejected,
-        suspicion=fit.suspicion,
+        deviations=fit.deviations,
         loss=loss(searched, searched.residuals(point)) * np.sqrt(table.loss_unit),
         starts=found.starts,
         stopped=found.stopped,
