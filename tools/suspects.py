@@ -33,6 +33,7 @@ NOISE: dict[str, Noise] = {
     "Student, 5 degrees of freedom": lambda draw, rows: draw.standard_t(5, rows),
     "Student, 3 degrees of freedom": lambda draw, rows: draw.standard_t(3, rows),
     "skewed (lognormal, σ = ½)": lambda draw, rows: np.exp(0.5 * draw.standard_normal(rows)) - 1.0,
+    "very skewed (exponential)": lambda draw, rows: draw.exponential(size=rows),
 }
 Attack = Callable[[np.random.Generator, Array], Array]
 ATTACKS: dict[str, Attack] = {

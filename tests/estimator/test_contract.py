@@ -27,8 +27,8 @@ from neurotron._extras import MissingExtra
 X, Y, MASK = table(attacked=0.2)
 
 TOO_FEW_ROWS = {
-    "check_sample_weight_equivalence_on_dense_data": "its table has 27 rows and 30 columns, and the "
-    "solver refuses tables that have fewer rows than weights"
+    "check_sample_weight_equivalence_on_dense_data": "its table has 27 rows and 30 columns, and "
+    "the solver refuses tables with fewer rows than weights"
 }
 
 

@@ -22,6 +22,7 @@ NOISE = {
     "Student 5": lambda draw, rows: draw.standard_t(5, rows),
     "Student 3": lambda draw, rows: draw.standard_t(3, rows),
     "skewed": lambda draw, rows: np.exp(0.5 * draw.standard_normal(rows)) - 1.0,
+    "very skewed": lambda draw, rows: draw.exponential(size=rows),
 }
 ATTACK = {
     "one side": lambda draw, rows: np.full(rows, 8.0),
@@ -38,8 +39,9 @@ def test_tables_without_an_attack_rarely_have_a_suspect(law, rows):
     draw, alarms = np.random.default_rng(0), 0
     for _ in range(20):
         residuals = NOISE[law](draw, rows)
-        sizes = np.abs(residuals - np.median(residuals))
-        noise = explain(sizes, np.median(sizes) / 0.6745).noise
+        residuals -= np.median(residuals)
+        sizes = np.abs(residuals)
+        noise = explain(residuals, np.median(sizes) / 0.6745).noise
         alarms += suspects_among(noise.suspicion(sizes, np.zeros(rows)), 0.05).any()
     assert alarms <= 5
 
@@ -62,7 +64,7 @@ def test_attacked_labels_are_found_with_few_false_alarms(attack, rows, share):
     for _ in range(8):
         residuals = draw.standard_normal(rows)
         residuals[attacked] += ATTACK[attack](draw, attacked.sum())
-        explained = explain(np.abs(residuals), 1.0)
+        explained = explain(residuals, 1.0)
         suspicion = explained.noise.suspicion(np.abs(residuals), np.zeros(rows))
         suspects = suspects_among(suspicion, 0.05)
         found.append(suspects[attacked].mean())
@@ -70,6 +72,30 @@ def test_attacked_labels_are_found_with_few_false_alarms(attack, rows, share):
     near = 0.1 if attack == "another model" else 0.0  # a tenth of its labels is almost honest
     assert np.mean(found) >= 0.97 - near
     assert np.mean(false) <= 0.06
+
+
+def test_two_labels_that_are_far_off_are_found_in_a_small_table():
+    draw, found = np.random.default_rng(2), []
+    for _ in range(20):
+        residuals = draw.standard_normal(100)
+        residuals[:2] = 10.0
+        noise = explain(residuals, 1.0).noise
+        found.append(
+            suspects_among(noise.suspicion(np.abs(residuals), np.zeros(100)), 0.05)[:2].mean()
+        )
+    assert np.mean(found) > 0.8
+
+
+def test_an_attack_that_heavy_tails_explain_as_well_remains_possible():
+    """A tenth of the labels is from another model, which 100 rows hardly tell from heavy tails."""
+    draw, held = np.random.default_rng(3), []
+    for _ in range(20):
+        residuals = draw.standard_normal(100)
+        residuals[:10] *= 10.0
+        found = explain(residuals, 1.0)
+        share = found.share or 0.0
+        held.append(max(interval(share, found.rows)[1], found.possible) >= 0.1)
+    assert sum(held) >= 14
 
 
 def test_suspicion_is_the_rarity_of_a_label_among_honest_ones():

@@ -264,8 +264,8 @@ class NeuroTronRegressor(FittedModel):
         self, rows: Array, labels: Array, predicted: Array, counts: Array | None, rate: float
     ) -> None:
         counted = np.ones(len(rows), np.bool_) if counts is None else counts > 0.0
-        sizes, rounding = np.abs(labels - predicted), self._rounding(rows, labels)
-        found = judge(self.solution_, sizes, rounding, counted, rate)
+        rounding = self._rounding(rows, labels)
+        found = judge(self.solution_, labels - predicted, rounding, counted, rate)
         self.honest_noise_ = found.noise
         self.suspicion_ = found.suspicion
         self.suspects_ = found.suspects

@@ -4,7 +4,7 @@ Two explanations of the residuals are compared. Without an attack, all of them f
 whose tails may be heavy. With one, a part of them comes from the attack, which is normal around two
 levels ±δ with a spread τ: labels that were shifted have a small spread, those of another model have
 δ = 0. The attack has to be far from the noise and to explain the residuals clearly better, so that
-heavy tails of honest noise are not mistaken for it.
+heavy or skewed tails of honest noise are not mistaken for it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,12 @@ FAR, APART = 4.0, 4.0
 """An attack begins with the residuals beyond 4 honest scales, and its typical size must be as
 large at the end. Smaller ones are the business of the solver's own test."""
 MARGIN = 2.0
-"""Log-likelihood that an attack needs beyond ½ log N for each of the three numbers it adds."""
+"""Log-likelihood that an attack needs beyond ½ log N for its share, and beyond ½ log n for each of
+level and spread, where n is the number of attacked labels."""
+LEAST_FAR = 2
+"""Labels that are far off, with which the search for an attack begins."""
+POSSIBLE = 1.92
+"""Half of the 95 % quantile of χ²: an attack that lacks less log-likelihood cannot be excluded."""
 ROUNDS, SETTLED = 200, 0.01
 EXACT = 16.0
 """Least suspicion of a label that is wrong, if honest labels are exact."""
@@ -90,6 +95,8 @@ class Residuals(NamedTuple):
     """The share of attacked labels; None if no attack is needed to explain the residuals."""
     rows: float
     """To how many rows with known attacks the estimate of the share is equivalent."""
+    possible: float = 0.0
+    """The largest share of an attack that cannot be excluded, if there is none."""
 
 
 class _Attack(NamedTuple):
@@ -109,32 +116,34 @@ class _Attack(NamedTuple):
         )
 
 
-def explain(sizes: Array, scale: float) -> Residuals:
-    """Return the better explanation of |residuals|, where `scale` is a robust guess of the noise.
+def explain(residuals: Array, scale: float) -> Residuals:
+    """Return the better explanation of residuals, where `scale` is a robust guess of the noise.
 
-    >>> draw = np.random.default_rng(0)
-    >>> sizes = np.abs(draw.standard_normal(500))
-    >>> explain(sizes, 1.0).share is None
+    >>> residuals = np.random.default_rng(0).standard_normal(500)
+    >>> explain(residuals, 1.0).share is None
     True
-    >>> sizes[:100] += 10.0
-    >>> round(explain(sizes, 1.0).share, 3)
+    >>> residuals[:100] += 10.0
+    >>> round(explain(residuals, 1.0).share, 3)
     0.2
     """
-    ordered = np.sort(sizes)
-    if len(ordered) > SAMPLE:
-        ordered = ordered[np.linspace(0, len(ordered) - 1, SAMPLE).round().astype(np.intp)]
+    count, order = len(residuals), np.argsort(np.abs(residuals), kind="stable")
+    if count > SAMPLE:
+        order = order[np.linspace(0, count - 1, SAMPLE).round().astype(np.intp)]
+    ordered, above = np.abs(residuals[order]), residuals[order] > 0.0
     honest, noise = _without_attack(ordered)
     attack, likelihood, beliefs = max(
         (_em(ordered, start) for start in _starts(ordered, scale)),
         key=lambda found: found[1],
         default=(None, -math.inf, ordered),
     )
-    needed = honest + 1.5 * math.log(len(ordered)) + MARGIN
-    if attack is None or likelihood < needed:
-        return Residuals(noise, None, float(len(sizes)))
-    if math.hypot(attack.level, attack.spread) < APART * attack.scale:
-        return Residuals(noise, None, float(len(sizes)))
-    rows = len(sizes) * information(beliefs)
+    plain = Residuals(noise, None, float(count))
+    if attack is None or math.hypot(attack.level, attack.spread) < APART * attack.scale:
+        return plain
+    rows = count * information(beliefs)
+    gain = likelihood - _needed(attack, len(ordered))
+    if gain < honest or gain < _skewed(ordered, above):
+        possible = likelihood > honest - POSSIBLE
+        return plain._replace(possible=interval(attack.share, rows)[1] if possible else 0.0)
     return Residuals(HonestNoise(attack.scale, attack.tail), attack.share, rows)
 
 
@@ -171,6 +180,20 @@ def suspects_among(suspicion: Array, rate: float) -> Mask:
     passed = np.flatnonzero(values <= rate * np.arange(1, len(values) + 1) / len(values))
     limit = values[passed[-1]] if len(passed) else -1.0
     return np.asarray(10.0**-suspicion <= limit)
+
+
+def _skewed(sizes: Array, above: Mask) -> float:
+    """Return the log-likelihood of noise with one law above zero and another one below.
+
+    It is less by ½ log N for each of the two numbers that this adds.
+    """
+    sides = [side for side in (sizes[above], sizes[~above]) if len(side)]
+    return sum(_without_attack(side)[0] for side in sides) - math.log(len(sizes))
+
+
+def _needed(attack: _Attack, rows: int) -> float:
+    """Return the log-likelihood that an attack must gain to be believed."""
+    return 0.5 * math.log(rows) + math.log(max(attack.share * rows, 2.0)) + MARGIN
 
 
 def _student(sizes: Array, scale: float, tail: float) -> Array:
@@ -214,7 +237,7 @@ def _scale(sizes: Array, beliefs: Array, scale: float, tail: float) -> float:
 
 def _starts(sizes: Array, scale: float) -> Iterator[_Attack]:
     far = sizes[sizes > FAR * scale]
-    if len(far) < 3 or len(far) > 0.6 * len(sizes):
+    if len(far) < LEAST_FAR or len(far) > 0.6 * len(sizes):
         return
     share, root = len(far) / len(sizes), math.sqrt(float((far**2).mean()))
     for tail in TAILS:
