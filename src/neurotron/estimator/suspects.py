@@ -1,10 +1,10 @@
 r"""Which labels are suspicious: the law of the honest noise, p-values, and how many are attacked.
 
 Two explanations of the residuals are compared. Without an attack, all of them follow Student's law,
-whose tails may be heavy. With one, a part of them comes from the attack, which is normal around two
-levels ±δ with a spread τ: labels that were shifted have a small spread, those of another model have
-δ = 0. The attack has to be far from the noise and to explain the residuals clearly better, so that
-heavy or skewed tails of honest noise are not mistaken for it.
+whose tails may be heavy, or one such law above zero and another one below. With an attack, a part
+of them is normal around two levels ±δ with a spread τ: labels that were shifted have a small
+spread, those of another model have δ = 0. The attack has to be far from the noise and to explain
+the residuals clearly better, so that heavy or skewed tails of honest noise are not mistaken for it.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ SAMPLE = 2_000
 FAR, APART = 4.0, 4.0
 """An attack begins with the residuals beyond 4 honest scales, and its typical size must be as
 large at the end. Smaller ones are the business of the solver's own test."""
-MARGIN = 2.0
+MARGIN = 3.0
 """Log-likelihood that an attack needs beyond ½ log N for its share, and beyond ½ log n for each of
-level and spread, where n is the number of attacked labels."""
+level, spread and sign, where n is the number of attacked labels."""
 LEAST_FAR = 2
 """Labels that are far off, with which the search for an attack begins."""
 POSSIBLE = 1.92
@@ -131,7 +131,7 @@ def explain(residuals: Array, scale: float) -> Residuals:
         order = order[np.linspace(0, count - 1, SAMPLE).round().astype(np.intp)]
     ordered, above = np.abs(residuals[order]), residuals[order] > 0.0
     honest, noise = _without_attack(ordered)
-    attack, likelihood, beliefs = max(
+    attack, _, beliefs = max(
         (_em(ordered, start) for start in _starts(ordered, scale)),
         key=lambda found: found[1],
         default=(None, -math.inf, ordered),
@@ -139,10 +139,10 @@ def explain(residuals: Array, scale: float) -> Residuals:
     plain = Residuals(noise, None, float(count))
     if attack is None or math.hypot(attack.level, attack.spread) < APART * attack.scale:
         return plain
-    rows = count * information(beliefs)
-    gain = likelihood - _needed(attack, len(ordered))
-    if gain < honest or gain < _skewed(ordered, above):
-        possible = likelihood > honest - POSSIBLE
+    rows, believed = count * information(beliefs), _with_signs(attack, ordered, above, beliefs)
+    others = max(honest - len(ordered) * math.log(2.0), _skewed(ordered, above))
+    if believed - _needed(attack, len(ordered)) < others:
+        possible = believed > others - POSSIBLE
         return plain._replace(possible=interval(attack.share, rows)[1] if possible else 0.0)
     return Residuals(HonestNoise(attack.scale, attack.tail), attack.share, rows)
 
@@ -182,18 +182,32 @@ def suspects_among(suspicion: Array, rate: float) -> Mask:
     return np.asarray(10.0**-suspicion <= limit)
 
 
-def _skewed(sizes: Array, above: Mask) -> float:
-    """Return the log-likelihood of noise with one law above zero and another one below.
+def _with_signs(attack: _Attack, sizes: Array, above: Mask, beliefs: Array) -> float:
+    """Return the log-likelihood of sizes and signs, where an attack may prefer one sign.
 
-    It is less by ½ log N for each of the two numbers that this adds.
+    Honest noise has both signs equally often.
     """
-    sides = [side for side in (sizes[above], sizes[~above]) if len(side)]
-    return sum(_without_attack(side)[0] for side in sides) - math.log(len(sizes))
+    upwards = min(max(float(beliefs @ above) / max(float(beliefs.sum()), 1e-9), 1e-3), 0.999)
+    honest, attacked = attack.logs(sizes)
+    signs = np.log(np.where(above, upwards, 1.0 - upwards))
+    return float(np.logaddexp(honest - math.log(2.0), attacked + signs).sum())
+
+
+def _skewed(sizes: Array, above: Mask) -> float:
+    """Return the log-likelihood of honest noise with one law above zero and another one below.
+
+    It is less by ½ log N for each of the three numbers that this adds.
+    """
+    total, rows = -1.5 * math.log(len(sizes)), len(sizes)
+    for side in (sizes[above], sizes[~above]):
+        if len(side):
+            total += _without_attack(side)[0] + len(side) * math.log(len(side) / rows)
+    return total
 
 
 def _needed(attack: _Attack, rows: int) -> float:
     """Return the log-likelihood that an attack must gain to be believed."""
-    return 0.5 * math.log(rows) + math.log(max(attack.share * rows, 2.0)) + MARGIN
+    return 0.5 * math.log(rows) + 1.5 * math.log(max(attack.share * rows, 2.0)) + MARGIN
 
 
 def _student(sizes: Array, scale: float, tail: float) -> Array:
