@@ -141,7 +141,7 @@ def read_labelled(
     whole = [name, *names]
     inputs = _numbers(table, names, whole, skip_missing=skip_missing, needed=model is not None)
     labels = inputs.table.labels(name)
-    if (labels == labels[0]).all():
+    if model is None and (labels == labels[0]).all():
         raise table.refusal(
             f"all labels in column {_check.shown(name)} are {labels[0]:g}: there is nothing to "
             "learn; choose another label"
