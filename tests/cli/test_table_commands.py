@@ -320,6 +320,15 @@ def test_warnings_are_sentences_on_the_standard_error(data):
     assert done.stderr.count("\n") == 1
 
 
+def test_a_fit_without_finite_weights_is_refused_and_not_saved(data, monkeypatch):
+    def overflow(model, *_):
+        model.weights_ = np.array([np.nan, 1.0])
+
+    monkeypatch.setattr(NeuroTronRegressor, "fit", overflow)
+    sentence = refused("fit", data, *LABEL, "--out", "m.safetensors")
+    assert says(sentence, "data.csv", "no weights", "units")
+
+
 def test_a_fit_that_should_not_be_trusted_says_so(data):
     flat = pl.read_csv(data).with_columns(price=pl.Series([*range(25), *[0, 40] * 17, 99]))
     flat.write_csv("flat.csv")
