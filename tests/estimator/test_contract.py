@@ -26,16 +26,16 @@ from neurotron._extras import MissingExtra
 
 X, Y, MASK = table(attacked=0.2)
 
-REPETITION = {
-    "check_sample_weight_equivalence_on_dense_data": "the search needs more rows than weights, and "
-    "a row of weight 2 is not two rows for the solver's starts"
+TOO_FEW_ROWS = {
+    "check_sample_weight_equivalence_on_dense_data": "its table has 27 rows and 30 columns, and the "
+    "solver refuses tables that have fewer rows than weights"
 }
 
 
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks(
     [nt.NeuroTronRegressor()],
-    expected_failed_checks=lambda model: REPETITION,
+    expected_failed_checks=lambda model: TOO_FEW_ROWS,
     xfail_strict=True,
 )
 def test_scikit_learn_accepts_it(estimator, check):
@@ -211,6 +211,15 @@ def test_a_row_of_weight_zero_is_judged_but_does_not_count():
     assert model.coef_ == pytest.approx(alone.coef_, abs=1e-9)
     assert model.suspects_[MASK].all()
     assert model.input_mean_ == pytest.approx(X[~MASK].mean(axis=0))
+
+
+def test_a_weight_counts_a_row_so_many_times():
+    times = np.random.default_rng(0).integers(0, 4, len(X))
+    weighted = nt.NeuroTronRegressor().fit(X, Y, sample_weight=times)
+    repeated = nt.NeuroTronRegressor().fit(np.repeat(X, times, axis=0), np.repeat(Y, times))
+    assert weighted.coef_ == pytest.approx(repeated.coef_, abs=1e-9)
+    assert weighted.scale_ == pytest.approx(repeated.scale_)
+    assert weighted.input_second_moment_ == pytest.approx(repeated.input_second_moment_)
 
 
 @pytest.mark.parametrize("weights", [-1.0, np.zeros(len(X)), np.ones(3), -np.ones(len(X))])
