@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import os
 import re
 import stat
 from collections.abc import Mapping
@@ -25,7 +26,7 @@ from neurotron._extras import require
 from neurotron.networks import FilterNetwork
 from neurotron.networks.basis import Basis, Matrices, Windows
 
-__all__ = ["Stored", "read_model", "save"]
+__all__ = ["Stored", "check_place", "read_model", "save"]
 
 FORMAT = 1
 """The version of the format. Files with a larger one are refused."""
@@ -34,7 +35,10 @@ KEY = "neurotron"
 CLASS = "NeuroTronRegressor"
 OF_THE_ROWS = ("suspects_", "suspicion_", "certificate_", "solution_")
 """Fitted attributes that are not saved: they are about the rows of the training, not the model."""
-NEEDED = ("network_", "weights_", "intercept_", "scale_", "n_features_in_")
+NEEDED = (
+    "network_", "weights_", "intercept_", "scale_", "n_features_in_", "n_rows_", "input_mean_",
+    "input_second_moment_", "input_center_", "input_scale_",
+)  # fmt: skip
 """Fitted attributes without which a file is not a model."""
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -54,25 +58,31 @@ def save(model: Any, path: str | Path) -> None:
     path
         The name of the file, which must end in ``.safetensors``.
     """
-    place = _check.path("path", path)
-    if place.suffix != ".safetensors":
-        raise _check.InputError(f"`path` must end in .safetensors, got {_check.shown(str(path))}")
+    check_place(path)
     if not hasattr(model, "weights_"):
         raise _check.InputError("`model` is not fitted: call fit(X, y) before save")
     data = _encoded(model)
-    if place.exists() or place.is_symlink():
-        try:
-            _read(place)
-        except _check.InputError:
-            raise _check.InputError(
-                f"{str(place)!r} exists and is not a model file that can be read: choose another "
-                "name, or remove it"
-            ) from None
     try:
-        _files.replace(place, data)
+        _files.replace(Path(path), data)
     except OSError as error:
         raise _check.InputError(
-            f"{str(place)!r} cannot be written: {error.strerror}; choose another place"
+            f"{str(path)!r} cannot be written: {error.strerror}; choose another place"
+        ) from None
+
+
+def check_place(path: str | Path) -> None:
+    """Refuse a place where no model file can be, or where another file would be lost."""
+    place = _check.path("path", path)
+    if place.suffix != ".safetensors":
+        raise _check.InputError(f"`path` must end in .safetensors, got {_check.shown(str(path))}")
+    if not os.path.lexists(place):
+        return
+    try:
+        _read(place)
+    except _check.InputError:
+        raise _check.InputError(
+            f"{str(path)!r} exists and is not a model file that can be read: choose another name, "
+            "or remove it"
         ) from None
 
 

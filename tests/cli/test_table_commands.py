@@ -15,6 +15,7 @@ from tests.support.hostile_tables import HOSTILE
 from tests.support.messages import says
 
 from neurotron.cli.table_options import NETWORKS
+from neurotron.estimator import NeuroTronRegressor
 from neurotron.estimator.parameters import NAMES
 
 ROOT = Path(__file__).parents[2]
@@ -118,6 +119,9 @@ def test_clean_can_judge_a_table_by_a_saved_model(data):
     pl.read_csv(data).tail(30).write_csv("new.csv")
     run("clean", "new.csv", *LABEL, "--model", "model.safetensors", "--out", "s.parquet")
     assert pl.read_parquet("s.parquet")["row"].to_list() == [42 - 30]
+    pl.read_csv(data)[16:17].write_csv("one.csv")
+    found = json.loads(run("clean", "one.csv", *LABEL, "--model", "model.safetensors", "--json"))
+    assert found["suspicious_rows"] == [1]
 
 
 def test_results_can_be_json(data):
@@ -253,7 +257,8 @@ def test_overwrite_replaces_results_but_never_the_table(data):
     assert says(sentence, "--cleaned", "'data.csv'", "another name")
 
 
-def test_a_file_that_is_no_model_is_never_replaced_by_one(data):
+def test_a_file_that_is_no_model_is_never_replaced_by_one(data, monkeypatch):
+    monkeypatch.setattr(NeuroTronRegressor, "fit", lambda *_: pytest.fail("work before the check"))
     Path("m.safetensors").write_text("mine")
     sentence = refused("fit", data, *LABEL, "--out", "m.safetensors", "--overwrite")
     assert says(sentence, "m.safetensors", "not a model file")
@@ -313,6 +318,15 @@ def test_warnings_are_sentences_on_the_standard_error(data):
     assert json.loads(done.stdout)["suspicious_rows"] == POISONED
     assert done.stderr.startswith("warning: the rows determine only 3 of 4 weights")
     assert done.stderr.count("\n") == 1
+
+
+def test_a_fit_without_finite_weights_is_refused_and_not_saved(data, monkeypatch):
+    def overflow(model, *_):
+        model.weights_ = np.array([np.nan, 1.0])
+
+    monkeypatch.setattr(NeuroTronRegressor, "fit", overflow)
+    sentence = refused("fit", data, *LABEL, "--out", "m.safetensors")
+    assert says(sentence, "data.csv", "no weights", "units")
 
 
 def test_a_fit_that_should_not_be_trusted_says_so(data):

@@ -14,6 +14,8 @@ __all__ = ["WrongColumn", "is_boolean", "is_missing", "numbers"]
 
 MISSING = ("", "na", "n/a", "nan", "null", "none", "?")
 """Cells of text that count as missing, in lower case."""
+SMALLEST = 1.0 / _check.LARGEST
+"""A column must have a value of this size, unless all are zero."""
 LARGEST_WHOLE = 2**53
 """Larger whole numbers are not all exact as floating-point numbers."""
 
@@ -60,6 +62,8 @@ def _check_range(column: pl.Series, values: Array, rows: Index) -> None:
             f"has the value {values[large[0]]:g} in row {rows[large[0]]}, but values must "
             "be from -1e70 to 1e70: correct it"
         )
+    if 0.0 < np.abs(values).max() < SMALLEST:
+        raise WrongColumn("has no value beyond 1e-70: give it in another unit")
     whole = column.dtype.is_integer() or column.dtype == pl.String
     for place in np.flatnonzero(np.abs(values) > LARGEST_WHOLE)[:1] if whole else ():
         cell = str(column[int(place)]).strip()

@@ -49,7 +49,10 @@ def fit(
 
         neurotron fit rows.parquet --label price --drop id --out m.safetensors
     """
+    from neurotron.model_file import check_place
+
     table_output.check_output("--out", out, tables.MODELS, overwrite=overwrite, others=[data])
+    check_place(out)
     inputs, name, labels = tables.read_labelled(
         data, label, drop, skip_missing=skip_missing, separator=separator,
         decimal_comma=decimal_comma,

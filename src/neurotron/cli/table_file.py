@@ -190,14 +190,15 @@ def _csv(content: bytes, shown: str, separator: str) -> pl.DataFrame:
     whole: dict[str, Any] = {"separator": separator, "infer_schema": False, "has_header": False}
     try:
         header = pl.read_csv(content, n_rows=1, **whole).row(0)
-        _check_header(header, content, shown, separator)
+        _check_header(header, shown, separator)
         whole["has_header"] = True
         return pl.read_csv(content, raise_if_empty=False, **whole)
     except pl.exceptions.PolarsError as error:
         raise _check.InputError(f"{shown}: {_reason(str(error))}") from None
 
 
-def _check_header(header: Sequence[str | None], content: bytes, shown: str, separator: str) -> None:
+def _check_header(header: Sequence[str | None], shown: str, separator: str) -> None:
+    """Refuse a header with repeated names, lines inside names, or another separator."""
     names = [name or "" for name in header]
     seen: set[str] = set()
     for name in names:

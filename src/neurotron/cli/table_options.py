@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
 from neurotron import _check
@@ -141,7 +142,7 @@ def read_labelled(
     whole = [name, *names]
     inputs = _numbers(table, names, whole, skip_missing=skip_missing, needed=model is not None)
     labels = inputs.table.labels(name)
-    if (labels == labels[0]).all():
+    if model is None and (labels == labels[0]).all():
         raise table.refusal(
             f"all labels in column {_check.shown(name)} are {labels[0]:g}: there is nothing to "
             "learn; choose another label"
@@ -215,7 +216,13 @@ def fitted(inputs: Inputs, labels: Array, network: str, seed: int) -> NeuroTronR
     model = NeuroTronRegressor(random_state=seed, **network_parameters(network))
     waiting = options.console(stderr=True).status("fitting the model …")  # shown by a terminal only
     with warnings_as_sentences(), waiting:
-        return model.fit(inputs.X, labels)
+        model.fit(inputs.X, labels)
+    if not np.isfinite(model.weights_).all():
+        raise inputs.table.refusal(
+            "no weights were found, because the sizes of the columns differ too much: give them in "
+            "units in which typical values are near 1"
+        )
+    return model
 
 
 def network_parameters(text: str) -> dict[str, Any]:
@@ -242,6 +249,7 @@ def warnings_as_sentences() -> Iterator[None]:
     """Print warnings as sentences on the standard error, without the line of code."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, about single numbers
         yield
     for text in dict.fromkeys(str(each.message) for each in caught):
         options.console(stderr=True).print(f"warning: {text}")
