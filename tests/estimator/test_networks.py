@@ -24,7 +24,7 @@ CASES = {
 def test_a_named_network_is_found_although_labels_come_from_another_filter(name):
     sizes, network = CASES[name]
     weights, other = np.random.default_rng(1).standard_normal((2, network.filter_size))
-    attacked = np.arange(400) < 120
+    attacked = np.arange(400) < 160
     y = np.where(attacked, network(other, X), network(weights, X))
     model = nt.NeuroTronRegressor(network=name, fit_intercept=False, **sizes).fit(X, y)
     assert model.weights_ == pytest.approx(weights, abs=1e-9)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from numbers import Real
 from typing import Any
 
@@ -61,14 +60,10 @@ def labels_of(model: BaseEstimator, X: Array, y: Any) -> Array:
         )
     labels = column_or_1d(given, warn=True)
     check_consistent_length(X, labels)
+    if labels.dtype.kind == "O":
+        labels = np.array([_label(value) for value in labels])
     if labels.dtype.kind not in "biuf":
-        with contextlib.suppress(TypeError, ValueError):
-            labels = labels.astype(np.float64) if labels.dtype.kind == "O" else labels
-    if labels.dtype.kind not in "biuf":
-        raise _check.InputError(
-            "`y` must be numbers (this model is a regressor), got "
-            f"{_check.shown(labels[0] if len(labels) else labels)}: encode the labels as numbers"
-        )
+        raise _no_number(labels[0])
     labels = np.asarray(labels, np.float64)
     _refuse_infinite("y", labels[:, None], None)
     return labels
@@ -92,20 +87,46 @@ def units_of(rows: Array) -> tuple[Array, Array]:
     return centre, np.where(spread > 0.0, spread, 1.0)
 
 
+def _label(value: Any) -> float:
+    """Return a label of an array of objects as a number; a missing one is NaN."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return np.nan
+    if isinstance(value, Real):
+        return float(value)
+    raise _no_number(value)
+
+
+def _no_number(value: Any) -> _check.InputError:
+    return _check.InputError(
+        f"`y` must be numbers, got {_check.shown(value)}: this model is a regressor, so encode the "
+        "labels as numbers"
+    )
+
+
 def _refuse_text(X: Any) -> None:
     """Refuse columns of text, with the name of the first one."""
     columns = getattr(X, "columns", None)
     if columns is not None and hasattr(X, "dtypes"):
         for name, kind in zip(columns, list(X.dtypes), strict=True):
-            if _is_text(kind):
+            if _is_text(kind) or (str(kind) == "object" and _has_text(np.asarray(X[name]))):
                 raise _check.InputError(
                     f"column {_check.shown(name)} of `X` holds {_kind(kind)}: {ENCODE}"
                 )
         return
-    given = np.asarray(X) if isinstance(X, (list, tuple)) else X
-    kind = getattr(given, "dtype", None)
-    if kind is not None and getattr(kind, "kind", "f") in "US":
+    try:
+        given = np.asarray(X) if isinstance(X, (list, tuple)) else X
+    except ValueError:
+        raise _check.InputError(
+            "`X` must be a table: give as many values in each row as in the others"
+        ) from None
+    if isinstance(given, np.ndarray) and _has_text(given):
         raise _check.InputError(f"`X` holds text: {ENCODE}")
+
+
+def _has_text(values: Any) -> bool:
+    if values.dtype.kind == "O":
+        return any(isinstance(value, str) for value in values.flat)
+    return values.dtype.kind in "US"
 
 
 def _is_text(kind: Any) -> bool:
@@ -117,7 +138,7 @@ def _is_text(kind: Any) -> bool:
 
 def _kind(kind: Any) -> str:
     name = str(kind).lower()
-    if any(part in name for part in ("date", "time", "duration")):
+    if any(part in name for part in ("date", "time", "duration", "period")):
         return "dates or times"
     return "categories" if any(part in name for part in ("cat", "enum")) else "text"
 
