@@ -70,7 +70,12 @@ def test_columns_that_repeat_others_are_named():
 
 def test_nearly_half_suspects_are_a_reason():
     rows, labels, _ = table(rows=400, attacked=0.45)
-    assert "suspects" in reasons(nt.NeuroTronRegressor().fit(rows, labels))
+    assert "far from the model" in reasons(nt.NeuroTronRegressor().fit(rows, labels))
+
+
+def test_many_rows_that_the_solver_does_not_use_are_a_reason_although_none_is_a_suspect():
+    diagnosis = dataclasses.replace(FIT.diagnose(), suspects=0, rejected=230)
+    assert "57 % of the labels are far" in " ".join(diagnosis.reasons)
 
 
 def test_gates_that_are_off_are_a_reason():

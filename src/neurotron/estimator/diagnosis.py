@@ -43,6 +43,8 @@ class Diagnosis(Pickled):
     ----------
     rows, suspects
         How many rows there are, and how many of them are suspects.
+    rejected
+        How many rows the solver did not use, because their labels are too far off.
     exact
         How many labels the model gives exactly, up to rounding.
     noise
@@ -69,6 +71,7 @@ class Diagnosis(Pickled):
 
     rows: int
     suspects: int
+    rejected: int
     exact: int
     noise: HonestNoise
     attacked_fraction: float
@@ -94,10 +97,11 @@ class Diagnosis(Pickled):
                 "the search did not find the same filter often enough, so there may be a better "
                 "one: increase `max_iter`"
             )
-        if self.suspects > MOST_SUSPECTS * self.rows:
+        if max(self.suspects, self.rejected) > MOST_SUSPECTS * self.rows:
+            share = _percent(max(self.suspects, self.rejected) / self.rows)
             yield (
-                f"{_percent(self.suspects / self.rows)} of the labels are suspects, and the model "
-                "of the majority cannot be told from the attacker's near one half"
+                f"{share} of the labels are far from the model, and near one half the model of the "
+                "majority cannot be told from the attacker's"
             )
         if self.rows < FEW * g.wanted:
             yield (
@@ -253,6 +257,7 @@ def diagnosis_of(
     return Diagnosis(
         rows=len(labels),
         suspects=int(model.suspects_.sum()),
+        rejected=int(model.solution_.rejected.sum()),
         exact=int(model.solution_.explained.sum()),
         noise=model.honest_noise_,
         attacked_fraction=model.attacked_fraction_,
