@@ -23,7 +23,7 @@ def test_every_kind_of_tables_is_stored():
 
 def test_false_alarms_are_as_rare_as_the_page_says():
     """The rate is 5 %, and 200 tables leave a standard error of 1.5 %."""
-    clean = STORED.filter((pl.col("attack") == "none") & ~pl.col("noise").str.contains("very"))
+    clean = STORED.filter(attack="none")
     assert clean["tables with a false alarm"].max() <= 0.05 + 2 * 0.015
     attacked = STORED.filter(pl.col("attack") != "none")
     assert attacked["suspects that are honest"].max() <= 0.05 + 2 * 0.015
