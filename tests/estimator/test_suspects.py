@@ -34,35 +34,35 @@ ATTACK = {
 
 
 @pytest.mark.parametrize("law", NOISE)
-@pytest.mark.parametrize("rows", [60, 300])
+@pytest.mark.parametrize("rows", [60, 200])
 def test_tables_without_an_attack_rarely_have_a_suspect(law, rows):
-    """The rate is 5 %: more than 5 of 20 tables would have a probability of 0.0003."""
+    """The rate is 5 %: more than 4 of 16 tables would have a probability of 0.001."""
     draw, alarms = np.random.default_rng(0), 0
-    for _ in range(20):
+    for _ in range(16):
         residuals = NOISE[law](draw, rows)
         residuals -= np.median(residuals)
         sizes = np.abs(residuals)
         noise = explain(residuals, np.median(sizes) / 0.6745).noise
         alarms += suspects_among(noise.suspicion(sizes, np.zeros(rows)), 0.05).any()
-    assert alarms <= 5
+    assert alarms <= 4
 
 
 @pytest.mark.parametrize("law", ["normal", "Student 3"])
 def test_the_regressor_rarely_suspects_honest_rows(law):
     alarms = [
         nt.NeuroTronRegressor().fit(*table(draw_noise=NOISE[law], seed=seed)[:2]).suspects_.sum()
-        for seed in range(6)
+        for seed in range(4)
     ]
-    assert np.count_nonzero(alarms) <= 2
+    assert np.count_nonzero(alarms) <= 1
     assert sum(alarms) <= 3
 
 
 @pytest.mark.parametrize("attack", ATTACK)
-@pytest.mark.parametrize(("rows", "share"), [(100, 0.3), (600, 0.1), (600, 0.4)])
+@pytest.mark.parametrize(("rows", "share"), [(100, 0.3), (400, 0.1)])
 def test_attacked_labels_are_found_with_few_false_alarms(attack, rows, share):
     draw, found, false = np.random.default_rng(1), [], []
     attacked = np.arange(rows) < share * rows
-    for _ in range(8):
+    for _ in range(6):
         residuals = draw.standard_normal(rows)
         residuals[attacked] += ATTACK[attack](draw, attacked.sum())
         explained = explain(residuals, 1.0)
@@ -114,14 +114,14 @@ def test_suspicion_ranks_labels_by_their_distance_from_the_model_however_far_the
 
 def test_the_share_of_attacked_labels_has_an_interval_that_holds_it():
     held = []
-    for seed in range(10):
+    for seed in range(6):
         X, y, mask = table(rows=200, attacked=0.3, seed=seed)
         model = nt.NeuroTronRegressor().fit(X, y)
         low, high = model.attacked_fraction_interval_
         assert low <= model.attacked_fraction_ <= high <= low + 0.16
         held.append(low <= mask.mean() <= high)
         assert model.attack_size_ == pytest.approx(5.0, abs=0.1)
-    assert sum(held) >= 9
+    assert sum(held) >= 5
 
 
 def test_a_table_without_an_attack_has_an_interval_from_zero():
