@@ -8,7 +8,7 @@ import pickle
 
 import numpy as np
 import pytest
-from tests.estimator.tables import COEFFICIENTS, INTERCEPT, table
+from tests.estimator.tables import table
 
 import neurotron as nt
 from neurotron.estimator.geometry import geometry_of
@@ -89,14 +89,14 @@ def test_gates_that_are_off_are_a_reason():
     assert "symmetric" in str(diagnosis)
 
 
-def test_it_says_how_far_off_a_label_must_be_to_be_noticed():
-    rows, labels, _ = table()
-    size = nt.NeuroTronRegressor().fit(rows, labels).diagnose().noticeable
-    for factor, noticed in ((0.9, False), (1.2, True)):
-        changed = labels.copy()
-        changed[0] = rows[0] @ COEFFICIENTS + INTERCEPT + factor * size
-        model = nt.NeuroTronRegressor().fit(rows, labels)
-        assert model.label_report(rows, changed)["is_label_issue"][0] == noticed
+@pytest.mark.parametrize("attacked", [0.0, 0.2])
+def test_it_says_how_far_off_one_more_label_must_be_to_be_noticed(attacked):
+    rows, labels, _ = table(attacked=attacked)
+    model = nt.NeuroTronRegressor().fit(rows, labels)
+    predicted, size = model.predict(rows[-1:])[0], model.diagnose().noticeable
+    for factor, noticed in ((0.8, False), (1.05, True)):
+        changed = np.append(labels[:-1], predicted + factor * size)
+        assert model.label_report(rows, changed)["is_label_issue"][-1] == noticed
 
 
 def test_an_attack_that_hides_in_the_noise_is_named():

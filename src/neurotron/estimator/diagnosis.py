@@ -52,7 +52,7 @@ class Diagnosis(Pickled):
     attacked_fraction, attacked_fraction_interval, attack_size
         As in the regressor.
     noticeable
-        How far a single label must be from the model to be a suspect, in units of the label.
+        How far one more label must be from the model to be a suspect, in units of the label.
     hidden
         Whether there is an attack most of whose labels hide in the noise.
     explained
@@ -193,8 +193,8 @@ class Diagnosis(Pickled):
             )
         elif self.noticeable > 0.0:
             parts.append(
-                "This counts labels that stand out from the noise: a single one does if it is off "
-                f"by {self.noticeable:.3g} or more."
+                "This counts labels that stand out from the noise: one more does if it is off by "
+                f"{self.noticeable:.3g} or more."
             )
         return " ".join(parts)
 
@@ -254,16 +254,18 @@ def diagnosis_of(
     residuals, kept = labels - predicted, ~model.suspects_
     sizes = np.sort(np.abs(residuals))
     few = np.linspace(0, len(sizes) - 1, min(POINTS, len(sizes))).round().astype(np.intp)
+    suspects = int(model.suspects_.sum())
+    rarity = model.false_alarm_rate * min((suspects + 1) / len(labels), 1.0)
     return Diagnosis(
         rows=len(labels),
-        suspects=int(model.suspects_.sum()),
+        suspects=suspects,
         rejected=int(model.solution_.rejected.sum()),
         exact=int(model.solution_.explained.sum()),
         noise=model.honest_noise_,
         attacked_fraction=model.attacked_fraction_,
         attacked_fraction_interval=model.attacked_fraction_interval_,
         attack_size=model.attack_size_,
-        noticeable=model.honest_noise_.size_beyond(model.false_alarm_rate / len(labels)),
+        noticeable=model.honest_noise_.size_beyond(rarity),
         hidden=model.solution_.tampered is not None,
         explained=_explained(labels[kept], residuals[kept]),
         geometry=geometry_of(
