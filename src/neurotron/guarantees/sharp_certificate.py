@@ -140,7 +140,7 @@ def hypotheses(request: Request, trainer: NeuroTron, constants: SharpConstants) 
             else "The largest constant, made of fourth moments E[‖Mx‖²xxᵀ] of the inputs, is "
             "finite and known.",
             constants.largest(disturbed=is_disturbed(request.problem, request.attack)),
-            request.other_moments(trainer),
+            lambda: request.other_moments(trainer),
         ),
     ]
     if math.isfinite(constants.lambda1):
