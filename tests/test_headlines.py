@@ -23,6 +23,9 @@ from tests.support.documents import (
 from tools import evidence
 
 import neurotron as nt
+from neurotron.guarantees.predictions import certify_with_predictions
+from neurotron.guarantees.request import Request
+from neurotron.guarantees.sharp_certificate import certify_sharply
 from neurotron.solvers.rivals import least_squares
 
 README, PAGES = ROOT / "README.md", ROOT / "docs" / "paper.md"
@@ -509,3 +512,20 @@ def test_what_the_readme_says_of_five_tables():
     assert said is not None
     assert said.groups() == (f"{math.ceil(max(ours))}", f"{math.floor(min(theirs))}")
     assert f"# least squares is {theirs[0]:.0f} % off" in readme
+
+
+def test_what_other_coordinates_gain():
+    network = nt.networks.symmetric(n_inputs=100, filter_size=25, width=10, seed=2)
+    problem = nt.Problem.draw(network, nt.Normal(), seed=2)
+    planned = nt.plan(problem, nt.Budget(1.0, 0.5), accuracy=1.0).certificate
+    assert_says(PROOFS, "the prediction\nerror is {} instead", planned.prediction_error)
+    law = nt.laws.Correlated(nt.Normal(), np.diag([10.0, 1.0, 0.2]))
+    problem = nt.Problem.draw(nt.networks.linear(3), law, seed=1)
+    request = Request(
+        problem, nt.Arm(nt.NeuroTron(0.01)), 16, 3000, 0.05, None, nt.Budget(0.1, 0.5), "sharp"
+    )
+    before, after = certify_sharply(request), certify_with_predictions(request)
+    assert_says(PROOFS, "the prediction error is at most {} instead", after.prediction_error)
+    assert_says(PROOFS, "instead of {}, and\nthe error", before.prediction_error)
+    assert_says(PROOFS, "the error of the weights at most {} instead", after.radius)
+    assert_says(PROOFS, "at most 0.28 instead of {}.", before.radius)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.support.messages import says
 
 import neurotron as nt
 from neurotron.trainers.neuro_tron import ScheduledTron
@@ -103,9 +104,17 @@ def test_words_are_shown_as_given():
     assert "weighting='inverse-norm'" in repr(nt.NeuroTron(0.1, weighting="inverse-norm"))
 
 
-def test_a_planned_schedule_reads_as_one_and_is_what_it_says(small_problem):
-    plan = nt.plan(small_problem, ATTACK, steps=200, batch_size=8, step_size="scheduled")
+def test_a_planned_schedule_reads_as_one_and_is_what_it_says():
+    problem = nt.Problem.draw(nt.networks.relu_gate(4), nt.Normal(), seed=1)
+    plan = nt.plan(problem, ATTACK, steps=200, batch_size=8, step_size="scheduled")
     assert repr(plan.arm.trainer) == "NeuroTron(step_size='scheduled', sensing=array)"
     word = nt.Arm(nt.NeuroTron("scheduled"), ATTACK)
-    runs = [nt.simulate(small_problem, [arm], steps=200, batch_size=8) for arm in (plan.arm, word)]
+    runs = [nt.simulate(problem, [arm], steps=200, batch_size=8) for arm in (plan.arm, word)]
     np.testing.assert_array_equal(runs[0].weights, runs[1].weights)
+
+
+def test_a_schedule_that_was_made_for_predictions_says_so(small_problem):
+    options = {"steps": 200, "batch_size": 8, "accuracy_of": "predictions"}
+    plan = nt.plan(small_problem, ATTACK, step_size="scheduled", **options)
+    says(repr(plan.arm.trainer), "step_size='scheduled for predictions'")
+    assert plan.certificate.coordinates == "predictions"

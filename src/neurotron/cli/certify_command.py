@@ -205,7 +205,7 @@ def plan(
     plot: options.Picture = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Find the step size and the steps, the accuracy, or the strongest attack for a guarantee.
+    r"""Find the step size and the steps, the accuracy, or the strongest attack for a guarantee.
 
     Give three of --bound, --probability, --accuracy and --steps, and the planner finds the fourth.
     How many steps are needed to come within 1 of the true weights? Which attack do 5000 steps
@@ -215,7 +215,8 @@ def plan(
 
         neurotron plan --probability 0.5 --accuracy 1 --steps 5000
 
-        neurotron plan --probability 0.2 --accuracy 2 --accuracy-of predictions --steps 5000
+        neurotron plan --probability 0.2 --steps 5000 \
+            --accuracy 2 --accuracy-of predictions
     """
     from neurotron import attacks, guarantees
 

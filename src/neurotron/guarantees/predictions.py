@@ -90,7 +90,7 @@ def _in_original_coordinates(
     return dataclasses.replace(
         inner.scaled(coordinates.shrinks),
         arm=request.arm,
-        coordinates="gate" if coordinates.of_gate else "predictions",
+        coordinates=coordinates.name,
         initial_error=away + coordinates.shrinks * inside.shift,
         risk=coordinates.stretches**2 * inner.risk,
         predicted=math.sqrt(inner.risk) * inner.radius,

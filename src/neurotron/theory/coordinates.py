@@ -45,6 +45,13 @@ class Coordinates:
     of_gate: bool = False
     """Whether they are those in which one leaky gate needs no symmetry."""
 
+    @property
+    def name(self) -> str:
+        """Whose coordinates they are: the weights', the predictions' or one gate's."""
+        if self.forward is None:
+            return "weights"
+        return "gate" if self.of_gate else "predictions"
+
     @classmethod
     def of(cls, form: Array, *, of_gate: bool = False) -> Coordinates | None:
         """Return those with T² = `form`, (r, r); None if it is nearly singular."""

@@ -161,10 +161,14 @@ class ScheduledTron(NeuroTron):
         Δ_1, a bound on E‖w_1 − w*‖².
     recursion
         F.
+    purpose
+        What the schedule was made for, if not for the error ‖w − w*‖. NeuroTron("scheduled") is
+        then another schedule.
     """
 
     start: float = field(kw_only=True)
     recursion: Recursion = field(kw_only=True)
+    purpose: str = field(default="", kw_only=True)
 
     short_name: ClassVar[str] = NeuroTron.short_name
     state_fields: ClassVar[tuple[str, ...]] = (
@@ -172,11 +176,13 @@ class ScheduledTron(NeuroTron):
     )  # fmt: skip
 
     @classmethod
-    def of(cls, trainer: NeuroTron, recursion: Recursion, start: float) -> ScheduledTron:
+    def of(
+        cls, trainer: NeuroTron, recursion: Recursion, start: float, purpose: str = ""
+    ) -> ScheduledTron:
         """Return the scheduled form of a trainer whose sensing matrix is known."""
         return cls(
             1.0, trainer.sensing, weighting=trainer.weighting, averaging=trainer.averaging,
-            start=start, recursion=recursion,
+            start=start, recursion=recursion, purpose=purpose,
         )  # fmt: skip
 
     @property
@@ -209,7 +215,8 @@ class ScheduledTron(NeuroTron):
     @property
     def shown_parameters(self) -> dict[str, object]:
         """The parameters of the trainer from which this one was made."""
-        return super().shown_parameters | {"step_size": "scheduled"}
+        step_size = f"scheduled for {self.purpose}" if self.purpose else "scheduled"
+        return super().shown_parameters | {"step_size": step_size}
 
     def __repr__(self) -> str:
         return self.shown_as(NeuroTron.__name__)

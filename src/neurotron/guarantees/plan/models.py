@@ -175,7 +175,11 @@ class SharpModel(Model):
     def trainer(self, budget: Budget, step_size: float | None) -> NeuroTron:
         """Return Neuro-Tron, with its schedule spelled out if it has one."""
         if step_size is None:
-            return ScheduledTron.of(self.resolved, self.recursion(budget), self.request.start)
+            purpose = self.request.coordinates.name
+            return ScheduledTron.of(
+                self.resolved, self.recursion(budget), self.request.start,
+                purpose if purpose != "weights" else "",
+            )  # fmt: skip
         return dataclasses.replace(self.asked, step_size=step_size)
 
 
