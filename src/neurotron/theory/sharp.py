@@ -19,6 +19,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -154,8 +155,28 @@ def sharp_constants(
     coordinates
         The coordinates in which distances are measured.
     """
-    network = _check.instance("problem", problem, Problem).network
-    old = sensing_of(problem, sensing)
+    matrix = sensing_of(_check.instance("problem", problem, Problem), sensing)
+    known = _KNOWN.setdefault(problem, {})
+    key = matrix.tobytes(), weighting, coordinates
+    if key not in known:
+        found = _find_constants(problem, matrix, weighting, coordinates)
+        if len(known) == MOST_KNOWN:
+            known.clear()
+        known[key] = found
+    return known[key]
+
+
+MOST_KNOWN = 8
+_KNOWN: WeakKeyDictionary[Problem, dict[tuple[bytes, str | None, Coordinates], SharpConstants]] = (
+    WeakKeyDictionary()
+)
+"""The constants of each problem, which planners and studies ask for many times."""
+
+
+def _find_constants(
+    problem: Problem, old: Array, weighting: str | None, coordinates: Coordinates
+) -> SharpConstants:
+    network = problem.network
     m, gate = coordinates.updates(old), coordinates.gates(network.mean_gate)
     moments, gain = problem.even_moments(weighting), (1.0 + network.leak) / 2.0
     product = None if moments.covariance is None else gate @ moments.covariance @ m.T
