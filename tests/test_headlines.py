@@ -518,7 +518,7 @@ def test_what_other_coordinates_gain():
     network = nt.networks.symmetric(n_inputs=100, filter_size=25, width=10, seed=2)
     problem = nt.Problem.draw(network, nt.Normal(), seed=2)
     planned = nt.plan(problem, nt.Budget(1.0, 0.5), accuracy=1.0).certificate
-    assert_says(PROOFS, "the prediction\nerror is {} instead", planned.prediction_error)
+    assert_says(PROOFS, "the prediction error is {} instead", planned.prediction_error)
     law = nt.laws.Correlated(nt.Normal(), np.diag([10.0, 1.0, 0.2]))
     problem = nt.Problem.draw(nt.networks.linear(3), law, seed=1)
     request = Request(
@@ -526,6 +526,6 @@ def test_what_other_coordinates_gain():
     )
     before, after = certify_sharply(request), certify_with_predictions(request)
     assert_says(PROOFS, "the prediction error is at most {} instead", after.prediction_error)
-    assert_says(PROOFS, "instead of {}, and\nthe error", before.prediction_error)
+    assert_says(PROOFS, "instead of {}, and the error", before.prediction_error)
     assert_says(PROOFS, "the error of the weights at most {} instead", after.radius)
     assert_says(PROOFS, "at most 0.28 instead of {}.", before.radius)
