@@ -15,7 +15,6 @@ choices are of use.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -103,13 +102,12 @@ def for_predictions(problem: Problem) -> Coordinates | None:
 
     There are none without second moments, or if predictions hardly depend on some direction.
     """
-    if problem not in _OF_PREDICTIONS:
-        covariance, found = problem.covariance, None
-        if covariance is not None:
-            with np.errstate(over="ignore", invalid="ignore"):
-                found = Coordinates.of(output_form(problem.network, covariance))
-        _OF_PREDICTIONS[problem] = found
-    return _OF_PREDICTIONS[problem]
 
+    def find() -> Coordinates | None:
+        covariance = problem.covariance
+        if covariance is None:
+            return None
+        with np.errstate(over="ignore", invalid="ignore"):
+            return Coordinates.of(output_form(problem.network, covariance))
 
-_OF_PREDICTIONS: WeakKeyDictionary[Problem, Coordinates | None] = WeakKeyDictionary()
+    return problem.once("coordinates of predictions", find)

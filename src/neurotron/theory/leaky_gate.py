@@ -9,8 +9,6 @@ between α and 1: this is the pull, whatever the law of z is.
 
 from __future__ import annotations
 
-from weakref import WeakKeyDictionary
-
 import numpy as np
 
 from neurotron import _check
@@ -44,16 +42,15 @@ def for_leaky_gate(problem: Problem, sensing: Array, weighting: str | None) -> C
 
 def fit_of_gate(problem: Problem, coordinates: Coordinates) -> Array:
     """Return the only weights at which the mean update of one leaky gate vanishes, (r,)."""
-    if problem not in _FITS:
-        data, network = problem.data, problem.network
-        assert isinstance(data, Rows)
+    data, network = problem.data, problem.network
+    assert isinstance(data, Rows)
+
+    def find() -> Array:
         z = data.X @ coordinates.gates(network.mean_gate).T
         found = _root(z, data.y, data.law.counts / len(z), network.leak)
-        _FITS[problem] = _check.freeze(coordinates.gates(found))
-    return _FITS[problem]
+        return _check.freeze(coordinates.gates(found))
 
-
-_FITS: WeakKeyDictionary[Problem, Array] = WeakKeyDictionary()
+    return problem.once("fit of one gate", find)
 
 
 def _root(z: Array, y: Array, counts: Array, leak: float) -> Array:

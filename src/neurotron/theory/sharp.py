@@ -19,7 +19,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -156,21 +155,10 @@ def sharp_constants(
         The coordinates in which distances are measured.
     """
     matrix = sensing_of(_check.instance("problem", problem, Problem), sensing)
-    known = _KNOWN.setdefault(problem, {})
-    key = matrix.tobytes(), weighting, coordinates
-    if key not in known:
-        found = _find_constants(problem, matrix, weighting, coordinates)
-        if len(known) == MOST_KNOWN:
-            known.clear()
-        known[key] = found
-    return known[key]
-
-
-MOST_KNOWN = 8
-_KNOWN: WeakKeyDictionary[Problem, dict[tuple[bytes, str | None, Coordinates], SharpConstants]] = (
-    WeakKeyDictionary()
-)
-"""The constants of each problem, which planners and studies ask for many times."""
+    return problem.once(
+        ("sharp constants", matrix.tobytes(), weighting, coordinates),
+        lambda: _find_constants(problem, matrix, weighting, coordinates),
+    )
 
 
 def _find_constants(
