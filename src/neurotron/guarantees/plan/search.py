@@ -190,8 +190,9 @@ class Search:
         """Find the largest number below `top` that the attacker's budget may have."""
         self._require_clean()
         best = halve(
-            lambda at: self._reach(self._with(**{name: at})) is not None, 0.0, top, LEGIBLE
-        )
+            lambda at: self._reach(self._with(**{name: at})) is not None, 0.0, top, LEGIBLE,
+            _legible,
+        )  # fmt: skip
         budget = self._with(**{name: _legible(best)})
         choice = self._reach(budget)
         assert choice is not None
