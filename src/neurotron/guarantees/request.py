@@ -76,6 +76,12 @@ class Request:
         """A bound on ‖w_1 − w*‖, or on the distance from w_1 to the fit of a table."""
         return initial_distance(self.problem, self.fit, self.given_error, self.coordinates)
 
+    @property
+    def _known_initial_error(self) -> float:
+        """The same, or inf if it is not known, where nothing is guaranteed anyway."""
+        known = self.given_error is not None or self.problem.true_weights is not None
+        return self.initial_error if known or self.fit is not None else math.inf
+
     @cached_property
     def shift(self) -> float:
         """How far the fit of a table is, at most, from the exact fit of its unchanged labels."""
@@ -141,7 +147,8 @@ class Request:
                 "steps": self.steps,
                 "failure": self.failure,
                 "leak": self.problem.network.leak,
-                "initial_error": self.initial_error,
+                "initial_error": self.initial_error if found else self._known_initial_error,
+                "random_start": self.random_start,
                 "radius": math.inf,
                 "assumptions": tuple(assumptions),
                 **found,

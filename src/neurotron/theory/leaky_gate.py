@@ -1,7 +1,7 @@
 r"""One leaky gate on a table of data, whose rows need not be symmetric.
 
 With :math:`T^\top T = K = \bar A \Sigma \bar A^\top`, :math:`v = Tw` and
-:math:`z = T^{-\top}\bar A x`, the gate has the output :math:`\sigma(v^\top z)`, and an update with the
+:math:`z = T^{-\top}\bar A x`, the gate has the output :math:`\sigma(v^\top z)`. An update with the
 sensing matrix "optimal", :math:`M = K^{-1}\bar A`, adds a multiple of z to v. The outputs of v and
 :math:`v_\circ` differ by :math:`e = D\, d^\top z` with :math:`\alpha \le D \le 1`, so
 :math:`E[e z] = H d` with a symmetric H between α and 1: this is the pull, whatever the law of z is.
