@@ -38,7 +38,11 @@ def certify_with_predictions(request: Request) -> TrainingCertificate:
     if own is not None:
         inside = _with_trainer(request, _resolved(request), own)
         return _in_original_coordinates(request, inside, certify_sharply(inside))
-    request = _with_schedule(request)
+    return dataclasses.replace(_in_both_coordinates(_with_schedule(request)), arm=request.arm)
+
+
+def _in_both_coordinates(request: Request) -> TrainingCertificate:
+    """Return the better certificate of those in the coordinates of weights and predictions."""
     found = _followed(request)
     if found is not None and any(a.blocking and a.name != STEP_SIZE for a in found.failed):
         return found
