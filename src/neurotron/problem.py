@@ -186,8 +186,7 @@ class Problem(Pickled):
 
     def even_moments(self, weighting: str | None = None) -> EvenMoments:
         """Return the moments of x under the weight ω(x) of a trainer."""
-        if weighting is not None:
-            _check.choice("weighting", weighting, WEIGHTINGS)
+        _require_weighting(weighting)
         _check.entries("the moments of the input", *[self.network.n_inputs] * 2)
         return self.once(
             ("even moments", weighting),
@@ -219,6 +218,7 @@ class Problem(Pickled):
 
     def sensing_matrix(self, sensing: str | npt.ArrayLike, weighting: str | None = None) -> Array:
         """Return the sensing matrix that a trainer's `sensing` describes, under its weighting."""
+        _require_weighting(weighting)
         if not isinstance(sensing, str):
             return self._find_sensing_matrix(sensing, weighting)
         return self.once(
@@ -278,6 +278,7 @@ class Problem(Pickled):
                 "a least-squares fit needs rows of data and a linear network: use "
                 "Problem.from_rows(network, X, y) with a network of leak = 1"
             )
+        _require_weighting(weighting)
         rows = self.data
         return self.once(
             ("least squares", weighting),
@@ -287,6 +288,11 @@ class Problem(Pickled):
     def norm_moment(self, order: int) -> float:
         """Return m_i = E‖x‖^i, i = 1 … 4."""
         return self.law.norm_moment(order, self.network.n_inputs)
+
+
+def _require_weighting(weighting: str | None) -> None:
+    if weighting is not None:
+        _check.choice("weighting", weighting, WEIGHTINGS)
 
 
 def _least_squares(network: FilterNetwork, rows: Rows, weighting: str | None) -> Array:

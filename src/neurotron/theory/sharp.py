@@ -26,6 +26,7 @@ from neurotron import _check
 from neurotron._types import Array
 from neurotron.attacks import Attack
 from neurotron.attacks.budget import Budget, budget_of
+from neurotron.laws import WEIGHTINGS
 from neurotron.laws.projections import SLACK, largest_root
 from neurotron.problem import Problem
 from neurotron.theory.attack_moments import AttackMoments, attack_moments
@@ -155,6 +156,9 @@ def sharp_constants(
         The coordinates in which distances are measured.
     """
     matrix = sensing_of(_check.instance("problem", problem, Problem), sensing)
+    _check.instance("coordinates", coordinates, Coordinates)
+    if weighting is not None:
+        _check.choice("weighting", weighting, WEIGHTINGS)
     return problem.once(
         ("sharp constants", matrix.tobytes(), weighting, coordinates),
         lambda: _find_constants(problem, matrix, weighting, coordinates),
