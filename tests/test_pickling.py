@@ -29,7 +29,7 @@ def used():
         "network": network, "attack": attack,
         "sensing": nt.NeuroTron(0.1, sensing=np.eye(2, 6)),
     }  # fmt: skip
-    assert "_even_moments" in vars(problem)
+    assert "_made" in vars(problem)
     return found
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
+from typing import TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,10 @@ from neurotron.networks import FilterNetwork, with_intercept
 from neurotron.networks.sensing import sensing_matrix
 
 __all__ = ["Problem"]
+
+Made = TypeVar("Made")
+MOST_KEPT = 64
+"""So many results of `Problem.once` are kept; then all are forgotten."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -181,16 +186,28 @@ class Problem(Pickled):
 
     def even_moments(self, weighting: str | None = None) -> EvenMoments:
         """Return the moments of x under the weight ω(x) of a trainer."""
-        if weighting is not None:
-            _check.choice("weighting", weighting, WEIGHTINGS)
-        if weighting not in self._even_moments:
-            _check.entries("the moments of the input", *[self.network.n_inputs] * 2)
-            moments = self.law.even_moments(self.network.n_inputs, weighting)
-            self._even_moments[weighting] = moments
-        return self._even_moments[weighting]
+        _require_weighting(weighting)
+        _check.entries("the moments of the input", *[self.network.n_inputs] * 2)
+        return self.once(
+            ("even moments", weighting),
+            lambda: self.law.even_moments(self.network.n_inputs, weighting),
+        )
+
+    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """Return what `make` returns; for the same `key` it is made only once.
+
+        What follows from a problem alone, such as its moments and constants, is asked for many
+        times.
+        """
+        if key not in self._made:
+            found = make()
+            if len(self._made) >= MOST_KEPT:
+                self._made.clear()
+            self._made[key] = found
+        return cast(Made, self._made[key])
 
     @cached_property
-    def _even_moments(self) -> dict[str | None, EvenMoments]:
+    def _made(self) -> dict[Hashable, object]:
         return {}
 
     def weighted_covariance(self, weighting: str | None) -> Array | None:
@@ -201,16 +218,13 @@ class Problem(Pickled):
 
     def sensing_matrix(self, sensing: str | npt.ArrayLike, weighting: str | None = None) -> Array:
         """Return the sensing matrix that a trainer's `sensing` describes, under its weighting."""
+        _require_weighting(weighting)
         if not isinstance(sensing, str):
             return self._find_sensing_matrix(sensing, weighting)
-        if (sensing, weighting) not in self._sensing_matrices:
-            found = self._find_sensing_matrix(sensing, weighting)
-            self._sensing_matrices[sensing, weighting] = found
-        return self._sensing_matrices[sensing, weighting]
-
-    @cached_property
-    def _sensing_matrices(self) -> dict[tuple[str, str | None], Array]:
-        return {}
+        return self.once(
+            ("sensing matrix", sensing, weighting),
+            lambda: self._find_sensing_matrix(sensing, weighting),
+        )
 
     def _find_sensing_matrix(self, sensing: str | npt.ArrayLike, weighting: str | None) -> Array:
         covariance = self.weighted_covariance(weighting)
@@ -264,19 +278,21 @@ class Problem(Pickled):
                 "a least-squares fit needs rows of data and a linear network: use "
                 "Problem.from_rows(network, X, y) with a network of leak = 1"
             )
-        if weighting not in self._fits:
-            self._fits[weighting] = _check.freeze(
-                _least_squares(self.network, self.data, weighting)
-            )
-        return self._fits[weighting]
-
-    @cached_property
-    def _fits(self) -> dict[str | None, Array]:
-        return {}
+        _require_weighting(weighting)
+        rows = self.data
+        return self.once(
+            ("least squares", weighting),
+            lambda: _check.freeze(_least_squares(self.network, rows, weighting)),
+        )
 
     def norm_moment(self, order: int) -> float:
         """Return m_i = E‖x‖^i, i = 1 … 4."""
         return self.law.norm_moment(order, self.network.n_inputs)
+
+
+def _require_weighting(weighting: str | None) -> None:
+    if weighting is not None:
+        _check.choice("weighting", weighting, WEIGHTINGS)
 
 
 def _least_squares(network: FilterNetwork, rows: Rows, weighting: str | None) -> Array:

@@ -58,7 +58,7 @@ def test_a_kind_of_trainer_has_one_colour_in_shades(small_problem):
 
 
 def test_a_schedule_looks_like_neuro_tron(small_problem):
-    plan = nt.plan(small_problem, CONSTANT, steps=50, batch_size=4, step_size="scheduled")
+    plan = nt.plan(small_problem, CONSTANT, steps=500, batch_size=4, step_size="scheduled")
     run = nt.simulate(small_problem, plan.arm, steps=5, batch_size=4)
     assert run_lines(run)[0].style == OF_ALGORITHM["neuro-tron"]
 

@@ -97,6 +97,7 @@ def test_what_is_certified_is_what_is_simulated(small_problem):
 def test_with_honest_labels_the_course_holds_for_all_steps_at_once(small_problem):
     certificate = certify(small_problem, attack=None)
     assert certificate.any_time
+    assert certificate.radius <= certificate.radii[-1]
     assert "all steps at once" in str(certificate).replace("\n", " ")
     assert not certify(small_problem).any_time
     noisy = nt.Problem.draw(
@@ -330,9 +331,42 @@ def test_a_schedule_made_for_a_nearer_start_is_not_trusted_from_afar(gate_proble
     )
     options = {"batch_size": 8, "steps": 300, "initial_error": 5.0 * near}
     followed = nt.certify(gate_problem, plan.arm, budget=nt.Budget(0.5, 0.3), **options)
-    best = certify(gate_problem, nt.NeuroTron("scheduled"), **options)
+    best = nt.plan(gate_problem, nt.Budget(0.5, 0.3), step_size="scheduled", **options).certificate
     assert followed.root_mean_square > best.root_mean_square
     assert best.root_mean_square > plan.certificate.root_mean_square
+
+
+def test_the_schedule_that_is_certified_is_the_one_that_is_run():
+    """On a table it starts at the distance to the fit, however near the start is to w*."""
+    draw = np.random.default_rng(0)
+    X, truth = draw.standard_normal((100, 3)), np.array([1.0, -2.0, 0.5])
+    problem = nt.Problem.from_rows(
+        nt.networks.linear(3), X, X @ truth + draw.standard_normal(100), replacement=True,
+        true_weights=truth, initial_weights=truth,
+    )  # fmt: skip
+    arm = nt.Arm(nt.NeuroTron("scheduled"), nt.attacks.Adaptive(0.01, 0.1))
+    found = nt.certify(problem, arm, batch_size=16, steps=1000)
+    runs = [nt.simulate(problem, [arm], steps=1000, replicate=number) for number in range(8)]
+    away = [np.linalg.norm(run.weights[0] - found.centre) for run in runs]
+    assert math.sqrt(np.mean(np.square(away))) <= found.root_mean_square
+    assert found.initial_error > 0.05
+
+
+def test_columns_of_different_sizes_keep_their_certificate():
+    draw = np.random.default_rng(0)
+    X = draw.lognormal(0.0, 0.5, (200, 3))
+    y = X @ [1.0, 2.0, 3.0] + 5.0 + draw.standard_normal(200)
+    errors = []
+    for size in (1.0, 100.0):
+        problem = nt.Problem.from_rows(
+            nt.networks.linear(3), X * [size, 1.0, 1.0], y, intercept=True, replacement=True
+        )
+        for steps in (10_000, None):
+            found = nt.certify(problem, nt.NeuroTron(0.01), budget=nt.Budget(0.1, 0.1), steps=steps)
+            errors.append(found.prediction_error)
+        plan = nt.plan(problem, nt.Budget(0.1, 0.1), accuracy=0.3, accuracy_of="predictions")
+        assert plan.certificate.prediction_error <= 0.3
+    np.testing.assert_allclose(errors, errors[0], rtol=0.01)
 
 
 def test_a_schedule_of_another_attack_has_no_long_run(small_problem):
@@ -428,9 +462,9 @@ def test_rows_that_are_not_symmetric_hold_at_no_two_times_at_once():
     assert not certificate.any_time
 
 
-def test_the_largest_step_size_settles_nowhere(small_problem):
-    fastest = certify(small_problem, nt.NeuroTron("fastest"), attack=None).step_size
-    certificate = certify(small_problem, nt.NeuroTron(2.0 * fastest), attack=None, steps=None)
+def test_the_largest_step_size_settles_nowhere(gate_problem):
+    fastest = certify(gate_problem, nt.NeuroTron("fastest"), attack=None).step_size
+    certificate = certify(gate_problem, nt.NeuroTron(2.0 * fastest), attack=None, steps=None)
     assert not certificate.holds
     assert names(certificate.failed) == ["step size"]
     assert "because this does not hold: step size" in words(certificate)

@@ -10,7 +10,7 @@ from neurotron.guarantees.plan.search import MOST_EVALUATIONS
 
 pytestmark = pytest.mark.long
 
-PLANS, ASKED, PIECES = 10_000, 20_000, 20
+PLANS, ASKED, PIECES = 10_000, 22_000, 22
 """Not all that is asked for can be had."""
 
 

@@ -30,7 +30,7 @@ from neurotron.trainers.neuro_tron import ScheduledTron
 
 ITERATED = 200_000
 """Plans of up to so many steps are iterated with 19 digits."""
-FOLLOWED = 10**9
+FOLLOWED = 4 * 10**9
 """Longer ones are iterated in blocks, or a schedule is checked by its integral or compiled."""
 BLOCKS, PART = 40_000, 1e-3
 """Blocks of steps, and by which part an error falls in a block at most."""

@@ -99,11 +99,24 @@ def test_distances_bound_prediction_errors_exactly_on_finite_laws(leak):
 
 
 def test_there_are_none_where_predictions_do_not_depend_on_a_direction():
-    flat = np.array([[1.0, 0.0], [0.0, 1e-4]])
-    assert Coordinates.of(flat @ flat) is None
+    flat = np.array([[1.0, 1.0], [1.0, 1.0 + 1e-7]])
+    assert Coordinates.of(flat) is None
+    assert Coordinates.of(np.diag([1.0, 0.0])) is None
     assert Coordinates.of(np.full((2, 2), np.inf)) is None
     heavy = nt.Problem.draw(nt.networks.relu_gate(3), nt.StudentT(1.5), seed=1)
     assert for_predictions(heavy) is None
+
+
+def test_units_do_not_matter():
+    units, form = np.diag([1e6, 1.0, 1e-7]), np.eye(3) + 0.5
+    plain, other = Coordinates.of(form), Coordinates.of(units @ form @ units)
+    m = np.random.default_rng(0).standard_normal((3, 4))
+    np.testing.assert_allclose(other.forward @ np.linalg.inv(units), plain.forward, rtol=0.5)
+    np.testing.assert_allclose(other.forward @ other.back, np.eye(3), atol=1e-12)
+    for new, gate in ((plain, m), (other, units @ m)):
+        np.testing.assert_allclose(
+            new.gates(gate).T @ new.gates(gate), m.T @ np.linalg.inv(form) @ m, rtol=1e-9
+        )
 
 
 def test_norms_of_both_directions_are_not_understated():

@@ -61,7 +61,7 @@ class Rows(Data):
 
     def __post_init__(self) -> None:
         X = _check.array("X", self.X, ("N", "n"), _check.LARGEST)
-        object.__setattr__(self, "y", _check.array("y", self.y, (len(X),)))
+        object.__setattr__(self, "y", _check.array("y", self.y, (len(X),), _check.LARGEST))
         law = Empirical(X, sample_weight=self.sample_weight)
         object.__setattr__(self, "law", law)
         object.__setattr__(self, "X", law.rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -234,6 +235,9 @@ def positive_pull(lambda1: float, better: str) -> Assumption:
     return Assumption("λ1 > 0", statement, lambda1, "> 0", lambda1 > 0.0, remedy)
 
 
-def finite_constant(name: str, statement: str, value: float, remedy: str) -> Assumption:
-    """Return the assumption that a moment exists."""
-    return Assumption(name, statement, value, "finite", math.isfinite(value), remedy)
+def finite_constant(
+    name: str, statement: str, value: float, remedy: Callable[[], str]
+) -> Assumption:
+    """Return the assumption that a moment exists; a remedy is looked for only if it does not."""
+    holds = math.isfinite(value)
+    return Assumption(name, statement, value, "finite", holds, "" if holds else remedy())

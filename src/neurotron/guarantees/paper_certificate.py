@@ -124,7 +124,7 @@ def _moment(request: Request, trainer: NeuroTron, order: int) -> Assumption:
         f"m{order}",
         f"The moment E‖x‖^{order} of the inputs is finite.",
         request.problem.norm_moment(order),
-        f"Try the method 'sharp'. {request.other_moments(trainer)}",
+        lambda: f"Try the method 'sharp'. {request.other_moments(trainer)}",
     )
 
 

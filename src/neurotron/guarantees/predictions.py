@@ -10,11 +10,17 @@ import numpy as np
 
 from neurotron.guarantees.assumptions import labels, parity
 from neurotron.guarantees.request import Request
-from neurotron.guarantees.sharp_certificate import NotFollowed, certify_sharply
+from neurotron.guarantees.sharp_certificate import (
+    STEP_SIZE,
+    NotFollowed,
+    certify_sharply,
+    hypotheses,
+)
 from neurotron.guarantees.training_certificate import TrainingCertificate
 from neurotron.theory.coordinates import Coordinates, for_predictions
 from neurotron.theory.leaky_gate import for_leaky_gate, has_leaky_gate
-from neurotron.theory.sharp import sharp_recursion
+from neurotron.theory.sharp import sharp_constants, sharp_recursion
+from neurotron.theory.table import initial_distance
 from neurotron.trainers import NeuroTron
 from neurotron.trainers.neuro_tron import ScheduledTron
 
@@ -32,9 +38,15 @@ def certify_with_predictions(request: Request) -> TrainingCertificate:
     if own is not None:
         inside = _with_trainer(request, _resolved(request), own)
         return _in_original_coordinates(request, inside, certify_sharply(inside))
+    return dataclasses.replace(_in_both_coordinates(_with_schedule(request)), arm=request.arm)
+
+
+def _in_both_coordinates(request: Request) -> TrainingCertificate:
+    """Return the better certificate of those in the coordinates of weights and predictions."""
     found = _followed(request)
-    coordinates = for_predictions(request.problem) if found is None or found.holds else None
-    inner = None
+    if found is not None and any(a.blocking and a.name != STEP_SIZE for a in found.failed):
+        return found
+    coordinates, inner = for_predictions(request.problem), None
     if coordinates is not None:
         inside = _with_trainer(request, _explicit(request, found), coordinates)
         inner = _followed(inside)
@@ -42,6 +54,24 @@ def certify_with_predictions(request: Request) -> TrainingCertificate:
         return certify_sharply(request) if found is None else found  # which says why
     back = _in_original_coordinates(request, inside, inner)
     return back if found is None else _better(found, back)
+
+
+def _with_schedule(request: Request) -> Request:
+    """Return the request with a schedule spelled out, as it will be run."""
+    trainer, problem = request.trainer(), request.problem
+    if trainer.step_size != "scheduled":
+        return request
+    sensing = np.asarray(trainer.sensing)
+    constants = sharp_constants(problem, sensing, trainer.weighting)
+    if any(a.blocking and not a.holds for a in hypotheses(request, trainer, constants)):
+        return request
+    recursion = sharp_recursion(
+        problem, sensing, trainer.weighting, request.attack, request.batch_size
+    )
+    known = request.fit is not None or problem.true_weights is not None
+    start = initial_distance(problem, request.fit) if known else request.initial_error
+    scheduled = ScheduledTron.of(trainer, recursion, start**2)
+    return _with_trainer(request, scheduled, request.coordinates)
 
 
 def _followed(request: Request) -> TrainingCertificate | None:
@@ -58,7 +88,7 @@ def _followed(request: Request) -> TrainingCertificate | None:
 def _better(one: TrainingCertificate, other: TrainingCertificate) -> TrainingCertificate:
     """Return the certificate with the smaller radius, and the smaller of each pair of bounds."""
     best = one if one.radius <= other.radius else other
-    names = ["root_mean_square", "floor", "limit", "predicted"]
+    names = ["root_mean_square", "floor", "limit", "prediction_radius"]
     if np.array_equal(one.at_steps, other.at_steps) and not best.any_time:
         names += ["radii", "mean_square_bounds"]
     smaller = {name: np.fmin(getattr(one, name), getattr(other, name)) for name in names}
@@ -93,7 +123,7 @@ def _in_original_coordinates(
         coordinates=coordinates.name,
         initial_error=away + coordinates.shrinks * inside.shift,
         risk=coordinates.stretches**2 * inner.risk,
-        predicted=math.sqrt(inner.risk) * inner.radius,
+        prediction_radius=math.sqrt(inner.risk) * inner.radius,
     )
 
 
@@ -104,14 +134,8 @@ def _resolved(request: Request) -> NeuroTron:
 
 
 def _explicit(request: Request, found: TrainingCertificate | None) -> NeuroTron:
-    """Return the trainer with its step size as a number, or with its schedule spelled out."""
+    """Return the trainer with its step size as a number, unless it has a schedule."""
     trainer = request.trainer()
-    if trainer.step_size == "scheduled":
-        recursion = sharp_recursion(
-            request.problem, np.asarray(trainer.sensing), trainer.weighting, request.attack,
-            request.batch_size,
-        )  # fmt: skip
-        return ScheduledTron.of(trainer, recursion, request.start)
     if found is None or found.step_size is None:
         return trainer
     return dataclasses.replace(trainer, step_size=found.step_size)

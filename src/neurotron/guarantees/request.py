@@ -20,14 +20,14 @@ from neurotron.guarantees.assumptions import (
     labels,
 )
 from neurotron.guarantees.certificate import Kind
-from neurotron.guarantees.training_certificate import ROUNDING, TrainingCertificate
+from neurotron.guarantees.training_certificate import TrainingCertificate
 from neurotron.laws import Empirical
 from neurotron.problem import Problem
 from neurotron.theory.attack_moments import attacked_rows
 from neurotron.theory.coordinates import ORIGINAL, Coordinates
 from neurotron.theory.mean_path import Deviation
 from neurotron.theory.rounding import Rounding
-from neurotron.theory.table import TableFit, has_fit
+from neurotron.theory.table import TableFit, has_fit, initial_distance
 from neurotron.trainers import Arm, NeuroTron
 from neurotron.trainers.neuro_tron import ScheduledTron
 
@@ -74,15 +74,13 @@ class Request:
     @cached_property
     def initial_error(self) -> float:
         """A bound on ‖w_1 − w*‖, or on the distance from w_1 to the fit of a table."""
-        fit = self.fit
-        centre = self.problem.true_weights if fit is None else fit.weights
-        away = self.problem.initial_error(self.given_error, None if fit is None else fit.weights)
-        if self.given_error is not None or centre is None:
-            away *= self.coordinates.stretches
-        else:
-            apart = self.problem.initial_weights - centre
-            away = float(np.linalg.norm(self.coordinates.updates(apart)))
-        return away if fit is None else away * (1.0 + ROUNDING) + fit.off
+        return initial_distance(self.problem, self.fit, self.given_error, self.coordinates)
+
+    @property
+    def _known_initial_error(self) -> float:
+        """The same, or inf if it is not known, where nothing is guaranteed anyway."""
+        known = self.given_error is not None or self.problem.true_weights is not None
+        return self.initial_error if known or self.fit is not None else math.inf
 
     @cached_property
     def shift(self) -> float:
@@ -149,7 +147,8 @@ class Request:
                 "steps": self.steps,
                 "failure": self.failure,
                 "leak": self.problem.network.leak,
-                "initial_error": self.initial_error,
+                "initial_error": self.initial_error if found else self._known_initial_error,
+                "random_start": self.random_start,
                 "radius": math.inf,
                 "assumptions": tuple(assumptions),
                 **found,

@@ -29,7 +29,10 @@ from neurotron.theory.sharp import SharpConstants, is_disturbed, sharp_constants
 from neurotron.trainers import NeuroTron
 from neurotron.trainers.neuro_tron import ScheduledTron
 
-__all__ = ["NotFollowed", "certify_sharply", "hypotheses"]
+__all__ = ["STEP_SIZE", "NotFollowed", "certify_sharply", "hypotheses"]
+
+STEP_SIZE = "step size"
+"""The name of the assumption that the error does not grow."""
 
 MOST_FOLLOWED = 10**6
 """Steps up to which a schedule that was made for other numbers is followed one by one."""
@@ -73,22 +76,22 @@ def certify_sharply(request: Request) -> TrainingCertificate:
     last = course.last
     if request.steps is None:
         last = _end(recursion, path, step_size, floor, in_the_end)
-    clean = _is_clean(recursion)
+    all_times = _is_clean(recursion)
     return request.certificate(
         "sharp",
         assumptions,
         step_size=step_size,
         weighting=weighting,
-        radius=float(last.radii(request.failure, clean=clean)[0]),
+        radius=float(last.radii(request.failure)[0]),
         root_mean_square=float(last.roots[0] + last.added[0]),
         at_steps=record,
         mean_square_bounds=squared(course.roots + course.added),
-        radii=course.radii(request.failure, clean=clean),
+        radii=course.radii(request.failure, all_times=all_times),
         floor=floor + in_the_end,
         limit=recursion.limit + rounding.least,
         rounding=float(last.added[0]),
         risk=constants.risk,
-        any_time=clean and problem.law.symmetric,
+        any_time=all_times and problem.law.symmetric,
         this_attack=request.against_this_attack(trainer),
         constants={
             "lambda1": constants.lambda1, "L1": constants.L1, "L2": constants.L2,
@@ -114,16 +117,16 @@ class Course:
         path, spread = self.deviation
         return Course(self.roots[-1:], self.added[-1:], Deviation(path[-1:], spread[-1:]))
 
-    def radii(self, failure: float, *, clean: bool) -> Array:
+    def radii(self, failure: float, *, all_times: bool = False) -> Array:
         """Return the smaller radius, by Markov's inequality or from the mean path.
 
-        Without attack and noise it is Markov's, which holds for all steps at once.
+        Without attack and noise, those of Markov's inequality hold for `all_times` at once.
         """
-        markov = by_markov(self.roots + self.added, failure)
-        if clean:
-            return np.asarray(markov)
-        path = self.deviation.radius(failure, self.added) * (1.0 + ROUNDING)
-        return np.fmin(markov, path)
+        found = np.asarray(by_markov(self.roots + self.added, failure))
+        if not all_times:
+            path = self.deviation.radius(failure, self.added) * (1.0 + ROUNDING)
+            found = np.fmin(found, path)
+        return np.where(np.isnan(found), math.inf, found)
 
 
 def hypotheses(request: Request, trainer: NeuroTron, constants: SharpConstants) -> list[Assumption]:
@@ -140,7 +143,7 @@ def hypotheses(request: Request, trainer: NeuroTron, constants: SharpConstants) 
             else "The largest constant, made of fourth moments E[‖Mx‖²xxᵀ] of the inputs, is "
             "finite and known.",
             constants.largest(disturbed=is_disturbed(request.problem, request.attack)),
-            request.other_moments(trainer),
+            lambda: request.other_moments(trainer),
         ),
     ]
     if math.isfinite(constants.lambda1):
@@ -151,7 +154,7 @@ def hypotheses(request: Request, trainer: NeuroTron, constants: SharpConstants) 
 def _settles(recursion: Recursion, step_size: float, steps: int | None) -> Assumption:
     largest = recursion.pull / recursion.square
     return Assumption(
-        "step size",
+        STEP_SIZE,
         f"The step size is below {largest:.4g}, so that the error does not grow in the long run.",
         step_size,
         f"< {largest:.4g}",
@@ -229,6 +232,11 @@ def _course(
         smallest = largest if clean else best_step(bounds, *recursion.numbers)
     roots = np.sqrt(bounds)
     added = rounding.added(roots, record, smallest, largest, end)
+    if start == 0.0 and int(record[-1]) < len(deltas):  # errors cannot be compared with the start
+        etas = np.broadcast_to(best_step(deltas, *recursion.numbers), deltas.shape)[:-1]
+        if step_size is not None:
+            etas = np.full(len(deltas) - 1, step_size)
+        added = np.fmin(added, rounding.follow(recursion.slopes(deltas, etas), etas)[record])
     deviation = deviations(
         recursion, path, first, deltas, step_size, record, float(added.max(initial=0.0))
     )

@@ -51,6 +51,8 @@ class TrainingCertificate(Certificate):
     steps: int | None
     """The number of steps; None for the limit of infinitely many."""
     initial_error: float
+    random_start: bool = False
+    """Whether `initial_error` bounds the root mean square of a random start only."""
     step_size: float | None = None
     """η; None for a schedule."""
     weighting: str | None = None
@@ -59,7 +61,8 @@ class TrainingCertificate(Certificate):
     mean_square_bounds: Array = field(default_factory=lambda: np.full(1, np.inf))
     """A bound on E‖w − w*‖² after each number of steps in `at_steps`, or what was measured."""
     radii: Array = field(default_factory=lambda: np.full(1, np.inf))
-    """The radius after each number of steps in `at_steps`."""
+    """The radius after each number of steps in `at_steps`. If they hold for all steps at once
+    (`any_time`), the last one may be larger than `radius`."""
     root_mean_square: float = math.inf
     """The bound on √E‖w − w*‖² after the last step."""
     floor: float = math.inf
@@ -71,8 +74,8 @@ class TrainingCertificate(Certificate):
     the floor and the limit all include such a part."""
     risk: float = math.inf
     """c with E(f_w(x) − f_{w*}(x))² ≤ c ‖w − w*‖²."""
-    predicted: float = math.inf
-    """A bound on the prediction error that does not use `risk`, if there is one."""
+    prediction_radius: float = math.inf
+    """A bound on the prediction error from coordinates of its own, which does not use `risk`."""
     this_attack: bool = False
     """Whether it holds against the arm's own attack only, whose probability β(x) was used."""
     any_time: bool = False
@@ -115,7 +118,9 @@ class TrainingCertificate(Certificate):
         inputs are infinite or not known.
         """
         known = self.holds and math.isfinite(self.risk)
-        return min(math.sqrt(self.risk) * self.radius, self.predicted) if known else math.inf
+        return (
+            min(math.sqrt(self.risk) * self.radius, self.prediction_radius) if known else math.inf
+        )
 
     @property
     def is_rounding(self) -> bool:
@@ -130,7 +135,7 @@ class TrainingCertificate(Certificate):
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}({self.kind}, {self.method}, radius={up(self.radius)}, "
-            f"confidence={self.confidence:g})"
+            f"confidence={self.confidence_text})"
         )
 
     @property
@@ -199,8 +204,11 @@ class TrainingCertificate(Certificate):
                 f"After {self.steps:,} steps of {self._work}, the {self._error} is at most "
                 f"{up(self.radius)} {sure} (root mean square at most {root}){self._predictions}."
             )
-        kind = "an error" if self.centre is None else "a distance"
-        text += f" Training starts at {kind} of at most {up(self.initial_error)}."
+        kind = "error" if self.centre is None else "distance"
+        start = f"at {'an' if kind == 'error' else 'a'} {kind} of at most"
+        if self.random_start:
+            start = f"at random, with a root mean squared {kind} of at most"
+        text += f" Training starts {start} {up(self.initial_error)}."
         return f"{text} {self._against}{self._remarks}"
 
     @property
@@ -267,11 +275,11 @@ class TrainingCertificate(Certificate):
             )
         if self.any_time:
             text += (
-                " Up to rounding errors, the bounds hold for all steps at once, not only for the "
-                "last one."
+                " Up to rounding errors, the bounds along the way (`radii`) hold for all steps at "
+                "once."
             )
         if self.root_mean_square >= self.initial_error:
-            text += " This is no better than the start."
+            text += " The bound on the weights is no better than the start."
         return text
 
     def to_dict(self) -> dict[str, Any]:
@@ -283,7 +291,8 @@ class TrainingCertificate(Certificate):
             "trainer": repr(self.trainer),
             "step_size": self.step_size,
             "batch_size": self.batch_size,
-            "initial_error": self.initial_error,
+            "initial_error": finite(self.initial_error),
+            "random_start": self.random_start,
             "floor": finite(self.floor),
             "limit": finite(self.limit),
             "rounding": finite(self.rounding),

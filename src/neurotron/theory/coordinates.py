@@ -1,15 +1,15 @@
 r"""Other coordinates of the weights, in which a guarantee says more (docs/theory.md (e)).
 
-With an invertible symmetric T and :math:`v = Tw`, the network has the gates :math:`T^{-1}A_i`, and
-an update with the sensing matrix M is one of v with TM. So everything that is proved about
+With an invertible T and :math:`v = Tw`, the network has the gates :math:`T^{-\top}A_i`, and an
+update with the sensing matrix M is one of v with TM. So everything that is proved about
 :math:`\|w - w_*\|` holds for :math:`\|v - v_*\|`, with these matrices in place of the old ones. Two
 choices are of use.
 
-- With :math:`T^2 = R` and :math:`E(f_w(x) - f_{w_*}(x))^2 \le (w - w_*)^\top R\, (w - w_*)`, a
+- With :math:`T^\top T = R` and :math:`E(f_w(x) - f_{w_*}(x))^2 \le (w - w_*)^\top R\, (w - w_*)`, a
   bound on :math:`\|v - v_*\|` is a bound on the prediction error. It is much smaller than what
   follows from :math:`\|w - w_*\|` if predictions depend more on some directions than on others.
-- With :math:`T^2 = K = \bar A \Sigma \bar A^\top` and the sensing matrix "optimal", one leaky gate
-  needs no symmetry (`theory.leaky_gate`).
+- With :math:`T^\top T = K = \bar A \Sigma \bar A^\top` and the sensing matrix "optimal", one leaky
+  gate needs no symmetry (`theory.leaky_gate`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from neurotron.problem import Problem
 __all__ = ["ORIGINAL", "Coordinates", "for_predictions", "output_form"]
 
 WORST = 1e6
-"""The largest condition number of T²: beyond it, rounding errors are no longer small."""
+"""The largest condition number of TᵀT, in units that suit its columns: beyond it, rounding errors
+are no longer small."""
 MARGIN = 1.0 + 1e-6
 """Factor by which norms of T and of its inverse are rounded up."""
 
@@ -54,18 +55,27 @@ class Coordinates:
 
     @classmethod
     def of(cls, form: Array, *, of_gate: bool = False) -> Coordinates | None:
-        """Return those with T² = `form`, (r, r); None if it is nearly singular."""
-        if not np.isfinite(form).all():
+        """Return those with TᵀT = `form`, (r, r); None if it is nearly singular.
+
+        The units of the weights may differ: powers of two, which are exact, make them alike.
+        """
+        sizes = np.diag(form)
+        if not np.isfinite(form).all() or not (sizes > 0.0).all():
             return None
-        values, frame = np.linalg.eigh(form)
+        units = np.exp2(-np.round(np.log2(sizes) / 2.0))
+        values, frame = np.linalg.eigh(units[:, None] * form * units)
         if not values[0] * WORST > values[-1]:
             return None
         roots = np.sqrt(values)
+        forward, back = (
+            (frame * roots) @ frame.T / units,
+            units[:, None] * (frame / roots) @ frame.T,
+        )
         return cls(
-            forward=(frame * roots) @ frame.T,
-            back=(frame / roots) @ frame.T,
-            stretches=MARGIN * float(roots[-1]),
-            shrinks=MARGIN / float(roots[0]),
+            forward=forward,
+            back=back,
+            stretches=MARGIN * float(np.linalg.norm(forward, 2)),
+            shrinks=MARGIN * float(np.linalg.norm(back, 2)),
             of_gate=of_gate,
         )
 
@@ -74,12 +84,12 @@ class Coordinates:
         return matrix if self.forward is None else self.forward @ matrix
 
     def gates(self, matrix: Array) -> Array:
-        """Return the inverse of T times A for the matrix A of a gate."""
-        return matrix if self.back is None else self.back @ matrix
+        """Return the transposed inverse of T times A for the matrix A of a gate."""
+        return matrix if self.back is None else self.back.T @ matrix
 
     def form(self, matrix: Array) -> Array:
         """Return the matrix of a quadratic form of w as a form of v."""
-        return matrix if self.back is None else self.back @ matrix @ self.back
+        return matrix if self.back is None else self.back.T @ matrix @ self.back
 
 
 ORIGINAL = Coordinates()
@@ -102,8 +112,12 @@ def for_predictions(problem: Problem) -> Coordinates | None:
 
     There are none without second moments, or if predictions hardly depend on some direction.
     """
-    covariance = problem.covariance
-    if covariance is None:
-        return None
-    with np.errstate(over="ignore", invalid="ignore"):
-        return Coordinates.of(output_form(problem.network, covariance))
+
+    def find() -> Coordinates | None:
+        covariance = problem.covariance
+        if covariance is None:
+            return None
+        with np.errstate(over="ignore", invalid="ignore"):
+            return Coordinates.of(output_form(problem.network, covariance))
+
+    return problem.once("coordinates of predictions", find)

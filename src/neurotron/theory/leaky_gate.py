@@ -1,15 +1,13 @@
 r"""One leaky gate on a table of data, whose rows need not be symmetric.
 
-With :math:`K = \bar A \Sigma \bar A^\top`, :math:`v = K^{1/2}w` and :math:`z = K^{-1/2}\bar A x`,
-the gate has the output :math:`\sigma(v^\top z)`, and an update with the sensing matrix "optimal",
-:math:`M = K^{-1}\bar A`, adds a multiple of z to v. The outputs of v and :math:`v_\circ` differ by
-:math:`e = D\, d^\top z` with :math:`\alpha \le D \le 1`, so :math:`E[e z] = H d` with a symmetric H
-between α and 1: this is the pull, whatever the law of z is.
+With :math:`T^\top T = K = \bar A \Sigma \bar A^\top`, :math:`v = Tw` and
+:math:`z = T^{-\top}\bar A x`, the gate has the output :math:`\sigma(v^\top z)`. An update with the
+sensing matrix "optimal", :math:`M = K^{-1}\bar A`, adds a multiple of z to v. The outputs of v and
+:math:`v_\circ` differ by :math:`e = D\, d^\top z` with :math:`\alpha \le D \le 1`, so
+:math:`E[e z] = H d` with a symmetric H between α and 1: this is the pull, whatever the law of z is.
 """
 
 from __future__ import annotations
-
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -44,16 +42,16 @@ def for_leaky_gate(problem: Problem, sensing: Array, weighting: str | None) -> C
 
 def fit_of_gate(problem: Problem, coordinates: Coordinates) -> Array:
     """Return the only weights at which the mean update of one leaky gate vanishes, (r,)."""
-    if problem not in _FITS:
-        data, network = problem.data, problem.network
-        assert isinstance(data, Rows)
+    data, network = problem.data, problem.network
+    assert isinstance(data, Rows)
+
+    def find() -> Array:
         z = data.X @ coordinates.gates(network.mean_gate).T
         found = _root(z, data.y, data.law.counts / len(z), network.leak)
-        _FITS[problem] = _check.freeze(coordinates.gates(found))
-    return _FITS[problem]
+        assert coordinates.back is not None
+        return _check.freeze(coordinates.back @ found)
 
-
-_FITS: WeakKeyDictionary[Problem, Array] = WeakKeyDictionary()
+    return problem.once("fit of one gate", find)
 
 
 def _root(z: Array, y: Array, counts: Array, leak: float) -> Array:

@@ -84,7 +84,7 @@ def after_constant_steps(
         spread = (sizes[:, :-1] * (shares[:, 1:] - shares[:, :-1])).sum(axis=1)
         spread += sizes[:, -1] * (1.0 - shares[:, -1])
         spread = kept**2 * start.spread + spread / (gaps * (2.0 - gaps))
-    found = ends + kept * (start.path - ends), spread
+        found = ends + kept * (start.path - ends), spread
     return Deviation(*(np.where(known, part, math.inf).reshape(shape) for part in found))
 
 

@@ -123,6 +123,7 @@ class Recursion:
             bent = (2.0 * (1.0 - falls) * np.sqrt(deltas[:-1]) + linear) / (
                 2.0 * np.sqrt(deltas[1:])
             )
+            bent = np.where(np.isnan(bent), math.inf, bent)  # after a bound that overflowed
         return np.where(deltas[1:] > 0.0, np.maximum(straight, bent), straight)
 
     def follow(self, start: float, etas: Array) -> Array:

@@ -100,7 +100,7 @@ class Rounding:
         excess, added = self.storage, [self.storage]
         for factor, more in zip(factors.tolist(), self.of_step(etas).tolist(), strict=True):
             excess = excess * factor + more
-            added.append(excess)
+            added.append(excess if excess < math.inf else math.inf)  # not a number: not known
         return np.array(added)
 
     def decrease(self, step_size: Any) -> Any:

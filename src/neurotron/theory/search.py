@@ -49,14 +49,22 @@ def least_of_many(
 
 
 def halve(
-    fine: Callable[[float], bool], good: float, bad: float, halvings: int = HALVINGS
+    fine: Callable[[float], bool],
+    good: float,
+    bad: float,
+    halvings: int = HALVINGS,
+    rounded: Callable[[float], float] | None = None,
 ) -> float:
     """Return a point close to the boundary between `good` and `bad` where `fine` still holds.
+
+    If only its value after rounding matters, the search ends when that is known.
 
     >>> halve(lambda x: x <= 0.3, 0.0, 1.0) <= 0.3
     True
     """
     for _ in range(halvings):
+        if rounded is not None and rounded(good) == rounded(bad):
+            break
         middle = (good + bad) / 2.0
         good, bad = (middle, bad) if fine(middle) else (good, middle)
     return good

@@ -26,6 +26,7 @@ from neurotron import _check
 from neurotron._types import Array
 from neurotron.attacks import Attack
 from neurotron.attacks.budget import Budget, budget_of
+from neurotron.laws import WEIGHTINGS
 from neurotron.laws.projections import SLACK, largest_root
 from neurotron.problem import Problem
 from neurotron.theory.attack_moments import AttackMoments, attack_moments
@@ -154,8 +155,20 @@ def sharp_constants(
     coordinates
         The coordinates in which distances are measured.
     """
-    network = _check.instance("problem", problem, Problem).network
-    old = sensing_of(problem, sensing)
+    matrix = sensing_of(_check.instance("problem", problem, Problem), sensing)
+    _check.instance("coordinates", coordinates, Coordinates)
+    if weighting is not None:
+        _check.choice("weighting", weighting, WEIGHTINGS)
+    return problem.once(
+        ("sharp constants", matrix.tobytes(), weighting, coordinates),
+        lambda: _find_constants(problem, matrix, weighting, coordinates),
+    )
+
+
+def _find_constants(
+    problem: Problem, old: Array, weighting: str | None, coordinates: Coordinates
+) -> SharpConstants:
+    network = problem.network
     m, gate = coordinates.updates(old), coordinates.gates(network.mean_gate)
     moments, gain = problem.even_moments(weighting), (1.0 + network.leak) / 2.0
     product = None if moments.covariance is None else gate @ moments.covariance @ m.T

@@ -35,8 +35,10 @@ from neurotron.theory.coordinates import ORIGINAL, Coordinates
 from neurotron.theory.leaky_gate import fit_of_gate
 from neurotron.theory.rounding import UNIT, label_rounding
 
-__all__ = ["EXACT", "Misfit", "TableFit", "has_fit"]
+__all__ = ["EXACT", "Misfit", "TableFit", "has_fit", "initial_distance"]
 
+ROUNDED = 1e-9
+"""Part by which a computed distance is rounded up."""
 UNEXPLAINED = 1e3
 """By how much the mean update at the fit may exceed the bound on its rounding errors."""
 
@@ -196,6 +198,22 @@ class TableFit:
         share = math.sqrt(rows / self.count) * largest_root(moves.T @ moves / self.count)
         size = min(share, float(largest.sum()) / self.count)
         return bound * size * (1.0 + SLACK) * influence.inexact / self.gain
+
+
+def initial_distance(
+    problem: Problem,
+    fit: TableFit | None,
+    given: float | None = None,
+    coordinates: Coordinates = ORIGINAL,
+) -> float:
+    """Return ‖w_1 − w*‖, or the distance to the fit of a table; or a bound on it that is given."""
+    away = problem.initial_error(given, None if fit is None else fit.weights)
+    centre = problem.true_weights if fit is None else fit.weights
+    if given is not None or centre is None:
+        away *= coordinates.stretches
+    else:
+        away = float(np.linalg.norm(coordinates.updates(problem.initial_weights - centre)))
+    return away if fit is None else away * (1.0 + ROUNDED) + fit.off
 
 
 def _lengths(rows: Array) -> Array:

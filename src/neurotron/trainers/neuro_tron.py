@@ -15,6 +15,7 @@ from neurotron.networks.sensing import SENSING
 from neurotron.theory.one_step import best_step, bound_after
 from neurotron.theory.recursion import Recursion
 from neurotron.theory.sharp import fastest_step, sharp_recursion
+from neurotron.theory.table import TableFit, has_fit, initial_distance
 from neurotron.trainers.base import Direction, Trainer
 
 if TYPE_CHECKING:
@@ -92,14 +93,15 @@ class NeuroTron(Trainer):
                     f"step_size='scheduled' is for NeuroTron itself, not for {type(self).__name__}"
                 )
             problem.law.require_clean("step_size='scheduled'")
-            if problem.true_weights is None:
+            fit = TableFit.of(problem, matrix, weighting) if has_fit(problem) else None
+            if fit is None and problem.true_weights is None:
                 raise _check.InputError(
                     "step_size='scheduled' depends on ‖w_1 − w*‖, and the problem has no "
                     "`true_weights`: take the arm of plan(…, step_size='scheduled', "
                     "initial_error=…), or step_size='fastest'"
                 )
             recursion = sharp_recursion(problem, matrix, weighting, attack, batch_size)
-            return ScheduledTron.of(resolved, recursion, problem.initial_error(None) ** 2)
+            return ScheduledTron.of(resolved, recursion, initial_distance(problem, fit) ** 2)
         if self.step_size == "fastest":  # the same for every attack, even one without a bound
             fastest = fastest_step(problem, matrix, weighting, batch_size)
             object.__setattr__(resolved, "step_size", fastest)

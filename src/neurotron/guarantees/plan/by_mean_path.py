@@ -51,7 +51,7 @@ class ByMeanPath:
 
     def reach(self, accuracy: float, steps: int | None) -> Choice | None:
         """Return a step size whose radius is at most `accuracy`; None if none is."""
-        if self.path.limit >= accuracy or self.recursion.push == 0.0:
+        if self.path.limit >= accuracy:
             return None
         if steps is None:
             return (
@@ -78,7 +78,10 @@ class ByMeanPath:
 
         # smaller steps keep a part of the start, where the radius may have a second minimum
         moving = LITTLE / max(self.path.low * steps * self.recursion.fastest, 1e-300)
-        where, radius = least_of_many(radii, min(max(math.log(moving), SMALLEST), -2.0), 0.0)
+        slow = min(max(math.log(moving), SMALLEST), -2.0)
+        where, radius = least_of_many(radii, slow, 0.0)
+        if radius >= self.model.request.initial_error:
+            where, radius = min((where, radius), least_of_many(radii, SMALLEST, slow), key=last)
         if radius == math.inf:
             return None
         step_size = self.recursion.fastest * math.exp(where)
@@ -90,7 +93,7 @@ class ByMeanPath:
 
     def counted(self, accuracy: float, choice: Choice) -> Choice:
         """Return the choice with its steps counted one by one where they are not too many."""
-        if choice.steps > EXACT_STEPS or self.recursion.push == 0.0:
+        if choice.steps > EXACT_STEPS:
             return choice
         reached = self._followed(choice.steps, choice.step_size) <= accuracy
         return choice._replace(steps=int(reached.argmax())) if reached.any() else choice
@@ -244,6 +247,11 @@ class ByMeanPath:
         """Return what rounding errors add within some steps of a schedule."""
         smallest = self.recursion.step_for(delta) if steps <= FOLLOWED else 0.0
         return float(self.model.rounding.kept(steps, smallest, self.recursion.longest_step))
+
+
+def last(pair: tuple[float, float]) -> float:
+    """Return the second number of two."""
+    return pair[1]
 
 
 def _crossing(radii: Array, accuracy: float) -> float:

@@ -73,7 +73,7 @@ class Plan:
             shown["prediction_error"] = up(self.certificate.prediction_error)
         elif self.asked != "accuracy":
             shown["radius"] = up(self.certificate.radius)
-        shown["confidence"] = f"{self.certificate.confidence:g}"
+        shown["confidence"] = self.certificate.confidence_text
         return f"Plan({', '.join(f'{name}={value}' for name, value in shown.items())})"
 
     def _repr_html_(self) -> str:
@@ -119,8 +119,10 @@ def plan(
     Give three of four numbers, and the planner finds the fourth. The four are the attack's `bound`
     θ and `probability` β (in the attack or `Budget`), the `accuracy` ε and the `steps`. The planner
     finds the fewest steps, the smallest ε, or the largest θ or β for which ‖w − w*‖ ≤ ε holds with
-    probability 1 − δ, and rounds to the safe side. If nothing can be guaranteed, it raises
-    `NotAchievable` with the reason and the nearest achievable number.
+    probability 1 − δ, and for which ε is not below what the attack can reach in the long run. It
+    rounds to the safe side: for schedules of more than 2,000 steps, θ and β may be up to two times
+    smaller than what could be guaranteed, and more than 20,000 steps up to 20 % too many. If
+    nothing can be guaranteed, it raises `NotAchievable` with the reason and what to ask instead.
 
     Parameters
     ----------
@@ -180,7 +182,8 @@ def plan(
         method,
     )
     models = _models(request, trainer, step_size, predictions)
-    found, model = _best(asked, [Search(one, budget, accuracy) for one in models])
+    start = min(model.unit * math.sqrt(model.request.start) for model in models)
+    found, model = _best(asked, [Search(one, budget, accuracy, start) for one in models])
     met = dataclasses.replace(budget, bound=found.bound, probability=found.probability)
     made = found.choice.steps if request.steps is None else request.steps
     attacker = attack if isinstance(attack, Attack) else None
@@ -190,10 +193,11 @@ def plan(
         initial_error=initial_error, method=method, budget=None if attacker else met,
     )  # fmt: skip
     reached = certificate.prediction_error if predictions else certificate.radius
-    if accuracy is not None and reached > accuracy:  # only a schedule goes on too long
+    if reached > (math.inf if accuracy is None else accuracy) or not certificate.holds:
+        remedy = "" if reached == math.inf else f" Ask for an accuracy of {up(reached)}."
         raise NotAchievable(
-            f"not achievable: the steps become ever smaller, and over {made:,} of them rounding "
-            f"errors add up. Ask for an accuracy of {up(reached)}, or use fewer steps."
+            f"not achievable, because over {made:,} steps rounding errors add up.{remedy} Use "
+            "fewer steps, or a constant step size."
         )
     answers = {
         "bound": found.bound, "probability": found.probability, "accuracy": reached,
@@ -204,7 +208,7 @@ def plan(
 
 
 def _best(asked: str, searches: list[Search]) -> tuple[Found, Model]:
-    """Return the best answer of all searches, or the reason of the first if there is none."""
+    """Return the best answer of all searches; if there is none, raise the most helpful reason."""
     best, reasons = None, []
     for search in searches:
         if best is not None and not search.beats(best[0], asked):
@@ -217,7 +221,7 @@ def _best(asked: str, searches: list[Search]) -> tuple[Found, Model]:
         if best is None or found[0].goodness(asked) > best[0].goodness(asked):
             best = found
     if best is None:
-        raise reasons[0]
+        raise min(reasons, key=lambda reason: reason.steps)
     return best
 
 
@@ -270,14 +274,14 @@ def _coordinates(request: Request, predictions: bool) -> list[Coordinates]:
     own, other = gate_coordinates(request), for_predictions(request.problem)
     if own is not None:
         return [own]
-    if not predictions:
-        return [ORIGINAL] if other is None else [ORIGINAL, other]
-    if other is None:
+    if predictions and request.problem.covariance is None:
         raise NotAchievable(
-            "not achievable, because the second moments of the inputs are infinite, or predictions "
-            "hardly depend on some direction of the weights. Use accuracy_of='weights'."
+            "not achievable, because the second moments of the inputs are infinite or not known. "
+            "Use accuracy_of='weights'."
         )
-    return [other, ORIGINAL]
+    if other is None:
+        return [ORIGINAL]
+    return [other, ORIGINAL] if predictions else [ORIGINAL, other]
 
 
 def _budget(attack: Attack | Budget | None) -> Budget:

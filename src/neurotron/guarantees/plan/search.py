@@ -9,6 +9,7 @@ from typing import NamedTuple
 from neurotron import _check
 from neurotron._digits import up
 from neurotron.attacks.budget import NO_ATTACK, Budget
+from neurotron.data import Rows
 from neurotron.guarantees.plan.choice import Choice
 from neurotron.guarantees.plan.models import Model
 from neurotron.simulation import MOST_STEPS
@@ -33,7 +34,14 @@ LEGIBLE = 30
 
 
 class NotAchievable(_check.InputError):
-    """What was asked for cannot be guaranteed. The message says why, and what can be."""
+    """What was asked for cannot be guaranteed. The message says why, and what can be.
+
+    It has the number of `steps` that would suffice, if that is the reason; else infinity.
+    """
+
+    def __init__(self, message: str, steps: float = math.inf) -> None:
+        super().__init__(message)
+        self.steps = steps
 
 
 class Found(NamedTuple):
@@ -63,10 +71,12 @@ class Search:
         The attacker's, without what is asked.
     accuracy
         ε, None if asked.
+    start
+        The error at the start, which an accuracy that is asked for must improve.
     """
 
-    def __init__(self, model: Model, budget: Budget, accuracy: float | None) -> None:
-        request = model.request
+    def __init__(self, model: Model, budget: Budget, accuracy: float | None, start: float) -> None:
+        request, self.worth = model.request, start
         self.model, self.budget, self.start = model, budget, request.start
         self.most = request.steps or MOST_STEPS
         fit, rows = request.fit, budget.rows or 0
@@ -99,9 +109,11 @@ class Search:
         """Refuse an accuracy that no attack and no number of steps make possible."""
         model = self.model
         if self.wanted <= 0.0:
+            complete = self.budget.bound is not None and self.budget.probability is not None
             raise NotAchievable(
                 "not achievable, because the fit of the unchanged labels of the table is only "
-                f"known to within {up(self.unit * self.shift)}. Ask for an accuracy above that."
+                f"known to within {up(self.unit * self.shift)}. "
+                f"{self._ask(self.model.limit(self.budget) if complete else 0.0)}"
             )
         if model.only_progress and model.target(self.wanted) >= self.start:
             raise NotAchievable(
@@ -133,8 +145,8 @@ class Search:
         """Find the smallest radius within the steps."""
         root, limit = math.sqrt(self.start), self.model.limit(self.budget)
         found = self.model.best(self.budget, self.most)
-        if found is not None and found[1] < self.model.radius(root):
-            accuracy = self.unit * (found[1] + self.shift)
+        accuracy = math.inf if found is None else self.unit * (found[1] + self.shift)
+        if found is not None and accuracy < self.worth + self.unit * self.shift:
             return self._found(self.budget, found[0])._replace(accuracy=accuracy)
         if root <= limit:
             raise NotAchievable(
@@ -143,8 +155,8 @@ class Search:
                 f"{self._attack} can keep the guaranteed error. Plan against a weaker attack."
             )
         raise NotAchievable(
-            f"not achievable, because {self.most:,} steps are not certain to bring the weights "
-            "closer to the true ones. Use more steps."
+            "not achievable, because no step size is certain to reduce the error within "
+            f"{self.most:,} {'step' if self.most == 1 else 'steps'}. Use more steps."
         )
 
     def bound(self) -> Found:
@@ -155,7 +167,7 @@ class Search:
         if unit == 0.0:
             raise NotAchievable(
                 "every bound is tolerated, because the probability of an attack is 0: give a "
-                "larger one"
+                "probability above 0"
             )
         if unit == math.inf:
             raise NotAchievable(
@@ -190,8 +202,9 @@ class Search:
         """Find the largest number below `top` that the attacker's budget may have."""
         self._require_clean()
         best = halve(
-            lambda at: self._reach(self._with(**{name: at})) is not None, 0.0, top, LEGIBLE
-        )
+            lambda at: self._reach(self._with(**{name: at})) is not None, 0.0, top, LEGIBLE,
+            _legible,
+        )  # fmt: skip
         budget = self._with(**{name: _legible(best)})
         choice = self._reach(budget)
         assert choice is not None
@@ -201,10 +214,13 @@ class Search:
         """Refuse an accuracy that rounding errors alone could spoil."""
         resolved = self.model.resolution(budget)
         if self.wanted <= resolved and math.isfinite(resolved):
+            units = ""
+            if isinstance(self.model.request.problem.data, Rows):
+                units = " Standardise columns whose values are of very different sizes."
             raise NotAchievable(
                 "not achievable, because floating point is not certain to resolve it: rounding "
                 f"errors alone may keep the guaranteed error at {up(self.unit * resolved)}. "
-                f"{self._ask(resolved)}"
+                f"{self._ask(resolved)}{units}"
             )
 
     def _require_clean(self) -> None:
@@ -212,10 +228,11 @@ class Search:
         if self._reach(NO_ATTACK) is not None:
             return
         choice = self.model.reach(NO_ATTACK, self.wanted, None)
-        remedy = "" if choice is None else f" Use at least {choice.steps:,.0f} steps."
+        remedy = "" if choice is None else f" {choice.steps:,.0f} steps suffice."
         raise NotAchievable(
             f"not achievable, because {self.most:,} steps are not enough even with honest labels."
-            f"{remedy}"
+            f"{remedy}",
+            math.inf if choice is None else choice.steps,
         )
 
     def _reach(self, budget: Budget) -> Choice | None:
