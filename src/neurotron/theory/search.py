@@ -12,8 +12,9 @@ from collections.abc import Callable
 __all__ = ["EVALUATIONS", "HALVINGS", "halve", "least", "least_of_many"]
 
 GRID = 24
-GOLDEN = 16
-EVALUATIONS = GRID + 2 * GOLDEN
+FINER, ROUNDS = 4, 4
+"""In each round the grid around the best point becomes so many times finer."""
+EVALUATIONS = GRID + 2 * (FINER - 1) * ROUNDS
 """Evaluations of the function in one call of `least`."""
 HALVINGS = 60
 """Evaluations of the function in one call of `halve`."""
@@ -22,7 +23,7 @@ HALVINGS = 60
 def least(f: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
     """Return the minimiser of a function with one minimum between two points, and the minimum.
 
-    A grid search is followed by golden-section search; the best point found is returned.
+    The best point of a grid is found, and then that of finer and finer grids around it.
 
     >>> where, value = least(lambda x: (x - 2.0) ** 2, 0.0, 10.0)
     >>> round(where, 3)
@@ -36,15 +37,14 @@ def least_of_many(
 ) -> tuple[float, float]:
     """Return the same for a function of several points at once, which is called less often."""
     step = (high - low) / GRID
-    grid = [low + step * i for i in range(GRID)]
-    best = min(zip(grid, f(grid), strict=True), key=lambda at: at[1])
-    left, right = best[0] - step, best[0] + step
-    ratio = (math.sqrt(5.0) - 1.0) / 2.0
-    for _ in range(GOLDEN):
-        inner = [right - ratio * (right - left), left + ratio * (right - left)]
-        values = f(inner)
-        best = min(best, *zip(inner, values, strict=True), key=lambda at: at[1])
-        left, right = (left, inner[1]) if values[0] <= values[1] else (inner[0], right)
+    points = [low + step * i for i in range(GRID)]
+    best = (math.nan, math.inf)
+    for _ in range(1 + ROUNDS):
+        best = min([best, *zip(points, f(points), strict=True)], key=lambda at: at[1])
+        if best[1] == math.inf:
+            return points[0], math.inf
+        step /= FINER
+        points = [best[0] + step * i for i in range(1 - FINER, FINER) if i]
     return best
 
 
