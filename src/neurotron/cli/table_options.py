@@ -45,7 +45,12 @@ NETWORKS: dict[str, tuple[str, ...]] = {
 """The networks, each with its parameters in text."""
 
 Data = Annotated[
-    Path, typer.Argument(help="A table with a header: a CSV or Parquet file.", show_default=False)
+    Path,
+    typer.Argument(
+        help="A table with a header: a CSV or Parquet file. Its rows are counted from 1, without "
+        "the header.",
+        show_default=False,
+    ),
 ]
 Label = Annotated[
     list[str],

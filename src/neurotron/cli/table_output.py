@@ -59,11 +59,11 @@ def _is_new(model: NeuroTronRegressor) -> bool:
 
 
 def doubts(inputs: Inputs, model: NeuroTronRegressor) -> tuple[str, ...]:
-    """Return why not to trust a fit; rows are numbered as in the file."""
+    """Return why not to trust a fit; rows are counted as in the file, from 1."""
     found = model.diagnose()
     row = int(inputs.rows[found.geometry.strongest])
     geometry = dataclasses.replace(found.geometry, strongest=row)
-    return dataclasses.replace(found, geometry=geometry).reasons
+    return dataclasses.replace(found, geometry=geometry, first_row=1).reasons
 
 
 def print_doubts(console: Console, reasons: Sequence[str]) -> None:

@@ -67,6 +67,8 @@ class Diagnosis(Pickled):
         Whether the search ended because several starts agreed or no other filter can fit better.
     sizes
         Up to 200 quantiles of |residual|, ascending.
+    first_row
+        The number of the first row: 0, as in an array, or 1 where a command counts rows.
     """
 
     rows: int
@@ -84,6 +86,7 @@ class Diagnosis(Pickled):
     bend: float
     converged: bool
     sizes: Array
+    first_row: int = 0
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -135,7 +138,7 @@ class Diagnosis(Pickled):
             )
         if g.own_rows:
             yield (
-                f"row {g.strongest} mostly determines its own prediction (by "
+                f"{self._strongest} mostly determines its own prediction (by "
                 f"{_percent(g.influence)}), and so do {g.own_rows:,} of {self.rows:,} rows in all: "
                 "a poisoned label cannot be noticed there, so check such labels by hand"
             )
@@ -144,6 +147,10 @@ class Diagnosis(Pickled):
                 f"all gates are off on {_percent(1.0 - g.active)} of the rows, which say nothing "
                 "about the filter: try network='linear', or standardize=True"
             )
+
+    @property
+    def _strongest(self) -> str:
+        return f"row {self.geometry.strongest:,} (counted from {self.first_row})"
 
     @property
     def paragraphs(self) -> tuple[str, ...]:
@@ -157,9 +164,9 @@ class Diagnosis(Pickled):
         yield (
             f"The rows determine {g.determined} of {g.wanted} weights (condition number "
             f"{g.condition:.2g} after scaling the columns). A row determines "
-            f"{_percent(g.wanted / self.rows)} of its own prediction on average, and row "
-            f"{g.strongest} most, {_percent(g.influence)}. Attacks on rows with a large influence "
-            "are the hardest to notice."
+            f"{_percent(g.wanted / self.rows)} of its own prediction on average, and "
+            f"{self._strongest} most, {_percent(g.influence)}. Attacks on rows with a large "
+            "influence are the hardest to notice."
         )
         if g.active is not None and g.asymmetry is not None:
             yield (
@@ -283,7 +290,9 @@ def _explained(labels: Array, residuals: Array) -> float:
         return 0.0
     spread = float(np.median(np.abs(labels - np.median(labels))))
     left = float(np.median(np.abs(residuals)))
-    return 1.0 - (left / spread) ** 2 if spread > 0.0 else float(left == 0.0)
+    if spread == 0.0:
+        return float(left == 0.0)
+    return 1.0 - min(left / spread, 1e100) ** 2
 
 
 def _bend(predicted: Array, residuals: Array) -> float:

@@ -35,7 +35,7 @@ class Geometry:
         The condition number of the gradients, after scaling their columns to one size.
     influence, strongest
         By how much the prediction for a row changes if its own label changes by 1, between 0 and 1:
-        the largest such number, and the number of its row.
+        the largest such number, and the number of its row, from 0.
     own_rows
         How many rows have an influence above one half.
     related

@@ -21,7 +21,7 @@ from neurotron.estimator.parameters import (
     network_for,
     seed_of,
 )
-from neurotron.estimator.table import inputs_of, labels_of, units_of, weights_of
+from neurotron.estimator.table import inputs_of, labels_of, units_of, weights_of, without_tiny
 from neurotron.networks import FilterNetwork
 from neurotron.solvers import Proof, Solution, solve
 
@@ -202,6 +202,7 @@ class NeuroTronRegressor(FittedModel):
         rate = check_parameters(self)
         rows = inputs_of(self, X, reset=True)
         labels = labels_of(self, rows, y)
+        rows, labels = without_tiny(self, rows, labels)
         counts = weights_of(sample_weight, len(rows))
         network = network_for(
             self.network, rows.shape[1], filter_size=self.filter_size,
