@@ -281,7 +281,7 @@ def page(table: pl.DataFrame, code: str) -> str:
 
 def error_table(table: pl.DataFrame, methods: tuple[str, ...] = METHODS) -> str:
     """Return the median errors of some methods as a Markdown table."""
-    lines = [("data", "attack", "β", "noise", *methods)]
+    lines: list[tuple[str, ...]] = [("data", "attack", "β", "noise", *methods)]
     for key, group in table.group_by("setting", *Case._fields, maintain_order=True):
         medians = dict(zip(group["method"], group["median"], strict=True))
         lines.append((*_case(key), *(f"{medians[method]:.2g}" for method in methods)))
@@ -290,7 +290,9 @@ def error_table(table: pl.DataFrame, methods: tuple[str, ...] = METHODS) -> str:
 
 def suspect_table(table: pl.DataFrame) -> str:
     """Return how often the suspects are right, as a Markdown table."""
-    lines = [("data", "attack", "β", "noise", "found", "right", "with a false alarm")]
+    lines: list[tuple[str, ...]] = [
+        ("data", "attack", "β", "noise", "found", "right", "with a false alarm")
+    ]
     for row in table.filter(method=OURS).to_dicts():
         shares = [
             "" if row[name] is None else f"{100.0 * row[name]:.3g} %" for name in ("found", "right")

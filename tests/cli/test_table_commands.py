@@ -221,11 +221,24 @@ def test_a_model_finds_its_columns_by_name(data):
     )
     frame.select("age").write_csv("short.csv")
     sentence = refused("predict", "model.safetensors", "short.csv", "--out", "p.csv")
-    assert says(sentence, "short.csv", "'size'", "missing")
+    assert says(sentence, "short.csv", "the column 'size'", "missing")
+    frame.rename({"size": "Size"}).write_csv("renamed.csv")
+    sentence = refused("clean", "renamed.csv", *LABEL, "--model", "model.safetensors")
+    assert says(sentence, "renamed.csv", "the column 'size'", "the column 'Size'", "rename")
     frame.with_columns(size=pl.lit("tall")).write_csv("text.csv")
     sentence = refused("predict", "model.safetensors", "text.csv", "--out", "p.csv")
     assert says(sentence, "'size'", "'tall'", "row 1")
     assert "--drop" not in sentence
+
+
+def test_columns_that_a_model_does_not_know_are_named(data):
+    run("fit", data, *LABEL, "--out", "model.safetensors")
+    pl.read_csv(data).with_columns(id=1, note=pl.lit("x")).write_csv("wide.csv")
+    saved = ("--model", "model.safetensors")
+    assert says(run("clean", "wide.csv", *LABEL, *saved), "the columns 'id', 'note'")
+    assert "not used" not in run("clean", data, *LABEL, *saved)
+    printed = run("predict", "model.safetensors", "wide.csv", "--out", "p.csv")
+    assert says(printed, "60 predicted", "the columns 'price', 'id', 'note'", "Written: p.csv")
 
 
 @pytest.mark.parametrize(

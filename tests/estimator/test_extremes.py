@@ -97,7 +97,7 @@ def test_a_column_of_tiny_values_is_refused_with_its_name(exact, size):
 
 
 def test_single_tiny_values_count_as_zero(exact):
-    X, y = exact
+    X, _ = exact
     some = np.where(X > 1.0, 1e-200, X)
     model = nt.NeuroTronRegressor().fit(some, np.where(some == 1e-200, 0.0, some) @ [1.0, -2.0])
     np.testing.assert_allclose(model.coef_, [1.0, -2.0], rtol=1e-10)

@@ -259,4 +259,5 @@ def write_table(frame: pl.DataFrame, path: Path, *, separator: str = ",") -> Non
         frame.write_parquet(buffer)
     else:
         frame.write_csv(buffer, separator=separator)
+    _files.remove_leftovers(path)
     _files.replace(path, buffer.getvalue())

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neurotron import _check
-from neurotron.cli.table_options import TABLES, check_ending
+from neurotron.cli.table_options import TABLES, check_ending, listed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from neurotron.estimator import NeuroTronRegressor
 
 __all__ = [
-    "check_output", "describe", "describe_rows", "doubts", "print_doubts", "print_written",
-    "same_ending", "share", "summary", "write",
+    "check_output", "describe", "describe_rows", "doubts", "print_doubts", "print_unused",
+    "print_written", "same_ending", "share", "summary", "write",
 ]  # fmt: skip
 
 # ---- describing ----------------------------------------------------------------------------------
@@ -32,6 +32,13 @@ def describe_rows(console: Console, inputs: Inputs, label: str) -> None:
     columns = f"{len(inputs.names):,} column{'s' * (len(inputs.names) != 1)}"
     console.print(f"rows      {len(inputs.rows):,} from {inputs.table.name}{left_out}")
     console.print(f"label     {_check.printable(label)}, from {columns} of inputs")
+    print_unused(console, inputs)
+
+
+def print_unused(console: Console, inputs: Inputs) -> None:
+    """Print which columns the model does not know."""
+    if inputs.unused:
+        console.print(f"not used  {listed(inputs.unused)}, which the model does not know")
 
 
 def describe(
