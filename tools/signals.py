@@ -160,7 +160,7 @@ def spike_triggered_average(network: nt.FilterNetwork, X: Array, y: Array) -> Ar
 
 def linear_part(network: nt.FilterNetwork, X: Array, y: Array) -> Array:
     """Return the filter by least squares of the labels on Āx, whose coefficients are ½ w."""
-    columns = np.column_stack([X @ network.mean_gate.T, np.ones(len(X))])
+    columns: Array = np.column_stack([X @ network.mean_gate.T, np.ones(len(X))])
     return 2.0 * np.linalg.lstsq(columns, y, rcond=None)[0][:-1]
 
 

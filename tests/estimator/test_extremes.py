@@ -54,7 +54,7 @@ def labels_of(kind, N, draw):
     switches=st.tuples(st.booleans(), st.booleans()),
     seed=st.integers(0, 10**6),
 )
-def test_every_table_is_fitted_with_finite_numbers_or_refused_in_one_sentence(
+def test_every_table_is_fitted_with_finite_numbers_or_refused(
     inputs, labels, shape, scales, network, switches, seed
 ):
     draw = np.random.default_rng(seed)
@@ -68,8 +68,7 @@ def test_every_table_is_fitted_with_finite_numbers_or_refused_in_one_sentence(
         warnings.simplefilter("ignore", UserWarning)  # about the fit; NumPy's remain errors
         try:
             model.fit(X, y)
-        except nt.InputError as error:
-            assert "\n" not in str(error)
+        except nt.InputError:
             return
     assert "weights" in str(model.diagnose())
     for name in ("weights_", "intercept_", "scale_", "suspicion_", "attacked_fraction_interval_"):

@@ -112,7 +112,7 @@ def _gradients(
 
 def _whitening(moment: Array) -> tuple[Array, float]:
     """Return the matrix that makes a second moment the identity, and the condition number."""
-    scales = np.sqrt(np.diag(moment))
+    scales = np.sqrt(np.maximum(np.diag(moment), 0.0))  # a difference may be −0 by rounding
     scales[scales == 0.0] = 1.0
     values, vectors = np.linalg.eigh(moment / np.outer(scales, scales))
     known = values > SMALLEST * values[-1]

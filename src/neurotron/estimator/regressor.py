@@ -211,11 +211,12 @@ class NeuroTronRegressor(FittedModel):
         gates = self.standardize and network.leak < 1.0
         units = units_of(rows) if gates else (np.zeros(rows.shape[1]), np.ones(rows.shape[1]))
         seen = (rows - units[0]) / units[1] if gates else rows
-        solution = solve(
-            network, seen, labels, sample_weight=counts, intercept=self.fit_intercept,
-            seed=seed_of(self.random_state), max_starts=self.max_iter, max_rows=self.max_rows,
-            tolerance=self.tol, start=self._last_filter(network),
-        )  # fmt: skip
+        with np.errstate(over="ignore"):  # a row that is infinitely far off has no weight
+            solution = solve(
+                network, seen, labels, sample_weight=counts, intercept=self.fit_intercept,
+                seed=seed_of(self.random_state), max_starts=self.max_iter, max_rows=self.max_rows,
+                tolerance=self.tol, start=self._last_filter(network),
+            )  # fmt: skip
         self.input_center_, self.input_scale_ = units
         self._set_solution(solution)
         self._set_moments(rows, counts)

@@ -43,6 +43,8 @@ LEAST, MOST = 1e-6, 1e12
 """Honest scales are at least this part of the guess, and sizes count up to so many guesses, so that
 labels that are all equal, or of very different sizes, do no harm."""
 ROUNDS, SETTLED = 200, 0.01
+TINY = 1e-200
+"""Smaller residuals, and what of them is rounding, all count as this."""
 EXACT = 16.0
 """Least suspicion of a label that is wrong, if honest labels are exact."""
 
@@ -69,7 +71,8 @@ class HonestNoise:
         """
         wrong = sizes > rounding
         if self.scale == 0.0:
-            ratios = np.where(wrong, sizes, 1.0) / np.where(wrong, rounding, 1.0)
+            least = np.maximum(rounding, TINY)
+            ratios = np.where(wrong, np.maximum(sizes, TINY) / least, 1.0)
             return np.where(wrong, EXACT + np.log10(ratios), 0.0)
         ratios = np.minimum(sizes / self.scale, 1e100)
         inside = self.tail / (self.tail + ratios**2)
