@@ -160,8 +160,9 @@ def spike_triggered_average(network: nt.FilterNetwork, X: Array, y: Array) -> Ar
 
 def linear_part(network: nt.FilterNetwork, X: Array, y: Array) -> Array:
     """Return the filter by least squares of the labels on Āx, whose coefficients are ½ w."""
-    columns: Array = np.column_stack([X @ network.mean_gate.T, np.ones(len(X))])
-    return 2.0 * np.linalg.lstsq(columns, y, rcond=None)[0][:-1]
+    columns = np.column_stack([X @ network.mean_gate.T, np.ones(len(X))])
+    found = np.linalg.lstsq(columns, y, rcond=None)[0]
+    return np.asarray(2.0 * found[:-1], np.float64)
 
 
 OURS, AVERAGE, SQUARES = "NeuroTronRegressor", "spike-triggered average", "least squares"
