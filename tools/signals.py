@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from matplotlib.figure import Figure
 
 import neurotron as nt
 from neurotron._types import Array, Mask
@@ -25,6 +26,7 @@ from neurotron.studies.work import fingerprint
 
 ROOT = Path(__file__).parent.parent
 STORE = ROOT / "docs" / "evidence"
+PICTURE = ROOT / "docs" / "images" / "signals.png"
 ROWS, REPLICATES = 1_000, 20
 CORRELATION = 0.5
 """Of neighbouring inputs; it falls by this factor with every further place, along each axis."""
@@ -289,6 +291,12 @@ def error_table(table: pl.DataFrame, methods: tuple[str, ...] = METHODS) -> str:
     return _markdown(lines)
 
 
+def page_table(table: pl.DataFrame) -> str:
+    """Return the table of docs/signals.md: without an attack, and with another filter."""
+    chosen = table.filter(pl.col("attack") != "one side")
+    return error_table(chosen, (OURS, AVERAGE, SQUARES, "Huber", "TRIM, told β"))
+
+
 def suspect_table(table: pl.DataFrame) -> str:
     """Return how often the suspects are right, as a Markdown table."""
     lines: list[tuple[str, ...]] = [
@@ -313,8 +321,42 @@ def _markdown(lines: list[tuple[str, ...]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in (head, ("---",) * len(head), *rest))
 
 
+SHOWN = "cell", "white", Case("other filter", 0.25, NOISE), 0
+"""What the picture shows."""
+
+
+def picture_filters() -> dict[str, Array]:
+    """Return the filters of the picture: the true one, and those that methods find."""
+    kind, inputs, case, replicate = SHOWN
+    network, rows = KINDS[kind].network, rows_of(kind, inputs, case, replicate)
+    found = filters(network, rows, case.share)
+    return {
+        "true filter": rows.weights,
+        OURS: fitted(network, rows).weights_,
+        AVERAGE: found[AVERAGE],
+        SQUARES: found[SQUARES],
+    }
+
+
+def draw(shown: dict[str, Array]) -> Figure:
+    """Return the picture: each filter as an image, with its relative error."""
+    shape = KINDS[SHOWN[0]].filter_shape
+    true = next(iter(shown.values()))
+    limit = np.abs(true).max()
+    figure = Figure(figsize=(10.0, 2.9), layout="constrained")
+    for axes, (name, weights) in zip(figure.subplots(1, len(shown)), shown.items(), strict=True):
+        image = axes.imshow(weights.reshape(shape), cmap="RdBu_r", vmin=-limit, vmax=limit)
+        error = np.linalg.norm(weights - true) / np.linalg.norm(true)
+        axes.set_title(name, fontsize="medium")
+        axes.set(
+            xlabel="" if weights is true else f"error {100.0 * error:.2g} %", xticks=[], yticks=[]
+        )
+    figure.colorbar(image, ax=figure.axes, label="weight", extend="both", shrink=0.9)
+    return figure
+
+
 def main() -> None:
-    """Compute what is missing, and store the summary and its page."""
+    """Compute what is missing, and store the summary, its page and the picture."""
     code = fingerprint(errors)["code"]
     folder = ROOT / "out" / "signals" / code
     report = nt.studies.run(work(), folder)
@@ -323,6 +365,7 @@ def main() -> None:
     table = summary(nt.results.load_table(folder))
     files.write(STORE, "signals.csv", f"# code {code}\n{table.write_csv()}".encode())
     files.write(STORE, "signals.md", page(table, code).encode())
+    draw(picture_filters()).savefig(PICTURE, dpi=150)
 
 
 if __name__ == "__main__":

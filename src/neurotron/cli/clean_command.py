@@ -11,6 +11,7 @@ import numpy as np
 import typer
 from rich.table import Table
 
+from neurotron._digits import readable
 from neurotron.cli import options, table_output
 from neurotron.cli import table_options as tables
 
@@ -153,9 +154,7 @@ def _print(found: _Judged, written: list[Path], *, saved: bool) -> None:
         for title in ("row", "label", "predicted", "quality"):
             table.add_column(title, header_style="dim", justify="right")
         for row in suspects.head(SHOWN).iter_rows(named=True):
-            numbers = [
-                table_output.readable(row[f"{name}_label"]) for name in ("given", "predicted")
-            ]
+            numbers = [readable(row[f"{name}_label"]) for name in ("given", "predicted")]
             table.add_row(str(row["row"]), *numbers, f"{row['label_quality']:.2g}")
         console.print("")
         console.print(table)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neurotron import _check
+from neurotron._digits import readable
 from neurotron.cli.table_options import TABLES, check_ending, listed
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check_output", "describe", "describe_rows", "doubts", "print_doubts", "print_unused",
-    "print_written", "readable", "same_ending", "share", "summary", "write",
+    "print_written", "same_ending", "share", "summary", "write",
 ]  # fmt: skip
 
 # ---- describing ----------------------------------------------------------------------------------
@@ -101,20 +101,6 @@ def summary(inputs: Inputs, label: str, model: NeuroTronRegressor) -> dict[str, 
         "columns": inputs.names,
         "noise": float(model.scale_),
     }
-
-
-def readable(value: float, digits: int = 6) -> str:
-    """Return a number with so many digits, without an exponent unless it is very large or small.
-
-    >>> readable(1_128_799.5), readable(0.012345678), readable(-3.0), readable(2e-9)
-    ('1,128,800', '0.0123457', '-3', '2e-09')
-    """
-    rounded = float(f"{value:.{digits}g}")
-    if not 1e-4 <= abs(rounded) < 1e15:
-        return f"{rounded:g}"
-    decimals = max(digits - 1 - math.floor(math.log10(abs(rounded))), 0)
-    text = f"{rounded:,.{decimals}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def share(count: int, total: int) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neurotron import _check
+from neurotron._digits import readable
 from neurotron._html import card
 from neurotron._pickling import Pickled
 from neurotron._types import Array
@@ -184,7 +185,7 @@ class Diagnosis(Pickled):
         if self.suspects:
             parts.append(
                 f"The other {self.suspects:,} are suspects; half of them are more than "
-                f"{self.attack_size:.3g} away from it."
+                f"{readable(self.attack_size, 3)} away from it."
             )
         low, high = map(_percent, self.attacked_fraction_interval)
         about = f"About {_percent(self.attacked_fraction)} of the labels"
@@ -201,7 +202,7 @@ class Diagnosis(Pickled):
         elif self.noticeable > 0.0:
             parts.append(
                 "This counts labels that stand out from the noise: one more does if it is off by "
-                f"{self.noticeable:.3g} or more."
+                f"{readable(self.noticeable, 3)} or more."
             )
         return " ".join(parts)
 
@@ -212,7 +213,7 @@ class Diagnosis(Pickled):
         if self.noise.tail < 0.5 * NORMAL:
             tails = f"tails like Student's law with {self.noise.tail:.2g} degrees of freedom"
         return (
-            f"The honest noise has a scale of {self.noise.scale:.3g} in units of the label, and "
+            f"The honest noise has a scale of {readable(self.noise.scale, 3)} in units of the label, and "
             f"{tails}. The model explains {_percent(max(self.explained, 0.0))} of the variance of "
             "the labels that are no suspects."
         )
