@@ -214,8 +214,8 @@ class Diagnosis(Pickled):
             tails = f"tails like Student's law with {self.noise.tail:.2g} degrees of freedom"
         scale, share = readable(self.noise.scale, 3), _percent(max(self.explained, 0.0))
         return (
-            f"The honest noise has a scale of {scale} in units of the label, and {tails}. The model "
-            f"explains {share} of the variance of the labels that are no suspects."
+            f"The honest noise has a scale of {scale} in units of the label, and {tails}. The "
+            f"model explains {share} of the variance of the labels that are no suspects."
         )
 
     def __str__(self) -> str:
