@@ -55,6 +55,14 @@ def test_with_noise_ours_is_near_the_fit_of_honest_rows_and_before_huber():
     assert_says(PAGE, "the median error is at most {} times that", above_clean().max())
     huber = ratios("Huber")
     assert_says(PAGE, "its median error is {} to {} times ours", huber.min(), huber.max())
+    worst = OURS.filter(NOISY & ATTACKED)["largest"].max()
+    assert_says(PAGE, "On no replicate, under either attack, was the error larger than {}.", worst)
+    other = STORED.filter(attack="other filter")
+    largest = [
+        other.filter(pl.col("method") == method)["largest"].max()
+        for method in ("Huber", "TRIM, told β")
+    ]
+    assert_says(PAGE, "with errors of up to {} and {}", *largest)
     near = STORED.filter(~NOISY, method="Huber")["median"].max()
     assert_says(PAGE, "(within {})", near)
     (trim,) = median("TRIM, told β", setting="cell-white", attack="one side", share=0.4)["median"]

@@ -282,19 +282,26 @@ def page(table: pl.DataFrame, code: str) -> str:
     return "\n\n".join(lines) + "\n"
 
 
-def error_table(table: pl.DataFrame, methods: tuple[str, ...] = METHODS) -> str:
-    """Return the median errors of some methods as a Markdown table."""
+def error_table(
+    table: pl.DataFrame, methods: tuple[str, ...] = METHODS, *, intervals: bool = False
+) -> str:
+    """Return the median errors of some methods as a Markdown table, with intervals if wanted."""
     lines: list[tuple[str, ...]] = [("data", "attack", "β", "noise", *methods)]
     for key, group in table.group_by("setting", *Case._fields, maintain_order=True):
-        medians = dict(zip(group["method"], group["median"], strict=True))
-        lines.append((*_case(key), *(f"{medians[method]:.2g}" for method in methods)))
+        shown = {
+            row["method"]: f"{row['median']:.2g}"
+            + f" ({row['low']:.2g} … {row['high']:.2g})" * intervals
+            for row in group.to_dicts()
+        }
+        lines.append((*_case(key), *(shown[method] for method in methods)))
     return _markdown(lines)
 
 
 def page_table(table: pl.DataFrame) -> str:
     """Return the table of docs/signals.md: without an attack, and with another filter."""
     chosen = table.filter(pl.col("attack") != "one side")
-    return error_table(chosen, (OURS, AVERAGE, SQUARES, "Huber", "TRIM, told β"))
+    methods = OURS, AVERAGE, SQUARES, "Huber", "TRIM, told β"
+    return error_table(chosen, methods, intervals=True)
 
 
 def suspect_table(table: pl.DataFrame) -> str:
