@@ -1,11 +1,11 @@
-"""Upper bounds as text, rounded up, so that the printed number is never too small."""
+"""Numbers as text: short and readable, or rounded up so that a bound is never too small."""
 
 from __future__ import annotations
 
 import math
 from decimal import ROUND_CEILING, Context, Decimal
 
-__all__ = ["up"]
+__all__ = ["readable", "up"]
 
 _CEILING = Context(prec=4, rounding=ROUND_CEILING)
 
@@ -20,3 +20,17 @@ def up(value: float) -> str:
     if not math.isfinite(value) or float(nearest) >= value:
         return nearest
     return f"{float(_CEILING.create_decimal(Decimal(value))):.4g}"
+
+
+def readable(value: float, digits: int = 6) -> str:
+    """Return a number with so many digits, without an exponent unless it is very large or small.
+
+    >>> readable(1_128_799.5), readable(0.012345678), readable(-3.0), readable(2e-9)
+    ('1,128,800', '0.0123457', '-3', '2e-09')
+    """
+    rounded = float(f"{value:.{digits}g}")
+    if not 1e-4 <= abs(rounded) < 1e15:
+        return f"{rounded:g}"
+    decimals = max(digits - 1 - math.floor(math.log10(abs(rounded))), 0)
+    text = f"{rounded:,.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

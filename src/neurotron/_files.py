@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import stat
 from pathlib import Path
 
-__all__ = ["MOST_BYTES", "read", "replace"]
+__all__ = ["MOST_BYTES", "is_alive", "read", "remove_leftovers", "replace"]
 
 MOST_BYTES = 10**9
 """Largest size of a file that is read, about twice the largest shard of a study."""
@@ -44,6 +45,30 @@ def replace(path: Path, data: bytes) -> None:
             fresh.unlink()
         raise
     _sync_folder(path.parent)
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove what is left of earlier attempts to write this file, if their processes have ended.
+
+    A process that is killed while it writes leaves `.<name>.<process>.tmp`.
+    """
+    ours = re.compile(rf"\.{re.escape(path.name)}\.([0-9]{{1,9}})\.tmp")
+    with contextlib.suppress(OSError):  # they do no harm
+        for other in path.parent.iterdir():
+            found = ours.fullmatch(other.name)
+            if found and stat.S_ISREG(other.lstat().st_mode) and not is_alive(int(found[1])):
+                other.unlink(missing_ok=True)
+
+
+def is_alive(process: int) -> bool:
+    """Return whether there is a process with this number."""
+    try:
+        os.kill(process, 0)  # signal 0 only checks that the process exists
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True  # it belongs to another user
+    return True
 
 
 def _sync_folder(path: Path) -> None:

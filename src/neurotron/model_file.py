@@ -63,6 +63,7 @@ def save(model: Any, path: str | Path) -> None:
         raise _check.InputError("`model` is not fitted: call fit(X, y) before save")
     data = _encoded(model)
     try:
+        _files.remove_leftovers(Path(path))
         _files.replace(Path(path), data)
     except OSError as error:
         raise _check.InputError(

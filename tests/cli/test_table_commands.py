@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -221,11 +222,24 @@ def test_a_model_finds_its_columns_by_name(data):
     )
     frame.select("age").write_csv("short.csv")
     sentence = refused("predict", "model.safetensors", "short.csv", "--out", "p.csv")
-    assert says(sentence, "short.csv", "'size'", "missing")
+    assert says(sentence, "short.csv", "the column 'size'", "missing")
+    frame.rename({"size": "Size"}).write_csv("renamed.csv")
+    sentence = refused("clean", "renamed.csv", *LABEL, "--model", "model.safetensors")
+    assert says(sentence, "renamed.csv", "the column 'size'", "the column 'Size'", "rename")
     frame.with_columns(size=pl.lit("tall")).write_csv("text.csv")
     sentence = refused("predict", "model.safetensors", "text.csv", "--out", "p.csv")
     assert says(sentence, "'size'", "'tall'", "row 1")
     assert "--drop" not in sentence
+
+
+def test_columns_that_a_model_does_not_know_are_named(data):
+    run("fit", data, *LABEL, "--out", "model.safetensors")
+    pl.read_csv(data).with_columns(id=1, note=pl.lit("x")).write_csv("wide.csv")
+    saved = ("--model", "model.safetensors")
+    assert says(run("clean", "wide.csv", *LABEL, *saved), "the columns 'id', 'note'")
+    assert "not used" not in run("clean", data, *LABEL, *saved)
+    printed = run("predict", "model.safetensors", "wide.csv", "--out", "p.csv")
+    assert says(printed, "60 predicted", "the columns 'price', 'id', 'note'", "Written: p.csv")
 
 
 @pytest.mark.parametrize(
@@ -369,3 +383,27 @@ def test_the_commands_of_the_page_can_be_copied(data):
     for line in block.splitlines():
         assert "Written: " in run(*shlex.split(line)[1:])
     assert len(block.splitlines()) == 4
+
+
+def test_the_commands_of_the_readme_find_every_tenth_price(tmp_path, monkeypatch):
+    readme = (ROOT / "README.md").read_text()
+    (block,) = re.findall(r"```sh\n(neurotron .*?)```", readme, re.S)
+    monkeypatch.chdir(tmp_path)
+    Path("docs").mkdir()
+    shutil.copy(ROOT / "docs" / "houses.csv", "docs")
+    printed = [run(*shlex.split(line)[1:]) for line in block.splitlines()]
+    assert sorted(pl.read_csv("suspects.csv")["row"]) == [*range(10, 301, 10)]
+    assert "The first command ranks 30 suspects in 296 rows" in " ".join(readme.split())
+    assert says(printed[0], "30 of 296 rows")
+    assert "not shown:" not in printed[0]  # because they are saved
+    assert all("Do not trust" not in text for text in printed)
+    assert pl.read_csv("predictions.csv").height == 296
+
+
+def test_unusable_columns_are_dropped_and_incomplete_rows_skipped(data):
+    frame = pl.read_csv(data)
+    frame.with_columns(
+        age=pl.when(pl.col("age") > 2).then("age"), town=pl.lit("Ulm"), street=pl.lit("?!")
+    ).write_csv("mixed.csv")
+    sentence = refused("clean", "mixed.csv", *LABEL)
+    assert says(sentence, "'town'", "--drop town --drop street", "'age'", "--skip-missing")

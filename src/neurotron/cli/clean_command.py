@@ -11,6 +11,7 @@ import numpy as np
 import typer
 from rich.table import Table
 
+from neurotron._digits import readable
 from neurotron.cli import options, table_output
 from neurotron.cli import table_options as tables
 
@@ -89,7 +90,7 @@ def clean(
     if as_json:
         typer.echo(json.dumps(found.summary(), indent=2))
     else:
-        _print(found, [path for path in (out, cleaned) if path is not None])
+        _print(found, [path for path in (out, cleaned) if path is not None], saved=out is not None)
 
 
 @dataclass(frozen=True)
@@ -144,7 +145,7 @@ def _suspects(inputs: Inputs, labels: Array, model: NeuroTronRegressor) -> pl.Da
     return frame.filter("is_label_issue").sort("label_quality", -distance, "row")
 
 
-def _print(found: _Judged, written: list[Path]) -> None:
+def _print(found: _Judged, written: list[Path], *, saved: bool) -> None:
     console = options.console()
     suspects = found.suspects
     table_output.describe(console, found.inputs, found.label, found.model, suspects.height)
@@ -153,12 +154,13 @@ def _print(found: _Judged, written: list[Path]) -> None:
         for title in ("row", "label", "predicted", "quality"):
             table.add_column(title, header_style="dim", justify="right")
         for row in suspects.head(SHOWN).iter_rows(named=True):
-            numbers = [f"{row[name]:.6g}" for name in ("given_label", "predicted_label")]
+            numbers = [readable(row[f"{name}_label"]) for name in ("given", "predicted")]
             table.add_row(str(row["row"]), *numbers, f"{row['label_quality']:.2g}")
         console.print("")
         console.print(table)
         hidden = suspects.height - SHOWN
-        more = f" {hidden:,} more are not shown: save them all with --out." if hidden > 0 else ""
+        see_all = "" if saved else ": save them all with --out"
+        more = f" {hidden:,} more are not shown{see_all}." if hidden > 0 else ""
         console.print(
             f"\nRows are counted from 1 without the header; the most suspicious one is first.{more}"
         )

@@ -10,7 +10,7 @@ import polars as pl
 from neurotron import _check
 from neurotron._types import Array, Index, Mask
 
-__all__ = ["WrongColumn", "is_boolean", "is_missing", "numbers"]
+__all__ = ["MissingValues", "WrongColumn", "is_boolean", "is_missing", "numbers"]
 
 MISSING = ("", "na", "n/a", "nan", "null", "none", "?")
 """Cells of text that count as missing, in lower case."""
@@ -24,11 +24,15 @@ class WrongColumn(Exception):
     """What is wrong with a column, as the end of a sentence about it."""
 
 
+class MissingValues(WrongColumn):
+    """A column has missing values, so that some rows cannot be used."""
+
+
 def numbers(column: pl.Series, rows: Index, *, decimal_comma: bool) -> Array:
     """Return a column as finite numbers up to 1e70; `rows` are their numbers, for errors."""
     missing = np.flatnonzero(is_missing(column))
     if missing.size:
-        raise WrongColumn(
+        raise MissingValues(
             f"has {_many(missing.size, 'missing value')}, the first in row {rows[missing[0]]}: "
             "fill them in, add --skip-missing to leave out such rows"
         )

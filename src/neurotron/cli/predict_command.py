@@ -30,7 +30,7 @@ def predict(
 ) -> None:
     """Predict the labels of a table with a model that `neurotron fit` saved.
 
-    The inputs are found by the names of their columns. Other columns are ignored. The result has
+    The inputs are found by the names of their columns. Other columns are not used. The result has
     two columns: row, counted from 1 without the header, and predicted_label.
 
         neurotron predict model.safetensors new.csv --out predictions.csv
@@ -55,4 +55,6 @@ def predict(
     left_out = (
         f", {table_output.share(inputs.skipped, inputs.total)} left out" if inputs.skipped else ""
     )
-    console.print(f"{found.height:,} predictions{left_out}\nWritten: {out}")
+    console.print(f"rows      {found.height:,} predicted{left_out}")
+    table_output.print_unused(console, inputs)
+    table_output.print_written(console, [out])

@@ -18,7 +18,7 @@ import polars as pl
 
 from neurotron import _check, _files
 from neurotron._types import Array, Index, Mask
-from neurotron.cli.columns import WrongColumn, is_boolean, is_missing, numbers
+from neurotron.cli.columns import MissingValues, WrongColumn, is_boolean, is_missing, numbers
 
 __all__ = ["TableFile", "read_table", "write_table"]
 
@@ -98,18 +98,32 @@ class TableFile:
         cannot be used.
         """
         values: dict[str, Array] = {}
-        wrong: dict[str, str] = {}
+        wrong: dict[str, WrongColumn] = {}
         for name in names:
             try:
                 values[name] = self._numbers(name)
             except WrongColumn as error:
-                wrong[name] = str(error)
-        for name, reason in wrong.items():
-            what = "the column" if len(wrong) == 1 else f"the {len(wrong):,} unusable columns"
-            drops = " ".join(f"--drop {shlex.quote(_check.printable(each))}" for each in wrong)
-            other = "" if needed else f", or leave out {what} with {_shortened(drops)}"
-            raise self._wrong_column(name, f"{reason}{other}")
+                wrong[name] = error
+        if wrong:
+            raise self._wrong_inputs(wrong, needed=needed)
         return pl.DataFrame(values)
+
+    def _wrong_inputs(self, wrong: dict[str, WrongColumn], *, needed: bool) -> _check.InputError:
+        """Return the error about the first unusable column, with what helps for all of them.
+
+        Rows with missing values can be skipped, so columns that only have those come last.
+        """
+        useless = [name for name in wrong if not isinstance(wrong[name], MissingValues)]
+        names = useless or [*wrong]
+        text = str(wrong[names[0]])
+        if not needed:
+            what = "the column" if len(names) == 1 else f"the {len(names):,} unusable columns"
+            drops = " ".join(f"--drop {shlex.quote(_check.printable(each))}" for each in names)
+            text += f", or leave out {what} with {_shortened(drops)}"
+        if len(names) < len(wrong):
+            missing = next(name for name in wrong if name not in useless)
+            text += f"; column {_check.shown(missing)} has missing values: add --skip-missing"
+        return self._wrong_column(names[0], text)
 
     def _numbers(self, name: str) -> Array:
         return numbers(self.frame[name], self.rows, decimal_comma=self.decimal_comma)
@@ -259,4 +273,5 @@ def write_table(frame: pl.DataFrame, path: Path, *, separator: str = ",") -> Non
         frame.write_parquet(buffer)
     else:
         frame.write_csv(buffer, separator=separator)
+    _files.remove_leftovers(path)
     _files.replace(path, buffer.getvalue())

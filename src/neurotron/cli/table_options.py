@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MODEL", "MODELS", "TABLE", "TABLES", "Data", "DecimalComma", "Drop", "FitSeed", "Inputs",
     "Label", "ModelFile", "Network", "Overwrite", "Separator", "SkipMissing", "check_ending",
-    "fitted", "read_inputs", "read_labelled", "warnings_as_sentences",
+    "fitted", "listed", "read_inputs", "read_labelled", "warnings_as_sentences",
 ]  # fmt: skip
 
 TABLE, MODEL = "Table", "Model"
@@ -45,7 +45,12 @@ NETWORKS: dict[str, tuple[str, ...]] = {
 """The networks, each with its parameters in text."""
 
 Data = Annotated[
-    Path, typer.Argument(help="A table with a header: a CSV or Parquet file.", show_default=False)
+    Path,
+    typer.Argument(
+        help="A table with a header: a CSV or Parquet file. Its rows are counted from 1, without "
+        "the header.",
+        show_default=False,
+    ),
 ]
 Label = Annotated[
     list[str],
@@ -97,6 +102,8 @@ class Inputs:
     names: list[str]
     X: pl.DataFrame
     skipped: int
+    unused: tuple[str, ...] = ()
+    """Columns that the model does not know."""
 
     @property
     def rows(self) -> Index:
@@ -137,10 +144,12 @@ def read_labelled(
     names = [each for each in table.columns if each != name and each not in left_out]
     if not names:
         raise table.refusal(f"there is no column of inputs, only the label {_check.shown(name)}")
+    given = names
     if model is not None:
-        names = _names_for(model, names, table)
-    whole = [name, *names]
-    inputs = _numbers(table, names, whole, skip_missing=skip_missing, needed=model is not None)
+        names = _names_for(model, given, table)
+    inputs = _numbers(
+        table, names, given, [name, *names], skip_missing=skip_missing, needed=model is not None
+    )
     labels = inputs.table.labels(name)
     if model is None and (labels == labels[0]).all():
         raise table.refusal(
@@ -157,7 +166,7 @@ def read_inputs(
     """Return the inputs of a table for a model; other columns are ignored."""
     table = _read(data, separator, decimal_comma)
     names = _names_for(model, table.columns, table)
-    return _numbers(table, names, names, skip_missing=skip_missing, needed=True)
+    return _numbers(table, names, table.columns, names, skip_missing=skip_missing, needed=True)
 
 
 def _names_for(model: NeuroTronRegressor, columns: list[str], table: TableFile) -> list[str]:
@@ -172,19 +181,20 @@ def _names_for(model: NeuroTronRegressor, columns: list[str], table: TableFile) 
     names = [str(name) for name in model.feature_names_in_]
     missing = [name for name in names if name not in columns]
     if missing:
+        unknown = [name for name in columns if name not in names]
+        has = f"; it has {listed(unknown)}, which the model does not know" if unknown else ""
         raise table.refusal(
-            f"{_listed(missing)} missing, on which the model was fitted: add what is missing, or "
-            "fit a model without it"
+            f"the model was fitted on {listed(missing)}, which the table does not have{has}: "
+            "rename or add what is missing, or fit a model without it"
         )
     return names
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Return the names of columns in words, at most three of them."""
     shown = ", ".join(map(_check.shown, names[:3]))
     more = f" and {len(names) - 3} more" * (len(names) > 3)
-    return f"{'the column' if len(names) == 1 else 'the columns'} {shown}{more} " + (
-        "is" if len(names) == 1 else "are"
-    )
+    return f"the column{'s' * (len(names) > 1)} {shown}{more}"
 
 
 def _read(data: Path, separator: str, decimal_comma: bool) -> TableFile:
@@ -197,12 +207,17 @@ def _read(data: Path, separator: str, decimal_comma: bool) -> TableFile:
 
 
 def _numbers(
-    table: TableFile, names: list[str], whole: Sequence[str], *, skip_missing: bool, needed: bool
-) -> Inputs:
-    """Return the columns of these names, for rows without missing values in the `whole` columns."""
+    table: TableFile, names: list[str], given: Sequence[str], whole: Sequence[str], *,
+    skip_missing: bool, needed: bool,
+) -> Inputs:  # fmt: skip
+    """Return the columns of these names, for rows without missing values in the `whole` columns.
+
+    Of the columns that were `given`, the others are not used.
+    """
     kept = table.complete(whole) if skip_missing else table
     X = kept.inputs(names, needed=needed)
-    return Inputs(kept, names, X, len(table.rows) - len(kept.rows))
+    unused = tuple(name for name in given if name not in names)
+    return Inputs(kept, names, X, len(table.rows) - len(kept.rows), unused)
 
 
 # ---- fitting -------------------------------------------------------------------------------------

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neurotron import _check
-from neurotron.cli.table_options import TABLES, check_ending
+from neurotron._digits import readable
+from neurotron.cli.table_options import TABLES, check_ending, listed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from neurotron.estimator import NeuroTronRegressor
 
 __all__ = [
-    "check_output", "describe", "describe_rows", "doubts", "print_doubts", "print_written",
-    "same_ending", "share", "summary", "write",
+    "check_output", "describe", "describe_rows", "doubts", "print_doubts", "print_unused",
+    "print_written", "same_ending", "share", "summary", "write",
 ]  # fmt: skip
 
 # ---- describing ----------------------------------------------------------------------------------
@@ -32,6 +33,13 @@ def describe_rows(console: Console, inputs: Inputs, label: str) -> None:
     columns = f"{len(inputs.names):,} column{'s' * (len(inputs.names) != 1)}"
     console.print(f"rows      {len(inputs.rows):,} from {inputs.table.name}{left_out}")
     console.print(f"label     {_check.printable(label)}, from {columns} of inputs")
+    print_unused(console, inputs)
+
+
+def print_unused(console: Console, inputs: Inputs) -> None:
+    """Print which columns the model does not know."""
+    if inputs.unused:
+        console.print(f"not used  {listed(inputs.unused)}, which the model does not know")
 
 
 def describe(
@@ -41,7 +49,9 @@ def describe(
     describe_rows(console, inputs, label)
     exact = "none: the labels that the model explains are exact"
     noise = (
-        f"{model.scale_:.4g}, the standard deviation of honest labels" if model.scale_ else exact
+        f"{readable(model.scale_, 4)}, the standard deviation of honest labels"
+        if model.scale_
+        else exact
     )
     console.print(f"noise     {noise}")
     console.print(f"suspects  {share(suspects, len(inputs.rows))}")
@@ -59,11 +69,11 @@ def _is_new(model: NeuroTronRegressor) -> bool:
 
 
 def doubts(inputs: Inputs, model: NeuroTronRegressor) -> tuple[str, ...]:
-    """Return why not to trust a fit; rows are numbered as in the file."""
+    """Return why not to trust a fit; rows are counted as in the file, from 1."""
     found = model.diagnose()
     row = int(inputs.rows[found.geometry.strongest])
     geometry = dataclasses.replace(found.geometry, strongest=row)
-    return dataclasses.replace(found, geometry=geometry).reasons
+    return dataclasses.replace(found, geometry=geometry, first_row=1).reasons
 
 
 def print_doubts(console: Console, reasons: Sequence[str]) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neurotron import _check
+from neurotron._digits import readable
 from neurotron._html import card
 from neurotron._pickling import Pickled
 from neurotron._types import Array
@@ -67,6 +68,8 @@ class Diagnosis(Pickled):
         Whether the search ended because several starts agreed or no other filter can fit better.
     sizes
         Up to 200 quantiles of |residual|, ascending.
+    first_row
+        The number of the first row: 0, as in an array, or 1 where a command counts rows.
     """
 
     rows: int
@@ -84,6 +87,7 @@ class Diagnosis(Pickled):
     bend: float
     converged: bool
     sizes: Array
+    first_row: int = 0
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -135,7 +139,7 @@ class Diagnosis(Pickled):
             )
         if g.own_rows:
             yield (
-                f"row {g.strongest} mostly determines its own prediction (by "
+                f"{self._strongest} mostly determines its own prediction (by "
                 f"{_percent(g.influence)}), and so do {g.own_rows:,} of {self.rows:,} rows in all: "
                 "a poisoned label cannot be noticed there, so check such labels by hand"
             )
@@ -144,6 +148,10 @@ class Diagnosis(Pickled):
                 f"all gates are off on {_percent(1.0 - g.active)} of the rows, which say nothing "
                 "about the filter: try network='linear', or standardize=True"
             )
+
+    @property
+    def _strongest(self) -> str:
+        return f"row {self.geometry.strongest:,} (counted from {self.first_row})"
 
     @property
     def paragraphs(self) -> tuple[str, ...]:
@@ -157,9 +165,9 @@ class Diagnosis(Pickled):
         yield (
             f"The rows determine {g.determined} of {g.wanted} weights (condition number "
             f"{g.condition:.2g} after scaling the columns). A row determines "
-            f"{_percent(g.wanted / self.rows)} of its own prediction on average, and row "
-            f"{g.strongest} most, {_percent(g.influence)}. Attacks on rows with a large influence "
-            "are the hardest to notice."
+            f"{_percent(g.wanted / self.rows)} of its own prediction on average, and "
+            f"{self._strongest} most, {_percent(g.influence)}. Attacks on rows with a large "
+            "influence are the hardest to notice."
         )
         if g.active is not None and g.asymmetry is not None:
             yield (
@@ -177,7 +185,7 @@ class Diagnosis(Pickled):
         if self.suspects:
             parts.append(
                 f"The other {self.suspects:,} are suspects; half of them are more than "
-                f"{self.attack_size:.3g} away from it."
+                f"{readable(self.attack_size, 3)} away from it."
             )
         low, high = map(_percent, self.attacked_fraction_interval)
         about = f"About {_percent(self.attacked_fraction)} of the labels"
@@ -194,7 +202,7 @@ class Diagnosis(Pickled):
         elif self.noticeable > 0.0:
             parts.append(
                 "This counts labels that stand out from the noise: one more does if it is off by "
-                f"{self.noticeable:.3g} or more."
+                f"{readable(self.noticeable, 3)} or more."
             )
         return " ".join(parts)
 
@@ -204,10 +212,10 @@ class Diagnosis(Pickled):
         tails = "normal tails"
         if self.noise.tail < 0.5 * NORMAL:
             tails = f"tails like Student's law with {self.noise.tail:.2g} degrees of freedom"
+        scale, share = readable(self.noise.scale, 3), _percent(max(self.explained, 0.0))
         return (
-            f"The honest noise has a scale of {self.noise.scale:.3g} in units of the label, and "
-            f"{tails}. The model explains {_percent(max(self.explained, 0.0))} of the variance of "
-            "the labels that are no suspects."
+            f"The honest noise has a scale of {scale} in units of the label, and {tails}. The "
+            f"model explains {share} of the variance of the labels that are no suspects."
         )
 
     def __str__(self) -> str:
@@ -283,7 +291,9 @@ def _explained(labels: Array, residuals: Array) -> float:
         return 0.0
     spread = float(np.median(np.abs(labels - np.median(labels))))
     left = float(np.median(np.abs(residuals)))
-    return 1.0 - (left / spread) ** 2 if spread > 0.0 else float(left == 0.0)
+    if spread == 0.0:
+        return float(left == 0.0)
+    return 1.0 - min(left / spread, 1e100) ** 2
 
 
 def _bend(predicted: Array, residuals: Array) -> float:

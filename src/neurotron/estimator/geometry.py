@@ -35,7 +35,7 @@ class Geometry:
         The condition number of the gradients, after scaling their columns to one size.
     influence, strongest
         By how much the prediction for a row changes if its own label changes by 1, between 0 and 1:
-        the largest such number, and the number of its row.
+        the largest such number, and the number of its row, from 0.
     own_rows
         How many rows have an influence above one half.
     related
@@ -112,7 +112,7 @@ def _gradients(
 
 def _whitening(moment: Array) -> tuple[Array, float]:
     """Return the matrix that makes a second moment the identity, and the condition number."""
-    scales = np.sqrt(np.diag(moment))
+    scales = np.sqrt(np.maximum(np.diag(moment), 0.0))  # a difference may be −0 by rounding
     scales[scales == 0.0] = 1.0
     values, vectors = np.linalg.eigh(moment / np.outer(scales, scales))
     known = values > SMALLEST * values[-1]

@@ -21,7 +21,7 @@ from neurotron.estimator.parameters import (
     network_for,
     seed_of,
 )
-from neurotron.estimator.table import inputs_of, labels_of, units_of, weights_of
+from neurotron.estimator.table import inputs_of, labels_of, units_of, weights_of, without_tiny
 from neurotron.networks import FilterNetwork
 from neurotron.solvers import Proof, Solution, solve
 
@@ -202,6 +202,7 @@ class NeuroTronRegressor(FittedModel):
         rate = check_parameters(self)
         rows = inputs_of(self, X, reset=True)
         labels = labels_of(self, rows, y)
+        rows, labels = without_tiny(self, rows, labels)
         counts = weights_of(sample_weight, len(rows))
         network = network_for(
             self.network, rows.shape[1], filter_size=self.filter_size,
@@ -210,11 +211,12 @@ class NeuroTronRegressor(FittedModel):
         gates = self.standardize and network.leak < 1.0
         units = units_of(rows) if gates else (np.zeros(rows.shape[1]), np.ones(rows.shape[1]))
         seen = (rows - units[0]) / units[1] if gates else rows
-        solution = solve(
-            network, seen, labels, sample_weight=counts, intercept=self.fit_intercept,
-            seed=seed_of(self.random_state), max_starts=self.max_iter, max_rows=self.max_rows,
-            tolerance=self.tol, start=self._last_filter(network),
-        )  # fmt: skip
+        with np.errstate(over="ignore"):  # a row that is infinitely far off has no weight
+            solution = solve(
+                network, seen, labels, sample_weight=counts, intercept=self.fit_intercept,
+                seed=seed_of(self.random_state), max_starts=self.max_iter, max_rows=self.max_rows,
+                tolerance=self.tol, start=self._last_filter(network),
+            )  # fmt: skip
         self.input_center_, self.input_scale_ = units
         self._set_solution(solution)
         self._set_moments(rows, counts)

@@ -39,7 +39,12 @@ LEAST_FAR = 2
 """Labels that are far off, with which the search for an attack begins."""
 POSSIBLE = 1.92
 """Half of the 95 % quantile of χ²: an attack that lacks less log-likelihood cannot be excluded."""
+LEAST, MOST = 1e-6, 1e12
+"""Honest scales are at least this part of the guess, and sizes count up to so many guesses, so that
+labels that are all equal, or of very different sizes, do no harm."""
 ROUNDS, SETTLED = 200, 0.01
+TINY = 1e-200
+"""Smaller residuals, and what of them is rounding, all count as this."""
 EXACT = 16.0
 """Least suspicion of a label that is wrong, if honest labels are exact."""
 
@@ -66,7 +71,8 @@ class HonestNoise:
         """
         wrong = sizes > rounding
         if self.scale == 0.0:
-            ratios = np.where(wrong, sizes, 1.0) / np.where(wrong, rounding, 1.0)
+            least = np.maximum(rounding, TINY)
+            ratios = np.where(wrong, np.maximum(sizes, TINY) / least, 1.0)
             return np.where(wrong, EXACT + np.log10(ratios), 0.0)
         ratios = np.minimum(sizes / self.scale, 1e100)
         inside = self.tail / (self.tail + ratios**2)
@@ -129,10 +135,13 @@ def explain(residuals: Array, scale: float) -> Residuals:
     count, order = len(residuals), np.argsort(np.abs(residuals), kind="stable")
     if count > SAMPLE:
         order = order[np.linspace(0, count - 1, SAMPLE).round().astype(np.intp)]
-    ordered, above = np.abs(residuals[order]), residuals[order] > 0.0
+    with np.errstate(over="ignore"):
+        ordered = np.minimum(np.abs(residuals[order]) / scale, MOST)
+    above = residuals[order] > 0.0
     honest, noise = _without_attack(ordered)
+    noise = HonestNoise(scale * noise.scale, noise.tail)
     attack, _, beliefs = max(
-        (_em(ordered, start) for start in _starts(ordered, scale)),
+        (_em(ordered, start) for start in _starts(ordered)),
         key=lambda found: found[1],
         default=(None, -math.inf, ordered),
     )
@@ -144,7 +153,7 @@ def explain(residuals: Array, scale: float) -> Residuals:
     if believed - _needed(attack, len(ordered)) < others:
         possible = believed > others - POSSIBLE
         return plain._replace(possible=interval(attack.share, rows)[1] if possible else 0.0)
-    return Residuals(HonestNoise(attack.scale, attack.tail), attack.share, rows)
+    return Residuals(HonestNoise(scale * attack.scale, attack.tail), attack.share, rows)
 
 
 def information(beliefs: Array) -> float:
@@ -226,7 +235,7 @@ def _without_attack(sizes: Array) -> tuple[float, HonestNoise]:
 
     def fitted(log_tail: float) -> tuple[float, HonestNoise]:
         tail = math.exp(log_tail)
-        scale = max(float(np.median(sizes)) / NORMAL_MEDIAN, 1e-12 * float(sizes.max()))
+        scale = max(float(np.median(sizes)) / NORMAL_MEDIAN, LEAST)
         for _ in range(ROUNDS):
             before, scale = scale, _scale(sizes, np.ones(len(sizes)), scale, tail)
             if abs(scale - before) <= 1e-5 * scale:
@@ -246,17 +255,19 @@ def _without_attack(sizes: Array) -> tuple[float, HonestNoise]:
 def _scale(sizes: Array, beliefs: Array, scale: float, tail: float) -> float:
     """Return the next scale of Student's law in the iteration to the most likely one."""
     weights = beliefs * (tail + 1.0) / (tail + (sizes / scale) ** 2)
-    return math.sqrt(max(float(weights @ sizes**2) / max(float(beliefs.sum()), 1e-9), 1e-300))
+    square = float(weights @ sizes**2) / max(float(beliefs.sum()), 1e-9)
+    return max(math.sqrt(square), LEAST)
 
 
-def _starts(sizes: Array, scale: float) -> Iterator[_Attack]:
-    far = sizes[sizes > FAR * scale]
+def _starts(sizes: Array) -> Iterator[_Attack]:
+    """Yield where the search for an attack begins, with sizes in units of the guessed noise."""
+    far = sizes[sizes > FAR]
     if len(far) < LEAST_FAR or len(far) > 0.6 * len(sizes):
         return
     share, root = len(far) / len(sizes), math.sqrt(float((far**2).mean()))
     for tail in TAILS:
-        yield _Attack(share, 0.0, root, scale, tail)
-        yield _Attack(share, float(far.mean()), max(float(far.std()), scale), scale, tail)
+        yield _Attack(share, 0.0, root, 1.0, tail)
+        yield _Attack(share, float(far.mean()), max(float(far.std()), 1.0), 1.0, tail)
 
 
 def _em(sizes: Array, attack: _Attack) -> tuple[_Attack, float, Array]:

@@ -15,7 +15,11 @@ from neurotron import _check
 from neurotron._types import Array
 from neurotron.solvers.robust import NORMAL_MEDIAN
 
-__all__ = ["inputs_of", "labels_of", "units_of", "weights_of"]
+__all__ = ["inputs_of", "labels_of", "units_of", "weights_of", "without_tiny"]
+
+SMALLEST = 1.0 / _check.LARGEST
+"""A column must have a value of this size, unless all are zero; smaller ones count as zero."""
+TINY = f"has no value beyond {SMALLEST:g}: give it in another unit"
 
 ENCODE = (
     "encode it as numbers first, for example with a OneHotEncoder in a ColumnTransformer in front "
@@ -39,7 +43,9 @@ def inputs_of(model: BaseEstimator, X: Any, *, reset: bool) -> Array:
         model, X, reset=reset, dtype=np.float64, ensure_all_finite=False,
         ensure_min_samples=2 if reset else 1,
     )  # fmt: skip
-    _refuse_infinite("X", rows, getattr(model, "feature_names_in_", None))
+    columns = getattr(model, "feature_names_in_", None)
+    _refuse_infinite("X", rows, columns)
+    _refuse_huge("X", rows, columns)
     return np.asarray(rows)
 
 
@@ -66,7 +72,33 @@ def labels_of(model: BaseEstimator, X: Array, y: Any) -> Array:
         raise _no_number(labels[0])
     labels = np.asarray(labels, np.float64)
     _refuse_infinite("y", labels[:, None], None)
+    _refuse_huge("y", labels[:, None], None)
     return labels
+
+
+def without_tiny(model: BaseEstimator, X: Array, y: Array) -> tuple[Array, Array]:
+    """Return rows to fit with 0 for values below 1e-70, whose squares are far below all others.
+
+    A column that has only such values is refused.
+    """
+    for place, column in enumerate(X.T):
+        if _is_tiny(column):
+            name = _column(place, getattr(model, "feature_names_in_", None))
+            raise _check.InputError(f"column {name} of `X` {TINY}")
+    if _is_tiny(y):
+        raise _check.InputError(f"`y` {TINY}")
+    return _zeroed(X), _zeroed(y[:, None])[:, 0]
+
+
+def _is_tiny(column: Array) -> bool:
+    return bool(column.any() and _sizes(column) < SMALLEST)
+
+
+def _zeroed(values: Array) -> Array:
+    """Return the values with 0 for tiny ones; a copy is made only if there are any."""
+    if not any(column[np.abs(column) < SMALLEST].any() for column in values.T):
+        return values
+    return np.where(np.abs(values) < SMALLEST, 0.0, values)
 
 
 def weights_of(sample_weight: Any, rows: int) -> Array | None:
@@ -83,7 +115,8 @@ def units_of(rows: Array) -> tuple[Array, Array]:
     """Return the median and the spread of every column, where a constant column has spread 1."""
     centre = np.median(rows, axis=0)
     spread = np.median(np.abs(rows - centre), axis=0) / NORMAL_MEDIAN
-    spread = np.where(spread > 0.0, spread, rows.std(axis=0))
+    deviation = rows.std(axis=0)
+    spread = np.where(spread > 1e-12 * deviation, spread, deviation)
     return centre, np.where(spread > 0.0, spread, 1.0)
 
 
@@ -154,10 +187,33 @@ def _refuse_infinite(name: str, values: Array, columns: Any) -> None:
     ):
         if wrong.any():
             row, column = (int(axis) for axis in np.argwhere(wrong)[0])
-            place = f"row {row}"
-            if name == "X":
-                label = column if columns is None else _check.shown(columns[column])
-                place += f" of column {label}"
             raise _check.InputError(
-                f"`{name}` has {int(wrong.sum()):,} {what}, the first in {place}: {remedy}"
+                f"`{name}` has {int(wrong.sum()):,} {what}, the first in "
+                f"{_place(name, row, column, columns)}: {remedy}"
             )
+
+
+def _refuse_huge(name: str, values: Array, columns: Any) -> None:
+    """Refuse values whose fourth powers would overflow."""
+    if _sizes(values).max(initial=0.0) > _check.LARGEST:
+        row, column = (int(axis) for axis in np.argwhere(np.abs(values) > _check.LARGEST)[0])
+        raise _check.InputError(
+            f"`{name}` has the value {values[row, column]:g} in "
+            f"{_place(name, row, column, columns)}, but values must be from -1e70 to 1e70: "
+            "correct it, or give it in another unit"
+        )
+
+
+def _sizes(values: Array) -> Array:
+    """Return the largest absolute value of every column, without a copy of the table."""
+    return np.maximum(values.max(axis=0), -values.min(axis=0))
+
+
+def _place(name: str, row: int, column: int, columns: Any) -> str:
+    """Return where a value is."""
+    where = f" of column {_column(column, columns)}" if name == "X" else ""
+    return f"row {row:,}{where} (counted from 0)"
+
+
+def _column(column: int, columns: Any) -> str:
+    return str(column) if columns is None else _check.shown(columns[column])

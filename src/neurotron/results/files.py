@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from neurotron._files import read, replace
+from neurotron._files import is_alive, read, replace
 
 __all__ = [
     "StorageError", "append", "is_temporary", "lock", "make_room", "place", "remove",
@@ -115,7 +115,7 @@ def remove_leftovers(root: Path, folders: Iterable[str]) -> None:
             continue
         for path in folder.iterdir():
             found = TEMPORARY.fullmatch(path.name)
-            if found and path.is_file() and not _is_alive(int(found["pid"])):
+            if found and path.is_file() and not is_alive(int(found["pid"])):
                 path.unlink(missing_ok=True)
 
 
@@ -144,13 +144,3 @@ def _refuse_link(path: Path, kind: str) -> None:
             f"{str(path)!r} is a link, and nothing is written or removed through links: replace it "
             f"by a {kind}, then run the same command again"
         )
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)  # signal 0 only checks that the process exists
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True  # it belongs to another user
-    return True
