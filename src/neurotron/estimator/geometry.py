@@ -60,24 +60,26 @@ def geometry_of(
     network: FilterNetwork, X: Array, weights: Array, suspects: Mask, *, intercept: bool
 ) -> Geometry:
     """Return how well rows determine the weights, where suspects do not count."""
-    wanted = network.filter_size + intercept
+    wanted, gates = network.filter_size + intercept, network.leak < 1.0
     every, tampered, sums, active = *np.zeros((2, wanted, wanted)), np.zeros(wanted), 0
     for here, gradient in _gradients(network, X, weights, intercept):
-        chosen = gradient[suspects[here]]
         every += gradient.T @ gradient
-        tampered += chosen.T @ chosen
-        sums += chosen.sum(axis=0)
-        active += int(gradient[:, : network.filter_size].any(axis=1).sum())
+        if suspects[here].any():
+            chosen = gradient[suspects[here]]
+            tampered += chosen.T @ chosen
+            sums += chosen.sum(axis=0)
+        if gates:
+            active += int(gradient[:, : network.filter_size].any(axis=1).sum())
     white, condition = _whitening(every - tampered)
     fit = _whitening(every)[0]
     fit = fit @ (fit.T @ sums)
     influences, fitted, kept = np.empty(len(X)), np.empty(len(X)), ~suspects
     for here, gradient in _gradients(network, X, weights, intercept):
-        influences[here] = ((gradient @ white) ** 2).sum(axis=1)
+        seen = gradient @ white
+        influences[here] = np.einsum("ij,ij->i", seen, seen)
         fitted[here] = gradient @ fit
     influences = np.where(kept, influences, influences / (1.0 + influences))
     strongest = int(influences.argmax())
-    gates = network.leak < 1.0
     return Geometry(
         wanted=wanted,
         determined=white.shape[1],
@@ -106,7 +108,9 @@ def _gradients(
             gradient = network.gradient(weights, X[here])
         if intercept:
             centre = gradient.mean(axis=0) if centre is None else centre
-            gradient = np.hstack([gradient - centre, np.ones((len(gradient), 1))])
+            centred = np.ones((len(gradient), len(centre) + 1))
+            np.subtract(gradient, centre, out=centred[:, :-1])
+            gradient = centred
         yield here, gradient
 
 

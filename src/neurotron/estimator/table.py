@@ -40,7 +40,7 @@ def inputs_of(model: BaseEstimator, X: Any, *, reset: bool) -> Array:
         ensure_min_samples=2 if reset else 1,
     )  # fmt: skip
     _refuse_infinite("X", rows, getattr(model, "feature_names_in_", None))
-    return np.asarray(rows)
+    return np.ascontiguousarray(rows)
 
 
 def labels_of(model: BaseEstimator, X: Array, y: Any) -> Array:
