@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.special import fdtrc
+from scipy.special import fdtrc, log_ndtr
 
 from neurotron import _check
 from neurotron._types import Array, Index
@@ -45,9 +45,10 @@ SAMPLE, REFINED = 2_000, 100_000
 """Most rows that decide whether there is an attack, and that are fitted if there is one."""
 BLOCK = 5_000
 """Rows of a block, where all rows take part."""
-SHAPELESS, GROWTH = 3.0, 1.5
-"""Residuals look normal up to this gain of log-likelihood by skewness and tails, and if their
-squares follow the inputs by less than this factor more than in a random order."""
+MOST_GAIN, MOST_DISTANCE, BY_ACCIDENT = 3.0, 0.75, 1.5
+"""Residuals look normal if skewness and tails gain no more log-likelihood than this, if the
+statistic of Anderson and Darling is not larger than in 95 % of normal samples, and if their squares
+follow the inputs by less than this factor more than in a random order."""
 FAR = 10.0
 """Rows beyond this many honest standard deviations are rejected before."""
 SHARES = (0.15, 0.47)
@@ -213,22 +214,35 @@ def _whitening(rows: Regressors, used: Index) -> Array:
 def _looks_honest(rows: Array, residuals: Array, noise: float) -> bool:
     """Return whether the residuals that a robust regression keeps look like normal noise.
 
-    An attack that hides in the noise changes their skewness or their tails, or lets their size
-    depend on the inputs. Looking is much faster than fitting attacks, and most tables pass.
+    An attack that hides in the noise changes the shape of their law, or lets their size depend on
+    the inputs. Looking is much faster than fitting attacks, and most honest tables pass.
     """
     kept = np.abs(residuals) <= BISQUARE * noise
     rows, z = rows[kept], residuals[kept] - residuals[kept].mean()
     z /= max(z.std(), TINY)
+    return _looks_normal(np.sort(z)) and not _follows(z**2 - 1.0, rows)
+
+
+def _looks_normal(z: Array) -> bool:
+    """Return whether ordered values have normal skewness and tails, and pass Anderson and Darling.
+
+    Their statistic sums the squared distance between the two distribution functions over its
+    variance. It notices shapes with normal moments, and the moments notice few values far off.
+    """
     gain = len(z) * ((z**3).mean() ** 2 / 12.0 + ((z**4).mean() - 3.0) ** 2 / 48.0)
-    if gain > SHAPELESS:
-        return False
-    squares = z**2 - 1.0
-    mixed = np.random.default_rng(0).permutation(squares)
-    grows, by_accident = (
+    places = (2.0 * np.arange(len(z)) + 1.0) / len(z)
+    distance = -len(z) - places @ (log_ndtr(z) + log_ndtr(-z[::-1]))
+    return bool(gain <= MOST_GAIN and distance <= MOST_DISTANCE)
+
+
+def _follows(values: Array, rows: Array) -> bool:
+    """Return whether a quadratic function of the rows predicts values better than by accident."""
+    mixed = np.random.default_rng(0).permutation(values)
+    found, accident = (
         np.abs(np.linalg.eigvalsh((rows * each[:, None]).T @ rows)).max()
-        for each in (squares, mixed)
+        for each in (values, mixed)
     )
-    return bool(grows <= GROWTH * by_accident)
+    return bool(found > BY_ACCIDENT * accident)
 
 
 def _starts(data: Regression) -> tuple[Array, Array]:

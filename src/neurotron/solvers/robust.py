@@ -124,8 +124,11 @@ class _Within(NamedTuple):
         near = np.flatnonzero((sizes >= low) & (sizes <= high))
         near = near[np.argsort(sizes[near])]
         ordered, smaller = sizes[near], sizes[below]
-        each, less = (np.ones(len(near)), 1.0) if counts is None else (counts[near], counts[below])
-        many = len(below) if counts is None else less.sum()
+        each, less = np.ones(len(near)), np.ones(1)
+        many = float(len(below))
+        if counts is not None:
+            each, less = counts[near], counts[below]
+            many = float(less.sum())
         return cls(
             low, high, ordered, len(below),
             many + np.concatenate([[0.0], np.cumsum(each)]),
