@@ -40,7 +40,7 @@ LEAST_FAR = 2
 POSSIBLE = 1.92
 """Half of the 95 % quantile of χ²: an attack that lacks less log-likelihood cannot be excluded."""
 ROUNDS, SETTLED = 200, 0.01
-MANY, USUAL = 8_000, 8.0
+MANY, USUAL = 4_000, 8.0
 """Of more residuals, those up to 8 scales get their suspicion from a table with so many entries,
 which is right to 10⁻⁶."""
 EXACT = 16.0

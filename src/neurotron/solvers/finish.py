@@ -56,7 +56,8 @@ def finish(rows: AllRows, point: Array, *, settled: float = SETTLED) -> tuple[Ar
         point = point + change
         moved = np.sqrt(np.abs(change @ matrix @ change) / used)
         still = np.linalg.norm(change) <= CONVERGED * np.linalg.norm(point)
-        if scale > floor and (still or moved <= settled * scale):
+        left = moved * min(moved / last, 1.0) if fast else moved  # changes fall at a steady rate
+        if scale > floor and (still or left <= settled * scale):
             break
         if floor == FLOOR and still:
             break

@@ -19,7 +19,7 @@ import numpy as np
 
 from neurotron._types import Array, Index, Mask
 from neurotron.networks import FilterNetwork
-from neurotron.solvers.robust import TINY, leverages
+from neurotron.solvers.robust import TINY, leverages, median
 
 __all__ = [
     "Linearized", "View", "block_length", "blocks_of", "calmness", "coordinates_for", "outputs_of",
@@ -217,9 +217,9 @@ def _usual(X: Array, intercept: bool) -> tuple[Array, Array]:
     if len(X) > TYPICAL:
         X = X[np.sort(np.random.default_rng(0).choice(len(X), TYPICAL, replace=False))]
     columns = np.ascontiguousarray(X.T)
-    centre = np.median(columns, axis=1) if intercept else np.zeros(len(columns))
+    centre = np.array([median(column, None) if intercept else 0.0 for column in columns])
     sizes = np.abs(columns - centre[:, None])
-    usual = [np.median(size[size > 0.0]) if size.any() else np.inf for size in sizes]
+    usual = [median(size[size > 0.0], None) if size.any() else np.inf for size in sizes]
     return centre, 1.0 / np.array(usual)
 
 

@@ -6,6 +6,7 @@ import math
 from typing import NamedTuple, cast
 
 import numpy as np
+from scipy.linalg.lapack import dposv
 
 from neurotron._types import Array
 
@@ -50,11 +51,14 @@ def median(values: Array, counts: Array | None) -> float:
 
 def solve_normal_equations(matrix: Array, vector: Array) -> Array:
     """Return H⁻¹b, after scaling H to a unit diagonal."""
-    diagonal = np.sqrt(np.diag(matrix))
+    diagonal = np.sqrt(matrix.diagonal())
     scale = 1.0 / np.where(diagonal > 0.0, diagonal, 1.0)
     scaled = matrix * scale * scale[:, None]
     scaled.flat[:: len(scaled) + 1] += RIDGE
-    return cast(Array, scale * np.linalg.solve(scaled, scale * vector))
+    _, solved, failed = dposv(scaled, scale * vector)  # by Cholesky's decomposition
+    if failed:
+        solved = np.linalg.solve(scaled, scale * vector)
+    return cast(Array, scale * solved)
 
 
 def increment(rows: Array, weights: Array, residuals: Array) -> Array:

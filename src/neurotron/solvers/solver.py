@@ -187,6 +187,8 @@ def _warn(rows: Linearized, point: Array) -> None:
 
 def _warn_of_equal_labels(labels: Array, rejected: Mask) -> None:
     """Warn if a regression followed the rows with one label and rejected all others."""
+    if not rejected.any():
+        return
     values, repeats = np.unique(labels, return_counts=True)
     others = labels != values[repeats.argmax()]
     if (
