@@ -36,10 +36,11 @@ CACHED, LEAST_BLOCK = 40_000, 256
 """Numbers in a block of rows of a linear network, which the processor's cache holds; and its least
 length."""
 MANY = 10_000
-"""With more rows, coordinates come from their second moment if that is precise enough."""
+"""With more rows, coordinates of a linear network come from their second moment if that is precise
+enough."""
 PRECISE = 1e-6
 """Smallest eigenvalue of a second moment with unit diagonal, in those of the largest, for that."""
-TYPICAL = 2_000
+TYPICAL = 1_000
 """Rows that show what is usual in a column, if there are more."""
 
 
@@ -228,10 +229,8 @@ def coordinates_for(
 ) -> Array:
     """Return the matrix T, (r, q), for which the projected inputs times T have second moment I."""
     size = network.filter_size + (intercept and network.leak == 1.0)
-    if len(X) > MANY:
-        moment = np.zeros((size, size))
-        for flat in _flat_blocks(network, X, counts, intercept):
-            moment += flat.T @ flat
+    if len(X) > MANY and network.leak == 1.0:
+        moment = _moment(network, X, counts, intercept)
         scales = np.sqrt(np.diag(moment))
         scales[scales == 0.0] = 1.0
         values, vectors = np.linalg.eigh(moment / scales / scales[:, None])
@@ -246,6 +245,18 @@ def coordinates_for(
     known = singular > SMALLEST * singular.max(initial=0.0)
     length = np.sqrt(len(X))
     return cast(Array, right[known].T / (singular[known] / length) / scales[:, None])
+
+
+def _moment(network: FilterNetwork, X: Array, counts: Array, intercept: bool) -> Array:
+    """Return the sum of xxᵀ over the projected inputs x of a linear network; they end with a one."""
+    gates, inner = network.mean_gate, np.zeros((X.shape[1], X.shape[1]))
+    for here in blocks_of(network, len(X)):
+        inner += (X[here] * counts[here, None]).T @ X[here]
+    moment = gates @ inner @ gates.T
+    if not intercept:
+        return cast(Array, moment)
+    sums = gates @ (counts @ X)
+    return np.block([[moment, sums[:, None]], [sums, counts.sum()]])
 
 
 def outputs_of(network: FilterNetwork, weights: Array, X: Array) -> Array:

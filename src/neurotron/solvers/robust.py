@@ -124,19 +124,21 @@ class _Within(NamedTuple):
     def near(cls, sizes: Array, counts: Array | None, limit: float) -> _Within:
         """Return the sums for limits near the given one."""
         low, high = (1.0 - NEARBY) * limit, (1.0 + NEARBY) * limit
-        below = np.flatnonzero(sizes < low)
-        near = np.flatnonzero((sizes >= low) & (sizes <= high))
-        near = near[np.argsort(sizes[near])]
-        ordered, smaller = sizes[near], sizes[below]
-        each, less = np.ones(len(near)), np.ones(1)
-        many = float(len(below))
-        if counts is not None:
-            each, less = counts[near], counts[below]
-            many = float(less.sum())
+        below, near = sizes < low, (sizes >= low) & (sizes <= high)
+        smaller, ordered = sizes[below], sizes[near]
+        if counts is None:
+            ordered.sort()
+            total, squares = np.arange(1.0, len(ordered) + 1.0), np.cumsum(ordered**2)
+            rows, square = float(len(smaller)), float(smaller @ smaller)
+        else:
+            order = np.argsort(ordered)
+            ordered, each = ordered[order], counts[near][order]
+            total, squares = np.cumsum(each), np.cumsum(each * ordered**2)
+            rows, square = float(counts[below].sum()), float(smaller @ (counts[below] * smaller))
+        start = np.zeros(1)
         return cls(
-            low, high, ordered, len(below),
-            many + np.concatenate([[0.0], np.cumsum(each)]),
-            smaller @ (less * smaller) + np.concatenate([[0.0], np.cumsum(each * ordered**2)]),
+            low, high, ordered, len(smaller),
+            rows + np.concatenate([start, total]), square + np.concatenate([start, squares]),
         )  # fmt: skip
 
     def seen(self, limit: float) -> tuple[int, float]:
