@@ -250,7 +250,7 @@ def _without_attack(sizes: Array) -> tuple[float, HonestNoise]:
         scale = max(float(np.median(sizes)) / NORMAL_MEDIAN, 1e-12 * float(sizes.max()))
         for _ in range(ROUNDS):
             before, scale = scale, _scale(sizes, np.ones(len(sizes)), scale, tail)
-            if abs(scale - before) <= 1e-5 * scale:
+            if abs(scale - before) <= 1e-4 * scale:
                 break
         return float(_student(sizes, scale, tail).sum()), HonestNoise(scale, tail)
 

@@ -24,6 +24,9 @@ FLOOR, FIRST_FLOOR, FALL = 1e-15, 1e-4, 0.01
 round, so that rows which do not fit exactly yet are not lost."""
 SETTLED = 1e-8
 """With noise, a change of the outputs by less than this part of the scale ends it."""
+HIGHER = 1.1
+"""Each round looks for the scale from above the last one, so that it depends on the residuals only:
+several scales can be next to each other that all agree with them."""
 FAST, LONGEST = 0.3, 1.5
 """The normal equations are computed again if a change is not this much smaller than the last one;
 and the largest factor by which a step is longer than that of weighted least squares."""
@@ -35,16 +38,16 @@ def finish(rows: AllRows, point: Array, *, settled: float = SETTLED) -> tuple[Ar
     Residuals beyond 4.685 honest standard deviations do not count. If the honest labels are exact,
     the scale falls to rounding, and what remains is least squares on the honest rows.
     """
-    scale, floor, last, fast = 0.0, FIRST_FLOOR, np.inf, False
+    scale, floor, last, fast, quick = 0.0, FIRST_FLOOR, np.inf, False, rows.steady
     for _ in range(ROUNDS):
         residuals, counts = rows.seen(point)
         sizes = np.abs(residuals)
         if len(sizes) <= len(point):
             return point, max(scale, FLOOR)
-        start = scale or median(sizes, counts) / NORMAL_MEDIAN
+        start = HIGHER * scale or median(sizes, counts) / NORMAL_MEDIAN
         scale = honest_scale(sizes, counts, start, floor, len(point))
         weights = bisquare(residuals, scale)
-        factor = _lengthening(weights, residuals, scale) if fast else 1.0
+        factor = _lengthening(weights, residuals, scale) if quick else 1.0
         weights = weights if counts is None else weights * counts
         used = int(np.count_nonzero(weights))
         if used <= len(point):
@@ -62,7 +65,8 @@ def finish(rows: AllRows, point: Array, *, settled: float = SETTLED) -> tuple[Ar
         if floor == FLOOR and still:
             break
         floor = max(FALL * floor, FLOOR)
-        fast, last = rows.steady and moved <= FAST * last, moved
+        fast = quick = rows.steady and moved <= FAST * last
+        last = moved
     return point, scale
 
 

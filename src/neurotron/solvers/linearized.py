@@ -248,13 +248,13 @@ def coordinates_for(
 
 
 def _moment(network: FilterNetwork, X: Array, counts: Array, intercept: bool) -> Array:
-    """Return the sum of xxᵀ over the projected inputs x of a linear network; they end with a one."""
+    """Return the sum of xxᵀ over the projected inputs x of a linear network, which end with 1."""
     gates, inner = network.mean_gate, np.zeros((X.shape[1], X.shape[1]))
     for here in blocks_of(network, len(X)):
         inner += (X[here] * counts[here, None]).T @ X[here]
     moment = gates @ inner @ gates.T
     if not intercept:
-        return cast(Array, moment)
+        return moment
     sums = gates @ (counts @ X)
     return np.block([[moment, sums[:, None]], [sums, counts.sum()]])
 
