@@ -24,7 +24,7 @@ FLOOR, FIRST_FLOOR, FALL = 1e-15, 1e-4, 0.01
 round, so that rows which do not fit exactly yet are not lost."""
 SETTLED = 1e-8
 """With noise, a change of the outputs by less than this part of the scale ends it."""
-HIGHER = 1.1
+HIGHER = 1.01
 """Each round looks for the scale from above the last one, so that it depends on the residuals only:
 several scales can be next to each other that all agree with them."""
 FAST, LONGEST = 0.3, 1.5

@@ -27,7 +27,7 @@ where most rows agree already, such as those without any of several rare feature
 determine the other weights would not count.
 """
 CONVERGED = 1e-13
-LOOSE, CLOSE = 0.05, 0.15
+LOOSE, CLOSE = 0.02, 0.15
 """For a linear network, a change of the outputs by less than this part of the median residual ends
 a width, and filters whose outputs are closer than this part are the same. If most labels are exact,
 this median is zero."""
