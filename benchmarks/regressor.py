@@ -136,7 +136,7 @@ def main() -> None:
     rows = compute(measure())
     where = ", ".join(f"{name} {value}" for name, value in environment().items())
     foot = f"Fits of {ROWS:,} × {COLUMNS} rows, {ROUNDS} rounds. From {where}."
-    table.write(ROOT / "docs" / "evidence", rows, foot, NAME, TITLE)
+    table.keep(ROOT / "docs" / "evidence", rows, foot, NAME)
     page.main()
     print(table.render(rows, foot, TITLE))
     if missed := [row.what for row in rows if row.met == "no"]:

@@ -376,8 +376,7 @@ def test_what_the_page_says_of_a_step_is_so_in_the_stored_tables():
 
 
 def test_the_stored_table_of_the_regressor_has_all_cases():
-    rows, foot = table.read(STORE / "regressor.csv")
-    assert (STORE / "regressor.md").read_text() == table.render(rows, foot, regressor.TITLE)
+    rows, _ = table.read(STORE / "regressor.csv")
     assert [one.what.partition(":")[0] for one in rows if ":" in one.what] == [*regressor.CASES]
 
 
