@@ -53,6 +53,7 @@ bench: $(READY)
 	$(BIN)/pytest benchmarks -p benchmark --benchmark-json=$(BENCH)/timings.json \
 		--benchmark-columns=min,median,max,rounds
 	$(BIN)/python -m benchmarks.solver
+	$(BIN)/python -m benchmarks.regressor
 	$(BIN)/python -m benchmarks $(BENCH)/timings.json
 
 clean:

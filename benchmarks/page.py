@@ -17,7 +17,8 @@ __all__ = ["PAGE", "PICTURE", "fill", "filled"]
 
 PAGE = ROOT / "docs" / "performance.md"
 PICTURE = ROOT / "docs" / "images" / "growth.png"
-SOLVER = ROOT / "docs" / "evidence" / "solver.csv"
+OTHERS = {name: ROOT / "docs" / "evidence" / f"{name}.csv" for name in ("solver", "regressor")}
+"""Tables that are measured on their own."""
 PLACE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.S)
 
 
@@ -25,9 +26,10 @@ def filled(text: str, rows: list[table.Row], foot: str, curves: growth.Curves) -
     """Return the text of the page with these numbers in its tables."""
     tables = {group: _of_group(rows, group) for group in table.GROUPS}
     tables |= {"growth": list(_slopes(curves)), "origin": [foot]}
-    if SOLVER.exists():
-        rows, foot = table.read(SOLVER)
-        tables["solver"] = [*table.lines(rows), "", foot]
+    for name, path in OTHERS.items():
+        if path.exists():
+            rows, foot = table.read(path)
+            tables[name] = [*table.lines(rows), "", foot]
 
     def replaced(match: re.Match[str]) -> str:
         return "".join([match[1], *(f"{line}\n" for line in tables[match[2]]), match[3]])

@@ -255,13 +255,18 @@ def read_timings(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 def write(
     folder: Path, rows: list[Row], foot: str, name: str = "benchmarks", title: str = TITLE
 ) -> None:
-    """Write the table as CSV, with its foot as a comment, and what is rendered from it."""
+    """Write the table as CSV, and what is rendered from it."""
+    keep(folder, rows, foot, name)
+    (folder / f"{name}.md").write_text(render(rows, foot, title))
+
+
+def keep(folder: Path, rows: list[Row], foot: str, name: str) -> None:
+    """Write the table as CSV, with its foot as a comment."""
     folder.mkdir(parents=True, exist_ok=True)
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerows([Row._fields, *rows])
     (folder / f"{name}.csv").write_text(f"{text.getvalue()}# {foot}\n")
-    (folder / f"{name}.md").write_text(render(rows, foot, title))
 
 
 def read(path: Path) -> tuple[list[Row], str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks import commands, growth, memory, page, parts, solver, table, vectors
+from benchmarks import commands, growth, memory, page, parts, regressor, solver, table, vectors
 from benchmarks.peer import Learner, ThriftyLearner
 from benchmarks.workloads import FOUR_LAWS, OUTER, PAPER, STUDY
 
@@ -331,7 +331,7 @@ def test_the_page_has_the_stored_numbers():
     assert {name: tuple(curve) for name, curve in curves.items()} == growth.GRIDS
     text = page.PAGE.read_text()
     places = {match[2] for match in page.PLACE.finditer(text)}
-    assert places == {*table.GROUPS, "growth", "origin", "solver"}
+    assert places == {*table.GROUPS, "growth", "origin", "solver", "regressor"}
     assert page.filled(text, *table.read(STORE / "benchmarks.csv"), curves) == text
 
 
@@ -373,3 +373,18 @@ def test_what_the_page_says_of_a_step_is_so_in_the_stored_tables():
     assert sum(float(one.median) for one in shared) > 50.0
     arms = growth.read(STORE / "growth.csv")["arms"]
     assert np.median(arms[32]) < 2.0 * np.median(arms[1])
+
+
+def test_the_stored_table_of_the_regressor_has_all_cases():
+    rows, _ = table.read(STORE / "regressor.csv")
+    assert [one.what.partition(":")[0] for one in rows if ":" in one.what] == [*regressor.CASES]
+
+
+def test_a_fit_is_compared_with_that_of_huber_in_every_round(monkeypatch):
+    monkeypatch.setattr(regressor, "CASES", dict(list(regressor.CASES.items())[:1]))
+    found = regressor.measure(rounds=2, rows=400)
+    wall, *_, memory_of_huber = regressor.compute(found)
+    ours, huber = (found[f"{case}, {model}, wall"] for case in regressor.CASES
+                   for model in ("ours", "Huber"))  # fmt: skip
+    assert wall.median == f"{float(f'{np.median(ours / huber):.3g}'):g}"
+    assert float(memory_of_huber.median) > 0.0

@@ -208,12 +208,17 @@ def path(name: str, value: object) -> Path:
 
 
 def array(
-    name: str, value: npt.ArrayLike, shape: tuple[int | str, ...], largest: float = math.inf
+    name: str,
+    value: npt.ArrayLike,
+    shape: tuple[int | str, ...],
+    largest: float = math.inf,
+    *,
+    copy: bool = True,
 ) -> Array:
     """Return `value` as a new, read-only, finite float64 array of `shape`.
 
     A letter in `shape` stands for any length of at least one. The absolute value of an entry may be
-    at most `largest`.
+    at most `largest`. Without `copy`, the result is a read-only view of an array that is given.
 
     >>> array("weights", [1, 2], ("r",))
     array([1., 2.])
@@ -221,7 +226,8 @@ def array(
     Traceback (most recent call last):
     neurotron._check.InputError: `rows` must be finite, got nan at row 1, column 1
     """
-    result = np.array(numbers(name, value))
+    result = numbers(name, value)
+    result = np.array(result) if copy else np.ascontiguousarray(result).view()
     fits = len(shape) == result.ndim and all(
         size >= 1 if isinstance(wanted, str) else size == wanted
         for size, wanted in zip(result.shape, shape, strict=True)
@@ -235,7 +241,7 @@ def array(
     if not finite.all():
         place = tuple(int(axis) for axis in np.argwhere(~finite)[0])
         raise InputError(f"`{name}` must be finite, got {result[place]} at {_place(place)}")
-    if np.abs(result).max() > largest:
+    if max(result.max(), -result.min()) > largest:
         raise InputError(f"`{name}` must have entries in [-{largest:g}, {largest:g}]")
     return freeze(np.ascontiguousarray(result))
 

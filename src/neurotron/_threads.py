@@ -6,6 +6,7 @@ It also keeps results identical to the last bit, which can depend on how BLAS di
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -32,7 +33,7 @@ def one_blas_thread() -> Iterator[None]:
             import scipy.linalg  # noqa: F401 — loads its own BLAS, which must be limited as well
 
             _take_over()
-            _limits = require("threadpoolctl").threadpool_limits(1, user_api="blas")
+            _limits = _controller().limit(limits=1, user_api="blas")
         _inside += 1
     try:
         yield
@@ -43,6 +44,12 @@ def one_blas_thread() -> Iterator[None]:
                 _take_over()
                 _limits.restore_original_limits()
                 _take_over()
+
+
+@functools.cache
+def _controller() -> Any:
+    """Return what limits the BLAS libraries that are loaded now; looking for them takes time."""
+    return require("threadpoolctl").ThreadpoolController()
 
 
 def _take_over() -> None:

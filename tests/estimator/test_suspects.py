@@ -193,3 +193,13 @@ def test_information_is_all_if_beliefs_are_certain():
 @pytest.mark.parametrize(("share", "ends"), [(0.0, (0.0, 0.0362)), (1.0, (0.9638, 1.0))])
 def test_an_interval_is_that_of_clopper_and_pearson(share, ends):
     assert interval(share, 100) == pytest.approx(ends, abs=1e-4)
+
+
+@pytest.mark.parametrize("tail", [2.0, 5.0, 200.0])
+def test_the_suspicion_of_many_labels_is_that_of_few(tail):
+    noise = HonestNoise(0.5, tail)
+    sizes = np.random.default_rng(0).exponential(1.0, 20_000)
+    many = noise.suspicion(sizes, np.zeros(20_000))
+    few = noise.suspicion(sizes[:1_000], np.zeros(1_000))
+    assert sizes[:1_000].max() > 4.0  # beyond the table
+    assert many[:1_000] == pytest.approx(few, abs=1e-6)

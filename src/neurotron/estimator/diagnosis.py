@@ -301,10 +301,11 @@ def _bend(predicted: Array, residuals: Array) -> float:
     if len(predicted) <= 3 or predicted.std() == 0.0 or residuals.std() == 0.0:
         return 0.0
     ratios = (predicted - predicted.mean()) / predicted.std()
-    columns = np.column_stack([np.ones(len(ratios)), ratios, ratios**2])
-    basis, _ = np.linalg.qr(columns)
+    squares = ratios**2
+    curve = squares - 1.0 - (squares * ratios).mean() * ratios  # orthogonal to 1 and the ratios
     centred = residuals - residuals.mean()
-    square = float((basis[:, 2] @ centred) ** 2 / (centred @ centred))
+    size = float(curve @ curve)
+    square = float((curve @ centred) ** 2 / (centred @ centred)) / size if size > 0.0 else 0.0
     return max(1.0 - (1.0 - square) * (len(ratios) - 1) / (len(ratios) - 3), 0.0)
 
 

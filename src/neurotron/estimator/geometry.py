@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -60,24 +61,26 @@ def geometry_of(
     network: FilterNetwork, X: Array, weights: Array, suspects: Mask, *, intercept: bool
 ) -> Geometry:
     """Return how well rows determine the weights, where suspects do not count."""
-    wanted = network.filter_size + intercept
+    wanted, gates = network.filter_size + intercept, network.leak < 1.0
     every, tampered, sums, active = *np.zeros((2, wanted, wanted)), np.zeros(wanted), 0
     for here, gradient in _gradients(network, X, weights, intercept):
-        chosen = gradient[suspects[here]]
         every += gradient.T @ gradient
-        tampered += chosen.T @ chosen
-        sums += chosen.sum(axis=0)
-        active += int(gradient[:, : network.filter_size].any(axis=1).sum())
+        if suspects[here].any():
+            chosen = gradient[suspects[here]]
+            tampered += chosen.T @ chosen
+            sums += chosen.sum(axis=0)
+        if gates:
+            active += int(gradient[:, : network.filter_size].any(axis=1).sum())
     white, condition = _whitening(every - tampered)
     fit = _whitening(every)[0]
     fit = fit @ (fit.T @ sums)
     influences, fitted, kept = np.empty(len(X)), np.empty(len(X)), ~suspects
-    for here, gradient in _gradients(network, X, weights, intercept):
-        influences[here] = ((gradient @ white) ** 2).sum(axis=1)
-        fitted[here] = gradient @ fit
+    both = np.column_stack([white, fit])
+    for here, seen in _along(network, X, weights, intercept, both):
+        fitted[here] = seen[:, -1]
+        influences[here] = np.einsum("ij,ij->i", seen[:, :-1], seen[:, :-1])
     influences = np.where(kept, influences, influences / (1.0 + influences))
     strongest = int(influences.argmax())
-    gates = network.leak < 1.0
     return Geometry(
         wanted=wanted,
         determined=white.shape[1],
@@ -98,16 +101,42 @@ def _gradients(
 
     With an intercept they are centred, which changes no influence and loses fewer digits.
     """
-    centre = None
+    centre = _centre(network, X, weights)
     for here in blocks_of(network, len(X)):
-        if network.leak == 1.0:
-            gradient = X[here] @ network.mean_gate.T
-        else:
-            gradient = network.gradient(weights, X[here])
+        gradient = _gradient(network, X[here], weights)
         if intercept:
-            centre = gradient.mean(axis=0) if centre is None else centre
-            gradient = np.hstack([gradient - centre, np.ones((len(gradient), 1))])
+            centred = np.ones((len(gradient), len(centre) + 1))
+            np.subtract(gradient, centre, out=centred[:, :-1])
+            gradient = centred
         yield here, gradient
+
+
+def _along(
+    network: FilterNetwork, X: Array, weights: Array, intercept: bool, directions: Array
+) -> Iterator[tuple[slice, Array]]:
+    """Yield the gradients times a matrix; those of a linear network need not be computed."""
+    if network.leak < 1.0:
+        for here, gradient in _gradients(network, X, weights, intercept):
+            yield here, gradient @ directions
+        return
+    slopes, level = directions[: network.filter_size], np.zeros(directions.shape[1])
+    if intercept:
+        level = directions[-1] - _centre(network, X, weights) @ slopes
+    slopes = network.mean_gate.T @ slopes
+    for here in blocks_of(network, len(X)):
+        yield here, X[here] @ slopes + level
+
+
+def _centre(network: FilterNetwork, X: Array, weights: Array) -> Array:
+    """Return the mean of the gradients; with gates, that of the first block of rows."""
+    if network.leak == 1.0:
+        return cast(Array, network.mean_gate @ X.mean(axis=0))
+    first = next(blocks_of(network, len(X)))
+    return cast(Array, _gradient(network, X[first], weights).mean(axis=0))
+
+
+def _gradient(network: FilterNetwork, X: Array, weights: Array) -> Array:
+    return X @ network.mean_gate.T if network.leak == 1.0 else network.gradient(weights, X)
 
 
 def _whitening(moment: Array) -> tuple[Array, float]:

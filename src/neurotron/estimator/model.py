@@ -15,7 +15,7 @@ from neurotron.estimator.diagnosis import Diagnosis
 from neurotron.estimator.suspects import HonestNoise, suspects_among
 from neurotron.estimator.table import inputs_of, labels_of
 from neurotron.networks import FilterNetwork
-from neurotron.solvers.linearized import blocks_of
+from neurotron.solvers.linearized import blocks_of, outputs_of
 
 __all__ = ["FittedModel"]
 
@@ -96,7 +96,9 @@ class FittedModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _rounding(self, rows: Array, labels: Array) -> Array:
         """Return the size up to which residuals are rounding."""
-        terms = np.abs(self._standardized(rows)) @ (np.abs(self.weights_) @ self.network_.magnitude)
+        factors, terms = np.abs(self.weights_) @ self.network_.magnitude, np.empty(len(rows))
+        for here in blocks_of(self.network_, len(rows)):
+            terms[here] = np.abs(self._standardized(rows[here])) @ factors
         return ROUNDING * (terms + np.abs(labels) + abs(self.intercept_))
 
     def _standardized(self, rows: Array) -> Array:
@@ -109,5 +111,6 @@ class FittedModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """Return the predictions, a block of rows at a time."""
         outputs = np.empty(len(rows))
         for here in blocks_of(self.network_, len(rows)):
-            outputs[here] = self.network_(self.weights_, self._standardized(rows[here]))
+            seen = self._standardized(rows[here])
+            outputs[here] = outputs_of(self.network_, self.weights_, seen)
         return outputs + self.intercept_

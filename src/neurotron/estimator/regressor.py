@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
 from neurotron._announce import say
+from neurotron._threads import one_blas_thread
 from neurotron._types import Array
 from neurotron.estimator.diagnosis import diagnosis_of
 from neurotron.estimator.judgement import judge
@@ -27,6 +29,8 @@ from neurotron.solvers import Proof, Solution, solve
 
 __all__ = ["NeuroTronRegressor"]
 
+FEW_COLUMNS = 100
+"""Up to so many columns, products of matrices are faster with one thread than with several."""
 MOST_COLUMNS = 2_000
 """The most columns whose second moment is kept: 32 MB."""
 
@@ -204,6 +208,20 @@ class NeuroTronRegressor(FittedModel):
         labels = labels_of(self, rows, y)
         rows, labels = without_tiny(self, rows, labels)
         counts = weights_of(sample_weight, len(rows))
+        with one_blas_thread() if rows.shape[1] <= FEW_COLUMNS else nullcontext():
+            self._fit(rows, labels, counts, rate)
+        if self.verbose:
+            say(str(self._diagnosis))
+        if not self.converged_:
+            warnings.warn(
+                f"the search tried all {self.max_iter} starts, and too few of them led to the same "
+                "filter: increase `max_iter`, or read diagnose()",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _fit(self, rows: Array, labels: Array, counts: Array | None, rate: float) -> None:
         network = network_for(
             self.network, rows.shape[1], filter_size=self.filter_size,
             image_shape=self.image_shape, stride=self.stride, leak=self.leak,
@@ -223,16 +241,6 @@ class NeuroTronRegressor(FittedModel):
         predicted = self._outputs(rows)
         self._judge(rows, labels, predicted, counts, rate)
         self._diagnosis = diagnosis_of(self, seen, labels, predicted)
-        if self.verbose:
-            say(str(self._diagnosis))
-        if not self.converged_:
-            warnings.warn(
-                f"the search tried all {self.max_iter} starts, and too few of them led to the same "
-                "filter: increase `max_iter`, or read diagnose()",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        return self
 
     def _last_filter(self, network: FilterNetwork) -> tuple[Array, float] | None:
         """Return the filter of the last fit, if the search is to begin with it."""

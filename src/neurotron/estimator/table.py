@@ -46,7 +46,7 @@ def inputs_of(model: BaseEstimator, X: Any, *, reset: bool) -> Array:
     columns = getattr(model, "feature_names_in_", None)
     _refuse_infinite("X", rows, columns)
     _refuse_huge("X", rows, columns)
-    return np.asarray(rows)
+    return np.ascontiguousarray(rows)
 
 
 def labels_of(model: BaseEstimator, X: Array, y: Any) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 from neurotron import _check
 from neurotron._types import Array, Mask
 from neurotron.networks import FilterNetwork
-from neurotron.solvers.linearized import Linearized, blocks_of
+from neurotron.solvers.linearized import Linearized, blocks_of, outputs_of
 from neurotron.solvers.proof import Proof, prove
 from neurotron.solvers.robust import BISQUARE
 
@@ -45,7 +45,7 @@ class Fit:
         sizes, terms = np.empty(len(y)), np.empty(len(y))
         factors = np.abs(weights) @ network.magnitude
         for here in blocks_of(network, len(y)):
-            sizes[here] = np.abs(y[here] - network(weights, X[here]) - intercept)
+            sizes[here] = np.abs(y[here] - outputs_of(network, weights, X[here]) - intercept)
             terms[here] = np.abs(X[here]) @ factors
         rounding = ROUNDING * (terms + np.abs(y) + abs(intercept) + label_unit)
         explained = sizes <= rounding

@@ -17,11 +17,14 @@ from typing import cast
 
 import numpy as np
 
-from neurotron._types import Array, Index
+from neurotron._types import Array, Index, Mask
 from neurotron.networks import FilterNetwork
-from neurotron.solvers.robust import TINY, leverages
+from neurotron.solvers.robust import TINY, leverages, median
 
-__all__ = ["Linearized", "View", "block_length", "blocks_of", "calmness", "coordinates_for"]
+__all__ = [
+    "Linearized", "View", "block_length", "blocks_of", "calmness", "coordinates_for", "outputs_of",
+    "projected",
+]  # fmt: skip
 
 SMALLEST = 1e-11
 """Directions whose singular value is below this part of the largest are not determined."""
@@ -29,6 +32,16 @@ EXTREME = 30.0
 """Inputs that are more than this many times as large as usual in their column are extreme."""
 MOST_NUMBERS = 20_000_000
 """Size of the projected inputs of one block of rows."""
+CACHED, LEAST_BLOCK = 40_000, 256
+"""Numbers in a block of rows of a linear network, which the processor's cache holds; and its least
+length."""
+MANY = 10_000
+"""With more rows, coordinates of a linear network come from their second moment if that is precise
+enough."""
+PRECISE = 1e-6
+"""Smallest eigenvalue of a second moment with unit diagonal, in those of the largest, for that."""
+TYPICAL = 1_000
+"""Rows that show what is usual in a column, if there are more."""
 
 
 class Linearized:
@@ -70,11 +83,12 @@ class Linearized:
         self.coordinates = coordinates
         self.linear = network.leak == 1.0
         self.intercept, self.offset = intercept, intercept and not self.linear
-        self.projected = _project(network, X, intercept) @ coordinates
+        self.projected = projected(network, X, intercept) @ coordinates
         if self.linear:
             norms = np.linalg.norm(self.projected[0], axis=1)
         else:
             norms = np.sqrt((X**2).sum(axis=1) + float(intercept))
+        self._all_on = self.linear and bool(norms.all())
         self.norms = np.where(norms > 0.0, norms, 1.0)
 
     def __len__(self) -> int:
@@ -119,6 +133,13 @@ class Linearized:
             gradient[:, -1] = 1.0
         return gradient
 
+    def active(self, gradient: Array) -> Mask | None:
+        """Return which rows have a gradient that is not zero, or None if all have one."""
+        if self._all_on:
+            return None
+        on = np.asarray(gradient.any(axis=1))
+        return None if on.all() else on
+
     def residuals(self, point: Array) -> Array:
         """Return the labels minus the network's outputs, (N,)."""
         return self.y - self.gradient(point) @ point
@@ -136,8 +157,7 @@ class View:
 
     def __init__(self, rows: Linearized, point: Array) -> None:
         gradient = rows.gradient(point)
-        on = gradient.any(axis=1)
-        self._of, self.on = rows, None if on.all() else on
+        self._of, self.on = rows, rows.active(gradient)
         self.rows = self._chosen(gradient)
         self.counts = None if rows.counts is None else self._chosen(rows.counts)
         self.residuals = self._chosen(rows.y) - self.rows @ point
@@ -171,6 +191,8 @@ def block_length(network: FilterNetwork) -> int:
 def blocks_of(network: FilterNetwork, rows: int) -> Iterator[slice]:
     """Yield which rows are in every block."""
     length = block_length(network)
+    if network.leak == 1.0:
+        length = min(length, max(CACHED // (network.n_inputs + 1), LEAST_BLOCK))
     return (slice(start, start + length) for start in range(0, rows, length))
 
 
@@ -180,24 +202,42 @@ def calmness(X: Array, *, intercept: bool = False) -> Array:
     It is 1 for usual rows. A row with extreme inputs is shortened until it has none: otherwise a
     few codes such as −999 would set the unit of a column, in which all other rows look alike.
     """
-    largest = np.zeros(len(X))
-    for column in X.T:
-        sizes = np.abs(column - np.median(column) if intercept else column)
-        if sizes.any():
-            np.maximum(largest, sizes / np.median(sizes[sizes > 0.0]), out=largest)
-    return 1.0 / np.maximum(largest / EXTREME, 1.0) ** 2
+    centre, unit = _usual(X, intercept)
+    calm = np.ones(len(X))
+    length = max(CACHED // X.shape[1], LEAST_BLOCK)
+    for start in range(0, len(X), length):
+        ratios = (X[start : start + length] - centre) * unit
+        far = np.flatnonzero(np.einsum("ij,ij->i", ratios, ratios) > EXTREME**2)
+        largest = np.abs(ratios[far]).max(axis=1, initial=0.0)
+        calm[start + far] = 1.0 / np.maximum(largest / EXTREME, 1.0) ** 2
+    return calm
+
+
+def _usual(X: Array, intercept: bool) -> tuple[Array, Array]:
+    """Return the median of every column and one over the usual distance from it; 0 if constant."""
+    if len(X) > TYPICAL:
+        X = X[np.sort(np.random.default_rng(0).choice(len(X), TYPICAL, replace=False))]
+    columns = np.ascontiguousarray(X.T)
+    centre = np.array([median(column, None) if intercept else 0.0 for column in columns])
+    sizes = np.abs(columns - centre[:, None])
+    usual = [median(size[size > 0.0], None) if size.any() else np.inf for size in sizes]
+    return centre, 1.0 / np.array(usual)
 
 
 def coordinates_for(
     network: FilterNetwork, X: Array, counts: Array, *, intercept: bool = False
 ) -> Array:
     """Return the matrix T, (r, q), for which the projected inputs times T have second moment I."""
-    flat_blocks = (
-        _flat(_project(network, X[here], intercept), counts[here])
-        for here in blocks_of(network, len(X))
-    )
-    triangle: Array = np.zeros((0, network.filter_size + (intercept and network.leak == 1.0)))
-    for flat in flat_blocks:
+    size = network.filter_size + (intercept and network.leak == 1.0)
+    if len(X) > MANY and network.leak == 1.0:
+        moment = _moment(network, X, counts, intercept)
+        scales = np.sqrt(np.diag(moment))
+        scales[scales == 0.0] = 1.0
+        values, vectors = np.linalg.eigh(moment / scales / scales[:, None])
+        if values[0] > PRECISE * values[-1]:
+            return vectors / np.sqrt(values / len(X)) / scales[:, None]
+    triangle: Array = np.zeros((0, size))
+    for flat in _flat_blocks(network, X, counts, intercept):
         triangle = cast(Array, np.linalg.qr(np.concatenate([triangle, flat]), mode="r"))
     scales = np.sqrt((triangle**2).sum(axis=0))
     scales[scales == 0.0] = 1.0
@@ -207,7 +247,24 @@ def coordinates_for(
     return cast(Array, right[known].T / (singular[known] / length) / scales[:, None])
 
 
-def _project(network: FilterNetwork, X: Array, intercept: bool) -> Array:
+def _moment(network: FilterNetwork, X: Array, counts: Array, intercept: bool) -> Array:
+    """Return the sum of xxᵀ over the projected inputs x of a linear network, which end with 1."""
+    gates, inner = network.mean_gate, np.zeros((X.shape[1], X.shape[1]))
+    for here in blocks_of(network, len(X)):
+        inner += (X[here] * counts[here, None]).T @ X[here]
+    moment = gates @ inner @ gates.T
+    if not intercept:
+        return moment
+    sums = gates @ (counts @ X)
+    return np.block([[moment, sums[:, None]], [sums, counts.sum()]])
+
+
+def outputs_of(network: FilterNetwork, weights: Array, X: Array) -> Array:
+    """Return the outputs of one filter, (N,)."""
+    return X @ (weights @ network.mean_gate) if network.leak == 1.0 else network(weights, X)
+
+
+def projected(network: FilterNetwork, X: Array, intercept: bool) -> Array:
     """Return the inputs projected onto the basis, (L, N, r); a linear network has one matrix."""
     if network.leak < 1.0:
         return np.moveaxis(network.project(X), 1, 0)
@@ -215,5 +272,10 @@ def _project(network: FilterNetwork, X: Array, intercept: bool) -> Array:
     return (np.column_stack([rows, np.ones(len(X))]) if intercept else rows)[None]
 
 
-def _flat(projected: Array, counts: Array) -> Array:
-    return (projected * np.sqrt(counts)[:, None]).reshape(-1, projected.shape[2])
+def _flat_blocks(
+    network: FilterNetwork, X: Array, counts: Array, intercept: bool
+) -> Iterator[Array]:
+    """Yield the projected inputs of all blocks of rows, times the root of how much they count."""
+    for here in blocks_of(network, len(X)):
+        rows = projected(network, X[here], intercept) * np.sqrt(counts[here])[:, None]
+        yield rows.reshape(-1, rows.shape[2])

@@ -11,9 +11,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
-from scipy.special import fdtrc
+from scipy.special import fdtrc, log_ndtr
 
 from neurotron import _check
 from neurotron._types import Array, Index
@@ -27,6 +28,7 @@ from neurotron.solvers.honest_noise import (
     spread,
     two_halves,
 )
+from neurotron.solvers.robust import BISQUARE, TINY
 from neurotron.solvers.two_laws import Fit, Kind, Mixture, Shifted, TwoModels, em, seen, weighted
 
 __all__ = ["HiddenAttack", "hidden_attack"]
@@ -41,6 +43,12 @@ LEAST_ROWS, ROWS_PER_WEIGHT = 150, 15
 """With fewer rows the two laws cannot be told apart."""
 SAMPLE, REFINED = 2_000, 100_000
 """Most rows that decide whether there is an attack, and that are fitted if there is one."""
+BLOCK = 5_000
+"""Rows of a block, where all rows take part."""
+MOST_GAIN, MOST_DISTANCE, BY_ACCIDENT = 3.0, 0.75, 1.5
+"""Residuals look normal if skewness and tails gain no more log-likelihood than this, if the
+statistic of Anderson and Darling is not larger than in 95 % of normal samples, and if their squares
+follow the inputs by less than this factor more than in a random order."""
 FAR = 10.0
 """Rows beyond this many honest standard deviations are rejected before."""
 SHARES = (0.15, 0.47)
@@ -102,8 +110,20 @@ class HiddenAttack:
         )
 
 
+class Regressors(Protocol):
+    """An array of regressors, or what can be used like one."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many rows there are, and how many columns."""
+
+    def __getitem__(self, index: Index, /) -> Array: ...
+
+    def __matmul__(self, weights: Array, /) -> Array: ...
+
+
 def hidden_attack(
-    rows: Array, labels: Array, counts: Array | None, weights: Array, noise: float
+    rows: Regressors, labels: Array, counts: Array | None, weights: Array, noise: float
 ) -> HiddenAttack | None:
     """Return the attack that hides in the noise of a linear regression, if there clearly is one.
 
@@ -122,7 +142,8 @@ def hidden_attack(
         None if honest noise explains the labels about as well, or if the labels cannot decide:
         with too few rows, with exact labels, or if many labels are equal.
     """
-    near = np.abs(labels - rows @ weights) <= FAR * noise
+    residuals = labels - rows @ weights
+    near = np.abs(residuals) <= FAR * noise
     if counts is not None:
         near &= counts > 0.0
     used = _sample(np.flatnonzero(near), REFINED)
@@ -131,12 +152,13 @@ def hidden_attack(
     chosen = _sample(used, SAMPLE)
     if _most_equal(labels[chosen]) > TIES * len(chosen):
         return None
-    back = _whitening(rows[used])
-    white, residuals = rows @ back, labels - rows @ weights
+    if _looks_honest(rows[chosen], residuals[chosen], noise):
+        return None
+    back = _whitening(rows, used)
 
     def part(index: Index) -> Regression:
         return Regression.of(
-            white[index], residuals[index], None if counts is None else counts[index]
+            rows[index] @ back, residuals[index], None if counts is None else counts[index]
         )
 
     decided = part(chosen)
@@ -148,7 +170,10 @@ def hidden_attack(
         return None
     if len(chosen) < len(used):
         fit = em(part(used), fit.mixture, REFINING)
-    tampered = 1.0 - seen(Regression.of(white, residuals, None), fit.mixture).beliefs[0]
+    tampered = np.concatenate([
+        1.0 - seen(Regression.of(rows[here] @ back, residuals[here], None), fit.mixture).beliefs[0]
+        for here in _blocks(np.arange(len(labels)))
+    ])  # fmt: skip
     tampered[np.abs(residuals) > FAR * noise] = 1.0
     return HiddenAttack(
         weights=_check.freeze(weights + back @ fit.mixture.weights),
@@ -171,11 +196,53 @@ def _most_equal(labels: Array) -> int:
     return int(np.unique(labels, return_counts=True)[1].max())
 
 
-def _whitening(rows: Array) -> Array:
-    """Return the matrix for which the rows times it have the identity as second moment."""
-    values, vectors = np.linalg.eigh(rows.T @ rows / len(rows))
+def _blocks(rows: Index) -> list[Index]:
+    return [rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK)]
+
+
+def _whitening(rows: Regressors, used: Index) -> Array:
+    """Return the matrix for which the rows used times it have the identity as second moment."""
+    moment = np.zeros((rows.shape[1],) * 2)
+    for here in _blocks(used):
+        part = rows[here]
+        moment += part.T @ part
+    values, vectors = np.linalg.eigh(moment / len(used))
     known = values > 1e-12 * values[-1]
     return vectors[:, known] / np.sqrt(values[known])
+
+
+def _looks_honest(rows: Array, residuals: Array, noise: float) -> bool:
+    """Return whether the residuals that a robust regression keeps look like normal noise.
+
+    An attack that hides in the noise changes the shape of their law, or lets their size depend on
+    the inputs. Looking is much faster than fitting attacks, and most honest tables pass.
+    """
+    kept = np.abs(residuals) <= BISQUARE * noise
+    rows, z = rows[kept], residuals[kept] - residuals[kept].mean()
+    z /= max(z.std(), TINY)
+    return _looks_normal(np.sort(z)) and not _follows(z**2 - 1.0, rows)
+
+
+def _looks_normal(z: Array) -> bool:
+    """Return whether ordered values have normal skewness and tails, and pass Anderson and Darling.
+
+    Their statistic sums the squared distance between the two distribution functions over its
+    variance. It notices shapes with normal moments, and the moments notice few values far off.
+    """
+    gain = len(z) * ((z**3).mean() ** 2 / 12.0 + ((z**4).mean() - 3.0) ** 2 / 48.0)
+    places = (2.0 * np.arange(len(z)) + 1.0) / len(z)
+    distance = -len(z) - places @ (log_ndtr(z) + log_ndtr(-z[::-1]))
+    return bool(gain <= MOST_GAIN and distance <= MOST_DISTANCE)
+
+
+def _follows(values: Array, rows: Array) -> bool:
+    """Return whether a quadratic function of the rows predicts values better than by accident."""
+    mixed = np.random.default_rng(0).permutation(values)
+    found, accident = (
+        np.abs(np.linalg.eigvalsh((rows * each[:, None]).T @ rows)).max()
+        for each in (values, mixed)
+    )
+    return bool(found > BY_ACCIDENT * accident)
 
 
 def _starts(data: Regression) -> tuple[Array, Array]:

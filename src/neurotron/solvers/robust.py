@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
+from scipy.linalg.lapack import dposv
 
 from neurotron._types import Array
 
 __all__ = [
-    "BISQUARE", "NORMAL_MEDIAN", "TINY", "bisquare", "honest_scale", "increment", "leverages",
-    "mean", "median", "solve_normal_equations",
+    "BISQUARE", "NORMAL_MEDIAN", "TINY", "bisquare", "bisquare_slope", "honest_scale",
+    "increment", "leverages", "mean", "median", "solve_normal_equations",
 ]  # fmt: skip
 
 BISQUARE = 4.685
@@ -23,6 +24,8 @@ NORMAL_MEDIAN = 0.6745
 FEW = 8
 """Rows for each fitted number below which the scale allows for the freedom that the fit took. With
 more rows this would matter little, and would admit attacks that are only a few deviations off."""
+NEARBY = 0.2
+"""By which part the limit of the residuals that count may change before others are sorted."""
 RIDGE = 1e-13
 """Added to normal equations with unit diagonal, so that they can always be solved."""
 TINY = 1e-300
@@ -37,7 +40,10 @@ def mean(values: Array, counts: Array | None) -> float:
 def median(values: Array, counts: Array | None) -> float:
     """Return the median, where every value counts as often as `counts` says."""
     if counts is None:
-        return float(np.median(values))
+        half = len(values) // 2
+        if len(values) % 2:
+            return float(np.partition(values, half)[half])
+        return float(np.partition(values, (half - 1, half))[half - 1 : half + 1].mean())
     order = np.argsort(values, kind="stable")
     total = np.cumsum(counts[order])
     return float(values[order[np.searchsorted(total, 0.5 * total[-1])]])
@@ -45,11 +51,14 @@ def median(values: Array, counts: Array | None) -> float:
 
 def solve_normal_equations(matrix: Array, vector: Array) -> Array:
     """Return H⁻¹b, after scaling H to a unit diagonal."""
-    diagonal = np.sqrt(np.diag(matrix))
+    diagonal = np.sqrt(matrix.diagonal())
     scale = 1.0 / np.where(diagonal > 0.0, diagonal, 1.0)
     scaled = matrix * scale * scale[:, None]
-    scaled[np.diag_indices_from(scaled)] += RIDGE
-    return cast(Array, scale * np.linalg.solve(scaled, scale * vector))
+    scaled.flat[:: len(scaled) + 1] += RIDGE
+    _, solved, failed = dposv(scaled, scale * vector)  # by Cholesky's decomposition
+    if failed:
+        solved = np.linalg.solve(scaled, scale * vector)
+    return cast(Array, scale * solved)
 
 
 def increment(rows: Array, weights: Array, residuals: Array) -> Array:
@@ -82,23 +91,68 @@ def honest_scale(
     standard deviations: s² = mean(ρ² : |ρ| ≤ 2 s)/0.7737, where the mean allows for the `fitted`
     numbers if there are few rows. `start` should not be below it.
     """
-    order = np.argsort(sizes)
-    ordered, each = sizes[order], np.ones(len(sizes)) if counts is None else counts[order]
-    squares, total = np.cumsum(each * ordered**2), np.cumsum(each)
-    scale = max(start, floor)
+    scale, within = max(start, floor), None
     for _ in range(100):
-        inner = int(np.searchsorted(ordered, INNER * scale, side="right"))
+        if within is None or not within.low <= INNER * scale <= within.high:
+            within = _Within.near(sizes, counts, INNER * scale)
+        inner, spread = within.seen(INNER * scale)
         if inner <= 2 * fitted:  # the fit can follow so few rows closely
             break
         freedom = inner / (inner - fitted) if inner < FEW * fitted else 1.0
-        variance = freedom * squares[inner - 1] / total[inner - 1] / INNER_VARIANCE
-        new = max(floor, math.sqrt(variance))
+        new = max(floor, math.sqrt(freedom * spread / INNER_VARIANCE))
         if abs(new - scale) < 1e-6 * scale:
             break
         scale = new
     return scale
 
 
+class _Within(NamedTuple):
+    """Sums over the residuals that are at most a limit, for limits between `low` and `high`.
+
+    Only the residuals between these two are sorted.
+    """
+
+    low: float
+    high: float
+    ordered: Array
+    rows: int
+    """How many residuals are smaller than `low`."""
+    total: Array
+    squares: Array
+
+    @classmethod
+    def near(cls, sizes: Array, counts: Array | None, limit: float) -> _Within:
+        """Return the sums for limits near the given one."""
+        low, high = (1.0 - NEARBY) * limit, (1.0 + NEARBY) * limit
+        below, near = sizes < low, (sizes >= low) & (sizes <= high)
+        smaller, ordered = sizes[below], sizes[near]
+        if counts is None:
+            ordered.sort()
+            total, squares = np.arange(1.0, len(ordered) + 1.0), np.cumsum(ordered**2)
+            rows, square = float(len(smaller)), float(smaller @ smaller)
+        else:
+            order = np.argsort(ordered)
+            ordered, each = ordered[order], counts[near][order]
+            total, squares = np.cumsum(each), np.cumsum(each * ordered**2)
+            rows, square = float(counts[below].sum()), float(smaller @ (counts[below] * smaller))
+        start = np.zeros(1)
+        return cls(
+            low, high, ordered, len(smaller),
+            rows + np.concatenate([start, total]), square + np.concatenate([start, squares]),
+        )  # fmt: skip
+
+    def seen(self, limit: float) -> tuple[int, float]:
+        """Return how many residuals are at most the limit, and the mean of their squares."""
+        last = int(np.searchsorted(self.ordered, limit, side="right"))
+        return self.rows + last, float(self.squares[last] / max(self.total[last], TINY))
+
+
 def bisquare(residuals: Array, scale: float) -> Array:
     """Return Tukey's weights: (1 − (ρ / 4.685 s)²)², and 0 for larger residuals."""
     return np.maximum(1.0 - (residuals / (BISQUARE * scale)) ** 2, 0.0) ** 2
+
+
+def bisquare_slope(residuals: Array, scale: float) -> Array:
+    """Return the derivative of residual × weight by the residual."""
+    squares = (residuals / (BISQUARE * scale)) ** 2
+    return np.maximum(1.0 - squares, 0.0) * (1.0 - 5.0 * squares)

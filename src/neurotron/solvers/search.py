@@ -27,6 +27,10 @@ where most rows agree already, such as those without any of several rare feature
 determine the other weights would not count.
 """
 CONVERGED = 1e-13
+LOOSE, CLOSE = 0.02, 0.15
+"""For a linear network, a change of the outputs by less than this part of the median residual ends
+a width, and filters whose outputs are closer than this part are the same. If most labels are exact,
+this median is zero."""
 STALLED, PROGRESS = 12, 0.97
 """A width ends after this many rounds in which the median residual did not fall by 3 %."""
 CLIP, LEAST_MEDIAN, ODD_ROUNDS = 0.2, 1e-3, 30
@@ -63,26 +67,34 @@ def search(
     draw: np.random.Generator,
     most: int = STARTS,
     first: Array | None = None,
+    core: Linearized | None = None,
 ) -> Found:
     """Return the best of the filters that descents from several starts find.
 
     At most `most` starts are tried, and `first` is the first of them if it is given. Filters that
     fit more than half of the rows exactly are compared by how many they fit, others by their loss.
     Two different filters have at most `shared` rows in common, so the search ends as soon as a
-    filter fits so many rows that no other can fit more.
+    filter fits so many rows that no other can fit more. Descents use the rows of `core`, or all if
+    it is not given, and filters are compared on all rows.
     """
+    core = rows if core is None else core
     best, score, agreeing, tried = np.zeros(rows.size), (1.0, np.inf), 0, 0
-    starts, stopped, converged = _Starts(rows, draw), f"all {most} starts were tried", False
+    starts, stopped, converged = _Starts(core, draw), f"all {most} starts were tried", False
     while tried < most:
         start = starts.next(best) if first is None or tried else first
-        point = descend(rows, start)
+        point = descend(core, start, best if tried else None)
         tried += 1
         if not np.isfinite(point).all():
             continue
         residuals = rows.residuals(point)
-        fits = int(((np.abs(residuals) <= FITS) & rows.gradient(point).any(axis=1)).sum())
+        exact = np.abs(residuals) <= FITS
+        active = rows.active(rows.gradient(point)) if exact.any() else None
+        fits = int((exact if active is None else exact & active).sum())
         new = (-fits if 2 * fits > len(rows) else 0.0, loss(rows, residuals))
-        same = tried > 1 and np.linalg.norm(point - best) <= SAME * np.linalg.norm(point)
+        near = SAME * np.linalg.norm(point)
+        if rows.linear:
+            near = max(near, CLOSE * np.median(np.abs(residuals)))
+        same = tried > 1 and np.linalg.norm(point - best) <= near
         agreeing += same
         if new < score:
             agreeing = agreeing if same else 0
@@ -104,11 +116,11 @@ def loss(rows: Linearized, residuals: Array) -> float:
     return mean(np.minimum(np.sqrt(np.abs(residuals) / rows.norms), MOST_LOSS), rows.counts)
 
 
-def descend(rows: Linearized, point: Array) -> Array:
+def descend(rows: Linearized, point: Array, best: Array | None = None) -> Array:
     """Return the end of an iterated regression with Cauchy weights of falling width.
 
     Residuals are divided by the leverage of their row, so that no row counts more because its
-    gradient is long.
+    gradient is long. For a linear network with noise it ends at `best` if it comes close to it.
     """
     for width, floor, rounds in WIDTHS:
         least, stalled = np.inf, 0
@@ -124,12 +136,19 @@ def descend(rows: Linearized, point: Array) -> Array:
             point = point + change
             if not np.isfinite(point).all():
                 return point
-            if np.linalg.norm(change) <= CONVERGED * np.linalg.norm(point):
+            moved = np.linalg.norm(change)
+            if moved <= CONVERGED * np.linalg.norm(point):
+                break
+            if rows.linear and moved <= LOOSE * middle * np.sqrt(rows.size):
                 break
             stalled = 0 if middle < PROGRESS * least else stalled + 1
             least = min(least, middle)
             if stalled >= STALLED:
                 break
+        if best is not None and rows.linear:
+            close = CLOSE * median(np.abs(view.residuals), view.counts)
+            if np.linalg.norm(point - best) <= close:
+                return best
     return point
 
 
@@ -196,9 +215,13 @@ def odd_start(rows: Linearized) -> Array:
     base = 1.0 / units**2 if rows.counts is None else rows.counts / units**2
     point, weights = np.zeros(design.shape[1]), np.ones(len(rows))
     for _ in range(ODD_ROUNDS):
-        point = point + increment(design, weights * base, rows.y - design @ point)
+        change = increment(design, weights * base, rows.y - design @ point)
+        point = point + change
         sizes = np.abs(rows.y - design @ point) / units
-        clip = CLIP * max(median(sizes, rows.counts), LEAST_MEDIAN)
+        middle = max(median(sizes, rows.counts), LEAST_MEDIAN)
+        if rows.linear and np.linalg.norm(change) <= LOOSE * middle * np.sqrt(q):
+            break
+        clip = CLIP * middle
         weights = np.minimum(1.0, clip / np.maximum(sizes, TINY))
     return np.append(point[:q], point[-1]) if rows.offset else point[:q]
 

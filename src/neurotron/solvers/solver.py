@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -11,30 +10,18 @@ import numpy.typing as npt
 from neurotron import _check, _seeds
 from neurotron._types import Array, Mask
 from neurotron.networks import FilterNetwork
-from neurotron.solvers.finish import SETTLED, finish
+from neurotron.solvers.finish import SETTLED
 from neurotron.solvers.fit import Fit, proof_of
-from neurotron.solvers.linearized import (
-    Linearized,
-    block_length,
-    blocks_of,
-    calmness,
-    coordinates_for,
-)
+from neurotron.solvers.linearized import Linearized
 from neurotron.solvers.mixture import HiddenAttack, hidden_attack
-from neurotron.solvers.robust import median
-from neurotron.solvers.search import STARTS, Found, loss, search
+from neurotron.solvers.search import STARTS, loss
 from neurotron.solvers.solution import Solution
+from neurotron.solvers.table import Table
 
 __all__ = ["solve"]
 
-SAMPLE, SAMPLE_PER_WEIGHT = 5_000, 64
-"""Rows that are searched, if there are more; all rows take part in the last step."""
 MOST_EQUAL = 0.4
 """A larger share of equal labels gets a warning, if all others are rejected."""
-ROWS_PER_WEIGHT = 10
-"""Fewer rows are never searched, even if the caller wants that."""
-WORSE = 1.25
-"""The last step is undone if it raises the loss by more than this factor."""
 
 
 def solve(
@@ -109,7 +96,7 @@ def solve(
             f"`network` must be a FilterNetwork, got {_check.shown(network)}: for linear "
             "regression write nt.solve(nt.networks.linear(n_inputs), X, y, intercept=True)"
         )
-    X = _check.array("X", X, ("N", network.n_inputs), _check.LARGEST)
+    X = _check.array("X", X, ("N", network.n_inputs), _check.LARGEST, copy=False)
     y = _check.array("y", y, (len(X),), _check.LARGEST)
     counts = None if sample_weight is None else _check.sample_weight(sample_weight, len(X))
     _check.instance("intercept", intercept, bool)
@@ -118,18 +105,20 @@ def solve(
     _check.number("tolerance", tolerance, "(0, 1)")
     if max_rows is not None:
         _check.integer("max_rows", max_rows, 1)
-    counted: Mask = X.any(axis=1) | np.full(len(X), intercept)
+    counted: Mask = np.asarray(X.any(axis=1)) if not intercept else np.ones(len(X), np.bool_)
     if counts is not None:
         counted &= counts > 0.0
-    table = _Table.of(network, X, y, counts, counted, intercept=intercept)
+    table = Table.of(network, X, y, counts, counted, intercept=intercept)
     searched = table.searched(_seeds.generator(seed, "rows to search"), max_rows)
-    shared = searched.size - 1 if searched.linear else network.filter_size
     first = None if start is None else table.in_coordinates(searched, *start)
-    found = search(searched, shared, _seeds.generator(seed, "starts"), max_starts, first)
+    found = table.found(searched, _seeds.generator(seed, "starts"), max_starts, first)
     point, scale = table.finished(searched, found, tolerance)
     weights, constant = table.in_units(searched, point)
     fit = Fit.of(network, X, y, weights, constant, scale * table.label_unit, table.label_unit)
-    hidden = table.hidden_attack(searched, point, scale) if fit.noise > 0.0 else None
+    hidden = None
+    if fit.noise > 0.0 and searched.linear:
+        rows = table.linear_rows(searched)
+        hidden = hidden_attack(rows, table.labels, table.counts, point, scale)
     if hidden is not None:
         point = hidden.weights
         weights, constant = table.in_units(searched, point)
@@ -177,123 +166,6 @@ def _assumed(noise: float, hidden: HiddenAttack | None, label_unit: float) -> st
     return EXACT_LABELS if noise == 0.0 else NOISY_LABELS
 
 
-@dataclass(frozen=True, eq=False)
-class _Table:
-    """The rows that count, in units in which inputs and labels are about 1."""
-
-    network: FilterNetwork
-    inputs: Array
-    labels: Array
-    counts: Array | None
-    calm: Array
-    intercept: bool
-    input_unit: float
-    label_unit: float
-    level: float
-
-    @classmethod
-    def of(
-        cls,
-        network: FilterNetwork,
-        X: Array,
-        y: Array,
-        counts: Array | None,
-        counted: Mask,
-        *,
-        intercept: bool,
-    ) -> _Table:
-        """Return the table of the rows that count, after refusing too few of them."""
-        rows, wanted = int(counted.sum()), network.filter_size + intercept
-        if rows <= wanted:
-            raise _check.InputError(
-                f"`X` has {rows:,} rows that count, but {wanted:,} numbers are to be found: give "
-                f"more rows, at least {10 * wanted:,} if labels have noise or are tampered with"
-            )
-        X, y, counts = X[counted], y[counted], None if counts is None else counts[counted]
-        level = median(y, counts) if intercept else 0.0
-        sizes = np.abs(y - level)
-        lengths = np.linalg.norm(X, axis=1)
-        input_unit = float(np.median(lengths[lengths > 0.0])) if lengths.any() else 1.0
-        label_unit = float(np.median(sizes[sizes > 0.0])) if sizes.any() else 1.0
-        return cls(
-            network, X / input_unit, (y - level) / label_unit, counts,
-            calmness(X, intercept=intercept), intercept, input_unit, label_unit, level,
-        )  # fmt: skip
-
-    @property
-    def loss_unit(self) -> float:
-        """The unit of |residual| / ‖x‖; leverages have no unit."""
-        return self.label_unit / (1.0 if self.network.leak == 1.0 else self.input_unit)
-
-    def searched(self, draw: np.random.Generator, given: int | None) -> Linearized:
-        """Return the rows to search: all, or a random sample if there are many.
-
-        `given` is the most rows that the caller wants to search; None for the default.
-        """
-        spread = self.calm if self.counts is None else self.calm * self.counts
-        coordinates = coordinates_for(self.network, self.inputs, spread, intercept=self.intercept)
-        usual = max(
-            min(SAMPLE, block_length(self.network)), SAMPLE_PER_WEIGHT * coordinates.shape[1]
-        )
-        most = usual if given is None else max(given, ROWS_PER_WEIGHT * coordinates.shape[1])
-        if len(self.labels) <= most:
-            return self._linearized(slice(None), coordinates)
-        chosen = np.sort(draw.choice(len(self.labels), most, replace=False))
-        return self._linearized(chosen, coordinates)
-
-    def finished(self, searched: Linearized, found: Found, tolerance: float) -> tuple[Array, float]:
-        """Return the point after the last step on all rows, unless that is worse, and the scale."""
-        places = [*blocks_of(self.network, len(self.labels))]
-        if len(searched) == len(self.labels):
-            point, scale = finish(
-                lambda: [searched], found.point, one_block=True, settled=tolerance
-            )
-        elif len(places) == 1:
-            rows = self._linearized(places[0], searched.coordinates)
-            point, scale = finish(lambda: [rows], found.point, one_block=True, settled=tolerance)
-        else:
-            point, scale = finish(
-                lambda: (self._linearized(here, searched.coordinates) for here in places),
-                found.point, one_block=False, settled=tolerance,
-            )  # fmt: skip
-        after = loss(searched, searched.residuals(point)) if np.isfinite(point).all() else np.inf
-        return (found.point if after > WORSE * found.loss + 1e-7 else point), scale
-
-    def hidden_attack(
-        self, searched: Linearized, point: Array, scale: float
-    ) -> HiddenAttack | None:
-        """Return the attack that hides in the noise, if the network is linear and there is one."""
-        if not searched.linear:
-            return None
-        rows = self._linearized(slice(None), searched.coordinates)
-        return hidden_attack(rows.gradient(point), rows.y, rows.counts, point, scale)
-
-    def _linearized(self, rows: slice | npt.NDArray[np.intp], coordinates: Array) -> Linearized:
-        return Linearized(
-            self.network, self.inputs[rows], self.labels[rows],
-            None if self.counts is None else self.counts[rows], self.calm[rows], coordinates,
-            intercept=self.intercept,
-        )  # fmt: skip
-
-    def in_units(self, rows: Linearized, point: Array) -> tuple[Array, float]:
-        """Return the weights and the intercept in the units of the data."""
-        weights, intercept = rows.weights(point)
-        return (
-            weights * (self.label_unit / self.input_unit),
-            self.level + intercept * self.label_unit if self.intercept else 0.0,
-        )
-
-    def in_coordinates(self, rows: Linearized, weights: npt.ArrayLike, intercept: float) -> Array:
-        """Return the point of given weights and intercept in the units of the data."""
-        size = (self.network.filter_size,)
-        start = _check.array("start[0]", weights, size) * (self.input_unit / self.label_unit)
-        constant = _check.number("start[1]", intercept, "(-inf, inf)") - self.level
-        end = [constant / self.label_unit] if self.intercept else []
-        if rows.offset:
-            return np.concatenate([np.linalg.pinv(rows.coordinates) @ start, end])
-        return np.linalg.pinv(rows.coordinates) @ np.concatenate([start, end])
-
-
 def _warn(rows: Linearized, point: Array) -> None:
     """Warn if the rows do not determine all weights."""
     wanted = rows.network.filter_size + rows.intercept
@@ -315,6 +187,8 @@ def _warn(rows: Linearized, point: Array) -> None:
 
 def _warn_of_equal_labels(labels: Array, rejected: Mask) -> None:
     """Warn if a regression followed the rows with one label and rejected all others."""
+    if not rejected.any():
+        return
     values, repeats = np.unique(labels, return_counts=True)
     others = labels != values[repeats.argmax()]
     if (

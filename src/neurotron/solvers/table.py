@@ -1,0 +1,184 @@
+"""The rows of a table that count: what is searched of them, and the last step on all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from neurotron import _check
+from neurotron._types import Array, Mask
+from neurotron.networks import FilterNetwork
+from neurotron.solvers.all_rows import AllRows, LinearRows, RowsInBlocks
+from neurotron.solvers.finish import finish
+from neurotron.solvers.linearized import (
+    Linearized,
+    block_length,
+    blocks_of,
+    calmness,
+    coordinates_for,
+)
+from neurotron.solvers.robust import median
+from neurotron.solvers.search import Found, loss, search
+
+__all__ = ["Table"]
+
+SAMPLE, SAMPLE_PER_WEIGHT = 5_000, 64
+"""Rows that are searched, if there are more; all rows take part in the last step."""
+CORE, CORE_PER_WEIGHT, CORE_STARTS = 1_000, 48, 8
+"""Rows on which the first starts for a linear network descend, and how many starts these are. All
+rows that are searched judge them, and take part in further descents if no filter is found."""
+SEEN = 0.3
+"""Least second moment in these rows of every direction, in those of all rows."""
+ROWS_PER_WEIGHT = 10
+"""Fewer rows are never searched, even if the caller wants that."""
+WORSE = 1.25
+"""The last step is undone if it raises the loss by more than this factor."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The rows that count, in units in which labels are about 1, and inputs of gates, too."""
+
+    network: FilterNetwork
+    inputs: Array
+    labels: Array
+    counts: Array | None
+    calm: Array
+    intercept: bool
+    input_unit: float
+    label_unit: float
+    level: float
+
+    @classmethod
+    def of(
+        cls,
+        network: FilterNetwork,
+        X: Array,
+        y: Array,
+        counts: Array | None,
+        counted: Mask,
+        *,
+        intercept: bool,
+    ) -> Table:
+        """Return the table of the rows that count, after refusing too few of them."""
+        rows, wanted = int(counted.sum()), network.filter_size + intercept
+        if rows <= wanted:
+            raise _check.InputError(
+                f"`X` has {rows:,} rows that count, but {wanted:,} numbers are to be found: give "
+                f"more rows, at least {10 * wanted:,} if labels have noise or are tampered with"
+            )
+        if rows < len(X):
+            X, y, counts = X[counted], y[counted], None if counts is None else counts[counted]
+        level = median(y, counts) if intercept else 0.0
+        sizes = np.abs(y - level)
+        input_unit = 1.0 if network.leak == 1.0 else _unit(np.linalg.norm(X, axis=1))
+        label_unit = _unit(sizes)
+        return cls(
+            network, X if input_unit == 1.0 else X / input_unit, (y - level) / label_unit, counts,
+            calmness(X, intercept=intercept), intercept, input_unit, label_unit, level,
+        )  # fmt: skip
+
+    @property
+    def loss_unit(self) -> float:
+        """The unit of |residual| / ‖x‖; the leverages of a linear network have no unit."""
+        return self.label_unit / self.input_unit
+
+    def searched(self, draw: np.random.Generator, given: int | None) -> Linearized:
+        """Return the rows to search: all, or a random sample if there are many.
+
+        `given` is the most rows that the caller wants to search; None for the default.
+        """
+        spread = self.calm if self.counts is None else self.calm * self.counts
+        coordinates = coordinates_for(self.network, self.inputs, spread, intercept=self.intercept)
+        usual = max(
+            min(SAMPLE, block_length(self.network)), SAMPLE_PER_WEIGHT * coordinates.shape[1]
+        )
+        most = usual if given is None else max(given, ROWS_PER_WEIGHT * coordinates.shape[1])
+        if len(self.labels) <= most:
+            return self._linearized(slice(None), coordinates)
+        chosen = np.sort(draw.choice(len(self.labels), most, replace=False))
+        return self._linearized(chosen, coordinates)
+
+    def found(
+        self, searched: Linearized, draw: np.random.Generator, most: int, first: Array | None
+    ) -> Found:
+        """Return the best filter of at most so many starts, and how it was found."""
+        shared = searched.size - 1 if searched.linear else self.network.filter_size
+        core = _core(searched, draw)
+        if core is searched:
+            return search(searched, shared, draw, most, first)
+        found = search(searched, shared, draw, min(most, CORE_STARTS), first, core)
+        if found.converged or found.starts == most:
+            return found
+        again = search(searched, shared, draw, most - found.starts, found.point)
+        return replace(again, starts=again.starts + found.starts)
+
+    def finished(self, searched: Linearized, found: Found, tolerance: float) -> tuple[Array, float]:
+        """Return the point after the last step on all rows, unless that is worse, and the scale."""
+        point, scale = finish(self._all_rows(searched), found.point, settled=tolerance)
+        after = loss(searched, searched.residuals(point)) if np.isfinite(point).all() else np.inf
+        return (found.point if after > WORSE * found.loss + 1e-7 else point), scale
+
+    def _all_rows(self, searched: Linearized) -> AllRows:
+        if searched.linear:
+            return self.linear_rows(searched)
+        places = [*blocks_of(self.network, len(self.labels))]
+        if len(searched) == len(self.labels):
+            return RowsInBlocks(lambda: [searched], one_block=True)
+        if len(places) == 1:
+            rows = self._linearized(places[0], searched.coordinates)
+            return RowsInBlocks(lambda: [rows], one_block=True)
+        return RowsInBlocks(
+            lambda: (self._linearized(here, searched.coordinates) for here in places),
+            one_block=False,
+        )
+
+    def linear_rows(self, searched: Linearized) -> LinearRows:
+        """Return all rows of a linear network."""
+        return LinearRows(
+            self.network, self.inputs, self.labels, self.counts, searched.coordinates,
+            intercept=self.intercept,
+        )  # fmt: skip
+
+    def _linearized(self, rows: slice | npt.NDArray[np.intp], coordinates: Array) -> Linearized:
+        return Linearized(
+            self.network, self.inputs[rows], self.labels[rows],
+            None if self.counts is None else self.counts[rows], self.calm[rows], coordinates,
+            intercept=self.intercept,
+        )  # fmt: skip
+
+    def in_units(self, rows: Linearized, point: Array) -> tuple[Array, float]:
+        """Return the weights and the intercept in the units of the data."""
+        weights, intercept = rows.weights(point)
+        return (
+            weights * (self.label_unit / self.input_unit),
+            self.level + intercept * self.label_unit if self.intercept else 0.0,
+        )
+
+    def in_coordinates(self, rows: Linearized, weights: npt.ArrayLike, intercept: float) -> Array:
+        """Return the point of given weights and intercept in the units of the data."""
+        size = (self.network.filter_size,)
+        start = _check.array("start[0]", weights, size) * (self.input_unit / self.label_unit)
+        constant = _check.number("start[1]", intercept, "(-inf, inf)") - self.level
+        end = [constant / self.label_unit] if self.intercept else []
+        if rows.offset:
+            return np.concatenate([np.linalg.pinv(rows.coordinates) @ start, end])
+        return np.linalg.pinv(rows.coordinates) @ np.concatenate([start, end])
+
+
+def _core(rows: Linearized, draw: np.random.Generator) -> Linearized:
+    """Return some of the rows of a linear network that show all of its weights, or all rows."""
+    few = max(CORE, CORE_PER_WEIGHT * rows.size)
+    if not rows.linear or len(rows) <= few:
+        return rows
+    core = rows.part(draw.choice(len(rows), few, replace=False))
+    gradient = core.projected[0] * np.sqrt(core.calm)[:, None]
+    least = np.linalg.eigvalsh(gradient.T @ gradient)[0] / few
+    return core if least >= SEEN else rows
+
+
+def _unit(sizes: Array) -> float:
+    """Return the median of the sizes that are not zero."""
+    return float(np.median(sizes[sizes > 0.0])) if sizes.any() else 1.0
