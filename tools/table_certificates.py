@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -22,9 +23,10 @@ from neurotron._types import Array
 from neurotron.results import files
 from neurotron.results.summary import bootstrap
 from neurotron.studies.work import fingerprint
-from tools import tables
-from tools.tables import STORE, Table
+from tools.tables import data as tables
+from tools.tables.data import Table
 
+STORE = Path(__file__).parent.parent / "docs" / "evidence"
 NAME = "table-certificates"
 BOUND, PROBABILITY = 1.0, 0.3
 BATCH_SIZE, RUNS = 16, 40
