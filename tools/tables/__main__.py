@@ -39,9 +39,9 @@ def main() -> None:
         table_of(table)  # a missing package is reported before anything is computed
     codes = {name: fingerprint(function)["code"] for name, function in FUNCTIONS.items()}
     rows = [results.load_table(run(name, code)) for name, code in codes.items()]
-    table = summary(pl.concat(rows))
-    files.write(FILE.parent, FILE.name, written(table, codes).encode())
-    files.write(PAGE.parent, PAGE.name, page(table, codes).encode())
+    found = summary(pl.concat(rows))
+    files.write(FILE.parent, FILE.name, written(found, codes).encode())
+    files.write(PAGE.parent, PAGE.name, page(found, codes).encode())
 
 
 if __name__ == "__main__":

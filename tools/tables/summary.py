@@ -72,8 +72,7 @@ def _place(column: str, values: Iterable[str]) -> pl.Expr:
 
 def written(table: pl.DataFrame, codes: Mapping[str, str]) -> str:
     """Return the content of the file of a summary: the code it is of, and a CSV."""
-    code = ", ".join(f"{name} {code}" for name, code in codes.items())
-    return f"# code: {code}\n{table.write_csv()}"
+    return f"# code: {_shown(codes)}\n{table.write_csv()}"
 
 
 def stored() -> tuple[pl.DataFrame, dict[str, str]]:
@@ -83,20 +82,29 @@ def stored() -> tuple[pl.DataFrame, dict[str, str]]:
     return pl.read_csv(text.encode()), dict(code.split(" ") for code in codes)
 
 
-WORDS = f"""\
-# Damage by label poisoning on real tables
-
-The error on honest test labels, over that of least squares on honest training labels, minus one, in per cent: medians of
-{SPLITS} random splits. **Bold**: less damage than `NeuroTronRegressor` on the same splits, beyond the interval. *Italic*: no
-difference beyond the interval. The intervals are in [tables.csv](tables.csv). What the attacks and the methods are is in
-[Poisoned labels in real tables](../tables.md).
-"""
+WORDS = (
+    "The error on honest test labels, over that of least squares on honest training labels, minus "
+    f"one, in per cent: medians of {SPLITS} random splits. **Bold**: less damage than "
+    "`NeuroTronRegressor` on the same splits, beyond the interval. *Italic*: no difference beyond "
+    "the interval. The intervals are in [tables.csv](tables.csv). Attacks and methods are described "
+    "in [Poisoned labels in real tables](../tables.md)."
+)
 
 
 def page(table: pl.DataFrame, codes: Mapping[str, str]) -> str:
     """Return the Markdown page of a summary."""
-    code = ", ".join(f"{name} {code}" for name, code in codes.items())
-    return f"{WORDS}\n{rendered(table, METHODS)}\n\nComputed by `python -m tools.tables`; code: {code}.\n"
+    return "\n\n".join(
+        [
+            "# Damage by label poisoning on real tables",
+            WORDS,
+            rendered(table, METHODS),
+            f"Computed by `python -m tools.tables`; code: {_shown(codes)}.\n",
+        ]
+    )
+
+
+def _shown(codes: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {code}" for name, code in codes.items())
 
 
 def rendered(table: pl.DataFrame, methods: Sequence[str]) -> str:
