@@ -30,7 +30,7 @@ def summary(rows: pl.DataFrame) -> pl.DataFrame:
     """Return medians over the splits, with intervals.
 
     `damage` is in per cent. `more` is how many points of damage a method has more than
-    `NeuroTronRegressor` on the same split.
+    `NeuroTronRegressor` on the same split, and `differs` in how many splits it is not zero.
     """
     split = ["table", "replicate", "attack", "probability"]
     rows = rows.rename({"setting": "table"})
@@ -44,6 +44,7 @@ def summary(rows: pl.DataFrame) -> pl.DataFrame:
             *_interval("damage"),
             pl.col("damage").max().alias("largest"),
             *_interval("more"),
+            (pl.col("more") != 0.0).sum().alias("differs"),
         )
         .with_columns(pl.selectors.float().exclude("probability").round(4) + 0.0)
         .sort(_place("table", TABLES), _place("attack", [case.attack for case in CASES]),
@@ -86,8 +87,8 @@ WORDS = (
     "The error on honest test labels, over that of least squares on honest training labels, minus "
     f"one, in per cent: medians of {SPLITS} random splits. **Bold**: less damage than "
     "`NeuroTronRegressor` on the same splits, beyond the interval. *Italic*: no difference beyond "
-    "the interval. The intervals are in [tables.csv](tables.csv). Attacks and methods are described "
-    "in [Poisoned labels in real tables](../tables.md)."
+    "the interval. The intervals are in [tables.csv](tables.csv); [Poisoned labels in real tables]"
+    "(../tables.md) describes the attacks and the methods."
 )
 
 
