@@ -9,17 +9,21 @@ from typing import Any
 import polars as pl
 
 from tools.tables.data import TABLES
-from tools.tables.neurotron import OURS
+from tools.tables.neurotron import OURS, WITHOUT_MIXTURE
 from tools.tables.splits import CASES, SPLITS
 
-__all__ = ["FILE", "METHODS", "PAGE", "ROOT", "page", "rendered", "stored", "summary", "written"]
+__all__ = [
+    "FILE", "GUIDE", "METHODS", "PAGE", "ROOT", "behind", "filled", "page", "stored", "summary",
+    "written",
+]  # fmt: skip
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "docs" / "evidence" / "tables.csv"
 PAGE = FILE.with_suffix(".md")
+GUIDE = ROOT / "docs" / "tables.md"
 METHODS = (
     "least squares", "Huber", "quantile", "RANSAC", "Theil–Sen", "TRIM, told β", "TRIM, half",
-    "NeuroTron, without mixture", OURS,
+    WITHOUT_MIXTURE, OURS,
 )  # fmt: skip
 """In the order of the page."""
 RANK = 6
@@ -108,24 +112,83 @@ def _shown(codes: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {code}" for name, code in codes.items())
 
 
+def filled(text: str, table: pl.DataFrame) -> str:
+    """Return docs/tables.md with the tables that are written from a summary."""
+    for name, block in BLOCKS.items():
+        before, mark, rest = text.partition(f"<!-- {name} -->\n")
+        _, end, after = rest.partition("<!-- end -->")
+        text = f"{before}{mark}\n{block(table)}\n\n{end}{after}"
+    return text
+
+
+def _comparison(table: pl.DataFrame) -> str:
+    """Return the medians without an attack and for β = 0.3."""
+    shown = [method for method in METHODS if method != WITHOUT_MIXTURE]
+    return rendered(table.filter(pl.col("probability") != 0.1), shown)
+
+
+def behind(table: pl.DataFrame, rival: str) -> pl.DataFrame:
+    """Return the rows of a rival that has less damage than ours beyond the interval."""
+    return table.filter(pl.col("method") == rival, pl.col("more_high") < 0.0)
+
+
+def _behind(table: pl.DataFrame) -> str:
+    """Return where Huber's regression and TRIM told β have less damage, and how much."""
+    lines: list[Sequence[str]] = [
+        ("table", "attack", "β", "less damage", "of", "by how many points, 95 % interval")
+    ]
+    for rival in ("Huber", "TRIM, told β"):
+        for row in behind(table, rival).to_dicts():
+            low, high = (_shown_number(-row[end]) for end in ("more_high", "more_low"))
+            lines.append(
+                (row["table"], row["attack"], f"{row['probability']:g}",
+                 _shown_number(row["damage"]), rival, f"{low} to {high}")
+            )  # fmt: skip
+    return _markdown(lines)
+
+
+def _gains(table: pl.DataFrame) -> str:
+    """Return the damage with and without the mixture, where it was used."""
+    told, plain = "TRIM, told β", WITHOUT_MIXTURE
+    lines: list[Sequence[str]] = [("table", "attack", told, plain, OURS, "splits with a mixture")]
+    attacked = table.filter(pl.col("probability") == 0.3)
+    for (name, attack), group in attacked.group_by("table", "attack", maintain_order=True):
+        rows = {row["method"]: row for row in group.to_dicts()}
+        if rows[plain]["differs"] > 0:
+            numbers = (_shown_number(rows[method]["damage"]) for method in (told, plain, OURS))
+            used = f"{rows[plain]['differs']} of {rows[plain]['splits']}"
+            lines.append((str(name), str(attack), *numbers, used))
+    return _markdown(lines)
+
+
+BLOCKS = {"comparison": _comparison, "behind": _behind, "gains": _gains}
+"""The tables of docs/tables.md, each between a comment with its name and one that ends it."""
+
+
 def rendered(table: pl.DataFrame, methods: Sequence[str]) -> str:
     """Return the medians of methods as a Markdown table, with a row for each table and attack."""
-    header = ("table", "attack", "β", *methods)
-    lines = [header, ("---",) * len(header)]
+    lines: list[Sequence[str]] = [("table", "attack", "β", *methods)]
     keys = ("table", "attack", "probability")
     for (name, attack, probability), group in table.group_by(keys, maintain_order=True):
         cells = {row["method"]: _cell(row) for row in group.to_dicts()}
         lines.append((str(name), str(attack), f"{probability:g}", *(cells[m] for m in methods)))
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return _markdown(lines)
+
+
+def _markdown(lines: Sequence[Sequence[str]]) -> str:
+    header, *rows = lines
+    return "\n".join(
+        "| " + " | ".join(row) + " |" for row in (header, ["---"] * len(header), *rows)
+    )
 
 
 def _cell(row: dict[str, Any]) -> str:
-    text = f"{_short(row['damage']):g}".replace("-", "−")
+    text = _shown_number(row["damage"])
     if row["method"] == OURS or row["more_low"] > 0.0:
         return text
     return f"**{text}**" if row["more_high"] < 0.0 else f"*{text}*"
 
 
-def _short(number: float) -> float:
+def _shown_number(number: float) -> str:
     """Return three digits, and not more than two decimals."""
-    return round(float(f"{number:.3g}"), 2) + 0.0
+    return f"{round(float(f'{number:.3g}'), 2) + 0.0:g}".replace("-", "−")
