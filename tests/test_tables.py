@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from tests.support.messages import says
 from tools.tables import data, neurotron, scikit_learn, splits, summary
 from tools.tables.neurotron import OURS, WITHOUT_MIXTURE
 from tools.tables.splits import Case
-
-from tests.support.messages import says
 
 KEYS = ("table", "attack", "probability")
 MISSED = "the solver of today misses this bar: docs/tables.md says where and why"
@@ -86,7 +85,7 @@ def test_the_tables_of_the_guide_are_written_from_the_table(stored):
     assert text.count("<!-- end -->") == len(summary.BLOCKS)
 
 
-# ---- a sample, computed again: diabetes comes with scikit-learn ------------------------------------
+# ---- a sample, computed again: diabetes comes with scikit-learn ----------------------------------
 
 
 def test_a_split_of_diabetes_is_as_it_is_stored(stored):
