@@ -85,23 +85,42 @@ def test_the_tables_of_the_guide_are_written_from_the_table(stored):
     assert text.count("<!-- end -->") == len(summary.BLOCKS)
 
 
+@pytest.mark.parametrize(
+    ("cell", "method", "words"),
+    [
+        (("engel", "none", 0.0), OURS, "within {:.1f} % of least squares"),
+        (("stackloss", "none", 0.0), OURS, "stackloss ({:.1f} %"),
+        (("diamonds", "one side", 0.3), "Huber", "Huber's regression loses {:.0f} %"),
+        (("diabetes", "large leverage", 0.3), OURS, "the regressor loses {:.0f} % on diabetes"),
+        (("engel", "large leverage", 0.3), OURS, "and {:.0f} % on engel"),
+        (("engel", "large leverage", 0.3), "Huber", "and {:.0f} %. Few methods"),
+        (("diamonds", "large leverage", 0.3), OURS, "the regressor on diamonds ({:.1f} %)"),
+        (("engel", "large leverage", 0.3), "RANSAC", "RANSAC on engel ({:.1f} %)"),
+        (("diamonds", "large leverage", 0.3), "RANSAC", "RANSAC loses {:.0f} % on diamonds"),
+        (("diamonds", "none", 0.0), OURS, "which costs {:.1f} %, with or without"),
+    ],
+)
+def test_the_guide_says_what_is_stored(stored, cell, method, words):
+    said = " ".join(summary.GUIDE.read_text().split())
+    assert words.format(cells(stored.filter(method=method))[cell]) in said
+
+
 # ---- a sample, computed again: diabetes comes with scikit-learn ----------------------------------
+
+
+def compared(probability):
+    ours, others = neurotron.methods(probability), scikit_learn.methods(probability)
+    return {OURS: ours[OURS], "Huber": others["Huber"]}
 
 
 def test_a_split_of_diabetes_is_as_it_is_stored(stored):
     """The damage of a split is at most the largest one that is stored."""
     cases = (Case("none", 0.0), Case("other model", 0.3))
-    found = [
-        row
-        for module in (neurotron, scikit_learn)
-        for row in module.damages("", "diabetes", 3, cases=cases)
-    ]
+    found = splits.damages_of("diabetes", 3, compared, cases)
     for row in found:
-        limit = stored.filter(
-            table="diabetes", attack=row["attack"], probability=row["probability"],
-            method=row["method"],
-        )["largest"].item()  # fmt: skip
-        assert row["damage"] <= limit + 0.1
+        chosen = {name: row[name] for name in ("attack", "probability", "method")}
+        largest = stored.filter(table="diabetes", **chosen)["largest"].item()
+        assert row["damage"] <= largest + 0.1
     damage = {(row["attack"], row["method"]): row["damage"] for row in found}
     assert damage["none", OURS] < 2.0
     assert damage["other model", OURS] < damage["other model", "Huber"] - 5.0
