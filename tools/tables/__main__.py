@@ -13,7 +13,7 @@ from neurotron.studies.work import Function, fingerprint
 from tools.tables import neurotron, scikit_learn
 from tools.tables.data import TABLES, table_of
 from tools.tables.splits import CASES, SPLITS
-from tools.tables.summary import FILE, GUIDE, PAGE, ROOT, filled, page, summary, written
+from tools.tables.summary import FILE, GUIDE, ROOT, filled, summary, written
 
 FUNCTIONS: dict[str, Function] = {
     "neurotron": neurotron.damages,
@@ -41,7 +41,6 @@ def main() -> None:
     rows = [results.load_table(run(name, code)) for name, code in codes.items()]
     found = summary(pl.concat(rows))
     files.write(FILE.parent, FILE.name, written(found, codes).encode())
-    files.write(PAGE.parent, PAGE.name, page(found, codes).encode())
     files.write(GUIDE.parent, GUIDE.name, filled(GUIDE.read_text(), found).encode())
 
 

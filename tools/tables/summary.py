@@ -10,22 +10,22 @@ import polars as pl
 
 from tools.tables.data import TABLES
 from tools.tables.neurotron import OURS, WITHOUT_MIXTURE
-from tools.tables.splits import CASES, SPLITS
+from tools.tables.splits import CASES
 
 __all__ = [
-    "FILE", "GUIDE", "METHODS", "PAGE", "ROOT", "behind", "filled", "page", "stored", "summary",
+    "FILE", "GUIDE", "METHODS", "ROOT", "behind", "filled", "stored", "summary",
     "written",
 ]  # fmt: skip
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "docs" / "evidence" / "tables.csv"
-PAGE = FILE.with_suffix(".md")
 GUIDE = ROOT / "docs" / "tables.md"
 METHODS = (
     "least squares", "Huber", "quantile", "RANSAC", "Theil–Sen", "TRIM, told β", "TRIM, half",
     WITHOUT_MIXTURE, OURS,
 )  # fmt: skip
 """In the order of the page."""
+KEYS = ("table", "attack", "probability", "splits", "mixtures")
 RANK = 6
 """The 6th smallest and the 6th largest of 20 values enclose the median with confidence 95.9 %."""
 
@@ -34,36 +34,47 @@ def summary(rows: pl.DataFrame) -> pl.DataFrame:
     """Return medians over the splits, with intervals.
 
     `damage` is in per cent. `more` is how many points of damage a method has more than
-    `NeuroTronRegressor` on the same split, and `differs` in how many splits it is not zero.
+    `NeuroTronRegressor` on the same split. `mixtures` is the number of splits in which that fits a
+    mixture.
     """
     split = ["table", "replicate", "attack", "probability"]
     rows = rows.rename({"setting": "table"})
     ours = rows.filter(method=OURS).select(*split, ours="damage")
+    used = (pl.col("method") == WITHOUT_MIXTURE) & (pl.col("more") != 0.0)
     return (
         rows.join(ours, on=split)
         .with_columns(more=pl.col("damage") - pl.col("ours"))
-        .group_by("table", "attack", "probability", "method")
+        .with_columns(mixtures=used.sum().over("table", "attack", "probability"))
+        .group_by("table", "attack", "probability", "mixtures", "method")
         .agg(
             pl.len().alias("splits"),
+            pl.col("damage").median(),
             *_interval("damage"),
             pl.col("damage").max().alias("largest"),
             *_interval("more"),
-            (pl.col("more") != 0.0).sum().alias("differs"),
         )
-        .with_columns(pl.selectors.float().exclude("probability").round(4) + 0.0)
-        .sort(_place("table", TABLES), _place("attack", [case.attack for case in CASES]),
-              "probability", _place("method", METHODS))
-    )  # fmt: skip
+        .with_columns(
+            pl.selectors.starts_with("damage", "largest").round_sig_figs(3).round(2) + 0.0,
+            pl.selectors.starts_with("more").round_sig_figs(3).round(3) + 0.0,
+        )
+        .pipe(_sorted)
+    )
 
 
 def _interval(column: str) -> list[pl.Expr]:
-    """Return the median of a column, and the bounds of its interval."""
+    """Return the bounds of the interval of the median of a column."""
     ordered = pl.col(column).sort()
     return [
-        pl.col(column).median().alias(column),
         ordered.get(RANK - 1).alias(f"{column}_low"),
         ordered.get(-RANK).alias(f"{column}_high"),
     ]
+
+
+def _sorted(table: pl.DataFrame) -> pl.DataFrame:
+    attacks = [case.attack for case in CASES]
+    return table.sort(
+        _place("table", TABLES), _place("attack", attacks), "probability", _place("method", METHODS)
+    )
 
 
 def _place(column: str, values: Iterable[str]) -> pl.Expr:
@@ -76,40 +87,27 @@ def _place(column: str, values: Iterable[str]) -> pl.Expr:
 
 
 def written(table: pl.DataFrame, codes: Mapping[str, str]) -> str:
-    """Return the content of the file of a summary: the code it is of, and a CSV."""
-    return f"# code: {_shown(codes)}\n{table.write_csv()}"
+    """Return the content of the file of a summary: the code it is of, and a CSV.
+
+    The CSV has one line for each table and attack, with the columns of all methods.
+    """
+    code = ", ".join(f"{name} {code}" for name, code in codes.items())
+    numbers = [name for name in table.columns if name not in (*KEYS, "method")]
+    wide = table.pivot("method", index=KEYS, values=numbers, separator=": ")
+    return f"# code: {code}\n{wide.write_csv()}"
 
 
 def stored() -> tuple[pl.DataFrame, dict[str, str]]:
     """Return the stored summary, and the code that computed it."""
     comment, _, text = FILE.read_text().partition("\n")
+    wide = pl.read_csv(text.encode())
+    parts = []
+    for method in METHODS:
+        names = {name: name.partition(": ")[0] for name in wide.columns if f": {method}" in name}
+        chosen = {name: new for name, new in names.items() if name == f"{new}: {method}"}
+        parts.append(wide.select(*KEYS, pl.lit(method).alias("method"), *chosen).rename(chosen))
     codes = comment.removeprefix("# code: ").split(", ")
-    return pl.read_csv(text.encode()), dict(code.split(" ") for code in codes)
-
-
-WORDS = (
-    "The error on honest test labels, over that of least squares on honest training labels, minus "
-    f"one, in per cent: medians of {SPLITS} random splits. **Bold**: less damage than "
-    "`NeuroTronRegressor` on the same splits, beyond the interval. *Italic*: no difference beyond "
-    "the interval. The intervals are in [tables.csv](tables.csv); [Poisoned labels in real tables]"
-    "(../tables.md) describes the attacks and the methods."
-)
-
-
-def page(table: pl.DataFrame, codes: Mapping[str, str]) -> str:
-    """Return the Markdown page of a summary."""
-    return "\n\n".join(
-        [
-            "# Damage by label poisoning on real tables",
-            WORDS,
-            rendered(table, METHODS),
-            f"Computed by `python -m tools.tables`; code: {_shown(codes)}.\n",
-        ]
-    )
-
-
-def _shown(codes: Mapping[str, str]) -> str:
-    return ", ".join(f"{name} {code}" for name, code in codes.items())
+    return _sorted(pl.concat(parts)), dict(code.split(" ") for code in codes)
 
 
 def filled(text: str, table: pl.DataFrame) -> str:
@@ -122,9 +120,13 @@ def filled(text: str, table: pl.DataFrame) -> str:
 
 
 def _comparison(table: pl.DataFrame) -> str:
-    """Return the medians without an attack and for β = 0.3."""
-    shown = [method for method in METHODS if method != WITHOUT_MIXTURE]
-    return rendered(table.filter(pl.col("probability") != 0.1), shown)
+    """Return the medians, with a row for each table and attack."""
+    methods = [method for method in METHODS if method != WITHOUT_MIXTURE]
+    lines: list[Sequence[str]] = [("table", "attack", "β", *methods)]
+    for (name, attack, probability, *_), group in table.group_by(KEYS, maintain_order=True):
+        cells = {row["method"]: _cell(row) for row in group.to_dicts()}
+        lines.append((str(name), str(attack), f"{probability:g}", *(cells[m] for m in methods)))
+    return _markdown(lines)
 
 
 def behind(table: pl.DataFrame, rival: str) -> pl.DataFrame:
@@ -154,25 +156,15 @@ def _gains(table: pl.DataFrame) -> str:
     attacked = table.filter(pl.col("probability") == 0.3)
     for (name, attack), group in attacked.group_by("table", "attack", maintain_order=True):
         rows = {row["method"]: row for row in group.to_dicts()}
-        if rows[plain]["differs"] > 0:
+        if rows[OURS]["mixtures"] > 0:
             numbers = (_shown_number(rows[method]["damage"]) for method in (told, plain, OURS))
-            used = f"{rows[plain]['differs']} of {rows[plain]['splits']}"
+            used = f"{rows[OURS]['mixtures']} of {rows[OURS]['splits']}"
             lines.append((str(name), str(attack), *numbers, used))
     return _markdown(lines)
 
 
 BLOCKS = {"comparison": _comparison, "behind": _behind, "gains": _gains}
 """The tables of docs/tables.md, each between a comment with its name and one that ends it."""
-
-
-def rendered(table: pl.DataFrame, methods: Sequence[str]) -> str:
-    """Return the medians of methods as a Markdown table, with a row for each table and attack."""
-    lines: list[Sequence[str]] = [("table", "attack", "β", *methods)]
-    keys = ("table", "attack", "probability")
-    for (name, attack, probability), group in table.group_by(keys, maintain_order=True):
-        cells = {row["method"]: _cell(row) for row in group.to_dicts()}
-        lines.append((str(name), str(attack), f"{probability:g}", *(cells[m] for m in methods)))
-    return _markdown(lines)
 
 
 def _markdown(lines: Sequence[Sequence[str]]) -> str:
