@@ -205,7 +205,8 @@ def page(table: pl.DataFrame, code: str) -> str:
         "rows with correlated lognormal columns, and labels that are not linear in them, with "
         "noise that depends on the inputs. The tables "
         "*diabetes* (442 rows) and *diamonds* (20,000 rows) are those of [tables.md]"
-        "(../tables.md). All have an intercept, and labels are in units of their standard deviation. An attack "
+        "(../tables.md). All have an intercept, and labels are in units of their standard "
+        "deviation. An attack "
         f"changes labels by at most θ = {BOUND:g} with probability β = {PROBABILITY:g}: away from "
         "the fit w° (adaptive) or always up (intercept).",
         "*Certified* is the bound on the root mean square (RMS) of ‖w − w°‖, and *measured* the "
