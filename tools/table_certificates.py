@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -22,9 +23,10 @@ from neurotron._types import Array
 from neurotron.results import files
 from neurotron.results.summary import bootstrap
 from neurotron.studies.work import fingerprint
-from tools import tables
-from tools.tables import STORE, Table
+from tools.tables import data as tables
+from tools.tables.data import Table
 
+STORE = Path(__file__).parent.parent / "docs" / "evidence"
 NAME = "table-certificates"
 BOUND, PROBABILITY = 1.0, 0.3
 BATCH_SIZE, RUNS = 16, 40
@@ -202,8 +204,9 @@ def page(table: pl.DataFrame, code: str) -> str:
         f"steps ({PATIENCE:g}/(ηα) for one gate of leak α). The table *skewed* is synthetic: 400 "
         "rows with correlated lognormal columns, and labels that are not linear in them, with "
         "noise that depends on the inputs. The tables "
-        "*diabetes* (442 rows) and *diamonds* (20,000 rows) are those of [tables.md](tables.md). "
-        "All have an intercept, and labels are in units of their standard deviation. An attack "
+        "*diabetes* (442 rows) and *diamonds* (20,000 rows) are those of [tables.md]"
+        "(../tables.md). All have an intercept, and labels are in units of their standard "
+        "deviation. An attack "
         f"changes labels by at most θ = {BOUND:g} with probability β = {PROBABILITY:g}: away from "
         "the fit w° (adaptive) or always up (intercept).",
         "*Certified* is the bound on the root mean square (RMS) of ‖w − w°‖, and *measured* the "
