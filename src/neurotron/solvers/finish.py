@@ -7,6 +7,7 @@ import numpy as np
 from neurotron._types import Array
 from neurotron.solvers.all_rows import AllRows
 from neurotron.solvers.robust import (
+    BISQUARE,
     NORMAL_MEDIAN,
     bisquare,
     bisquare_slope,
@@ -15,7 +16,7 @@ from neurotron.solvers.robust import (
     solve_normal_equations,
 )
 
-__all__ = ["SETTLED", "finish"]
+__all__ = ["SETTLED", "finish", "fit_of_the_rest"]
 
 ROUNDS = 50
 CONVERGED = 1e-15
@@ -30,6 +31,11 @@ several scales can be next to each other that all agree with them."""
 FAST, LONGEST = 0.3, 1.5
 """The normal equations are computed again if a change is not this much smaller than the last one;
 and the largest factor by which a step is longer than that of weighted least squares."""
+DOUBTFUL, NORMALLY_DOUBTFUL = 2.5, 0.0124
+"""Residuals between 2.5 and 4.685 deviations are doubtful: 1.24 % of normal noise is."""
+MANY, HARDLY_MORE = 0.02, 2.5
+"""Rejected rows are clearly apart if they are at least this share of all, and if at most this many
+times as many rows are doubtful as with normal noise."""
 
 
 def finish(rows: AllRows, point: Array, *, settled: float = SETTLED) -> tuple[Array, float]:
@@ -78,3 +84,26 @@ def _lengthening(weights: Array, residuals: Array, scale: float) -> float:
     """
     slope = float(bisquare_slope(residuals, scale).sum())
     return min(max(float(weights.sum()) / max(slope, 1e-300), 1.0), LONGEST)
+
+
+def fit_of_the_rest(rows: AllRows, point: Array, scale: float) -> Array:
+    """Return the least-squares fit of the rows that are not rejected, if the others are far away.
+
+    If many rows are rejected, and hardly any of the rest is doubtful, then the rest is honest.
+    Least squares fits honest rows best, also where a linear model does not fit them well, whereas
+    bisquare weights neglect those. Otherwise attacked rows may be among the rest, and the point
+    stays.
+    """
+    residuals, counts = rows.seen(point)
+    sizes, counts = np.abs(residuals), np.ones(len(residuals)) if counts is None else counts
+    near = sizes <= BISQUARE * scale
+    kept, doubtful = (
+        float(counts @ part) / float(counts.sum())
+        for part in (near, near & (sizes > DOUBTFUL * scale))
+    )
+    apart = kept <= 1.0 - MANY and doubtful <= HARDLY_MORE * NORMALLY_DOUBTFUL * kept
+    if not apart or np.count_nonzero(near) <= len(point):
+        return point
+    weights = counts * near
+    vector, matrix = rows.equations(weights * residuals, weights)
+    return point + solve_normal_equations(matrix, vector)

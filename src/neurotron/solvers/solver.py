@@ -10,7 +10,7 @@ import numpy.typing as npt
 from neurotron import _check, _seeds
 from neurotron._types import Array, Mask
 from neurotron.networks import FilterNetwork
-from neurotron.solvers.finish import SETTLED
+from neurotron.solvers.finish import SETTLED, fit_of_the_rest
 from neurotron.solvers.fit import Fit, proof_of
 from neurotron.solvers.linearized import Linearized
 from neurotron.solvers.mixture import HiddenAttack, hidden_attack
@@ -119,6 +119,11 @@ def solve(
     if fit.noise > 0.0 and searched.linear:
         rows = table.linear_rows(searched)
         hidden = hidden_attack(rows, table.labels, table.counts, point, scale)
+        rest = point if hidden is not None else fit_of_the_rest(rows, point, scale)
+        if rest is not point:
+            point = rest
+            weights, constant = table.in_units(searched, point)
+            fit = Fit.of(network, X, y, weights, constant, fit.noise, table.label_unit)
     if hidden is not None:
         point = hidden.weights
         weights, constant = table.in_units(searched, point)
