@@ -12,7 +12,7 @@ def bent(count, seed=0):
     draw = np.random.default_rng(seed)
     X = draw.standard_normal((count, 3))
     noise = 0.1 * draw.uniform(-1.0, 1.0, count)
-    return X, X @ [1.0, -2.0, 0.5] + 0.03 * X[:, 0] ** 2 + noise
+    return X, X @ [1.0, -2.0, 0.5] + 0.01 * X[:, 0] ** 2 + noise
 
 
 def least_squares(X, y):
