@@ -151,6 +151,13 @@ class Linearized:
         weights = self.coordinates @ point
         return (weights[:-1], float(weights[-1])) if self.intercept else (weights, 0.0)
 
+    def point_of(self, weights: Array, intercept: float) -> Array:
+        """Return the point in the coordinates of given weights and intercept."""
+        end = [intercept] if self.intercept else []
+        if self.offset:
+            return np.concatenate([np.linalg.pinv(self.coordinates) @ weights, end])
+        return np.asarray(np.linalg.pinv(self.coordinates) @ np.concatenate([weights, end]))
+
 
 class View:
     """The rows that say something about the weights at a point: those with a gradient."""

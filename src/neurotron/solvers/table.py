@@ -19,7 +19,8 @@ from neurotron.solvers.linearized import (
     calmness,
     coordinates_for,
 )
-from neurotron.solvers.robust import median
+from neurotron.solvers.rare_columns import corrected, rare_columns
+from neurotron.solvers.robust import BISQUARE, median
 from neurotron.solvers.search import Found, loss, search
 
 __all__ = ["Table"]
@@ -121,6 +122,42 @@ class Table:
         after = loss(searched, searched.residuals(point)) if np.isfinite(point).all() else np.inf
         return (found.point if after > WORSE * found.loss + 1e-7 else point), scale
 
+    def checked_by_column(
+        self, searched: Linearized, point: Array, scale: float, tolerance: float
+    ) -> tuple[Array, float]:
+        """Return the point with the weights of rare columns that most of their rows agree with.
+
+        It is kept as it is if the last step from there would explain fewer rows. This is for
+        networks whose weights belong to the columns.
+        """
+        network, rows = self.network, self.inputs
+        plain = network.filter_size == network.n_inputs and searched.linear
+        if not plain or not np.array_equal(network.mean_gate, np.eye(network.n_inputs)):
+            return point, scale
+        part = rows if len(rows) <= SAMPLE else rows[:: -(-len(rows) // SAMPLE)]
+        centres = np.median(part, axis=0) if self.intercept else np.zeros(rows.shape[1])
+        columns = rare_columns(part, centres)
+        if not columns.size:
+            return point, scale
+        weights, constant = searched.weights(point)
+        residuals = self.labels - rows @ weights - constant
+        changes = corrected(residuals, rows, centres, columns, self.counts, scale)
+        if changes is None:
+            return point, scale
+        start = searched.point_of(weights + changes, constant - float(changes @ centres))
+        after = finish(self._all_rows(searched), start, settled=tolerance)
+        least = min(scale, after[1])
+        more = self._explained(searched, after[0], least) > self._explained(searched, point, least)
+        return after if more else (point, scale)
+
+    def _explained(self, searched: Linearized, point: Array, scale: float) -> float:
+        """Return how many rows are close enough not to be rejected."""
+        if not np.isfinite(point).all():
+            return -1.0
+        weights, constant = searched.weights(point)
+        near = np.abs(self.labels - self.inputs @ weights - constant) <= BISQUARE * scale
+        return float(near.sum() if self.counts is None else self.counts @ near)
+
     def _all_rows(self, searched: Linearized) -> AllRows:
         if searched.linear:
             return self.linear_rows(searched)
@@ -162,10 +199,7 @@ class Table:
         size = (self.network.filter_size,)
         start = _check.array("start[0]", weights, size) * (self.input_unit / self.label_unit)
         constant = _check.number("start[1]", intercept, "(-inf, inf)") - self.level
-        end = [constant / self.label_unit] if self.intercept else []
-        if rows.offset:
-            return np.concatenate([np.linalg.pinv(rows.coordinates) @ start, end])
-        return np.linalg.pinv(rows.coordinates) @ np.concatenate([start, end])
+        return rows.point_of(start, constant / self.label_unit)
 
 
 def _core(rows: Linearized, draw: np.random.Generator) -> Linearized:
