@@ -9,22 +9,26 @@ import neurotron as nt
 from neurotron.solvers.rare_columns import corrected, rare_columns
 
 
-def flags(share, seed, count=12_000, rare=0.01):
-    """Return rows with two rare flags and two other columns; a share of the labels is poisoned."""
+TRUE = np.array([3.0, 3.0, 3.0, 3.0, 3.0, 3.0, 1.0, 2.0])
+
+
+def flags(share, seed, count=20_000):
+    """Return rows with six rare flags and two other columns; a share of the labels is poisoned."""
     draw = np.random.default_rng(seed)
-    X = np.column_stack([draw.random((count, 2)) < rare, draw.standard_normal((count, 2))])
-    y = X @ [3.0, -3.0, 1.0, 2.0] + 5.0 + draw.standard_normal(count)
-    poisoned = draw.random(count) < share
+    X = np.column_stack([draw.random((count, 6)) < 0.01, draw.standard_normal((count, 2))])
+    y = X @ TRUE + draw.standard_normal(count)
+    poisoned = np.zeros(count, np.bool_)
+    poisoned[draw.permutation(count)[: round(share * count)]] = True
     return X, y + 20.0 * poisoned, poisoned
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_a_flag_of_few_rows_is_found_although_a_sample_of_them_is_poisoned(seed):
+@pytest.mark.parametrize("seed", range(3))
+def test_a_flag_of_few_rows_is_found_although_most_of_a_sample_of_them_are_poisoned(seed):
     X, y, poisoned = flags(0.35, seed)
-    for flag in (0, 1):
-        assert poisoned[X[:, flag] > 0].mean() < 0.48  # fewer than half of its rows
-    solution = nt.solve(nt.networks.linear(4), X, y, intercept=True)
-    assert np.allclose(solution.weights, [3.0, -3.0, 1.0, 2.0], atol=0.6)
+    for flag in range(6):
+        assert poisoned[X[:, flag] > 0].mean() < 0.45  # fewer than half of its rows
+    solution = nt.solve(nt.networks.linear(8), X, y, intercept=True)
+    assert np.allclose(solution.weights, TRUE, atol=0.6)
     assert (solution.rejected == poisoned).mean() > 0.999
 
 
@@ -45,11 +49,10 @@ def test_columns_that_vary_in_all_rows_are_not_rare_and_categories_are():
 
 def test_weights_that_most_rows_agree_with_stay():
     X, y, poisoned = flags(0.3, 0)
-    left = y - X @ [3.0, -3.0, 1.0, 2.0] - 5.0
-    columns = np.array([0, 1])
-    assert corrected(left, X, np.zeros(4), columns, None, 1.0) is None
-    wrong = left - 20.0 * X[:, 0]
-    changes = corrected(wrong, X, np.zeros(4), columns, None, 1.0)
-    assert changes == pytest.approx([-20.0, 0.0, 0.0, 0.0], abs=1.0)
-    counted = corrected(wrong, X, np.zeros(4), columns, 1.0 - poisoned, 1.0)
-    assert counted == pytest.approx([-20.0, 0.0, 0.0, 0.0], abs=0.3)
+    left, columns = y - X @ TRUE, np.arange(6)
+    assert corrected(left, X, np.zeros(8), columns, None, 1.0) is None
+    wrong, expected = left - 20.0 * X[:, 0], [-20.0, *[0.0] * 7]
+    changes = corrected(wrong, X, np.zeros(8), columns, None, 1.0)
+    assert changes == pytest.approx(expected, abs=1.0)
+    counted = corrected(wrong, X, np.zeros(8), columns, 1.0 - poisoned, 1.0)
+    assert counted == pytest.approx(expected, abs=0.3)
