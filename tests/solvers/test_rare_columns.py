@@ -8,7 +8,6 @@ import pytest
 import neurotron as nt
 from neurotron.solvers.rare_columns import corrected, rare_columns
 
-
 TRUE = np.array([3.0, 3.0, 3.0, 3.0, 3.0, 3.0, 1.0, 2.0])
 
 
