@@ -153,7 +153,7 @@ DAMAGED: dict[str, tuple[Callable[[bytes], bytes], tuple[str, ...]]] = {
     ),
     "a list as header": (lambda data: save({}, {"neurotron": "[1]"}), ("header",)),
     "newer": (
-        rewritten(lambda header, _: header.update(format=2), sealed=True), ("newer", "pip install")
+        rewritten(lambda header, _: header.update(format=2), sealed=True), ("newer", "pip install", "checkout")
     ),
     "another class": (
         rewritten(lambda header, _: header.update({"class": "Ridge"}), sealed=True),

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from neurotron import _check, _files
 from neurotron._environment import environment
-from neurotron._extras import require
+from neurotron._extras import install, require
 from neurotron.networks import FilterNetwork
 from neurotron.networks.basis import Basis, Matrices, Windows
 
@@ -232,7 +232,9 @@ def _header(path: Path, metadata: Mapping[str, str] | None) -> dict[str, Any]:
     except (ValueError, TypeError, KeyError, RecursionError):
         raise _refused(path, "its header cannot be read") from None
     if version > FORMAT:
-        raise _refused(path, "it was written by a newer version: pip install -U neurotron")
+        raise _refused(
+            path, f"it was written by a newer version: pull it, and {install('sklearn')}"
+        )
     if version < 1 or header.get("class") != CLASS:
         raise _refused(path, f"its header does not say that it is a {CLASS}")
     return dict(header)

@@ -317,5 +317,5 @@ def test_without_scikit_learn_the_extra_is_named(monkeypatch):
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.delitem(vars(nt), "NeuroTronRegressor", raising=False)
     monkeypatch.setitem(sys.modules, "sklearn", None)
-    with pytest.raises(MissingExtra, match=r"sklearn: pip install 'neurotron\[sklearn\]'"):
+    with pytest.raises(MissingExtra, match=r"sklearn: pip install '\.\[sklearn\]'"):
         _ = nt.NeuroTronRegressor
