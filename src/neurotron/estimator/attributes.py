@@ -106,9 +106,9 @@ def _second_moment(name: str, value: Any, inputs: int) -> Array | None:
 
 def _names(name: str, value: Any, inputs: int) -> npt.NDArray[Any]:
     """Return the names of the columns, as many as there are, and each only once."""
-    names = _check.instance(name, value, np.ndarray)
-    if names.dtype.kind != "O" or names.shape != (inputs,):
-        raise _check.InputError(f"`{name}` must be {inputs} names, got {_check.shown(value)}")
-    if len(set(names)) < inputs:
-        raise _check.InputError(f"`{name}` must be different names, got {_check.shown(value)}")
-    return names
+    listed = isinstance(value, np.ndarray) and value.dtype.kind == "O"
+    if not listed or value.shape != (inputs,) or len(set(value)) < inputs:
+        raise _check.InputError(
+            f"`{name}` must be {inputs} different names, got {_check.shown(value)}"
+        )
+    return np.asarray(value)
