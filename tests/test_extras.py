@@ -4,6 +4,7 @@ import importlib
 import re
 import sys
 import warnings
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -11,10 +12,19 @@ import pytest
 from neurotron import cli
 from neurotron._extras import MissingExtra, require
 
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_package_is_installed_from_a_checkout_everywhere():
+    files = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("src/**/*.py")]
+    text = " ".join(" ".join(file.read_text().split()) for file in files)
+    assert re.findall(r"pip install (?:-\S+ )*'?neurotron", text) == []
+    assert "pip install '.[lab]'" in text
+
 
 def test_what_is_not_installed_is_named_with_its_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "plotly", None)
-    with pytest.raises(MissingExtra, match=r"needs plotly: pip install 'neurotron\[lab\]'"):
+    with pytest.raises(MissingExtra, match=r"needs plotly: pip install '\.\[lab\]' in a checkout"):
         require("plotly")
 
 

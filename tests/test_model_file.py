@@ -137,6 +137,14 @@ def fitted(**values: Any) -> Any:
     return rewritten(lambda header, _: header["fitted"]["values"].update(values), sealed=True)
 
 
+def parameters(**values: Any) -> Any:
+    return rewritten(lambda header, _: header["parameters"]["values"].update(values), sealed=True)
+
+
+def array(name: str, value: np.ndarray) -> Any:
+    return rewritten(lambda _, arrays: arrays.update({f"fitted.{name}": value}), sealed=True)
+
+
 DAMAGED: dict[str, tuple[Callable[[bytes], bytes], tuple[str, ...]]] = {
     "empty": (lambda data: b"", ("damaged",)),
     "no model": (lambda data: b"mine", ("damaged",)),
@@ -153,7 +161,8 @@ DAMAGED: dict[str, tuple[Callable[[bytes], bytes], tuple[str, ...]]] = {
     ),
     "a list as header": (lambda data: save({}, {"neurotron": "[1]"}), ("header",)),
     "newer": (
-        rewritten(lambda header, _: header.update(format=2), sealed=True), ("newer", "pip install")
+        rewritten(lambda header, _: header.update(format=2), sealed=True),
+        ("newer", "pip install", "checkout"),
     ),
     "another class": (
         rewritten(lambda header, _: header.update({"class": "Ridge"}), sealed=True),
@@ -184,6 +193,52 @@ DAMAGED: dict[str, tuple[Callable[[bytes], bytes], tuple[str, ...]]] = {
     "a wrong intercept": (fitted(intercept_="much"), ("intercept_",)),
     "an infinite scale": (fitted(scale_=float("inf")), ("scale_",)),
     "no noise": (fitted(honest_noise_=None), ("describe",)),
+    "noise without a size": (
+        fitted(honest_noise_={"values": {"scale": "x", "tail": 3.0}}),
+        ("honest_noise_.scale", "'x'"),
+    ),
+    "impossible tails": (
+        fitted(honest_noise_={"values": {"scale": 1.0, "tail": 1e-300}}),
+        ("honest_noise_.tail", "1e-300"),
+    ),
+    "inputs divided by zero": (
+        array("input_scale_", np.zeros(6)), ("input_scale_", "positive", "0")
+    ),
+    "other moments": (
+        array("input_second_moment_", np.ones(3)), ("input_second_moment_", "(6, 6)")
+    ),
+    "negative moments": (
+        array("input_second_moment_", -np.eye(6)), ("input_second_moment_", "negative")
+    ),
+    "other coefficients": (array("coef_", np.ones(5)), ("coef_", "(6,)")),
+    "NaN coefficients": (array("coef_", np.full(6, np.nan)), ("coef_", "finite")),
+    "names in one text": (fitted(feature_names_in_="abcdef"), ("feature_names_in_", "'abcdef'")),
+    "names in a list": (fitted(feature_names_in_=[*"abcdef"]), ("feature_names_in_",)),
+    "the same name twice": (
+        fitted(feature_names_in_={"names": [*"aabcde"]}), ("feature_names_in_", "different")
+    ),
+    "too few names": (fitted(feature_names_in_={"names": ["a"]}), ("feature_names_in_", "6")),
+    "a share in words": (fitted(attacked_fraction_="few"), ("attacked_fraction_", "'few'")),
+    "a share above one": (fitted(attacked_fraction_=1.5), ("attacked_fraction_", "1.5")),
+    "an interval of one number": (fitted(attacked_fraction_interval_=0.1), ("describe",)),
+    "an interval of three numbers": (
+        fitted(attacked_fraction_interval_={"tuple": [0.1, 0.2, 0.3]}), ("describe",)
+    ),
+    "an interval from above": (
+        fitted(attacked_fraction_interval_={"tuple": [0.2, 0.1]}), ("attacked_fraction_interval_",)
+    ),
+    "an attack of negative size": (fitted(attack_size_=-1), ("attack_size_", "-1")),
+    "a proof beyond the rows": (fitted(proven_against_=81), ("proven_against_", "81")),
+    "half a row": (fitted(n_rows_=0.5), ("n_rows_", "0.5")),
+    "starts in words": (fitted(n_iter_="one"), ("n_iter_", "'one'")),
+    "perhaps converged": (fitted(converged_=2), ("converged_", "2")),
+    "an attribute that no model has": (fitted(predict_=1), ("'predict_'",)),
+    "a list of attributes": (
+        rewritten(lambda header, _: header.update(fitted=[1]), sealed=True), ("describe",)
+    ),
+    "a rate in words": (parameters(false_alarm_rate="x"), ("false_alarm_rate", "'x'")),
+    "an unknown network": (parameters(network="nope"), ("network", "'nope'")),
+    "a negative seed": (parameters(random_state=-1), ("random_state", "-1")),
     "an attribute that is a method": (fitted(__class__="x"), ("'__class__'",)),
     "an unknown parameter": (
         rewritten(lambda header, _: header["parameters"]["values"].update(lr=1), sealed=True),

@@ -24,29 +24,10 @@ import numpy.typing as npt
 from neurotron._types import Array
 
 __all__ = [
-    "InputError",
-    "array",
-    "choice",
-    "count",
-    "entries",
-    "equal",
-    "freeze",
-    "function",
-    "instance",
-    "integer",
-    "is_cached",
-    "number",
-    "numbers",
-    "path",
-    "printable",
-    "sample_weight",
-    "shapes",
-    "shorten",
-    "shown",
-    "text",
-    "unknown",
-    "whole_numbers",
-]
+    "InputError", "array", "choice", "count", "entries", "equal", "freeze", "function", "instance",
+    "integer", "is_cached", "number", "numbers", "path", "printable", "sample_weight", "shapes",
+    "shorten", "shown", "text", "unknown", "whole_numbers",
+]  # fmt: skip
 
 T = TypeVar("T")
 A = TypeVar("A", bound=npt.NDArray[Any])
@@ -55,6 +36,10 @@ MOST_ENTRIES = 10**8
 """Largest number of entries of an array, 800 MB."""
 LARGEST = 1e70
 """Largest entry of a matrix, so that fourth powers do not overflow."""
+SMALLEST = 1.0 / LARGEST
+"""A column of a table must have a value of this size, unless all are zero."""
+TINY = f"has no value beyond {SMALLEST:g}: give it in another unit"
+"""What is wrong with a column that has only smaller ones, as the end of a sentence about it."""
 MOST_DIGITS = 1000
 """Largest number of digits of a whole number; Python itself prints at most 4300."""
 

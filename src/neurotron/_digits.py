@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from decimal import ROUND_CEILING, Context, Decimal
 
-__all__ = ["readable", "up"]
+__all__ = ["percent", "readable", "up"]
 
 _CEILING = Context(prec=4, rounding=ROUND_CEILING)
 
@@ -34,3 +34,12 @@ def readable(value: float, digits: int = 6) -> str:
     decimals = max(digits - 1 - math.floor(math.log10(abs(rounded))), 0)
     text = f"{rounded:,.{decimals}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, with two digits, or three near all.
+
+    >>> percent(0.1234), percent(0.9961), percent(1.0), percent(0.0)
+    ('12 %', '99.6 %', '100 %', '0 %')
+    """
+    return f"{100.0 * share:.{3 if share >= 0.995 else 2}g} %"

@@ -9,7 +9,7 @@ from typing import Any
 
 from neurotron._check import shorten
 
-__all__ = ["MissingExtra", "require", "unloadable"]
+__all__ = ["MissingExtra", "install", "require", "unloadable"]
 
 EXTRA_OF = dict.fromkeys(
     ("jinja2", "matplotlib", "plotly", "polars", "pydantic", "rich", "threadpoolctl", "typer"),
@@ -19,6 +19,15 @@ EXTRA_OF = dict.fromkeys(
 
 class MissingExtra(ImportError):
     """An optional dependency is not installed, or cannot be loaded."""
+
+
+def install(extra: str) -> str:
+    """Return the command that installs an extra.
+
+    >>> install("lab")
+    "pip install '.[lab]' in a checkout of neurotron"
+    """
+    return f"pip install '.[{extra}]' in a checkout of neurotron"
 
 
 def require(module: str) -> Any:
@@ -31,9 +40,7 @@ def require(module: str) -> Any:
         return importlib.import_module(module) if module in sys.modules else _whole(module)
     except Exception as error:  # when memory is short, imports fail in many ways
         if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith(package):
-            raise MissingExtra(
-                f"this needs {package}: pip install 'neurotron[{EXTRA_OF[package]}]'"
-            ) from error
+            raise MissingExtra(f"this needs {package}: {install(EXTRA_OF[package])}") from error
         raise MissingExtra(f"{package} is installed but {unloadable(error)}") from error
 
 

@@ -11,7 +11,6 @@ import dataclasses
 import hashlib
 import json
 import os
-import re
 import stat
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,7 +21,7 @@ import numpy.typing as npt
 
 from neurotron import _check, _files
 from neurotron._environment import environment
-from neurotron._extras import require
+from neurotron._extras import install, require
 from neurotron.networks import FilterNetwork
 from neurotron.networks.basis import Basis, Matrices, Windows
 
@@ -35,11 +34,6 @@ KEY = "neurotron"
 CLASS = "NeuroTronRegressor"
 OF_THE_ROWS = ("suspects_", "suspicion_", "certificate_", "solution_")
 """Fitted attributes that are not saved: they are about the rows of the training, not the model."""
-NEEDED = (
-    "network_", "weights_", "intercept_", "scale_", "n_features_in_", "n_rows_", "input_mean_",
-    "input_second_moment_", "input_center_", "input_scale_",
-)  # fmt: skip
-"""Fitted attributes without which a file is not a model."""
 Arrays = dict[str, npt.NDArray[Any]]
 
 
@@ -97,16 +91,15 @@ class Stored(NamedTuple):
 def read_model(path: str | Path) -> Stored:
     """Return the parameters and the fitted attributes of the model in a file.
 
+    Their values are those in the file, and still have to be checked.
     A file that is damaged, changed, foreign or too new is refused.
     """
     place = _check.path("path", path)
     header, arrays = _read(place)
     try:
-        stored = Stored(_decoded(header["parameters"], arrays), _decoded(header["fitted"], arrays))
-        _check_fitted(stored.fitted)
+        return Stored(*(_decoded(header[part], arrays) for part in ("parameters", "fitted")))
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise _refused(place, f"it does not describe a model ({_one_line(error)})") from None
-    return stored
 
 
 # ---- writing -------------------------------------------------------------------------------------
@@ -232,7 +225,8 @@ def _header(path: Path, metadata: Mapping[str, str] | None) -> dict[str, Any]:
     except (ValueError, TypeError, KeyError, RecursionError):
         raise _refused(path, "its header cannot be read") from None
     if version > FORMAT:
-        raise _refused(path, "it was written by a newer version: pip install -U neurotron")
+        update = f"pull that version, and {install('sklearn')}"
+        raise _refused(path, f"it was written by a newer version: {update}")
     if version < 1 or header.get("class") != CLASS:
         raise _refused(path, f"its header does not say that it is a {CLASS}")
     return dict(header)
@@ -257,26 +251,6 @@ def _decoded(code: Any, arrays: Arrays) -> Any:
         else Windows(parts["basis"], parts["n_inputs"])
     )
     return FilterNetwork(basis, parts["mix"], parts["outer_weights"], parts["leak"])
-
-
-def _check_fitted(fitted: Mapping[str, Any]) -> None:
-    """Refuse fitted attributes that do not belong together."""
-    for name in NEEDED:
-        if name not in fitted:
-            raise _check.InputError(f"{name} is missing")
-    for name in fitted:
-        if not re.fullmatch(r"[a-z][a-z_]*_", name):
-            raise _check.InputError(f"{_check.shown(name)} is not a fitted attribute")
-    network = _check.instance("network_", fitted["network_"], FilterNetwork)
-    _check.array("weights_", fitted["weights_"], (network.filter_size,))
-    _check.number("intercept_", fitted["intercept_"], "(-inf, inf)")
-    _check.number("scale_", fitted["scale_"], "[0, inf)")
-    inputs = _check.integer("n_features_in_", fitted["n_features_in_"], 1)
-    for name in ("input_mean_", "input_center_", "input_scale_"):
-        _check.array(name, fitted[name], (inputs,))
-    names = fitted.get("feature_names_in_")
-    if network.n_inputs != inputs or (names is not None and len(names) != inputs):
-        raise _check.InputError("the network does not fit the number of columns")
 
 
 def _refused(path: Path, reason: str) -> _check.InputError:

@@ -115,6 +115,54 @@ def test_clean_ranks_the_poisoned_rows_and_keeps_the_others_as_they_were(data):
     assert Path("kept.csv").read_text().splitlines() == kept
 
 
+def write_mostly_wrong(path: str, rows: dict[str, np.ndarray]) -> None:
+    """Write a table in which 27 of 60 labels follow a model exactly, and the others none."""
+    price = 2 * rows["size"] + 3 * rows["age"] + 1
+    price[27:] = np.random.default_rng(0).normal(0, 900, 33).round(2)
+    pl.DataFrame(rows | {"price": price}).write_csv(path)
+
+
+@pytest.mark.parametrize("saved", [False, True], ids=["a new fit", "a saved model"])
+def test_clean_does_not_remove_more_than_half_of_the_rows(saved, data, rows):
+    write_mostly_wrong("bad.csv", rows)
+    model = ("--model", "m.safetensors") if saved else ()
+    if saved:
+        run("fit", data, *LABEL, "--out", "m.safetensors")
+    files = ("--out", "s.csv", "--cleaned", "kept.csv")
+    done = in_this_process("clean", "bad.csv", *LABEL, *model, *files)
+    assert done.returncode == 1
+    assert says(" ".join(done.stderr.split()), "--cleaned", "of 60 rows", "half", "do not trust")
+    assert not Path("kept.csv").exists()
+    assert pl.read_csv("s.csv").height > 30
+    assert says(done.stdout, "Written: s.csv")
+    assert "kept.csv" not in done.stdout
+    run("clean", "bad.csv", *LABEL, *model)  # without the file, there is nothing to refuse
+
+
+def test_tiny_qualities_are_not_told_apart_on_the_screen(data, rows):
+    write_mostly_wrong("bad.csv", rows)
+    printed = run("clean", "bad.csv", *LABEL)
+    assert "< 1e-16" in printed
+    assert "e-1" not in printed.replace("< 1e-16", "")
+
+
+@pytest.mark.parametrize("option", [("--network", "relu"), ("--seed", "0")])
+def test_options_of_a_new_fit_are_refused_with_a_saved_model(option, data):
+    run("fit", data, *LABEL, "--out", "m.safetensors")
+    sentence = refused("clean", data, *LABEL, "--model", "m.safetensors", *option)
+    assert says(sentence, option[0], "--model", "leave out")
+
+
+def test_the_whole_is_a_hundred_percent(data, monkeypatch):
+    fit = NeuroTronRegressor.fit
+
+    def all_attacked(model, *given):
+        fit(model, *given).attacked_fraction_ = 1.0
+
+    monkeypatch.setattr(NeuroTronRegressor, "fit", all_attacked)
+    assert says(run("clean", data, *LABEL), "about 100 %", "of the noise of honest labels")
+
+
 def test_clean_can_judge_a_table_by_a_saved_model(data):
     run("fit", data, *LABEL, "--out", "model.safetensors")
     pl.read_csv(data).tail(30).write_csv("new.csv")

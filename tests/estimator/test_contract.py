@@ -64,14 +64,22 @@ def test_parameters_are_checked_when_it_is_fitted_and_not_before():
             ("`image_shape`", "3", "2 × 2"),
         ),
         ({"network": "leaky", "leak": 2.0}, ("`leak`", "2")),
-        ({"fit_intercept": 1}, ("`fit_intercept`", "1")),
+        (
+            {"network": "image", "filter_size": (1, 2, 3), "image_shape": (1, 3)},
+            ("`filter_size`", "(height, width)", "(1, 2, 3)"),
+        ),
+        (
+            {"network": "image", "filter_size": 2, "image_shape": (1, 3)},
+            ("`filter_size[0]`", "from 1 to 1", "2"),
+        ),
+        ({"fit_intercept": 1}, ("`fit_intercept`", "True or False", "1")),
         ({"standardize": "yes"}, ("`standardize`", "'yes'")),
         ({"tol": 0.0}, ("`tol`", "0")),
         ({"max_rows": 0}, ("`max_rows`", "0")),
         ({"false_alarm_rate": 1.0}, ("`false_alarm_rate`", "1")),
         ({"random_state": -1}, ("`random_state`", "-1")),
         ({"warm_start": None}, ("`warm_start`", "None")),
-        ({"verbose": "a lot"}, ("`verbose`", "'a lot'")),
+        ({"verbose": "a lot"}, ("`verbose`", "a whole number", "'a lot'")),
     ],
     ids=lambda given: ",".join(given) if isinstance(given, dict) else "",
 )
@@ -88,6 +96,7 @@ def with_value(value, row=3, column=1):
 
 
 CITIES = np.where(X[:, 0] > 0, "Bonn", "Ulm")
+DAY = pd.Timestamp("2026-01-01")
 FRAME = pd.DataFrame(X, columns=["a", "b", "c"])
 
 
@@ -108,7 +117,10 @@ FRAME = pd.DataFrame(X, columns=["a", "b", "c"])
         ([*X.tolist()[:-1], [1.0]], Y, ("`X`", "must be a table")),
         (FRAME.assign(city=CITIES), Y, ("'city'", "text", "OneHotEncoder")),
         (FRAME.assign(city=pd.Categorical(CITIES)), Y, ("'city'", "categories", "OneHotEncoder")),
-        (FRAME.assign(day=pd.Timestamp("2026-01-01")), Y, ("'day'", "dates or times")),
+        (FRAME.assign(day=DAY), Y, ("'day'", "dates or times", "days since")),
+        (FRAME.assign(day=DAY).astype({"day": object}), Y, ("'day'", "dates or times")),
+        (np.full(X.shape, np.datetime64("2026-01-01")), Y, ("`X`", "dates or times", "days since")),
+        (np.full(X.shape, np.timedelta64(3, "D")), Y, ("`X`", "dates or times")),
         (pl.DataFrame({"a": X[:, 0], "city": CITIES}), Y, ("'city'", "text", "OneHotEncoder")),
         (np.column_stack([X, CITIES]), Y, ("text", "OneHotEncoder")),
         (with_value(1e300), Y, ("`X`", "1e+300", "row 3", "column 1", "unit")),
@@ -120,6 +132,25 @@ def test_rows_that_cannot_be_used_get_one_sentence_that_says_what_to_do(rows, la
     with pytest.raises(ValueError, match=r"^[^\n]*$") as caught:
         nt.NeuroTronRegressor().fit(rows, labels)
     assert says(caught.value, *parts)
+
+
+@pytest.mark.parametrize(
+    ("rows", "labels", "useless"),
+    [
+        (X, np.where(MASK, np.nan, Y), "SimpleImputer"),  # which does not see the labels
+        (FRAME.assign(day=DAY), Y, "OneHotEncoder"),
+    ],
+    ids=["missing labels", "dates"],
+)
+def test_no_error_suggests_what_cannot_help(rows, labels, useless):
+    with pytest.raises(nt.InputError) as caught:
+        nt.NeuroTronRegressor().fit(rows, labels)
+    assert useless not in str(caught.value)
+
+
+def test_truth_values_of_numpy_are_truth_values():
+    model = nt.NeuroTronRegressor(fit_intercept=np.False_, verbose=np.False_).fit(X, Y)
+    assert model.intercept_ == 0.0
 
 
 def test_sparse_rows_get_one_sentence():
@@ -286,5 +317,5 @@ def test_without_scikit_learn_the_extra_is_named(monkeypatch):
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.delitem(vars(nt), "NeuroTronRegressor", raising=False)
     monkeypatch.setitem(sys.modules, "sklearn", None)
-    with pytest.raises(MissingExtra, match=r"sklearn: pip install 'neurotron\[sklearn\]'"):
+    with pytest.raises(MissingExtra, match=r"sklearn: pip install '\.\[sklearn\]'"):
         _ = nt.NeuroTronRegressor

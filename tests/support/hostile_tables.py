@@ -82,14 +82,18 @@ HOSTILE: dict[str, Hostile] = {
     "bzip2": Hostile(b"BZh91AY&SY" + bytes(50), ("bzip2", "unpack")),
     "parquet in disguise": Hostile(parquet(size=[1, 2], price=[1, 2]), ("Parquet", ".parquet")),
     "binary": Hostile(bytes(range(256)) * 4, ("not text", "UTF-8")),
-    "csv as parquet": Hostile(good_csv(), ("not a Parquet file",), name=P),
-    "damaged parquet": Hostile(damaged_parquet, ("not a Parquet file",), name=P),
+    "csv as parquet": Hostile(good_csv(), ("not a Parquet file", "end in .csv"), name=P),
+    "damaged parquet": Hostile(damaged_parquet, ("not a Parquet file", "write it again"), name=P),
     "truncated parquet": Hostile(b"PAR1" + bytes(30) + b"PAR1", ("not a Parquet file",), name=P),
     # text
     "UTF-16": Hostile(csv("size,price", "1,2", encoding="utf-16"), ("UTF-16", "UTF-8")),
     "UTF-16 without a mark": Hostile(csv("size,price", encoding="utf-16-le"), ("not text",)),
     "Latin-1": Hostile(csv("größe,price", "1,2", encoding="latin-1"), ("UTF-8",)),
     "semicolons": Hostile(csv("size;price", "1;2"), ("one column", "--separator ';'")),
+    "semicolons and decimal commas": Hostile(
+        csv("size;age;price", "1;2;3", "1,5;2,5;3,5"),
+        ("one column", "--separator ';' --decimal-comma"),
+    ),
     "tabs": Hostile(csv("size\tprice", "1\t2"), ("one column", "--separator tab")),
     "decimal commas": Hostile(
         csv("size;price", "1,5;2", "2,5;3"), ("'size'", "row 1", "--decimal-comma"),
@@ -174,7 +178,8 @@ HOSTILE: dict[str, Hostile] = {
     "nested": Hostile(parquet(tags=[[1], [2]], price=[1, 2]), ("'tags'", "lists"), name=P),
     "records": Hostile(parquet(at=[{"x": 1}] * 2, price=[1, 2]), ("'at'", "records"), name=P),
     "parquet dates": Hostile(
-        parquet(day=[datetime.date(2024, 1, 5)] * 2, price=[1, 2]), ("'day'", "dates"), name=P
+        parquet(day=[datetime.date(2024, 1, 5)] * 2, price=[1, 2]),
+        ("'day'", "dates", "days since"), name=P,
     ),
     "categories": Hostile(
         parquet(city=pl.Series(["a", "b"], dtype=pl.Categorical), price=[1, 2]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from neurotron._announce import say
-from neurotron._extras import unloadable
+from neurotron._extras import install, unloadable
 
 __all__ = ["main"]
 
@@ -19,7 +19,7 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except ModuleNotFoundError as error:
-        sys.exit(f"the command line needs {error.name}: pip install 'neurotron[lab]'")
+        sys.exit(f"the command line needs {error.name}: {install('lab')}")
     except ImportError as error:  # with too little memory, also of what is always installed
         say(f"error: a package that is needed {unloadable(error)}")
         sys.exit(2)

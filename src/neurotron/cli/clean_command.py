@@ -11,6 +11,7 @@ import numpy as np
 import typer
 from rich.table import Table
 
+from neurotron import _check
 from neurotron._digits import readable
 from neurotron.cli import options, table_output
 from neurotron.cli import table_options as tables
@@ -29,9 +30,12 @@ COLUMNS = ("is_label_issue", "label_quality", "given_label", "predicted_label")
 """What is saved about a suspect, besides its row."""
 SHOWN = 10
 """The number of suspects that are printed."""
+LEAST_QUALITY = 1e-16
+"""Smaller qualities are not told apart on the screen."""
 
 
 def clean(
+    context: typer.Context,
     data: tables.Data,
     label: tables.Label,
     drop: tables.Drop = None,
@@ -68,10 +72,15 @@ def clean(
     from 1 without the header, and the most suspicious one comes first. The saved suspects have the
     columns row, is_label_issue, label_quality (from 0 to 1), given_label and predicted_label.
 
+    If more than half of the rows are suspects, no table without them is written, because the model
+    is then not that of the majority. The exit code is 1.
+
         neurotron clean data.csv --label price
 
         neurotron clean data.csv --label price --out suspects.csv --cleaned c.csv
     """
+    if model is not None:
+        _refuse_options_of_a_fit(context)
     files = [data, model]
     table_output.check_output(
         "--out", out, tables.TABLES, overwrite=overwrite, others=[*files, cleaned]
@@ -84,6 +93,9 @@ def clean(
     )  # fmt: skip
     if out is not None:
         table_output.write(found.suspects, out)
+    refused = cleaned is not None and found.mostly_suspects
+    if refused:
+        cleaned = None
     if cleaned is not None:
         kept = found.without_suspects()
         table_output.write(kept.frame, cleaned, kept.separator)
@@ -91,6 +103,29 @@ def clean(
         typer.echo(json.dumps(found.summary(), indent=2))
     else:
         _print(found, [path for path in (out, cleaned) if path is not None], saved=out is not None)
+    if refused:
+        _say_why_not_cleaned(found)
+        raise typer.Exit(1)
+
+
+def _refuse_options_of_a_fit(context: typer.Context) -> None:
+    """Refuse options that would have no effect, because a saved model is not fitted again."""
+    for name in ("network", "seed"):
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            raise _check.InputError(
+                f"`--{name}` is an option of a new fit, and `--model` uses a saved one: leave out "
+                "one of them"
+            )
+
+
+def _say_why_not_cleaned(found: _Judged) -> None:
+    share = table_output.share(found.suspects.height, len(found.inputs.rows))
+    options.console(stderr=True).print(
+        f"error: `--cleaned` is not written, because {share} are suspects, more than half, so the "
+        "model is not that of the majority: do not trust this fit, and check the table and the "
+        "model first"
+    )
 
 
 @dataclass(frozen=True)
@@ -102,6 +137,11 @@ class _Judged:
     model: NeuroTronRegressor
     suspects: pl.DataFrame
     doubts: tuple[str, ...]
+
+    @property
+    def mostly_suspects(self) -> bool:
+        """Whether more than half of the rows are suspects."""
+        return 2 * self.suspects.height > len(self.inputs.rows)
 
     def without_suspects(self) -> TableFile:
         """Return the table without the suspects."""
@@ -145,6 +185,15 @@ def _suspects(inputs: Inputs, labels: Array, model: NeuroTronRegressor) -> pl.Da
     return frame.filter("is_label_issue").sort("label_quality", -distance, "row")
 
 
+def _quality(value: float) -> str:
+    """Return a quality as text.
+
+    >>> _quality(0.0123), _quality(6.2e-127)
+    ('0.012', '< 1e-16')
+    """
+    return f"{value:.2g}" if value >= LEAST_QUALITY else f"< {LEAST_QUALITY:g}"
+
+
 def _print(found: _Judged, written: list[Path], *, saved: bool) -> None:
     console = options.console()
     suspects = found.suspects
@@ -155,7 +204,7 @@ def _print(found: _Judged, written: list[Path], *, saved: bool) -> None:
             table.add_column(title, header_style="dim", justify="right")
         for row in suspects.head(SHOWN).iter_rows(named=True):
             numbers = [readable(row[f"{name}_label"]) for name in ("given", "predicted")]
-            table.add_row(str(row["row"]), *numbers, f"{row['label_quality']:.2g}")
+            table.add_row(str(row["row"]), *numbers, _quality(row["label_quality"]))
         console.print("")
         console.print(table)
         hidden = suspects.height - SHOWN

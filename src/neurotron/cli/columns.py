@@ -14,8 +14,6 @@ __all__ = ["MissingValues", "WrongColumn", "is_boolean", "is_missing", "numbers"
 
 MISSING = ("", "na", "n/a", "nan", "null", "none", "?")
 """Cells of text that count as missing, in lower case."""
-SMALLEST = 1.0 / _check.LARGEST
-"""A column must have a value of this size, unless all are zero."""
 LARGEST_WHOLE = 2**53
 """Larger whole numbers are not all exact as floating-point numbers."""
 
@@ -66,8 +64,8 @@ def _check_range(column: pl.Series, values: Array, rows: Index) -> None:
             f"has the value {values[large[0]]:g} in row {rows[large[0]]}, but values must "
             "be from -1e70 to 1e70: correct it"
         )
-    if 0.0 < np.abs(values).max() < SMALLEST:
-        raise WrongColumn("has no value beyond 1e-70: give it in another unit")
+    if 0.0 < np.abs(values).max() < _check.SMALLEST:
+        raise WrongColumn(_check.TINY)
     whole = column.dtype.is_integer() or column.dtype == pl.String
     for place in np.flatnonzero(np.abs(values) > LARGEST_WHOLE)[:1] if whole else ():
         cell = str(column[int(place)]).strip()
@@ -102,7 +100,8 @@ def is_boolean(column: pl.Series) -> bool:
 def _cast(column: pl.Series) -> Array:
     """Return a column of numbers or truth values as floats."""
     if not (column.dtype.is_numeric() or column.dtype == pl.Boolean):
-        raise WrongColumn(f"holds {_kind(column.dtype)}: turn it into numbers")
+        days = ", such as days since the first" if column.dtype.is_temporal() else ""
+        raise WrongColumn(f"holds {_kind(column.dtype)}: turn it into numbers{days}")
     return column.cast(pl.Float64).to_numpy()
 
 

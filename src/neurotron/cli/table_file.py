@@ -7,6 +7,7 @@ and rows are written again exactly as they were read.
 from __future__ import annotations
 
 import io
+import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -36,6 +37,9 @@ FOREIGN = {
     b"\xfe\xff": "UTF-16 text: save it as UTF-8",
 }
 """How files begin that are not CSV, with what to do about them."""
+
+SEPARATORS = {";": "';'", "\t": "tab", "|": "'|'", ",": "','"}
+"""What may be between the columns of a CSV file, as it is written after --separator."""
 
 
 @dataclass(frozen=True)
@@ -203,16 +207,17 @@ def _csv(content: bytes, shown: str, separator: str) -> pl.DataFrame:
         raise _check.InputError(f"{shown}: the file is empty")
     whole: dict[str, Any] = {"separator": separator, "infer_schema": False, "has_header": False}
     try:
-        header = pl.read_csv(content, n_rows=1, **whole).row(0)
-        _check_header(header, shown, separator)
+        header = pl.read_csv(content, n_rows=1, truncate_ragged_lines=True, **whole).row(0)
+        _check_names(header, shown)
+        _check_separator(header, content, shown, separator)
         whole["has_header"] = True
         return pl.read_csv(content, raise_if_empty=False, **whole)
     except pl.exceptions.PolarsError as error:
         raise _check.InputError(f"{shown}: {_reason(str(error))}") from None
 
 
-def _check_header(header: Sequence[str | None], shown: str, separator: str) -> None:
-    """Refuse a header with repeated names, lines inside names, or another separator."""
+def _check_names(header: Sequence[str | None], shown: str) -> None:
+    """Refuse a header with repeated names or lines inside names."""
     names = [name or "" for name in header]
     seen: set[str] = set()
     for name in names:
@@ -226,14 +231,22 @@ def _check_header(header: Sequence[str | None], shown: str, separator: str) -> N
             f"{shown}: a name in the header goes over several lines: close its quotes, and end "
             "lines with a line feed"
         )
-    others = {";": "';'", "\t": "tab", "|": "'|'", ",": "','"}
-    if len(names) == 1:
-        for other, written in others.items():
-            if other != separator and other in names[0]:
-                raise _check.InputError(
-                    f"{shown}: the header has one column, {_check.shown(names[0])}: if its columns "
-                    f"are separated by {written}, add --separator {written}"
-                )
+
+
+def _check_separator(
+    header: Sequence[str | None], content: bytes, shown: str, separator: str
+) -> None:
+    """Refuse a header of one column that seems to have several with another separator."""
+    name = header[0] or ""
+    for other, written in SEPARATORS.items():
+        if len(header) == 1 and other != separator and other in name:
+            first_rows = content.partition(b"\n")[2][:10_000]
+            commas = other != "," and re.search(rb"\d,\d", first_rows)
+            raise _check.InputError(
+                f"{shown}: the header has one column, {_check.shown(name)}: if its columns are "
+                f"separated by {written}{' and numbers look like 1,5' if commas else ''}, add "
+                f"--separator {written}{' --decimal-comma' if commas else ''}"
+            )
 
 
 def _reason(error: str) -> str:
@@ -249,14 +262,20 @@ def _reason(error: str) -> str:
 
 def _parquet(content: bytes, shown: str) -> pl.DataFrame:
     """Return the table in a Parquet file, if it is not too large once it is unpacked."""
+    if not content.startswith(b"PAR1"):
+        raise _check.InputError(
+            f"{shown}: this is not a Parquet file: if it is CSV, let its name end in .csv"
+        )
     try:
         schema = pl.read_parquet_schema(io.BytesIO(content))
         rows = pl.scan_parquet(io.BytesIO(content)).select(pl.len()).collect().item()
         _check.entries(f"{shown}: the table", rows, max(len(schema), 1))
         return pl.read_parquet(io.BytesIO(content))
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        reason = _check.shorten(" ".join(str(error).split()))
-        raise _check.InputError(f"{shown}: this is not a Parquet file ({reason})") from None
+        reason = _shortened(_check.printable(" ".join(str(error).split())))
+        raise _check.InputError(
+            f"{shown}: this is not a Parquet file that can be read: write it again ({reason})"
+        ) from None
 
 
 def _shortened(text: str) -> str:

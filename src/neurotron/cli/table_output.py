@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neurotron import _check
-from neurotron._digits import readable
+from neurotron._digits import percent, readable
 from neurotron.cli.table_options import TABLES, check_ending, listed
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def describe(
     describe_rows(console, inputs, label)
     exact = "none: the labels that the model explains are exact"
     noise = (
-        f"{readable(model.scale_, 4)}, the standard deviation of honest labels"
+        f"{readable(model.scale_, 4)}, the standard deviation of the noise of honest labels"
         if model.scale_
         else exact
     )
@@ -58,8 +58,8 @@ def describe(
     if _is_new(model):
         low, high = model.attacked_fraction_interval_
         console.print(
-            f"attacked  about {100 * model.attacked_fraction_:.2g} % of the labels (95 % interval: "
-            f"{100 * low:.2g} % to {100 * high:.2g} %)"
+            f"attacked  about {percent(model.attacked_fraction_)} of the labels (95 % interval: "
+            f"{percent(low)} to {percent(high)})"
         )
 
 

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from neurotron import _check
+from neurotron.estimator.attributes import checked
+from neurotron.estimator.parameters import NAMES, check_parameters, seed_of
 from neurotron.estimator.regressor import NeuroTronRegressor
-from neurotron.estimator.suspects import HonestNoise
 from neurotron.model_file import read_model
+from neurotron.networks import FilterNetwork
 
 __all__ = ["load_model"]
 
@@ -38,17 +40,14 @@ def load_model(path: str | Path) -> NeuroTronRegressor:
     parameters, fitted = read_model(path)
     try:
         model = NeuroTronRegressor(**_known(parameters))
-        noise = fitted["honest_noise_"]
-        fitted["honest_noise_"] = HonestNoise(
-            _check.number("scale", noise["scale"], "[0, inf)"),
-            _check.number("tail", noise["tail"], "(0, inf)"),
-        )
-    except (KeyError, TypeError, _check.InputError) as error:
+        _check_parameters(model)
+        attributes = checked(fitted)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise _check.InputError(
             f"{_check.printable(str(path)[:300])} cannot be loaded: it does not describe a "
-            f"NeuroTronRegressor ({_check.shorten(str(error))})"
+            f"NeuroTronRegressor ({_check.printable(str(error)[:200])})"
         ) from None
-    for name, value in fitted.items():
+    for name, value in attributes.items():
         setattr(model, name, value)
     return model
 
@@ -60,3 +59,11 @@ def _known(parameters: dict[str, Any]) -> dict[str, Any]:
         if name not in known:
             raise _check.unknown("parameter", name, known)
     return parameters
+
+
+def _check_parameters(model: NeuroTronRegressor) -> None:
+    """Refuse parameters that no fit accepts; the sizes of a network are checked by the next fit."""
+    check_parameters(model)
+    seed_of(model.random_state)
+    if not isinstance(model.network, FilterNetwork):
+        _check.choice("network", model.network, NAMES)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from numbers import Integral
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -25,8 +27,11 @@ NAMES = ("linear", "relu", "leaky", "convolution", "image")
 def check_parameters(model: NeuroTronRegressor) -> float:
     """Check the parameters that nothing else checks; return the rate of false alarms."""
     for name in ("fit_intercept", "standardize", "warm_start"):
-        _check.instance(name, getattr(model, name), bool)
-    _check.instance("verbose", model.verbose, int)
+        if not isinstance(getattr(model, name), (bool, np.bool_)):
+            given = _check.shown(getattr(model, name))
+            raise _check.InputError(f"`{name}` must be True or False, got {given}")
+    if not isinstance(model.verbose, (bool, np.bool_)):
+        _check.integer("verbose", model.verbose, 0)
     _check.integer("max_iter", model.max_iter, 1)
     _check.number("tol", model.tol, "(0, 1)")
     if model.max_rows is not None:
@@ -85,14 +90,28 @@ def network_for(
             "network='image' needs `image_shape`: give (height, width) of the images, whose pixels "
             f"are the {n_features} columns of `X`, row by row"
         )
-    pair = (filter_size, filter_size) if isinstance(filter_size, int) else filter_size
-    made = convolution2d(image_shape, pair, stride)
+    height, width = _sides("image_shape", image_shape)
+    pair = (filter_size, filter_size) if isinstance(filter_size, Integral) else filter_size
+    sides = _sides("filter_size", pair, height, width)
+    made = convolution2d((height, width), sides, stride)
     if made.n_inputs != n_features:
         raise _check.InputError(
             f"`image_shape` must have as many pixels as `X` has columns, {n_features}, got "
-            f"{image_shape[0]} × {image_shape[1]} = {made.n_inputs}"
+            f"{height} × {width} = {made.n_inputs}"
         )
     return made
+
+
+def _sides(
+    name: str, value: object, tallest: float = math.inf, widest: float = math.inf
+) -> tuple[int, int]:
+    """Return a height and a width that are not larger than they may be."""
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise _check.InputError(f"`{name}` must be (height, width), got {_check.shown(value)}")
+    return (
+        _check.integer(f"{name}[0]", value[0], 1, tallest),
+        _check.integer(f"{name}[1]", value[1], 1, widest),
+    )
 
 
 def _fitting(network: FilterNetwork, n_features: int, has: str) -> FilterNetwork:

@@ -231,7 +231,7 @@ class NeuroTronRegressor(FittedModel):
         seen = (rows - units[0]) / units[1] if gates else rows
         with np.errstate(over="ignore"):  # a row that is infinitely far off has no weight
             solution = solve(
-                network, seen, labels, sample_weight=counts, intercept=self.fit_intercept,
+                network, seen, labels, sample_weight=counts, intercept=bool(self.fit_intercept),
                 seed=seed_of(self.random_state), max_starts=self.max_iter, max_rows=self.max_rows,
                 tolerance=self.tol, start=self._last_filter(network),
             )  # fmt: skip

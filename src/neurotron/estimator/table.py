@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
 from numbers import Real
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_consistent_length, column_or_1d
@@ -17,18 +19,18 @@ from neurotron.solvers.robust import NORMAL_MEDIAN
 
 __all__ = ["inputs_of", "labels_of", "units_of", "weights_of", "without_tiny"]
 
-SMALLEST = 1.0 / _check.LARGEST
-"""A column must have a value of this size, unless all are zero; smaller ones count as zero."""
-TINY = f"has no value beyond {SMALLEST:g}: give it in another unit"
-
 ENCODE = (
     "encode it as numbers first, for example with a OneHotEncoder in a ColumnTransformer in front "
     "of the regressor in a Pipeline"
 )
+TEXT, TIMES = "text", "dates or times"
+COUNT = "turn them into numbers first, such as days since the first one"
+LEAVE_OUT = "leave out these rows"
 FILL = (
-    "fill them, for example with a SimpleImputer in front of the regressor in a Pipeline, or leave "
-    "out these rows"
+    "fill them, for example with a SimpleImputer in front of the regressor in a Pipeline, or "
+    + LEAVE_OUT
 )
+DATES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 
 
 def inputs_of(model: BaseEstimator, X: Any, *, reset: bool) -> Array:
@@ -38,7 +40,7 @@ def inputs_of(model: BaseEstimator, X: Any, *, reset: bool) -> Array:
             "`X` is a sparse matrix, and only dense ones are supported: give X.toarray(), or set "
             "sparse_output=False in the encoder"
         )
-    _refuse_text(X)
+    _refuse_other_than_numbers(X)
     rows = validate_data(
         model, X, reset=reset, dtype=np.float64, ensure_all_finite=False,
         ensure_min_samples=2 if reset else 1,
@@ -84,21 +86,21 @@ def without_tiny(model: BaseEstimator, X: Array, y: Array) -> tuple[Array, Array
     for place, column in enumerate(X.T):
         if _is_tiny(column):
             name = _column(place, getattr(model, "feature_names_in_", None))
-            raise _check.InputError(f"column {name} of `X` {TINY}")
+            raise _check.InputError(f"column {name} of `X` {_check.TINY}")
     if _is_tiny(y):
-        raise _check.InputError(f"`y` {TINY}")
+        raise _check.InputError(f"`y` {_check.TINY}")
     return _zeroed(X), _zeroed(y[:, None])[:, 0]
 
 
 def _is_tiny(column: Array) -> bool:
-    return bool(column.any() and _sizes(column) < SMALLEST)
+    return bool(column.any() and _sizes(column) < _check.SMALLEST)
 
 
 def _zeroed(values: Array) -> Array:
     """Return the values with 0 for tiny ones; a copy is made only if there are any."""
-    if not any(column[np.abs(column) < SMALLEST].any() for column in values.T):
+    if not any(column[np.abs(column) < _check.SMALLEST].any() for column in values.T):
         return values
-    return np.where(np.abs(values) < SMALLEST, 0.0, values)
+    return np.where(np.abs(values) < _check.SMALLEST, 0.0, values)
 
 
 def weights_of(sample_weight: Any, rows: int) -> Array | None:
@@ -136,15 +138,12 @@ def _no_number(value: Any) -> _check.InputError:
     )
 
 
-def _refuse_text(X: Any) -> None:
-    """Refuse columns of text, with the name of the first one."""
+def _refuse_other_than_numbers(X: Any) -> None:
+    """Refuse text, categories and dates, with the name of the first such column of a frame."""
     columns = getattr(X, "columns", None)
     if columns is not None and hasattr(X, "dtypes"):
         for name, kind in zip(columns, list(X.dtypes), strict=True):
-            if _is_text(kind) or (str(kind) == "object" and _has_text(np.asarray(X[name]))):
-                raise _check.InputError(
-                    f"column {_check.shown(name)} of `X` holds {_kind(kind)}: {ENCODE}"
-                )
+            _refuse_kind(f"column {_check.shown(name)} of `X`", _kind_of_column(X, name, kind))
         return
     try:
         given = np.asarray(X) if isinstance(X, (list, tuple)) else X
@@ -152,28 +151,44 @@ def _refuse_text(X: Any) -> None:
         raise _check.InputError(
             "`X` must be a table: give as many values in each row as in the others"
         ) from None
-    if isinstance(given, np.ndarray) and _has_text(given):
-        raise _check.InputError(f"`X` holds text: {ENCODE}")
+    if isinstance(given, np.ndarray):
+        _refuse_kind("`X`", _kind_of_array(given))
 
 
-def _has_text(values: Any) -> bool:
+def _refuse_kind(where: str, kind: str | None) -> None:
+    if kind is not None:
+        raise _check.InputError(f"{where} holds {kind}: {COUNT if kind == TIMES else ENCODE}")
+
+
+def _kind_of_column(X: Any, name: Any, kind: Any) -> str | None:
+    """Return what a column of pandas or polars holds, or None if that may be numbers."""
+    if str(kind) == "object":
+        return _kind_of_array(np.asarray(X[name]))
+    polars = hasattr(kind, "is_numeric") and not hasattr(kind, "kind")
+    if (
+        kind.is_numeric() or str(kind) == "Boolean"
+        if polars
+        else getattr(kind, "kind", "O") in "biufc"
+    ):
+        return None
+    words = str(kind).lower()
+    if any(part in words for part in ("date", "time", "duration", "period")):
+        return TIMES
+    return "categories" if any(part in words for part in ("cat", "enum")) else TEXT
+
+
+def _kind_of_array(values: npt.NDArray[Any]) -> str | None:
+    """Return what an array holds, or None if that may be numbers."""
     if values.dtype.kind == "O":
-        return any(isinstance(value, str) for value in values.flat)
-    return values.dtype.kind in "US"
-
-
-def _is_text(kind: Any) -> bool:
-    """Whether a column of this pandas or polars type does not hold numbers."""
-    if hasattr(kind, "is_numeric") and not hasattr(kind, "kind"):  # polars
-        return not (kind.is_numeric() or str(kind) == "Boolean")
-    return getattr(kind, "kind", "O") not in "biufc" and str(kind) != "object"
-
-
-def _kind(kind: Any) -> str:
-    name = str(kind).lower()
-    if any(part in name for part in ("date", "time", "duration", "period")):
-        return "dates or times"
-    return "categories" if any(part in name for part in ("cat", "enum")) else "text"
+        return next(
+            (
+                TEXT if isinstance(value, str) else TIMES
+                for value in values.flat
+                if isinstance(value, (str, *DATES))
+            ),
+            None,
+        )
+    return {"U": TEXT, "S": TEXT, "M": TIMES, "m": TIMES}.get(values.dtype.kind)
 
 
 def _refuse_infinite(name: str, values: Array, columns: Any) -> None:
@@ -182,8 +197,8 @@ def _refuse_infinite(name: str, values: Array, columns: Any) -> None:
         if np.isfinite(values.sum()):  # fast, and true unless finite numbers are huge
             return
     for what, wrong, remedy in (
-        ("missing values (NaN)", np.isnan(values), FILL),
-        ("infinite values (inf)", np.isinf(values), "replace them or leave out these rows"),
+        ("missing values (NaN)", np.isnan(values), FILL if name == "X" else LEAVE_OUT),
+        ("infinite values (inf)", np.isinf(values), f"replace them or {LEAVE_OUT}"),
     ):
         if wrong.any():
             row, column = (int(axis) for axis in np.argwhere(wrong)[0])
