@@ -74,7 +74,7 @@ def test_nearly_half_suspects_are_a_reason():
 
 
 def test_many_rows_that_the_solver_does_not_use_are_a_reason_although_none_is_a_suspect():
-    diagnosis = dataclasses.replace(FIT.diagnose(), suspects=0, rejected=230)
+    diagnosis = dataclasses.replace(FIT.diagnose(), suspects=0, far=0.57)
     assert "57 % of the labels are far" in " ".join(diagnosis.reasons)
 
 
