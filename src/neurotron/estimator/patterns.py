@@ -30,9 +30,10 @@ WINSOR = 3.0
 """Larger residuals and inputs count as so many standard deviations, by the median."""
 LEAST_CURVED, LEAST_GROWTH = 0.1, 0.2
 """The least share of the variance that a curve explains, and the least rank correlation."""
-ROUNDS, SETTLED, APART, VALLEY = 200, 1e-3, 2.5, 3.0
+ROUNDS, SETTLED, APART, VALLEY = 200, 1e-3, 2.5, 2.5
 """Two groups are at least 2.5 standard deviations apart, and between them there are fewer labels
-than in the smaller one, by 3 standard errors."""
+than in the smaller one, by 2.5 standard errors. At most one in 200 tables of uniform, exponential
+or lognormal noise then seems to have two groups."""
 
 RARELY, MANY_HITS, LEAST_HITS = 0.1, 0.4, 3
 """A column is rare if at most a tenth of its values are not 0. Three suspects, and 40 % of such
