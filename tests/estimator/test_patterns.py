@@ -8,7 +8,9 @@ from tests.estimator.tables import table
 from tests.support.messages import says
 
 import neurotron as nt
+from neurotron.estimator import judgement
 from neurotron.estimator.patterns import curve_in, groups_in, growth_in, rare_in
+from neurotron.estimator.suspects import HonestNoise, Residuals
 
 DRAW = np.random.default_rng(0)
 X = DRAW.standard_normal((600, 3))
@@ -28,8 +30,23 @@ def test_noise_that_grows_with_an_input_is_a_reason_and_no_attack():
     model = fitted(LINE + X[:, 0] * NOISE)
     assert not model.suspects_.any()
     assert model.attacked_fraction_ == model.attacked_fraction_interval_[0] == 0.0
-    assert model.attacked_fraction_interval_[1] > 0.1
     assert says(reasons(model), "noise is larger", "column 0")
+
+
+def test_an_attack_whose_size_depends_on_an_input_is_not_taken_for_noise_that_grows():
+    attacked = np.arange(600) < 180
+    model = fitted(LINE + NOISE + 20.0 * X[:, 0] * attacked)
+    assert model.suspects_[attacked].mean() > 0.7
+    assert model.attacked_fraction_ == pytest.approx(0.3, abs=0.05)
+
+
+def test_a_share_that_no_suspect_shows_is_possible_but_not_reported(monkeypatch):
+    solution = fitted(LINE + NOISE).solution_
+    claimed = Residuals(HonestNoise(10.0, 200.0), 0.3, 600.0)
+    monkeypatch.setattr(judgement, "explain", lambda *_: claimed)
+    found = judgement.judge(solution, X, NOISE, np.zeros(600), None, 0.05)
+    assert found.share == found.interval[0] == 0.0
+    assert found.interval[1] > 0.3
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,12 @@ class Judgement(NamedTuple):
 
 
 def judge(
-    solution: Solution, residuals: Array, rounding: Array, counts: Array | None, rate: float
+    solution: Solution,
+    rows: Array,
+    residuals: Array,
+    rounding: Array,
+    counts: Array | None,
+    rate: float,
 ) -> Judgement:
     """Return the judgement of all labels, by the noise of those that count.
 
@@ -51,6 +56,8 @@ def judge(
     ----------
     solution
         The solution that the labels are compared with.
+    rows
+        The inputs, (N, n).
     residuals, rounding
         The residual of every label, and the size up to which it counts as none, (N,).
     counts
@@ -59,7 +66,7 @@ def judge(
         The largest share of honest rows among suspects.
     """
     counted = np.ones(len(residuals), np.bool_) if counts is None else counts > 0.0
-    found, sizes = _explained(solution, residuals, counted, counts), np.abs(residuals)
+    found, sizes = _explained(solution, rows, residuals, counted, counts), np.abs(residuals)
     suspicion = found.noise.suspicion(sizes, rounding)
     suspects = suspects_among(suspicion, rate)
     certain = 1.0 - rate if found.noise.scale > 0.0 else 1.0
@@ -85,7 +92,7 @@ def judge(
 
 
 def _explained(
-    solution: Solution, residuals: Array, counted: Mask, counts: Array | None
+    solution: Solution, inputs: Array, residuals: Array, counted: Mask, counts: Array | None
 ) -> Residuals:
     """Return the law of the honest noise, and the share of attacked labels if it is known."""
     weights = None if counts is None else counts[counted]
@@ -95,4 +102,5 @@ def _explained(
     if solution.tampered is not None:
         rows *= information(solution.tampered[counted])
         return Residuals(HonestNoise(solution.noise, NORMAL), solution.hidden_share, rows)
-    return explain(residuals[counted], solution.noise, weights)
+    inputs = inputs if counts is None else inputs[counted]
+    return explain(residuals[counted], solution.noise, weights, inputs)

@@ -13,16 +13,28 @@ from scipy.special import chdtri, ndtri
 from scipy.stats import rankdata
 
 from neurotron._types import Array, Mask
+from neurotron.solvers.honest_noise import Regression, growing_noise
 from neurotron.solvers.robust import NORMAL_MEDIAN
 
-__all__ = ["Groups", "Pattern", "curve_in", "groups_in", "growth_in", "rare_in", "some_of"]
+__all__ = [
+    "Groups",
+    "Pattern",
+    "curve_in",
+    "groups_in",
+    "growing",
+    "growth_in",
+    "rare_in",
+    "some_of",
+]
 
 RARE = 1e-3
 """The probability that a table without a pattern seems to have one, for each kind of pattern."""
-MOST_ROWS = 5_000
+MOST_ROWS = 2_000
 """The most rows that are looked at, spread evenly over the table."""
 MOST_COLUMNS, MOST_OF_PAIRS = 50, 10
 """The most columns that are looked at one by one, and in pairs."""
+MOST_GROWING, FIRST_GROWTH = 20, 3.0
+"""The most columns that noise may grow with, and by how much it grows where a fit starts."""
 LEAST_ROWS = 50
 """Fewer rows show no pattern."""
 BINS, LEAST_IN_BIN = 10, 5
@@ -147,6 +159,22 @@ def growth_in(rows: Array, predicted: Array, residuals: Array) -> Pattern | None
     best = max(found, key=lambda pattern: pattern.strength)
     least = -float(ndtri(0.25 * RARE / len(columns))) / math.sqrt(len(ranks) - 1.0)
     return best if best.strength > max(least, LEAST_GROWTH) else None
+
+
+def growing(rows: Array, residuals: Array) -> float:
+    """Return the log-likelihood of honest noise whose size grows with a column.
+
+    It is less by ½ log N for each number that is fitted. It is −∞ if the sizes of the residuals
+    clearly depend on no single column, or if there are many columns.
+    """
+    grows = growth_in(rows, np.zeros(len(rows)), residuals)
+    if grows is None or rows.shape[1] > MOST_GROWING:
+        return -math.inf
+    units = [_winsorized(column)[0] for column in rows.T]
+    data = Regression.of(np.column_stack([*units, np.ones(len(rows))]), residuals, None)
+    start, growth = np.zeros((2, data.size))
+    growth[list(grows.columns)] = FIRST_GROWTH
+    return growing_noise(data, start, growth) - data.size * math.log(len(rows))
 
 
 def rare_in(rows: Array, suspects: Mask) -> Pattern | None:

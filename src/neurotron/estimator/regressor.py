@@ -241,7 +241,7 @@ class NeuroTronRegressor(FittedModel):
         self._set_moments(rows, counts)
         predicted = self._outputs(rows)
         rounding = self._rounding(rows, labels)
-        found = judge(solution, labels - predicted, rounding, counts, rate)
+        found = judge(solution, seen, labels - predicted, rounding, counts, rate)
         self._set_judgement(found)
         self._diagnosis = diagnosis_of(self, found, seen, labels, predicted, counts)
 

@@ -1,7 +1,8 @@
 r"""Which labels are suspicious: the law of the honest noise, p-values, and how many are attacked.
 
 Two explanations of the residuals are compared. Without an attack, all of them follow Student's law,
-whose tails may be heavy, or one such law above zero and another one below. With an attack, a part
+whose tails may be heavy, or one such law above zero and another one below, or one whose scale grows
+with an input. With an attack, a part
 of them is normal around two levels ±δ with a spread τ: labels that were shifted have a small
 spread, those of another model have δ = 0. The attack has to be far from the noise and to explain
 the residuals clearly better, so that heavy or skewed tails of honest noise are not mistaken for it.
@@ -20,6 +21,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import betainc, betaincinv, betaln, gammaln
 
 from neurotron._types import Array, Mask
+from neurotron.estimator.patterns import growing
 from neurotron.solvers.robust import NORMAL_MEDIAN
 
 __all__ = ["HonestNoise", "Residuals", "explain", "interval", "rows_in", "suspects_among"]
@@ -144,10 +146,13 @@ class _Attack(NamedTuple):
         )
 
 
-def explain(residuals: Array, scale: float, counts: Array | None = None) -> Residuals:
+def explain(
+    residuals: Array, scale: float, counts: Array | None = None, rows: Array | None = None
+) -> Residuals:
     """Return the better explanation of residuals, where `scale` is a robust guess of the noise.
 
-    Every residual counts as often as `counts` says, if that is given.
+    Every residual counts as often as `counts` says, if that is given. With the inputs `rows`,
+    honest noise may also grow with a column.
 
     >>> residuals = np.random.default_rng(0).standard_normal(500)
     >>> explain(residuals, 1.0).share is None
@@ -170,12 +175,15 @@ def explain(residuals: Array, scale: float, counts: Array | None = None) -> Resi
     plain = Residuals(noise, None, count)
     if attack is None or math.hypot(attack.level, attack.spread) < APART * attack.scale:
         return plain
-    rows, believed = count * information(beliefs), _with_signs(attack, ordered, above, beliefs)
+    known, believed = count * information(beliefs), _with_signs(attack, ordered, above, beliefs)
     others = max(honest - len(ordered) * math.log(2.0), _skewed(ordered, above))
-    if believed - _needed(attack, len(ordered)) < others:
+    needed = _needed(attack, len(ordered))
+    if rows is not None and believed - needed >= others:
+        others = max(others, growing(rows[order], np.where(above, ordered, -ordered)))
+    if believed - needed < others:
         possible = believed > others - POSSIBLE
-        return plain._replace(possible=interval(attack.share, rows)[1] if possible else 0.0)
-    return Residuals(HonestNoise(scale * attack.scale, attack.tail), attack.share, rows)
+        return plain._replace(possible=interval(attack.share, known)[1] if possible else 0.0)
+    return Residuals(HonestNoise(scale * attack.scale, attack.tail), attack.share, known)
 
 
 def rows_in(counts: Array | None, rows: int) -> float:
