@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from tests.estimator.tables import table
@@ -9,7 +11,7 @@ from tests.support.messages import says
 
 import neurotron as nt
 from neurotron.estimator import judgement
-from neurotron.estimator.patterns import curve_in, groups_in, growth_in, rare_in
+from neurotron.estimator.patterns import Pattern, curve_in, groups_in, growth_in, rare_in
 from neurotron.estimator.suspects import HonestNoise, Residuals
 
 DRAW = np.random.default_rng(0)
@@ -97,6 +99,17 @@ def test_a_rare_column_whose_rows_are_suspects_is_a_reason():
     suspects = np.arange(600) < 5
     assert rare_in(rows, suspects) == (1.0, (3,))
     assert rare_in(rows, np.arange(600) % 2 == 0) is None
+    found = dataclasses.replace(
+        fitted(LINE + NOISE).diagnose(), rare=Pattern(0.8, (1,)), column_names=("a", "b", "c")
+    )
+    assert says(" ".join(found.reasons), "80 %", "column 'b'", "by hand")
+
+
+def test_suspects_in_a_rare_category_that_are_as_many_as_elsewhere_are_no_reason():
+    draw = np.random.default_rng(3)
+    for _ in range(20):
+        rows = np.eye(20)[draw.integers(0, 20, 300)]
+        assert rare_in(rows, draw.uniform(size=300) < 0.2) is None
 
 
 def test_the_weights_of_rows_count_for_the_share_of_attacked_labels():

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import chdtri, ndtri
+from scipy.special import bdtrc, chdtri, ndtri
 from scipy.stats import rankdata
 
 from neurotron._types import Array, Mask
@@ -40,16 +40,16 @@ LEAST_ROWS = 50
 BINS, LEAST_IN_BIN = 10, 5
 WINSOR = 3.0
 """Larger residuals and inputs count as so many standard deviations, by the median."""
-LEAST_CURVED, LEAST_GROWTH = 0.1, 0.2
+LEAST_CURVED, LEAST_GROWTH = 0.1, 0.3
 """The least share of the variance that a curve explains, and the least rank correlation."""
 ROUNDS, SETTLED, APART, VALLEY = 200, 1e-3, 2.5, 2.5
 """Two groups are at least 2.5 standard deviations apart, and between them there are fewer labels
 than in the smaller one, by 2.5 standard errors. At most one in 200 tables of uniform, exponential
 or lognormal noise then seems to have two groups."""
 
-RARELY, MANY_HITS, LEAST_HITS = 0.1, 0.4, 3
-"""A column is rare if at most a tenth of its values are not 0. Three suspects, and 40 % of such
-rows, are many."""
+RARELY, MANY_HITS, LEAST_HITS = 0.1, 0.3, 3
+"""A column is rare if at most a tenth of its values are not 0. Three suspects, and 30 % of such
+rows, are many, if as many would be rare among rows that are chosen by chance."""
 
 
 class Groups(NamedTuple):
@@ -181,8 +181,9 @@ def rare_in(rows: Array, suspects: Mask) -> Pattern | None:
     """Return a column that is rarely other than 0, and then often belongs to a suspect."""
     counts, hits = (np.count_nonzero(part, axis=0) for part in (rows, rows[suspects]))
     shares = hits / np.maximum(counts, 1)
-    often = (hits >= LEAST_HITS) & (shares > MANY_HITS) & (shares > 2.0 * suspects.mean())
-    places = np.flatnonzero(often & (counts <= RARELY * len(rows)))
+    often = (hits >= LEAST_HITS) & (shares > MANY_HITS) & (counts <= RARELY * len(rows))
+    surprise = bdtrc(np.maximum(hits - 1, 0), counts, float(suspects.mean()))
+    places = np.flatnonzero(often & (surprise < RARE / rows.shape[1]))
     if not len(places):
         return None
     worst = int(places[shares[places].argmax()])
