@@ -74,7 +74,7 @@ def test_nearly_half_suspects_are_a_reason():
 
 
 def test_many_rows_that_the_solver_does_not_use_are_a_reason_although_none_is_a_suspect():
-    diagnosis = dataclasses.replace(FIT.diagnose(), suspects=0, rejected=230)
+    diagnosis = dataclasses.replace(FIT.diagnose(), suspects=0, far=0.57)
     assert "57 % of the labels are far" in " ".join(diagnosis.reasons)
 
 
@@ -126,6 +126,8 @@ def test_the_chart_has_the_labels_and_the_noise():
     assert labels.y.max() <= 1.0
     assert noise.x.max() < 1.0 < labels.x.max()
     assert share.y == pytest.approx(0.2, abs=0.01)
+    assert labels.x.min() == pytest.approx(np.quantile(np.abs(Y - FIT.predict(X)), 0.05), rel=0.2)
+    assert labels.x.min() == noise.x.min()
 
 
 def test_it_draws_a_picture(tmp_path):
@@ -136,7 +138,16 @@ def test_it_draws_a_picture(tmp_path):
 def test_exact_labels_have_a_diagnosis_and_a_chart():
     diagnosis = nt.NeuroTronRegressor().fit(*table(noise=0.0, attacked=0.1)[:2]).diagnose()
     assert "exact" in str(diagnosis)
-    assert len(diagnosis_chart(diagnosis).lines) == 2
+    chart = diagnosis_chart(diagnosis)
+    assert "270 of 300 labels are exact" in chart.title
+    assert len(chart.lines) == 2
+    assert chart.lines[0].x.min() == pytest.approx(5.0)
+
+
+def test_a_chart_of_exact_labels_only_can_be_drawn(tmp_path):
+    diagnosis = nt.NeuroTronRegressor().fit(*table(noise=0.0)[:2]).diagnose()
+    assert diagnosis_chart(diagnosis).lines == ()
+    diagnosis.plot(tmp_path / "exact.png")
 
 
 def test_it_is_plain_values_for_json_and_can_be_pickled():

@@ -107,3 +107,28 @@ def test_labels_beyond_the_range_are_refused_with_their_row(exact):
     with pytest.raises(nt.InputError) as caught:
         nt.NeuroTronRegressor().fit(X, np.where(np.arange(60) == 7, 1e150, y))
     assert says(caught.value, "`y`", "1e+150", "row 7", "counted from 0", "1e70")
+
+
+@pytest.mark.filterwarnings("ignore:80 % of the labels are equal")
+def test_labels_that_are_mostly_zero_are_not_suspects(exact):
+    X, _ = exact
+    attacked = np.arange(60) < 12
+    model = nt.NeuroTronRegressor().fit(X, 7.0 * attacked)
+    assert np.array_equal(model.suspects_, attacked)
+    assert not model.label_report(X, np.zeros(60))["is_label_issue"].any()
+
+
+def test_noise_on_very_large_labels_is_no_rounding(exact):
+    X, y = exact
+    noise = 0.1 * np.random.default_rng(1).standard_normal(60)
+    assert nt.NeuroTronRegressor().fit(X, y + 1e12 + noise).scale_ == pytest.approx(0.1, rel=0.5)
+    assert nt.NeuroTronRegressor().fit(X, y + 1e12).scale_ <= 1e-4  # the precision of such numbers
+
+
+@pytest.mark.filterwarnings("ignore:100 % of the labels are equal")
+@pytest.mark.parametrize("value", [0.0, 1.0, 3.7])
+def test_equal_labels_are_fitted_without_warnings_of_numpy(exact, value):
+    X, _ = exact
+    model = nt.NeuroTronRegressor().fit(X, np.full(60, value))
+    assert model.predict(X) == pytest.approx(value)
+    assert not model.suspects_.any()

@@ -16,6 +16,9 @@ from neurotron._html import card
 from neurotron._pickling import Pickled
 from neurotron._types import Array
 from neurotron.estimator.geometry import Geometry, geometry_of
+from neurotron.estimator.judgement import Judgement
+from neurotron.estimator.patterns import Groups, Pattern, curve_in, growth_in, rare_in, some_of
+from neurotron.estimator.reasons import percent, reasons_of, strongest_row
 from neurotron.estimator.suspects import NORMAL, HonestNoise
 
 if TYPE_CHECKING:
@@ -24,16 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["Diagnosis", "diagnosis_of"]
 
 WIDTH = 80
-FEW = 10
-"""Rows for each fitted number that a fit needs, if labels have noise or are poisoned."""
-MOST_SUSPECTS = 0.4
-LEAST_EXPLAINED = 0.1
-MOST_BENT = 0.1
-MOST_RELATED = 0.15
 POINTS = 200
 """Quantiles of the residuals that are kept."""
-NEARLY_DEPENDENT = 1e5
-LEAST_ACTIVE = 0.2
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -44,10 +39,13 @@ class Diagnosis(Pickled):
     ----------
     rows, suspects
         How many rows there are, and how many of them are suspects.
-    rejected
-        How many rows the solver did not use, because their labels are too far off.
+    far
+        The share of labels that are suspects, or that the solver did not use if that is more, as
+        `sample_weight` counts them.
     exact
         How many labels the model gives exactly, up to rounding.
+    scale
+        The standard deviation of the honest noise, as in the regressor.
     noise
         The law of the honest noise.
     attacked_fraction, attacked_fraction_interval, attack_size
@@ -61,21 +59,31 @@ class Diagnosis(Pickled):
         by robust measures of spread.
     geometry
         How well the rows determine the weights: conditioning, influence, symmetry.
-    bend
-        The share of the residuals' variance that a curve in the predictions explains, on the rows
-        that are no suspects. It is near 0 if the model has the right shape.
+    groups
+        The two groups in which the residuals come, on the rows that are no suspects: the share of
+        the smaller one, and how far apart they are. None if they do not come in two groups.
+    curve, growth
+        What the residuals, or their sizes, clearly depend on, on the rows that are no suspects: how
+        strongly, and on which columns, or on the predictions if there is no column. None if they do
+        not. A curve explains a share of their variance; growth is a rank correlation.
+    rare
+        A column that is rarely other than 0, and for which many of these rows are suspects, with
+        their share; or None.
     converged
         Whether the search ended because several starts agreed or no other filter can fit better.
     sizes
         Up to 200 quantiles of |residual|, ascending.
+    column_names
+        The names of the columns, empty if they have none.
     first_row
         The number of the first row: 0, as in an array, or 1 where a command counts rows.
     """
 
     rows: int
     suspects: int
-    rejected: int
+    far: float
     exact: int
+    scale: float
     noise: HonestNoise
     attacked_fraction: float
     attacked_fraction_interval: tuple[float, float]
@@ -84,74 +92,23 @@ class Diagnosis(Pickled):
     hidden: bool
     explained: float
     geometry: Geometry
-    bend: float
+    groups: Groups | None
+    curve: Pattern | None
+    growth: Pattern | None
+    rare: Pattern | None
     converged: bool
     sizes: Array
+    column_names: tuple[str, ...] = ()
     first_row: int = 0
 
     @property
     def reasons(self) -> tuple[str, ...]:
         """Why not to trust the fit; empty if there is no reason."""
-        return tuple(self._reasons())
-
-    def _reasons(self) -> Iterator[str]:
-        g = self.geometry
-        if not self.converged:
-            yield (
-                "the search did not find the same filter often enough, so there may be a better "
-                "one: increase `max_iter`"
-            )
-        if max(self.suspects, self.rejected) > MOST_SUSPECTS * self.rows:
-            share = _percent(max(self.suspects, self.rejected) / self.rows)
-            yield (
-                f"{share} of the labels are far from the model, and near one half the model of the "
-                "majority cannot be told from the attacker's"
-            )
-        if self.rows < FEW * g.wanted:
-            yield (
-                f"{self.rows:,} rows are few for {g.wanted} numbers: give at least "
-                f"{FEW * g.wanted:,}, or leave out columns"
-            )
-        if g.determined < g.wanted:
-            yield (
-                f"the rows determine only {g.determined} of {g.wanted} weights: leave out columns "
-                "that are constant, repeated or combinations of others"
-            )
-        elif g.condition > NEARLY_DEPENDENT:
-            yield (
-                f"columns are nearly dependent (condition number {g.condition:.1g}), so the "
-                "weights are not reliable: leave out some of them"
-            )
-        if self.explained < LEAST_EXPLAINED:
-            yield (
-                f"the inputs explain only {_percent(max(self.explained, 0.0))} of the variance of "
-                "the labels: add inputs, or transform them"
-            )
-        if self.bend > MOST_BENT:
-            yield (
-                "the residuals follow a curve, so the model has the wrong shape: transform the "
-                "label or the inputs (for example by a logarithm), or add squares of columns"
-            )
-        if g.related > MOST_RELATED:
-            yield (
-                "the inputs say which rows are suspects, so these may be an honest group that the "
-                "model does not describe: look at them before you remove any"
-            )
-        if g.own_rows:
-            yield (
-                f"{self._strongest} mostly determines its own prediction (by "
-                f"{_percent(g.influence)}), and so do {g.own_rows:,} of {self.rows:,} rows in all: "
-                "a poisoned label cannot be noticed there, so check such labels by hand"
-            )
-        if g.active is not None and g.active < LEAST_ACTIVE:
-            yield (
-                f"all gates are off on {_percent(1.0 - g.active)} of the rows, which say nothing "
-                "about the filter: try network='linear', or standardize=True"
-            )
+        return tuple(reasons_of(self))
 
     @property
-    def _strongest(self) -> str:
-        return f"row {self.geometry.strongest:,} (counted from {self.first_row})"
+    def _intercept(self) -> str:
+        return ", the intercept included" if self.geometry.intercept else ""
 
     @property
     def paragraphs(self) -> tuple[str, ...]:
@@ -163,17 +120,17 @@ class Diagnosis(Pickled):
         yield self._about_labels()
         yield self._about_noise()
         yield (
-            f"The rows determine {g.determined} of {g.wanted} weights (condition number "
-            f"{g.condition:.2g} after scaling the columns). A row determines "
-            f"{_percent(g.wanted / self.rows)} of its own prediction on average, and "
-            f"{self._strongest} most, {_percent(g.influence)}. Attacks on rows with a large "
+            f"The rows determine {g.determined} of {g.wanted} weights{self._intercept} (condition "
+            f"number {g.condition:.2g} after scaling the columns). A row determines "
+            f"{percent(g.wanted / self.rows)} of its own prediction on average, and "
+            f"{strongest_row(self)} most, {percent(g.influence)}. Attacks on rows with a large "
             "influence are the hardest to notice."
         )
         if g.active is not None and g.asymmetry is not None:
             yield (
-                f"At least one gate is on in {_percent(g.active)} of the rows. The network is "
+                f"At least one gate is on in {percent(g.active)} of the rows. The network is "
                 "easiest to find if inputs are symmetric around zero; here their mean makes up "
-                f"{_percent(g.asymmetry)} of their size along one direction (0 % if symmetric)."
+                f"{percent(g.asymmetry)} of their size along one direction (0 % if symmetric)."
             )
         if self.reasons:
             yield "Do not trust this fit, because " + "; and because ".join(self.reasons) + "."
@@ -187,8 +144,8 @@ class Diagnosis(Pickled):
                 f"The other {self.suspects:,} are suspects; half of them are more than "
                 f"{readable(self.attack_size, 3)} away from it."
             )
-        low, high = map(_percent, self.attacked_fraction_interval)
-        about = f"About {_percent(self.attacked_fraction)} of the labels"
+        low, high = map(percent, self.attacked_fraction_interval)
+        about = f"About {percent(self.attacked_fraction)} of the labels"
         if self.attacked_fraction == 0.0:
             about = "No part of the labels"
         parts.append(
@@ -212,9 +169,9 @@ class Diagnosis(Pickled):
         tails = "normal tails"
         if self.noise.tail < 0.5 * NORMAL:
             tails = f"tails like Student's law with {self.noise.tail:.2g} degrees of freedom"
-        scale, share = readable(self.noise.scale, 3), _percent(max(self.explained, 0.0))
+        scale, share = readable(self.scale, 4), percent(max(self.explained, 0.0))
         return (
-            f"The honest noise has a scale of {scale} in units of the label, and {tails}. The "
+            f"The honest noise has a standard deviation of {scale}, and {tails}. The "
             f"model explains {share} of the variance of the labels that are no suspects."
         )
 
@@ -242,6 +199,11 @@ class Diagnosis(Pickled):
             "attacked_fraction_interval": list(self.attacked_fraction_interval),
             "sizes": self.sizes.tolist(),
             "reasons": list(self.reasons),
+            "column_names": list(self.column_names),
+        }
+        plain |= {
+            name: None if plain[name] is None else plain[name]._asdict()
+            for name in ("groups", "curve", "growth", "rare")
         }
         return plain
 
@@ -256,32 +218,46 @@ class Diagnosis(Pickled):
 
 
 def diagnosis_of(
-    model: NeuroTronRegressor, seen: Array, labels: Array, predicted: Array
+    model: NeuroTronRegressor,
+    found: Judgement,
+    seen: Array,
+    labels: Array,
+    predicted: Array,
+    counts: Array | None,
 ) -> Diagnosis:
     """Return the diagnosis of a fit, where `seen` are the inputs as the network sees them."""
-    residuals, kept = labels - predicted, ~model.suspects_
+    residuals, kept = labels - predicted, ~found.suspects
+    if counts is not None:
+        kept = kept & (counts > 0.0)
+    some = some_of(kept)
+    noisy = seen[some], predicted[some], residuals[some]
     sizes = np.sort(np.abs(residuals))
     few = np.linspace(0, len(sizes) - 1, min(POINTS, len(sizes))).round().astype(np.intp)
-    suspects = int(model.suspects_.sum())
+    suspects = int(found.suspects.sum())
     rarity = model.false_alarm_rate * min((suspects + 1) / len(labels), 1.0)
     return Diagnosis(
         rows=len(labels),
         suspects=suspects,
-        rejected=int(model.solution_.rejected.sum()),
+        far=found.far,
         exact=int(model.solution_.explained.sum()),
-        noise=model.honest_noise_,
-        attacked_fraction=model.attacked_fraction_,
-        attacked_fraction_interval=model.attacked_fraction_interval_,
-        attack_size=model.attack_size_,
-        noticeable=model.honest_noise_.size_beyond(rarity),
+        scale=model.scale_,
+        noise=found.noise,
+        attacked_fraction=found.share,
+        attacked_fraction_interval=found.interval,
+        attack_size=found.size,
+        noticeable=found.noise.size_beyond(rarity),
         hidden=model.solution_.tampered is not None,
         explained=_explained(labels[kept], residuals[kept]),
         geometry=geometry_of(
-            model.network_, seen, model.weights_, model.suspects_, intercept=model.fit_intercept
+            model.network_, seen, model.weights_, found.suspects, intercept=model.fit_intercept
         ),
-        bend=_bend(predicted[kept], residuals[kept]) if model.scale_ > 0.0 else 0.0,
+        groups=found.groups,
+        curve=curve_in(*noisy) if model.scale_ > 0.0 else None,
+        growth=growth_in(*noisy) if model.scale_ > 0.0 else None,
+        rare=rare_in(seen, found.suspects) if suspects else None,
         converged=model.converged_,
         sizes=_check.freeze(sizes[few]),
+        column_names=tuple(map(str, getattr(model, "feature_names_in_", ()))),
     )
 
 
@@ -294,20 +270,3 @@ def _explained(labels: Array, residuals: Array) -> float:
     if spread == 0.0:
         return float(left == 0.0)
     return 1.0 - min(left / spread, 1e100) ** 2
-
-
-def _bend(predicted: Array, residuals: Array) -> float:
-    """Return the share of the residuals' variance that a parabola in the predictions explains."""
-    if len(predicted) <= 3 or predicted.std() == 0.0 or residuals.std() == 0.0:
-        return 0.0
-    ratios = (predicted - predicted.mean()) / predicted.std()
-    squares = ratios**2
-    curve = squares - 1.0 - (squares * ratios).mean() * ratios  # orthogonal to 1 and the ratios
-    centred = residuals - residuals.mean()
-    size = float(curve @ curve)
-    square = float((curve @ centred) ** 2 / (centred @ centred)) / size if size > 0.0 else 0.0
-    return max(1.0 - (1.0 - square) * (len(ratios) - 1) / (len(ratios) - 3), 0.0)
-
-
-def _percent(share: float) -> str:
-    return f"{100.0 * share:.2g} %" if share < 0.995 else f"{100.0 * share:.3g} %"

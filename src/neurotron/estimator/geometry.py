@@ -32,6 +32,8 @@ class Geometry:
     ----------
     wanted, determined
         How many numbers the fit looks for, and how many the rows determine.
+    intercept
+        Whether one of these numbers is the intercept.
     condition
         The condition number of the gradients, after scaling their columns to one size.
     influence, strongest
@@ -48,6 +50,7 @@ class Geometry:
 
     wanted: int
     determined: int
+    intercept: bool
     condition: float
     influence: float
     strongest: int
@@ -84,6 +87,7 @@ def geometry_of(
     return Geometry(
         wanted=wanted,
         determined=white.shape[1],
+        intercept=bool(intercept),
         condition=condition,
         influence=float(min(influences[strongest], 1.0)),
         strongest=strongest,

@@ -13,14 +13,12 @@ from neurotron import _check, model_file
 from neurotron._types import Array, Mask
 from neurotron.estimator.diagnosis import Diagnosis
 from neurotron.estimator.suspects import HonestNoise, suspects_among
-from neurotron.estimator.table import inputs_of, labels_of
+from neurotron.estimator.table import SMALLEST, inputs_of, labels_of
 from neurotron.networks import FilterNetwork
+from neurotron.solvers.fit import ROUNDING
 from neurotron.solvers.linearized import blocks_of, outputs_of
 
 __all__ = ["FittedModel"]
-
-ROUNDING = 1e-12
-"""Residuals up to this part of the terms they are the difference of are none."""
 
 
 class FittedModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -99,7 +97,9 @@ class FittedModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         factors, terms = np.abs(self.weights_) @ self.network_.magnitude, np.empty(len(rows))
         for here in blocks_of(self.network_, len(rows)):
             terms[here] = np.abs(self._standardized(rows[here])) @ factors
-        return ROUNDING * (terms + np.abs(labels) + abs(self.intercept_))
+        sizes = np.abs(labels)
+        level = float(np.median(sizes[sizes > 0.0])) if sizes.any() else SMALLEST
+        return ROUNDING * (terms + sizes + abs(self.intercept_) + level)
 
     def _standardized(self, rows: Array) -> Array:
         """Return the inputs as the network sees them."""

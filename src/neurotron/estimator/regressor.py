@@ -14,7 +14,7 @@ from neurotron._announce import say
 from neurotron._threads import one_blas_thread
 from neurotron._types import Array
 from neurotron.estimator.diagnosis import diagnosis_of
-from neurotron.estimator.judgement import judge
+from neurotron.estimator.judgement import Judgement, judge
 from neurotron.estimator.model import FittedModel
 from neurotron.estimator.parameters import (
     NetworkChoice,
@@ -105,10 +105,11 @@ class NeuroTronRegressor(FittedModel):
     suspects_
         Which labels are suspicious, shape (N,). See `false_alarm_rate`.
     attacked_fraction_
-        The estimated share of labels that are attacked. Changes that are smaller than about four
-        scales of the noise are counted only if many labels have them.
+        The estimated share of labels that are attacked, as `sample_weight` counts them. Changes
+        that are smaller than about six times the noise can hide, and are then not counted.
     attacked_fraction_interval_
-        The 95 % interval of that share, a pair, if the noise has the law `honest_noise_`.
+        The 95 % interval of that share, a pair, if the noise has the law `honest_noise_`. Its upper
+        end is 0.5 if the residuals come in two groups, one of which may be attacked.
     attack_size_
         The median distance of the suspects' labels from the model, in units of the label; 0.0
         without suspects.
@@ -239,8 +240,10 @@ class NeuroTronRegressor(FittedModel):
         self._set_solution(solution)
         self._set_moments(rows, counts)
         predicted = self._outputs(rows)
-        self._judge(rows, labels, predicted, counts, rate)
-        self._diagnosis = diagnosis_of(self, seen, labels, predicted)
+        rounding = self._rounding(rows, labels)
+        found = judge(solution, seen, labels - predicted, rounding, counts, rate)
+        self._set_judgement(found)
+        self._diagnosis = diagnosis_of(self, found, seen, labels, predicted, counts)
 
     def _last_filter(self, network: FilterNetwork) -> tuple[Array, float] | None:
         """Return the filter of the last fit, if the search is to begin with it."""
@@ -270,12 +273,7 @@ class NeuroTronRegressor(FittedModel):
         elif hasattr(self, "coef_"):
             del self.coef_
 
-    def _judge(
-        self, rows: Array, labels: Array, predicted: Array, counts: Array | None, rate: float
-    ) -> None:
-        counted = np.ones(len(rows), np.bool_) if counts is None else counts > 0.0
-        rounding = self._rounding(rows, labels)
-        found = judge(self.solution_, labels - predicted, rounding, counted, rate)
+    def _set_judgement(self, found: Judgement) -> None:
         self.honest_noise_ = found.noise
         self.suspicion_ = found.suspicion
         self.suspects_ = found.suspects

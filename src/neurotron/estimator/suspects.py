@@ -1,7 +1,8 @@
 r"""Which labels are suspicious: the law of the honest noise, p-values, and how many are attacked.
 
 Two explanations of the residuals are compared. Without an attack, all of them follow Student's law,
-whose tails may be heavy, or one such law above zero and another one below. With an attack, a part
+whose tails may be heavy, or one such law above zero and another one below, or one whose scale grows
+with an input. With an attack, a part
 of them is normal around two levels ±δ with a spread τ: labels that were shifted have a small
 spread, those of another model have δ = 0. The attack has to be far from the noise and to explain
 the residuals clearly better, so that heavy or skewed tails of honest noise are not mistaken for it.
@@ -15,13 +16,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 from scipy.special import betainc, betaincinv, betaln, gammaln
 
 from neurotron._types import Array, Mask
+from neurotron.estimator.patterns import growing
 from neurotron.solvers.robust import NORMAL_MEDIAN
 
-__all__ = ["HonestNoise", "Residuals", "explain", "interval", "suspects_among"]
+__all__ = ["HonestNoise", "Residuals", "explain", "interval", "rows_in", "suspects_among"]
 
 NORMAL, HEAVIEST = 200.0, 2.0
 """Degrees of freedom of Student's law: as good as normal, and the heaviest tails allowed."""
@@ -143,8 +146,13 @@ class _Attack(NamedTuple):
         )
 
 
-def explain(residuals: Array, scale: float) -> Residuals:
+def explain(
+    residuals: Array, scale: float, counts: Array | None = None, rows: Array | None = None
+) -> Residuals:
     """Return the better explanation of residuals, where `scale` is a robust guess of the noise.
+
+    Every residual counts as often as `counts` says, if that is given. With the inputs `rows`,
+    honest noise may also grow with a column.
 
     >>> residuals = np.random.default_rng(0).standard_normal(500)
     >>> explain(residuals, 1.0).share is None
@@ -153,9 +161,7 @@ def explain(residuals: Array, scale: float) -> Residuals:
     >>> round(explain(residuals, 1.0).share, 3)
     0.2
     """
-    count, order = len(residuals), np.argsort(np.abs(residuals))
-    if count > SAMPLE:
-        order = order[np.linspace(0, count - 1, SAMPLE).round().astype(np.intp)]
+    count, order = rows_in(counts, len(residuals)), _sample(np.abs(residuals), counts)
     with np.errstate(over="ignore"):
         ordered = np.minimum(np.abs(residuals[order]) / scale, MOST)
     above = residuals[order] > 0.0
@@ -166,15 +172,39 @@ def explain(residuals: Array, scale: float) -> Residuals:
         key=lambda found: found[1],
         default=(None, -math.inf, ordered),
     )
-    plain = Residuals(noise, None, float(count))
+    plain = Residuals(noise, None, count)
     if attack is None or math.hypot(attack.level, attack.spread) < APART * attack.scale:
         return plain
-    rows, believed = count * information(beliefs), _with_signs(attack, ordered, above, beliefs)
+    known, believed = count * information(beliefs), _with_signs(attack, ordered, above, beliefs)
     others = max(honest - len(ordered) * math.log(2.0), _skewed(ordered, above))
-    if believed - _needed(attack, len(ordered)) < others:
+    needed = _needed(attack, len(ordered))
+    if rows is not None and believed - needed >= others:
+        others = max(others, growing(rows[order], np.where(above, ordered, -ordered)))
+    if believed - needed < others:
         possible = believed > others - POSSIBLE
-        return plain._replace(possible=interval(attack.share, rows)[1] if possible else 0.0)
-    return Residuals(HonestNoise(scale * attack.scale, attack.tail), attack.share, rows)
+        return plain._replace(possible=interval(attack.share, known)[1] if possible else 0.0)
+    return Residuals(HonestNoise(scale * attack.scale, attack.tail), attack.share, known)
+
+
+def rows_in(counts: Array | None, rows: int) -> float:
+    """Return to how many rows that count the same these are equivalent, by Kish's formula.
+
+    >>> rows_in(np.array([2.0, 2.0, 0.0]), 3)
+    2.0
+    """
+    if counts is None:
+        return float(rows)
+    return float(counts.sum() ** 2 / (counts @ counts))
+
+
+def _sample(sizes: Array, counts: Array | None) -> npt.NDArray[np.intp]:
+    """Return the places of some sizes, ascending, spread evenly over them as they count."""
+    order, rows = np.argsort(sizes), min(len(sizes), SAMPLE)
+    if counts is not None:
+        total = np.cumsum(counts[order])
+        middles = (np.arange(rows) + 0.5) * (total[-1] / rows)
+        return order[np.searchsorted(total, middles)]
+    return order[np.linspace(0, len(sizes) - 1, rows).round().astype(np.intp)]
 
 
 def information(beliefs: Array) -> float:

@@ -9,6 +9,7 @@ from neurotron.solvers.all_rows import AllRows
 from neurotron.solvers.robust import (
     BISQUARE,
     NORMAL_MEDIAN,
+    TINY,
     bisquare,
     bisquare_slope,
     honest_scale,
@@ -65,7 +66,9 @@ def finish(rows: AllRows, point: Array, *, settled: float = SETTLED) -> tuple[Ar
         point = point + change
         moved = np.sqrt(np.abs(change @ matrix @ change) / used)
         still = np.linalg.norm(change) <= CONVERGED * np.linalg.norm(point)
-        left = moved * min(moved / last, 1.0) if fast else moved  # changes fall at a steady rate
+        left = (
+            moved * min(moved / max(last, TINY), 1.0) if fast else moved
+        )  # changes fall at a steady rate
         if scale > floor and (still or left <= settled * scale):
             break
         if floor == FLOOR and still:
