@@ -13,7 +13,7 @@ from neurotron import _check, model_file
 from neurotron._types import Array, Mask
 from neurotron.estimator.diagnosis import Diagnosis
 from neurotron.estimator.suspects import HonestNoise, suspects_among
-from neurotron.estimator.table import SMALLEST, inputs_of, labels_of
+from neurotron.estimator.table import inputs_of, labels_of
 from neurotron.networks import FilterNetwork
 from neurotron.solvers.fit import ROUNDING
 from neurotron.solvers.linearized import blocks_of, outputs_of
@@ -98,7 +98,7 @@ class FittedModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         for here in blocks_of(self.network_, len(rows)):
             terms[here] = np.abs(self._standardized(rows[here])) @ factors
         sizes = np.abs(labels)
-        level = float(np.median(sizes[sizes > 0.0])) if sizes.any() else SMALLEST
+        level = float(np.median(sizes[sizes > 0.0])) if sizes.any() else _check.SMALLEST
         return ROUNDING * (terms + sizes + abs(self.intercept_) + level)
 
     def _standardized(self, rows: Array) -> Array:
