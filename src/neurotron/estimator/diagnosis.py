@@ -5,20 +5,21 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from neurotron import _check
-from neurotron._digits import readable
+from neurotron._digits import percent, readable
 from neurotron._html import card
 from neurotron._pickling import Pickled
 from neurotron._types import Array
 from neurotron.estimator.geometry import Geometry, geometry_of
 from neurotron.estimator.judgement import Judgement
 from neurotron.estimator.patterns import Groups, Pattern, curve_in, growth_in, rare_in, some_of
-from neurotron.estimator.reasons import percent, reasons_of, strongest_row
+from neurotron.estimator.reasons import reasons_of, strongest_row
 from neurotron.estimator.suspects import NORMAL, HonestNoise
 
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ class Diagnosis(Pickled):
         Whether the search ended because several starts agreed or no other filter can fit better.
     sizes
         Up to 200 quantiles of |residual|, ascending.
+    sample
+        Inputs, predictions and residuals of some of the rows that are no suspects.
     column_names
         The names of the columns, empty if they have none.
     first_row
@@ -93,13 +96,22 @@ class Diagnosis(Pickled):
     explained: float
     geometry: Geometry
     groups: Groups | None
-    curve: Pattern | None
-    growth: Pattern | None
     rare: Pattern | None
     converged: bool
     sizes: Array
+    sample: tuple[Array, Array, Array]
     column_names: tuple[str, ...] = ()
     first_row: int = 0
+
+    @cached_property
+    def curve(self) -> Pattern | None:
+        """See above. It is found when it is asked for, because a fit does not need it."""
+        return curve_in(*self.sample) if self.scale > 0.0 else None
+
+    @cached_property
+    def growth(self) -> Pattern | None:
+        """See above."""
+        return growth_in(*self.sample) if self.scale > 0.0 else None
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -191,8 +203,9 @@ class Diagnosis(Pickled):
         return card("Diagnosis", dict(zip(names, facts, strict=False)), note=verdict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values for JSON."""
+        """Return everything but the sample of rows as plain values for JSON."""
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
+        del plain["sample"]
         plain |= {
             "noise": dict(vars(self.noise)),
             "geometry": dict(vars(self.geometry)),
@@ -201,10 +214,9 @@ class Diagnosis(Pickled):
             "reasons": list(self.reasons),
             "column_names": list(self.column_names),
         }
-        plain |= {
-            name: None if plain[name] is None else plain[name]._asdict()
-            for name in ("groups", "curve", "growth", "rare")
-        }
+        for name in ("groups", "curve", "growth", "rare"):
+            pattern = getattr(self, name)
+            plain[name] = None if pattern is None else pattern._asdict()
         return plain
 
     def plot(self, path: str | Path | None = None) -> Any:
@@ -230,7 +242,6 @@ def diagnosis_of(
     if counts is not None:
         kept = kept & (counts > 0.0)
     some = some_of(kept)
-    noisy = seen[some], predicted[some], residuals[some]
     sizes = np.sort(np.abs(residuals))
     few = np.linspace(0, len(sizes) - 1, min(POINTS, len(sizes))).round().astype(np.intp)
     suspects = int(found.suspects.sum())
@@ -252,11 +263,10 @@ def diagnosis_of(
             model.network_, seen, model.weights_, found.suspects, intercept=model.fit_intercept
         ),
         groups=found.groups,
-        curve=curve_in(*noisy) if model.scale_ > 0.0 else None,
-        growth=growth_in(*noisy) if model.scale_ > 0.0 else None,
         rare=rare_in(seen, found.suspects) if suspects else None,
         converged=model.converged_,
         sizes=_check.freeze(sizes[few]),
+        sample=(seen[some], predicted[some], residuals[some]),
         column_names=tuple(map(str, getattr(model, "feature_names_in_", ()))),
     )
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from neurotron._digits import readable
+from neurotron._digits import percent, readable
 from neurotron.estimator.patterns import Pattern
 
 if TYPE_CHECKING:
     from neurotron.estimator.diagnosis import Diagnosis
 
-__all__ = ["percent", "reasons_of", "strongest_row"]
+__all__ = ["reasons_of", "strongest_row"]
 
 FEW = 10
 """Rows for each fitted number that a fit needs, if labels have noise or are poisoned."""
@@ -115,8 +115,3 @@ def _named(found: Diagnosis, pattern: Pattern) -> str:
 def strongest_row(found: Diagnosis) -> str:
     """Return the row with the largest influence, in words."""
     return f"row {found.geometry.strongest:,} (counted from {found.first_row})"
-
-
-def percent(share: float) -> str:
-    """Return a share as a percentage with two or three digits."""
-    return f"{100.0 * share:.2g} %" if share < 0.995 else f"{100.0 * share:.3g} %"
