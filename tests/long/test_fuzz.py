@@ -170,6 +170,8 @@ def good_calls(folder):
     results = nt.load_results(folder)
     fits = made_fits(folder.with_name("fits"), rows_study(), lambda *_: {}, replicates=1)
     chart = nt.figures.run_chart(run)
+    model = folder.with_name("model.safetensors")
+    nt.NeuroTronRegressor().fit(np.arange(20.0).reshape(10, 2) ** 2, np.arange(10.0)).save(model)
     budget = nt.Budget(0.1, 0.1)
     theorem = nt.theory.Theorem1.of(problem, np.eye(3), budget, 4)
     liar = nt.Arm(nt.NeuroTron(0.1), nt.attacks.Impersonation(1.0, weights=[1.0, 2.0, 3.0]))
@@ -256,6 +258,7 @@ def good_calls(folder):
         "check_attack": (nt.check_attack, {"attack": attack, "seed": 0}),
         "check_law": (nt.check_law, {"law": nt.Normal(), "n_inputs": 3, "seed": 0}),
         "check_trainer": (nt.check_trainer, {"trainer": nt.SGD(0.01), "seed": 0}),
+        "load_model": (nt.load_model, {"path": model}),
         "load_results": (nt.load_results, {"folder": folder}),
         "results.load_fits": (nt.results.load_fits, {"folder": fits.folder.path}),
         "plan": (nt.plan, planned),
@@ -376,6 +379,7 @@ def good_calls(folder):
 NOT_CALLED = {
     "Attack", "Data", "Law", "ProductLaw",  # abstract: their subclasses are called
     "InputError", "NotAchievable", "StorageError",
+    "NeuroTronRegressor",  # keeps what it is given until `fit`, as scikit-learn wants it
     # records that the package itself makes, of plain values
     "Assumption", "Batch", "Certificate", "Chart", "Claim", "EvenMoments", "Failure",
     "Finding", "Fits",
