@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["cos_turn", "expm1", "formula_group", "log", "select", "sin_turn", "t4_quantile"]
+__all__ = ["cos_turn", "erf", "expm1", "formula_group", "log", "select", "sin_turn", "t4_quantile"]
 
 
 def formula_group(owner: object, *formulas: str) -> object:
@@ -43,6 +43,13 @@ def log(u: Any) -> Any:
 def expm1(x: Any) -> Any:
     """Return eˣ − 1 for x ≥ 0, accurate also for small x."""
     return np.expm1(x)
+
+
+def erf(x: Any) -> Any:
+    """Return the error function of x."""
+    from scipy import special
+
+    return special.erf(x)
 
 
 def cos_turn(v: Any) -> Any:

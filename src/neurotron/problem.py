@@ -273,7 +273,7 @@ class Problem(Pickled):
         >>> problem.least_squares().round(6)
         array([1.5, 0.5])
         """
-        if not isinstance(self.data, Rows) or self.network.leak < 1.0:
+        if not isinstance(self.data, Rows) or not self.network.is_linear:
             raise _check.InputError(
                 "a least-squares fit needs rows of data and a linear network: use "
                 "Problem.from_rows(network, X, y) with a network of leak = 1"

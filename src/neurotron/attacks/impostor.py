@@ -102,7 +102,7 @@ def _filters(table: Table) -> Iterator[Array]:
     """Yield filters that share rows with the true one: first those with more rows, and far ones."""
     true_weights = table.known_weights("the true filter")
     usable = np.flatnonzero(table.gradient.any(axis=1))
-    r, linear = table.network.filter_size, table.network.leak == 1.0
+    r, linear = table.network.filter_size, table.network.is_linear
     draw = _seeds.generator(table.seed, "impostor")
     length = float(np.linalg.norm(true_weights)) or 1.0
     # r equations determine the filter near w*, so only far starts can find another one

@@ -60,7 +60,7 @@ class Table:
     @property
     def has_gradient(self) -> bool:
         """Whether gradients are known; those of a linear network do not depend on the filter."""
-        return self.weights is not None or self.network.leak == 1.0
+        return self.weights is not None or self.network.is_linear
 
     def output(self, weights: Array | None = None) -> Array:
         """Return the labels that a filter gives, (N,); those of the known model by default."""
@@ -82,7 +82,7 @@ class Table:
     @cached_property
     def gradient(self) -> Array:
         """The gradient g = ∇f(x) of each row at the true filter, (N, r)."""
-        if self.network.leak == 1.0:
+        if self.network.is_linear:
             return self.gradient_at(np.zeros(self.network.filter_size))
         return self.gradient_at(self.known_weights("the gradient of each row"))
 

@@ -64,7 +64,7 @@ def geometry_of(
     network: FilterNetwork, X: Array, weights: Array, suspects: Mask, *, intercept: bool
 ) -> Geometry:
     """Return how well rows determine the weights, where suspects do not count."""
-    wanted, gates = network.filter_size + intercept, network.leak < 1.0
+    wanted, gates = network.filter_size + intercept, not network.is_linear
     every, tampered, sums, active = *np.zeros((2, wanted, wanted)), np.zeros(wanted), 0
     for here, gradient in _gradients(network, X, weights, intercept):
         every += gradient.T @ gradient
@@ -119,7 +119,7 @@ def _along(
     network: FilterNetwork, X: Array, weights: Array, intercept: bool, directions: Array
 ) -> Iterator[tuple[slice, Array]]:
     """Yield the gradients times a matrix; those of a linear network need not be computed."""
-    if network.leak < 1.0:
+    if not network.is_linear:
         for here, gradient in _gradients(network, X, weights, intercept):
             yield here, gradient @ directions
         return
@@ -133,14 +133,14 @@ def _along(
 
 def _centre(network: FilterNetwork, X: Array, weights: Array) -> Array:
     """Return the mean of the gradients; with gates, that of the first block of rows."""
-    if network.leak == 1.0:
+    if network.is_linear:
         return cast(Array, network.mean_gate @ X.mean(axis=0))
     first = next(blocks_of(network, len(X)))
     return cast(Array, _gradient(network, X[first], weights).mean(axis=0))
 
 
 def _gradient(network: FilterNetwork, X: Array, weights: Array) -> Array:
-    return X @ network.mean_gate.T if network.leak == 1.0 else network.gradient(weights, X)
+    return X @ network.mean_gate.T if network.is_linear else network.gradient(weights, X)
 
 
 def _whitening(moment: Array) -> tuple[Array, float]:

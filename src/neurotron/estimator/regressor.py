@@ -227,7 +227,7 @@ class NeuroTronRegressor(FittedModel):
             self.network, rows.shape[1], filter_size=self.filter_size,
             image_shape=self.image_shape, stride=self.stride, leak=self.leak,
         )  # fmt: skip
-        gates = self.standardize and network.leak < 1.0
+        gates = self.standardize and not network.is_linear
         units = units_of(rows) if gates else (np.zeros(rows.shape[1]), np.ones(rows.shape[1]))
         seen = (rows - units[0]) / units[1] if gates else rows
         with np.errstate(over="ignore"):  # a row that is infinitely far off has no weight
@@ -268,7 +268,7 @@ class NeuroTronRegressor(FittedModel):
         self.converged_ = solution.converged
         self.proven_against_ = solution.proven_against
         self.certificate_: Proof | None = solution.proof if self.proven_against_ >= 0 else None
-        if self.network_.leak == 1.0:
+        if self.network_.is_linear:
             self.coef_ = solution.weights @ self.network_.mean_gate
         elif hasattr(self, "coef_"):
             del self.coef_

@@ -95,7 +95,7 @@ def labels(problem: Problem) -> list[Assumption]:
         return []
     name, statement = "labels", "Honest labels are exactly f_{w*}(x), without noise."
     remedy = "Use the method 'measured' of certify, which needs no theorem."
-    if type(data) is Rows and problem.network.leak == 1.0:
+    if type(data) is Rows and problem.network.is_linear:
         remedy = (
             "With Problem.from_rows(…, replacement=True), the method 'sharp' guarantees the "
             "distance to the least-squares fit, whatever the labels are."
@@ -104,7 +104,7 @@ def labels(problem: Problem) -> list[Assumption]:
         measured = f"it is not known whether the labels of {type(data).__name__} are"
         return [Assumption(name, statement, measured, "exact", False, remedy)]
     weights, looseness = data.true_weights, 1.0
-    if weights is None and problem.network.leak == 1.0:
+    if weights is None and problem.network.is_linear:
         seen = data.X @ problem.network.mean_gate.T
         weights, looseness = np.asarray(np.linalg.lstsq(seen, data.y)[0], float), LEAST_SQUARES
     if weights is None:
@@ -149,7 +149,7 @@ def linear_or_parity(problem: Problem, coordinates: Coordinates) -> Assumption:
             "inputs need not be symmetric."
         )
         return Assumption("one leaky gate", statement, "one leaky gate", "one leaky gate", True)
-    if problem.network.leak < 1.0 or problem.law.symmetric:
+    if not problem.network.is_linear or problem.law.symmetric:
         return parity(problem)
     statement = "The network is linear (leak = 1), so inputs need not be symmetric."
     return Assumption("linear", statement, "linear", "linear", True)

@@ -56,7 +56,7 @@ def impersonated_mean(
     if covariance is None:
         raise _check.InputError(f"{problem.law!r} has no finite covariance")
     goal = truth + attack.probability * (attack.weights - truth)
-    gate, pull = problem.network.mean_gate, (1.0 + problem.network.leak) / 2.0
+    gate, pull = problem.network.mean_gate, problem.network.odd_slope
     matrix = np.asarray(trainer.sensing) @ covariance @ gate.T
     step = np.eye(len(truth)) - float(trainer.step_size) * pull * matrix
     start = problem.initial_weights - goal

@@ -11,6 +11,7 @@ import math
 from neurotron import _check
 from neurotron._registry import Registry
 from neurotron.networks import sensing
+from neurotron.networks.activations import Activation
 from neurotron.networks.basis import Matrices as Matrices
 from neurotron.networks.basis import Windows as Windows
 from neurotron.networks.builders import (
@@ -25,6 +26,7 @@ from neurotron.networks.builders import (
 from neurotron.networks.network import FilterNetwork
 
 __all__ = [
+    "Activation",
     "FilterNetwork",
     "convolution",
     "convolution2d",
@@ -38,7 +40,12 @@ __all__ = [
 
 
 def _convolution2d(
-    n_inputs: int, filter_size: int, stride: int = 1, outer_weights: float = 1.0, leak: float = 0.0
+    n_inputs: int,
+    filter_size: int,
+    stride: int = 1,
+    outer_weights: float = 1.0,
+    leak: float = 0.0,
+    activation: str | None = None,
 ) -> FilterNetwork:
     """Return a convolution for square images with a square filter: 12 × 12 is n_inputs=144."""
     sides = [
@@ -51,7 +58,9 @@ def _convolution2d(
             f"{n_inputs} and {filter_size}"
         )
     image, window = ((side, side) for side in sides)
-    return convolution2d(image, window, stride, outer_weights=outer_weights, leak=leak)
+    return convolution2d(
+        image, window, stride, outer_weights=outer_weights, leak=leak, activation=activation
+    )
 
 
 BY_NAME: Registry[FilterNetwork] = Registry(

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from neurotron import _check, _seeds
 from neurotron._types import Array
+from neurotron.networks.activations import Activation, activation_of
 from neurotron.networks.basis import Basis, Matrices, Windows
 from neurotron.networks.network import FilterNetwork
 
@@ -44,9 +45,13 @@ def linear(n_inputs: int) -> FilterNetwork:
 
 
 def relu_gate(
-    n_inputs: int, *, outer_weights: npt.ArrayLike = 1.0, leak: float = 0.0
+    n_inputs: int,
+    *,
+    outer_weights: npt.ArrayLike = 1.0,
+    leak: float = 0.0,
+    activation: Activation | str | None = None,
 ) -> FilterNetwork:
-    """Return a network with a single ReLU gate, f_w(x) = q σ(wᵀx).
+    """Return a network with a single gate, a ReLU by default: f_w(x) = q σ(wᵀx).
 
     Parameters
     ----------
@@ -56,6 +61,8 @@ def relu_gate(
         The outer weight q, not zero.
     leak
         Slope α in [0, 1] of the activation for negative arguments; 0 is the ReLU.
+    activation
+        Another activation: "softplus", "silu", "gelu" or your own `Activation`.
 
     Examples
     --------
@@ -64,7 +71,7 @@ def relu_gate(
     """
     n = _check.integer("n_inputs", n_inputs, 1)
     _check.entries("the input", n)
-    return _network(Windows(np.arange(n)[None, :], n), None, outer_weights, leak)
+    return _network(Windows(np.arange(n)[None, :], n), None, outer_weights, leak, activation)
 
 
 def symmetric(
@@ -77,6 +84,7 @@ def symmetric(
     seed: int = 0,
     outer_weights: npt.ArrayLike = 1.0,
     leak: float = 0.0,
+    activation: Activation | str | None = None,
 ) -> FilterNetwork:
     """Return the paper's network with gates M ± C, M ± 2C, …, M ± hC.
 
@@ -101,6 +109,8 @@ def symmetric(
         The outer weights q: one number for all gates, or one per gate; none may be zero.
     leak
         Slope α in [0, 1] of the activation for negative arguments; 0 is the ReLU.
+    activation
+        Another activation: "softplus", "silu", "gelu" or your own `Activation`.
 
     Examples
     --------
@@ -119,7 +129,7 @@ def symmetric(
     half = width // 2
     steps = np.concatenate([np.arange(-half, 0), np.arange(1, half + 1)])
     mix = np.stack([np.ones(width), steps], axis=1)
-    return _network(Matrices(np.stack([m, c])), mix, outer_weights, leak)
+    return _network(Matrices(np.stack([m, c])), mix, outer_weights, leak, activation)
 
 
 def convolution(
@@ -130,6 +140,7 @@ def convolution(
     circular: bool = False,
     outer_weights: npt.ArrayLike = 1.0,
     leak: float = 0.0,
+    activation: Activation | str | None = None,
 ) -> FilterNetwork:
     """Return a convolution for signals: gate i sees r inputs from i·stride on.
 
@@ -149,6 +160,8 @@ def convolution(
         The outer weights q: one number for all gates, or one per gate; none may be zero.
     leak
         Slope α in [0, 1] of the activation for negative arguments; 0 is the ReLU.
+    activation
+        Another activation: "softplus", "silu", "gelu" or your own `Activation`.
 
     Examples
     --------
@@ -164,7 +177,7 @@ def convolution(
     starts = _starts(n if circular else n - r + 1, stride)
     _check.entries("all windows together", len(starts), r)
     index = (np.array(starts)[:, None] + np.arange(r)) % n
-    return _network(Windows(index, n), None, outer_weights, leak)
+    return _network(Windows(index, n), None, outer_weights, leak, activation)
 
 
 def convolution2d(
@@ -174,6 +187,7 @@ def convolution2d(
     *,
     outer_weights: npt.ArrayLike = 1.0,
     leak: float = 0.0,
+    activation: Activation | str | None = None,
 ) -> FilterNetwork:
     """Return a convolution for images, given as vectors in row-major order.
 
@@ -187,6 +201,8 @@ def convolution2d(
         The outer weights q: one number for all gates, or one per gate; none may be zero.
     leak
         Slope α in [0, 1] of the activation for negative arguments; 0 is the ReLU.
+    activation
+        Another activation: "softplus", "silu", "gelu" or your own `Activation`.
 
     Examples
     --------
@@ -205,11 +221,15 @@ def convolution2d(
     corners = np.array(tops)[:, None] * breadth + np.array(lefts)
     window = np.arange(rows)[:, None] * breadth + np.arange(columns)
     index = corners.reshape(-1, 1) + window.reshape(1, -1)
-    return _network(Windows(index, height * breadth), None, outer_weights, leak)
+    return _network(Windows(index, height * breadth), None, outer_weights, leak, activation)
 
 
 def from_gates(
-    gates: npt.ArrayLike, *, outer_weights: npt.ArrayLike = 1.0, leak: float = 0.0
+    gates: npt.ArrayLike,
+    *,
+    outer_weights: npt.ArrayLike = 1.0,
+    leak: float = 0.0,
+    activation: Activation | str | None = None,
 ) -> FilterNetwork:
     """Return the network with the given gate matrices A_i.
 
@@ -223,6 +243,8 @@ def from_gates(
         The outer weights q: one number for all gates, or one per gate; none may be zero.
     leak
         Slope α in [0, 1] of the activation for negative arguments; 0 is the ReLU.
+    activation
+        Another activation: "softplus", "silu", "gelu" or your own `Activation`.
 
     Examples
     --------
@@ -231,7 +253,7 @@ def from_gates(
     """
     matrices = _check.array("gates", gates, ("k", "r", "n"))
     _filter_length("filter_size", matrices.shape[1], matrices.shape[2])
-    return _network(Matrices(matrices), None, outer_weights, leak)
+    return _network(Matrices(matrices), None, outer_weights, leak, activation)
 
 
 def with_intercept(network: FilterNetwork) -> FilterNetwork:
@@ -251,10 +273,10 @@ def with_intercept(network: FilterNetwork) -> FilterNetwork:
     >>> with_intercept(linear(2))([3.0, 4.0, 5.0], [[1.0, 1.0, 1.0], [0.0, 0.0, 1.0]])
     array([12.,  5.])
     """
-    if _check.instance("network", network, FilterNetwork).leak < 1.0:
+    if not _check.instance("network", network, FilterNetwork).is_linear:
         raise _check.InputError(
-            f"an intercept needs a network that is linear in x, but this one has leak="
-            f"{network.leak:g}: use leak=1 or networks.linear(n_inputs), or subtract a constant "
+            f"an intercept needs a network that is linear in x, but this one is {network!r}: use "
+            f"leak=1 or networks.linear(n_inputs), or subtract a constant "
             "from y and leave out `intercept`"
         )
     r, n = network.filter_size, network.n_inputs
@@ -267,9 +289,13 @@ def with_intercept(network: FilterNetwork) -> FilterNetwork:
 
 
 def _network(
-    basis: Basis, mix: Array | None, outer_weights: npt.ArrayLike, leak: float
+    basis: Basis,
+    mix: Array | None,
+    outer_weights: npt.ArrayLike,
+    leak: float,
+    activation: Activation | str | None,
 ) -> FilterNetwork:
-    return FilterNetwork(basis, mix, cast(Array, outer_weights), leak)
+    return FilterNetwork(basis, mix, cast(Array, outer_weights), leak, activation_of(activation))
 
 
 def _starts(end: int, stride: int) -> range:

@@ -3,6 +3,8 @@ r"""The network of the paper's Definitions 1 and 2.
 .. math:: f_w(x) = \frac1k \sum_{i=1}^k q_i\, \sigma(w^\top A_i x), \qquad
           \sigma(z) = z\,[z > 0] + \alpha z\,[z \le 0], \qquad A_i = \sum_l c_{il} B_l .
 
+Other activations σ, whose odd part is linear, are in `networks.activations`.
+
 The gates A_i are stored as a basis B_l and coefficients c, so that inputs are projected onto L
 matrices instead of k. The symmetric networks of Remark 1 need two, whatever their width.
 """
@@ -19,6 +21,7 @@ from neurotron import _check
 from neurotron._formula import select
 from neurotron._pickling import Pickled
 from neurotron._types import Array
+from neurotron.networks.activations import Activation, activation_of
 from neurotron.networks.basis import Basis, Matrices, Windows
 
 __all__ = ["FilterNetwork"]
@@ -43,6 +46,9 @@ class FilterNetwork(Pickled):
     leak
         Slope α in [0, 1] of the activation for negative arguments: 0 is the ReLU, 1 makes the
         network linear. The derivative at zero is α.
+    activation
+        Another activation than this leaky ReLU: "softplus", "silu", "gelu" or your own
+        `Activation`. It has no leak.
 
     Examples
     --------
@@ -56,6 +62,7 @@ class FilterNetwork(Pickled):
     mix: Array | None = None
     outer_weights: Array = 1.0  # type: ignore[assignment]  # becomes one number per gate
     leak: float = 0.0
+    activation: Activation | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.basis, (Matrices, Windows)):
@@ -75,6 +82,12 @@ class FilterNetwork(Pickled):
             raise _check.InputError("`outer_weights` must not be zero: leave the gate out instead")
         object.__setattr__(self, "outer_weights", weights)
         object.__setattr__(self, "leak", _check.number("leak", self.leak, "[0, 1]"))
+        object.__setattr__(self, "activation", activation_of(self.activation))
+        if self.activation is not None and self.leak != 0.0:
+            raise _check.InputError(
+                f"`leak` is the slope of the leaky ReLU, and {self.activation.name} has none: give "
+                "`leak` or `activation`, not both"
+            )
 
     def __repr__(self) -> str:
         parts = [
@@ -87,6 +100,8 @@ class FilterNetwork(Pickled):
             parts.append(f"outer_weights={least:g}")
         if self.leak != 0.0:
             parts.append(f"leak={self.leak:g}")
+        if self.activation is not None:
+            parts.append(f"activation={self.activation.name}")
         return f"FilterNetwork({', '.join(parts)})"
 
     @property
@@ -103,6 +118,21 @@ class FilterNetwork(Pickled):
     def width(self) -> int:
         """Number k of gates."""
         return len(self.basis) if self.mix is None else self.mix.shape[0]
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether the output is linear in x and in the weights."""
+        return self.activation is None and self.leak == 1.0
+
+    @property
+    def odd_slope(self) -> float:
+        """The slope c of the odd part of the activation: (1 + α)/2 for the leaky ReLU."""
+        return (1.0 + self.leak) / 2.0 if self.activation is None else self.activation.slope
+
+    @property
+    def even_lipschitz(self) -> float:
+        """The Lipschitz constant Λ of the even part of the activation: (1 − α)/2."""
+        return (1.0 - self.leak) / 2.0 if self.activation is None else self.activation.lipschitz
 
     @cached_property
     def gates(self) -> Array:
@@ -168,8 +198,12 @@ class FilterNetwork(Pickled):
             c with ``∇f_w(x) = Σ_l c_l B_l x``, shape (b, L, arms).
         """
         sums = responses if self.mix is None else self.mix @ responses
-        slopes = select(sums > 0.0, 1.0, self.leak)
-        output = self.share @ (sums * slopes)
+        if self.activation is None:
+            slopes = select(sums > 0.0, 1.0, self.leak)
+            output = self.share @ (sums * slopes)
+        else:
+            slopes = self.activation.derivative(sums)
+            output = self.share @ self.activation.value(sums)
         weighted = slopes * self.share[:, None]
         return output, weighted if self.mix is None else self.mix.T @ weighted
 

@@ -81,7 +81,7 @@ class Linearized:
     ) -> None:
         self.network, self.y, self.counts, self.calm = network, y, counts, calm
         self.coordinates = coordinates
-        self.linear = network.leak == 1.0
+        self.linear = network.is_linear
         self.intercept, self.offset = intercept, intercept and not self.linear
         self.projected = projected(network, X, intercept) @ coordinates
         if self.linear:
@@ -104,7 +104,7 @@ class Linearized:
         """The regressors of the odd part of the output, which is linear in the weights: (N, q)."""
         if self.linear:
             return self.projected[0]
-        share = 0.5 * (1.0 + self.network.leak) * self.network.basis_share
+        share = self.network.odd_slope * self.network.basis_share
         return np.tensordot(share, self.projected, axes=1)
 
     def part(self, index: Index) -> Linearized:
@@ -190,7 +190,7 @@ class View:
 
 def block_length(network: FilterNetwork) -> int:
     """Return how many rows fit into one block of memory."""
-    matrices = 1 if network.leak == 1.0 else len(network.basis)
+    matrices = 1 if network.is_linear else len(network.basis)
     entries = max(matrices * network.filter_size, network.n_inputs) + 1
     return max(MOST_NUMBERS // entries, 1)
 
@@ -198,7 +198,7 @@ def block_length(network: FilterNetwork) -> int:
 def blocks_of(network: FilterNetwork, rows: int) -> Iterator[slice]:
     """Yield which rows are in every block."""
     length = block_length(network)
-    if network.leak == 1.0:
+    if network.is_linear:
         length = min(length, max(CACHED // (network.n_inputs + 1), LEAST_BLOCK))
     return (slice(start, start + length) for start in range(0, rows, length))
 
@@ -235,8 +235,8 @@ def coordinates_for(
     network: FilterNetwork, X: Array, counts: Array, *, intercept: bool = False
 ) -> Array:
     """Return the matrix T, (r, q), for which the projected inputs times T have second moment I."""
-    size = network.filter_size + (intercept and network.leak == 1.0)
-    if len(X) > MANY and network.leak == 1.0:
+    size = network.filter_size + (intercept and network.is_linear)
+    if len(X) > MANY and network.is_linear:
         moment = _moment(network, X, counts, intercept)
         scales = np.sqrt(np.diag(moment))
         scales[scales == 0.0] = 1.0
@@ -268,12 +268,12 @@ def _moment(network: FilterNetwork, X: Array, counts: Array, intercept: bool) ->
 
 def outputs_of(network: FilterNetwork, weights: Array, X: Array) -> Array:
     """Return the outputs of one filter, (N,)."""
-    return X @ (weights @ network.mean_gate) if network.leak == 1.0 else network(weights, X)
+    return X @ (weights @ network.mean_gate) if network.is_linear else network(weights, X)
 
 
 def projected(network: FilterNetwork, X: Array, intercept: bool) -> Array:
     """Return the inputs projected onto the basis, (L, N, r); a linear network has one matrix."""
-    if network.leak < 1.0:
+    if not network.is_linear:
         return np.moveaxis(network.project(X), 1, 0)
     rows = X @ network.mean_gate.T
     return (np.column_stack([rows, np.ones(len(X))]) if intercept else rows)[None]

@@ -97,7 +97,7 @@ def prove(
     x = _check.array("X", X, ("N", network.n_inputs))
     w = _check.array("weights", weights, (network.filter_size,))
     mask = _check.array("explained", explained, (len(x),)) > 0.0
-    if network.leak == 1.0:
+    if network.is_linear:
         return _prove_linear(network, x, w, mask, intercept)
     if intercept:
         return _nothing("a network that is not linear has no proof with an intercept")

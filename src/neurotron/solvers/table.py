@@ -74,7 +74,7 @@ class Table:
             X, y, counts = X[counted], y[counted], None if counts is None else counts[counted]
         level = median(y, counts) if intercept else 0.0
         sizes = np.abs(y - level)
-        input_unit = 1.0 if network.leak == 1.0 else _unit(np.linalg.norm(X, axis=1))
+        input_unit = 1.0 if network.is_linear else _unit(np.linalg.norm(X, axis=1))
         label_unit = _unit(sizes)
         return cls(
             network, X if input_unit == 1.0 else X / input_unit, (y - level) / label_unit, counts,

@@ -96,15 +96,15 @@ ORIGINAL = Coordinates()
 
 
 def output_form(network: FilterNetwork, moments: Array) -> Array:
-    r"""Return :math:`c^2\bar AS\bar A^\top + (\frac{1-\alpha}2)^2 \frac1k\sum_i q_i^2A_iSA_i^\top`.
+    r"""Return :math:`c^2\bar AS\bar A^\top + \Lambda^2 \frac1k\sum_i q_i^2A_iSA_i^\top`.
 
     With S = E[g xxᵀ] for an even g(x), it is a form of w − w* that is never less than the mean of
     g(x)(f_w(x) − f_{w*}(x))². The odd part of the output is linear in w, and orthogonal to the even
     part; Jensen's inequality bounds the even part gate by gate.
     """
-    alpha, gate = network.leak, network.mean_gate
+    gate = network.mean_gate
     odd, even = gate @ moments @ gate.T, network.mean_congruence(moments)
-    return ((1.0 + alpha) / 2.0) ** 2 * odd + ((1.0 - alpha) / 2.0) ** 2 * even
+    return network.odd_slope**2 * odd + network.even_lipschitz**2 * even
 
 
 def for_predictions(problem: Problem) -> Coordinates | None:

@@ -170,7 +170,7 @@ def _find_constants(
 ) -> SharpConstants:
     network = problem.network
     m, gate = coordinates.updates(old), coordinates.gates(network.mean_gate)
-    moments, gain = problem.even_moments(weighting), (1.0 + network.leak) / 2.0
+    moments, gain = problem.even_moments(weighting), network.odd_slope
     product = None if moments.covariance is None else gate @ moments.covariance @ m.T
     risk = _risk(problem, coordinates)
     if product is None or not np.isfinite(product).all():
@@ -291,7 +291,7 @@ def risk_constant(problem: Problem) -> float:
     inputs are not symmetric and the network is not linear.
     """
     law = problem.law
-    exact = (law.symmetric or problem.network.leak == 1.0) and not law.corrupted
+    exact = (law.symmetric or problem.network.is_linear) and not law.corrupted
     return _risk(problem) if exact else math.inf
 
 

@@ -64,7 +64,7 @@ def has_fit(problem: Problem, coordinates: Coordinates = ORIGINAL) -> bool:
     They are if rows are drawn with replacement and the network is linear, or one leaky gate in the
     coordinates in which it needs no symmetry.
     """
-    data, linear = problem.data, problem.network.leak == 1.0
+    data, linear = problem.data, problem.network.is_linear
     return type(data) is Rows and data.replacement and (linear or coordinates.of_gate)
 
 
@@ -134,7 +134,7 @@ class TableFit:
             counted=counted,
             seen=seen,
             sensed=sensed,
-            gain=1.0 if network.leak == 1.0 else network.leak * (1.0 - 1e-6),
+            gain=1.0 if network.is_linear else network.leak * (1.0 - 1e-6),
         )
 
     @cached_property

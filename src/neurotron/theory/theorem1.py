@@ -25,6 +25,7 @@ from neurotron import _check
 from neurotron._types import Array, Index
 from neurotron.attacks import Attack
 from neurotron.attacks.budget import Budget, budget_of
+from neurotron.networks import FilterNetwork
 from neurotron.problem import Problem
 from neurotron.theory.attack_moments import attacked_rows
 from neurotron.theory.constants import lambda1, lambda2, lambda3, sensing_of
@@ -54,7 +55,10 @@ class Theorem1:
     True
     """
 
-    leak: float
+    pull: float
+    """1 + α in the paper; 2c for other activations, whose odd part has the slope c."""
+    lipschitz: float
+    """1 + α in the paper, a Lipschitz constant of its activation; c + Λ for other activations."""
     lambda1: float
     lambda2: float
     lambda3: float
@@ -95,7 +99,8 @@ class Theorem1:
             b1, b2, b3 = (float((rows[1] * norms**order).mean()) for order in (1, 2, 3))
             attacked = (b1, b2, b3)
         return cls(
-            leak=problem.network.leak,
+            pull=2.0 * problem.network.odd_slope,
+            lipschitz=_lipschitz(problem.network),
             lambda1=lambda1(problem, sensing),
             lambda2=lambda2(sensing),
             lambda3=lambda3(problem.network),
@@ -110,7 +115,7 @@ class Theorem1:
     @property
     def margin(self) -> float:
         """b_* = β_1 c_trade = (1+α)λ1/λ2 − β_1, which is finite also without an attack."""
-        return (1.0 + self.leak) * self.lambda1 / self.lambda2 - self.attacked[0]
+        return self.pull * self.lambda1 / self.lambda2 - self.attacked[0]
 
     @property
     def trade_off(self) -> float:
@@ -122,7 +127,7 @@ class Theorem1:
         """(1+α)² λ3 B."""
         b, (beta1, _, beta3), (_, m2, _, m4) = self.batch_size, self.attacked, self.norms
         spread = (beta1 * m2 + m2**2) * (1.0 - 1.0 / b) + (beta3 + m4) / b
-        return (1.0 + self.leak) ** 2 * self.lambda3 * spread
+        return self.lipschitz**2 * self.lambda3 * spread
 
     @property
     def c2(self) -> float:
@@ -138,18 +143,18 @@ class Theorem1:
     @property
     def risk(self) -> float:
         """(1+α)² λ3 m_2, which bounds the mean squared prediction error by ‖w − w*‖²."""
-        return (1.0 + self.leak) ** 2 * self.lambda3 * self.norms[1]
+        return self.lipschitz**2 * self.lambda3 * self.norms[1]
 
     @property
     def largest_probability(self) -> float:
         """The probability β below which the trade-off is positive: (1+α)λ1/(m_1 λ2)."""
-        return (1.0 + self.leak) * self.lambda1 / (self.norms[0] * self.lambda2)
+        return self.pull * self.lambda1 / (self.norms[0] * self.lambda2)
 
     @property
     def scale_needed(self) -> float:
         """The factor above which scaled inputs have c_trade > 0 at the same θ (Remark 1)."""
-        pull = (1.0 + self.leak) * self.lambda1
-        return self.attacked[0] * self.lambda2 / pull if pull > 0.0 else math.inf
+        towards = self.pull * self.lambda1
+        return self.attacked[0] * self.lambda2 / towards if towards > 0.0 else math.inf
 
     def largest_bound(self, target: float) -> float:
         """Return θ* = √(ε²δ c_trade) for ε²δ = `target`; Theorem 1 requires θ < θ*."""
@@ -232,7 +237,11 @@ class Theorem1:
         """
         if self.trade_off <= 0.0:
             return math.inf
-        return (1.0 + self.leak) ** 2 * self.lambda3 * self.norms[1] / (failure * self.trade_off)
+        return self.lipschitz**2 * self.lambda3 * self.norms[1] / (failure * self.trade_off)
+
+
+def _lipschitz(network: FilterNetwork) -> float:
+    return 1.0 + network.leak if network.activation is None else network.activation.steepest
 
 
 def gaussian_trade_off(n_inputs: int, scale: float, probability: float) -> float:
@@ -299,7 +308,7 @@ def outer_weight_accuracy(theorem: Theorem1, q: float, failure: float) -> float:
     beta1 = _check.instance("theorem", theorem, Theorem1).attacked[0]
     if beta1 == 0.0:
         return 0.0
-    excess = q**2 * (1.0 + theorem.leak) * theorem.lambda1 / (beta1 * theorem.lambda2) - 1.0
+    excess = q**2 * theorem.pull * theorem.lambda1 / (beta1 * theorem.lambda2) - 1.0
     return theorem.bound / math.sqrt(failure * excess) if excess > 0.0 else math.inf
 
 

@@ -137,7 +137,7 @@ class RefinedTron(StagedTrainer):
         )
         warm_up = self.warm_up
         if warm_up is None:
-            needed = _steps_nearer(float(tron.step_size), problem.network.leak)
+            needed = _steps_nearer(float(tron.step_size), problem.network.odd_slope)
             warm_up = max(min(needed, steps // 8), 1)
         return ResolvedRefinedTron(
             trainers=(tron, clipped),
@@ -220,10 +220,11 @@ def _absolute(snapshot: Snapshot) -> float:
     return Tracked(*snapshot.memory).absolute
 
 
-def _steps_nearer(step_size: float, leak: float) -> int:
+def _steps_nearer(step_size: float, slope: float) -> int:
     """Return after how many steps w is certified to be nearer to w*, without attack and noise.
 
-    With the fastest step size F(Δ) = (1 − ηp/2) Δ, and the optimal matrix has p = 1 + α.
+    With the fastest step size F(Δ) = (1 − ηp/2) Δ, and the optimal matrix has p = 2c
+    for activations whose odd part has the slope c.
     """
-    rate = min(step_size * (1.0 + leak) / 2.0, 0.99)
+    rate = min(step_size * slope, 0.99)
     return math.ceil(2.0 * math.log(1.0 / NEARER) / -math.log1p(-rate))

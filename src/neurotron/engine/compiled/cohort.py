@@ -13,6 +13,7 @@ from neurotron.engine.recording import Records
 from neurotron.engine.setup import Setup
 from neurotron.laws import Correlated
 from neurotron.networks import FilterNetwork
+from neurotron.networks.activations import BUILT_IN
 from neurotron.problem import Problem
 from neurotron.trainers import Arm
 
@@ -30,6 +31,9 @@ def obstacle(problem: Problem, arm: Arm) -> str:
     for name, (part, known) in candidates:
         if type(part) not in known:
             return f"the {name} {type(part).__name__} is not built in"
+    activation = problem.network.activation
+    if activation is not None and activation not in BUILT_IN.values():
+        return f"the activation {activation.name} is not built in"
     return ""
 
 

@@ -23,7 +23,7 @@ from llvmlite import ir
 from numba import types
 from numba.core.typing import signature
 from numba.core.typing.templates import infer_global, make_concrete_template
-from numba.extending import lower_builtin
+from numba.extending import lower_builtin, overload
 from numpy.polynomial import Chebyshev, Polynomial
 
 from neurotron import _formula
@@ -238,6 +238,12 @@ def _compile(function: Callable[..., Any], write: Callable[..., Value], *argumen
     compiled_by(function, build)
 
 
+@overload(_formula.erf, strict=False)
+def _erf(x: Any) -> Any:
+    return lambda x: math.erf(x)
+
+
+compiled_by(_formula.erf, math.erf)
 _compile(_formula.log, _log, types.float64)
 _compile(_formula.expm1, _expm1, types.float64)
 _compile(_formula.cos_turn, _cos_turn, types.float64)

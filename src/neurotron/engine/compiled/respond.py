@@ -6,19 +6,23 @@ M ± f C, f = 1 … h, of the paper's Remark 1, whose sums have a closed form. W
 responses of M and C, and m the number of pairs whose two gates agree (f|v| below |s|),
 
 .. math:: \sum_i \max(0, s + f_i v) = h s + m |s| + |v| \sum_{f > m} f .
+
+Activations without a kink have no such form: their gates are added one by one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 import numpy as np
 
 from neurotron._jit import inline, jit
 from neurotron._types import Array
+from neurotron.engine.compiled.formulas import Loop, named
 from neurotron.engine.compiled.loops import fill
 from neurotron.engine.compiled.program import Call
-from neurotron.networks import FilterNetwork
+from neurotron.networks import Activation, FilterNetwork
 
 __all__ = ["is_symmetric", "respond"]
 
@@ -51,7 +55,14 @@ def respond(
     Without `slopes` the coefficients are not valid. `total` and `slope` are working memory.
     """
     share, leak = np.array(network.share), float(network.leak)
-    if network.mix is None:
+    if network.activation is not None:
+        activation, slopes_of = network.activation, smooth_loops(network.activation)
+        if network.mix is None:
+            yield slopes_of[0], share, activation.slope, responses, output, coefficients
+        else:
+            mix = np.array(network.mix)
+            yield slopes_of[1], mix, share, activation.slope, responses, output, coefficients
+    elif network.mix is None:
         yield _plain, share, leak, responses, output, coefficients
     elif not is_symmetric(network):
         mix = np.array(network.mix)
@@ -61,6 +72,46 @@ def respond(
         yield _symmetric_output, each, leak, half, s, v, output
         if slopes:
             yield _symmetric_slopes, each, leak, half, s, v, *coefficients
+
+
+@cache
+def smooth_loops(activation: Activation) -> tuple[Loop, Loop]:
+    """Return the loops for gates that are the basis, and for gates that are mixed from it."""
+    even, even_slope = inline(activation.even), inline(activation.even_slope)
+
+    def plain(
+        share: Array, odd: float, responses: Array, output: Array, coefficients: Array
+    ) -> None:
+        """Set output and coefficients; gate i is basis matrix i."""
+        fill(output, 0.0)
+        for gate in range(share.size):
+            for e in range(output.size):
+                total = responses[gate, e]
+                output[e] += share[gate] * (odd * total + even(total))
+                coefficients[gate, e] = share[gate] * (odd + even_slope(total))
+
+    def mixed(
+        mix: Array, share: Array, odd: float, responses: Array, output: Array, coefficients: Array
+    ) -> None:
+        """Set output and coefficients; gate i is made from the basis by row i of `mix`."""
+        fill(output, 0.0)
+        for basis in range(len(responses)):
+            fill(coefficients[basis], 0.0)
+        for gate in range(share.size):
+            for e in range(output.size):
+                total = 0.0
+                for basis in range(len(responses)):
+                    total += mix[gate, basis] * responses[basis, e]
+                output[e] += share[gate] * (odd * total + even(total))
+                slope = share[gate] * (odd + even_slope(total))
+                for basis in range(len(responses)):
+                    coefficients[basis, e] += mix[gate, basis] * slope
+
+    formulas = activation.even, activation.even_slope
+    return (
+        named(plain, *formulas, subject=activation.name),
+        named(mixed, *formulas, subject=activation.name),
+    )
 
 
 @jit

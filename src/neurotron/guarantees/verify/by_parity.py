@@ -48,7 +48,7 @@ class ParityTheorem:
         one_gate = self.pairs and self.case.exact and network.width == 1
         return Explained(
             self.spread.concentration,
-            (1.0 + network.leak) / 2.0,
+            network.odd_slope,
             self.pairs,
             network.leak if one_gate else 0.0,
         )

@@ -114,7 +114,7 @@ class Case:
     @property
     def linear(self) -> bool:
         """Whether the network is linear."""
-        return self.network.leak == 1.0
+        return self.network.is_linear
 
     @property
     def exact(self) -> bool:
