@@ -23,6 +23,7 @@ from neurotron import _check, _files
 from neurotron._environment import environment
 from neurotron._extras import install, require
 from neurotron.networks import FilterNetwork
+from neurotron.networks.activations import BUILT_IN
 from neurotron.networks.basis import Basis, Matrices, Windows
 
 __all__ = ["Stored", "check_place", "read_model", "save"]
@@ -171,7 +172,19 @@ def _network_parts(network: FilterNetwork) -> dict[str, Any]:
         "mix": network.mix,
         "outer_weights": network.outer_weights,
         "leak": network.leak,
+        "activation": _activation_name(network),
     }
+
+
+def _activation_name(network: FilterNetwork) -> str | None:
+    """Return the name of a built-in activation; functions cannot be saved."""
+    activation = network.activation
+    if activation is None or BUILT_IN.get(activation.name) == activation:
+        return None if activation is None else activation.name
+    raise _check.InputError(
+        f"the activation {activation.name} is your own, and functions cannot be saved in a model "
+        f"file: use one of {', '.join(BUILT_IN)}"
+    )
 
 
 def _digest(header: Mapping[str, Any], arrays: Arrays) -> str:
@@ -250,7 +263,9 @@ def _decoded(code: Any, arrays: Arrays) -> Any:
         if parts["basis"].ndim == 3
         else Windows(parts["basis"], parts["n_inputs"])
     )
-    return FilterNetwork(basis, parts["mix"], parts["outer_weights"], parts["leak"])
+    return FilterNetwork(
+        basis, parts["mix"], parts["outer_weights"], parts["leak"], parts["activation"]
+    )
 
 
 def _refused(path: Path, reason: str) -> _check.InputError:

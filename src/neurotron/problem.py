@@ -79,9 +79,11 @@ class Problem(Pickled):
 
     def _repr_html_(self) -> str:
         network, gates = self.network, "gate" if self.network.width == 1 else "gates"
-        leak = f", leak {network.leak:g}" if network.leak else ""
+        shape = f", leak {network.leak:g}" if network.leak else ""
+        if network.activation is not None:
+            shape = f", activation {network.activation.name}"
         facts = {
-            "network": f"{network.n_inputs} inputs, {network.width} {gates}{leak}, one filter of "
+            "network": f"{network.n_inputs} inputs, {network.width} {gates}{shape}, one filter of "
             f"{network.filter_size} weights",
             "data": repr(self.data),
             "inputs": f"{self.law!r}, {'' if self.law.symmetric else 'not '}symmetric",

@@ -116,7 +116,11 @@ def is_papers(network: FilterNetwork, text: str) -> bool:
 
 
 def _is_plain(network: FilterNetwork) -> bool:
-    return network.activation is None and network.leak == 0.0 and bool((np.asarray(network.outer_weights) == 1.0).all())
+    return (
+        network.activation is None
+        and network.leak == 0.0
+        and bool((np.asarray(network.outer_weights) == 1.0).all())
+    )
 
 
 def _fastest_with_mean_gate(problem: Problem, batch_size: int) -> float:

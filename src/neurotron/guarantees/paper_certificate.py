@@ -84,7 +84,8 @@ def rounding_of(theorem: Theorem1, request: Request) -> Rounding:
     """Return what rounding errors add to the theorem, whose κ is η(b*λ2 − ηc1λ2²)."""
     spread = theorem.lambda2 * math.sqrt(theorem.norms[3])
     pull, square = theorem.margin * theorem.lambda2, theorem.c1 * theorem.lambda2**2
-    return request.rounding(spread, pull, square)
+    sensed = theorem.lambda2 * math.sqrt(theorem.norms[1])
+    return request.rounding(spread, sensed, pull, square)
 
 
 def theorem_and_hypotheses(

@@ -101,12 +101,14 @@ class Request:
             Deviation(0.0, self.start) if self.random_start else Deviation(self.initial_error, 0.0)
         )
 
-    def rounding(self, spread: float, pull: float, square: float) -> Rounding:
+    def rounding(self, spread: float, sensed: float, pull: float, square: float) -> Rounding:
         """Return what rounding errors add to a bound that contracts by η(p − ηd₂).
 
-        Training is computed in the original coordinates.
+        Training is computed in the original coordinates. `sensed` is √E[ω²‖Mx‖²].
         """
         centre, left = (None, 0.0) if self.fit is None else (self.fit.weights, self.fit.size)
+        if self.problem.network.at_zero > 0.0:
+            left += self.problem.network.at_zero * sensed
         shrinks, stretches = self.coordinates.shrinks, self.coordinates.stretches
         found = Rounding.of(
             self.problem, shrinks * self.initial_error, spread, pull, square, centre=centre,

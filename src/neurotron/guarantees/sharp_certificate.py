@@ -68,7 +68,7 @@ def certify_sharply(request: Request) -> TrainingCertificate:
         raise NotFollowed(
             "the schedule was made for another problem or attack: give the number of `steps`"
         )
-    rounding = request.rounding(constants.spread, recursion.pull, recursion.square)
+    rounding = request.rounding(constants.spread, constants.s0, recursion.pull, recursion.square)
     path = constants.mean_path(moments, problem.noise, request.batch_size)
     in_the_end = _in_the_end(recursion, rounding, step_size)
     record = _record(request, recursion, step_size, floor, in_the_end)

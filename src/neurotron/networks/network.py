@@ -134,6 +134,18 @@ class FilterNetwork(Pickled):
         """The Lipschitz constant Λ of the even part of the activation: (1 − α)/2."""
         return (1.0 - self.leak) / 2.0 if self.activation is None else self.activation.lipschitz
 
+    @property
+    def steepest(self) -> float:
+        """A Lipschitz constant of the activation: 1 for the leaky ReLU."""
+        return 1.0 if self.activation is None else self.activation.steepest
+
+    @cached_property
+    def at_zero(self) -> float:
+        """The size of an output of zero weights, if all outer weights were positive."""
+        if self.activation is None:
+            return 0.0
+        return abs(float(self.activation.value(0.0))) * float(np.abs(self.share).sum())
+
     @cached_property
     def gates(self) -> Array:
         """The gate matrices A_i of the network, (k, r, n), computed on demand."""
@@ -160,11 +172,12 @@ class FilterNetwork(Pickled):
 
     @cached_property
     def magnitude(self) -> Array:
-        """The matrix (1/k) Σ_i |q_i| Σ_l |c_il| |B_l|, (r, n), which bounds rounding errors.
+        """The matrix (L/k) Σ_i |q_i| Σ_l |c_il| |B_l|, (r, n), which bounds rounding errors.
 
-        Outputs are computed from the basis, so terms that cancel there still add rounding errors.
+        L is the steepest slope of the activation, 1 for the leaky ReLU. Outputs are computed from
+        the basis, so terms that cancel there still add rounding errors.
         """
-        share = np.abs(self.share)
+        share = self.steepest * np.abs(self.share)
         coefficients = share if self.mix is None else share @ np.abs(self.mix)
         return _check.freeze(self.basis.absolute().combine(coefficients))
 

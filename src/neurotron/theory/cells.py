@@ -68,11 +68,13 @@ class Cells:
 
 
 def slopes_of(network: FilterNetwork) -> Array | None:
-    """Return the slopes of the gates in every cell, (cells, k); None if there are too many cells.
+    """Return the slopes of the gates in every cell, (cells, k); None if they are not enumerated.
 
     If two matrices make all gates, each gate is a half-plane of two numbers, and a turn around the
     plane finds all cells. Otherwise every combination counts, also those that no input has.
     """
+    if network.activation is not None:  # it has no cells in which it is linear
+        return None
     mix, count = network.mix, network.width
     if mix is not None and mix.shape[1] == 2:
         turns = np.arctan2(-mix[:, 0], mix[:, 1])

@@ -79,7 +79,8 @@ class Rounding:
 
         They assume that the weights are never farther from w* than the start. `spread` is at least
         √E[ω²‖x‖²‖Mx‖²]. For a table, the `centre` takes the place of w*, and its residuals r add to
-        what is rounded: `left` is √E[ω²r²‖Mx‖²].
+        what is rounded: `left` is √E[ω²r²‖Mx‖²]. So does the output of zero weights, which
+        activations such as softplus have.
         """
         network, truth = problem.network, problem.true_weights if centre is None else centre
         magnitude = network.magnitude
@@ -160,7 +161,8 @@ class Rounding:
 
 def label_rounding(network: FilterNetwork, weights: Array, inputs: Array) -> Array:
     """Return the largest difference between computed labels f_w(x) and exact ones, (b,)."""
-    return _twice_gamma(network) * (np.abs(inputs) @ (np.abs(weights) @ network.magnitude))
+    sizes = np.abs(inputs) @ (np.abs(weights) @ network.magnitude) + network.at_zero
+    return np.asarray(_twice_gamma(network) * sizes)
 
 
 def rounding_reach(network: FilterNetwork, inputs: Array) -> Array:
@@ -170,11 +172,14 @@ def rounding_reach(network: FilterNetwork, inputs: Array) -> Array:
 
 
 def output_reach(network: FilterNetwork, inputs: Array) -> Array:
-    """Return g with |f_w(x) − f_v(x)| ≤ g‖w − v‖ for all w and v: (1/k) Σ |q_i| ‖A_i x‖, (b,)."""
+    """Return g with |f_w(x) − f_v(x)| ≤ g‖w − v‖ for all w and v: (1/k) Σ |q_i| ‖A_i x‖, (b,).
+
+    It is multiplied by the steepest slope of the activation.
+    """
     projected = network.project(inputs)
     if network.mix is not None:
         projected = np.einsum("kl,blr->bkr", network.mix, projected)
-    return np.asarray(np.linalg.norm(projected, axis=2) @ np.abs(network.share))
+    return np.asarray(np.linalg.norm(projected, axis=2) @ np.abs(network.share)) * network.steepest
 
 
 def _twice_gamma(network: FilterNetwork) -> float:

@@ -136,7 +136,9 @@ class SharpModel(Model):
     def rounding(self) -> Rounding:
         """What rounding errors add, with any attack."""
         recursion = self.recursion(NO_ATTACK)
-        return self.request.rounding(self.constants.spread, recursion.pull, recursion.square)
+        return self.request.rounding(
+            self.constants.spread, self.constants.s0, recursion.pull, recursion.square
+        )
 
     def resolution(self, budget: Budget) -> float:
         """Return the limit, and what rounding errors add with the best step size."""
