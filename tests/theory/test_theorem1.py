@@ -93,7 +93,7 @@ def test_without_an_attack_gamma_2_is_best_and_the_constants_are_those_of_case_1
     b, (_, m2, _, m4) = theorem.batch_size, theorem.norms
     spread = m4 / b + m2**2 * (1 - 1 / b)
     eta = theorem.lambda1 / (
-        2.0 * (1 + theorem.leak) * theorem.lambda2**2 * theorem.lambda3 * spread
+        2.0 * theorem.pull * theorem.lambda2**2 * theorem.lambda3 * spread
     )
     assert theorem.step_size(2.0) == pytest.approx(eta, rel=1e-12)
     rate = 0.25 * theorem.lambda1**2 / (theorem.lambda2**2 * theorem.lambda3 * spread)
@@ -218,7 +218,7 @@ def test_c1_and_c2_bound_the_second_moment_of_a_step(theorem, part):
 
     The right side is the proof's, before 2cθd ≤ c²d² + θ²; with cd = θ both sides are equal.
     """
-    c, theta = (1.0 + theorem.leak) * math.sqrt(theorem.lambda3), theorem.bound
+    c, theta = theorem.pull * math.sqrt(theorem.lambda3), theorem.bound
     b = theorem.batch_size
     (beta1, beta2, beta3), (_, m2, _, m4) = theorem.attacked, theorem.norms
 

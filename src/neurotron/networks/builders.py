@@ -274,10 +274,13 @@ def with_intercept(network: FilterNetwork) -> FilterNetwork:
     array([12.,  5.])
     """
     if not _check.instance("network", network, FilterNetwork).is_linear:
+        kind = f"leak={network.leak:g}"
+        if network.activation is not None:
+            kind = f"the activation {network.activation.name}"
         raise _check.InputError(
-            f"an intercept needs a network that is linear in x, but this one is {network!r}: use "
-            f"leak=1 or networks.linear(n_inputs), or subtract a constant "
-            "from y and leave out `intercept`"
+            f"an intercept needs a network that is linear in x, but this one has {kind}: use "
+            "leak=1 or networks.linear(n_inputs), or subtract a constant from y and leave out "
+            "`intercept`"
         )
     r, n = network.filter_size, network.n_inputs
     gate = network.mean_gate
