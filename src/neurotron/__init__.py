@@ -21,7 +21,9 @@ from typing import Any
 _HOME = {
     "neurotron._check": ["InputError"],
     "neurotron.attacks": ["Attack", "Budget", "Query"],
-    "neurotron.conformance": ["check_attack", "check_law", "check_trainer"],
+    "neurotron.conformance": [
+        "check_activation", "check_attack", "check_law", "check_trainer",
+    ],
     "neurotron.estimator": ["NeuroTronRegressor", "load_model"],
     "neurotron.laws": [
         "Correlated", "Empirical", "Laplace", "Law", "Normal", "ProductLaw", "Rademacher",

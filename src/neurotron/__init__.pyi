@@ -17,6 +17,7 @@ from neurotron._check import InputError as InputError
 from neurotron.attacks import Attack as Attack
 from neurotron.attacks import Budget as Budget
 from neurotron.attacks import Query as Query
+from neurotron.conformance import check_activation as check_activation
 from neurotron.conformance import check_attack as check_attack
 from neurotron.conformance import check_law as check_law
 from neurotron.conformance import check_trainer as check_trainer

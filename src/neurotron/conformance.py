@@ -1,4 +1,4 @@
-"""Checks that your own law, attack or trainer meets the requirements of the package.
+"""Checks that your own law, attack, trainer or activation meets the requirements of the package.
 
 Each function returns nothing if all is well, and otherwise raises `ConformanceError` with one
 sentence. The built-in laws, attacks and trainers are tested with them, too.
@@ -20,13 +20,13 @@ from neurotron.attacks.query import visible
 from neurotron.attacks.scope import OTHER_SAMPLES, ask, looks_beyond, sample_queries
 from neurotron.engine.numpy_cohort import answer
 from neurotron.laws import Law, Normal, ProductLaw
-from neurotron.networks import symmetric
+from neurotron.networks import Activation, symmetric
 from neurotron.problem import Problem
 from neurotron.simulation import simulate
 from neurotron.trainers import SGD, Arm, Trainer
 from neurotron.trainers.stages import StagedTrainer
 
-__all__ = ["ConformanceError", "check_attack", "check_law", "check_trainer"]
+__all__ = ["ConformanceError", "check_activation", "check_attack", "check_law", "check_trainer"]
 
 DRAWS = 200_000
 SIGMAS = 5.0  # a correct law fails one comparison in two million
@@ -37,6 +37,50 @@ ELEMENTWISE = {"query": ("chance", "distort"), "batch": ("chance",), "rows": ()}
 
 class ConformanceError(AssertionError):
     """A law, attack or trainer does not meet a requirement; the message says which."""
+
+
+def check_activation(activation: Activation) -> None:
+    """Check an activation that you have written: σ(z) = c z + ψ(z) with an even ψ.
+
+    At 20 000 numbers z between −1e6 and 1e6, close together near 0, ψ must be even and finite, its
+    derivative must agree with differences of ψ, and no slope between two of them may exceed the
+    Lipschitz constant that is stated.
+
+    Parameters
+    ----------
+    activation
+        The activation to check.
+    """
+    _check.instance("activation", activation, Activation)
+    z = np.concatenate([np.linspace(1e-3, 40.0, 8000), np.geomspace(41.0, 1e6, 2000)])
+    z = np.concatenate([-z[::-1], [0.0], z])
+    value, slope = (np.asarray(f(z), float) for f in (activation.even, activation.even_slope))
+    name, allowed = activation.name, activation.lipschitz * (1.0 + 1e-9)
+    _expect(value.shape == z.shape == slope.shape, f"`even` of {name} must be elementwise")
+    _expect(bool(np.isfinite([value, slope]).all()), f"`even` of {name} must be finite")
+    near = 1e-12 * (1.0 + np.abs(value))
+    uneven = np.abs(value - value[::-1]) > near
+    _expect(
+        not uneven.any(),
+        f"`even` of {name} is not even: it is {value[uneven][:1]} at z = {z[uneven][:1]}, and "
+        f"{value[::-1][uneven][:1]} at −z",
+    )
+    each = [float(activation.even(float(one))) for one in z[::1000]]
+    _expect(bool(np.allclose(each, value[::1000])), f"`even` of {name} must be elementwise")
+    rise = np.diff(value) / np.diff(z)
+    rounding = 4e-16 * np.abs(value[1:]) / np.diff(z)
+    steepest = max(float((np.abs(rise) - rounding).max()), float(np.abs(slope).max()))
+    _expect(
+        steepest <= allowed,
+        f"`lipschitz` of {name} must be at least {steepest:.6g}, got {activation.lipschitz:g}",
+    )
+    middle = (z[1:] + z[:-1]) / 2.0
+    between = np.abs(rise - np.asarray(activation.even_slope(middle), float))
+    between = np.where(np.abs(middle) < 40.0, between, 0.0)  # farther out the steps are too large
+    _expect(
+        bool((between <= 1e-4 * (1.0 + allowed) + rounding).all()),
+        f"`even_slope` of {name} is not the derivative of `even` at z = {middle[between.argmax()]:g}",
+    )
 
 
 def check_law(law: Law, *, n_inputs: int = 3, seed: int = 0) -> None:

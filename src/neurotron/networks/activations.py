@@ -33,11 +33,6 @@ __all__ = ["BUILT_IN", "Activation", "activation_of"]
 
 Formula = Callable[[Any], Any]
 
-FARTHEST = 40.0
-"""Activations are checked for |z| up to this."""
-STEPS = 4001
-"""The numbers z at which they are checked."""
-
 
 @dataclass(frozen=True)
 class Activation(Pickled):
