@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -45,13 +45,13 @@ class Case(NamedTuple):
     steps: int
 
 
-def random_case(number: int) -> Case:
-    """Return problem `number`: every ingredient is drawn."""
+def random_case(number: int, activation: str | None = None) -> Case:
+    """Return problem `number`: every ingredient is drawn, but for an activation that is given."""
     draw = np.random.default_rng([4, number])
     if number % 4 == 1:
-        return _case_at_its_floor(draw)
+        return _case_at_its_floor(draw, activation)
     tight = number % 4 == 0  # one weight: the even part's bound is met with equality
-    network = _network(draw, tight)
+    network = _network(draw, tight, activation)
     n, r = network.n_inputs, network.filter_size
     weighting = "inverse-norm" if n > 2 and draw.random() < 0.25 else None
     law = _law(draw, n, weighting)
@@ -79,9 +79,9 @@ def random_case(number: int) -> Case:
     return Case(problem, trainer, 0.0 if tight and draw.random() < 0.7 else theta, beta, b, steps)
 
 
-def _case_at_its_floor(draw: np.random.Generator) -> Case:
+def _case_at_its_floor(draw: np.random.Generator, activation: str | None) -> Case:
     """Return a problem that starts where the attack along the worst direction can hold it."""
-    network = _network(draw, tight=False)
+    network = _network(draw, False, activation)
     law, weights = (
         nt.Normal(scale=float(draw.uniform(0.5, 3.0))),
         draw.standard_normal(network.filter_size),
@@ -100,22 +100,25 @@ def _case_at_its_floor(draw: np.random.Generator) -> Case:
     return Case(problem, trainer, theta, beta, b, 1500)
 
 
-def _network(draw: np.random.Generator, tight: bool) -> nt.FilterNetwork:
+def _network(
+    draw: np.random.Generator, tight: bool, activation: str | None
+) -> nt.FilterNetwork:
     seed, leak = int(draw.integers(1000)), float(draw.choice([0.0, 0.1, 0.5]))
+    shape: dict[str, Any] = {"leak": leak} if activation is None else {"activation": activation}
     if tight:
-        return nt.networks.relu_gate(1, leak=leak)
+        return nt.networks.relu_gate(1, **shape)
     kind = int(draw.integers(4))
     if kind == 0:
-        return nt.networks.relu_gate(int(draw.integers(3, 8)), leak=leak)
+        return nt.networks.relu_gate(int(draw.integers(3, 8)), **shape)
     if kind == 1:
         return nt.networks.symmetric(
             int(draw.integers(8, 16)), int(draw.integers(2, 6)), 2 * int(draw.integers(1, 5)),
-            leak=leak, seed=seed,
+            seed=seed, **shape,
         )  # fmt: skip
     if kind == 2:
-        return nt.networks.convolution(12, 3, stride=3, leak=leak)
+        return nt.networks.convolution(12, 3, stride=3, **shape)
     gates = draw.standard_normal((3, 3, 7))
-    return nt.networks.from_gates(gates, outer_weights=draw.uniform(0.5, 2.0, 3), leak=leak)
+    return nt.networks.from_gates(gates, outer_weights=draw.uniform(0.5, 2.0, 3), **shape)
 
 
 def _law(draw: np.random.Generator, n: int, weighting: str | None) -> nt.Law:
@@ -272,12 +275,14 @@ class Excess(NamedTuple):
     l2_halved: float
 
 
-def excesses(number: int, *, replicates: int, of_one_weight: int) -> Excess:
+def excesses(
+    number: int, *, replicates: int, of_one_weight: int, activation: str | None = None
+) -> Excess:
     """Return by how much random problem `number` exceeds its certificates.
 
     A problem with one weight has more replicates: its certificate is met with equality.
     """
-    case = random_case(number)
+    case = random_case(number, activation)
     one_weight = case.problem.network.filter_size == 1
     measured = measure(case, attacks_of(case), of_one_weight if one_weight else replicates)
     return Excess(

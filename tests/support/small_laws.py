@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import neurotron as nt
 from neurotron.attacks.budget import budget_of
+from neurotron.networks.activations import Activation
 from neurotron.theory.attack_moments import AttackMoments, attack_moments
 from neurotron.theory.recursion import Recursion
 from neurotron.theory.sharp import SharpConstants, sharp_constants
@@ -226,7 +227,7 @@ def _worst_of_batches(case: SmallCase, away: np.ndarray, etas: np.ndarray) -> np
 # ---- random cases --------------------------------------------------------------------------------
 
 
-def random_law_case(number: int) -> SmallCase:
+def random_law_case(number: int, activation: Activation | None = None) -> SmallCase:
     """Return a small network with a small law, any sensing matrix and an attacker."""
     draw = np.random.default_rng([13, number])
     n = int(draw.integers(1, 3))
@@ -239,11 +240,10 @@ def random_law_case(number: int) -> SmallCase:
     if draw.random() < 0.5:
         attack = (UnevenBatch if batch else Uneven)(theta, beta, direction=np.eye(r)[0])
     gates = draw.standard_normal((int(draw.integers(1, 4)), r, n))
+    q, leak = draw.uniform(0.5, 2.0, len(gates)), float(draw.choice([0.0, 0.5, 1.0]))
+    shape: dict[str, Any] = {"leak": leak} if activation is None else {"activation": activation}
     return law_case(
-        nt.networks.from_gates(
-            gates, outer_weights=draw.uniform(0.5, 2.0, len(gates)),
-            leak=float(draw.choice([0.0, 0.5, 1.0])),
-        ),
+        nt.networks.from_gates(gates, outer_weights=q, **shape),
         draw.standard_normal((count, n)) * draw.lognormal(0.0, 1.0, (count, 1)),
         draw.standard_normal(r),
         attack,
