@@ -12,8 +12,11 @@ from tests.support.random_tables import (
     with_halved_residuals,
 )
 
+from neurotron.networks.activations import BUILT_IN
+
 CASES = (1, 2, 3, 4, 7, 10)
 """Problem 4 has one weight, and 1 starts where an attack can hold it."""
+OTHER_CASES = (1, 2, 4, 8)
 TABLES = (1, 2, 3, 5)
 """Table 1 has one weight, 3 has a leaky gate, and 5 starts where an attack can hold it."""
 REPLICATES = 30
@@ -37,6 +40,17 @@ def test_with_tau_halved_they_do_not(found):
 
 def test_with_L2_halved_they_do_not(found):
     assert max(one.l2_halved for one in found) > LIMIT
+
+
+@pytest.mark.parametrize("activation", BUILT_IN)
+def test_the_same_with_other_activations(activation):
+    """A sample of tests/long/test_activation_safety.py."""
+    cases = [
+        excesses(number, replicates=REPLICATES, of_one_weight=200, activation=activation)
+        for number in OTHER_CASES
+    ]
+    assert max(one.right for one in cases) < LIMIT
+    assert max(one.l2_halved for one in cases) > LIMIT
 
 
 @pytest.mark.parametrize("number", TABLES)

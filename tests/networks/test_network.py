@@ -13,7 +13,8 @@ def literal_output(network: nt.FilterNetwork, w: np.ndarray, x: np.ndarray) -> f
     total = 0.0
     for q, gate in zip(network.outer_weights, network.gates, strict=True):
         z = float(w @ (gate @ x))
-        total += q * (z if z >= 0 else network.leak * z)
+        value = z if z >= 0 else network.leak * z
+        total += q * (value if network.activation is None else network.activation.value(z))
     return total / network.width
 
 
@@ -63,7 +64,7 @@ def test_output_is_positively_homogeneous_in_the_weights(scale):
 def test_leak_one_is_the_linear_network(network):
     import dataclasses
 
-    linear = dataclasses.replace(network, leak=1.0)
+    linear = dataclasses.replace(network, leak=1.0, activation=None)
     draw = np.random.default_rng(5)
     w, x = draw.standard_normal(network.filter_size), draw.standard_normal((4, network.n_inputs))
     np.testing.assert_allclose(linear(w, x), x @ linear.mean_gate.T @ w, rtol=1e-11, atol=1e-13)
