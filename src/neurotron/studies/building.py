@@ -174,9 +174,7 @@ def _check_setting(study: Study, setting: Setting) -> None:
         for met, arm in zip(encounters(study, setting), arms, strict=True)
     }
     for arm in kinds.values():
-        arm.trainer.resolve(
-            problem, batch_size=setting.batch_size, steps=study.steps, attack=arm.attack
-        )
+        arm.resolved(problem, setting.batch_size, study.steps)
 
 
 def require_keys(setting: Problems, sweeps: Sequence[Levels]) -> None:

@@ -1,0 +1,1 @@
+"""Verification: how far a trained filter is from w*, read off fresh rows."""
