@@ -25,6 +25,7 @@ def row(**changes: object) -> Row:
     values = {
         "arm": "Neuro-Tron, alternating-sign θ=0.25 β=0.5", "status": "finished",
         "stopped_at": None, "radius": 0.5, "root_mean_square": 0.1, "theorem1_radius": None,
+        "verified_radius": None,
         "weights": np.array([1.0, -2.0]), "true_weights": np.array([1.0, -2.5]),
         "attack_vector": None, "steps": np.array([0, 1, 10]),
         "errors": np.array([1.0, 0.5, 0.1]), "losses": np.array([2.0, 0.0, 0.25]),

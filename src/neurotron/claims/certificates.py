@@ -1,4 +1,4 @@
-"""Claims about certificates, as checks of results: that they hold, and how sharp they are."""
+"""Claims about certificates and verified radii: that they hold, and how sharp they are."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ import polars as pl
 from neurotron._types import Array
 from neurotron.claims.model import Finding, at_most
 from neurotron.results.summary import Interval, bootstrap, certified, rate
+from neurotron.studies.spec import MISSES
 
 if TYPE_CHECKING:
     from neurotron.results.tables import Results
 
 __all__ = [
     "certificate_holds", "certified_mean_square", "radius_near_error", "recovers_to_rounding",
-    "sharp",
+    "sharp", "verification_holds",
 ]  # fmt: skip
 
 CONFIDENCE = 0.999
-"""Of the test that no mean square error is above its bound, over all comparisons together."""
+"""Of a test that a bound is not exceeded by chance, over all comparisons together."""
 ROUNDING = 1e-13
 """The error below which a filter is found to rounding."""
 
@@ -42,6 +43,45 @@ def certificate_holds(results: Results) -> list[Finding]:
                        count=int((group["part"] > 1.0).sum()), total=len(group))
         )  # fmt: skip
     return findings
+
+
+def verification_holds(results: Results) -> list[Finding]:
+    """Count runs that end outside their verified radius, of those that have one.
+
+    A verified radius may fail with a small probability, so a few misses leave the claim undecided,
+    as long as chance explains them. Runs that diverged have no error, and do not count.
+    """
+    runs = results.runs.filter(pl.col("verified_radius").is_finite(), status="finished")
+    groups = list(runs.group_by("setting", "trainer", maintain_order=True))
+    findings = []
+    for (setting, trainer), group in groups:
+        errors, radii = group["error"].to_numpy(), group["verified_radius"].to_numpy()
+        missed = group.filter(errors > radii)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            largest = float(np.where(errors > 0.0, errors / radii, 0.0).max())
+        networks, bad = group["replicate"].n_unique(), missed["replicate"].n_unique()
+        most = int(group.group_by("replicate").len()["len"].max())  # type: ignore[arg-type]
+        explained = _by_chance(bad, networks, most, (1.0 - CONFIDENCE) / len(groups))
+        findings.append(
+            Finding.of(f"{results.titles[str(setting)]}, {trainer}",
+                       "share of replicates with a run outside its verified radius (none; the "
+                       f"largest of {len(group)} errors is {largest:.2g} of its radius)",
+                       rate(bad, networks), networks,
+                       holds=True if not bad else None if explained else False,
+                       worst=largest, count=len(missed), total=len(group))
+        )  # fmt: skip
+    return findings
+
+
+def _by_chance(bad: int, replicates: int, most: int, level: float) -> bool:
+    """Tell whether radii that fail with the probability `MISSES` can be missed as often as this.
+
+    The `most` runs of a replicate share their rows and may fail together or one by one, so that a
+    replicate is `bad` with a probability of at most most · MISSES. Replicates are independent.
+    """
+    from scipy import stats
+
+    return float(stats.binom.sf(bad - 1, replicates, min(most * MISSES, 1.0))) >= level
 
 
 class Certified(NamedTuple):
