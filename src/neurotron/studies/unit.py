@@ -99,11 +99,10 @@ def _verified(study: Study, run: Trajectories) -> dict[str, float]:
 
     An arm is verified against an attacker like its own, and by the noise that the problem has.
     """
-    from neurotron.guarantees.verify import verify
     from neurotron.guarantees.verify.next_rows import verify_run
 
     if study.verify is None or run.problem.law.corrupted:
         return {}
     noise = "independent" if run.problem.noise else 0.0
-    found = verify_run(run, study.verify, verify, noise=noise, failure=MISSES)
+    found = verify_run(run, study.verify, noise=noise, failure=MISSES)
     return {arm: one.radius for arm, one in found.items()}

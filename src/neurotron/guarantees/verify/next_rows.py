@@ -7,8 +7,7 @@ as it does during training. This is what `verify` needs to know how far an arm i
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -19,15 +18,16 @@ from neurotron.attacks import Attack
 from neurotron.data import Batch, Rows
 from neurotron.engine.numpy_cohort import NumpyCohort
 from neurotron.engine.setup import Setup
+from neurotron.guarantees.verify.case import Case
+from neurotron.guarantees.verify.fresh_rows import verify_case
+from neurotron.guarantees.verify.verification import Verification
 from neurotron.problem import Problem
 from neurotron.trajectories import Trajectories
 
-__all__ = ["FreshRows", "next_rows", "verify_run"]
-
-Verified = TypeVar("Verified")
+__all__ = ["NextRows", "next_rows", "verify_run"]
 
 
-class FreshRows(NamedTuple):
+class NextRows(NamedTuple):
     """The next rows of an arm with the labels it would receive, and what its attacker may do."""
 
     arm: str
@@ -49,13 +49,14 @@ class FreshRows(NamedTuple):
 def verify_run(
     run: Trajectories,
     rows: int,
-    verify: Callable[..., Verified],
     *,
     probability: float | None = None,
     attacker: str | None = None,
-    **options: Any,
-) -> dict[str, Verified]:
-    """Verify every arm of a run on the next rows of its stream; the keys are names of arms.
+    failure: float = 0.001,
+    noise: str | float = "independent",
+    bound: float | None = None,
+) -> dict[str, Verification]:
+    """Return a verification of every arm of a run on the next rows of its stream, by its name.
 
     An arm that has diverged is verified at its last weights, which are those in `run.weights`.
 
@@ -63,24 +64,26 @@ def verify_run(
     ----------
     run, rows
         The run, and the number N of rows.
-    verify
-        The function that verifies one filter.
     probability, attacker
-        What an attacker may do, the same for all arms. If the `probability` is left out, both are
-        those of each arm's own attack; if only the `attacker` is, it is "any".
-    options
-        The other options of `verify`.
+        What an attacker may do, the same for all arms. If the `probability` is left out, it is that
+        of each arm's own attack, and so is the `attacker`; otherwise the `attacker` is "any" unless
+        it is given.
+    failure, noise, bound
+        As in `verify`.
     """
     found = {}
     for one in next_rows(run, rows):
-        told = {"probability": probability, "attacker": attacker or "any"}
-        if probability is None:
-            told = {"probability": one.probability, "attacker": attacker or one.attacker}
-        found[one.arm] = verify(run.problem, one.weights, one.X, one.y, **told, **options)
+        case = Case.of(
+            run.problem, one.weights, one.X, one.y,
+            probability=one.probability if probability is None else probability,
+            attacker=attacker or (one.attacker if probability is None else "any"),
+            failure=failure, noise=noise, bound=bound,
+        )  # fmt: skip
+        found[one.arm] = verify_case(case)
     return found
 
 
-def next_rows(run: Trajectories, rows: int) -> list[FreshRows]:
+def next_rows(run: Trajectories, rows: int) -> list[NextRows]:
     """Return the next rows of the stream, as each arm of a run would receive them.
 
     Nobody trains on them: every attack sees the arm as it was at the end of the run. The batch on
@@ -111,7 +114,7 @@ def next_rows(run: Trajectories, rows: int) -> list[FreshRows]:
         X[here], honest[here], received[:, here] = batch.inputs, batch.labels, labels.T
     changed = (received != honest)[:, :rows].mean(axis=1)
     return [
-        FreshRows(arm.name, weights, X[:rows], y[:rows], *_attacker(arm.attack, float(share)))
+        NextRows(arm.name, weights, X[:rows], y[:rows], *_attacker(arm.attack, float(share)))
         for arm, weights, y, share in zip(run.arms, run.weights, received, changed, strict=True)
     ]
 
