@@ -46,42 +46,43 @@ def certificate_holds(results: Results) -> list[Finding]:
 
 
 def verification_holds(results: Results) -> list[Finding]:
-    """Count runs that end outside their verified radius, of those that have one.
+    """Count runs that end outside their verified radius, setting by setting.
 
-    A verified radius may fail with a small probability, so a few misses leave the claim undecided,
-    as long as chance explains them. Runs that diverged have no error, and do not count.
+    A verified radius fails with a small probability, so misses leave the claim undecided as long as
+    chance can explain them. Runs that diverged have no error to compare with.
     """
-    runs = results.runs.filter(pl.col("verified_radius").is_finite(), status="finished")
-    groups = list(runs.group_by("setting", "trainer", maintain_order=True))
-    findings = []
-    for (setting, trainer), group in groups:
-        errors, radii = group["error"].to_numpy(), group["verified_radius"].to_numpy()
-        missed = group.filter(errors > radii)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            largest = float(np.where(errors > 0.0, errors / radii, 0.0).max())
-        networks, bad = group["replicate"].n_unique(), missed["replicate"].n_unique()
-        most = int(group.group_by("replicate").len()["len"].max())  # type: ignore[arg-type]
-        explained = _by_chance(bad, networks, most, (1.0 - CONFIDENCE) / len(groups))
+    findings, asked = [], results.runs.filter(pl.col("verified_radius").is_not_null())
+    settings = list(asked.group_by("setting", maintain_order=True))
+    for (setting,), runs in settings:
+        verified = runs.filter(pl.col("verified_radius").is_finite(), status="finished")
+        if not len(verified):
+            continue
+        errors, radii = verified["error"].to_numpy(), verified["verified_radius"].to_numpy()
+        with np.errstate(divide="ignore"):
+            largest = float(np.divide(errors, radii, where=errors > 0.0, out=0.0 * errors).max())
+        outside = (pl.col("error") > pl.col("verified_radius")) & (pl.col("status") == "finished")
+        misses = runs.group_by("replicate").agg(misses=outside.sum())["misses"].to_numpy()
+        allowed = MISSES * runs["arm"].n_unique()
+        explained = _by_chance(misses / allowed, (1.0 - CONFIDENCE) / len(settings))
         findings.append(
-            Finding.of(f"{results.titles[str(setting)]}, {trainer}",
+            Finding.of(results.titles[str(setting)],
                        "share of replicates with a run outside its verified radius (none; the "
-                       f"largest of {len(group)} errors is {largest:.2g} of its radius)",
-                       rate(bad, networks), networks,
-                       holds=True if not bad else None if explained else False,
-                       worst=largest, count=len(missed), total=len(group))
+                       f"largest of {len(verified)} errors is {largest:.2g} of its radius)",
+                       rate(int((misses > 0).sum()), len(misses)), len(misses),
+                       holds=True if not misses.any() else None if explained else False,
+                       worst=largest, count=int(misses.sum()), total=len(verified))
         )  # fmt: skip
     return findings
 
 
-def _by_chance(bad: int, replicates: int, most: int, level: float) -> bool:
-    """Tell whether radii that fail with the probability `MISSES` can be missed as often as this.
+def _by_chance(ratios: Array, level: float) -> bool:
+    """Tell whether chance can explain so many misses, where 1 in a thousand is allowed.
 
-    The `most` runs of a replicate share their rows and may fail together or one by one, so that a
-    replicate is `bad` with a probability of at most most · MISSES. Replicates are independent.
+    The misses of a replicate, divided by the number that is allowed on average, have a mean of at
+    most 1, however its arms depend on each other. So has the product of (1 + ratio)/2 over
+    independent replicates. By Markov's inequality it exceeds 1/level with probability ≤ level.
     """
-    from scipy import stats
-
-    return float(stats.binom.sf(bad - 1, replicates, min(most * MISSES, 1.0))) >= level
+    return bool(np.prod((1.0 + ratios) / 2.0) <= 1.0 / level)
 
 
 class Certified(NamedTuple):
