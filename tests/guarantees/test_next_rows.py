@@ -239,27 +239,28 @@ def test_more_rows_than_memory_has_and_other_things_than_runs_are_refused():
         next_rows(PROBLEM, 10)
 
 
-def told(problem, weights, X, y, **options):
-    """Stand in for `verify`: return what it is told."""
-    return dict(problem=problem, weights=weights, rows=len(X), labels=len(y), **options)
-
-
 def test_every_arm_is_verified_against_its_own_attack_or_against_the_one_given():
     attacks = {"coin": Adaptive(0.5, 0.3), "any": HalfSpace(0.5, 0.5, direction=np.ones(SIZE))}
     run = run_of(*(nt.Arm(nt.SGD(0.01), attack, name=name) for name, attack in attacks.items()))
-    own = verify_run(run, 40, told, failure=0.01)
+    rows = {one.arm: one for one in next_rows(run, 400)}
+    own = verify_run(run, 400, failure=0.01, noise=0.0)
     assert [*own] == ["coin", "any"]
-    assert [one["attacker"] for one in own.values()] == ["coin", "any"]
-    assert own["coin"]["probability"] == 0.3
-    assert 0.1 < own["any"]["probability"] < 0.4
-    for i, one in enumerate(own.values()):
-        assert one["problem"] is PROBLEM
-        assert np.array_equal(one["weights"], run.weights[i])
-        assert (one["rows"], one["labels"], one["failure"]) == (40, 40, 0.01)
-    given = verify_run(run, 40, told, probability=0.0)
-    assert {(one["probability"], one["attacker"]) for one in given.values()} == {(0.0, "any")}
-    given = verify_run(run, 40, told, probability=0.2, attacker="coin")
-    assert {(one["probability"], one["attacker"]) for one in given.values()} == {(0.2, "coin")}
+    for i, (name, one) in enumerate(own.items()):
+        told = {"probability": rows[name].probability, "attacker": name}
+        same = nt.verify(
+            PROBLEM, run.weights[i], rows[name].X, rows[name].y, failure=0.01, noise=0.0, **told
+        )
+        assert one.to_dict() == same.to_dict()
+    assert (own["coin"].probability, own["coin"].rows) == (0.3, 400)
+    assert 0.1 < own["any"].probability < 0.4
+    for given, attacker in ((None, "any"), ("coin", "coin")):
+        told = {} if given is None else {"attacker": given}
+        found = verify_run(run, 400, probability=0.2, bound=0.5, **told)
+        assert {(one.probability, one.attacker) for one in found.values()} == {(0.2, attacker)}
+        same = nt.verify(run, rows=400, probability=0.2, bound=0.5, **told)
+        assert {name: one.to_dict() for name, one in found.items()} == {
+            name: one.to_dict() for name, one in same.items()
+        }
 
 
 def test_a_wrong_formula_is_named_with_its_step():
