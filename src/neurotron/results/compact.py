@@ -78,7 +78,10 @@ def _verified(radii: pl.Series) -> dict[str, str | None]:
     """Return how many runs have a verified radius, and the median radius."""
     if not len(radii):
         return dict.fromkeys(VERIFIED)
-    return {"verified": _short(float(radii.is_finite().mean())), "verified_radius": _middle(radii)}
+    return {
+        "verified": _short(float(np.isfinite(radii.to_numpy()).mean())),
+        "verified_radius": _middle(radii),
+    }
 
 
 def _middle(values: pl.Series) -> str | None:
