@@ -177,17 +177,15 @@ def test_a_number_of_rows_is_a_whole_number_in_its_range(value, words):
 
 
 @pytest.mark.parametrize(
-    ("keys", "words"),
-    [({"n_inputs": 12}, r"verify × n_inputs.*12,000,000"), ({"n_inputs": 4}, r"verify × arms")],
+    ("key", "value", "words"),
+    [
+        ("n_inputs", 11, r"verify × n_inputs.*11,000,000"),
+        ("sweeps", (nt.studies.Sweep(bound=(1.0, 2.0, 3.0, 4.0, 5.0, 6.0)),), "verify × arms.*12,"),
+    ],
 )
-def test_more_rows_than_fit_are_refused_before_anything_is_computed(keys, words, tmp_path):
-    settings = (STUDY.settings[0].model_copy(update=keys),)
-    study = STUDY.model_copy(update={"verify": 1_000_000, "settings": settings})
-    many = tuple(float(bound) for bound in range(1, 8))
-    sweeps = tuple(sweep.model_copy(update={"bound": many}) for sweep in settings[0].sweeps)
-    if "arms" in words:
-        settings = (settings[0].model_copy(update={"sweeps": sweeps}),)
-        study = study.model_copy(update={"settings": settings})
+def test_more_rows_than_fit_are_refused_before_anything_is_computed(key, value, words, tmp_path):
+    setting = STUDY.settings[0].model_copy(update={"n_inputs": 10, key: value})
+    study = STUDY.model_copy(update={"verify": 1_000_000, "settings": (setting,)})
     with pytest.raises(nt.InputError, match=words):
         nt.studies.run(study, tmp_path / "out")
     assert not (tmp_path / "out").exists()

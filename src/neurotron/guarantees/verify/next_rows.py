@@ -51,7 +51,7 @@ def verify_run(
     rows: int,
     *,
     probability: float | None = None,
-    attacker: str | None = None,
+    attacker: str = "any",
     failure: float = 0.001,
     noise: str | float = "independent",
     bound: float | None = None,
@@ -65,18 +65,17 @@ def verify_run(
     run, rows
         The run, and the number N of rows.
     probability, attacker
-        What an attacker may do, the same for all arms. If the `probability` is left out, it is that
-        of each arm's own attack, and so is the `attacker`; otherwise the `attacker` is "any" unless
-        it is given.
+        What an attacker may do, the same for all arms. If the `probability` is left out, both are
+        those of each arm's own attack.
     failure, noise, bound
         As in `verify`.
     """
     found = {}
     for one in next_rows(run, rows):
+        own = (one.probability, one.attacker)
+        share, by = own if probability is None else (probability, attacker)
         case = Case.of(
-            run.problem, one.weights, one.X, one.y,
-            probability=one.probability if probability is None else probability,
-            attacker=attacker or (one.attacker if probability is None else "any"),
+            run.problem, one.weights, one.X, one.y, probability=share, attacker=by,
             failure=failure, noise=noise, bound=bound,
         )  # fmt: skip
         found[one.arm] = verify_case(case)
