@@ -77,22 +77,21 @@ class _Posed:
 
 
 def _posed(model: FittedModel, rows: Array, labels: Array, noise: Any, law: Law | None) -> _Posed:
-    network, weights = model.network_, model.weights_
-    if law is not None and model.input_center_.any():
+    network, weights, seen = model.network_, model.weights_, model._standardized(rows)
+    if law is not None and seen is not rows:
         raise _check.InputError(
-            "`law` cannot be used with a model that centres its inputs, because what the network "
-            "sees then has another law: fit with standardize=False"
+            "`law` cannot be used with a model that standardizes its inputs, because what the "
+            "network sees then has another law: fit with standardize=False"
         )
-    seen = model._standardized(rows)
     if not model.fit_intercept:
         return _Posed(network, weights, seen, labels)
     if not isinstance(noise, Real):
-        shift = seen.mean(axis=0) if network.leak == 1.0 else np.zeros(network.n_inputs)
-        seen, labels = seen - shift, labels - model.intercept_ - network(weights, shift)
-        return _Posed(network, weights, seen, labels, free=True)
+        # subtracting rounds, and that is not noise: labels are moved away from the model by it
+        rounding = np.copysign(model._rounding(rows, labels), labels - model._outputs(rows))
+        return _Posed(network, weights, seen, labels - model.intercept_ + rounding, free=True)
     if network.leak == 1.0 and law is None:
-        seen = np.column_stack([seen, np.ones(len(seen))])
-        return _Posed(with_intercept(network), np.append(weights, model.intercept_), seen, labels)
+        longer = np.column_stack([rows, np.ones(len(rows))])
+        return _Posed(with_intercept(network), np.append(weights, model.intercept_), longer, labels)
     instead = "`law`" if network.leak == 1.0 else "the network"
     raise _check.InputError(
         f"noise={noise!r} says that labels are known up to this noise, but the model has an "
