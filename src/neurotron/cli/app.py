@@ -58,7 +58,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
-    help="Train, attack, certify, verify and study depth-2 networks whose training labels are poisoned.",
+    help="Train, attack, certify, verify and study depth-2 networks whose labels are poisoned.",
 )
 COMMANDS: dict[str, Callable[..., None]] = {
     "fit": fit_command.fit,

@@ -69,11 +69,13 @@ def verify(
     law: Annotated[
         str | None,
         options.named(
-            options.GUARANTEE, "--law", "laws",
+            options.GUARANTEE,
+            "--law",
+            "laws",
             "The law of the inputs, if you know it. Default: that of the rows, which is an "
             "estimate.",
         ),
-    ] = None,  # fmt: skip
+    ] = None,
     failure: Annotated[
         float,
         options.option(
