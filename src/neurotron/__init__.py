@@ -34,7 +34,9 @@ _HOME = {
     "neurotron.simulation": ["simulate"],
     "neurotron.results": ["load_results"],
     "neurotron.solvers": ["Solution", "solve"],
-    "neurotron.guarantees": ["Certificate", "NotAchievable", "Plan", "certify", "plan"],
+    "neurotron.guarantees": [
+        "Certificate", "NotAchievable", "Plan", "Verification", "certify", "plan", "verify",
+    ],
     "neurotron.trainers": [
         "SGD", "Arm", "ClippedSGD", "ClippedTron", "FirstSampleSGD", "HuberSGD", "NeuroTron",
         "RefinedTron", "Stages", "Trainer", "TrimmedSGD",

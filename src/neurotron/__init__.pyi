@@ -26,8 +26,10 @@ from neurotron.figures import plot as plot
 from neurotron.guarantees import Certificate as Certificate
 from neurotron.guarantees import NotAchievable as NotAchievable
 from neurotron.guarantees import Plan as Plan
+from neurotron.guarantees import Verification as Verification
 from neurotron.guarantees import certify as certify
 from neurotron.guarantees import plan as plan
+from neurotron.guarantees import verify as verify
 from neurotron.laws import Correlated as Correlated
 from neurotron.laws import Empirical as Empirical
 from neurotron.laws import Laplace as Laplace

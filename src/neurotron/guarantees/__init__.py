@@ -1,4 +1,4 @@
-"""Guarantees: certificates of what training will reach, and plans that meet a goal.
+"""Guarantees: certificates of what training will reach, plans, and verification afterwards.
 
 >>> import neurotron as nt
 >>> problem = nt.Problem.draw(nt.networks.relu_gate(4), nt.Normal(), seed=1)
@@ -12,6 +12,7 @@ from neurotron.guarantees.certify import certify
 from neurotron.guarantees.near_optimality import impersonated_mean
 from neurotron.guarantees.plan import NotAchievable, Plan, plan
 from neurotron.guarantees.training_certificate import TrainingCertificate
+from neurotron.guarantees.verify import Verification, verify
 
 __all__ = [
     "Assumption",
@@ -19,7 +20,9 @@ __all__ = [
     "NotAchievable",
     "Plan",
     "TrainingCertificate",
+    "Verification",
     "certify",
     "impersonated_mean",
     "plan",
+    "verify",
 ]

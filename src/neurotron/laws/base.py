@@ -152,6 +152,14 @@ class ProductLaw(Law):
         """
         return False
 
+    @property
+    def log_concave(self) -> bool:
+        """Whether a coordinate has a density whose logarithm is concave.
+
+        Subclasses do not inherit this statement, because it is about one law.
+        """
+        return False
+
     def projection_factor(self, share: float, *, tilted: bool = False) -> float:
         """Return κ with E|aᵀx| ≤ κ √(E x_1²) for all a with ‖a‖ ≤ 1 and a_j² ≤ `share`, rounded up.
 
@@ -170,7 +178,7 @@ class ProductLaw(Law):
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
-        for name in ("scale_mixture", "projection_factor"):
+        for name in ("scale_mixture", "log_concave", "projection_factor"):
             if name not in vars(cls):
                 setattr(cls, name, vars(ProductLaw)[name])
 

@@ -36,6 +36,7 @@ class Laplace(ScaledLaw):
 
     kurtosis = 6.0
     scale_mixture = True
+    log_concave = True
 
     @property
     def variance(self) -> float:

@@ -37,6 +37,7 @@ class Normal(ScaledLaw):
 
     kurtosis = 3.0
     scale_mixture = True
+    log_concave = True
 
     @property
     def variance(self) -> float:

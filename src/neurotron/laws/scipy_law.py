@@ -19,6 +19,13 @@ __all__ = ["ScipyLaw"]
 MIXTURES = {"norm_gen", "laplace_gen", "logistic_gen", "t_gen", "cauchy_gen", "hypsecant_gen"}
 """Distributions of SciPy whose density has derivatives of alternating signs in terms of x²."""
 
+LOG_CONCAVE = {
+    "norm_gen", "laplace_gen", "logistic_gen", "hypsecant_gen", "uniform_gen", "triang_gen",
+    "semicircular_gen", "cosine_gen", "anglit_gen", "expon_gen", "gumbel_r_gen", "gumbel_l_gen",
+    "halfnorm_gen", "rayleigh_gen", "maxwell_gen",
+}  # fmt: skip
+"""Distributions of SciPy whose density has a concave logarithm."""
+
 
 @dataclass(frozen=True, eq=False)
 class ScipyLaw(ProductLaw):
@@ -96,13 +103,24 @@ class ScipyLaw(ProductLaw):
     @cached_property
     def scale_mixture(self) -> bool:
         """Whether it is known to be a scale mixture of normals: logistic, t, Laplace and others."""
+        return self._is_one_of(MIXTURES) or self._power <= 2.0
+
+    @cached_property
+    def log_concave(self) -> bool:
+        """Whether its density is known to have a concave logarithm: logistic, exponential, …"""
+        return self._is_one_of(LOG_CONCAVE) or 1.0 <= self._power < math.inf
+
+    def _is_one_of(self, names: set[str]) -> bool:
+        kind = type(getattr(self.distribution, "dist", None))
+        return kind.__module__.startswith("scipy.stats.") and kind.__name__ in names
+
+    @property
+    def _power(self) -> float:
+        """The power β of the density e^{−|x|^β} of `scipy.stats.gennorm`; inf for other laws."""
         frozen = self.distribution
-        kind = type(getattr(frozen, "dist", None))
-        if not kind.__module__.startswith("scipy.stats."):
-            return False
-        if kind.__name__ == "gennorm_gen":
-            return float((*frozen.args, frozen.kwds.get("beta"))[0]) <= 2.0
-        return kind.__name__ in MIXTURES
+        if not self._is_one_of({"gennorm_gen"}):
+            return math.inf
+        return float((*frozen.args, frozen.kwds.get("beta"))[0])
 
     @cached_property
     def unit(self) -> float:

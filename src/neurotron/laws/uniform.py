@@ -39,6 +39,7 @@ class Uniform(ScaledLaw):
     """
 
     kurtosis = 1.8
+    log_concave = True
 
     @property
     def variance(self) -> float:

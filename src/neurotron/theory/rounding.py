@@ -27,7 +27,7 @@ from neurotron._types import Array, Index
 from neurotron.networks import FilterNetwork
 from neurotron.problem import Problem
 
-__all__ = ["Rounding", "label_rounding", "squared"]
+__all__ = ["UNIT", "Rounding", "label_rounding", "output_reach", "rounding_reach", "squared"]
 
 UNIT = 2.0**-53
 """The relative error u of one operation."""
@@ -161,6 +161,20 @@ class Rounding:
 def label_rounding(network: FilterNetwork, weights: Array, inputs: Array) -> Array:
     """Return the largest difference between computed labels f_w(x) and exact ones, (b,)."""
     return _twice_gamma(network) * (np.abs(inputs) @ (np.abs(weights) @ network.magnitude))
+
+
+def rounding_reach(network: FilterNetwork, inputs: Array) -> Array:
+    """Return g with |rounding of f_w(x)| ≤ that of f_v(x) + g‖w − v‖ for all w and v, (b,)."""
+    sizes = np.linalg.norm(np.abs(inputs) @ network.magnitude.T, axis=1)
+    return np.asarray(0.5 * _twice_gamma(network) * sizes)
+
+
+def output_reach(network: FilterNetwork, inputs: Array) -> Array:
+    """Return g with |f_w(x) − f_v(x)| ≤ g‖w − v‖ for all w and v: (1/k) Σ |q_i| ‖A_i x‖, (b,)."""
+    projected = network.project(inputs)
+    if network.mix is not None:
+        projected = np.einsum("kl,blr->bkr", network.mix, projected)
+    return np.asarray(np.linalg.norm(projected, axis=2) @ np.abs(network.share))
 
 
 def _twice_gamma(network: FilterNetwork) -> float:

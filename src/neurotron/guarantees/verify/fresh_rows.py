@@ -1,0 +1,189 @@
+"""Verification of one filter on fresh rows."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy import special
+
+from neurotron._types import Array
+from neurotron.guarantees.assumptions import Assumption
+from neurotron.guarantees.verify.by_cells import REACH, cells_theorem
+from neurotron.guarantees.verify.by_parity import ParityTheorem
+from neurotron.guarantees.verify.case import Case, Found
+from neurotron.guarantees.verify.verification import Verification
+from neurotron.laws import Empirical
+from neurotron.theory.sharp import risk_constant
+
+__all__ = ["verify_case"]
+
+SWITCH = {"coin": 0.3, "any": 0.2}
+"""With noise, the theorem of the cells is used above this share of attacked labels."""
+PARITY_ENDS = {"coin": 1 / 3, "any": 1 / 4}
+"""From this share on, the theorem of parity says nothing."""
+MOST_POINTS = 400
+"""Points of the curve that a figure shows."""
+
+
+def verify_case(case: Case) -> Verification:
+    """Return what is verified about the filter of a case.
+
+    Which theorem is used depends on the probability, the noise, the network and the law, never on
+    the labels. Where both may help, each has half of the failure probability.
+    """
+    parity, cells = ParityTheorem(case), cells_theorem(case)
+    needs = parity.assumptions
+    usable = all(assumption.holds for assumption in needs)
+    found, name = Found(), parity.name
+    one_leaky = case.exact and case.network.width == 1 and case.network.leak > 0.0
+    by_parity = usable and (cells is None or one_leaky or _parity_helps(case))
+    by_cells = cells is not None and (not by_parity or case.exact)
+    failure = case.failure / 2.0 if by_parity and by_cells else case.failure
+    if by_parity:
+        found = parity.verify(failure)
+    if by_cells and cells is not None:
+        other = cells.verify(failure)
+        if not by_parity or other.radius < found.radius:
+            found, name = other, cells.name
+    if by_cells:
+        needs = [a for a in needs if a.holds and by_parity]
+    return _verification(case, found, name, needs, parity)
+
+
+def _parity_helps(case: Case) -> bool:
+    """Return whether the theorem of parity is worth trying beside that of the cells."""
+    limit = PARITY_ENDS if case.exact else SWITCH
+    return math.isfinite(case.bound) or case.probability <= limit[case.attacker]
+
+
+def _verification(
+    case: Case, found: Found, name: str, needs: list[Assumption], parity: ParityTheorem
+) -> Verification:
+    levels, shares = _curve(case.sizes())
+    radii = None
+    if case.linear and parity.spread is not None:
+        with np.errstate(invalid="ignore"):
+            radii = parity.spread.coefficients * found.size
+    return Verification(
+        kind=case.kind,
+        radius=found.radius,
+        failure=case.failure,
+        assumptions=tuple(_about_the_rows(case, name) + needs),
+        theorem=name,
+        rows=len(case.y),
+        probability=case.probability,
+        attacker=case.attacker,
+        noise=case.noise,
+        bound=case.bound if math.isfinite(case.bound) else None,
+        level=found.level,
+        share=found.share,
+        threshold=found.threshold,
+        rows_needed=found.rows_needed,
+        at_least=_at_least(case),
+        prediction_error=_prediction_error(case, found, parity),
+        coefficient_radii=radii,
+        consistent=found.consistent,
+        levels=levels,
+        shares=shares,
+    )
+
+
+def _prediction_error(case: Case, found: Found, parity: ParityTheorem) -> float:
+    """Return a bound on the root mean squared difference of predictions."""
+    if not math.isfinite(found.radius):
+        return math.inf
+    direct = math.inf
+    if case.linear and parity.spread is not None and math.isfinite(parity.spread.deviation):
+        direct = found.size * parity.spread.deviation
+    risk = risk_constant(case.problem)
+    return min(direct, math.sqrt(risk) * found.radius if math.isfinite(risk) else math.inf)
+
+
+def _at_least(case: Case) -> float:
+    """Return a lower bound on ‖ŵ − w*‖ for exact labels, 0 if there is none.
+
+    An honest label is off by at most ‖ŵ − w*‖ times the reach of its output. Among more rows than
+    the attacker can have, one is honest.
+    """
+    if not case.exact:
+        return 0.0
+    rows, beta = len(case.y), case.probability
+    attacked = _binomial_quantile(rows, beta, case.failure)
+    if case.attacker == "any":
+        attacked = max(attacked, math.floor(beta * rows * (1.0 + 1e-12)))
+    if attacked >= rows:
+        return 0.0
+    off = np.maximum(case.residuals - case.rounding, 0.0)
+    reach = case.output_reach * (1.0 + 1e-9) + case.reach
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = np.where(off > 0.0, off / reach, 0.0)
+    ratios = np.where(np.isfinite(ratios), ratios, 0.0)  # no filter explains such a row
+    return float(np.partition(ratios, rows - 1 - attacked)[rows - 1 - attacked])
+
+
+def _binomial_quantile(rows: int, probability: float, failure: float) -> int:
+    """Return the smallest m such that more than m of the rows are attacked with chance ≤ δ."""
+    if probability in (0.0, 1.0):
+        return round(probability) * rows
+    low, high = -1, rows
+    while high - low > 1:  # P(more than m) = I_β(m + 1, N − m) falls in m
+        middle = (low + high) // 2
+        enough = special.betainc(middle + 1, rows - middle, probability) <= failure
+        low, high = (low, middle) if enough else (middle, high)
+    return high
+
+
+def _curve(sizes: Array) -> tuple[Array, Array]:
+    """Return levels with the shares of rows up to them, thinned out for a figure."""
+    ordered = np.sort(sizes)
+    chosen = np.unique(np.linspace(0, len(sizes) - 1, MOST_POINTS).astype(np.intp))
+    return ordered[chosen], (chosen + 1) / len(sizes)
+
+
+def _about_the_rows(case: Case, theorem: str) -> list[Assumption]:
+    """Return what is assumed about the rows, which nobody can check from them."""
+    source = f"from {case.law!r}"
+    if case.kind == "plug-in":
+        source = f"from a law that {case.law!r} stands for"
+    elif isinstance(case.law, Empirical):
+        source = f"with replacement from {case.law!r}"
+    texts = {
+        "fresh": f"The {len(case.y):,} rows are fresh: their inputs are drawn independently "
+        f"{source}, and nothing about them was used to find the filter.",
+        "attacker": _attacker_text(case),
+        "noise": _noise_text(case.noise),
+    }
+    if theorem == "cells":
+        texts["length"] = (
+            f"The true filter is at most {REACH:,.0f} times as long as this one; rounding errors "
+            "of its labels are counted up to there."
+        )
+    return [Assumption(name, text, "stated", "stated", True) for name, text in texts.items()]
+
+
+def _attacker_text(case: Case) -> str:
+    beta = f"{case.probability:g}"
+    size = "" if case.bound == math.inf else f", by at most {case.bound:g}"
+    if case.attacker == "coin":
+        return (
+            f"Each label is attacked with probability at most {beta} whatever its row is, by a "
+            f"coin of its own, and changed in any way{size}."
+        )
+    return (
+        f"At most {beta} of these rows are attacked, chosen after seeing all of them; or each row "
+        f"is attacked with a probability whose mean over the inputs is at most {beta}. Labels are "
+        f"changed in any way{size}."
+    )
+
+
+def _noise_text(noise: str | float) -> str:
+    if noise == 0.0:
+        return "Honest labels are computed in double precision by the network, without noise."
+    if noise == "even":
+        return (
+            "Honest labels have noise that is independent between rows and does not tell x from "
+            "−x: its law may depend on x, but is the same at −x."
+        )
+    known = "of any law" if noise == "independent" else f"and normal, of deviation at least {noise}"
+    return f"Honest labels have noise that is independent of x and between rows, {known}."

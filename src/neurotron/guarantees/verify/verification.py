@@ -1,0 +1,196 @@
+"""What is verified after training: how far a filter is from the true one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from neurotron._digits import percent, up
+from neurotron._types import Array
+from neurotron.guarantees.certificate import Certificate, finite
+
+__all__ = ["Verification"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Verification(Certificate):
+    """A statement about the distance ‖ŵ − w*‖ of one filter ŵ, read off fresh rows.
+
+    It prints as a paragraph with its assumptions. `radius` is infinite if nothing is verified.
+    """
+
+    theorem: str
+    """"parity" or "cells": which theorem of docs/verification.md gave the radius."""
+    rows: int
+    """How many fresh rows were used."""
+    probability: float
+    attacker: str
+    noise: str | float
+    bound: float | None
+    level: float
+    """Residuals up to this size count as explained; NaN if nothing is verified."""
+    share: float
+    """The share of the rows (with the theorem "cells": of those in the cells) that is explained."""
+    threshold: float
+    """The share that must be exceeded."""
+    rows_needed: int | None
+    """From about how many rows on a perfect filter is verified; None if no number suffices."""
+    at_least: float = 0.0
+    """With the same confidence, ‖ŵ − w*‖ is at least this: above 0, ŵ is not the true filter."""
+    prediction_error: float = math.inf
+    """A bound on √E(f_ŵ(x) − f_{w*}(x))² over new inputs, with the same confidence."""
+    coefficient_radii: Array | None = None
+    """For linear networks: a bound on |ŵ_j − w*_j| for each coefficient, all at once."""
+    consistent: bool = True
+    """Whether the rows can have the noise that was stated."""
+    levels: Array = field(default_factory=lambda: np.empty(0))
+    """Sizes of residuals, rounding included, for the figure."""
+    shares: Array = field(default_factory=lambda: np.empty(0))
+    """The share of rows up to each of these sizes."""
+
+    @property
+    def error_name(self) -> str:
+        """What the radius is a bound on."""
+        return "distance ‖ŵ − w*‖"
+
+    @property
+    def statement(self) -> str:
+        """What is verified, in one paragraph."""
+        text = self._verified if self.holds else self._refusal
+        if self.at_least > 0.0:
+            text += (
+                f" With confidence {self.confidence_text} the distance is also at least "
+                f"{self.at_least:.3g}, so this is not exactly the true filter."
+            )
+        return text
+
+    def __repr__(self) -> str:
+        return (
+            f"Verification({self.kind}, {self.theorem}, radius={up(self.radius)}, "
+            f"confidence={self.confidence_text}, {self.rows:,} rows)"
+        )
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """The main numbers as text, each with its name."""
+        facts = super().facts
+        if self.holds:
+            facts["confidence"] = self.confidence_text
+        if math.isfinite(self.prediction_error):
+            facts["prediction error"] = f"at most {up(self.prediction_error)}"
+        if self.at_least > 0.0:
+            facts["distance"] = f"at least {self.at_least:.3g}"
+        return facts | {"fresh rows": f"{self.rows:,}"}
+
+    @property
+    def _verified(self) -> str:
+        title = {
+            "theorem (law)": "Verified.",
+            "theorem (table)": "Verified for inputs drawn from this table.",
+        }.get(
+            self.kind,
+            "Estimated, not verified: the inputs of these rows are taken for their whole law.",
+        )
+        among = "of its own cells " if self.theorem == "cells" else ""
+        text = (
+            f"{title} With confidence {self.confidence_text}, the distance ‖ŵ − w*‖ of this filter "
+            f"to the true one is at most {up(self.radius)}, {self._against}. The filter explains "
+            f"{percent(self.share)} of the fresh rows {among}up to {up(self.level)}; a filter "
+            "farther away would explain fewer."
+        )
+        if math.isfinite(self.prediction_error):
+            over = "the rows of the table" if self.kind == "theorem (table)" else "new inputs"
+            text += (
+                f" Its predictions are off by at most {up(self.prediction_error)} (root mean "
+                f"square over {over}, in label units)."
+            )
+        return text
+
+    @property
+    def _against(self) -> str:
+        if self.probability == 0.0:
+            return "if no label was attacked"
+        change = "whatever was written into the attacked labels"
+        if self.bound is not None:
+            change = f"if no label was changed by more than {self.bound:g}"
+        whom = f"at most {percent(self.probability)} of the labels"
+        if self.attacker == "coin":
+            whom = f"each label with a probability of at most {percent(self.probability)}"
+        return f"{change}, {whom}"
+
+    @property
+    def _refusal(self) -> str:
+        """Why nothing is verified, and what to do."""
+        if self.failed:
+            names = ", ".join(assumption.name for assumption in self.failed)
+            return f"Not verified, because this does not hold: {names}."
+        if not self.consistent:
+            return (
+                "Not verified: more rows are explained than the stated noise allows. Give a "
+                "smaller noise, or noise='independent' if its size is not known."
+            )
+        return f"Not verified: {self._remedy}"
+
+    @property
+    def _remedy(self) -> str:
+        beta = percent(self.probability)
+        if self.rows_needed is None:
+            text = (
+                f"with {beta} of the labels attacked, no number of rows tells this filter from a "
+                "wrong one."
+            )
+            ways = ["Fewer attacked labels"]
+            if self.attacker == "any":
+                ways.append("attackers who toss a coin for each label (attacker='coin')")
+            if self.noise != 0.0:
+                ways.append("exact labels (noise=0.0)")
+            if self.bound is None:
+                ways.append("a bound on the changes (bound=…)")
+            return f"{text} {_listed(ways)} would help."
+        if self.rows < self.rows_needed:
+            return (
+                f"{self.rows:,} rows are too few with {beta} of the labels attacked: give at least "
+                f"{self.rows_needed:,} fresh rows."
+            )
+        return (
+            f"the filter explains too few of the {self.rows:,} rows at every level: more than "
+            f"{percent(min(self.threshold, 1.0))} is needed. Train a better filter, give more "
+            "rows, or give a smaller probability if fewer labels can be attacked."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values for JSON; infinite numbers become None."""
+        radii = self.coefficient_radii
+        return {
+            **super().to_dict(),
+            "theorem": self.theorem,
+            "rows": self.rows,
+            "probability": self.probability,
+            "attacker": self.attacker,
+            "noise": self.noise,
+            "bound": self.bound,
+            "level": finite(self.level),
+            "share": finite(self.share),
+            "threshold": finite(self.threshold),
+            "rows_needed": self.rows_needed,
+            "at_least": self.at_least,
+            "prediction_error": finite(self.prediction_error),
+            "coefficient_radii": None if radii is None else [finite(float(r)) for r in radii],
+            "consistent": self.consistent,
+            "levels": self.levels.tolist(),
+            "shares": self.shares.tolist(),
+        }
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """Draw the share of rows explained over the level, with the share that is needed."""
+        from neurotron.figures.verification import plot_verification
+
+        return plot_verification(self, path)
+
+
+def _listed(parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} or {parts[-1]}"

@@ -1,0 +1,246 @@
+r"""How much probability a projection of the inputs can have near one point (docs/verification.md).
+
+For independent coordinates z, a `Concentration` is a function C that does not fall, with
+
+.. math:: P(|c^\top z| \le t) \le C(t) \quad \text{for all unit vectors } c \text{ and all } t \ge 0.
+
+The law may allow a smaller C for directions c that no single coordinate dominates: the largest
+square of an entry of c is at most the `leverage`.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy import special
+
+from neurotron._types import Array
+from neurotron.laws import Laplace, Normal, ProductLaw, StudentT, Uniform
+
+__all__ = [
+    "AnyInterval",
+    "ByKurtosis",
+    "Concentration",
+    "Mixture",
+    "NormalConcentration",
+    "Proportional",
+        "concentration_of",
+]
+
+NODES = 1000
+"""Quantiles of a mixing law, each rounded down."""
+SLACK = 1e-9
+"""A relative allowance for rounding in special functions."""
+MOST_FREEDOM = 1e8
+"""From so many degrees of freedom on, quantiles of the mixing law are not computed."""
+
+
+class Concentration(ABC):
+    """A bound C(t) on P(|cᵀz| ≤ t) for every unit vector c that is allowed."""
+
+    anywhere: ClassVar[bool] = False
+    """Whether P(|cᵀz − a| ≤ t) ≤ C(t) for every point a, too, so that independent noise may be
+    added."""
+
+    @property
+    def slope(self) -> float:
+        """κ with P(|cᵀz − a| ≤ t) ≤ κ t for all c, a and t; inf if none is known."""
+        return math.inf
+
+    @property
+    def at_zero(self) -> float:
+        """C(0), the probability that a projection may have in a single point."""
+        return float(self(np.zeros(1))[0])
+
+    @abstractmethod
+    def __call__(self, t: Array) -> Array:
+        """Return C at every t ≥ 0."""
+
+
+@dataclass(frozen=True)
+class NormalConcentration(Concentration):
+    """Normal coordinates, for which C is exact: every projection is normal.
+
+    >>> NormalConcentration(scale=2.0)(np.array([0.0, 2.0])).round(4)
+    array([0.    , 0.6827])
+    """
+
+    scale: float
+    anywhere = True
+
+    @property
+    def slope(self) -> float:
+        """Twice the density at 0."""
+        return math.sqrt(2.0 / math.pi) / self.scale * (1.0 + SLACK)
+
+    def __call__(self, t: Array) -> Array:
+        """Return P(|N(0, scale²)| ≤ t)."""
+        with np.errstate(over="ignore", under="ignore"):
+            return np.minimum(special.erf(t / self.scale / math.sqrt(2.0)) * (1.0 + SLACK), 1.0)
+
+
+@dataclass(frozen=True)
+class Proportional(Concentration):
+    """Laws of which only a bound on the density of projections is known: C(t) = κ t.
+
+    >>> Proportional(0.5)(np.array([0.0, 1.0, 3.0]))
+    array([0. , 0.5, 1. ])
+    """
+
+    factor: float
+    anywhere = True
+
+    @property
+    def slope(self) -> float:
+        """κ."""
+        return self.factor
+
+    def __call__(self, t: Array) -> Array:
+        """Return κ t, at most 1."""
+        with np.errstate(over="ignore", under="ignore"):
+            return np.minimum(self.slope * t, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture(Concentration):
+    """Scale mixtures of normals: z = √V g with g normal and V independent of it.
+
+    Given all V, P(|cᵀz| > t) is g_t(W) = 2Φ(−t/√W) with W = Σ c_j² V_j. It is convex in W below
+    t²/3 and concave above; its tangent at t²/3 replaces it below. The result is concave, so its
+    mean over W is least if W is the mean of as few V as the leverage allows.
+
+    Parameters
+    ----------
+    variances
+        Quantiles of that mean, rounded down, with equal probabilities; shape (nodes,).
+    factor
+        κ of the law, its slope.
+    """
+
+    variances: Array
+    factor: float
+    anywhere = True
+
+    @property
+    def slope(self) -> float:
+        """κ."""
+        return self.factor
+
+    def __call__(self, t: Array) -> Array:
+        """Return the smaller of 1 − E ĝ_t(W) and κ t."""
+        t = np.asarray(t, float)[..., None]
+        with np.errstate(all="ignore"):
+            bend = t**2 / 3.0
+            value, rise = _TAIL, _SLOPE / bend
+            above = special.erfc(t / np.sqrt(2.0 * self.variances))
+            below = value + rise * (self.variances - bend)
+            outside = np.where(self.variances >= bend, above, below).mean(axis=-1)
+            near = self.slope * t[..., 0]
+        return np.clip(np.fmin(1.0 - outside + SLACK, near), 0.0, 1.0)
+
+
+_TAIL = float(special.erfc(math.sqrt(1.5)))
+"""g_t at the bend W = t²/3, whatever t is."""
+_SLOPE = math.sqrt(3.0 / (2.0 * math.pi)) * math.exp(-1.5)
+"""W times the derivative of g_t at the bend."""
+
+
+@dataclass(frozen=True)
+class ByKurtosis(Concentration):
+    """Laws of which only E(cᵀz)² = scale² and E(cᵀz)⁴ ≤ kurtosis · scale⁴ are used.
+
+    By Cantelli's inequality for (cᵀz)², P(|cᵀz| > t) ≥ A/(A + κ − 1) with A = (1 − t²/scale²)² for
+    t below the scale.
+
+    >>> ByKurtosis(scale=1.0, kurtosis=3.0)(np.array([0.0, 1.0])).round(4)
+    array([0.6667, 1.    ])
+    """
+
+    scale: float
+    kurtosis: float
+
+    def __call__(self, t: Array) -> Array:
+        """Return 1 − A/(A + κ − 1), and 1 from the scale on."""
+        beyond = max(self.kurtosis * (1.0 + SLACK) - 1.0, SLACK)  # an exact 1 would divide 0 by 0
+        with np.errstate(over="ignore", under="ignore"):
+            room = np.square(1.0 - np.minimum(t / self.scale, 1.0) ** 2)
+        return np.where(t >= self.scale, 1.0, beyond / (room + beyond))
+
+
+@dataclass(frozen=True)
+class AnyInterval(Concentration):
+    """Intervals anywhere, from a bound for the difference of two independent inputs.
+
+    Two independent inputs are both in an interval of length 2t only if their projections differ by
+    at most 2t. So the probability of the interval is at most the root of C(2t) of the difference.
+    """
+
+    difference: Concentration
+    anywhere = True
+
+    def __call__(self, t: Array) -> Array:
+        """Return the root of C(2t) of the difference."""
+        return np.sqrt(self.difference(2.0 * np.asarray(t, float)))
+
+
+def concentration_of(law: ProductLaw, leverage: float = 1.0) -> Concentration | None:
+    """Return the bound of a law with independent coordinates; None if none is known.
+
+    Parameters
+    ----------
+    law
+        The law of one coordinate.
+    leverage
+        The largest square of an entry of the directions, in (0, 1].
+
+    Examples
+    --------
+    >>> import neurotron as nt
+    >>> normal, laplace = concentration_of(nt.Normal()), concentration_of(nt.Laplace(), 0.1)
+    >>> normal(np.array([0.5])).round(3), laplace(np.array([0.5])).round(3)
+    (array([0.383]), array([0.317]))
+    """
+    count = max(int(1.0 / leverage + 1e-9), 1)
+    if type(law) is Normal:
+        return NormalConcentration(law.scale)
+    if type(law) is Laplace:
+        variances = 2.0 * law.scale**2 / count * special.gammaincinv(count, _levels())
+        root = math.exp(math.lgamma(count - 0.5) - math.lgamma(count)) * math.sqrt(count / 2.0)
+        return Mixture(variances, math.sqrt(2.0 / math.pi) * root / law.scale * (1.0 + SLACK))
+    if type(law) is StudentT:
+        return _of_student(law)
+    if type(law) is Uniform:  # Ball: central sections of a cube have at most √2 times its area
+        return Proportional(math.sqrt(2.0) / law.scale * (1.0 + SLACK))
+    if law.log_concave:
+        return _of_log_concave(law)
+    if law.symmetric and math.isfinite(law.kurtosis):
+        kurtosis = 3.0 + max(law.kurtosis - 3.0, 0.0) * leverage
+        return ByKurtosis(math.sqrt(law.variance), kurtosis)
+    return None
+
+
+def _levels() -> Array:
+    return np.arange(NODES) / NODES
+
+
+def _of_student(law: StudentT) -> Concentration:
+    """One coordinate: z² = scale² g² ν/χ². The density is largest at 0."""
+    slope = 2.0 * float(law.density(np.zeros(1))[0]) * (1.0 + SLACK)
+    if law.dof > MOST_FREEDOM:
+        return Proportional(slope)
+    with np.errstate(divide="ignore"):
+        half = special.gammainccinv(law.dof / 2.0, _levels())
+        variances = law.scale**2 * law.dof / (2.0 * half)
+    return Mixture(np.where(np.isfinite(variances), variances, 0.0), slope)
+
+
+def _of_log_concave(law: ProductLaw) -> Concentration:
+    """The density of a log-concave law is at most 1/σ, and at most 1/(√2 σ) if it is symmetric."""
+    pair = law.covariance(2)
+    assert pair is not None  # log-concave laws have all moments
+    deviation = math.sqrt(pair[0, 0] - pair[0, 1])
+    return Proportional((math.sqrt(2.0) if law.symmetric else 2.0) / deviation * (1.0 + SLACK))
