@@ -67,7 +67,7 @@ def test_the_installed_command_prints_a_radius_and_what_it_assumes(folder):
     done = installed("verify", MODEL, "new.csv", *LABEL, *STATED, "--plot", "p.png", cwd=folder)
     assert (done.returncode, done.stderr) == (0, "")
     text = " ".join(done.stdout.split())
-    assert says(text, "3,000 from new.csv", "plug-in", "0.999", "intercept", "Picture: p.png")
+    assert says(text, "3,000 from new.csv", "Estimated", "0.999", "intercept", "Picture: p.png")
     assert says(text, "column coefficient off by at most size", "age")
     assert (folder / "p.png").read_bytes().startswith(b"\x89PNG")
 
@@ -104,7 +104,7 @@ def test_parquet_and_left_out_rows(folder):
 
 
 def test_too_few_rows_are_exit_code_1_with_what_would_do(folder):
-    write("few.csv", 12, seed=2)
+    write("few.csv", 4, seed=2)
     done = in_this_process("verify", MODEL, "few.csv", *LABEL, *STATED, "--law", "normal")
     assert (done.returncode, done.stderr) == (1, "")
     needed = nt.load_model(MODEL).verify(

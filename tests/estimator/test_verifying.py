@@ -84,18 +84,17 @@ def test_a_wrong_constant_is_noticed_only_by_exact_labels():
 
 
 @pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("law", [NORMAL, None], ids=["normal", "rows"])
-def test_labels_that_praise_a_wrong_model_do_not_verify_it(law, seed):
+@pytest.mark.parametrize(("law", "share"), [(NORMAL, 0.1), (None, 0.03)], ids=["normal", "rows"])
+def test_labels_that_praise_a_wrong_model_do_not_verify_it(law, share, seed):
     """The attacker writes what the model predicts where it is furthest off."""
-    draw = np.random.default_rng(seed)
-    X, honest = fresh(500, noise=0.0, attacked=0.0, seed=seed)
-    wrong = nt.NeuroTronRegressor().fit(X[:200], honest[:200] + 0.3 * X[:200, 0])
-    X, y, predicted = X[200:], honest[200:], wrong.predict(X[200:])
-    y = y + 0.01 * draw.standard_normal(300)
-    worst = np.argsort(-np.abs(y - predicted))[:30]
+    X, y = fresh(1200, noise=0.0, attacked=0.0, seed=seed)
+    wrong = nt.NeuroTronRegressor().fit(X[:200], y[:200] + 0.3 * X[:200, 0])
+    X, y, predicted = X[200:], y[200:], wrong.predict(X[200:])
+    worst = np.argsort(-np.abs(y - predicted))[: round(1000 * share)]
     y[worst] = predicted[worst]
-    found = wrong.verify(X, y, probability=0.1, failure=0.01, law=law)
-    assert found.radius >= np.linalg.norm(off(wrong)[:3])
+    radius = wrong.verify(X, y, probability=share, failure=0.01, law=law).radius
+    error = np.linalg.norm(off(wrong)[:3])
+    assert error <= radius < (1.3 if law else 20.0) * error
 
 
 def relu_table(rows, seed, constant=0.0, noise=0.0):
@@ -134,12 +133,14 @@ def test_a_known_law_and_exact_labels_leave_the_constant_unknown():
 
 def test_rows_of_a_gate_are_not_symmetric():
     model = nt.NeuroTronRegressor(network="relu", fit_intercept=False).fit(*relu_table(300, 0))
-    with pytest.raises(nt.InputError, match="symmetric"):
-        model.verify(*relu_table(2000, 1), probability=0.05)
+    found = model.verify(*relu_table(2000, 1), probability=0.05)
+    assert found.radius == math.inf
+    assert [each.name for each in found.failed] == ["symmetry"]
 
 
 def test_a_model_that_standardizes_has_inputs_of_another_law():
-    model = nt.NeuroTronRegressor(network="relu", standardize=True).fit(*relu_table(300, 0))
+    model = nt.NeuroTronRegressor(network="relu", standardize=True)
+    model.fit(*relu_table(300, 0, constant=2.0, noise=0.01))
     with pytest.raises(nt.InputError) as caught:
         model.verify(*relu_table(2000, 1), probability=0.05, law=NORMAL)
     assert says(caught.value, "`law`", "standardize=False")

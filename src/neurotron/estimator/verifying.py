@@ -34,10 +34,10 @@ def verify_model(
     """Return what fresh rows prove about a model; the other options are those of `verify`."""
     _refuse_the_rows_of_the_fit(model, rows)
     posed = _posed(model, rows, labels, noise, law)
-    found: Verification = verify(
+    found = verify(
         posed.problem(law), posed.weights, posed.inputs, posed.labels, noise=noise, **stated
     )
-    return posed.told(found)
+    return posed.told(found, law)
 
 
 @dataclass(frozen=True)
@@ -61,19 +61,33 @@ class _Posed:
             return Problem.from_rows(self.network, self.inputs, self.labels)
         return Problem(self.network, Simulated(law))
 
-    def told(self, found: Verification) -> Verification:
-        """Return the verification; it says what is not verified."""
+    def told(self, found: Verification, law: Law | None) -> Verification:
+        """Return the verification with what it rests on, and what it says nothing about."""
+        if law is None:
+            stated = {each.name: each for each in found.assumptions}
+            stated["fresh"] = dataclasses.replace(stated["fresh"], statement=_fresh(found.rows))
+            found = dataclasses.replace(found, kind="plug-in", assumptions=(*stated.values(),))
         if not self.free:
             return found
-        text = (
-            "The constant of the model (its intercept) is not verified: an error of it counts as "
-            "noise of honest labels."
-        )
-        shift = " The law of the inputs may be shifted by constants." * (self.network.leak == 1.0)
-        remark = Assumption("intercept", text + shift, "as noise", "as noise", True)
+        remark = Assumption("intercept", _free(self.network), "as noise", "as noise", True)
         return dataclasses.replace(
             found, assumptions=(*found.assumptions, remark), prediction_error=math.inf
         )
+
+
+def _fresh(rows: int) -> str:
+    return (
+        f"The {rows:,} rows are fresh: their inputs are drawn independently from one law, for "
+        "which these rows themselves stand, and nothing about them was used to find the filter."
+    )
+
+
+def _free(network: FilterNetwork) -> str:
+    shift = ", and the law of the inputs may be shifted by constants" * (network.leak == 1.0)
+    return (
+        "Nothing is said about the constant of the model (its intercept): an error of it counts as "
+        f"noise of honest labels{shift}."
+    )
 
 
 def _posed(model: FittedModel, rows: Array, labels: Array, noise: Any, law: Law | None) -> _Posed:
