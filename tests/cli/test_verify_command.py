@@ -104,7 +104,7 @@ def test_parquet_and_left_out_rows(folder):
 
 
 def test_too_few_rows_are_exit_code_1_with_what_would_do(folder):
-    write("few.csv", 4, seed=2)
+    write("few.csv", 3, seed=2)
     done = in_this_process("verify", MODEL, "few.csv", *LABEL, *STATED, "--law", "normal")
     assert (done.returncode, done.stderr) == (1, "")
     needed = nt.load_model(MODEL).verify(
@@ -156,7 +156,7 @@ def test_simulate_prints_the_verified_radius_beside_the_error():
     done = in_this_process(*RUN, *TRAINERS, *VERIFY)
     assert (done.returncode, done.stderr) == (0, "")
     text = " ".join(done.stdout.split())
-    assert says(text, "verified", "2,000", "0.999", "0.2")
+    assert says(text, "verified", "2,000 fresh rows", "0.999")
     assert done.stdout.count("≤") >= 2
     content = json.loads(in_this_process(*RUN, *TRAINERS, *VERIFY, "--json").stdout)
     for arm in content["arms"]:

@@ -127,7 +127,7 @@ def simulate(
     refusal: _check.InputError | None = None
     verified: dict[str, Verification] = {}
     try:
-        verified = _verified(run, problem, adversary, verify)
+        verified = _verified(run, verify)
     except _check.InputError as error:  # what was trained is printed all the same
         refusal = error
     if as_json:
@@ -150,22 +150,13 @@ def _usual_bound(attack: str) -> float:
     return math.inf if isinstance(kind, type) and issubclass(kind, Unlimited) else 0.25
 
 
-def _verified(
-    run: Trajectories, problem: Problem, attack: Attack | None, rows: int | None
-) -> dict[str, Verification]:
-    """Return what the next rows of the stream prove about every arm.
-
-    Every attack tosses a coin for each label, whose chance is nowhere larger than its probability.
-    """
+def _verified(run: Trajectories, rows: int | None) -> dict[str, Verification]:
+    """Return what the next rows of the stream prove about every arm, under its own attack."""
     if rows is None:
         return {}
-    from neurotron.guarantees import verify
+    from neurotron.guarantees.verify.next_rows import verify_run
 
-    found: dict[str, Verification] = verify(
-        run, rows=rows, probability=0.0 if attack is None else attack.probability,
-        attacker="coin", noise="independent" if problem.noise else 0.0,
-    )  # fmt: skip
-    return found
+    return verify_run(run, rows, noise="independent" if run.problem.noise else 0.0)
 
 
 def _print(
@@ -217,9 +208,8 @@ def _explain(console: Console, verified: dict[str, Verification]) -> None:
     """Print what "verified" means, and what is missing where nothing is."""
     one = next(iter(verified.values()))
     console.print(
-        f"\nVerified: the error is at most this with probability {one.confidence_text}, as "
-        f"{one.rows:,} fresh rows prove, a share of up to {one.probability:g} of which was "
-        "attacked by coins."
+        f"\nVerified: with confidence {one.confidence_text}, the error is at most this, as "
+        f"{one.rows:,} fresh rows under the same attack prove."
     )
     for name, found in verified.items():
         if not found.holds:
