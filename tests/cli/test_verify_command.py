@@ -152,37 +152,62 @@ TRAINERS = ("--trainer", "refined-tron", "--trainer", "sgd")
 VERIFY = ("--probability", "0.2", "--verify", "2000")
 
 
+def simulated(*more: str) -> str:
+    done = in_this_process(*RUN, *TRAINERS, *more)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 def test_simulate_prints_the_verified_radius_beside_the_error():
-    done = in_this_process(*RUN, *TRAINERS, *VERIFY)
-    assert (done.returncode, done.stderr) == (0, "")
-    text = " ".join(done.stdout.split())
-    assert says(text, "verified", "2,000 fresh rows", "0.999")
-    assert done.stdout.count("≤") >= 2
-    content = json.loads(in_this_process(*RUN, *TRAINERS, *VERIFY, "--json").stdout)
-    for arm in content["arms"]:
-        found = arm["verification"]
-        assert found["rows"] == 2000
-        assert arm["error"] <= found["radius"]
-    assert content["arms"][0]["verification"]["radius"] < 1e-9
+    text = " ".join(simulated(*VERIFY).split())
+    assert says(text, "verified", "2,000 fresh rows", "0.999", "at most 0.25")
+    assert text.count("≤") == 2
+    arms = json.loads(simulated(*VERIFY, "--json"))["arms"]
+    for arm in arms:
+        assert arm["verification"]["rows"] == 2000
+        assert arm["verification"]["probability"] == 0.2
+        assert arm["error"] <= arm["verification"]["radius"]
+    assert arms[0]["verification"]["radius"] < 1e-8
+
+
+@pytest.mark.parametrize(
+    ("options", "stated"),
+    [
+        (["--attack", "none"], {"probability": 0.0, "noise": 0.0, "bound": None}),
+        (["--noise", "0.01"], {"attacker": "coin", "noise": "independent", "bound": 0.25}),
+        (["--attack", "sign-flip"], {"probability": 0.2, "bound": None}),
+        (["--attack", "half-space"], {"attacker": "any"}),
+    ],
+    ids=str,
+)
+def test_what_is_stated_is_what_the_run_has(options, stated):
+    for arm in json.loads(simulated(*VERIFY, *options, "--json"))["arms"]:
+        assert stated.items() <= arm["verification"].items()
+        assert arm["error"] <= arm["verification"]["radius"]
 
 
 def test_without_the_option_nothing_is_verified():
-    assert "verif" not in in_this_process(*RUN, *TRAINERS).stdout
-    content = json.loads(in_this_process(*RUN, *TRAINERS, "--json").stdout)
-    assert "verification" not in content["arms"][0]
+    assert "verif" not in simulated()
+    assert "verification" not in json.loads(simulated("--json"))["arms"][0]
 
 
-def test_a_trainer_that_cannot_be_verified_says_what_would_do():
-    done = in_this_process(*RUN, *TRAINERS, "--probability", "0.5", "--verify", "500")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert says(" ".join(done.stdout.split()), "no", "RefinedTron: Nothing is verified")
+def test_trainers_that_cannot_be_verified_say_what_would_do_once():
+    options = ("--attack", "sign-flip", "--probability", "0.5", "--verify", "500")
+    text = " ".join(simulated(*options).split())
+    assert says(text, "RefinedTron, SGD: Not verified", "Fewer attacked labels")
+    assert "≤" not in text
+    assert "fresh rows under" not in text
 
 
-def test_what_was_trained_is_printed_even_if_it_cannot_be_verified():
-    law = ("--law", "corrupted:base=normal,scale=0.1")
-    done = in_this_process(*RUN, *TRAINERS, *VERIFY, *law)
+def test_what_was_trained_is_printed_even_if_it_cannot_be_verified(monkeypatch):
+    def refuse(*_: object, **__: object) -> None:
+        raise nt.InputError("no rows")
+
+    monkeypatch.setattr("neurotron.guarantees.verify.next_rows.verify_run", refuse)
+    done = in_this_process(*RUN, *TRAINERS, *VERIFY)
     assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
+    assert says(done.stdout, "RefinedTron", "SGD")
+    assert done.stderr.endswith("error: no rows\n")
 
 
 @pytest.mark.parametrize("rows", ["0", "-3"])
@@ -190,3 +215,12 @@ def test_a_number_of_rows_is_checked_before_any_training(rows):
     done = in_this_process(*RUN, "--verify", rows)
     assert (done.returncode, done.stdout) == (2, "")
     assert says(done.stderr, "--verify", rows)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+def test_verified_runs_fit_the_terminal(width, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    for probability in ("0.2", "0.6"):
+        more = ("--attack", "sign-flip", "--probability", probability, "--verify", "500")
+        for line in simulated(*more).splitlines():
+            assert len(line.rstrip()) <= width or len(line.split()) <= 2, (width, line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from pathlib import Path
@@ -12,6 +13,7 @@ import typer
 from rich.table import Table
 
 from neurotron import _check
+from neurotron._digits import up
 from neurotron.cli import options
 
 if TYPE_CHECKING:
@@ -127,7 +129,7 @@ def simulate(
     refusal: _check.InputError | None = None
     verified: dict[str, Verification] = {}
     try:
-        verified = _verified(run, verify)
+        verified = _verified(run, adversary, verify)
     except _check.InputError as error:  # what was trained is printed all the same
         refusal = error
     if as_json:
@@ -150,13 +152,19 @@ def _usual_bound(attack: str) -> float:
     return math.inf if isinstance(kind, type) and issubclass(kind, Unlimited) else 0.25
 
 
-def _verified(run: Trajectories, rows: int | None) -> dict[str, Verification]:
-    """Return what the next rows of the stream prove about every arm, under its own attack."""
+def _verified(
+    run: Trajectories, attack: Attack | None, rows: int | None
+) -> dict[str, Verification]:
+    """Return what the next rows of the stream prove about every arm, under the same attack."""
     if rows is None:
         return {}
     from neurotron.guarantees.verify.next_rows import verify_run
 
-    return verify_run(run, rows, noise="independent" if run.problem.noise else 0.0)
+    bound = math.inf if attack is None else attack.bound
+    return verify_run(
+        run, rows, noise="independent" if run.problem.noise else 0.0,
+        bound=bound if math.isfinite(bound) else None,
+    )  # fmt: skip
 
 
 def _print(
@@ -201,19 +209,25 @@ def _print(
 
 
 def _radius(found: Verification) -> str:
-    return f"≤ {found.radius:.3g}" if found.holds else "no"
+    return f"≤ {up(found.radius)}" if found.holds else "no"
 
 
 def _explain(console: Console, verified: dict[str, Verification]) -> None:
     """Print what "verified" means, and what is missing where nothing is."""
-    one = next(iter(verified.values()))
-    console.print(
-        f"\nVerified: with confidence {one.confidence_text}, the error is at most this, as "
-        f"{one.rows:,} fresh rows under the same attack prove."
-    )
+    for found in [each for each in verified.values() if each.holds][:1]:
+        limit = "" if found.bound is None else f" by at most {found.bound:g}"
+        console.print(
+            f"\nVerified: with confidence {found.confidence_text}, the error is at most this. It "
+            f"is read off {found.rows:,} fresh rows under the same attack, and holds for all "
+            f"changes of the attacked labels{limit}."
+        )
+    reasons: dict[str, list[str]] = {}
     for name, found in verified.items():
         if not found.holds:
-            console.print(f"\n{name}: {found.statement}")
+            reason = dataclasses.replace(found, at_least=0.0).statement
+            reasons.setdefault(reason, []).append(name)
+    for reason, names in reasons.items():
+        console.print(f"\n{', '.join(names)}: {reason}")
 
 
 def _sparkline(errors: Any, arm: int, width: int = 12) -> str:
