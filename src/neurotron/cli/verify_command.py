@@ -48,8 +48,8 @@ def verify(
         str,
         options.option(
             options.ATTACK,
-            help="Which labels may be attacked: any share β of them, or by a coin of chance β for "
-            "each (coin).",
+            help="any: at most a share β of the rows, which the attacker chooses. coin: each label "
+            "with a probability of at most β, whatever its row is.",
         ),
     ] = "any",
     bound: Annotated[
