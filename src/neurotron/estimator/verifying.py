@@ -13,6 +13,7 @@ import numpy as np
 from neurotron import _check
 from neurotron._types import Array
 from neurotron.data import Simulated
+from neurotron.estimator.stated_law import refuse_another_law
 from neurotron.guarantees.assumptions import Assumption
 from neurotron.guarantees.verify import Verification, verify
 from neurotron.laws import Law
@@ -34,9 +35,10 @@ def verify_model(
     """Return what fresh rows prove about a model; the other options are those of `verify`."""
     _refuse_the_rows_of_the_fit(model, rows)
     posed = _posed(model, rows, labels, noise, law)
-    found = verify(
-        posed.problem(law), posed.weights, posed.inputs, posed.labels, noise=noise, **stated
-    )
+    problem = posed.problem(law)
+    if law is not None:
+        refuse_another_law(law, posed.inputs, shifted=posed.free and posed.network.leak == 1.0)
+    found = verify(problem, posed.weights, posed.inputs, posed.labels, noise=noise, **stated)
     return posed.told(found, law)
 
 
