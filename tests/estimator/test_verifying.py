@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -38,6 +39,13 @@ def test_the_radius_is_about_the_coefficients_if_labels_are_noisy(attacker, law)
     assert found.confidence == 0.999
     assert "intercept" in str(found)
     assert found.prediction_error == math.inf
+
+
+def test_rows_that_stand_for_their_law_allow_as_many_attacks_as_the_page_says():
+    found = MODEL.verify(*fresh(20_000, attacked=0.0), probability=0.05)
+    assert found.rows_needed == pytest.approx(550, rel=0.05)
+    page = (Path(__file__).parents[2] / "docs" / "poisoned-labels.md").read_text()
+    assert says(page, "5 % from about 550 rows on")
 
 
 def test_a_linear_model_is_verified_like_a_problem_without_a_constant():

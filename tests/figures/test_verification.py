@@ -42,7 +42,7 @@ def test_few_points_show_exact_rows_and_attacked_ones_alike():
 
 
 def test_without_a_radius_there_is_no_level_but_the_share_that_would_be_needed():
-    found = verified(20)
+    found = verified(10)
     assert not found.holds
     names = [line.name for line in verification_chart(found).lines]
     assert names == ["rows within the level", "share to exceed"]
