@@ -48,6 +48,16 @@ def test_rows_that_stand_for_their_law_allow_as_many_attacks_as_the_page_says():
     assert says(page, "5 % from about 550 rows on")
 
 
+def test_normal_noise_may_be_off_by_the_error_of_the_constant():
+    wrong = fresh(attacked=0.0)[1] + 0.5
+    for noise in (0.05, 0.01):
+        found = MODEL.verify(
+            fresh(attacked=0.0)[0], wrong, probability=0.01, noise=noise, law=NORMAL
+        )
+        assert np.linalg.norm(off(MODEL)[:3]) < found.radius < 2.0
+        assert "intercept" in str(found)
+
+
 def test_a_linear_model_is_verified_like_a_problem_without_a_constant():
     X, y = fresh()
     problem = nt.Problem(nt.networks.linear(3), nt.data.Simulated(NORMAL))

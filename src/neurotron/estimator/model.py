@@ -115,8 +115,7 @@ class FittedModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         noise
             The noise of honest labels: "independent" of the inputs; "even", with the same law at x
             and −x; 0.0 for none; or a number ς > 0 for normal noise of a standard deviation of at
-            least ς. With the first two, an error of `intercept_` counts as noise, and is not
-            bounded.
+            least ς. Unless it is 0.0, an error of `intercept_` counts as noise, and is not bounded.
         bound
             The largest change θ of a label, if there is one.
         law

@@ -47,8 +47,8 @@ class _Posed:
     """A model and rows as `verify` sees them.
 
     If the intercept is `free`, it is subtracted from the labels, and an error of it is a part of
-    the noise: noise of any law that is independent of the inputs, or even in them, may be off by a
-    constant. So nothing is said about the intercept, nor about predictions.
+    the noise. Both theorems allow this: noise of any kind may be off by a constant, because that
+    only makes fewer rows explained. So nothing is said about the intercept, nor about predictions.
     """
 
     network: FilterNetwork
@@ -101,18 +101,18 @@ def _posed(model: FittedModel, rows: Array, labels: Array, noise: Any, law: Law 
         )
     if not model.fit_intercept:
         return _Posed(network, weights, seen, labels)
-    if not isinstance(noise, Real):
+    if not (isinstance(noise, Real) and noise == 0.0):
         # subtracting rounds, and that is not noise: labels are moved away from the model by it
         rounding = np.copysign(model._rounding(rows, labels), labels - model._outputs(rows))
         return _Posed(network, weights, seen, labels - model.intercept_ + rounding, free=True)
     if network.leak == 1.0 and law is None:
         longer = np.column_stack([rows, np.ones(len(rows))])
         return _Posed(with_intercept(network), np.append(weights, model.intercept_), longer, labels)
-    instead = "`law`" if network.leak == 1.0 else "the network"
+    what = "`law`" if network.leak == 1.0 else "the network"
     raise _check.InputError(
-        f"noise={noise!r} says that labels are known up to this noise, but the model has an "
-        f"intercept, which {instead} does not describe: use noise='independent', which covers "
-        "labels without noise as well, or fit with fit_intercept=False"
+        f"noise={noise!r} says that honest labels are exact, but the model has an intercept, which "
+        f"{what} does not describe: use noise='independent', which covers exact labels as well, or "
+        "fit with fit_intercept=False"
     )
 
 
