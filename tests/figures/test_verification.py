@@ -48,6 +48,13 @@ def test_without_a_radius_there_is_no_level_but_the_share_that_would_be_needed()
     assert names == ["rows within the level", "share to exceed"]
 
 
+def test_shares_among_the_rows_in_cells_are_noted():
+    by_cells = verified(2000, 0.4, noise=0.0)
+    assert by_cells.theorem == "cells"
+    assert "cells" in verification_chart(by_cells).note
+    assert verification_chart(verified(1000)).note == ""
+
+
 @pytest.mark.parametrize("suffix", ["png", "pdf", "svg"])
 def test_it_is_drawn(tmp_path, suffix):
     path = tmp_path / f"picture.{suffix}"

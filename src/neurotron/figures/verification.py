@@ -19,6 +19,7 @@ __all__ = ["plot_verification", "verification_chart"]
 
 ROWS = Style("#0072B2", "circle", "solid")
 CHOSEN = Style("#000000", "diamond", "dash")
+CELLS = "The two shares that are marked are among the rows in the filter's own cells only."
 MOST_NEEDED = 1.5
 """A larger share that would be needed is drawn at this height: no rows reach it anyway."""
 
@@ -48,7 +49,7 @@ def verification_chart(verification: Verification) -> Chart:
     return Chart(
         "verification", "", caption, "level, the largest |residual| that counts as explained",
         "share of rows explained", (Panel("", tuple(lines)),), y_log=False,
-        y_range=(0.0, 1.05 * max(1.0, needed)),
+        y_range=(0.0, 1.05 * max(1.0, needed)), note=CELLS * (verification.theorem == "cells"),
     )  # fmt: skip
 
 
