@@ -39,7 +39,7 @@ def verify_model(
     if law is not None:
         refuse_another_law(law, posed.inputs, shifted=posed.free and posed.network.leak == 1.0)
     found = verify(problem, posed.weights, posed.inputs, posed.labels, noise=noise, **stated)
-    return posed.told(found, law)
+    return posed.told(found)
 
 
 @dataclass(frozen=True)
@@ -63,25 +63,14 @@ class _Posed:
             return Problem.from_rows(self.network, self.inputs, self.labels)
         return Problem(self.network, Simulated(law))
 
-    def told(self, found: Verification, law: Law | None) -> Verification:
-        """Return the verification with what it rests on, and what it says nothing about."""
-        if law is None:
-            stated = {each.name: each for each in found.assumptions}
-            stated["fresh"] = dataclasses.replace(stated["fresh"], statement=_fresh(found.rows))
-            found = dataclasses.replace(found, kind="plug-in", assumptions=(*stated.values(),))
+    def told(self, found: Verification) -> Verification:
+        """Return the verification with what it says nothing about."""
         if not self.free:
             return found
         remark = Assumption("intercept", _free(self.network), "as noise", "as noise", True)
         return dataclasses.replace(
             found, assumptions=(*found.assumptions, remark), prediction_error=math.inf
         )
-
-
-def _fresh(rows: int) -> str:
-    return (
-        f"The {rows:,} rows are fresh: their inputs are drawn independently from one law, for "
-        "which these rows themselves stand, and nothing about them was used to find the filter."
-    )
 
 
 def _free(network: FilterNetwork) -> str:
