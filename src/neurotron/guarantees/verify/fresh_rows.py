@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -44,8 +45,10 @@ def verify_case(case: Case) -> Verification:
         found = parity.verify(failure)
     if by_cells and cells is not None:
         other = cells.verify(failure)
-        if not by_parity or other.radius < found.radius:
+        needed = [n for n in (found.rows_needed, other.rows_needed) if n is not None]
+        if not by_parity or (other.radius, other.threshold) < (found.radius, found.threshold):
             found, name = other, cells.name
+        found = dataclasses.replace(found, rows_needed=min(needed, default=None))
     if by_cells:
         needs = [a for a in needs if a.holds and by_parity]
     return _verification(case, found, name, needs, parity)
