@@ -16,6 +16,7 @@ from neurotron.theory.concentration import (
     ByKurtosis,
     Concentration,
     NormalConcentration,
+    Proportional,
     concentration_of,
 )
 from neurotron.theory.explained import Explained, Shares, deviation, largest
@@ -288,6 +289,15 @@ def test_the_radius_of_normal_inputs_is_a_closed_form(level):
         for (explained, coins), value in expected.items():
             found = radius(explained, Shares(beta, coins), level, share)[0]
             assert value <= found <= value * (1.0 + 1e-7)
+
+
+def test_the_radius_is_rounded_up():
+    pairs = Explained(Proportional(0.3), 0.5, pairs=True)  # which has no allowance of its own
+    share = np.linspace(0.6, 0.99, 50)
+    found = radius(pairs, Shares(0.0, True), np.full(50, 2.0), share)
+    exact = 0.3 * 2.0 / (0.5 * (2.0 * share - 1.0))
+    assert (exact <= found).all()
+    assert (found <= exact * (1.0 + 1e-8)).all()
 
 
 def test_known_noise_and_bounds_have_closed_forms():

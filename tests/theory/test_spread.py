@@ -150,6 +150,15 @@ def test_tables_have_no_more_rows_in_any_interval_than_the_bound(kind):
         assert violations(spread, network, drawn, anywhere=True) == 0
 
 
+def test_the_kurtosis_of_the_difference_of_two_rows_is_that_of_all_pairs():
+    rows = rows_of("skewed", 40, 1)
+    spread = spread_of(nt.networks.linear(1), Empirical(rows), anywhere=True)
+    pairs = (rows - rows.T).ravel() / np.linalg.norm(spread.matrix)
+    difference = spread.concentration.difference
+    assert difference.scale**2 == pytest.approx((pairs**2).mean())
+    assert difference.kurtosis == pytest.approx((pairs**4).mean() / (pairs**2).mean() ** 2)
+
+
 def test_half_the_kurtosis_of_a_table_would_be_noticed():
     rows = np.zeros((12, 3))
     rows[:3], rows[3:6] = np.eye(3), -np.eye(3)  # all other rows are 0
