@@ -100,7 +100,8 @@ def _prediction_error(case: Case, found: Found, parity: ParityTheorem) -> float:
     direct = math.inf
     if case.linear and parity.spread is not None and math.isfinite(parity.spread.deviation):
         direct = found.size * parity.spread.deviation
-    risk = risk_constant(case.problem)
+    # with sample weights, the constant of the problem is about a weighted mean
+    risk = math.inf if case.law.weighted else risk_constant(case.problem)
     return min(direct, math.sqrt(risk) * found.radius if math.isfinite(risk) else math.inf)
 
 
