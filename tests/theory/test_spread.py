@@ -86,6 +86,15 @@ def test_inputs_that_do_not_vary_in_a_direction_have_no_smallest_size(matrix):
     assert np.isinf(spread.coefficients).all()
 
 
+@pytest.mark.parametrize("smallest", [1e-3, 1e-7, 1e-10, 2e-12])
+def test_the_smallest_size_is_rounded_down(smallest):
+    rng = np.random.default_rng(0)
+    left, right = (np.linalg.qr(rng.standard_normal((20, 20)))[0] for _ in range(2))
+    matrix = (left * np.geomspace(smallest, 1.0, 20)) @ right
+    spread = spread_of(nt.networks.linear(20), Correlated(nt.Normal(), matrix))
+    assert 0.9 * smallest < spread.smallest <= smallest
+
+
 def test_more_weights_than_inputs_are_not_seen():
     gates = np.random.default_rng(0).standard_normal((2, 3, 2))
     network = nt.FilterNetwork(Matrices(gates))
