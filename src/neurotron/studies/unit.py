@@ -10,8 +10,9 @@ from neurotron._threads import one_blas_thread
 from neurotron.problem import Problem
 from neurotron.studies.building import build_arms, build_problem, seed_of
 from neurotron.studies.completion import complete
-from neurotron.studies.spec import Study
+from neurotron.studies.spec import MISSES, Study
 from neurotron.trainers import Arm, NeuroTron
+from neurotron.trajectories import Trajectories
 
 __all__ = ["train"]
 
@@ -44,6 +45,7 @@ def train(
         if "interrupted" in run.status:
             raise KeyboardInterrupt
         guaranteed = [_guaranteed(study, spec.batch_size, problem, arm) for arm in arms]
+        verified = _verified(study, run)
     assert problem.true_weights is not None
     return [
         {
@@ -51,6 +53,7 @@ def train(
             "status": run.status[i],
             "stopped_at": run.stopped_at[i],
             **guaranteed[i],
+            "verified_radius": verified.get(arm.name),
             "weights": run.weights[i],
             "true_weights": problem.true_weights,
             "attack_vector": None if arm.attack is None else arm.attack.probe_vector,
@@ -89,3 +92,17 @@ def _guaranteed(
         else:
             found["theorem1_radius"] = certificate.radius
     return found
+
+
+def _verified(study: Study, run: Trajectories) -> dict[str, float]:
+    """Return the verified radius of each arm, infinite where none is; {} if nobody asked for it.
+
+    An arm is verified against an attacker like its own, and by the noise that the problem has.
+    """
+    from neurotron.guarantees.verify.next_rows import verify_run
+
+    if study.verify is None or run.problem.law.corrupted:
+        return {}
+    noise = "independent" if run.problem.noise else 0.0
+    found = verify_run(run, study.verify, noise=noise, failure=MISSES)
+    return {arm: one.radius for arm, one in found.items()}

@@ -6,7 +6,6 @@ import dataclasses
 import math
 
 import numpy as np
-from scipy import special
 
 from neurotron._types import Array
 from neurotron.guarantees.assumptions import Assumption
@@ -129,6 +128,8 @@ def _at_least(case: Case) -> float:
 
 def _binomial_quantile(rows: int, probability: float, failure: float) -> int:
     """Return the smallest m such that more than m of the rows are attacked with chance ≤ δ."""
+    from scipy import special
+
     if probability in (0.0, 1.0):
         return round(probability) * rows
     low, high = -1, rows
