@@ -167,7 +167,7 @@ def test_sample_weights_do_not_make_predictions_of_a_table_better():
         problem = nt.Problem.from_rows(
             nt.networks.linear(2), rows, rows @ truth, sample_weight=weight, replacement=True
         )
-        found = nt.verify(problem, truth + [0.05, 0.0], X, X @ truth, probability=0.0, noise=0.0)
+        found = nt.verify(problem, [1.05, 2.0], X, X @ truth, probability=0.0, noise=0.0)
         errors.append(found.prediction_error)
     assert errors[1] == pytest.approx(errors[0], rel=0.01)
 
