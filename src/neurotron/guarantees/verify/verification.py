@@ -157,7 +157,7 @@ class Verification(Certificate):
             )
             ways = ["Fewer attacked labels"]
             if self.attacker == "any":
-                ways.append("attackers who toss a coin for each label (attacker "coin")")
+                ways.append("attackers who toss a coin for each label (attacker 'coin')")
             if self.noise != 0.0:
                 ways.append("exact labels (noise 0)")
             if self.bound is None:
