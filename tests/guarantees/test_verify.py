@@ -199,7 +199,7 @@ def test_it_becomes_json(paper, attacked):
     [
         (
             {"probability": 0.26, "noise": "even"},
-            ["no number of rows", 'attacker "coin"', "noise 0"],
+            ["no number of rows", "attacker 'coin'", "noise 0"],
         ),
         ({"probability": 0.2, "rows": 100}, ["100 rows are too few", "give at least 346"]),
         (
