@@ -7,6 +7,7 @@ as it does during training. This is what `verify` needs to know how far an arm i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -55,6 +56,7 @@ def verify_run(
     failure: float = 0.001,
     noise: str | float = "independent",
     bound: float | None = None,
+    progress: Callable[[], None] | None = None,
 ) -> dict[str, Verification]:
     """Return a verification of every arm of a run on the next rows of its stream, by its name.
 
@@ -69,6 +71,8 @@ def verify_run(
         those of each arm's own attack.
     failure, noise, bound
         As in `verify`.
+    progress
+        A function that is called after each arm.
     """
     found = {}
     for one in next_rows(run, rows):
@@ -79,6 +83,8 @@ def verify_run(
             failure=failure, noise=noise, bound=bound,
         )  # fmt: skip
         found[one.arm] = verify_case(case)
+        if progress is not None:
+            progress()
     return found
 
 
