@@ -1,4 +1,4 @@
-"""Verified radii are true: 12,000 trials of the theorem of parity, and 2,000 of that of the cells.
+"""Verified radii are true: 10,000 trials of the theorem of parity, and 1,200 of that of the cells.
 
 In every trial the attacker knows everything, and mostly writes the labels of the wrong filter that
 is verified. And the trials can fail: they complain of theorems that are wrong on purpose.
@@ -14,8 +14,8 @@ from tests.support.verified_trials import cells_trial, parity_trial
 
 pytestmark = pytest.mark.long
 
-PARITY, PARITY_PIECES = 12_000, 24
-CELLS, CELLS_PIECES = 2_000, 4
+PARITY, PARITY_PIECES = 10_000, 20
+CELLS, CELLS_PIECES = 1_200, 4
 SAMPLE = range(500)
 """Trials that are enough to see that a theorem is wrong."""
 
