@@ -31,6 +31,7 @@ RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 EXCEPTIONS = {
     ("trajectories", "figures"): "Trajectories.plot draws",
     ("guarantees/training_certificate", "figures"): "TrainingCertificate.plot draws",
+    ("guarantees/verify/verification", "figures"): "Verification.plot draws",
     ("estimator/diagnosis", "figures"): "Diagnosis.plot draws",
 }
 """The imports upwards that are wanted, all inside a function; each with its reason."""

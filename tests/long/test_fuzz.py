@@ -189,6 +189,10 @@ def good_calls(folder):
         "problem": problem, "arm": arm, "batch_size": 4, "steps": 10, "failure": 0.1,
         "initial_error": None, "method": "sharp", "budget": None, "seed": 0,
     }  # fmt: skip
+    verified = {
+        "problem": problem, "weights": np.ones(3), "X": rows, "y": np.ones(6), "probability": 0.1,
+        "attacker": "any", "failure": 0.01, "noise": 0.0, "bound": 1.0, "rows": None,
+    }  # fmt: skip
     planned = {
         "problem": problem, "attack": budget, "batch_size": 4, "accuracy": 10.0, "steps": None,
         "failure": 0.1, "initial_error": None, "method": "sharp", "step_size": "constant",
@@ -262,6 +266,7 @@ def good_calls(folder):
         "load_results": (nt.load_results, {"folder": folder}),
         "results.load_fits": (nt.results.load_fits, {"folder": fits.folder.path}),
         "plan": (nt.plan, planned),
+        "verify": (nt.verify, verified),
         "plot": (nt.plot, {"run": run, "path": None}),
         "poison": (
             nt.poison,
@@ -386,6 +391,7 @@ NOT_CALLED = {
     "Folder", "Interval", "Judgement", "Line", "Panel", "Plan", "Progress", "Purpose",
     "Proof", "Query", "Records", "Recursion", "Report", "Results", "Run", "SharpConstants",
     "Solution", "Stream", "Theorem1", "TrainingCertificate", "Trajectories", "Unit",
+    "Verification",
     # pydantic's: `complete` checks them, with our words
     "Levels", "RowsSetting", "RowsStudy", "Setting", "Study", "Sweep",
 }  # fmt: skip

@@ -107,7 +107,7 @@ class ScipyLaw(ProductLaw):
 
     @cached_property
     def log_concave(self) -> bool:
-        """Whether its density is known to have a concave logarithm: logistic, exponential, …"""
+        """Whether its density is known to have a concave logarithm, as the logistic one has."""
         return self._is_one_of(LOG_CONCAVE) or 1.0 <= self._power < math.inf
 
     def _is_one_of(self, names: set[str]) -> bool:

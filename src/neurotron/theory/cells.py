@@ -78,7 +78,9 @@ def slopes_of(network: FilterNetwork) -> Array | None:
         turns = np.arctan2(-mix[:, 0], mix[:, 1])
         turns = np.unique(np.concatenate([turns, turns + np.pi]) % (2.0 * np.pi))
         middles = turns + np.diff(turns, append=turns[0] + 2.0 * np.pi) / 2.0
-        active = np.unique((np.column_stack([np.cos(middles), np.sin(middles)]) @ mix.T) > 0, axis=0)
+        active = np.unique(
+            (np.column_stack([np.cos(middles), np.sin(middles)]) @ mix.T) > 0, axis=0
+        )
     elif count <= MOST_GATES:
         active = np.array(list(itertools.product([False, True], repeat=count)))
     else:
@@ -105,16 +107,14 @@ def cells_of(network: FilterNetwork, root: Array | None, weights: Array) -> Cell
     seen = (tau > DISTINCT * tau.max()) & (distances.min(axis=1) > DISTINCT * longest)
     if not seen.any():
         return None
-    return Cells(
-        slopes[seen], float((1.0 / tau[seen]).sum()), float((1.0 / distances[seen]).sum())
-    )
+    return Cells(slopes[seen], float((1.0 / tau[seen]).sum()), float((1.0 / distances[seen]).sum()))
 
 
 def _smallest(matrices: Array) -> Array:
     """Return τ_S, the r-th singular value of each matrix, 0 if it has fewer columns than rows."""
     if matrices.shape[2] < matrices.shape[1]:
         return np.zeros(len(matrices))
-    return np.linalg.svd(matrices, compute_uv=False)[:, -1]
+    return np.asarray(np.linalg.svd(matrices, compute_uv=False)[:, -1], float)
 
 
 def _distances(matrices: Array, outputs: Array) -> Array:

@@ -2,7 +2,7 @@ r"""How much probability a projection of the inputs can have near one point (doc
 
 For independent coordinates z, a `Concentration` is a function C that does not fall, with
 
-.. math:: P(|c^\top z| \le t) \le C(t) \quad \text{for all unit vectors } c \text{ and all } t \ge 0.
+.. math:: P(|c^\top z| \le t) \le C(t) \quad \text{for all unit vectors } c, \; t \ge 0 .
 
 The law may allow a smaller C for directions c that no single coordinate dominates: the largest
 square of an entry of c is at most the `leverage`.
@@ -28,7 +28,7 @@ __all__ = [
     "Mixture",
     "NormalConcentration",
     "Proportional",
-        "concentration_of",
+    "concentration_of",
 ]
 
 NODES = 1000
@@ -239,7 +239,7 @@ def _of_student(law: StudentT) -> Concentration:
 
 
 def _of_log_concave(law: ProductLaw) -> Concentration:
-    """The density of a log-concave law is at most 1/σ, and at most 1/(√2 σ) if it is symmetric."""
+    """Return κ = 2/σ, twice the largest density of log-concave laws; √2/σ if it is symmetric."""
     pair = law.covariance(2)
     assert pair is not None  # log-concave laws have all moments
     deviation = math.sqrt(pair[0, 0] - pair[0, 1])

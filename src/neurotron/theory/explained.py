@@ -81,7 +81,7 @@ class Explained:
         return np.asarray(0.5 * (near + far))
 
     def _with_normal_noise(self, level: Array, size: Array) -> Array:
-        """Normal noise is added to a normal difference, or to nothing in the other input."""
+        """Return the bound for noise that is added to a normal difference, or to nothing."""
         assert isinstance(self.concentration, NormalConcentration)
         odd = self.slope * size * self.concentration.scale
         near = _within(level, np.hypot(self.noise, odd))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from neurotron._types import Array, Index
+from neurotron._types import Array, Index, Mask
 from neurotron.guarantees.assumptions import Assumption
 from neurotron.guarantees.verify.case import Case, Found
 from neurotron.theory.concentration import NormalConcentration
@@ -105,7 +105,7 @@ class _Rows:
             level, more = self.levels[chosen], self.reach[chosen] / smallest
             share = self.shares[chosen] - self.epsilon
 
-            def consistent(size: Array) -> Array:
+            def consistent(size: Array) -> Mask:
                 farther = level + more * np.minimum(size, known)
                 return shares.most(explained, farther, size) >= share
 

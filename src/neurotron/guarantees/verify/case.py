@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from neurotron import _check
 from neurotron._types import Array
+from neurotron.data import Rows
 from neurotron.guarantees.certificate import Kind
 from neurotron.laws import Empirical, Law
 from neurotron.networks import FilterNetwork
@@ -130,6 +131,9 @@ class Case:
         """What a verification rests on: the law, a table, or a table taken for the law."""
         if not isinstance(self.law, Empirical):
             return "theorem (law)"
+        together = isinstance(self.problem.data, Rows) and not self.problem.data.replacement
+        if together:
+            return "plug-in"
         known = {row.tobytes() for row in self.law.rows + 0.0}
         rows = self.X + 0.0  # which turns −0.0 into 0.0
         flipped = -self.X + 0.0 if self.law.symmetrized else rows

@@ -71,6 +71,7 @@ def _verification(
         failure=case.failure,
         assumptions=tuple(_about_the_rows(case, name) + needs),
         theorem=name,
+        length=float(np.linalg.norm(case.weights)),
         rows=len(case.y),
         probability=case.probability,
         attacker=case.attacker,

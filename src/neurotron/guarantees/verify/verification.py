@@ -25,6 +25,8 @@ class Verification(Certificate):
 
     theorem: str
     """"parity" or "cells": which theorem of docs/verification.md gave the radius."""
+    length: float
+    """‖ŵ‖, the length of the filter."""
     rows: int
     """How many fresh rows were used."""
     probability: float
@@ -56,6 +58,11 @@ class Verification(Certificate):
     def error_name(self) -> str:
         """What the radius is a bound on."""
         return "distance ‖ŵ − w*‖"
+
+    @property
+    def useful(self) -> bool:
+        """Whether the radius is smaller than the filter, so that it excludes a filter of zeros."""
+        return self.radius < self.length
 
     @property
     def statement(self) -> str:
@@ -107,6 +114,11 @@ class Verification(Certificate):
             text += (
                 f" Its predictions are off by at most {up(self.prediction_error)} (root mean "
                 f"square over {over}, in label units)."
+            )
+        if not self.useful:
+            text += (
+                " The radius is not smaller than the filter itself, so this says little: "
+                f"{self._remedy}"
             )
         return text
 
@@ -167,7 +179,9 @@ class Verification(Certificate):
         radii = self.coefficient_radii
         return {
             **super().to_dict(),
+            "useful": self.useful,
             "theorem": self.theorem,
+            "length": self.length,
             "rows": self.rows,
             "probability": self.probability,
             "attacker": self.attacker,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import overload
+from typing import Any, cast, overload
 
 import numpy.typing as npt
 
@@ -104,7 +104,7 @@ def verify(
     >>> found["Refined-Tron"].radius < 1e-11
     True
     """
-    options = {
+    options: dict[str, Any] = {
         "probability": probability, "attacker": attacker, "failure": failure, "noise": noise,
         "bound": bound,
     }  # fmt: skip
@@ -116,11 +116,12 @@ def verify(
                 "a run is verified on its next rows: write verify(run, rows=10_000, "
                 "probability=…), without weights, X and y"
             )
-        return verify_run(problem, rows, **options)  # type: ignore[arg-type]
+        return verify_run(problem, rows, **options)
     missing = [name for name, value in given.items() if value is None]
     if missing or rows is not None:
         raise _check.InputError(
             "a filter is verified on fresh rows: write verify(problem, weights, X, y, "
             "probability=…), without `rows`"
         )
-    return verify_case(Case.of(problem, weights, X, y, **options))  # type: ignore[arg-type]
+    filters, inputs, labels = (cast(npt.ArrayLike, value) for value in given.values())
+    return verify_case(Case.of(problem, filters, inputs, labels, **options))
