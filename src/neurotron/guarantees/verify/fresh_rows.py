@@ -44,11 +44,16 @@ def verify_case(case: Case) -> Verification:
         found = parity.verify(failure)
     if by_cells and cells is not None:
         other = cells.verify(failure)
-        if not by_parity or other.radius < found.radius:
+        if not by_parity or _rank(other) < _rank(found):
             found, name = other, cells.name
     if by_cells:
         needs = [a for a in needs if a.holds and by_parity]
     return _verification(case, found, name, needs, parity)
+
+
+def _rank(found: Found) -> tuple[float, float]:
+    """Return what is better if it is smaller: the radius, or the rows that are needed for one."""
+    return found.radius, math.inf if found.rows_needed is None else found.rows_needed
 
 
 def _parity_helps(case: Case) -> bool:
