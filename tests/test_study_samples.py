@@ -86,3 +86,20 @@ def test_heavy_tails_with_inverse_norm_weights_are_certified(setting, tmp_path):
     findings = certificates.certified_mean_square(results)
     assert [one.holds for one in findings] == [True, True]
     assert min(one.estimate for one in findings) > 0.05  # the bound says something
+
+
+def test_no_verified_radius_is_smaller_than_the_error_and_exact_filters_are_verified(tmp_path):
+    sweeps = nt.studies.read("verified").setting("normal-9").sweeps
+    chosen = tuple(sweep for sweep in sweeps if sweep.attack in ("adaptive", "half-space"))
+    trainers = ("RefinedTron", "certified Neuro-Tron")
+    results = sample(tmp_path / "out", "verified", "normal-9", 1, sweeps=chosen, trainers=trainers)
+    (finding,) = certificates.verification_holds(results)
+    assert finding.count == 0
+    assert 0.001 < finding.worst < 1.0  # the radii say something
+    runs = results.runs
+    assert len(runs) == 2 * 8 * 2
+    exact = runs.filter(pl.col("error") < EXACT)
+    assert len(exact) > 12
+    assert exact["verified_radius"].max() < CLOSE
+    others = runs.filter(pl.col("error") >= EXACT, pl.col("probability") <= 0.2)
+    assert others["verified_radius"].is_finite().all()

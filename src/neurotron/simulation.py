@@ -6,7 +6,6 @@ The engine is imported when a run begins, because it loads the compiler.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import time
 from collections.abc import Callable, Iterator, Sequence
 from types import MappingProxyType
@@ -156,7 +155,7 @@ def iterate(
     if any(isinstance(arm.trainer, StagedTrainer) for arm in checked):
         options["steps"] = steps  # stages are shares of them
     engines = choose(engine, problem, checked)
-    resolved = [_resolve(arm, problem, batch_size, steps) for arm in checked]
+    resolved = [arm.resolved(problem, batch_size, steps) for arm in checked]
     records: list[Records] = []
     if resume is None:
         state = CohortState.initial(problem, resolved)
@@ -298,11 +297,6 @@ def _require_problem(problem: object) -> Problem:
     raise _check.InputError(
         f"`problem` must be a Problem, got an object of type {type(problem).__name__}; {remedy}"
     )
-
-
-def _resolve(arm: Arm, problem: Problem, batch_size: int, steps: int) -> Arm:
-    trainer = arm.trainer.resolve(problem, batch_size=batch_size, steps=steps, attack=arm.attack)
-    return dataclasses.replace(arm, trainer=trainer)
 
 
 def _check_same_run(earlier: Trajectories, arms: list[Arm], problem: Problem) -> None:

@@ -157,6 +157,21 @@ def test_rows_that_are_the_table_itself_are_an_estimate():
 # ---- what it says --------------------------------------------------------------------------------
 
 
+def test_sample_weights_do_not_make_predictions_of_a_table_better():
+    rng = np.random.default_rng(0)
+    rows, truth = rng.standard_normal((200, 2)), np.array([1.0, 2.0])
+    rows[:100] *= 3.0
+    X = rows[rng.integers(0, 200, 3000)]
+    errors = []
+    for weight in (None, np.repeat([1e-6, 1.0], 100)):  # small rows count, large ones do not
+        problem = nt.Problem.from_rows(
+            nt.networks.linear(2), rows, rows @ truth, sample_weight=weight, replacement=True
+        )
+        found = nt.verify(problem, [1.05, 2.0], X, X @ truth, probability=0.0, noise=0.0)
+        errors.append(found.prediction_error)
+    assert errors[1] == pytest.approx(errors[0], rel=0.01)
+
+
 def test_it_prints_radius_confidence_and_assumptions(paper, attacked):
     found = nt.verify(paper, paper.true_weights, *attacked(0.1), probability=0.1, noise=0.0)
     text = str(found)
@@ -184,7 +199,7 @@ def test_it_becomes_json(paper, attacked):
     [
         (
             {"probability": 0.26, "noise": "even"},
-            ["no number of rows", "attacker='coin'", "noise=0.0"],
+            ["no number of rows", "attacker 'coin'", "noise 0"],
         ),
         ({"probability": 0.2, "rows": 100}, ["100 rows are too few", "give at least 346"]),
         (

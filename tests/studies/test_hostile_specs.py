@@ -138,6 +138,7 @@ HOSTILE: dict[str, tuple[str | bytes, *tuple[str, ...]]] = {
     "seed of 5000 digits": (also("STUDY", "seed = " + "1" * 5000), "digits"),
     "seed of 9000 hexits": (also("STUDY", "seed = 0x" + "f" * 9000), "digits"),
     "failure": (also("STUDY", "failure = 1"), "failure", "1", "1"),
+    "no rows to verify on": (also("STUDY", "verify = 0"), "verify", "1", "0"),
     "no inputs": (but(n_inputs="0"), "settings[0].n_inputs", "1", "0"),
     "too many inputs": (but(n_inputs="100_000"), "settings[0].n_inputs", "3,000", "100000"),
     "a filter larger than its input": (

@@ -16,7 +16,7 @@ LINE = st.text(LETTERS, max_size=40)
 LINES = st.text(LETTERS | st.sampled_from("\n\t"), max_size=60)
 
 
-@pytest.mark.parametrize("name", ["frontier", "paper", "smoke"])
+@pytest.mark.parametrize("name", ["frontier", "paper", "smoke", "verified"])
 def test_the_catalog_reads_back(name):
     study = read(name)
     assert parse(to_toml(study.model_dump(mode="json")).encode(), name) == study

@@ -22,8 +22,8 @@ HERE = {"numpy": "2.0", "processor": "a fast one"}
 MANIFEST = manifest_of(SPEC, ARMS, HERE, TRAINING)
 ROW = {
     "arm": "SGD", "status": "finished", "stopped_at": None, "radius": None,
-    "root_mean_square": None, "theorem1_radius": None, "weights": np.ones(2),
-    "true_weights": np.ones(2), "attack_vector": None, "steps": np.arange(2),
+    "root_mean_square": None, "theorem1_radius": None, "verified_radius": None,
+    "weights": np.ones(2), "true_weights": np.ones(2), "attack_vector": None, "steps": np.arange(2),
     "errors": np.ones(2), "losses": np.ones(2),
 }  # fmt: skip
 

@@ -51,9 +51,9 @@ def made(
 def _row(arm: str, outcome: dict[str, Any]) -> dict[str, Any]:
     row: dict[str, Any] = {
         "arm": arm, "status": "finished", "stopped_at": None, "radius": None,
-        "root_mean_square": None, "theorem1_radius": None, "weights": TRUE, "true_weights": TRUE,
-        "attack_vector": None, "steps": STEPS, "errors": ending_at(0.0),
-        "losses": (1.0,) * len(STEPS),
+        "root_mean_square": None, "theorem1_radius": None, "verified_radius": None,
+        "weights": TRUE, "true_weights": TRUE, "attack_vector": None, "steps": STEPS,
+        "errors": ending_at(0.0), "losses": (1.0,) * len(STEPS),
     } | outcome  # fmt: skip
     return {
         key: np.asarray(value, int if key == "steps" else float)

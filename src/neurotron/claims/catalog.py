@@ -15,6 +15,7 @@ from neurotron.claims.model import Claim
 
 __all__ = [
     "CERTIFICATES", "CLAIMS", "DEFENCE", "FRONTIER", "MIRROR", "OF_ANY_STUDY", "PAPER", "ROWS",
+    "VERIFICATION",
 ]  # fmt: skip
 
 PAPER = (
@@ -235,8 +236,27 @@ OF_ANY_STUDY = (
 )
 """The claims by which a study is judged that names none."""
 
+VERIFICATION = (
+    Claim(
+        "verification-holds",
+        "No verified radius is smaller than the error.",
+        OURS,
+        certificates.verification_holds,
+        short="No verified radius is smaller than the error",
+        phrase=worst(
+            "{count} of {total} verified radii are smaller than the error, which is at most {} of "
+            "the radius",
+            max,
+            Unit(limits=(1.0,)),
+        ),
+    ),
+)
+"""The claim about any study whose runs are verified on fresh rows."""
+
 CLAIMS = {
     claim.name: claim
-    for claim in (*PAPER, *MIRROR, *FRONTIER, *DEFENCE, *CERTIFICATES, *OF_ANY_STUDY, *ROWS)
-}
+    for claim in (
+        *PAPER, *MIRROR, *FRONTIER, *DEFENCE, *CERTIFICATES, *OF_ANY_STUDY, *VERIFICATION, *ROWS
+    )
+}  # fmt: skip
 """Every claim there is, by its name."""

@@ -1,4 +1,4 @@
-"""Claims about certificates, as checks of results: that they hold, and how sharp they are."""
+"""Claims about certificates and verified radii: that they hold, and how sharp they are."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ import polars as pl
 from neurotron._types import Array
 from neurotron.claims.model import Finding, at_most
 from neurotron.results.summary import Interval, bootstrap, certified, rate
+from neurotron.studies.spec import MISSES
 
 if TYPE_CHECKING:
     from neurotron.results.tables import Results
 
 __all__ = [
     "certificate_holds", "certified_mean_square", "radius_near_error", "recovers_to_rounding",
-    "sharp",
+    "sharp", "verification_holds",
 ]  # fmt: skip
 
 CONFIDENCE = 0.999
-"""Of the test that no mean square error is above its bound, over all comparisons together."""
+"""Of a test that a bound is not exceeded by chance, over all comparisons together."""
 ROUNDING = 1e-13
 """The error below which a filter is found to rounding."""
 
@@ -42,6 +43,46 @@ def certificate_holds(results: Results) -> list[Finding]:
                        count=int((group["part"] > 1.0).sum()), total=len(group))
         )  # fmt: skip
     return findings
+
+
+def verification_holds(results: Results) -> list[Finding]:
+    """Count runs that end outside their verified radius, setting by setting.
+
+    A verified radius fails with a small probability, so misses leave the claim undecided as long as
+    chance can explain them. Runs that diverged have no error to compare with.
+    """
+    findings, asked = [], results.runs.filter(pl.col("verified_radius").is_not_null())
+    settings = list(asked.group_by("setting", maintain_order=True))
+    for (setting,), runs in settings:
+        verified = runs.filter(pl.col("verified_radius").is_finite(), status="finished")
+        if not len(verified):
+            continue
+        errors, radii = verified["error"].to_numpy(), verified["verified_radius"].to_numpy()
+        with np.errstate(divide="ignore"):
+            largest = float(np.divide(errors, radii, where=errors > 0.0, out=0.0 * errors).max())
+        outside = (pl.col("error") > pl.col("verified_radius")) & (pl.col("status") == "finished")
+        misses = runs.group_by("replicate").agg(misses=outside.sum())["misses"].to_numpy()
+        allowed = MISSES * runs["arm"].n_unique()
+        explained = _by_chance(misses / allowed, (1.0 - CONFIDENCE) / len(settings))
+        findings.append(
+            Finding.of(results.titles[str(setting)],
+                       "share of replicates with a run outside its verified radius (none; the "
+                       f"largest of {len(verified)} errors is {largest:.2g} of its radius)",
+                       rate(int((misses > 0).sum()), len(misses)), len(misses),
+                       holds=True if not misses.any() else None if explained else False,
+                       worst=largest, count=int(misses.sum()), total=len(verified))
+        )  # fmt: skip
+    return findings
+
+
+def _by_chance(ratios: Array, level: float) -> bool:
+    """Tell whether chance can explain so many misses, where 1 in a thousand is allowed.
+
+    The misses of a replicate, divided by the number that is allowed on average, have a mean of at
+    most 1, however its arms depend on each other. So has the product of (1 + ratio)/2 over
+    independent replicates. By Markov's inequality it exceeds 1/level with probability ≤ level.
+    """
+    return bool(np.prod((1.0 + ratios) / 2.0) <= 1.0 / level)
 
 
 class Certified(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from neurotron import _check, studies
-from neurotron.claims.catalog import CLAIMS, OF_ANY_STUDY
+from neurotron.claims.catalog import CLAIMS, OF_ANY_STUDY, VERIFICATION
 from neurotron.claims.model import Judgement
 from neurotron.results.fits import Fits
 from neurotron.results.manifest import without_words
@@ -34,7 +34,7 @@ def departure(results: Results | Fits) -> str:
 @once
 def _departure(results: Results | Fits) -> str:
     study = _study_of(results)
-    special = set(study.claims) - {claim.name for claim in OF_ANY_STUDY}
+    special = set(study.claims) - {claim.name for claim in (*OF_ANY_STUDY, *VERIFICATION)}
     if not special:
         return ""
     if study.name not in studies.catalog():

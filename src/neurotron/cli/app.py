@@ -24,6 +24,7 @@ from neurotron.cli import (
     report_command,
     simulate_command,
     study_commands,
+    verify_command,
 )
 from neurotron.cli.outlet import outlets
 
@@ -57,12 +58,13 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
-    help="Train, attack, certify and study depth-2 networks whose training labels are poisoned.",
+    help="Train, attack, certify, verify and study depth-2 networks whose labels are poisoned.",
 )
 COMMANDS: dict[str, Callable[..., None]] = {
     "fit": fit_command.fit,
     "predict": predict_command.predict,
     "clean": clean_command.clean,
+    "verify": verify_command.verify,
     "poison": poison_command.poison,
     "simulate": simulate_command.simulate,
     "certify": certify_command.certify,

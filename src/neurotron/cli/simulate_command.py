@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from pathlib import Path
@@ -12,10 +13,14 @@ import typer
 from rich.table import Table
 
 from neurotron import _check
+from neurotron._digits import up
 from neurotron.cli import options
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from neurotron.attacks import Attack
+    from neurotron.guarantees import Verification
     from neurotron.problem import Problem
     from neurotron.trajectories import Trajectories
 
@@ -65,6 +70,16 @@ def simulate(
     batch_size: options.BatchSize = 16,
     seed: options.Seed = 0,
     engine: options.Engine = "auto",
+    verify: Annotated[
+        int | None,
+        options.option(
+            options.GUARANTEE,
+            "--verify",
+            metavar="ROWS",
+            help="Also verify where each trainer ended, on so many more rows under the same "
+            "attack. What was trained on is not used, nor are the true weights.",
+        ),
+    ] = None,
     plot: options.Picture = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -79,6 +94,8 @@ def simulate(
         neurotron simulate --trainer refined-tron --trainer sgd:step_size=1e-4
 
         neurotron simulate --network relu-gate --n-inputs 8 --plot errors.png
+
+        neurotron simulate --trainer refined-tron --probability 0.3 --verify 2000
     """
     from neurotron import attacks
     from neurotron.cli import step_sizes
@@ -97,6 +114,8 @@ def simulate(
         _check.integer("batch_size", batch_size, 1), step_size,
     )  # fmt: skip
     chosen = [defaults.build(text) for text in texts]
+    if verify is not None:
+        verify = _check.integer("--verify", verify, 1)
     if plot is not None:
         from neurotron.figures import check_picture
 
@@ -107,12 +126,20 @@ def simulate(
     )  # fmt: skip
     if plot is not None:
         run.plot(str(plot))
+    refusal: _check.InputError | None = None
+    verified: dict[str, Verification] = {}
+    try:
+        verified = _verified(run, adversary, verify)
+    except _check.InputError as error:  # what was trained is printed all the same
+        refusal = error
     if as_json:
-        typer.echo(json.dumps(_summary(run, problem), indent=2))
+        typer.echo(json.dumps(_summary(run, problem, verified), indent=2))
     else:
-        _print(run, problem, adversary, batch_size, plot)
+        _print(run, problem, adversary, batch_size, plot, verified)
     if "interrupted" in run.status:
         raise typer.Exit(130)
+    if refusal is not None:
+        raise refusal
 
 
 def _usual_bound(attack: str) -> float:
@@ -125,9 +152,25 @@ def _usual_bound(attack: str) -> float:
     return math.inf if isinstance(kind, type) and issubclass(kind, Unlimited) else 0.25
 
 
+def _verified(
+    run: Trajectories, attack: Attack | None, rows: int | None
+) -> dict[str, Verification]:
+    """Return what the next rows of the stream prove about every arm, under the same attack."""
+    if rows is None:
+        return {}
+    from neurotron.guarantees.verify.next_rows import verify_run
+
+    bound = math.inf if attack is None else attack.bound
+    return verify_run(
+        run, rows, noise="independent" if run.problem.noise else 0.0,
+        bound=bound if math.isfinite(bound) else None,
+    )  # fmt: skip
+
+
 def _print(
-    run: Trajectories, problem: Problem, attack: Attack | None, batch_size: int, plot: Path | None
-) -> None:
+    run: Trajectories, problem: Problem, attack: Attack | None, batch_size: int,
+    plot: Path | None, verified: dict[str, Verification],
+) -> None:  # fmt: skip
     from neurotron.cli import step_sizes
 
     console = options.console()
@@ -139,6 +182,8 @@ def _print(
     table.add_column("step size", header_style="dim", justify="right")
     table.add_column("error ‖w − w*‖", header_style="dim", justify="right", min_width=9)
     drawn = console.width >= WIDE
+    if verified:
+        table.add_column("verified", header_style="dim", justify="right")
     table.add_column("ended at", header_style="dim")
     if drawn:
         table.add_column("over time", header_style="dim", no_wrap=True)
@@ -147,7 +192,8 @@ def _print(
         ending = f"{run.errors[i, -1]:.3e}" if stopped is None else f"diverged at {stopped:,}"
         step_size = step_sizes.resolved_step_size(arm.trainer, problem, batch_size)
         lines = [_sparkline(run.errors, i)] if drawn else []
-        table.add_row(arm.name, step_size, ending, ENDS[run.outcomes[i]], *lines)
+        proved = [_radius(verified[arm.name])] if verified else []
+        table.add_row(arm.name, step_size, ending, *proved, ENDS[run.outcomes[i]], *lines)
     console.print(table)
     made = f"after {run.steps[-1]:,} steps"
     ended = f"The run was interrupted {made}" if "interrupted" in run.status else f"Errors {made}"
@@ -156,8 +202,32 @@ def _print(
         + " The last column draws the error over the steps, on logarithmic scales that all "
         "trainers share." * drawn
     )
+    if verified:
+        _explain(console, verified)
     if plot is not None:
         console.print(f"Picture: {plot}")
+
+
+def _radius(found: Verification) -> str:
+    return f"≤ {up(found.radius)}" if found.holds else "no"
+
+
+def _explain(console: Console, verified: dict[str, Verification]) -> None:
+    """Print what "verified" means, and what is missing where nothing is."""
+    for found in [each for each in verified.values() if each.holds][:1]:
+        limit = "" if found.bound is None else f" by at most {found.bound:g}"
+        console.print(
+            f"\nVerified: with confidence {found.confidence_text}, the error is at most this. It "
+            f"is read off {found.rows:,} fresh rows under the same attack, and holds for all "
+            f"changes of the attacked labels{limit}."
+        )
+    reasons: dict[str, list[str]] = {}
+    for name, found in verified.items():
+        if not found.holds:
+            reason = dataclasses.replace(found, at_least=0.0).statement
+            reasons.setdefault(reason, []).append(name)
+    for reason, names in reasons.items():
+        console.print(f"\n{', '.join(names)}: {reason}")
 
 
 def _sparkline(errors: Any, arm: int, width: int = 12) -> str:
@@ -175,7 +245,9 @@ def _sparkline(errors: Any, arm: int, width: int = 12) -> str:
     return text
 
 
-def _summary(run: Trajectories, problem: Problem) -> dict[str, Any]:
+def _summary(
+    run: Trajectories, problem: Problem, verified: dict[str, Verification]
+) -> dict[str, Any]:
     assert problem.true_weights is not None
     return {
         "arms": [
@@ -189,6 +261,7 @@ def _summary(run: Trajectories, problem: Problem) -> dict[str, Any]:
                 "weights": run.weights[i].tolist(),
                 "errors": [options.json_number(value) for value in run.errors[i]],
             }
+            | ({"verification": verified[arm.name].to_dict()} if verified else {})
             for i, arm in enumerate(run.arms)
         ],
         "steps": run.steps.tolist(),

@@ -74,7 +74,7 @@ class NumpyCohort:
         errors, losses = [], []
         with np.errstate(all="ignore"):  # an arm that overflows is found by `_keep_finite`
             while self.state.step < stop or self.state.step in recorded:
-                seen = self._draw_and_project()
+                seen = self._draw_and_project(self.state.step)
                 residual = self._received(seen) - seen.output
                 if self.state.step in recorded:
                     loss = self._average(residual**2, seen.batch)
@@ -89,8 +89,17 @@ class NumpyCohort:
         kept = None if true_weights is None else np.reshape(errors, shape)
         return Records(due, kept, np.reshape(losses, shape))
 
-    def _draw_and_project(self) -> Seen:
-        step, network = self.state.step, self.problem.network
+    def watch(self, step: int) -> tuple[Batch, Array]:
+        """Return batch number `step`, and the labels that each arm receives, (b, arms).
+
+        Nobody learns from it: attacks see the arms as they are now.
+        """
+        with np.errstate(all="ignore"):
+            seen = self._draw_and_project(step)
+            return seen.batch, self._received(seen)
+
+    def _draw_and_project(self, step: int) -> Seen:
+        network = self.problem.network
         batch = draw_batch(self.problem.data, network, self.stream, step, self.batch_size)
         projected = network.project(batch.inputs)
         responses = projected @ self.state.weights
@@ -110,12 +119,12 @@ class NumpyCohort:
         tame = np.abs(seen.batch.inputs).max(axis=1, keepdims=True) < 1e100
         for attack, columns in self.by_attack:
             part = visible(query, attack, columns)
-            hit = coin[:, None] <= self._chance(attack, columns, part)
-            distortion = self._distortion(attack, columns, part, tame)
+            hit = coin[:, None] <= self._chance(attack, columns, part, seen.step)
+            distortion = self._distortion(attack, columns, part, seen.step, tame)
             labels[:, columns] += np.where(hit, distortion, 0.0)
         return labels
 
-    def _chance(self, attack: Attack, columns: Index, query: Query) -> Array:
+    def _chance(self, attack: Attack, columns: Index, query: Query, step: int) -> Array:
         """Return β, (b, columns), after checking that it is in [0, probability]."""
         shape = (self.batch_size, len(columns))
         probability = self.probability[None, columns]
@@ -123,12 +132,12 @@ class NumpyCohort:
         if not ((chance >= 0.0) & (chance <= probability * (1.0 + 1e-12))).all():
             raise _check.InputError(
                 f"`chance` of {attack!r} must return probabilities in [0, probability], which it "
-                f"did not at step {self.state.step}"
+                f"did not at step {step}"
             )
         return chance
 
     def _distortion(
-        self, attack: Attack, columns: Index, query: Query, tame: npt.NDArray[np.bool_]
+        self, attack: Attack, columns: Index, query: Query, step: int, tame: npt.NDArray[np.bool_]
     ) -> Array:
         """Return ξ, (b, columns), after checking that |ξ| ≤ θ.
 
@@ -142,7 +151,7 @@ class NumpyCohort:
             worst = float(distortion[excess][0])
             raise _check.InputError(
                 f"`distort` of {attack!r} must return changes within its bound, but returned "
-                f"{worst:g} at step {self.state.step}"
+                f"{worst:g} at step {step}"
             )
         return distortion
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -18,6 +18,10 @@ from neurotron.networks import FilterNetwork
 from neurotron.solvers.fit import ROUNDING
 from neurotron.solvers.linearized import blocks_of, outputs_of
 
+if TYPE_CHECKING:
+    from neurotron.guarantees import Verification
+    from neurotron.laws import Law
+
 __all__ = ["FittedModel"]
 
 
@@ -30,6 +34,9 @@ class FittedModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     honest_noise_: HonestNoise
     input_center_: Array
     input_scale_: Array
+    input_mean_: Array
+    n_rows_: int
+    fit_intercept: bool
     false_alarm_rate: float
     _diagnosis: Diagnosis
 
@@ -76,6 +83,65 @@ class FittedModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 "call fit(X, y) first"
             )
         return self._diagnosis
+
+    def verify(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        probability: float,
+        attacker: str = "any",
+        failure: float = 0.001,
+        noise: str | float = "independent",
+        bound: float | None = None,
+        law: Law | None = None,
+    ) -> Verification:
+        """Return how far the model is from the true one at most, proved on fresh rows.
+
+        Some of the labels may be attacked, and changed to anything. See `neurotron.verify` for what
+        is assumed. If the network is linear, the radius is about `coef_`, in its own units.
+
+        Parameters
+        ----------
+        X, y
+            Fresh rows and their labels: rows that the fit has not seen.
+        probability
+            The largest share β of these labels that may be attacked.
+        attacker
+            "any" if any share β of the labels may be attacked; "coin" if every label is attacked
+            with probability at most β, whatever its row is.
+        failure
+            The largest probability that the result is wrong.
+        noise
+            The noise of honest labels: "independent" of the inputs; "even", with the same law at x
+            and −x; 0.0 for none; or a number ς > 0 for normal noise of a standard deviation of at
+            least ς. Unless it is 0.0, an error of `intercept_` counts as noise, and is not bounded.
+        bound
+            The largest change θ of a label, if there is one.
+        law
+            The law of the inputs. By default it is that of the rows X, and the result is an
+            estimate ("plug-in").
+
+        Examples
+        --------
+        >>> import numpy as np, neurotron as nt
+        >>> draw = np.random.default_rng(0)
+        >>> X = draw.standard_normal((2000, 3))
+        >>> y = X @ [1.0, -2.0, 0.5] + 4.0
+        >>> y[::10] += 5.0
+        >>> model = nt.NeuroTronRegressor().fit(X[:1000], y[:1000])
+        >>> found = model.verify(X[1000:], y[1000:], probability=0.1, law=nt.Normal())
+        >>> found.holds, bool(found.radius < 1e-10)
+        (True, True)
+        """
+        from neurotron.estimator.verifying import verify_model
+
+        check_is_fitted(self)
+        rows = inputs_of(self, X, reset=False)
+        return verify_model(
+            self, rows, labels_of(self, rows, y), probability=probability, attacker=attacker,
+            failure=failure, noise=noise, bound=bound, law=law,
+        )  # fmt: skip
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to a .safetensors file, from which `load_model` reads it.

@@ -24,6 +24,8 @@ KEYS = (
 )
 """The columns that identify a row, from the finest grouping to the coarsest."""
 COLUMNS = ("runs", *OUTCOMES, "exact", "close", "median", "least", "largest", "radius", "steps")
+VERIFIED = ("verified", "verified_radius")
+"""More columns of studies that verify their runs."""
 
 
 def compact_csv(results: Results, most_bytes: int = MOST_BYTES) -> str:
@@ -31,8 +33,9 @@ def compact_csv(results: Results, most_bytes: int = MOST_BYTES) -> str:
 
     The columns are the number of runs; the share of each outcome, and of errors below 1e-12 (exact)
     and 1e-6 (close); the median, smallest and largest final error; and the median certified radius
-    and the median number of steps to an error of 1e-10, empty if there is none. Numbers have three
-    digits.
+    and the median number of steps to an error of 1e-10, empty if there is none. If the study
+    verifies its runs, there are also the share of them with a verified radius and the median of
+    this radius, empty if it is infinite. Numbers have three digits.
     """
     steps = steps_to(results, REACHED).rename({"steps": "reached"})
     if len(results.steps) <= 2:  # without records in between, the step is not known
@@ -64,9 +67,21 @@ def _table(runs: pl.DataFrame, keys: tuple[str, ...]) -> pl.DataFrame:
                 "largest": _short(float(errors.max())),
                 "radius": _middle(group["radius"]),
                 "steps": _middle(group["reached"]),
+                **_verified(group["verified_radius"].drop_nulls()),
             }
         )
-    return pl.DataFrame(rows, schema=dict.fromkeys((*keys, *COLUMNS), pl.String))
+    more = VERIFIED if runs["verified_radius"].count() else ()
+    return pl.DataFrame(rows, schema=dict.fromkeys((*keys, *COLUMNS, *more), pl.String))
+
+
+def _verified(radii: pl.Series) -> dict[str, str | None]:
+    """Return how many runs have a verified radius, and the median radius."""
+    if not len(radii):
+        return dict.fromkeys(VERIFIED)
+    return {
+        "verified": _short(float(np.isfinite(radii.to_numpy()).mean())),
+        "verified_radius": _middle(radii),
+    }
 
 
 def _middle(values: pl.Series) -> str | None:

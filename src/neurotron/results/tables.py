@@ -46,7 +46,8 @@ class Results(Stored):
         One row per setting, replicate and arm: status, stopped_at, initial_error, error, loss,
         outcome, cosine (with −w*), distance (to the attack's vector), true_length (‖w*‖), radius
         and theorem1_radius (the guaranteed radii, null if there is no guarantee), root_mean_square
-        (the guaranteed √E‖w − w*‖²), followed by the columns of `arms`.
+        (the guaranteed √E‖w − w*‖²), verified_radius (what fresh rows prove after the run, infinite
+        if nothing, null if the study does not ask for it), followed by the columns of `arms`.
     damaged
         Damaged shards that were left out, with the reason. Run the study again to compute them.
     """
@@ -242,7 +243,7 @@ def _runs(shards: pl.DataFrame) -> pl.DataFrame:
 RUN_COLUMNS = [
     "setting", "replicate", "arm", "status", "stopped_at", "initial_error", "error", "loss",
     "outcome", "cosine", "distance", "true_length", "radius", "root_mean_square",
-    "theorem1_radius",
+    "theorem1_radius", "verified_radius",
 ]  # fmt: skip
 
 

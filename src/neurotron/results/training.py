@@ -16,6 +16,7 @@ __all__ = ["SCHEMA", "sound"]
 OPTIONAL = "attack_vector"
 VECTORS = ("weights", "true_weights", OPTIONAL)
 LISTS = (*VECTORS, "steps", "errors", "losses")
+SIZES = ("radius", "root_mean_square", "theorem1_radius", "verified_radius")
 STATUSES = ("finished", "diverged")
 
 NUMBERS = pl.List(pl.Float64)
@@ -26,6 +27,7 @@ SCHEMA: dict[str, Any] = {
     "radius": pl.Float64,
     "root_mean_square": pl.Float64,
     "theorem1_radius": pl.Float64,
+    "verified_radius": pl.Float64,
     "weights": NUMBERS,
     "true_weights": NUMBERS,
     "attack_vector": NUMBERS,
@@ -72,7 +74,7 @@ def _require_whole(row: Row) -> None:
 
 def _require_possible(row: Row) -> None:
     """Raise `Damaged` if a run cannot have these values; a diverged run has infinite errors."""
-    for name in ("radius", "root_mean_square", "theorem1_radius", "errors", "losses"):
+    for name in (*SIZES, "errors", "losses"):
         if row[name] is not None and not (np.asarray(row[name]) >= 0.0).all():
             raise Damaged(f"its `{name}` has a number that is negative or NaN")
     for name in ("true_weights", OPTIONAL):

@@ -165,6 +165,9 @@ def _check_setting(study: Study, setting: Setting) -> None:
     problem = build_problem(study, setting, 0)
     arms = build_arms(study, setting, problem, 0)
     _require_few("arms × records", len(arms) * len(recorded_steps(study.record, study.steps)))
+    if study.verify is not None:
+        _require_few("verify × n_inputs", study.verify * setting.n_inputs)
+        _require_few("verify × arms", study.verify * len(arms))
     if len({arm.name for arm in arms}) < len(arms):
         raise _check.InputError(
             "two bounds or two probabilities agree in their first 12 digits: remove one of them"
@@ -174,9 +177,7 @@ def _check_setting(study: Study, setting: Setting) -> None:
         for met, arm in zip(encounters(study, setting), arms, strict=True)
     }
     for arm in kinds.values():
-        arm.trainer.resolve(
-            problem, batch_size=setting.batch_size, steps=study.steps, attack=arm.attack
-        )
+        arm.resolved(problem, setting.batch_size, study.steps)
 
 
 def require_keys(setting: Problems, sweeps: Sequence[Levels]) -> None:

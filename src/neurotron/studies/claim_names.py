@@ -51,6 +51,8 @@ CLAIM_NAMES = (
     "radius-near-error",
     # of any study of training runs
     "certificate-holds",
+    # of any study of training runs that are verified
+    "verification-holds",
 )
 """The claims about training runs."""
 

@@ -19,14 +19,17 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from neurotron import _check
 
 __all__ = [
-    "MOST_ARMS", "MOST_ARMS_IN_ALL", "BaseStudy", "Levels", "Problems", "Setting", "Study", "Sweep",
-    "Unit", "named", "one_or_many",
+    "MISSES", "MOST_ARMS", "MOST_ARMS_IN_ALL", "BaseStudy", "Levels", "Problems", "Setting",
+    "Study", "Sweep", "Unit", "named", "one_or_many",
 ]  # fmt: skip
 
 MOST_ARMS = 4096
 """Largest number of arms of one setting; more would be a mistake."""
 MOST_ARMS_IN_ALL = 100_000
 """Largest number of arms of a study."""
+
+MISSES = 1e-3
+"""The probability with which the verified radius of a run may be smaller than its error."""
 
 Name = Annotated[
     str,
@@ -223,6 +226,10 @@ class Study(BaseStudy):
     failure: float = Field(
         0.05, ge=1e-15, lt=1.0, description="Probability δ that a certified radius fails, at most."
     )
+    verify: int | None = Field(
+        None, ge=1, le=1_000_000,
+        description="Number of fresh rows on which every arm is verified; not at all if left out.",
+    )  # fmt: skip
     claims: tuple[Name, ...] = Field(
         ("certificate-holds",),
         strict=False,
@@ -237,6 +244,11 @@ class Study(BaseStudy):
         strict=False, min_length=1, max_length=1000,
         description="The problems on which trainers meet attacks.",
     )  # fmt: skip
+
+    def identity(self) -> dict[str, Any]:
+        """Return the keys that all runs into one folder must share; `verify` only if it is set."""
+        identity = super().identity()
+        return identity if self.verify else {k: v for k, v in identity.items() if k != "verify"}
 
     def setting(self, name: str) -> Setting:
         """Return the setting with this name."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from neurotron import _check
@@ -10,8 +11,9 @@ from neurotron._threads import one_blas_thread
 from neurotron.problem import Problem
 from neurotron.studies.building import build_arms, build_problem, seed_of
 from neurotron.studies.completion import complete
-from neurotron.studies.spec import Study
+from neurotron.studies.spec import MISSES, Study
 from neurotron.trainers import Arm, NeuroTron
+from neurotron.trajectories import Trajectories
 
 __all__ = ["train"]
 
@@ -44,6 +46,7 @@ def train(
         if "interrupted" in run.status:
             raise KeyboardInterrupt
         guaranteed = [_guaranteed(study, spec.batch_size, problem, arm) for arm in arms]
+        verified = _verified(study, run, progress)
     assert problem.true_weights is not None
     return [
         {
@@ -51,6 +54,7 @@ def train(
             "status": run.status[i],
             "stopped_at": run.stopped_at[i],
             **guaranteed[i],
+            "verified_radius": verified.get(arm.name),
             "weights": run.weights[i],
             "true_weights": problem.true_weights,
             "attack_vector": None if arm.attack is None else arm.attack.probe_vector,
@@ -89,3 +93,20 @@ def _guaranteed(
         else:
             found["theorem1_radius"] = certificate.radius
     return found
+
+
+def _verified(
+    study: Study, run: Trajectories, progress: Callable[[int, int], None] | None
+) -> dict[str, float]:
+    """Return the verified radius of each arm, infinite where none is; {} if nobody asked for it.
+
+    An arm is verified against an attacker like its own, and by the noise that the problem has.
+    """
+    from neurotron.guarantees.verify.next_rows import verify_run
+
+    if study.verify is None or run.problem.law.corrupted:
+        return {}
+    noise = "independent" if run.problem.noise else 0.0
+    told = None if progress is None else partial(progress, study.steps, study.steps)
+    found = verify_run(run, study.verify, noise=noise, failure=MISSES, progress=told)
+    return {arm: one.radius for arm, one in found.items()}

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy import special
 
 from neurotron._types import Array
 from neurotron.laws import Laplace, Normal, ProductLaw, StudentT, Uniform
@@ -79,6 +78,8 @@ class NormalConcentration(Concentration):
 
     def __call__(self, t: Array) -> Array:
         """Return P(|N(0, scale²)| ≤ t)."""
+        from scipy import special
+
         with np.errstate(over="ignore", under="ignore"):
             return np.minimum(special.erf(t / self.scale / math.sqrt(2.0)) * (1.0 + SLACK), 1.0)
 
@@ -132,6 +133,8 @@ class Mixture(Concentration):
 
     def __call__(self, t: Array) -> Array:
         """Return the smaller of 1 − E ĝ_t(W) and κ t."""
+        from scipy import special
+
         t = np.asarray(t, float)[..., None]
         with np.errstate(all="ignore"):
             bend = t**2 / 3.0
@@ -143,7 +146,7 @@ class Mixture(Concentration):
         return np.clip(np.fmin(1.0 - outside + SLACK, near), 0.0, 1.0)
 
 
-_TAIL = float(special.erfc(math.sqrt(1.5)))
+_TAIL = math.erfc(math.sqrt(1.5))
 """g_t at the bend W = t²/3, whatever t is."""
 _SLOPE = math.sqrt(3.0 / (2.0 * math.pi)) * math.exp(-1.5)
 """W times the derivative of g_t at the bend."""
@@ -168,7 +171,7 @@ class ByKurtosis(Concentration):
         beyond = max(self.kurtosis * (1.0 + SLACK) - 1.0, SLACK)  # an exact 1 would divide 0 by 0
         with np.errstate(over="ignore", under="ignore"):
             room = np.square(1.0 - np.minimum(t / self.scale, 1.0) ** 2)
-        return np.where(t >= self.scale, 1.0, beyond / (room + beyond))
+        return np.asarray(1.0 / (1.0 + room / beyond))
 
 
 @dataclass(frozen=True)
@@ -202,8 +205,10 @@ def concentration_of(law: ProductLaw, leverage: float = 1.0) -> Concentration | 
     >>> import neurotron as nt
     >>> normal, laplace = concentration_of(nt.Normal()), concentration_of(nt.Laplace(), 0.1)
     >>> normal(np.array([0.5])).round(3), laplace(np.array([0.5])).round(3)
-    (array([0.383]), array([0.317]))
+    (array([0.383]), array([0.287]))
     """
+    from scipy import special
+
     count = max(int(1.0 / leverage + 1e-9), 1)
     if type(law) is Normal:
         return NormalConcentration(law.scale)
@@ -228,7 +233,9 @@ def _levels() -> Array:
 
 
 def _of_student(law: StudentT) -> Concentration:
-    """One coordinate: z² = scale² g² ν/χ². The density is largest at 0."""
+    """Return the bound for one coordinate, z² = scale² g² ν/χ², whose density is largest at 0."""
+    from scipy import special
+
     slope = 2.0 * float(law.density(np.zeros(1))[0]) * (1.0 + SLACK)
     if law.dof > MOST_FREEDOM:
         return Proportional(slope)

@@ -16,7 +16,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
 
 from neurotron._types import Array, Mask
 from neurotron.theory.concentration import Concentration, NormalConcentration
@@ -95,6 +94,8 @@ class Explained:
 
 def _within(level: Array, scale: Array | float) -> Array:
     """Return P(|N(0, scale²)| ≤ level)."""
+    from scipy import special
+
     with np.errstate(over="ignore", divide="ignore", under="ignore"):
         return np.asarray(special.erf(level / scale / math.sqrt(2.0)))
 

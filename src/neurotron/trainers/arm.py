@@ -57,6 +57,13 @@ class Arm(metaclass=Explained):
         """Whether the arm has the name of its trainer."""
         return self.name == self.trainer.short_name
 
+    def resolved(self, problem: Problem, batch_size: int, steps: int) -> Arm:
+        """Return the arm as it is run, with a trainer whose step size and matrix are numbers."""
+        trainer = self.trainer.resolve(
+            problem, batch_size=batch_size, steps=steps, attack=self.attack
+        )
+        return dataclasses.replace(self, trainer=trainer)
+
     def __repr__(self) -> str:
         parts = [repr(self.trainer)]
         parts += [] if self.attack is None else [repr(self.attack)]

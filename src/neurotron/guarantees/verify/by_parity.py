@@ -190,6 +190,6 @@ def _symmetric(case: Case) -> Assumption:
         "they have" if symmetric else f"it is not so, or not known, for {case.law!r}",
         "the same",
         symmetric,
-        "Use a linear network, a symmetric law, or exact labels (noise=0.0) and a law with "
+        "Use a linear network, a symmetric law, or exact labels (noise 0) and a law with "
         "independent coordinates.",
     )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
-from scipy import special
 
 from neurotron._types import Array
 from neurotron.guarantees.assumptions import Assumption
@@ -46,16 +46,13 @@ def verify_case(case: Case) -> Verification:
         found = parity.verify(failure)
     if by_cells and cells is not None:
         other = cells.verify(failure)
-        if not by_parity or _rank(other) < _rank(found):
+        needed = [n for n in (found.rows_needed, other.rows_needed) if n is not None]
+        if not by_parity or (other.radius, other.threshold) < (found.radius, found.threshold):
             found, name = other, cells.name
+        found = dataclasses.replace(found, rows_needed=min(needed, default=None))
     if by_cells:
         needs = [a for a in needs if a.holds and by_parity]
     return _verification(case, found, name, needs, parity)
-
-
-def _rank(found: Found) -> tuple[float, float]:
-    """Return what is better if it is smaller: the radius, or the rows that are needed for one."""
-    return found.radius, math.inf if found.rows_needed is None else found.rows_needed
 
 
 def _parity_helps(case: Case) -> bool:
@@ -104,7 +101,8 @@ def _prediction_error(case: Case, found: Found, parity: ParityTheorem) -> float:
     direct = math.inf
     if case.linear and parity.spread is not None and math.isfinite(parity.spread.deviation):
         direct = found.size * parity.spread.deviation
-    risk = risk_constant(case.problem)
+    # with sample weights, the constant of the problem is about a weighted mean
+    risk = math.inf if case.law.weighted else risk_constant(case.problem)
     return min(direct, math.sqrt(risk) * found.radius if math.isfinite(risk) else math.inf)
 
 
@@ -132,6 +130,8 @@ def _at_least(case: Case) -> float:
 
 def _binomial_quantile(rows: int, probability: float, failure: float) -> int:
     """Return the smallest m such that more than m of the rows are attacked with chance ≤ δ."""
+    from scipy import special
+
     if probability in (0.0, 1.0):
         return round(probability) * rows
     low, high = -1, rows

@@ -1,15 +1,176 @@
-"""The next rows of a run, which are fresh for its final weights."""
+"""The rows that come next in the stream of a run: they are fresh for its final weights.
+
+Any batch of a stream can be drawn, also one that nobody has trained on. Given everything that led
+to the final weights, the next rows are independent draws, and each arm's attack tampers with them
+as it does during training. This is what `verify` needs to know how far an arm is from w*.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Literal, NamedTuple
 
+import numpy as np
+
+from neurotron import _check
+from neurotron._streams import Stream
+from neurotron._types import Array
+from neurotron.attacks import Attack
+from neurotron.data import Batch, Rows
+from neurotron.engine.numpy_cohort import NumpyCohort
+from neurotron.engine.setup import Setup
+from neurotron.guarantees.verify.case import Case
+from neurotron.guarantees.verify.fresh_rows import verify_case
 from neurotron.guarantees.verify.verification import Verification
+from neurotron.problem import Problem
 from neurotron.trajectories import Trajectories
 
-__all__ = ["verify_run"]
+__all__ = ["NextRows", "next_rows", "verify_run"]
 
 
-def verify_run(run: Trajectories, rows: int, **options: Any) -> dict[str, Verification]:
-    """Return a verification of every arm of a run, by its name."""
-    raise NotImplementedError
+class NextRows(NamedTuple):
+    """The next rows of an arm with the labels it would receive, and what its attacker may do."""
+
+    arm: str
+    weights: Array
+    """The final weights of the arm, which do not depend on these rows; shape (r,)."""
+    X: Array
+    """Inputs, shape (N, n); all arms have the same ones."""
+    y: Array
+    """Labels as the arm's attack leaves them, shape (N,)."""
+    probability: float
+    """The probability β of the arm's own attack, 0 for honest labels."""
+    attacker: Literal["any", "coin"]
+    """"coin" if the attack hits every label with the same probability, else "any".
+
+    If it is "any", the `probability` is the share of these rows whose labels were changed.
+    """
+
+
+def verify_run(
+    run: Trajectories,
+    rows: int,
+    *,
+    probability: float | None = None,
+    attacker: str = "any",
+    failure: float = 0.001,
+    noise: str | float = "independent",
+    bound: float | None = None,
+    progress: Callable[[], None] | None = None,
+) -> dict[str, Verification]:
+    """Return a verification of every arm of a run on the next rows of its stream, by its name.
+
+    An arm that has diverged is verified at its last weights, which are those in `run.weights`.
+
+    Parameters
+    ----------
+    run, rows
+        The run, and the number N of rows.
+    probability, attacker
+        What an attacker may do, the same for all arms. If the `probability` is left out, both are
+        those of each arm's own attack.
+    failure, noise, bound
+        As in `verify`.
+    progress
+        A function that is called after each arm.
+    """
+    found = {}
+    for one in next_rows(run, rows):
+        own = (one.probability, one.attacker)
+        share, by = own if probability is None else (probability, attacker)
+        case = Case.of(
+            run.problem, one.weights, one.X, one.y, probability=share, attacker=by,
+            failure=failure, noise=noise, bound=bound,
+        )  # fmt: skip
+        found[one.arm] = verify_case(case)
+        if progress is not None:
+            progress()
+    return found
+
+
+def next_rows(run: Trajectories, rows: int) -> list[NextRows]:
+    """Return the next rows of the stream, as each arm of a run would receive them.
+
+    Nobody trains on them: every attack sees the arm as it was at the end of the run. The batch on
+    which the last loss was measured is left out, because somebody may have chosen the run, or its
+    end, by this loss.
+
+    Parameters
+    ----------
+    run
+        What `simulate` returned. It may be interrupted.
+    rows
+        The number N of rows, at least 1.
+    """
+    problem = _check.instance("run", run, Trajectories).problem
+    rows = _check.count("rows", rows, 1)
+    _require_fresh(problem)
+    network, batch_size = problem.network, run.options["batch_size"]
+    count = -(-rows // batch_size)
+    _check.entries("the next rows", count * batch_size, network.n_inputs)
+    _check.entries("the labels of the next rows", count * batch_size, len(run))
+    X = np.empty((count * batch_size, network.n_inputs))
+    honest, received = np.empty(len(X)), np.empty((len(run), len(X)))
+    cohort = _cohort(run)
+    for i in range(count):
+        batch, labels = cohort.watch(run.state.step + 1 + i)
+        _require_even(batch)
+        here = slice(i * batch_size, (i + 1) * batch_size)
+        X[here], honest[here], received[:, here] = batch.inputs, batch.labels, labels.T
+    changed = (received != honest)[:, :rows].mean(axis=1)
+    return [
+        NextRows(arm.name, weights, X[:rows], y[:rows], *_attacker(arm.attack, float(share)))
+        for arm, weights, y, share in zip(run.arms, run.weights, received, changed, strict=True)
+    ]
+
+
+def _cohort(run: Trajectories) -> NumpyCohort:
+    """Return the arms as they are at the end of a run, on the NumPy engine."""
+    options, step = run.options, run.state.step
+    arms = [
+        arm.resolved(run.problem, options["batch_size"], options.get("steps", step))
+        for arm in run.arms
+    ]
+    stream = Stream.of(options["seed"], options["replicate"])
+    setup = Setup(run.problem, arms, options["batch_size"], stream, run.state.resumed())
+    return NumpyCohort(setup.with_current_trainers())
+
+
+def _attacker(attack: Attack | None, changed: float) -> tuple[float, Literal["any", "coin"]]:
+    """Return the probability of an attack, and which attackers it is one of.
+
+    Where the probability depends on the sample or on the step, all that is sure is how large a
+    share of the rows was `changed`.
+    """
+    if attack is None:
+        return 0.0, "coin"
+    if type(attack).chance is Attack.chance:
+        return attack.probability, "coin"
+    return changed, "any"
+
+
+REMEDY = "verify on rows of your own, with verify(problem, weights, X, y, …)"
+
+
+def _require_fresh(problem: Problem) -> None:
+    """Refuse a stream whose next rows are not independent draws from the law of the problem."""
+    if problem.law.corrupted:
+        raise _check.InputError(
+            f"the stream has no rows to verify on, because {problem.law!r} corrupts the inputs "
+            f"after their labels are computed: {REMEDY}"
+        )
+    if isinstance(problem.data, Rows) and not problem.data.replacement:
+        raise _check.InputError(
+            "the next rows of this stream are not fresh, because its batches visit the same table "
+            "again and again: draw rows with Problem.from_rows(…, replacement=True), or "
+            f"{REMEDY}"
+        )
+
+
+def _require_even(batch: Batch) -> None:
+    """Refuse rows that do not all count the same: they are not drawn from the law as they are."""
+    if batch.counts is not None:
+        raise _check.InputError(
+            "the next rows of this stream do not have the law of the problem, in which rows count "
+            f"with their `sample_weight`: {REMEDY}"
+        )

@@ -157,11 +157,11 @@ class Verification(Certificate):
             )
             ways = ["Fewer attacked labels"]
             if self.attacker == "any":
-                ways.append("attackers who toss a coin for each label (attacker='coin')")
+                ways.append("attackers who toss a coin for each label (attacker 'coin')")
             if self.noise != 0.0:
-                ways.append("exact labels (noise=0.0)")
+                ways.append("exact labels (noise 0)")
             if self.bound is None:
-                ways.append("a bound on the changes (bound=…)")
+                ways.append("a bound on the changes")
             return f"{text} {_listed(ways)} would help."
         if self.rows < self.rows_needed:
             return (

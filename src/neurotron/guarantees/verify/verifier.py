@@ -101,7 +101,7 @@ def verify(
     >>> attack = nt.attacks.AlternatingSign(bound=10.0, probability=0.1)
     >>> run = nt.simulate(problem, nt.RefinedTron(), attack=attack, steps=3000)
     >>> found = nt.verify(run, rows=1000, probability=0.1, attacker="coin", noise=0.0)
-    >>> found["Refined-Tron"].radius < 1e-11
+    >>> found["RefinedTron"].radius < 1e-11
     True
     """
     options: dict[str, Any] = {

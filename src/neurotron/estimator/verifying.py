@@ -1,0 +1,117 @@
+"""How a fitted model and fresh rows become one problem for `neurotron.verify`."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from neurotron import _check
+from neurotron._types import Array
+from neurotron.data import Simulated
+from neurotron.estimator.stated_law import refuse_another_law
+from neurotron.guarantees.assumptions import Assumption
+from neurotron.guarantees.verify import Verification, verify
+from neurotron.laws import Law
+from neurotron.networks import FilterNetwork, with_intercept
+from neurotron.problem import Problem
+
+if TYPE_CHECKING:
+    from neurotron.estimator.model import FittedModel
+
+__all__ = ["verify_model"]
+
+SAME = 1e-12
+"""Means of the columns that differ by less, in units of the root mean square, are the same."""
+
+
+def verify_model(
+    model: FittedModel, rows: Array, labels: Array, *, law: Law | None, noise: Any, **stated: Any
+) -> Verification:
+    """Return what fresh rows prove about a model; the other options are those of `verify`."""
+    _refuse_the_rows_of_the_fit(model, rows)
+    posed = _posed(model, rows, labels, noise, law)
+    problem = posed.problem(law)
+    if law is not None:
+        refuse_another_law(law, posed.inputs, shifted=posed.free and posed.network.leak == 1.0)
+    found = verify(problem, posed.weights, posed.inputs, posed.labels, noise=noise, **stated)
+    return posed.told(found)
+
+
+@dataclass(frozen=True)
+class _Posed:
+    """A model and rows as `verify` sees them.
+
+    If the intercept is `free`, it is subtracted from the labels, and an error of it is a part of
+    the noise. Both theorems allow this: noise of any kind may be off by a constant, because that
+    only makes fewer rows explained. So nothing is said about the intercept, nor about predictions.
+    """
+
+    network: FilterNetwork
+    weights: Array
+    inputs: Array
+    labels: Array
+    free: bool = False
+
+    def problem(self, law: Law | None) -> Problem:
+        """Return the problem of the law, or of the rows if there is none."""
+        if law is None:
+            return Problem.from_rows(self.network, self.inputs, self.labels)
+        return Problem(self.network, Simulated(law))
+
+    def told(self, found: Verification) -> Verification:
+        """Return the verification with what it says nothing about."""
+        if not self.free:
+            return found
+        remark = Assumption("intercept", _free(self.network), "as noise", "as noise", True)
+        return dataclasses.replace(
+            found, assumptions=(*found.assumptions, remark), prediction_error=math.inf
+        )
+
+
+def _free(network: FilterNetwork) -> str:
+    shift = ", and the law of the inputs may be shifted by constants" * (network.leak == 1.0)
+    return (
+        "Nothing is said about the constant of the model (its intercept): an error of it counts as "
+        f"noise of honest labels{shift}."
+    )
+
+
+def _posed(model: FittedModel, rows: Array, labels: Array, noise: Any, law: Law | None) -> _Posed:
+    network, weights, seen = model.network_, model.weights_, model._standardized(rows)
+    if law is not None and seen is not rows:
+        raise _check.InputError(
+            "`law` cannot be used with a model that standardizes its inputs, because what the "
+            "network sees then has another law: fit with standardize=False"
+        )
+    if not model.fit_intercept:
+        return _Posed(network, weights, seen, labels)
+    if not (isinstance(noise, Real) and noise == 0.0):
+        # subtracting rounds, and that is not noise: labels are moved away from the model by it
+        rounding = np.copysign(model._rounding(rows, labels), labels - model._outputs(rows))
+        return _Posed(network, weights, seen, labels - model.intercept_ + rounding, free=True)
+    if network.leak == 1.0 and law is None:
+        longer = np.column_stack([rows, np.ones(len(rows))])
+        return _Posed(with_intercept(network), np.append(weights, model.intercept_), longer, labels)
+    what = "`law`" if network.leak == 1.0 else "the network"
+    raise _check.InputError(
+        f"noise={noise!r} says that honest labels are exact, but the model has an intercept, which "
+        f"{what} does not describe: use noise='independent', which covers exact labels as well, or "
+        "fit with fit_intercept=False"
+    )
+
+
+def _refuse_the_rows_of_the_fit(model: FittedModel, rows: Array) -> None:
+    """Refuse rows that have the number and the means of those of the fit."""
+    if len(rows) != model.n_rows_:
+        return
+    sizes = np.sqrt((rows**2).mean(axis=0))
+    if (np.abs(rows.mean(axis=0) - model.input_mean_) <= SAME * sizes).all():
+        raise _check.InputError(
+            "`X` has the rows that the model was fitted to, which it explains too well: give fresh "
+            "rows, which the fit has not seen"
+        )
