@@ -322,7 +322,7 @@ def stored() -> tuple[pl.DataFrame, pl.DataFrame, str]:
     tables = []
     for name in (RADII, ROWS):
         comment, _, text = (STORE / f"{name}.csv").read_text().partition("\n")
-        tables.append(pl.read_csv(text.encode()))
+        tables.append(pl.read_csv(text.encode(), infer_schema_length=None))
     return tables[0], tables[1], comment.removeprefix("# code ")
 
 
