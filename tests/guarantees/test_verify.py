@@ -239,6 +239,23 @@ def test_the_rows_that_are_said_to_be_needed_suffice(paper):
         assert not nt.verify(paper, paper.true_weights, X, y, **options).useful
 
 
+@pytest.mark.parametrize(("beta", "attacker"), [(0.24, "any"), (0.38, "any"), (0.4, "coin")])
+def test_for_exact_labels_they_are_those_of_the_theorem_that_needs_fewer(paper, beta, attacker):
+    """An attacker who chooses has the rows with the largest outputs, which are in the cells."""
+    options = {"probability": beta, "attacker": attacker, "noise": 0.0}
+
+    def verified(rows):
+        X, y = rows_of(paper, rows)
+        chosen = np.argsort(-np.abs(y)) if attacker == "any" else np.arange(rows)
+        y[chosen[: int(beta * rows)]] += 1e6
+        return nt.verify(paper, paper.true_weights, X, y, **options)
+
+    needed = verified(10_000).rows_needed
+    assert verified(20).rows_needed < 5_000  # by parity alone, 9,502 for 0.24 and none for 0.38
+    assert verified(int(1.2 * needed)).useful
+    assert not verified(needed // 2).useful
+
+
 @pytest.mark.parametrize(
     ("changed", "words"),
     [

@@ -81,11 +81,22 @@ class _Part:
     @property
     def needed(self) -> int | None:
         """From how many rows on a perfect filter is verified, whatever the attacker does."""
-        gap = 1.0 - 2.0 * self._attacked(self.count / self.rows)
-        if gap <= 0.0:
+        part = self.count / self.rows
+        if 2.0 * self._attacked(part) >= 1.0:
             return None
-        wanted = math.log(1.0 / self.failure) / (2.0 * gap**2)
-        return math.floor(wanted * self.rows / self.count) + 1
+
+        def enough(rows: int) -> bool:
+            off = deviation(rows, self.failure)
+            explained = 1.0 - self._attacked(part)
+            return explained > off / math.sqrt(part) + self._attacked(part - off)
+
+        low, high = 0, 1
+        while not enough(high):
+            low, high = high, 2 * high
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if enough(middle) else (middle, high)
+        return high
 
 
 def cells_theorem(case: Case) -> CellsTheorem | None:

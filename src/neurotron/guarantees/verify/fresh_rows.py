@@ -32,9 +32,11 @@ def verify_case(case: Case) -> Verification:
     Which theorem is used depends on the probability, the noise, the network and the law, never on
     the labels. Where both may help, each has half of the failure probability.
     """
-    parity, cells = ParityTheorem(case), cells_theorem(case)
+    parity = ParityTheorem(case)
     needs = parity.assumptions
     usable = all(assumption.holds for assumption in needs)
+    enough = usable and not case.exact and _parity_helps(case)
+    cells = None if enough else cells_theorem(case)  # many gates have very many cells
     found, name = Found(), parity.name
     one_leaky = case.exact and case.network.width == 1 and case.network.leak > 0.0
     by_parity = usable and (cells is None or one_leaky or _parity_helps(case))
