@@ -63,7 +63,7 @@ def test_the_rows_that_are_needed_are_about_those_that_are_said():
     ]
     assert ROWS["verified"].min() >= tool.WANTED
     ratio = ROWS["rows"] / ROWS["rows_needed"]
-    assert 0.3 < ratio.min() < ratio.max() < 5.0
+    assert 0.6 < ratio.min() < ratio.max() < 1.6
     assert ROWS.filter(attacker="coin", probability=0.4)["rows"].item() < 500
 
 
@@ -72,7 +72,7 @@ def test_a_true_filter_is_verified_with_the_rows_that_are_stored():
     rows, _, needed, radius = row[2:]
     found = tool.tried("coin", 0.4, rows, 2)
     assert tool.share_verified(found) >= 0.7
-    assert [one.rows_needed for one in found] == pytest.approx([needed] * len(found), rel=0.3)
+    assert [one.rows_needed for one in found] == pytest.approx([needed] * len(found), rel=0.1)
     assert min(one.radius for one in found) < 10.0 * radius
     assert tool.share_verified(tool.tried("coin", 0.4, rows // 4, 2)) <= 0.3
 

@@ -43,9 +43,9 @@ def test_the_radius_is_about_the_coefficients_if_labels_are_noisy(attacker, law)
 
 def test_rows_that_stand_for_their_law_allow_as_many_attacks_as_the_page_says():
     found = MODEL.verify(*fresh(20_000, attacked=0.0), probability=0.05)
-    assert found.rows_needed == pytest.approx(550, rel=0.05)
+    assert found.rows_needed == pytest.approx(800, rel=0.05)
     page = (Path(__file__).parents[2] / "docs" / "poisoned-labels.md").read_text()
-    assert says(page, "5 % from about 550 rows on")
+    assert says(page, "5 % from about 800 rows on")
 
 
 def test_normal_noise_may_be_off_by_the_error_of_the_constant():

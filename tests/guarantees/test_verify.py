@@ -201,7 +201,7 @@ def test_it_becomes_json(paper, attacked):
             {"probability": 0.26, "noise": "even"},
             ["no number of rows", "attacker 'coin'", "noise 0"],
         ),
-        ({"probability": 0.2, "rows": 100}, ["100 rows are too few", "give at least 346"]),
+        ({"probability": 0.2, "rows": 100}, ["100 rows are too few", "give about 634"]),
         (
             {"probability": 0.6, "attacker": "coin", "noise": 0.0},
             ["Fewer attacked labels", "bound"],

@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from neurotron._types import Array
-from neurotron.guarantees.verify.case import Case, Found
+from neurotron.guarantees.verify.case import Case, Found, by_chance
 from neurotron.theory.cells import Cells, cells_of
 from neurotron.theory.concentration import concentration_of
 from neurotron.theory.explained import ROUNDED, deviation
@@ -80,15 +80,18 @@ class _Part:
 
     @property
     def needed(self) -> int | None:
-        """From how many rows on a perfect filter is verified, whatever the attacker does."""
+        """From how many rows on a perfect filter is verified, in about 95 of 100 tables."""
         part = self.count / self.rows
         if 2.0 * self._attacked(part) >= 1.0:
             return None
 
         def enough(rows: int) -> bool:
             off = deviation(rows, self.failure)
-            explained = 1.0 - self._attacked(part)
-            return explained > off / math.sqrt(part) + self._attacked(part - off)
+            attacked = self._attacked(part)
+            if self.coins:
+                attacked = min(attacked + by_chance(self.beta, rows * part), 1.0)
+            region = part - by_chance(part, rows) - off
+            return 1.0 - attacked > off / math.sqrt(part) + self._attacked(region)
 
         low, high = 0, 1
         while not enough(high):
