@@ -150,6 +150,8 @@ def test_one_gate_keeps_its_leak_on_the_other_side_of_each_pair():
 class Enumerated(Concentration):
     """The exact concentration of one direction."""
 
+    unit = 1.0
+
     def __init__(self, difference):
         self.sizes = np.sort(np.abs([float(v) for v in difference.linear.values()]))
 

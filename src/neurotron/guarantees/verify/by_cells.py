@@ -47,7 +47,8 @@ class CellsTheorem:
             found = self.cells.radius(level + reach * radius, self.slope, part.honest(shares))
             radius = np.minimum(radius, found * ROUNDED)
         best = int(radius.argmin())
-        nothing = Found(threshold=part.threshold, rows_needed=part.needed)
+        needed = part.needed if case.exact else None  # with noise, rows alone do not help
+        nothing = Found(threshold=part.threshold, rows_needed=needed)
         if not radius[best] < farthest:
             return nothing
         return dataclasses.replace(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -96,10 +97,12 @@ class Case:
                 f"{problem.law!r} corrupts them: verify on rows with clean inputs, with a problem "
                 "whose law is the clean one"
             )
-        if isinstance(noise, str):
-            noise = _check.choice("noise", noise, NOISES)
-        else:
+        if not isinstance(noise, str):
             noise = _check.number("noise", noise, "[0, 1e70]")
+        elif noise not in NOISES:
+            raise _check.InputError(
+                f"`noise` must be 'independent', 'even' or a number, got {_check.shown(noise)}"
+            )
         return cls(
             problem,
             _check.array("weights", weights, (network.filter_size,), _check.LARGEST),
@@ -145,14 +148,16 @@ class Case:
         together = isinstance(self.problem.data, Rows) and not self.problem.data.replacement
         if together:
             return "plug-in"
-        known = {row.tobytes() for row in self.law.rows + 0.0}
-        rows = self.X + 0.0  # which turns −0.0 into 0.0
-        flipped = -self.X + 0.0 if self.law.symmetrized else rows
+        table = Counter(row.tobytes() for row in self.law.rows + 0.0)
+        rows = [row.tobytes() for row in self.X + 0.0]  # which turns −0.0 into 0.0
+        flipped = rows
+        if self.law.symmetrized:
+            flipped = [row.tobytes() for row in -self.X + 0.0]
         drawn = all(
-            row.tobytes() in known or other.tobytes() in known
-            for row, other in zip(rows, flipped, strict=True)
+            row in table or other in table for row, other in zip(rows, flipped, strict=True)
         )
-        return "theorem (table)" if drawn else "plug-in"
+        whole = len(rows) > 1 and Counter(rows) == table  # draws are hardly ever each row once
+        return "theorem (table)" if drawn and not whole else "plug-in"
 
     @cached_property
     def centred_spread(self) -> Spread | None:
