@@ -113,6 +113,7 @@ def solve(
     first = None if start is None else table.in_coordinates(searched, *start)
     found = table.found(searched, _seeds.generator(seed, "starts"), max_starts, first)
     point, scale = table.finished(searched, found, tolerance)
+    point, scale = table.checked_by_leverage(searched, found, point, scale, tolerance)
     point, scale = table.checked_by_column(searched, point, scale, tolerance)
     weights, constant = table.in_units(searched, point)
     fit = Fit.of(network, X, y, weights, constant, scale * table.label_unit, table.label_unit)
