@@ -150,8 +150,9 @@ class Table:
             return point, scale
         residuals, counts = rows.seen(strict)
         sizes = np.abs(residuals)
-        start_scale = median(sizes, counts) / NORMAL_MEDIAN
-        return strict, honest_scale(sizes, counts, start_scale, FITS, len(strict))
+        first = median(sizes, counts) / NORMAL_MEDIAN
+        after = honest_scale(sizes, counts, first, FITS, len(strict))
+        return self.checked_by_column(searched, strict, after, tolerance)
 
     def _seen(self, searched: Linearized, point: Array) -> tuple[float, float]:
         """Return the level of the residuals of the rows that are searched, and their scale."""
