@@ -13,12 +13,11 @@ from neurotron.solvers.robust import (
     bisquare,
     bisquare_slope,
     honest_scale,
-    mean,
     median,
     solve_normal_equations,
 )
 
-__all__ = ["SETTLED", "finish", "fit_of_the_rest", "level_and_scale", "strict_finish"]
+__all__ = ["SETTLED", "finish", "fit_of_the_rest"]
 
 ROUNDS = 50
 CONVERGED = 1e-15
@@ -33,10 +32,6 @@ several scales can be next to each other that all agree with them."""
 FAST, LONGEST = 0.3, 1.5
 """The normal equations are computed again if a change is not this much smaller than the last one;
 and the largest factor by which a step is longer than that of weighted least squares."""
-CLOSE = 1e-3
-"""A change of the level by less than this part of the scale ends the search for it."""
-STRICT = 3.44
-"""The strict regression rejects residuals of more honest standard deviations: 85 % efficient."""
 DOUBTFUL, NORMALLY_DOUBTFUL = 2.5, 0.0124
 """Residuals between 2.5 and 4.685 deviations are doubtful: 1.24 % of normal noise is."""
 MANY, HARDLY_MORE = 0.02, 2.5
@@ -92,48 +87,6 @@ def _lengthening(weights: Array, residuals: Array, scale: float) -> float:
     """
     slope = float(bisquare_slope(residuals, scale).sum())
     return min(max(float(weights.sum()) / max(slope, 1e-300), 1.0), LONGEST)
-
-
-def strict_finish(
-    rows: AllRows, point: Array, scale: float, *, settled: float = SETTLED
-) -> tuple[Array, float]:
-    """Return the regression near a point that rejects more rows, and the share that it keeps.
-
-    Residuals beyond 3.44 times the given scale do not count. Since the scale is held, rows cannot
-    widen it by pulling the regression towards them.
-    """
-    kept = 0.0
-    for _ in range(ROUNDS):
-        residuals, counts = rows.seen(point)
-        near = bisquare(residuals, STRICT / BISQUARE * scale)
-        weights = near if counts is None else near * counts
-        if np.count_nonzero(weights) <= len(point):
-            break
-        kept = mean((weights > 0.0).astype(float), counts)
-        vector, matrix = rows.equations(weights * residuals, weights)
-        change = solve_normal_equations(matrix, vector)
-        point = point + change
-        if np.sqrt(np.abs(change @ matrix @ change) / weights.sum()) <= settled * scale:
-            break
-    return point, kept
-
-
-def level_and_scale(
-    residuals: Array, counts: Array | None, fitted: int, floor: float
-) -> tuple[float, float]:
-    """Return the level of residuals, as `finish` would find it, and the honest scale around it."""
-    level, scale = median(residuals, counts), 0.0
-    for _ in range(ROUNDS):
-        off = residuals - level
-        sizes = np.abs(off)
-        scale = honest_scale(sizes, counts, median(sizes, counts) / NORMAL_MEDIAN, floor, fitted)
-        weights = bisquare(off, scale)
-        weights = weights if counts is None else weights * counts
-        change = float(weights @ off / max(weights.sum(), TINY))
-        level += change
-        if abs(change) <= CLOSE * scale:
-            break
-    return level, scale
 
 
 def fit_of_the_rest(rows: AllRows, point: Array, scale: float) -> Array:

@@ -11,7 +11,7 @@ from neurotron import _check
 from neurotron._types import Array, Mask
 from neurotron.networks import FilterNetwork
 from neurotron.solvers.all_rows import AllRows, LinearRows, RowsInBlocks
-from neurotron.solvers.finish import finish, level_and_scale, strict_finish
+from neurotron.solvers.finish import finish
 from neurotron.solvers.linearized import (
     Linearized,
     block_length,
@@ -20,8 +20,9 @@ from neurotron.solvers.linearized import (
     coordinates_for,
 )
 from neurotron.solvers.rare_columns import corrected, rare_columns
-from neurotron.solvers.robust import BISQUARE, NORMAL_MEDIAN, honest_scale, median
-from neurotron.solvers.search import FITS, Found, loss, search
+from neurotron.solvers.robust import BISQUARE, median
+from neurotron.solvers.search import Found, loss, search
+from neurotron.solvers.strict import level_and_scale, strict_finish
 
 __all__ = ["Table"]
 
@@ -37,9 +38,9 @@ ROWS_PER_WEIGHT = 10
 WORSE = 1.25
 """The last step is undone if it raises the loss by more than this factor."""
 
-ROWS_TO_JUDGE, SMALLER = 15, 0.8
-"""Rows for each weight with which two filters can be compared by the noise that they show, and by
-which factor that of one must be smaller."""
+JUDGES, JUDGES_PER_WEIGHT, QUIETER = 200, 25, 0.8
+"""Rows that it takes to compare the noise of two filters, and by which factor the strict last step
+must show less noise than the usual one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,39 +130,30 @@ class Table:
     def checked_by_leverage(
         self, searched: Linearized, found: Found, point: Array, scale: float, tolerance: float
     ) -> tuple[Array, float]:
-        """Return the point of a strict last step if large leverages pulled the usual one away.
+        """Return the strict last step if rows with large leverage pulled the usual one away.
 
-        Rows with large leverage can pull the last step so far that it does not reject them. The
-        search counts them less, so its filter then shows much less noise than the last step. If a
-        strict step from there shows much less noise, too, and keeps most rows, it is taken. This is
-        for linear networks with enough rows.
+        Then both the filter of the search and the strict step from there show much less noise. The
+        strict step must keep most rows. This is for linear networks, with enough rows.
         """
-        if not searched.linear or len(searched) < ROWS_TO_JUDGE * searched.size:
+        if len(searched) < max(JUDGES, JUDGES_PER_WEIGHT * searched.size):
             return point, scale
-        most = SMALLER * self._seen(searched, point)[1]
-        level, noise = self._seen(searched, found.point)
+        most = QUIETER * self._level_and_noise(searched, point)[1]
+        level, noise = self._level_and_noise(searched, found.point)
         if noise > most:
             return point, scale
         weights, constant = searched.weights(found.point)
-        start = searched.point_of(weights, constant + level)
-        rows = self.linear_rows(searched)
+        rows, start = self.linear_rows(searched), searched.point_of(weights, constant + level)
         strict, kept = strict_finish(rows, start, noise, settled=tolerance)
-        if kept <= 0.5 or self._seen(searched, strict)[1] > most:
+        if kept <= 0.5 or self._level_and_noise(searched, strict)[1] > most:
             return point, scale
-        residuals, counts = rows.seen(strict)
-        sizes = np.abs(residuals)
-        first = median(sizes, counts) / NORMAL_MEDIAN
-        after = honest_scale(sizes, counts, first, FITS, len(strict))
-        return self.checked_by_column(searched, strict, after, tolerance)
+        _, scale = level_and_scale(*rows.seen(strict), searched.size, intercept=False)
+        return self.checked_by_column(searched, strict, scale, tolerance)
 
-    def _seen(self, searched: Linearized, point: Array) -> tuple[float, float]:
+    def _level_and_noise(self, searched: Linearized, point: Array) -> tuple[float, float]:
         """Return the level of the residuals of the rows that are searched, and their scale."""
-        residuals = searched.residuals(point)
-        if self.intercept:
-            return level_and_scale(residuals, searched.counts, searched.size, FITS)
-        sizes = np.abs(residuals)
-        start = median(sizes, searched.counts) / NORMAL_MEDIAN
-        return 0.0, honest_scale(sizes, searched.counts, start, FITS, searched.size)
+        return level_and_scale(
+            searched.residuals(point), searched.counts, searched.size, intercept=self.intercept
+        )
 
     def checked_by_column(
         self, searched: Linearized, point: Array, scale: float, tolerance: float
