@@ -18,12 +18,11 @@ from neurotron.solvers.robust import (
     TINY,
     bisquare,
     honest_scale,
-    mean,
     median,
     solve_normal_equations,
 )
 
-__all__ = ["level_and_scale", "strict_finish"]
+__all__ = ["noise_of", "strict_finish"]
 
 STRICT = 3.44
 """Residuals of more honest standard deviations do not count: 85 % efficient for normal noise."""
@@ -34,48 +33,40 @@ FLOOR = 1e-9
 """Smallest scale, in typical labels: smaller residuals count as none during the search, too."""
 
 
-def strict_finish(
-    rows: AllRows, point: Array, scale: float, *, settled: float
-) -> tuple[Array, float]:
-    """Return the regression with strict bisquare weights near a point, and which share it keeps.
+def strict_finish(rows: AllRows, point: Array, scale: float, *, settled: float) -> Array:
+    """Return the regression with strict bisquare weights near a point, where the scale is held.
 
-    The scale is held. A change of the outputs by less than the part `settled` of it ends the steps.
+    A change of the outputs by less than the part `settled` of the scale ends it.
     """
-    kept = 0.0
     for _ in range(ROUNDS):
         residuals, counts = rows.seen(point)
         weights = bisquare(residuals, scale * STRICT / BISQUARE)
-        kept = mean((weights > 0.0).astype(float), counts)
         weights = weights if counts is None else weights * counts
         if np.count_nonzero(weights) <= len(point):
-            return point, 0.0
+            break
         vector, matrix = rows.equations(weights * residuals, weights)
         change = solve_normal_equations(matrix, vector)
         point = point + change
         if np.sqrt(np.abs(change @ matrix @ change) / weights.sum()) <= settled * scale:
             break
-    return point, kept
+    return point
 
 
-def level_and_scale(
-    residuals: Array, counts: Array | None, fitted: int, *, intercept: bool
-) -> tuple[float, float]:
-    """Return the level that bisquare weights find for residuals, and the honest scale around it.
+def noise_of(residuals: Array, counts: Array | None, fitted: int, *, around_level: bool) -> float:
+    """Return the honest scale of residuals, around zero or around their level.
 
-    The level is 0 without an intercept. `fitted` is how many numbers were fitted to the residuals.
+    The level is that which bisquare weights find. `fitted` numbers were fitted to the residuals.
     """
-    level = median(residuals, counts) if intercept else 0.0
+    level, scale = median(residuals, counts) if around_level else 0.0, FLOOR
     for _ in range(ROUNDS):
         off = residuals - level
         sizes = np.abs(off)
         start = median(sizes, counts) / NORMAL_MEDIAN
         scale = honest_scale(sizes, counts, start, FLOOR, fitted)
-        if not intercept:
-            break
         weights = bisquare(off, scale)
         weights = weights if counts is None else weights * counts
         change = float(weights @ off) / max(float(weights.sum()), TINY)
-        level += change
-        if abs(change) <= CLOSE * scale:
+        if not around_level or abs(change) <= CLOSE * scale:
             break
-    return level, scale
+        level += change
+    return scale

@@ -22,7 +22,7 @@ from neurotron.solvers.linearized import (
 from neurotron.solvers.rare_columns import corrected, rare_columns
 from neurotron.solvers.robust import BISQUARE, median
 from neurotron.solvers.search import Found, loss, search
-from neurotron.solvers.strict import level_and_scale, strict_finish
+from neurotron.solvers.strict import noise_of, strict_finish
 
 __all__ = ["Table"]
 
@@ -132,28 +132,29 @@ class Table:
     ) -> tuple[Array, float]:
         """Return the strict last step if rows with large leverage pulled the usual one away.
 
-        Then both the filter of the search and the strict step from there show much less noise. The
-        strict step must keep most rows. This is for linear networks, with enough rows.
+        Then both the filter of the search and the strict step from there show much less noise. This
+        is for linear networks, with enough rows.
         """
         if len(searched) < max(JUDGES, JUDGES_PER_WEIGHT * searched.size):
             return point, scale
-        most = QUIETER * self._level_and_noise(searched, point)[1]
-        level, noise = self._level_and_noise(searched, found.point)
+        most = QUIETER * self._noise(searched, point)
+        noise = self._noise(searched, found.point)
         if noise > most:
             return point, scale
-        weights, constant = searched.weights(found.point)
-        rows, start = self.linear_rows(searched), searched.point_of(weights, constant + level)
-        strict, kept = strict_finish(rows, start, noise, settled=tolerance)
-        if kept <= 0.5 or self._level_and_noise(searched, strict)[1] > most:
+        rows = self.linear_rows(searched)
+        strict = strict_finish(rows, found.point, noise, settled=tolerance)
+        if self._noise(searched, strict) > most:
             return point, scale
-        _, scale = level_and_scale(*rows.seen(strict), searched.size, intercept=False)
+        scale = noise_of(*rows.seen(strict), searched.size, around_level=False)
         return self.checked_by_column(searched, strict, scale, tolerance)
 
-    def _level_and_noise(self, searched: Linearized, point: Array) -> tuple[float, float]:
-        """Return the level of the residuals of the rows that are searched, and their scale."""
-        return level_and_scale(
-            searched.residuals(point), searched.counts, searched.size, intercept=self.intercept
-        )
+    def _noise(self, searched: Linearized, point: Array) -> float:
+        """Return the noise of the rows that are searched, whatever the intercept of the point.
+
+        Where noise is skewed, the search and the last step find different intercepts.
+        """
+        residuals = searched.residuals(point)
+        return noise_of(residuals, searched.counts, searched.size, around_level=self.intercept)
 
     def checked_by_column(
         self, searched: Linearized, point: Array, scale: float, tolerance: float
