@@ -1,4 +1,4 @@
-"""Rows with large leverage cannot pull the last step towards labels that are a few deviations off."""
+"""Rows with large leverage cannot pull the last step towards labels a few deviations off."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scipy.optimize import brentq, minimize
 
 import neurotron as nt
 from neurotron.solvers.all_rows import LinearRows
-from neurotron.solvers.strict import STRICT, level_and_scale, strict_finish
+from neurotron.solvers.strict import STRICT, noise_of, strict_finish
 from neurotron.solvers.table import Table
 
 
@@ -77,6 +77,24 @@ def test_few_rows_do_not_decide(usual):
     assert found == [off(*rows, intercept=True) for rows in tables]
 
 
+def test_a_strict_step_that_shows_as_much_noise_is_not_taken(usual):
+    rows = pulled(400, 0.3, 4, 1)[:3]  # too many: the search follows the attacked rows
+    found = off(*rows, intercept=True)
+    usual()
+    assert found == off(*rows, intercept=True)
+
+
+def test_a_category_that_no_searched_row_has_is_found_after_the_strict_step():
+    X, y, weights, _ = pulled(20_000)
+    flag = np.zeros(len(X))
+    flag[np.random.default_rng(0).choice(len(X), 8, replace=False)] = 1.0
+    solution = nt.solve(
+        nt.networks.linear(9), np.column_stack([X, flag]), y + 30.0 * flag, intercept=True
+    )
+    assert solution.weights == pytest.approx([*weights, 30.0], abs=1.5)
+    assert np.linalg.norm(solution.weights[:-1] - weights) < 0.1
+
+
 def test_the_noise_is_that_of_the_honest_rows():
     X, y, *_ = pulled(3000, seed=1)
     solution = nt.solve(nt.networks.linear(8), X, y, intercept=True)
@@ -99,11 +117,8 @@ def test_the_strict_step_minimises_the_bisquare_loss_with_the_scale_that_is_give
         ratios = np.minimum(((y - X @ point) / (STRICT * scale)) ** 2, 1.0)
         return counts @ (1.0 - (1.0 - ratios) ** 3)
 
-    point, kept = strict_finish(linear_rows(X, y, counts), weights, scale, settled=1e-10)
-    expected = minimize(loss, weights, tol=1e-12).x
-    assert np.allclose(point, expected, atol=1e-5)
-    near = np.abs(y - X @ point) < STRICT * scale
-    assert kept == pytest.approx(counts @ near / counts.sum(), abs=1e-12)
+    point = strict_finish(linear_rows(X, y, counts), weights, scale, settled=1e-10)
+    assert np.allclose(point, minimize(loss, weights, tol=1e-12).x, atol=1e-5)
 
 
 def test_rows_that_count_twice_are_rows_that_occur_twice():
@@ -112,31 +127,33 @@ def test_rows_that_count_twice_are_rows_that_occur_twice():
     twice = np.repeat(np.arange(300), counts.astype(int))
     counted = strict_finish(linear_rows(X, y, counts), weights, 1.0, settled=1e-10)
     repeated = strict_finish(linear_rows(X[twice], y[twice]), weights, 1.0, settled=1e-10)
-    assert np.allclose(counted[0], repeated[0], atol=1e-9)
-    assert counted[1] == pytest.approx(repeated[1])
+    assert np.allclose(counted, repeated, atol=1e-9)
+    residuals = y - X @ weights + 2.0
+    noise = noise_of(residuals, counts, 3, around_level=True)
+    assert noise == pytest.approx(noise_of(residuals[twice], None, 3, around_level=True), rel=0.01)
 
 
-def test_a_scale_that_rejects_all_rows_keeps_none():
+def test_a_scale_that_rejects_all_rows_leaves_the_point():
     X, y, weights, _ = pulled(300, columns=3)
-    point, kept = strict_finish(linear_rows(X, y + 100.0), weights, 0.1, settled=1e-10)
-    assert kept == 0.0
-    assert (point == weights).all()
+    assert (strict_finish(linear_rows(X, y + 100.0), weights, 0.1, settled=1e-10) == weights).all()
 
 
-def test_the_level_balances_the_weighted_residuals():
-    residuals = np.random.default_rng(0).exponential(size=2000) - 5.0
-    level, scale = level_and_scale(residuals, None, 1, intercept=True)
+def test_the_noise_around_the_level_does_not_depend_on_the_level():
+    residuals = np.random.default_rng(0).exponential(size=2000)
+    noise = noise_of(residuals, None, 1, around_level=True)
+    assert noise_of(residuals - 5.0, None, 1, around_level=True) == pytest.approx(noise)
 
     def balance(level):
-        z = (residuals - level) / (4.685 * scale)
+        z = (residuals - level) / (4.685 * noise)
         return (z * np.maximum(1.0 - z**2, 0.0) ** 2).sum()
 
-    assert level == pytest.approx(brentq(balance, -5.0, -3.5), abs=2e-3 * scale)
-    assert level > np.median(residuals)
+    level = brentq(balance, 0.2, 1.5)
+    assert noise == pytest.approx(
+        noise_of(residuals - level, None, 1, around_level=False), rel=5e-3
+    )
 
 
-def test_without_an_intercept_the_level_is_zero():
+def test_noise_around_zero_counts_the_level():
     residuals = np.random.default_rng(0).standard_normal(5000)
-    level, scale = level_and_scale(residuals, None, 1, intercept=False)
-    assert level == 0.0
-    assert scale == pytest.approx(1.0, abs=0.03)
+    assert noise_of(residuals, None, 1, around_level=False) == pytest.approx(1.0, abs=0.03)
+    assert noise_of(residuals + 1.0, None, 1, around_level=False) > 1.2
