@@ -37,7 +37,6 @@ ROWS_PER_WEIGHT = 10
 """Fewer rows are never searched, even if the caller wants that."""
 WORSE = 1.25
 """The last step is undone if it raises the loss by more than this factor."""
-
 JUDGES, JUDGES_PER_WEIGHT, QUIETER = 200, 25, 0.8
 """Rows that it takes to compare the noise of two filters, and by which factor the strict last step
 must show less noise than the usual one."""
@@ -127,6 +126,42 @@ class Table:
         after = loss(searched, searched.residuals(point)) if np.isfinite(point).all() else np.inf
         return (found.point if after > WORSE * found.loss + 1e-7 else point), scale
 
+    def checked_by_column(
+        self, searched: Linearized, point: Array, scale: float, tolerance: float
+    ) -> tuple[Array, float]:
+        """Return the point with the weights of rare columns that most of their rows agree with.
+
+        It is kept as it is if the last step from there would explain fewer rows.
+        """
+        start = self._with_rare_columns(searched, point, scale)
+        if start is point:
+            return point, scale
+        after = finish(self._all_rows(searched), start, settled=tolerance)
+        least = min(scale, after[1])
+        more = self._explained(searched, after[0], least) > self._explained(searched, point, least)
+        return after if more else (point, scale)
+
+    def _with_rare_columns(self, searched: Linearized, point: Array, scale: float) -> Array:
+        """Return the point with corrected weights of rare columns, or the point itself.
+
+        This is for networks whose weights belong to the columns.
+        """
+        network, rows = self.network, self.inputs
+        plain = network.filter_size == network.n_inputs and searched.linear
+        if not plain or not np.array_equal(network.mean_gate, np.eye(network.n_inputs)):
+            return point
+        part = rows if len(rows) <= SAMPLE else rows[:: -(-len(rows) // SAMPLE)]
+        centres = np.median(part, axis=0) if self.intercept else np.zeros(rows.shape[1])
+        columns = rare_columns(part, centres)
+        if not columns.size:
+            return point
+        weights, constant = searched.weights(point)
+        residuals = self.labels - rows @ weights - constant
+        changes = corrected(residuals, rows, centres, columns, self.counts, scale)
+        if changes is None:
+            return point
+        return searched.point_of(weights + changes, constant - float(changes @ centres))
+
     def checked_by_leverage(
         self, searched: Linearized, found: Found, point: Array, scale: float, tolerance: float
     ) -> tuple[Array, float]:
@@ -142,11 +177,11 @@ class Table:
         if noise > most:
             return point, scale
         rows = self.linear_rows(searched)
-        strict = strict_finish(rows, found.point, noise, settled=tolerance)
+        start = self._with_rare_columns(searched, found.point, noise)
+        strict = strict_finish(rows, start, noise, settled=tolerance)
         if self._noise(searched, strict) > most:
             return point, scale
-        scale = noise_of(*rows.seen(strict), searched.size, around_level=False)
-        return self.checked_by_column(searched, strict, scale, tolerance)
+        return strict, noise_of(*rows.seen(strict), searched.size, around_level=False)
 
     def _noise(self, searched: Linearized, point: Array) -> float:
         """Return the noise of the rows that are searched, whatever the intercept of the point.
@@ -154,35 +189,7 @@ class Table:
         Where noise is skewed, the search and the last step find different intercepts.
         """
         residuals = searched.residuals(point)
-        return noise_of(residuals, searched.counts, searched.size, around_level=self.intercept)
-
-    def checked_by_column(
-        self, searched: Linearized, point: Array, scale: float, tolerance: float
-    ) -> tuple[Array, float]:
-        """Return the point with the weights of rare columns that most of their rows agree with.
-
-        It is kept as it is if the last step from there would explain fewer rows. This is for
-        networks whose weights belong to the columns.
-        """
-        network, rows = self.network, self.inputs
-        plain = network.filter_size == network.n_inputs and searched.linear
-        if not plain or not np.array_equal(network.mean_gate, np.eye(network.n_inputs)):
-            return point, scale
-        part = rows if len(rows) <= SAMPLE else rows[:: -(-len(rows) // SAMPLE)]
-        centres = np.median(part, axis=0) if self.intercept else np.zeros(rows.shape[1])
-        columns = rare_columns(part, centres)
-        if not columns.size:
-            return point, scale
-        weights, constant = searched.weights(point)
-        residuals = self.labels - rows @ weights - constant
-        changes = corrected(residuals, rows, centres, columns, self.counts, scale)
-        if changes is None:
-            return point, scale
-        start = searched.point_of(weights + changes, constant - float(changes @ centres))
-        after = finish(self._all_rows(searched), start, settled=tolerance)
-        least = min(scale, after[1])
-        more = self._explained(searched, after[0], least) > self._explained(searched, point, least)
-        return after if more else (point, scale)
+        return noise_of(residuals, searched.counts, searched.size, around_level=True)
 
     def _explained(self, searched: Linearized, point: Array, scale: float) -> float:
         """Return how many rows are close enough not to be rejected."""
