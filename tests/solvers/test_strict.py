@@ -71,7 +71,7 @@ def test_honest_tables_keep_the_usual_last_step(noise, usual):
 
 
 def test_few_rows_do_not_decide(usual):
-    sizes = ((199, 5), (199, 3), (260, 12))  # 200 are needed, and 25 for each of 13 weights
+    sizes = ((199, 5), (199, 3), (270, 10))  # 200 are needed, and 25 for each of 11 weights
     tables = [pulled(rows, 0.15, columns, seed)[:3] for rows, columns in sizes for seed in range(5)]
     found = [off(*rows, intercept=True) for rows in tables]
     usual()
