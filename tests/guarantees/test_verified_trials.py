@@ -6,7 +6,7 @@ from tests.support import wrong_verifications as wrong
 from tests.support.verified_radii import complaints, verdict_by_cells, verdict_of
 from tests.support.verified_trials import cells_trial, parity_trial
 
-PARITY, CELLS = range(50), range(100)
+PARITY, CELLS = range(80), range(100)
 
 
 def by_parity():
