@@ -42,6 +42,7 @@ verify: $(READY)
 	@began=$$(date +%s) && \
 	$(BIN)/python -m tools.evidence && \
 	$(BIN)/python -m tools.signals && \
+	$(BIN)/python -m tools.verification && \
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[tables]' && \
 	$(BIN)/python -m tools.tables && \
 	$(BIN)/python -m tools.table_certificates && \
@@ -54,6 +55,7 @@ bench: $(READY)
 		--benchmark-columns=min,median,max,rounds
 	$(BIN)/python -m benchmarks.solver
 	$(BIN)/python -m benchmarks.regressor
+	$(BIN)/python -m benchmarks.verifying
 	$(BIN)/python -m benchmarks $(BENCH)/timings.json
 
 clean:

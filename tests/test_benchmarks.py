@@ -9,7 +9,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks import commands, growth, memory, page, parts, regressor, solver, table, vectors
+from benchmarks import (
+    commands,
+    growth,
+    memory,
+    page,
+    parts,
+    regressor,
+    solver,
+    table,
+    vectors,
+    verifying,
+)
 from benchmarks.peer import Learner, ThriftyLearner
 from benchmarks.workloads import FOUR_LAWS, OUTER, PAPER, STUDY
 
@@ -331,7 +342,7 @@ def test_the_page_has_the_stored_numbers():
     assert {name: tuple(curve) for name, curve in curves.items()} == growth.GRIDS
     text = page.PAGE.read_text()
     places = {match[2] for match in page.PLACE.finditer(text)}
-    assert places == {*table.GROUPS, "growth", "origin", "solver", "regressor"}
+    assert places == {*table.GROUPS, "growth", "origin", "solver", "regressor", "verifying"}
     assert page.filled(text, *table.read(STORE / "benchmarks.csv"), curves) == text
 
 
@@ -352,6 +363,23 @@ def test_the_solver_is_timed_and_its_growth_is_fitted(monkeypatch):
     assert bar.met == "no"
     assert "`huber`" in rival.what
     assert "125 … 250" in slope.what
+
+
+def test_verification_meets_its_bars_in_the_stored_table():
+    rows, _ = table.read(STORE / "verifying.csv")
+    names = [f"10,000 rows, {name}, CPU seconds" for name in verifying.WORKLOADS]
+    assert [one.what for one in rows[:-1]] == names
+    assert [one.met for one in rows] == ["yes"] * len(names) + [""]
+
+
+def test_verification_is_timed_and_its_growth_is_fitted(monkeypatch):
+    small = dict.fromkeys(["small"], verifying.GRID[1_000])
+    monkeypatch.setattr(verifying, "WORKLOADS", small)
+    monkeypatch.setattr(verifying, "GRID", dict(list(verifying.GRID.items())[:2]))
+    monkeypatch.setattr(verifying, "MOST", 1e-9)
+    bar, slope = verifying.compute(*verifying.measure(rounds=1))
+    assert bar.met == "no"
+    assert "1,000 … 4,000" in slope.what
 
 
 def test_what_the_readme_says_of_speed_is_so_in_the_stored_table():

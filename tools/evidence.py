@@ -17,6 +17,7 @@ import hashlib
 import json
 import math
 import os
+import re
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
@@ -133,10 +134,20 @@ def keep(name: str, entry: Entry, table: str) -> None:
     """Store the entry and the table of a study, and write its page."""
     every = stored() | {name: entry}
     ordered = {study: every[study] for study in STUDIES if study in every}
-    verdicts = json.dumps(ordered, ensure_ascii=False, indent=1) + "\n"
+    verdicts = _with_a_line_for_each_finding(ordered) + "\n"
     texts = {f"{name}.csv": table, VERDICTS.name: verdicts, f"{name}.md": page(name, entry)}
     for file, text in texts.items():
         files.write(STORE, file, text.encode())
+
+
+def _with_a_line_for_each_finding(verdicts: dict[str, Entry]) -> str:
+    """Return the verdicts as JSON that is easy to compare line by line, and not too long."""
+    text = json.dumps(verdicts, ensure_ascii=False, indent=1)
+    return re.sub(
+        r'{\s*"case"[^{}]*}',
+        lambda found: json.dumps(json.loads(found[0]), ensure_ascii=False),
+        text,
+    )
 
 
 def page(name: str, entry: Entry) -> str:

@@ -247,10 +247,12 @@ def test_every_arm_is_verified_against_its_own_attack_or_against_the_one_given()
     assert [*own] == ["coin", "any"]
     for i, (name, one) in enumerate(own.items()):
         told = {"probability": rows[name].probability, "attacker": name}
+        allowed = 0.005 if name == "any" else 0.01  # a share that is read off the rows costs half
         same = nt.verify(
-            PROBLEM, run.weights[i], rows[name].X, rows[name].y, failure=0.01, noise=0.0, **told
+            PROBLEM, run.weights[i], rows[name].X, rows[name].y, failure=allowed, noise=0.0, **told
         )
-        assert one.to_dict() == same.to_dict()
+        assert (one.radius, one.at_least) == (same.radius, same.at_least)
+        assert one.confidence == 0.99
     assert (own["coin"].probability, own["coin"].rows) == (0.3, 400)
     assert 0.1 < own["any"].probability < 0.4
     for given, attacker in ((None, "any"), ("coin", "coin")):

@@ -151,6 +151,20 @@ def test_a_study_that_does_not_ask_has_no_radius_and_the_same_runs():
         assert np.array_equal(one["weights"], other["weights"])
 
 
+def test_a_unit_can_be_stopped_between_two_arms_that_it_verifies():
+    short = STUDY.model_copy(update={"steps": 20, "record": 20})
+    calls = []
+
+    def stop(step, steps):
+        calls.append((step, steps))
+        if calls.count((20, 20)) == 4:  # the first is the end of the training
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(short.model_dump_json(), "exact", 0, stop)
+    assert calls[-3:] == [(20, 20)] * 3
+
+
 def test_a_study_that_does_not_ask_is_the_study_it_was_before_one_could():
     assert "verify" not in unverified(STUDY).identity()
     assert STUDY.identity() == unverified(STUDY).identity() | {"verify": 600}

@@ -89,7 +89,8 @@ def verify(
 
     The rows must be fresh, which means that the fit has not seen them. Attacked labels may be
     anything. If the model explains enough of the rows, its distance from the true model is at most
-    the radius that is printed. The exit code is 1 if nothing is verified.
+    the radius that is printed. Without --law it is an estimate. The exit code is 1 if there is no
+    radius, or if it is larger than the model itself.
 
         neurotron verify model.safetensors new.csv --label price --probability 0.05
 
@@ -118,7 +119,7 @@ def verify(
         typer.echo(json.dumps(_summary(inputs, name, found), indent=2, ensure_ascii=False))
     else:
         _print(inputs, name, loaded, found, plot)
-    if not found.holds:
+    if not found.useful:
         raise typer.Exit(1)
 
 

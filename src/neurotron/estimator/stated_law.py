@@ -33,6 +33,8 @@ def refuse_another_law(law: Law, rows: Array, *, shifted: bool) -> None:
     if count < max(FEWEST, PER_COLUMN * columns) or columns > MOST_COLUMNS:
         return
     drawn = _drawn(law, 1000 + 2 * PER_COLUMN * columns, columns)
+    if not shifted:
+        _refuse_another_place(law, rows, drawn)
     less, more = _least_ratio(rows, drawn, shifted), _least_ratio(drawn, rows, shifted)
     if min(less, more) * MOST_APART >= 1.0:
         return
@@ -41,6 +43,19 @@ def refuse_another_law(law: Law, rows: Array, *, shifted: bool) -> None:
         f"`X` does not look drawn from {law!r}: in some direction its rows reach {apart} times as "
         "far; give the law of these inputs in their own units, or leave out `law`"
     )
+
+
+def _refuse_another_place(law: Law, rows: Array, drawn: Array) -> None:
+    """Refuse rows whose medians are farther from those of the law than its values spread."""
+    low, middle, high = np.quantile(drawn, [0.1, 0.5, 0.9], axis=0)
+    here = np.median(rows, axis=0)
+    column = int((np.abs(here - middle) / np.where(high > low, high - low, 1.0)).argmax())
+    if abs(here[column] - middle[column]) > max(high[column] - low[column], 0.0):
+        raise _check.InputError(
+            f"`X` does not look drawn from {law!r}: the median of column {column} is "
+            f"{here[column]:.3g} instead of {middle[column]:.3g}; give the law of these inputs, or "
+            "leave out `law`"
+        )
 
 
 def _drawn(law: Law, count: int, columns: int) -> Array:

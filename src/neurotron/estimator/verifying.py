@@ -37,7 +37,7 @@ def verify_model(
     posed = _posed(model, rows, labels, noise, law)
     problem = posed.problem(law)
     if law is not None:
-        refuse_another_law(law, posed.inputs, shifted=posed.free and posed.network.leak == 1.0)
+        refuse_another_law(law, posed.inputs, shifted=posed.may_shift)
     found = verify(problem, posed.weights, posed.inputs, posed.labels, noise=noise, **stated)
     return posed.told(found)
 
@@ -56,6 +56,16 @@ class _Posed:
     inputs: Array
     labels: Array
     free: bool = False
+    even: bool = False
+    """Whether noise is only known to be even in x."""
+
+    @property
+    def may_shift(self) -> bool:
+        """Whether inputs may be shifted by constants: a linear model then changes by a constant.
+
+        Noise that is even in x is not even in shifted inputs.
+        """
+        return self.free and self.network.leak == 1.0 and not self.even
 
     def problem(self, law: Law | None) -> Problem:
         """Return the problem of the law, or of the rows if there is none."""
@@ -67,18 +77,15 @@ class _Posed:
         """Return the verification with what it says nothing about."""
         if not self.free:
             return found
-        remark = Assumption("intercept", _free(self.network), "as noise", "as noise", True)
+        shift = ", and the law of the inputs may be shifted by constants" * self.may_shift
+        text = (
+            "Nothing is said about the constant of the model (its intercept): an error of it "
+            f"counts as noise of honest labels{shift}."
+        )
+        remark = Assumption("intercept", text, "as noise", "as noise", True)
         return dataclasses.replace(
             found, assumptions=(*found.assumptions, remark), prediction_error=math.inf
         )
-
-
-def _free(network: FilterNetwork) -> str:
-    shift = ", and the law of the inputs may be shifted by constants" * (network.leak == 1.0)
-    return (
-        "Nothing is said about the constant of the model (its intercept): an error of it counts as "
-        f"noise of honest labels{shift}."
-    )
 
 
 def _posed(model: FittedModel, rows: Array, labels: Array, noise: Any, law: Law | None) -> _Posed:
@@ -93,15 +100,16 @@ def _posed(model: FittedModel, rows: Array, labels: Array, noise: Any, law: Law 
     if not (isinstance(noise, Real) and noise == 0.0):
         # subtracting rounds, and that is not noise: labels are moved away from the model by it
         rounding = np.copysign(model._rounding(rows, labels), labels - model._outputs(rows))
-        return _Posed(network, weights, seen, labels - model.intercept_ + rounding, free=True)
+        moved = labels - model.intercept_ + rounding
+        return _Posed(network, weights, seen, moved, free=True, even=noise == "even")
     if network.leak == 1.0 and law is None:
         longer = np.column_stack([rows, np.ones(len(rows))])
         return _Posed(with_intercept(network), np.append(weights, model.intercept_), longer, labels)
     what = "`law`" if network.leak == 1.0 else "the network"
     raise _check.InputError(
         f"noise={noise!r} says that honest labels are exact, but the model has an intercept, which "
-        f"{what} does not describe: use noise='independent', which covers exact labels as well, or "
-        "fit with fit_intercept=False"
+        f"{what} does not describe: use noise 'independent', which covers exact labels as well, or "
+        "a model that was fitted without an intercept (fit_intercept=False)"
     )
 
 

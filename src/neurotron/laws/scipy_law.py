@@ -138,7 +138,8 @@ class ScipyLaw(ProductLaw):
         fourth = central + 4 * mean * skew * variance**1.5 + 6 * mean**2 * variance + mean**4
         if not math.isfinite(second):
             return math.inf, math.inf
-        return second, fourth / second**2 if math.isfinite(fourth) else math.inf
+        known = math.isfinite(fourth) and second**2 > 0.0
+        return second, fourth / second**2 if known else math.inf
 
     @property
     def variance(self) -> float:

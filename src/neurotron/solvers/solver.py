@@ -120,11 +120,14 @@ def solve(
     if fit.noise > 0.0 and searched.linear:
         rows = table.linear_rows(searched)
         hidden = hidden_attack(rows, table.labels, table.counts, point, scale)
-        rest = point if hidden is not None else fit_of_the_rest(rows, point, scale)
-        if rest is not point:
-            point = rest
+        before = point
+        if hidden is None:
+            point, scale = table.checked_by_leverage(searched, found, point, scale, tolerance)
+            point = fit_of_the_rest(rows, point, scale)
+        if point is not before:
             weights, constant = table.in_units(searched, point)
-            fit = Fit.of(network, X, y, weights, constant, fit.noise, table.label_unit)
+            noise = scale * table.label_unit
+            fit = Fit.of(network, X, y, weights, constant, noise, table.label_unit)
     if hidden is not None:
         point = hidden.weights
         weights, constant = table.in_units(searched, point)

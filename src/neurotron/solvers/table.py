@@ -22,6 +22,7 @@ from neurotron.solvers.linearized import (
 from neurotron.solvers.rare_columns import corrected, rare_columns
 from neurotron.solvers.robust import BISQUARE, median
 from neurotron.solvers.search import Found, loss, search
+from neurotron.solvers.strict import noise_of, strict_finish
 
 __all__ = ["Table"]
 
@@ -36,6 +37,9 @@ ROWS_PER_WEIGHT = 10
 """Fewer rows are never searched, even if the caller wants that."""
 WORSE = 1.25
 """The last step is undone if it raises the loss by more than this factor."""
+JUDGES, JUDGES_PER_WEIGHT, QUIETER = 200, 25, 0.8
+"""Rows that it takes to compare the noise of two filters, and by which factor the strict last step
+must show less noise than the usual one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,28 +131,65 @@ class Table:
     ) -> tuple[Array, float]:
         """Return the point with the weights of rare columns that most of their rows agree with.
 
-        It is kept as it is if the last step from there would explain fewer rows. This is for
-        networks whose weights belong to the columns.
+        It is kept as it is if the last step from there would explain fewer rows.
         """
-        network, rows = self.network, self.inputs
-        plain = network.filter_size == network.n_inputs and searched.linear
-        if not plain or not np.array_equal(network.mean_gate, np.eye(network.n_inputs)):
+        start = self._with_rare_columns(searched, point, scale)
+        if start is point:
             return point, scale
-        part = rows if len(rows) <= SAMPLE else rows[:: -(-len(rows) // SAMPLE)]
-        centres = np.median(part, axis=0) if self.intercept else np.zeros(rows.shape[1])
-        columns = rare_columns(part, centres)
-        if not columns.size:
-            return point, scale
-        weights, constant = searched.weights(point)
-        residuals = self.labels - rows @ weights - constant
-        changes = corrected(residuals, rows, centres, columns, self.counts, scale)
-        if changes is None:
-            return point, scale
-        start = searched.point_of(weights + changes, constant - float(changes @ centres))
         after = finish(self._all_rows(searched), start, settled=tolerance)
         least = min(scale, after[1])
         more = self._explained(searched, after[0], least) > self._explained(searched, point, least)
         return after if more else (point, scale)
+
+    def _with_rare_columns(self, searched: Linearized, point: Array, scale: float) -> Array:
+        """Return the point with corrected weights of rare columns, or the point itself.
+
+        This is for networks whose weights belong to the columns.
+        """
+        network, rows = self.network, self.inputs
+        plain = network.filter_size == network.n_inputs and searched.linear
+        if not plain or not np.array_equal(network.mean_gate, np.eye(network.n_inputs)):
+            return point
+        part = rows if len(rows) <= SAMPLE else rows[:: -(-len(rows) // SAMPLE)]
+        centres = np.median(part, axis=0) if self.intercept else np.zeros(rows.shape[1])
+        columns = rare_columns(part, centres)
+        if not columns.size:
+            return point
+        weights, constant = searched.weights(point)
+        residuals = self.labels - rows @ weights - constant
+        changes = corrected(residuals, rows, centres, columns, self.counts, scale)
+        if changes is None:
+            return point
+        return searched.point_of(weights + changes, constant - float(changes @ centres))
+
+    def checked_by_leverage(
+        self, searched: Linearized, found: Found, point: Array, scale: float, tolerance: float
+    ) -> tuple[Array, float]:
+        """Return the strict last step if rows with large leverage pulled the usual one away.
+
+        Then both the filter of the search and the strict step from there show much less noise. This
+        is for linear networks, with enough rows.
+        """
+        if len(searched) < max(JUDGES, JUDGES_PER_WEIGHT * searched.size):
+            return point, scale
+        most = QUIETER * self._noise(searched, point)
+        noise = self._noise(searched, found.point)
+        if noise > most:
+            return point, scale
+        rows = self.linear_rows(searched)
+        start = self._with_rare_columns(searched, found.point, noise)
+        strict = strict_finish(rows, start, noise, settled=tolerance)
+        if self._noise(searched, strict) > most:
+            return point, scale
+        return strict, noise_of(*rows.seen(strict), searched.size, around_level=False)
+
+    def _noise(self, searched: Linearized, point: Array) -> float:
+        """Return the noise of the rows that are searched, whatever the intercept of the point.
+
+        Where noise is skewed, the search and the last step find different intercepts.
+        """
+        residuals = searched.residuals(point)
+        return noise_of(residuals, searched.counts, searched.size, around_level=True)
 
     def _explained(self, searched: Linearized, point: Array, scale: float) -> float:
         """Return how many rows are close enough not to be rejected."""

@@ -51,7 +51,8 @@ def _require_sound(
 
 def _compile(study: Study) -> None:
     """Compile what units need, in the main thread, which receives Ctrl-C."""
-    from neurotron.guarantees import certify  # loads the compiler, and so does the next
+    from neurotron.guarantees import certify  # loads the compiler, and so do the next
+    from neurotron.guarantees.verify.next_rows import next_rows
     from neurotron.simulation import simulate
 
     for setting in study.settings:
@@ -60,4 +61,6 @@ def _compile(study: Study) -> None:
         run = simulate(problem, arms, steps=0, batch_size=setting.batch_size)
         if "interrupted" in run.status:
             raise KeyboardInterrupt
+        if study.verify is not None and not problem.law.corrupted:
+            next_rows(run, 1)
     certify(Problem.draw(relu_gate(1), Normal()), Arm(NeuroTron(1.0)), steps=0, batch_size=1)

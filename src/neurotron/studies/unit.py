@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from neurotron import _check
@@ -45,7 +46,7 @@ def train(
         if "interrupted" in run.status:
             raise KeyboardInterrupt
         guaranteed = [_guaranteed(study, spec.batch_size, problem, arm) for arm in arms]
-        verified = _verified(study, run)
+        verified = _verified(study, run, progress)
     assert problem.true_weights is not None
     return [
         {
@@ -94,7 +95,9 @@ def _guaranteed(
     return found
 
 
-def _verified(study: Study, run: Trajectories) -> dict[str, float]:
+def _verified(
+    study: Study, run: Trajectories, progress: Callable[[int, int], None] | None
+) -> dict[str, float]:
     """Return the verified radius of each arm, infinite where none is; {} if nobody asked for it.
 
     An arm is verified against an attacker like its own, and by the noise that the problem has.
@@ -104,5 +107,6 @@ def _verified(study: Study, run: Trajectories) -> dict[str, float]:
     if study.verify is None or run.problem.law.corrupted:
         return {}
     noise = "independent" if run.problem.noise else 0.0
-    found = verify_run(run, study.verify, noise=noise, failure=MISSES)
+    told = None if progress is None else partial(progress, study.steps, study.steps)
+    found = verify_run(run, study.verify, noise=noise, failure=MISSES, progress=told)
     return {arm: one.radius for arm, one in found.items()}

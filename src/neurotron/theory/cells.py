@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -70,19 +71,14 @@ class Cells:
 def slopes_of(network: FilterNetwork) -> Array | None:
     """Return the slopes of the gates in every cell, (cells, k); None if they are not enumerated.
 
-    If two matrices make all gates, each gate is a half-plane of two numbers, and a turn around the
+    If two matrices make all gates, each gate is a half-plane of two numbers, and the way around the
     plane finds all cells. Otherwise every combination counts, also those that no input has.
     """
     if network.activation is not None:  # it has no cells in which it is linear
         return None
     mix, count = network.mix, network.width
     if mix is not None and mix.shape[1] == 2:
-        turns = np.arctan2(-mix[:, 0], mix[:, 1])
-        turns = np.unique(np.concatenate([turns, turns + np.pi]) % (2.0 * np.pi))
-        middles = turns + np.diff(turns, append=turns[0] + 2.0 * np.pi) / 2.0
-        active = np.unique(
-            (np.column_stack([np.cos(middles), np.sin(middles)]) @ mix.T) > 0, axis=0
-        )
+        active = np.unique(np.concatenate([_along_a_line(mix, sign) for sign in (1, -1)]), axis=0)
     elif count <= MOST_GATES:
         active = np.array(list(itertools.product([False, True], repeat=count)))
     else:
@@ -90,6 +86,24 @@ def slopes_of(network: FilterNetwork) -> Array | None:
     if len(active) * network.filter_size * network.n_inputs > MOST_NUMBERS:
         return None
     return np.where(active, 1.0, network.leak)
+
+
+def _along_a_line(mix: Array, sign: int) -> Mask:
+    """Return which gates are active at the points (±1, t), for t between −∞ and ∞: (cells, k).
+
+    Gate i is active where c_i1 t > ∓c_i0. The places where gates switch are compared exactly, for
+    two of them may be closer than rounding tells.
+    """
+    places = [
+        Fraction(-sign * first) / Fraction(second) if second else Fraction(0)
+        for first, second in mix.tolist()
+    ]
+    order = {place: i for i, place in enumerate(sorted(set(places)))}
+    rank = np.array([order[place] for place in places])
+    points = np.arange(len(order) + 1)[:, None]  # point j is between the places j − 1 and j
+    rising, falling = mix[:, 1] > 0.0, mix[:, 1] < 0.0
+    constant = ~(rising | falling) & (sign * mix[:, 0] > 0.0)
+    return np.asarray((rising & (points > rank)) | (falling & (points <= rank)) | constant)
 
 
 def cells_of(network: FilterNetwork, root: Array | None, weights: Array) -> Cells | None:

@@ -18,7 +18,7 @@ from typing import ClassVar
 import numpy as np
 
 from neurotron._types import Array
-from neurotron.laws import Laplace, Normal, ProductLaw, StudentT, Uniform
+from neurotron.laws import Laplace, Normal, ProductLaw, ScipyLaw, StudentT, Uniform
 
 __all__ = [
     "AnyInterval",
@@ -51,6 +51,11 @@ class Concentration(ABC):
         return math.inf
 
     @property
+    @abstractmethod
+    def unit(self) -> float:
+        """A typical size of projections, from which numbers are looked for."""
+
+    @property
     def at_zero(self) -> float:
         """C(0), the probability that a projection may have in a single point."""
         return float(self(np.zeros(1))[0])
@@ -70,6 +75,11 @@ class NormalConcentration(Concentration):
 
     scale: float
     anywhere = True
+
+    @property
+    def unit(self) -> float:
+        """The scale."""
+        return self.scale
 
     @property
     def slope(self) -> float:
@@ -94,6 +104,11 @@ class Proportional(Concentration):
 
     factor: float
     anywhere = True
+
+    @property
+    def unit(self) -> float:
+        """1/κ."""
+        return 1.0 / self.factor
 
     @property
     def slope(self) -> float:
@@ -125,6 +140,11 @@ class Mixture(Concentration):
     variances: Array
     factor: float
     anywhere = True
+
+    @property
+    def unit(self) -> float:
+        """1/κ."""
+        return 1.0 / self.factor
 
     @property
     def slope(self) -> float:
@@ -166,12 +186,17 @@ class ByKurtosis(Concentration):
     scale: float
     kurtosis: float
 
+    @property
+    def unit(self) -> float:
+        """The scale."""
+        return self.scale
+
     def __call__(self, t: Array) -> Array:
         """Return 1 − A/(A + κ − 1), and 1 from the scale on."""
         beyond = max(self.kurtosis * (1.0 + SLACK) - 1.0, SLACK)  # an exact 1 would divide 0 by 0
         with np.errstate(over="ignore", under="ignore"):
             room = np.square(1.0 - np.minimum(t / self.scale, 1.0) ** 2)
-        return np.where(t >= self.scale, 1.0, beyond / (room + beyond))
+        return np.asarray(1.0 / (1.0 + room / beyond))
 
 
 @dataclass(frozen=True)
@@ -184,6 +209,11 @@ class AnyInterval(Concentration):
 
     difference: Concentration
     anywhere = True
+
+    @property
+    def unit(self) -> float:
+        """That of the difference."""
+        return self.difference.unit
 
     def __call__(self, t: Array) -> Array:
         """Return the root of C(2t) of the difference."""
@@ -205,7 +235,7 @@ def concentration_of(law: ProductLaw, leverage: float = 1.0) -> Concentration | 
     >>> import neurotron as nt
     >>> normal, laplace = concentration_of(nt.Normal()), concentration_of(nt.Laplace(), 0.1)
     >>> normal(np.array([0.5])).round(3), laplace(np.array([0.5])).round(3)
-    (array([0.383]), array([0.317]))
+    (array([0.383]), array([0.287]))
     """
     from scipy import special
 
@@ -239,15 +269,20 @@ def _of_student(law: StudentT) -> Concentration:
     slope = 2.0 * float(law.density(np.zeros(1))[0]) * (1.0 + SLACK)
     if law.dof > MOST_FREEDOM:
         return Proportional(slope)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         half = special.gammainccinv(law.dof / 2.0, _levels())
         variances = law.scale**2 * law.dof / (2.0 * half)
     return Mixture(np.where(np.isfinite(variances), variances, 0.0), slope)
 
 
-def _of_log_concave(law: ProductLaw) -> Concentration:
-    """Return κ = 2/σ, twice the largest density of log-concave laws; √2/σ if it is symmetric."""
-    pair = law.covariance(2)
-    assert pair is not None  # log-concave laws have all moments
-    deviation = math.sqrt(pair[0, 0] - pair[0, 1])
+def _of_log_concave(law: ProductLaw) -> Concentration | None:
+    """Return κ = 2/σ, twice the largest density of log-concave laws; √2/σ if it is symmetric.
+
+    The law knows E x², which tells σ only if the law is symmetric. SciPy knows σ itself.
+    """
+    deviation = math.sqrt(law.variance)
+    if not law.symmetric:
+        deviation = float(law.distribution.std()) if isinstance(law, ScipyLaw) else 0.0
+    if not 0.0 < deviation < math.inf:
+        return None
     return Proportional((math.sqrt(2.0) if law.symmetric else 2.0) / deviation * (1.0 + SLACK))

@@ -89,7 +89,10 @@ class Explained:
     @property
     def perfect(self) -> float:
         """The bound for the level 0: a share of honest rows that a wrong filter may explain."""
-        return float(self.probability(np.full(1, 1e-300), np.ones(1))[0])
+        near = self.concentration.at_zero
+        if not self.pairs:
+            return near
+        return 0.5 * (near + (near if self.other > 0.0 else 1.0))
 
 
 def _within(level: Array, scale: Array | float) -> Array:

@@ -61,7 +61,7 @@ class Spread:
         size, known = self.matrix.shape
         if known < size:
             return 0.0
-        values = np.linalg.svd(self.matrix, compute_uv=False)
+        values = self._singular[1]
         return float(values[-1]) if values[-1] > NOT_RESOLVED * values[0] else 0.0
 
     @cached_property
@@ -69,8 +69,14 @@ class Spread:
         """By how much each entry of d can be larger than ‖Gᵀd‖, shape (r,)."""
         if self.smallest == 0.0:
             return np.full(len(self.matrix), np.inf)
-        left, values, _ = np.linalg.svd(self.matrix, full_matrices=False)
+        left, values = self._singular
         return np.linalg.norm(left / values, axis=1)
+
+    @cached_property
+    def _singular(self) -> tuple[Array, Array]:
+        """The left singular vectors of G, and its singular values without what rounding may add."""
+        left, values, _ = np.linalg.svd(self.matrix, full_matrices=False)
+        return left, values - NOT_RESOLVED / 10.0 * values[0]
 
 
 def spread_of(network: FilterNetwork, law: Law, *, anywhere: bool = False) -> Spread | None:

@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from neurotron._types import Array
-from neurotron.guarantees.verify.case import Case, Found
+from neurotron.guarantees.verify.case import Case, Found, by_chance
 from neurotron.theory.cells import Cells, cells_of
 from neurotron.theory.concentration import concentration_of
 from neurotron.theory.explained import ROUNDED, deviation
@@ -47,7 +47,8 @@ class CellsTheorem:
             found = self.cells.radius(level + reach * radius, self.slope, part.honest(shares))
             radius = np.minimum(radius, found * ROUNDED)
         best = int(radius.argmin())
-        nothing = Found(threshold=part.threshold, rows_needed=part.needed)
+        needed = part.needed if case.exact else None  # with noise, rows alone do not help
+        nothing = Found(threshold=part.threshold, rows_needed=needed)
         if not radius[best] < farthest:
             return nothing
         return dataclasses.replace(
@@ -80,12 +81,26 @@ class _Part:
 
     @property
     def needed(self) -> int | None:
-        """From how many rows on a perfect filter is verified, whatever the attacker does."""
-        gap = 1.0 - 2.0 * self._attacked(self.count / self.rows)
-        if gap <= 0.0:
+        """From how many rows on a perfect filter is verified, in about 95 of 100 tables."""
+        part = self.count / self.rows
+        if 2.0 * self._attacked(part) >= 1.0:
             return None
-        wanted = math.log(1.0 / self.failure) / (2.0 * gap**2)
-        return math.floor(wanted * self.rows / self.count) + 1
+
+        def enough(rows: int) -> bool:
+            off = deviation(rows, self.failure)
+            attacked = self._attacked(part)
+            if self.coins:
+                attacked = min(attacked + by_chance(self.beta, rows * part), 1.0)
+            region = part - by_chance(part, rows) - off
+            return 1.0 - attacked > off / math.sqrt(part) + self._attacked(region)
+
+        low, high = 0, 1
+        while not enough(high):
+            low, high = high, 2 * high
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if enough(middle) else (middle, high)
+        return high
 
 
 def cells_theorem(case: Case) -> CellsTheorem | None:

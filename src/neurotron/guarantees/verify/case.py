@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,14 +22,25 @@ from neurotron.theory.explained import Shares
 from neurotron.theory.rounding import UNIT, label_rounding, output_reach, rounding_reach
 from neurotron.theory.spread import Spread, spread_of
 
-__all__ = ["ATTACKERS", "NOISES", "Case", "Found"]
+__all__ = ["ATTACKERS", "NOISES", "Case", "Found", "by_chance"]
 
 ATTACKERS = ("any", "coin")
 NOISES = ("independent", "even")
 BLOCK = 4_000_000
 """Entries of the projected inputs that are kept at a time."""
+USUAL = 1.645
+"""The normal quantile at 95 %."""
 LEAST = 1e-100
 """The smallest size of a residual, so that no level is 0."""
+
+
+def by_chance(probability: float, rows: float) -> float:
+    """Return by how much a share of so many rows is off from its probability, at most as a rule.
+
+    In about 95 of 100 tables it is off by less to the bad side. With this, the numbers of rows are
+    found with which a perfect filter is nearly always verified.
+    """
+    return USUAL * math.sqrt(probability * (1.0 - probability) / rows)
 
 
 @dataclass(frozen=True)
@@ -85,10 +97,12 @@ class Case:
                 f"{problem.law!r} corrupts them: verify on rows with clean inputs, with a problem "
                 "whose law is the clean one"
             )
-        if isinstance(noise, str):
-            noise = _check.choice("noise", noise, NOISES)
-        else:
+        if not isinstance(noise, str):
             noise = _check.number("noise", noise, "[0, 1e70]")
+        elif noise not in NOISES:
+            raise _check.InputError(
+                f"`noise` must be 'independent', 'even' or a number, got {_check.shown(noise)}"
+            )
         return cls(
             problem,
             _check.array("weights", weights, (network.filter_size,), _check.LARGEST),
@@ -134,14 +148,16 @@ class Case:
         together = isinstance(self.problem.data, Rows) and not self.problem.data.replacement
         if together:
             return "plug-in"
-        known = {row.tobytes() for row in self.law.rows + 0.0}
-        rows = self.X + 0.0  # which turns −0.0 into 0.0
-        flipped = -self.X + 0.0 if self.law.symmetrized else rows
+        table = Counter(row.tobytes() for row in self.law.rows + 0.0)
+        rows = [row.tobytes() for row in self.X + 0.0]  # which turns −0.0 into 0.0
+        flipped = rows
+        if self.law.symmetrized:
+            flipped = [row.tobytes() for row in -self.X + 0.0]
         drawn = all(
-            row.tobytes() in known or other.tobytes() in known
-            for row, other in zip(rows, flipped, strict=True)
+            row in table or other in table for row, other in zip(rows, flipped, strict=True)
         )
-        return "theorem (table)" if drawn else "plug-in"
+        whole = len(rows) > 1 and Counter(rows) == table  # draws are hardly ever each row once
+        return "theorem (table)" if drawn and not whole else "plug-in"
 
     @cached_property
     def centred_spread(self) -> Spread | None:

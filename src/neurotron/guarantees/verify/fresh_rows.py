@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -18,9 +19,7 @@ from neurotron.theory.sharp import risk_constant
 __all__ = ["verify_case"]
 
 SWITCH = {"coin": 0.3, "any": 0.2}
-"""With noise, the theorem of the cells is used above this share of attacked labels."""
-PARITY_ENDS = {"coin": 1 / 3, "any": 1 / 4}
-"""From this share on, the theorem of parity says nothing."""
+"""Up to this share of attacked labels, the theorem of parity alone is used if labels have noise."""
 MOST_POINTS = 400
 """Points of the curve that a figure shows."""
 
@@ -31,36 +30,31 @@ def verify_case(case: Case) -> Verification:
     Which theorem is used depends on the probability, the noise, the network and the law, never on
     the labels. Where both may help, each has half of the failure probability.
     """
-    parity, cells = ParityTheorem(case), cells_theorem(case)
+    parity = ParityTheorem(case)
     needs = parity.assumptions
     usable = all(assumption.holds for assumption in needs)
-    found, name = Found(), parity.name
-    one_leaky = case.exact and case.network.width == 1 and case.network.leak > 0.0
-    by_parity = usable and (cells is None or one_leaky or _parity_helps(case))
-    by_cells = cells is not None and (not by_parity or case.exact)
-    failure = case.failure / 2.0 if by_parity and by_cells else case.failure
-    if by_parity:
-        found = parity.verify(failure)
-    if by_cells and cells is not None:
+    alone = usable and not case.exact and case.probability <= SWITCH[case.attacker]
+    cells = None if alone else cells_theorem(case)  # many gates have very many cells
+    by_parity = usable and (cells is None or parity.can_verify)
+    failure = case.failure / 2.0 if by_parity and cells is not None else case.failure
+    found, name = (parity.verify(failure) if by_parity else Found()), parity.name
+    if cells is not None:
         other = cells.verify(failure)
-        if not by_parity or other.radius < found.radius:
+        needed = [n for n in (found.rows_needed, other.rows_needed) if n is not None]
+        if not by_parity or (other.radius, other.threshold) < (found.radius, found.threshold):
             found, name = other, cells.name
-    if by_cells:
+        found = dataclasses.replace(found, rows_needed=min(needed, default=None))
         needs = [a for a in needs if a.holds and by_parity]
     return _verification(case, found, name, needs, parity)
-
-
-def _parity_helps(case: Case) -> bool:
-    """Return whether the theorem of parity is worth trying beside that of the cells."""
-    limit = PARITY_ENDS if case.exact else SWITCH
-    return math.isfinite(case.bound) or case.probability <= limit[case.attacker]
 
 
 def _verification(
     case: Case, found: Found, name: str, needs: list[Assumption], parity: ParityTheorem
 ) -> Verification:
     levels, shares = _curve(case.sizes())
-    radii = None
+    at_least, radii = _at_least(case), None
+    if at_least > found.radius:  # which cannot be, if what was stated is true
+        found = dataclasses.replace(found, radius=math.inf, size=math.inf, consistent=False)
     if case.linear and parity.spread is not None:
         with np.errstate(invalid="ignore"):
             radii = parity.spread.coefficients * found.size
@@ -80,7 +74,7 @@ def _verification(
         share=found.share,
         threshold=found.threshold,
         rows_needed=found.rows_needed,
-        at_least=_at_least(case),
+        at_least=at_least,
         prediction_error=_prediction_error(case, found, parity),
         coefficient_radii=radii,
         consistent=found.consistent,
@@ -96,7 +90,8 @@ def _prediction_error(case: Case, found: Found, parity: ParityTheorem) -> float:
     direct = math.inf
     if case.linear and parity.spread is not None and math.isfinite(parity.spread.deviation):
         direct = found.size * parity.spread.deviation
-    risk = risk_constant(case.problem)
+    # with sample weights, the constant of the problem is about a weighted mean
+    risk = math.inf if case.law.weighted else risk_constant(case.problem)
     return min(direct, math.sqrt(risk) * found.radius if math.isfinite(risk) else math.inf)
 
 
@@ -110,8 +105,7 @@ def _at_least(case: Case) -> float:
         return 0.0
     rows, beta = len(case.y), case.probability
     attacked = _binomial_quantile(rows, beta, case.failure)
-    if case.attacker == "any":
-        attacked = max(attacked, math.floor(beta * rows * (1.0 + 1e-12)))
+    # the median of a binomial law is at least βN rounded down, so this covers chosen rows as well
     if attacked >= rows:
         return 0.0
     off = np.maximum(case.residuals - case.rounding, 0.0)

@@ -7,6 +7,8 @@ as it does during training. This is what `verify` needs to know how far an arm i
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -55,6 +57,7 @@ def verify_run(
     failure: float = 0.001,
     noise: str | float = "independent",
     bound: float | None = None,
+    progress: Callable[[], None] | None = None,
 ) -> dict[str, Verification]:
     """Return a verification of every arm of a run on the next rows of its stream, by its name.
 
@@ -69,16 +72,23 @@ def verify_run(
         those of each arm's own attack.
     failure, noise, bound
         As in `verify`.
+    progress
+        A function that is called after each arm.
     """
     found = {}
     for one in next_rows(run, rows):
-        own = (one.probability, one.attacker)
-        share, by = own if probability is None else (probability, attacker)
+        share, by, allowed = probability, attacker, failure
+        if share is None:
+            share, by = one.probability, one.attacker
+            if by == "any":  # the share is read off the labels, and it chooses one of two theorems
+                allowed = failure / 2.0
         case = Case.of(
             run.problem, one.weights, one.X, one.y, probability=share, attacker=by,
-            failure=failure, noise=noise, bound=bound,
+            failure=allowed, noise=noise, bound=bound,
         )  # fmt: skip
-        found[one.arm] = verify_case(case)
+        found[one.arm] = dataclasses.replace(verify_case(case), failure=failure)
+        if progress is not None:
+            progress()
     return found
 
 

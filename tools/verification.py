@@ -1,0 +1,346 @@
+"""``python -m tools.verification``: how small verified radii are, and how many rows they need.
+
+Trainers learn the paper's network under attack. What they found is verified on fresh rows, of which
+the same share has labels that are off by 10: an attack that everybody sees, which leaves the fewest
+rows to explain. Verified radii stand beside the errors, and beside what was certified before
+training. The tables are stored in docs/evidence.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+import neurotron as nt
+from neurotron._types import Array
+from neurotron.results import files
+from neurotron.studies.work import fingerprint
+
+STORE = Path(__file__).parent.parent / "docs" / "evidence"
+RADII, ROWS = "verification", "verification-rows"
+BOUND, STEPS, BATCH_SIZE = 1.0, 40_000, 16
+SEEDS = range(5)
+"""Each has its own network, true filter, run and fresh rows."""
+SHARES = (0.05, 0.1, 0.2, 0.24, 0.3, 0.4, 0.45)
+NOISES = (0.0, 0.01)
+ATTACKERS = ("coin", "any")
+FAR = 10.0
+"""By how much attacked labels are off on fresh rows."""
+TRAINERS: dict[str, nt.Trainer] = {
+    "Refined-Tron": nt.RefinedTron(),
+    "Neuro-Tron": nt.NeuroTron(),
+    "Neuro-Tron, scheduled": nt.NeuroTron("scheduled"),
+}
+SIZES = {1_000: (0.001, 0.05), 10_000: (0.001, 0.05), 100_000: (0.001,)}
+"""Numbers of fresh rows, with the failure probabilities δ. The largest is for exact labels."""
+
+
+@cache
+def problem_of(seed: int, noise: float = 0.0) -> nt.Problem:
+    """Return the paper's setting with its own network and true filter."""
+    network = nt.networks.symmetric(n_inputs=100, filter_size=25, width=10, seed=seed)
+    return nt.Problem.draw(network, nt.Normal(), noise=noise, seed=seed)
+
+
+def fresh_rows(
+    problem: nt.Problem, attacker: str, probability: float, rows: int, key: tuple[int, ...]
+) -> tuple[Array, Array]:
+    """Return inputs and labels, some of which are off: by coins, or where outputs are largest."""
+    draw = np.random.default_rng(key)
+    assert problem.true_weights is not None
+    X = draw.standard_normal((rows, problem.network.n_inputs))
+    y = problem.network(problem.true_weights, X) + problem.noise * draw.standard_normal(rows)
+    attacked = draw.random(rows) < probability
+    if attacker == "any":
+        attacked = np.argsort(np.argsort(-np.abs(y))) < math.floor(probability * rows)
+    return X, y + FAR * attacked * draw.choice([-1.0, 1.0], rows)
+
+
+# ---- how small radii are -------------------------------------------------------------------------
+
+
+class Case(NamedTuple):
+    """What is trained, and with which labels."""
+
+    trainer: str
+    noise: float
+    probability: float
+
+    @property
+    def arm(self) -> nt.Arm:
+        """The trainer under attack."""
+        return nt.Arm(TRAINERS[self.trainer], nt.attacks.Adaptive(BOUND, self.probability))
+
+    @property
+    def given(self) -> tuple[str | float, ...]:
+        """What the verifier is told about the noise."""
+        if self.noise == 0.0:
+            return (0.0,)
+        return ("independent", self.noise) if self.trainer == "Refined-Tron" else ("independent",)
+
+
+CASES = tuple(Case(*one) for one in product(TRAINERS, NOISES, SHARES))
+
+
+def radii_of(cases: tuple[Case, ...], seed: int) -> Iterator[dict[str, Any]]:
+    """Yield what is verified of every trained filter, its error, and what was certified."""
+    for noise in NOISES:
+        problem = problem_of(seed, noise)
+        chosen = [case for case in cases if case.noise == noise]
+        if chosen:
+            run = nt.simulate(
+                problem, [case.arm for case in chosen], steps=STEPS, batch_size=BATCH_SIZE,
+                record=STEPS, seed=seed,
+            )  # fmt: skip
+            for case, weights in zip(chosen, run.weights, strict=True):
+                yield from _verified(case, problem, weights, seed)
+
+
+def _verified(
+    case: Case, problem: nt.Problem, weights: Array, seed: int
+) -> Iterator[dict[str, Any]]:
+    assert problem.true_weights is not None
+    error = float(np.linalg.norm(weights - problem.true_weights))
+    certified = {failure: _certified(case, problem, failure) for failure in SIZES[min(SIZES)]}
+    for rows, failures in SIZES.items():
+        if rows == max(SIZES) and (case.noise > 0.0 or case.trainer != "Refined-Tron"):
+            continue
+        for attacker in ATTACKERS:
+            key = (seed, rows, round(1000 * case.probability), ATTACKERS.index(attacker))
+            X, y = fresh_rows(problem, attacker, case.probability, rows, key)
+            for failure, given in product(failures, case.given):
+                found = nt.verify(
+                    problem, weights, X, y, probability=case.probability, attacker=attacker,
+                    failure=failure, noise=given,
+                )  # fmt: skip
+                yield {
+                    **case._asdict(), "given": str(given), "rows": rows, "attacker": attacker,
+                    "confidence": 1.0 - failure, "error": error, "radius": found.radius,
+                    "at_least": found.at_least, "theorem": found.theorem,
+                    "certified": certified[failure],
+                }  # fmt: skip
+
+
+def _certified(case: Case, problem: nt.Problem, failure: float) -> float:
+    """Return the radius that is certified before training; inf if no theorem covers the trainer."""
+    if case.trainer == "Refined-Tron":
+        return math.inf
+    arm = case.arm
+    return nt.certify(problem, arm, steps=STEPS, batch_size=BATCH_SIZE, failure=failure).radius
+
+
+KEY = (*Case._fields, "given", "rows", "attacker", "confidence")
+
+
+def summary(found: pl.DataFrame) -> pl.DataFrame:
+    """Return medians and ranges over the networks."""
+    radius, error = pl.col("radius"), pl.col("error")
+    numbers = (
+        "error", "largest_error", "radius", "least_radius", "largest_radius", "at_least",
+        "certified",
+    )  # fmt: skip
+    return (
+        found.group_by(KEY, maintain_order=True)
+        .agg(
+            networks=pl.len(), verified=radius.is_finite().sum(),
+            unsafe=(radius < error).sum() + (pl.col("at_least") > error).sum(),
+            cells=(pl.col("theorem") == "cells").sum(), largest_error=error.max(),
+            least_radius=radius.min(), largest_radius=radius.max(), radius=radius.median(),
+            at_least=pl.col("at_least").median(), certified=pl.col("certified").median(),
+            error=error.median(),
+        )
+        .with_columns(pl.col(numbers).round_sig_figs(3))
+        .select(*KEY, "networks", "verified", "unsafe", "cells", *numbers)
+    )  # fmt: skip
+
+
+# ---- how many rows are needed --------------------------------------------------------------------
+
+EXACT = 1e-5
+"""A true filter counts as verified if its radius is below this."""
+TRIALS, WANTED = 20, 0.95
+"""Trials of each network, and the share of them in which the true filter must be verified."""
+GRID = tuple(round(10.0 ** (step / 16)) for step in range(16, 16 * 5))
+"""Numbers of rows, in steps of 15 %."""
+ROW_SHARES = {"coin": (*SHARES, 0.48), "any": SHARES}
+
+
+def tried(attacker: str, probability: float, rows: int, trials: int) -> list[nt.Verification]:
+    """Return verifications of true filters on exact labels, some with each network."""
+    found = []
+    for seed, trial in product(SEEDS, range(trials)):
+        problem = problem_of(seed)
+        key = (seed, rows, round(1000 * probability), ATTACKERS.index(attacker), trial)
+        X, y = fresh_rows(problem, attacker, probability, rows, key)
+        assert problem.true_weights is not None
+        found.append(
+            nt.verify(
+                problem, problem.true_weights, X, y, probability=probability, attacker=attacker,
+                noise=0.0,
+            )
+        )  # fmt: skip
+    return found
+
+
+def share_verified(found: list[nt.Verification]) -> float:
+    """Return in which share of them the true filter is verified."""
+    return sum(one.radius < EXACT for one in found) / len(found)
+
+
+def rows_of(attacker: str, probability: float) -> dict[str, Any]:
+    """Return the smallest number of rows of the grid that suffices, and what is said before."""
+
+    def enough(place: int) -> bool:
+        return share_verified(tried(attacker, probability, GRID[place], TRIALS)) >= WANTED
+
+    about = tried(attacker, probability, 1_000, 1)[0].rows_needed
+    low, high = -1, bisect(GRID, about or 1_000)
+    while not enough(high):
+        low, high = high, high + 4
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    found = tried(attacker, probability, GRID[high], TRIALS)
+    said = [one.rows_needed or math.inf for one in found]
+    return {
+        "attacker": attacker, "probability": probability, "rows": GRID[high],
+        "verified": share_verified(found), "rows_needed": float(np.median(said)),
+        "radius": float(f"{np.median([one.radius for one in found]):.3g}"),
+    }  # fmt: skip
+
+
+# ---- the page ------------------------------------------------------------------------------------
+
+
+def page(radii: pl.DataFrame, rows: pl.DataFrame, code: str) -> str:
+    """Return the Markdown page of both tables."""
+    lines = [
+        "# Verified radii, errors and certificates",
+        f"The paper's network (100 inputs, filter 25, 10 gates, normal inputs) is learned in "
+        f"{STEPS:,} steps of {BATCH_SIZE} samples, where the adaptive attack changes labels by at "
+        f"most θ = {BOUND:g} with probability β. The filter is then verified on fresh rows. There "
+        f"attacked labels are off by {FAR:g}: by coins of chance β (*coin*), or on the share β of "
+        "the rows with the largest outputs (*any*). Numbers are medians over "
+        f"{len(SEEDS)} networks with their own runs, and ranges in parentheses; ∞ means that "
+        "nothing is verified. The *certified* radius is what `nt.certify` says before training, at "
+        "the same confidence. It is for this trainer and attacks of at most θ, while the verified "
+        "radius is for any filter and any change of labels. Noise is told as *independent* of "
+        "unknown size, or as normal of at least the number given. False were "
+        f"{_false(radii.filter(confidence=0.999))} with 99.9 % confidence, and "
+        f"{_false(radii.filter(confidence=0.95))} with 95 %.",
+        *(
+            f"## {trainer}, {f'noise {noise:g}' if noise else 'exact labels'}\n\n"
+            + _radii_table(radii.filter(trainer=trainer, noise=noise))
+            for trainer, noise in product(TRAINERS, NOISES)
+        ),
+        "## Verified over certified radii\n\nMedians with 10,000 rows and exact labels. Below 1 "
+        "the verified radius is the smaller one.",
+        _ratio_table(radii.filter(rows=10_000, noise=0.0)),
+        "## Rows needed\n\nThe smallest number of rows, of a grid in steps of 15 %, at which the "
+        f"true filter is verified with confidence 99.9 % in at least {100 * WANTED:g} % of "
+        f"{len(SEEDS) * TRIALS} trials with exact labels, and what `rows_needed` says beforehand.",
+        _rows_table(rows),
+        f"Computed by `python -m tools.verification`; code {code}. All numbers are in "
+        f"[{RADII}.csv]({RADII}.csv) and [{ROWS}.csv]({ROWS}.csv).",
+    ]
+    return "\n\n".join(lines) + "\n"
+
+
+def _false(part: pl.DataFrame) -> str:
+    return f"{part['unsafe'].sum()} of {part['networks'].sum():,} verifications"
+
+
+def _radii_table(part: pl.DataFrame) -> str:
+    certified = math.isfinite(part["certified"].min())  # type: ignore[arg-type]
+    columns = list(product(ATTACKERS, part["rows"].unique(maintain_order=True)))
+    head = ["β", "noise told", "confidence", "error"]
+    head += [f"{attacker}, {rows:,} rows" for attacker, rows in columns]
+    lines = [[*head, "at least", *(["certified"] * certified)]]
+    groups = part.group_by("probability", "given", "confidence", maintain_order=True)
+    for _, group in groups:
+        cells = {(row["attacker"], row["rows"]): row for row in group.iter_rows(named=True)}
+        one = cells["coin", 10_000]
+        lines.append(
+            [
+                f"{one['probability']:g}", "none" if one["given"] == "0.0" else one["given"],
+                f"{one['confidence']:g}", _number(one["error"]),
+                *(_radius(cells.get(column)) for column in columns),
+                _number(one["at_least"]), *([_number(one["certified"])] * certified),
+            ]
+        )  # fmt: skip
+    return _markdown(lines)
+
+
+def _ratio_table(radii: pl.DataFrame) -> str:
+    lines = [["trainer", "attacker", "confidence", *(f"β = {share:g}" for share in SHARES)]]
+    known = radii.filter(pl.col("certified").is_finite())
+    for _, group in known.group_by("trainer", "attacker", "confidence", maintain_order=True):
+        one = group.row(0, named=True)
+        ratios = map(_number, group["radius"] / group["certified"])
+        lines.append([one["trainer"], one["attacker"], f"{one['confidence']:g}", *ratios])
+    return _markdown(lines)
+
+
+def _radius(row: dict[str, Any] | None) -> str:
+    if row is None:
+        return ""
+    least, most = (_number(row[name]) for name in ("least_radius", "largest_radius"))
+    if least == most:
+        return least
+    return f"{_number(row['radius'])} ({least} … {most})"
+
+
+def _number(value: float) -> str:
+    return f"{value:.2g}" if math.isfinite(value) else "∞"
+
+
+def _rows_table(rows: pl.DataFrame) -> str:
+    lines = [["attacker", "β", "rows", "verified", "`rows_needed`", "radius"]]
+    lines += [
+        [
+            row["attacker"], f"{row['probability']:g}", f"{row['rows']:,}",
+            f"{100 * row['verified']:.0f} %", f"{row['rows_needed']:,.0f}",
+            _number(row["radius"]),
+        ]
+        for row in rows.iter_rows(named=True)
+    ]  # fmt: skip
+    return _markdown(lines)
+
+
+def _markdown(lines: list[list[str]]) -> str:
+    head, *rest = lines
+    return "\n".join(f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *rest))
+
+
+def stored() -> tuple[pl.DataFrame, pl.DataFrame, str]:
+    """Return both stored tables, and the code that computed them."""
+    tables = []
+    for name in (RADII, ROWS):
+        comment, _, text = (STORE / f"{name}.csv").read_text().partition("\n")
+        tables.append(pl.read_csv(text.encode(), infer_schema_length=None))
+    return tables[0], tables[1], comment.removeprefix("# code ")
+
+
+def main() -> None:
+    """Compute both tables, and store them and their page."""
+    code = fingerprint(radii_of)["code"]
+    radii = summary(pl.DataFrame([row for seed in SEEDS for row in radii_of(CASES, seed)]))
+    rows = pl.DataFrame(
+        [rows_of(attacker, share) for attacker, shares in ROW_SHARES.items() for share in shares]
+    )
+    for name, table in ((RADII, radii), (ROWS, rows)):
+        files.write(STORE, f"{name}.csv", f"# code {code}\n{table.write_csv()}".encode())
+    radii, rows, code = stored()
+    files.write(STORE, f"{RADII}.md", page(radii, rows, code).encode())
+
+
+if __name__ == "__main__":
+    main()
