@@ -184,9 +184,10 @@ def _warn(rows: Linearized, point: Array) -> None:
         )
     informative = int(rows.gradient(point)[:, : rows.projected.shape[2]].any(axis=1).sum())
     if informative <= rows.size:
+        why = "no gate is active" if rows.network.activation is None else "all gates are flat"
         warnings.warn(
             f"only {informative} of {len(rows)} rows say something about the weights at the filter "
-            "that was found, because no gate is active in the others: do not rely on it",
+            f"that was found, because {why} in the others: do not rely on it",
             stacklevel=3,
         )
 
