@@ -82,8 +82,9 @@ class Table:
         input_unit = 1.0 if network.is_linear else _unit(np.linalg.norm(X, axis=1))
         label_unit = _unit(sizes)
         return cls(
-            _in_units(network, label_unit), X if input_unit == 1.0 else X / input_unit, (y - level) / label_unit, counts,
-            calmness(X, intercept=intercept), intercept, input_unit, label_unit, level,
+            _in_units(network, label_unit), X if input_unit == 1.0 else X / input_unit,
+            (y - level) / label_unit, counts, calmness(X, intercept=intercept), intercept,
+            input_unit, label_unit, level,
         )  # fmt: skip
 
     @property
