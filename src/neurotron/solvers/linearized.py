@@ -42,8 +42,8 @@ enough."""
 PRECISE = 1e-6
 """Smallest eigenvalue of a second moment with unit diagonal, in those of the largest, for that."""
 FAINT = 1e-6
-"""Gradients below this part of the median say nothing: where an activation that is not piecewise
-linear is flat, they are not exactly zero."""
+"""Gradients below this part of the mean outer weight say nothing, as projected inputs are about 1.
+Where an activation such as softplus is flat, gradients are that small, but not zero."""
 TYPICAL = 1_000
 """Rows that show what is usual in a column, if there are more."""
 
@@ -150,14 +150,14 @@ class Linearized:
         return gradient, labels
 
     def active(self, gradient: Array) -> Mask | None:
-        """Return which rows have a gradient that is not zero, or None if all have one."""
+        """Return which rows have a gradient that is not (almost) zero, or None if all have one."""
         if self._all_on:
             return None
         if self.network.activation is None:
             on = np.asarray(gradient.any(axis=1))
         else:
-            sizes = np.abs(gradient).max(axis=1)
-            on = np.asarray(sizes > FAINT * np.median(sizes))
+            faint = FAINT * np.abs(self.network.share).sum()
+            on = np.asarray((np.abs(gradient) > faint).any(axis=1))
         return None if on.all() else on
 
     def outputs(self, point: Array) -> Array:
