@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.solvers.tables import NETWORKS, Table, table
 from tests.support.messages import says
-from tools import activations as evidence
 
 import neurotron as nt
 from neurotron.networks.activations import BUILT_IN, Activation
-from neurotron.solvers import linearized, prove, rivals
+from neurotron.solvers import linearized, rivals
 from neurotron.solvers.linearized import Linearized, coordinates_for
+from neurotron.solvers.proof import prove
 
 ROOT = Activation(
     "root",
@@ -25,7 +25,6 @@ ROOT = Activation(
 )
 ACTIVATIONS = {**BUILT_IN, "root": ROOT}
 KINDS = ("gate", "weighted gate", "symmetric", "weighted gates", "convolution", "image")
-STORED, ORIGIN = evidence.stored()
 
 
 def network_of(kind: str, activation: Activation | str) -> nt.FilterNetwork:
@@ -35,13 +34,13 @@ def network_of(kind: str, activation: Activation | str) -> nt.FilterNetwork:
 def other_filter(
     network: nt.FilterNetwork, rows: int, share: float, *, size: float = 1.0, seed: int = 0
 ) -> Table:
-    """Return rows a share of which has the labels of another filter."""
+    """Return rows a share of which has the labels of another filter, most of which differ."""
     draw = np.random.default_rng(seed)
     X = draw.standard_normal((rows, network.n_inputs))
     weights, other = size * draw.standard_normal((2, network.filter_size))
-    tampered = draw.permutation(rows) < round(share * rows)
-    y = np.where(tampered, network(other, X), network(weights, X))
-    return Table(network, X, y, weights, tampered)
+    chosen, honest = draw.permutation(rows) < round(share * rows), network(weights, X)
+    y = np.where(chosen, network(other, X), honest)
+    return Table(network, X, y, weights, np.abs(y - honest) > 1e-12 * np.abs(y).max())
 
 
 # ---- the regression at a point -------------------------------------------------------------------
@@ -121,7 +120,7 @@ def test_with_noise_the_error_is_near_that_of_the_honest_rows(kind, name):
     least = rivals.least_squares(data.network, data.X[honest], data.y[honest], start=start)
     gradient = data.network.gradient(least.weights, data.X[honest])
     residuals = data.y[honest] - data.network(least.weights, data.X[honest])
-    assert np.abs(gradient.T @ residuals).max() < 1e-9  # it is least squares of the true residuals
+    assert np.abs(gradient.T @ residuals).max() < 1e-6  # it is least squares of the true residuals
     own, other = (np.linalg.norm(w - data.true_weights) for w in (solution.weights, least.weights))
     assert own < 1.5 * other
     assert solution.noise == pytest.approx(0.1, rel=0.15)
@@ -201,23 +200,3 @@ def test_prove_says_why_there_is_no_proof():
 def test_rivals_find_the_filter_of_labels_that_nobody_tampered_with(rival):
     data = other_filter(network_of("convolution", "softplus"), 200, 0.0)
     assert rival(data.network, data.X, data.y).weights == pytest.approx(data.true_weights)
-
-
-# ---- the evidence --------------------------------------------------------------------------------
-
-
-def test_every_case_is_stored_with_twenty_networks_and_its_origin():
-    assert len(STORED) == len(evidence.SETTINGS) * len(evidence.CASES)
-    assert set(STORED["replicates"]) == {evidence.REPLICATES} == {20}
-    assert all(f"{part} " in ORIGIN for part in ("code", "numpy", "processor"))
-
-
-@pytest.mark.parametrize("setting", evidence.SETTINGS)
-@pytest.mark.parametrize("number", [6, 9, 16])
-def test_a_sample_of_the_evidence_is_computed_again(number, setting):
-    case = evidence.CASES[number]
-    stored = STORED.filter(setting=setting, **case._asdict()).to_dicts()[0]
-    found = evidence.measure(setting, case, 3)
-    if stored["recovered"] == 20:
-        assert found["recovered"]
-    assert found["error"] <= 1.01 * stored["largest"]
