@@ -84,6 +84,15 @@ def test_an_activation_in_other_units_is_the_same_function_from_zero_on(name, un
     assert (other.slope, other.lipschitz) == (given.slope, given.lipschitz)
 
 
+def test_a_row_says_something_unless_all_gates_are_flat():
+    network = nt.networks.relu_gate(1, activation="softplus")
+    X, ones = np.array([[-30.0], [-5.0], [1.0]]), np.ones(3)
+    rows = Linearized(network, X, ones, None, ones, coordinates_for(network, X, ones))
+    gradient = rows.gradient(rows.point_of(np.ones(1), 0.0))
+    assert gradient.all()
+    assert np.array_equal(rows.active(gradient), [False, True, True])
+
+
 # ---- filters are found ---------------------------------------------------------------------------
 
 
@@ -151,6 +160,17 @@ def test_labels_and_activation_in_another_unit_have_the_same_filter(unit):
     network = network_of("symmetric", BUILT_IN["softplus"].in_units(unit))
     y = (data.y - data.network(np.zeros(6), data.X)) / unit
     assert unit * nt.solve(network, data.X, y).weights == pytest.approx(data.true_weights)
+
+
+def test_outputs_of_zero_weights_that_cancel_still_add_rounding_errors():
+    gates = np.random.default_rng(0).standard_normal((2, 4, 8))
+    network = nt.networks.from_gates(gates, outer_weights=[1.0, -1.0], activation="softplus")
+    data = other_filter(network, 200, 0.3, size=1e-4)
+    assert np.abs(data.y).max() < 1e-3
+    solution = nt.solve(network, data.X, data.y)
+    assert (solution.explained == ~data.tampered).all()
+    model = nt.NeuroTronRegressor(network=network, fit_intercept=False).fit(data.X, data.y)
+    assert np.array_equal(model.suspects_, data.tampered)
 
 
 def test_a_leaky_relu_that_is_given_as_an_activation_has_the_same_filter():
