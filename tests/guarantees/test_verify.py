@@ -140,9 +140,7 @@ def test_rows_of_a_table_are_verified_for_the_table():
     found = nt.verify(problem, w, X, y, probability=0.01, noise=0.0)
     assert found.kind == "theorem (table)"
     assert 0.01 <= found.radius < 0.1
-    noisy = nt.verify(
-        problem, w, X, y + 0.01 * rng.standard_normal(3000), probability=0.01
-    )
+    noisy = nt.verify(problem, w, X, y + 0.01 * rng.standard_normal(3000), probability=0.01)
     assert 0.01 <= noisy.radius < 0.2
     other = nt.verify(problem, w, X + 1e-9, y, probability=0.01, noise=0.0)
     assert other.kind == "plug-in"
@@ -184,9 +182,15 @@ def test_it_becomes_json(paper, attacked):
 @pytest.mark.parametrize(
     ("options", "remedies"),
     [
-        ({"probability": 0.26, "noise": "even"}, ["no number of rows", "attacker='coin'", "noise=0.0"]),
+        (
+            {"probability": 0.26, "noise": "even"},
+            ["no number of rows", "attacker='coin'", "noise=0.0"],
+        ),
         ({"probability": 0.2, "rows": 100}, ["100 rows are too few", "give at least 346"]),
-        ({"probability": 0.6, "attacker": "coin", "noise": 0.0}, ["Fewer attacked labels", "bound"]),
+        (
+            {"probability": 0.6, "attacker": "coin", "noise": 0.0},
+            ["Fewer attacked labels", "bound"],
+        ),
     ],
     ids=["too-many-attacks", "too-few-rows", "more-than-half"],
 )
@@ -301,9 +305,7 @@ def test_w2_less_noise_than_stated_is_noticed_or_harmless(attacker, real):
     problem = linear_problem([1.0, -1.0])
     X, y = rows_of(problem, 1000)
     y = y + real * np.random.default_rng(1).standard_normal(1000)
-    found = nt.verify(
-        problem, [1.01, -1.0], X, y, probability=BETA, attacker=attacker, noise=0.1
-    )
+    found = nt.verify(problem, [1.01, -1.0], X, y, probability=BETA, attacker=attacker, noise=0.1)
     assert not found.consistent
     assert not found.holds
     assert "than the stated noise allows" in found.statement
@@ -314,9 +316,7 @@ def test_w3_directions_that_inputs_do_not_have_are_not_verified():
     problem = gate_problem([1.0, 0.0], law)
     X, y = rows_of(problem, 1000)
     for beta in (0.1, 0.4):
-        found = nt.verify(
-            problem, [1.0, 3.0], X, y, probability=beta, attacker="coin", noise=0.0
-        )
+        found = nt.verify(problem, [1.0, 3.0], X, y, probability=beta, attacker="coin", noise=0.0)
         assert not found.holds
     assert "λ > 0" in [a.name for a in found.failed]
 
