@@ -16,8 +16,8 @@ from sklearn.utils.estimator_checks import (
     check_fit_idempotent,
     check_methods_sample_order_invariance,
 )
-from tests.support.messages import says
 from tests.support.cli import in_this_process
+from tests.support.messages import says
 
 import neurotron as nt
 from neurotron import model_file
