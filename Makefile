@@ -43,6 +43,7 @@ verify: $(READY)
 	$(BIN)/python -m tools.evidence && \
 	$(BIN)/python -m tools.signals && \
 	$(BIN)/python -m tools.verification && \
+	$(BIN)/python -m tools.activations && \
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[tables]' && \
 	$(BIN)/python -m tools.tables && \
 	$(BIN)/python -m tools.table_certificates && \

@@ -23,7 +23,7 @@ from neurotron import _check, _files
 from neurotron._environment import environment
 from neurotron._extras import install, require
 from neurotron.networks import FilterNetwork
-from neurotron.networks.activations import BUILT_IN
+from neurotron.networks.activations import BUILT_IN, Activation
 from neurotron.networks.basis import Basis, Matrices, Windows
 
 __all__ = ["Stored", "check_place", "read_model", "save"]
@@ -114,6 +114,8 @@ def _encoded(model: Any) -> bytes:
         parameters["network"] = model.network_
     if not isinstance(parameters["random_state"], (int, np.integer)):
         parameters["random_state"] = None
+    if isinstance(parameters["activation"], Activation):
+        parameters["activation"] = _activation_name(parameters["activation"])
     fitted = {
         name: value
         for name, value in vars(model).items()
@@ -172,13 +174,12 @@ def _network_parts(network: FilterNetwork) -> dict[str, Any]:
         "mix": network.mix,
         "outer_weights": network.outer_weights,
         "leak": network.leak,
-        "activation": _activation_name(network),
+        "activation": _activation_name(network.activation),
     }
 
 
-def _activation_name(network: FilterNetwork) -> str | None:
+def _activation_name(activation: Activation | None) -> str | None:
     """Return the name of a built-in activation; functions cannot be saved."""
-    activation = network.activation
     if activation is None or BUILT_IN.get(activation.name) == activation:
         return None if activation is None else activation.name
     raise _check.InputError(
@@ -264,7 +265,7 @@ def _decoded(code: Any, arrays: Arrays) -> Any:
         else Windows(parts["basis"], parts["n_inputs"])
     )
     return FilterNetwork(
-        basis, parts["mix"], parts["outer_weights"], parts["leak"], parts["activation"]
+        basis, parts["mix"], parts["outer_weights"], parts["leak"], parts.get("activation")
     )
 
 

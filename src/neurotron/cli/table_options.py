@@ -37,10 +37,10 @@ MODELS = (".safetensors",)
 """How the names of model files end."""
 NETWORKS: dict[str, tuple[str, ...]] = {
     "linear": (),
-    "relu": (),
+    "relu": ("activation",),
     "leaky": ("leak",),
-    "convolution": ("filter_size", "stride"),
-    "image": ("height", "width", "filter_size", "stride"),
+    "convolution": ("filter_size", "stride", "activation"),
+    "image": ("height", "width", "filter_size", "stride", "activation"),
 }
 """The networks, each with its parameters in text."""
 
@@ -81,7 +81,8 @@ Network = Annotated[
         MODEL,
         metavar="NAME",
         help="The model: linear, relu, leaky:leak=0.1, convolution:filter_size=5 for signals, or "
-        "image:height=8,width=8,filter_size=3.",
+        "image:height=8,width=8,filter_size=3. The second and the last two also take activation=, "
+        "as in relu:activation=gelu.",
     ),
 ]
 ModelFile = Annotated[

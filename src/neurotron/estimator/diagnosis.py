@@ -138,12 +138,8 @@ class Diagnosis(Pickled):
             f"{strongest_row(self)} most, {percent(g.influence)}. Attacks on rows with a large "
             "influence are the hardest to notice."
         )
-        if g.active is not None and g.asymmetry is not None:
-            yield (
-                f"At least one gate is on in {percent(g.active)} of the rows. The network is "
-                "easiest to find if inputs are symmetric around zero; here their mean makes up "
-                f"{percent(g.asymmetry)} of their size along one direction (0 % if symmetric)."
-            )
+        if g.asymmetry is not None:
+            yield self._about_gates(g.asymmetry)
         if self.reasons:
             yield "Do not trust this fit, because " + "; and because ".join(self.reasons) + "."
         else:
@@ -186,6 +182,16 @@ class Diagnosis(Pickled):
             f"The honest noise has a standard deviation of {scale}, and {tails}. The "
             f"model explains {share} of the variance of the labels that are no suspects."
         )
+
+    def _about_gates(self, asymmetry: float) -> str:
+        parts = [
+            "The network is easiest to find if inputs are symmetric around zero; here their mean "
+            f"makes up {percent(asymmetry)} of their size along one direction (0 % if symmetric)."
+        ]
+        if self.geometry.active is not None:
+            on = percent(self.geometry.active)
+            parts.insert(0, f"At least one gate is on in {on} of the rows.")
+        return " ".join(parts)
 
     def __str__(self) -> str:
         return "\n\n".join(

@@ -44,8 +44,9 @@ class Geometry:
     related
         The share of the variance of the suspects that the gradients explain.
     active, asymmetry
-        For a network with gates: the share of rows with an active gate, and which part of the size
-        of the inputs their mean is along one direction.
+        For a network with gates: the share of rows with an active gate, if gates can be off (they
+        cannot be with an activation such as softplus), and which part of the size of the inputs
+        their mean is along one direction.
     """
 
     wanted: int
@@ -93,7 +94,7 @@ def geometry_of(
         strongest=strongest,
         own_rows=int((influences > OWN).sum()),
         related=_related(fitted, suspects, wanted),
-        active=active / len(X) if gates else None,
+        active=active / len(X) if gates and network.activation is None else None,
         asymmetry=_asymmetry(X) if gates else None,
     )
 

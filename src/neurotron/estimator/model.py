@@ -165,7 +165,8 @@ class FittedModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             terms[here] = np.abs(self._standardized(rows[here])) @ factors
         sizes = np.abs(labels)
         level = float(np.median(sizes[sizes > 0.0])) if sizes.any() else _check.SMALLEST
-        return ROUNDING * (terms + sizes + abs(self.intercept_) + level)
+        constant = abs(self.intercept_) + self.network_.at_zero
+        return ROUNDING * (terms + sizes + constant + level)
 
     def _standardized(self, rows: Array) -> Array:
         """Return the inputs as the network sees them."""

@@ -11,17 +11,36 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from neurotron import _check
-from neurotron.networks import FilterNetwork, convolution, convolution2d, linear, relu_gate
+from neurotron.networks import (
+    Activation,
+    FilterNetwork,
+    convolution,
+    convolution2d,
+    linear,
+    relu_gate,
+)
+from neurotron.networks.activations import activation_of
 
 if TYPE_CHECKING:
     from neurotron.estimator.regressor import NeuroTronRegressor
 
-__all__ = ["NAMES", "NetworkChoice", "Size", "check_parameters", "network_for", "seed_of"]
+__all__ = [
+    "NAMES",
+    "ActivationChoice",
+    "NetworkChoice",
+    "Size",
+    "check_parameters",
+    "network_for",
+    "seed_of",
+]
 
 NetworkChoice: TypeAlias = str | FilterNetwork | Callable[[int], FilterNetwork]
+ActivationChoice: TypeAlias = str | Activation | None
 Size: TypeAlias = int | tuple[int, int] | None
 
 NAMES = ("linear", "relu", "leaky", "convolution", "image")
+ACTIVATED = ("relu", "convolution", "image")
+"""The networks that can have another activation than the ReLU."""
 
 
 def check_parameters(model: NeuroTronRegressor) -> float:
@@ -36,6 +55,7 @@ def check_parameters(model: NeuroTronRegressor) -> float:
     _check.number("tol", model.tol, "(0, 1)")
     if model.max_rows is not None:
         _check.integer("max_rows", model.max_rows, 1)
+    activation_of(model.activation)
     return _check.number("false_alarm_rate", model.false_alarm_rate, "(0, 1)")
 
 
@@ -54,8 +74,15 @@ def network_for(
     image_shape: tuple[int, int] | None,
     stride: int | tuple[int, int],
     leak: float,
+    activation: ActivationChoice,
 ) -> FilterNetwork:
     """Return the network for inputs of `n_features` columns."""
+    if activation is not None and network not in ACTIVATED:
+        kind = f"network={network!r}" if isinstance(network, str) else "a network that is given"
+        raise _check.InputError(
+            f"{kind} takes no `activation`: leave it out, or use one of the networks "
+            f"{', '.join(map(repr, ACTIVATED))}"
+        )
     if isinstance(network, FilterNetwork):
         return _fitting(network, n_features, "has")
     if callable(network):
@@ -75,7 +102,7 @@ def network_for(
     if network == "linear":
         return linear(n_features)
     if network == "relu":
-        return relu_gate(n_features)
+        return relu_gate(n_features, activation=activation)
     if network == "leaky":
         return relu_gate(n_features, leak=_check.number("leak", leak, "(0, 1)"))
     if filter_size is None:
@@ -84,7 +111,7 @@ def network_for(
             + (" as (height, width)" if network == "image" else "")
         )
     if network == "convolution":
-        return convolution(n_features, filter_size, stride)  # type: ignore[arg-type]
+        return convolution(n_features, filter_size, stride, activation=activation)  # type: ignore[arg-type]
     if image_shape is None:
         raise _check.InputError(
             "network='image' needs `image_shape`: give (height, width) of the images, whose pixels "
@@ -93,7 +120,7 @@ def network_for(
     height, width = _sides("image_shape", image_shape)
     pair = (filter_size, filter_size) if isinstance(filter_size, Integral) else filter_size
     sides = _sides("filter_size", pair, height, width)
-    made = convolution2d((height, width), sides, stride)
+    made = convolution2d((height, width), sides, stride, activation=activation)
     if made.n_inputs != n_features:
         raise _check.InputError(
             f"`image_shape` must have as many pixels as `X` has columns, {n_features}, got "

@@ -17,6 +17,7 @@ from neurotron.estimator.diagnosis import diagnosis_of
 from neurotron.estimator.judgement import Judgement, judge
 from neurotron.estimator.model import FittedModel
 from neurotron.estimator.parameters import (
+    ActivationChoice,
     NetworkChoice,
     Size,
     check_parameters,
@@ -64,6 +65,9 @@ class NeuroTronRegressor(FittedModel):
         The distance between neighbouring places of the filter of "convolution" and "image".
     leak
         The slope of network="leaky" for negative arguments, between 0 and 1.
+    activation
+        What network="relu", "convolution" or "image" has instead of the ReLU: "softplus", "silu",
+        "gelu" or an `Activation` of your own. There is no proof on the rows then.
     max_iter
         The most starts of the search. A larger number finds the filter of difficult networks more
         often, and takes longer.
@@ -164,6 +168,7 @@ class NeuroTronRegressor(FittedModel):
         image_shape: tuple[int, int] | None = None,
         stride: int | tuple[int, int] = 1,
         leak: float = 0.1,
+        activation: ActivationChoice = None,
         max_iter: int = 40,
         tol: float = 1e-8,
         max_rows: int | None = None,
@@ -179,6 +184,7 @@ class NeuroTronRegressor(FittedModel):
         self.image_shape = image_shape
         self.stride = stride
         self.leak = leak
+        self.activation = activation
         self.max_iter = max_iter
         self.tol = tol
         self.max_rows = max_rows
@@ -226,6 +232,7 @@ class NeuroTronRegressor(FittedModel):
         network = network_for(
             self.network, rows.shape[1], filter_size=self.filter_size,
             image_shape=self.image_shape, stride=self.stride, leak=self.leak,
+            activation=self.activation,
         )  # fmt: skip
         gates = self.standardize and not network.is_linear
         units = units_of(rows) if gates else (np.zeros(rows.shape[1]), np.ones(rows.shape[1]))

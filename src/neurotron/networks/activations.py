@@ -20,7 +20,7 @@ allows faster and stronger methods, so it has code of its own (`FilterNetwork.le
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -91,6 +91,15 @@ class Activation(Pickled):
     def derivative(self, z: Any) -> Any:
         """Return σ'(z)."""
         return self.slope + self.even_slope(z)
+
+    def in_units(self, unit: float) -> Activation:
+        """Return z ↦ (σ(u z) − σ(0))/u: the change of σ from 0, where all is in units of u."""
+        even, even_slope, zero = self.even, self.even_slope, self.even(0.0)
+        return replace(
+            self,
+            even=lambda z: (even(unit * z) - zero) / unit,
+            even_slope=lambda z: even_slope(unit * z),
+        )
 
 
 def softplus_even(z: Any) -> Any:

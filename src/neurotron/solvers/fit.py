@@ -49,7 +49,7 @@ class Fit:
         for here in blocks_of(network, len(y)):
             sizes[here] = np.abs(y[here] - outputs_of(network, weights, X[here]) - intercept)
             terms[here] = np.abs(X[here]) @ factors
-        rounding = ROUNDING * (terms + np.abs(y) + abs(intercept) + label_unit)
+        rounding = ROUNDING * (terms + np.abs(y) + abs(intercept) + label_unit + network.at_zero)
         explained = sizes <= rounding
         rejected = sizes > np.maximum(BISQUARE * scale, rounding)
         exact = 2 * explained.sum() > (~rejected).sum()
@@ -71,6 +71,8 @@ def proof_of(rows: Linearized, X: Array, weights: Array, fit: Fit, counted: Mask
     explained = fit.explained & counted
     if fit.noise > 0.0:
         return _nothing("the labels have noise")
+    if rows.network.activation is not None:
+        return prove(rows.network, X, weights, explained, intercept=rows.intercept)
     if _is_coarse(rows, X, weights, fit, explained):
         return _nothing("rounding hides too much of the labels, or columns are nearly dependent")
     proof = prove(rows.network, X, weights, explained, intercept=rows.intercept)

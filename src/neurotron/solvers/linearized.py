@@ -1,8 +1,9 @@
 r"""Rows of data as a linear regression at every filter, in coordinates that suit the rows.
 
-The output of a network is f_w(x) = g_w(x)ᵀw with its gradient g_w(x), because it is positively
-homogeneous in w. So at a fixed activation pattern the labels are a linear function of the weights,
-and a Gauss–Newton step is a linear regression of the labels on the gradients.
+The output of a network of leaky ReLUs is f_w(x) = g_w(x)ᵀw with its gradient g_w(x), because it is
+positively homogeneous in w. So at a fixed activation pattern the labels are a linear function of
+the weights, and a Gauss–Newton step is a linear regression of the labels on the gradients. With
+another activation, the output has a rest, f_w(x) − g_w(x)ᵀw, which is subtracted from the labels.
 
 The weights are replaced by coordinates in which the projected inputs have the identity as their
 second moment. The units of the inputs then play no part, and directions that no row determines
@@ -40,6 +41,9 @@ MANY = 10_000
 enough."""
 PRECISE = 1e-6
 """Smallest eigenvalue of a second moment with unit diagonal, in those of the largest, for that."""
+FAINT = 1e-6
+"""Gradients below this part of the mean outer weight say nothing, as projected inputs are about 1.
+Where an activation such as softplus is flat, gradients are that small, but not zero."""
 TYPICAL = 1_000
 """Rows that show what is usual in a column, if there are more."""
 
@@ -118,31 +122,53 @@ class Linearized:
 
     def gradient(self, point: Array) -> Array:
         """Return the gradient of every row's output in the coordinates, (N, size)."""
+        return self.tangent(point)[0]
+
+    def tangent(self, point: Array) -> tuple[Array, Array]:
+        """Return the regression that has the outputs near a point: gradients, and its labels.
+
+        The labels are without the rest of the output, which is not the gradient times the point.
+        """
         if self.linear:
-            return self.projected[0]
+            return self.projected[0], self.y
         network, weights = self.network, point[: self.projected.shape[2]]
         sums = self.projected @ weights  # (L, N)
         if network.mix is not None:
             sums = network.mix @ sums
-        slopes = np.where(sums > 0.0, 1.0, network.leak) * network.share[:, None]
+        if network.activation is None:
+            slopes, labels = np.where(sums > 0.0, 1.0, network.leak), self.y
+        else:
+            slopes = network.activation.derivative(sums)
+            labels = self.y - network.share @ (network.activation.value(sums) - slopes * sums)
+        slopes = slopes * network.share[:, None]
         if network.mix is not None:
             slopes = network.mix.T @ slopes
         gradient = np.empty((len(self), self.size))
         gradient[:, : len(weights)] = np.einsum("ln,lnq->nq", slopes, self.projected)
         if self.offset:
             gradient[:, -1] = 1.0
-        return gradient
+        return gradient, labels
 
     def active(self, gradient: Array) -> Mask | None:
-        """Return which rows have a gradient that is not zero, or None if all have one."""
+        """Return which rows have a gradient that is not (almost) zero, or None if all have one."""
         if self._all_on:
             return None
-        on = np.asarray(gradient.any(axis=1))
+        if self.network.activation is None:
+            on = np.asarray(gradient.any(axis=1))
+        else:
+            faint = FAINT * np.abs(self.network.share).sum()
+            on = np.asarray((np.abs(gradient) > faint).any(axis=1))
         return None if on.all() else on
+
+    def outputs(self, point: Array) -> Array:
+        """Return the network's outputs, (N,)."""
+        gradient, labels = self.tangent(point)
+        return gradient @ point + (self.y - labels)
 
     def residuals(self, point: Array) -> Array:
         """Return the labels minus the network's outputs, (N,)."""
-        return self.y - self.gradient(point) @ point
+        gradient, labels = self.tangent(point)
+        return labels - gradient @ point
 
     def weights(self, point: Array) -> tuple[Array, float]:
         """Return the weights and the intercept of a point in the coordinates."""
@@ -163,11 +189,11 @@ class View:
     """The rows that say something about the weights at a point: those with a gradient."""
 
     def __init__(self, rows: Linearized, point: Array) -> None:
-        gradient = rows.gradient(point)
+        gradient, labels = rows.tangent(point)
         self._of, self.on = rows, rows.active(gradient)
         self.rows = self._chosen(gradient)
         self.counts = None if rows.counts is None else self._chosen(rows.counts)
-        self.residuals = self._chosen(rows.y) - self.rows @ point
+        self.residuals = self._chosen(labels) - self.rows @ point
 
     def __len__(self) -> int:
         return len(self.rows)

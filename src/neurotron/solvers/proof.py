@@ -97,6 +97,11 @@ def prove(
     x = _check.array("X", X, ("N", network.n_inputs))
     w = _check.array("weights", weights, (network.filter_size,))
     mask = _check.array("explained", explained, (len(x),)) > 0.0
+    if network.activation is not None:
+        name = network.activation.name
+        return _nothing(
+            f"the proof counts pieces on which a network is linear, and {name} has none"
+        )
     if network.is_linear:
         return _prove_linear(network, x, w, mask, intercept)
     if intercept:

@@ -237,7 +237,7 @@ def _rescaled(rows: Linearized, point: Array) -> Array:
     if rows.offset:
         level = median(y, rows.counts)
         point, y = np.append(point[:-1], 0.0), y - level
-    outputs = rows.gradient(point) @ point
+    outputs = rows.outputs(point)
     some = np.abs(outputs) > 1e-9 * np.abs(outputs).max(initial=0.0)
     if some.any():
         sizes = np.abs(outputs[some])

@@ -43,7 +43,8 @@ def solve(
     enough to find the true filter exactly, and `Solution.proven_against` says up to how many
     tampered rows this is proved. With honest noise and ten rows or more for each weight, the error
     is close to that of least squares on the honest rows, as long as tampered labels are far off
-    compared with the noise.
+    compared with the noise. Networks with another activation than the leaky ReLU are solved in the
+    same way, but nothing is proved about them.
 
     Parameters
     ----------
@@ -185,11 +186,13 @@ def _warn(rows: Linearized, point: Array) -> None:
             "other directions: leave out columns to get weights that are unique",
             stacklevel=3,
         )
-    informative = int(rows.gradient(point)[:, : rows.projected.shape[2]].any(axis=1).sum())
+    active = rows.active(rows.gradient(point)[:, : rows.projected.shape[2]])
+    informative = len(rows) if active is None else int(active.sum())
     if informative <= rows.size:
+        why = "no gate is active" if rows.network.activation is None else "all gates are flat"
         warnings.warn(
             f"only {informative} of {len(rows)} rows say something about the weights at the filter "
-            "that was found, because no gate is active in the others: do not rely on it",
+            f"that was found, because {why} in the others: do not rely on it",
             stacklevel=3,
         )
 

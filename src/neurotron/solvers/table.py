@@ -44,7 +44,10 @@ must show less noise than the usual one."""
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The rows that count, in units in which labels are about 1, and inputs of gates, too."""
+    """The rows that count, in units in which labels are about 1, and inputs of gates, too.
+
+    The labels are without the output of zero weights.
+    """
 
     network: FilterNetwork
     inputs: Array
@@ -76,13 +79,16 @@ class Table:
             )
         if rows < len(X):
             X, y, counts = X[counted], y[counted], None if counts is None else counts[counted]
+        if network.activation is not None:
+            y = y - network.share.sum() * network.activation.value(0.0)
         level = median(y, counts) if intercept else 0.0
         sizes = np.abs(y - level)
         input_unit = 1.0 if network.is_linear else _unit(np.linalg.norm(X, axis=1))
         label_unit = _unit(sizes)
         return cls(
-            network, X if input_unit == 1.0 else X / input_unit, (y - level) / label_unit, counts,
-            calmness(X, intercept=intercept), intercept, input_unit, label_unit, level,
+            _in_units(network, label_unit), X if input_unit == 1.0 else X / input_unit,
+            (y - level) / label_unit, counts, calmness(X, intercept=intercept), intercept,
+            input_unit, label_unit, level,
         )  # fmt: skip
 
     @property
@@ -252,6 +258,13 @@ def _core(rows: Linearized, draw: np.random.Generator) -> Linearized:
     gradient = core.projected[0] * np.sqrt(core.calm)[:, None]
     least = np.linalg.eigvalsh(gradient.T @ gradient)[0] / few
     return core if least >= SEEN else rows
+
+
+def _in_units(network: FilterNetwork, unit: float) -> FilterNetwork:
+    """Return the network whose outputs are in this unit, and 0 if its weights are."""
+    if network.activation is None:
+        return network
+    return replace(network, activation=network.activation.in_units(unit))
 
 
 def _unit(sizes: Array) -> float:

@@ -1,0 +1,174 @@
+"""``python -m tools.activations``: filters of networks with other activations, from poisoned rows.
+
+The networks are the paper's, with ReLU, softplus, SiLU or GELU. A part of the labels comes from
+another filter, or is shifted to one side. The run goes on where it stopped; its results are in
+out/activation-rows, and a summary of them in docs/evidence.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+import neurotron as nt
+from neurotron._types import Array, Mask
+from neurotron.results import files
+from neurotron.solvers import rivals
+from neurotron.studies.work import fingerprint
+
+STORE = Path(__file__).parent.parent / "docs" / "evidence"
+NAME = "activation-rows"
+REPLICATES = 20
+INPUTS, WEIGHTS, WIDTH = 100, 25, 10
+NOISE = 0.1
+"""Standard deviation of the honest noise, in those of the honest labels."""
+SHIFT = 2.0
+"""By how many standard deviations of the honest labels an attack shifts."""
+EXACT, NEAR = 1e-9, 2.0
+"""A filter is recovered if its relative error is below this; with noise, if it is not so many times
+that of least squares on the honest rows."""
+SETTINGS = {
+    "relu": ("relu", 1.0),
+    **{name: (name, 1.0) for name in ("softplus", "silu", "gelu")},
+    **{f"{name}-10": (name, 10.0) for name in ("softplus", "silu", "gelu")},
+}
+"""The activation, and the root mean square of its arguments: at 1 it is curved everywhere, and at
+10 it is nearly a ReLU. For the ReLU itself, this size plays no part."""
+
+
+class Case(NamedTuple):
+    """How many rows there are, which labels are attacked, and the noise of the honest ones."""
+
+    rows: int
+    attack: str
+    share: float
+    noise: float
+
+
+KINDS = (
+    ("none", 0.0, 0.0),
+    *((attack, share, 0.0) for attack in ("other filter", "one side") for share in (0.1, 0.3, 0.4)),
+    ("none", 0.0, NOISE),
+    ("other filter", 0.3, NOISE),
+    ("one side", 0.3, NOISE),
+)
+CASES = tuple(Case(rows, *kind) for rows in (200, 400, 1_000) for kind in KINDS)
+
+
+class Rows(NamedTuple):
+    """Inputs, labels, the filter that made the honest ones, and which ones are attacked."""
+
+    network: nt.FilterNetwork
+    X: Array
+    y: Array
+    weights: Array
+    attacked: Mask
+
+
+def rows_of(setting: str, case: Case, replicate: int) -> Rows:
+    """Return the rows of a case; inputs, filters and attacked rows are the same in all settings."""
+    activation, size = SETTINGS[setting]
+    network = nt.networks.symmetric(INPUTS, WEIGHTS, WIDTH, seed=replicate, activation=activation)
+    draw = np.random.default_rng([replicate, CASES.index(case)])
+    moment = network.mean_congruence(np.eye(INPUTS))
+    weights, other = (
+        size * each / np.sqrt(each @ moment @ each) for each in draw.standard_normal((2, WEIGHTS))
+    )
+    X = draw.standard_normal((case.rows, INPUTS))
+    y = network(weights, X)
+    spread = y.std()
+    attacked: Mask = draw.permutation(case.rows) < round(case.share * case.rows)
+    if case.attack == "other filter":
+        y[attacked] = network(other, X[attacked])
+    elif case.attack == "one side":
+        y[attacked] += SHIFT * spread
+    y += case.noise * spread * draw.standard_normal(case.rows)
+    return Rows(network, X, y, weights, attacked)
+
+
+def measure(setting: str, case: Case, replicate: int) -> dict[str, Any]:
+    """Return the relative error of `solve`, and with noise that of the honest rows' own fit."""
+    network, X, y, weights, attacked = rows_of(setting, case, replicate)
+    with warnings.catch_warnings(action="ignore"):
+        solution = nt.solve(network, X, y)
+    least = 0.0
+    if case.noise > 0.0:
+        start = rivals.Fitted(weights)
+        honest = rivals.least_squares(network, X[~attacked], y[~attacked], start=start)
+        least = _error(honest.weights, weights)
+    error = _error(solution.weights, weights)
+    return {
+        **case._asdict(),
+        "error": error,
+        "ratio": error / least if least else None,
+        "recovered": error < (NEAR * least or EXACT),
+        "starts": solution.starts,
+    }
+
+
+def _error(found: Array, weights: Array) -> float:
+    return float(np.linalg.norm(found - weights) / np.linalg.norm(weights))
+
+
+def errors(
+    text: str, setting: str, replicate: int, progress: Callable[[int, int], None] | None = None
+) -> list[dict[str, Any]]:
+    """Return the errors of all cases on one network."""
+    del text
+    rows = []
+    for step, case in enumerate(CASES):
+        rows.append(measure(setting, case, replicate))
+        if progress is not None:
+            progress(step + 1, len(CASES))
+    return rows
+
+
+def work() -> nt.studies.Work:
+    """Return the work: all networks of all settings."""
+    spec = {"name": NAME, "settings": [{"name": name} for name in SETTINGS]}
+    units = [(name, number) for name in SETTINGS for number in range(REPLICATES)]
+    return nt.studies.Work(spec, units, errors, steps=len(CASES))
+
+
+def summary(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return how many filters are recovered, and the median and the largest error."""
+    short = ("median", "largest", "ratio", "starts")
+    return (
+        rows.group_by("setting", *Case._fields, maintain_order=True)
+        .agg(
+            replicates=pl.len(), recovered=pl.col("recovered").sum(),
+            median=pl.col("error").median(), largest=pl.col("error").max(),
+            ratio=pl.col("ratio").median(), starts=pl.col("starts").mean(),
+        )
+        .with_columns(
+            pl.col(short).map_elements(lambda x: float(f"{x:.3g}"), return_dtype=pl.Float64)
+        )
+    )  # fmt: skip
+
+
+def stored() -> tuple[pl.DataFrame, str]:
+    """Return the stored summary, and the code and the environment that computed it."""
+    comment, _, text = (STORE / f"{NAME}.csv").read_text().partition("\n")
+    return pl.read_csv(text.encode()), comment.removeprefix("# ")
+
+
+def main() -> None:
+    """Compute what is missing, and store the summary."""
+    found = fingerprint(errors)
+    folder = STORE.parent.parent / "out" / NAME / found["code"]
+    report = nt.studies.run(work(), folder)
+    if report.interrupted or report.failures:
+        sys.exit(f"{NAME}: {len(report.failures)} units failed, see {folder / 'runs.jsonl'}")
+    comment = ", ".join(f"{name} {value}" for name, value in sorted(found.items()))
+    table = summary(nt.results.load_table(folder))
+    files.write(STORE, f"{NAME}.csv", f"# {comment}\n{table.write_csv()}".encode())
+
+
+if __name__ == "__main__":
+    main()
