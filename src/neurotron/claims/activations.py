@@ -1,0 +1,87 @@
+"""Claims of the study `activations`: what holds with every activation of the networks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from neurotron._registry import parse
+from neurotron.claims.model import Finding, above, at_most
+from neurotron.results.summary import Interval, bootstrap, certified, distinct_runs, rate
+
+if TYPE_CHECKING:
+    from neurotron.results.tables import Results
+
+__all__ = ["mirror_with_every", "sharp_with_every"]
+
+HONEST = pl.col("bound") * pl.col("probability") == 0.0
+
+
+def _by_activation(results: Results, runs: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield the runs of each activation, in the order of the study."""
+    names = {
+        one["name"]: parse(one["network"])[1].get("activation", "ReLU")
+        for one in results.spec["settings"]
+    }
+    named = runs.with_columns(activation=pl.col("setting").replace_strict(names))
+    for (name,), group in named.group_by("activation", maintain_order=True):
+        yield str(name), group
+
+
+def mirror_with_every(results: Results) -> list[Finding]:
+    """Count the networks on which SGD ends near −w* although all labels are honest.
+
+    It is for all laws together. Neuro-Tron, on the same networks and data, must never end there.
+    """
+    findings, honest = [], distinct_runs(results).filter(HONEST)
+    for activation, runs in _by_activation(results, honest):
+        ours, theirs = (
+            runs.filter(algorithm=name).unique(["setting", "replicate"], maintain_order=True)
+            for name in ("neuro-tron", "sgd")
+        )
+        if not len(ours) or not len(theirs):
+            continue
+        astray, mirrored = (int((one["outcome"] == "mirror").sum()) for one in (ours, theirs))
+        found = rate(mirrored, len(theirs))
+        measure = (
+            "share of networks on which SGD ends near −w* without attack (above 0); Neuro-Tron "
+            f"ends there on {astray} of {len(ours)} (none)"
+        )
+        findings.append(
+            Finding.of(activation, measure, found, len(theirs), total=len(theirs), count=mirrored,
+                       holds=False if astray else above(0.0, found))
+        )  # fmt: skip
+    return findings
+
+
+def sharp_with_every(limit: float) -> Callable[[Results], list[Finding]]:
+    """Return the check that certified errors are at most `limit` times the measured ones.
+
+    It is for step sizes that are those of the certificate. The networks differ, so every error is
+    divided by its own certified root mean square error before their mean square is taken.
+    """
+
+    def check(results: Results) -> list[Finding]:
+        scheduled = certified(results).filter(~HONEST, pl.col("step_size").is_null())
+        measure = f"certified divided by measured root mean square error (at most {limit:g})"
+        findings = []
+        for activation, runs in _by_activation(results, scheduled):
+            for (attack,), group in runs.group_by("attack", maintain_order=True):
+                parts = (group["error"] / group["root_mean_square"]).to_numpy()
+                square = bootstrap(parts**2, np.mean)
+                ratio = Interval(*(_inverse_root(square[i]) for i in (0, 2, 1)))
+                findings.append(
+                    Finding.of(f"{activation}, {attack}", measure, ratio, len(parts),
+                               holds=at_most(limit, ratio))
+                )  # fmt: skip
+        return findings
+
+    return check
+
+
+def _inverse_root(number: float) -> float:
+    return 1.0 / math.sqrt(number) if number else math.inf
