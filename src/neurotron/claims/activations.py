@@ -16,17 +16,26 @@ from neurotron.results.summary import Interval, bootstrap, certified, distinct_r
 if TYPE_CHECKING:
     from neurotron.results.tables import Results
 
-__all__ = ["mirror_with_every", "sharp_with_every"]
+__all__ = ["ATTACKED", "activation_in", "mirror_with_every", "sharp_with_every"]
 
-HONEST = pl.col("bound") * pl.col("probability") == 0.0
+ATTACKED = pl.col("bound") * pl.col("probability") > 0.0
+WRITTEN = {"relu": "ReLU", "silu": "SiLU", "gelu": "GELU"}
+"""Names of activations as readers know them."""
+
+
+def activation_in(network: str) -> str:
+    """Return the activation of a network that is given as text.
+
+    >>> activation_in("symmetric:width=8,activation=gelu"), activation_in("symmetric")
+    ('GELU', 'ReLU')
+    """
+    name = str(parse(network)[1].get("activation", "relu"))
+    return WRITTEN.get(name, name)
 
 
 def _by_activation(results: Results, runs: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yield the runs of each activation, in the order of the study."""
-    names = {
-        one["name"]: parse(one["network"])[1].get("activation", "ReLU")
-        for one in results.spec["settings"]
-    }
+    names = {one["name"]: activation_in(one["network"]) for one in results.spec["settings"]}
     named = runs.with_columns(activation=pl.col("setting").replace_strict(names))
     for (name,), group in named.group_by("activation", maintain_order=True):
         yield str(name), group
@@ -37,7 +46,7 @@ def mirror_with_every(results: Results) -> list[Finding]:
 
     It is for all laws together. Neuro-Tron, on the same networks and data, must never end there.
     """
-    findings, honest = [], distinct_runs(results).filter(HONEST)
+    findings, honest = [], distinct_runs(results).filter(~ATTACKED)
     for activation, runs in _by_activation(results, honest):
         ours, theirs = (
             runs.filter(algorithm=name).unique(["setting", "replicate"], maintain_order=True)
@@ -66,7 +75,7 @@ def sharp_with_every(limit: float) -> Callable[[Results], list[Finding]]:
     """
 
     def check(results: Results) -> list[Finding]:
-        scheduled = certified(results).filter(~HONEST, pl.col("step_size").is_null())
+        scheduled = certified(results).filter(ATTACKED, pl.col("step_size").is_null())
         measure = f"certified divided by measured root mean square error (at most {limit:g})"
         findings = []
         for activation, runs in _by_activation(results, scheduled):
