@@ -16,9 +16,10 @@ from neurotron.results.summary import Interval, bootstrap, certified, distinct_r
 if TYPE_CHECKING:
     from neurotron.results.tables import Results
 
-__all__ = ["ATTACKED", "activation_in", "mirror_with_every", "sharp_with_every"]
+__all__ = ["ATTACKED", "BOUNDED", "activation_in", "mirror_with_every", "sharp_with_every"]
 
 ATTACKED = pl.col("bound") * pl.col("probability") > 0.0
+BOUNDED = pl.col("root_mean_square").is_not_null()
 WRITTEN = {"relu": "ReLU", "silu": "SiLU", "gelu": "GELU"}
 """Names of activations as readers know them."""
 
@@ -42,28 +43,27 @@ def _by_activation(results: Results, runs: pl.DataFrame) -> Iterator[tuple[str, 
 
 
 def mirror_with_every(results: Results) -> list[Finding]:
-    """Count the networks on which SGD ends near −w* although all labels are honest.
+    """Count the networks on which a trainer ends near −w* although all labels are honest.
 
-    It is for all laws together. Neuro-Tron, on the same networks and data, must never end there.
+    It is for all laws together: SGD must end there on some networks, and Neuro-Tron on none.
     """
     findings, honest = [], distinct_runs(results).filter(~ATTACKED)
     for activation, runs in _by_activation(results, honest):
-        ours, theirs = (
-            runs.filter(algorithm=name).unique(["setting", "replicate"], maintain_order=True)
-            for name in ("neuro-tron", "sgd")
-        )
-        if not len(ours) or not len(theirs):
+        if not {"sgd", "neuro-tron"} <= set(runs["algorithm"]):
             continue
-        astray, mirrored = (int((one["outcome"] == "mirror").sum()) for one in (ours, theirs))
-        found = rate(mirrored, len(theirs))
-        measure = (
-            "share of networks on which SGD ends near −w* without attack (above 0); Neuro-Tron "
-            f"ends there on {astray} of {len(ours)} (none)"
-        )
-        findings.append(
-            Finding.of(activation, measure, found, len(theirs), total=len(theirs), count=mirrored,
-                       holds=False if astray else above(0.0, found))
-        )  # fmt: skip
+        for algorithm, name in (("sgd", "SGD"), ("neuro-tron", "Neuro-Tron")):
+            ends = runs.filter(algorithm=algorithm).unique(["setting", "replicate"])["outcome"]
+            mirrored = int((ends == "mirror").sum())
+            found = rate(mirrored, len(ends))
+            some = above(0.0, found) if algorithm == "sgd" else not mirrored
+            measure = (
+                f"share of networks on which {name} ends near −w* without attack "
+                f"({'above 0' if algorithm == 'sgd' else 'none'})"
+            )
+            findings.append(
+                Finding.of(activation, measure, found, len(ends), holds=some, group=name,
+                           count=mirrored, total=len(ends))
+            )  # fmt: skip
     return findings
 
 
@@ -75,7 +75,7 @@ def sharp_with_every(limit: float) -> Callable[[Results], list[Finding]]:
     """
 
     def check(results: Results) -> list[Finding]:
-        scheduled = certified(results).filter(ATTACKED, pl.col("step_size").is_null())
+        scheduled = certified(results).filter(ATTACKED, BOUNDED, pl.col("step_size").is_null())
         measure = f"certified divided by measured root mean square error (at most {limit:g})"
         findings = []
         for activation, runs in _by_activation(results, scheduled):

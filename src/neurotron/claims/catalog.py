@@ -226,7 +226,7 @@ ACTIVATIONS = (
         OURS,
         activations.mirror_with_every,
         short="With every activation, only SGD ends near −w*",
-        phrase=spread("SGD ends near −w* on {} of the networks, Neuro-Tron on none", percent()),
+        phrase=spread("{group} ends near −w* on {} of the networks", percent()),
         figures=("mirror-filter",),
     ),
     Claim(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from neurotron.claims.activations import ATTACKED, activation_in
+from neurotron.claims.activations import ATTACKED, BOUNDED, activation_in
 from neurotron.claims.settings import conditions_but
 from neurotron.figures.chart import Chart, Line, Panel
 from neurotron.figures.styles import Style, styles
@@ -22,7 +22,7 @@ MOST_PANELS = 6
 
 def by_activation(view: View) -> Iterator[Chart]:
     """Yield the chart of a study that certifies attacked runs with several activations."""
-    runs = certified(view.results).filter(ATTACKED)
+    runs = certified(view.results).filter(ATTACKED, BOUNDED)
     there = set(runs["setting"])
     alike: dict[Any, dict[str, Any]] = {}
     for one in view.results.spec["settings"]:
