@@ -54,6 +54,7 @@ bench: $(READY)
 		--benchmark-columns=min,median,max,rounds
 	$(BIN)/python -m benchmarks.solver
 	$(BIN)/python -m benchmarks.regressor
+	$(BIN)/python -m benchmarks.activations
 	$(BIN)/python -m benchmarks $(BENCH)/timings.json
 
 clean:

@@ -17,7 +17,10 @@ __all__ = ["PAGE", "PICTURE", "fill", "filled"]
 
 PAGE = ROOT / "docs" / "performance.md"
 PICTURE = ROOT / "docs" / "images" / "growth.png"
-OTHERS = {name: ROOT / "docs" / "evidence" / f"{name}.csv" for name in ("solver", "regressor")}
+OTHERS = {
+    name: ROOT / "docs" / "evidence" / f"{name}.csv"
+    for name in ("solver", "regressor", "activation_costs")
+}
 """Tables that are measured on their own."""
 PLACE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.S)
 
