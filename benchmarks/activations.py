@@ -18,7 +18,7 @@ from benchmarks import page, table
 from benchmarks.process import ROOT
 from benchmarks.workloads import ATTACK, FOUR_LAWS, QUICK, GeneralSetting, Setting, fewer
 from neurotron._environment import environment
-from neurotron.networks.activations import BUILT_IN
+from neurotron.networks.activations import BUILT_IN, activation_of
 
 __all__ = ["ACTIVATIONS", "NAME", "SETTINGS", "TITLE", "TRAINERS", "compute", "measure"]
 
@@ -40,7 +40,7 @@ TRAINERS: dict[str, Callable[[], nt.Trainer]] = {
 
 def problem_of(setting: Setting, activation: str) -> nt.Problem:
     """Return the problem of a setting, with another activation."""
-    network = replace(setting.problem().network, activation=activation)
+    network = replace(setting.problem().network, activation=activation_of(activation))
     return nt.Problem.draw(network, setting.law, seed=1)
 
 
