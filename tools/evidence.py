@@ -43,7 +43,7 @@ STUDIES = (
     "paper", "mirror", "recovery", "sharpness", "heavy-tails", "frontier", "defence", "constants",
     "networks", "correlated", "half-space", "limits", "verified", "activations", "rows",
 )  # fmt: skip
-OTHER_SEEDS = {study: (1, 2, 3, 4) for study in ("paper", "mirror", "activations")}
+OTHER_SEEDS = dict.fromkeys(("paper", "mirror", "activations"), (1, 2, 3, 4))
 """Studies whose verdicts are also kept with other seeds."""
 
 Entry = dict[str, Any]
