@@ -57,6 +57,7 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.solver
 	$(BIN)/python -m benchmarks.regressor
 	$(BIN)/python -m benchmarks.verifying
+	$(BIN)/python -m benchmarks.activations
 	$(BIN)/python -m benchmarks $(BENCH)/timings.json
 
 clean:

@@ -1,6 +1,7 @@
-"""Draw the picture of docs/theory.md: Theorem 1, the sharp certificate, and what is measured.
+"""Draw two pictures of docs: the certificates of docs/theory.md, and activations in two parts.
 
-``python docs/pictures.py`` computes it (half a minute) and writes docs/images/certificate.png.
+``python docs/pictures.py`` computes them (half a minute) and writes docs/images/certificate.png
+(Theorem 1, the sharp certificate, and what is measured) and docs/images/activations.png.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from matplotlib.figure import Figure
 
 import neurotron as nt
 
-PICTURE = Path(__file__).parent / "images" / "certificate.png"
+IMAGES = Path(__file__).parent / "images"
 BLUE, RED, GREEN, BLACK = "#0072B2", "#D55E00", "#009E73", "#000000"
 
 
@@ -109,5 +110,26 @@ def draw(strong: StrongAttack, weak: WeakAttack) -> Any:
     return figure
 
 
+def draw_parts() -> Any:
+    """Return the figure of four activations, each a line plus an even function."""
+    figure = Figure(figsize=(11.0, 3.3), layout="constrained")
+    every = figure.subplots(1, 4, sharex=True, sharey=True)
+    z = np.linspace(-4.0, 4.0, 401)
+    names = {"relu": "ReLU", "softplus": "softplus", "silu": "SiLU", "gelu": "GELU"}
+    for axes, (name, title) in zip(every, names.items(), strict=True):
+        network = nt.networks.relu_gate(n_inputs=1, activation=name)
+        value = network(np.ones(1), z[:, None])
+        line = network.odd_slope * z
+        axes.plot(z, value, color=BLUE, linewidth=2.0, label="activation σ(z)")
+        axes.plot(z, line, "--", color=BLACK, label="odd part: z/2")
+        axes.plot(z, value - line, color=RED, label="even part ψ(z)")
+        axes.set(title=f"{title}, Λ = {network.even_lipschitz:.3g}", xlabel="z")
+        axes.grid(alpha=0.3)
+    figure.legend(*every[0].get_legend_handles_labels(), loc="outside lower center", ncols=3,
+                  frameon=False)  # fmt: skip
+    return figure
+
+
 if __name__ == "__main__":
-    draw(strong_attack(), weak_attack()).savefig(PICTURE, dpi=150)
+    draw_parts().savefig(IMAGES / "activations.png", dpi=150)
+    draw(strong_attack(), weak_attack()).savefig(IMAGES / "certificate.png", dpi=150)

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmarks import (
+    activations,
     commands,
     growth,
     memory,
@@ -342,7 +343,8 @@ def test_the_page_has_the_stored_numbers():
     assert {name: tuple(curve) for name, curve in curves.items()} == growth.GRIDS
     text = page.PAGE.read_text()
     places = {match[2] for match in page.PLACE.finditer(text)}
-    assert places == {*table.GROUPS, "growth", "origin", "solver", "regressor", "verifying"}
+    others = ("solver", "regressor", "verifying", "activation_costs")
+    assert places == {*table.GROUPS, "growth", "origin", *others}
     assert page.filled(text, *table.read(STORE / "benchmarks.csv"), curves) == text
 
 
@@ -416,3 +418,14 @@ def test_a_fit_is_compared_with_that_of_huber_in_every_round(monkeypatch):
                    for model in ("ours", "Huber"))  # fmt: skip
     assert wall.median == f"{float(f'{np.median(ours / huber):.3g}'):g}"
     assert float(memory_of_huber.median) > 0.0
+
+
+def test_every_activation_is_timed_beside_the_relu_on_both_networks():
+    rows, _ = table.read(STORE / "activation_costs.csv")
+    named = [one.what.split()[1] for one in rows if one.what.startswith("—")]
+    assert named == [*activations.ACTIVATIONS[1:]] * len(activations.SETTINGS) * len(
+        activations.TRAINERS
+    )
+    found = activations.measure(rounds=1, steps=20)
+    assert [one.what for one in activations.compute(found)] == [one.what for one in rows]
+    assert all((times > 0.0).all() for times in found.values())

@@ -35,7 +35,10 @@ def anchors(document: Path) -> set[str]:
     return slugs | set(re.findall(r'<a id="([^"]+)">', text))
 
 
-@pytest.mark.parametrize(("study", "page"), [("paper", "paper.md"), ("frontier", "defence.md")])
+@pytest.mark.parametrize(
+    ("study", "page"),
+    [("paper", "paper.md"), ("frontier", "defence.md"), ("activations", "activations.md")],
+)
 def test_every_picture_of_a_study_is_shown(study, page):
     shown = (ROOT / "docs" / page).read_text() + (ROOT / "README.md").read_text()
     pictures = [path.name for path in (ROOT / "docs" / "images" / study).iterdir()]

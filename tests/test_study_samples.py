@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import neurotron as nt
-from neurotron.claims import certificates
+from neurotron.claims import activations, certificates
 from neurotron.claims.frontier import CONCENTRATED, NON_ADDITIVE
 from neurotron.results.tables import CLOSE, EXACT, Results
 from neurotron.studies.building import build_arms, build_problem
@@ -17,6 +17,7 @@ def sample(folder, name: str, setting: str, replicates: int, **changes) -> Resul
     """Run one setting of a study of the catalog, some of its trainers or attacks left out."""
     study = nt.studies.read(name)
     of_setting = {key: changes.pop(key) for key in ("trainers", "sweeps") if key in changes}
+    of_setting["paired_with"] = None  # the other one is not run
     chosen = study.setting(setting).model_copy(update=of_setting)
     short = study.model_copy(update={"settings": (chosen,), **changes})
     report = nt.studies.run(short, folder, replicates=replicates)
@@ -103,3 +104,16 @@ def test_no_verified_radius_is_smaller_than_the_error_and_exact_filters_are_veri
     assert exact["verified_radius"].max() < CLOSE
     others = runs.filter(pl.col("error") >= EXACT, pl.col("probability") <= 0.2)
     assert others["verified_radius"].is_finite().all()
+
+
+@pytest.mark.parametrize("setting", ["softplus-normal", "silu-student-t", "gelu-uniform"])
+def test_every_activation_recovers_to_rounding_and_has_a_sharp_certificate(setting, tmp_path):
+    results = sample(tmp_path / "out", "activations", setting, 2)
+    (recovered,) = certificates.recovers_to_rounding(results)
+    assert recovered.worst < 1e-14
+    ratios = [one.estimate for one in activations.sharp_with_every(1.1)(results)]
+    assert len(ratios) == 2
+    assert 0.97 <= min(ratios) <= max(ratios) <= 1.1
+    (held,) = certificates.certificate_holds(results)
+    assert held.count == 0
+    assert 0.5 < held.worst < 1.0  # the radii say something

@@ -42,9 +42,9 @@ STORE = ROOT / "docs" / "evidence"
 VERDICTS = STORE / "verdicts.json"
 STUDIES = (
     "paper", "mirror", "recovery", "sharpness", "heavy-tails", "frontier", "defence", "constants",
-    "networks", "correlated", "half-space", "limits", "verified", "rows",
+    "networks", "correlated", "half-space", "limits", "verified", "activations", "rows",
 )  # fmt: skip
-OTHER_SEEDS = {"paper": (1, 2, 3, 4), "mirror": (1, 2, 3, 4)}
+OTHER_SEEDS = dict.fromkeys(("paper", "mirror", "activations"), (1, 2, 3, 4))
 """Studies whose verdicts are also kept with other seeds."""
 
 Entry = dict[str, Any]

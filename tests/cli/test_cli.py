@@ -70,6 +70,8 @@ def test_list_attacks_is_a_table_in_which_optional_parameters_look_optional():
     assert "(optional)" in words[place : place + 20]
     assert "adaptive" not in in_this_process("list", "laws").stdout
     assert "dof (required)" in in_this_process("list", "laws").stdout
+    networks = " ".join(in_this_process("list", "networks").stdout.split())
+    assert "An activation is softplus, silu or gelu" in networks
 
 
 @pytest.mark.parametrize("kind", ["networks", "laws", "trainers", "studies", "claims"])

@@ -17,6 +17,7 @@ from neurotron.engine.compiled import elementary  # noqa: F401
 from neurotron.engine.compiled.products import add_transposed_product, product
 from neurotron.engine.compiled.program import Program
 from neurotron.engine.compiled.respond import is_symmetric, respond
+from neurotron.networks.activations import BUILT_IN
 
 log, expm1, cos_turn, sin_turn, t4_quantile, select = (
     _formula.log, _formula.expm1, _formula.cos_turn, _formula.sin_turn, _formula.t4_quantile,
@@ -90,6 +91,65 @@ def test_functions_are_right_at_the_edges(elementary_values):
     assert np.isinf(out[1]).all()
     assert (out[2] == 1.0).all()
     assert (out[3] == 0.0).all()
+
+
+@njit(error_model="numpy")
+def error_functions(x, out):
+    for i in range(x.size):
+        out[i] = _formula.erf(x[i])
+
+
+def test_the_error_function_is_odd_and_exact_to_rounding():
+    draw = np.random.default_rng(0)
+    x = np.concatenate([draw.uniform(0, 7, 3000), 10.0 ** draw.uniform(-18, 0, 500), [0, 6, 6.1]])
+    above, below = np.empty((2, x.size))
+    error_functions(x, above)
+    error_functions(-x, below)
+    np.testing.assert_array_equal(below, -above)
+    exact = np.array([float(mp.erf(mp.mpf(one))) for one in x])
+    assert np.abs(above - exact).max() < 5e-16
+    far = np.empty(3)
+    error_functions(np.array([1e3, 1e200, np.inf]), far)
+    assert (far == 1.0).all()
+
+
+@pytest.mark.parametrize("activation", BUILT_IN)
+def test_compiled_activations_are_exact_to_rounding_and_finite_far_out(activation):
+    network = nt.networks.relu_gate(1, activation=activation)
+    sizes = 10.0 ** np.random.default_rng(1).uniform(-9, 3, 392)
+    z = np.concatenate([sizes, -sizes, [0.0, 40.0, -40.0, 35.0, -35.0, 709.5, 1e5, -1e5]] * 2)
+    output, coefficients, spare = np.empty(z.size), np.empty((1, z.size)), np.empty(z.size)
+    run(*respond(network, z[None], output, True, coefficients, spare, spare))
+    with mp.workprec(120):
+        value, slope = EXACT_ACTIVATIONS[activation]
+        exact = [float(value(mp.mpf(one))) for one in z]
+        assert np.max(np.abs(output - exact) / (1.0 + np.abs(z))) < 5e-16
+        exact = [float(slope(mp.mpf(one))) for one in z]
+        assert np.max(np.abs(coefficients[0] - exact)) < 1e-14  # |z| < 40 times rounding
+
+
+EXACT_ACTIVATIONS = {
+    "softplus": (lambda z: mp.log1p(mp.exp(z)), lambda z: 1 / (1 + mp.exp(-z))),
+    "silu": (
+        lambda z: z / (1 + mp.exp(-z)),
+        lambda z: 1 / (1 + mp.exp(-z)) * (1 + z / (1 + mp.exp(z))),
+    ),
+    "gelu": (lambda z: z * mp.ncdf(z), lambda z: mp.ncdf(z) + z * mp.npdf(z)),
+}
+
+
+def test_a_loop_without_slopes_computes_the_same_output_and_no_derivative():
+    responses = 3.0 * np.random.default_rng(2).standard_normal((2, 16))
+    network = nt.networks.symmetric(5, 2, 4, activation="gelu")
+    outputs, memory = np.empty((2, 16)), np.empty((2, 16))
+    for output, slopes in zip(outputs, (True, False), strict=True):
+        coefficients = np.full((2, 16), 7.0)
+        ((loop, *arguments),) = respond(network, responses, output, slopes, coefficients, *memory)
+        run((loop, *arguments))
+    np.testing.assert_array_equal(*outputs)
+    assert (coefficients == 7.0).all()
+    assert "gelu_even" in loop.py_func.__qualname__
+    assert "gelu_slope" not in loop.py_func.__qualname__
 
 
 def run(*calls):

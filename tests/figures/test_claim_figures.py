@@ -8,7 +8,7 @@ from tests.support.results import ending_at, made
 
 import neurotron as nt
 
-WITH_FIGURES = ("paper", "mirror", "frontier", "smoke")
+WITH_FIGURES = ("paper", "mirror", "frontier", "activations", "smoke")
 """Studies that have every chart their claims name; others that name these claims have fewer."""
 ENOUGH = {"frontier": ("normal-1", "not-additive")}
 """Settings that have all attacks of their study, if it has many."""
@@ -20,7 +20,8 @@ def certified_and_exact(setting, replicate, arm):
     vector = {"attack_vector": WEIGHTS[::-1]} if arm["attack"] == "impersonation" else {}
     exact = arm["algorithm"] == "refined-tron"
     ends = {"weights": WEIGHTS, "true_weights": WEIGHTS, "errors": ending_at(1e-15 if exact else 1)}
-    return ends | vector | {"radius": 9.0 if arm["algorithm"] == "neuro-tron" else None}
+    bounds = {"radius": 9.0, "root_mean_square": 3.0} if arm["algorithm"] == "neuro-tron" else {}
+    return ends | vector | bounds
 
 
 def test_every_claim_with_charts_is_named_by_a_study_that_has_them():

@@ -111,6 +111,14 @@ def test_plotly_gets_bars_at_ticks():
     assert list(made.layout.yaxis.range) == [0.0, 1.0]
 
 
+@pytest.mark.parametrize("joined", [True, False])
+def test_points_with_bars_are_joined_only_if_they_are_a_line(joined):
+    line = Line("a", X, X, BLUE, 0.5 * X, 2.0 * X, joined=joined)
+    (axes,) = draw(chart(line, ticks=("few", "more", "many"))).axes
+    (drawn,) = (one for one in axes.lines if len(one.get_xdata()) == len(X))
+    assert (drawn.get_linestyle() == "None") == (not joined)
+
+
 def test_markup_in_names_does_not_reach_plotly():
     (trace,) = figure_of(chart(Line(HOSTILE, X, X, BLUE, joined=False))).data
     assert "<b>%{x}" not in trace.hovertemplate

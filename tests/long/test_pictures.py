@@ -1,7 +1,8 @@
-"""The picture of docs/theory.md can be drawn, and the numbers below it are right."""
+"""The pictures of docs can be drawn, and the numbers below them are right."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from docs import pictures
 from tests.support.documents import PROOFS, ROOT, assert_says
@@ -30,3 +31,14 @@ def test_the_picture_is_drawn(tmp_path):
     figure = pictures.draw(pictures.strong_attack(steps=1000, runs=1), pictures.weak_attack())
     figure.savefig(tmp_path / "picture.png")
     assert [len(axes.lines) for axes in figure.axes] == [5, 3]
+
+
+def test_every_activation_is_drawn_as_the_sum_of_a_line_and_an_even_function(tmp_path):
+    figure = pictures.draw_parts()
+    figure.savefig(tmp_path / "picture.png")
+    assert len(figure.axes) == 4
+    for axes in figure.axes:
+        whole, line, even = (one.get_ydata() for one in axes.lines)
+        np.testing.assert_allclose(whole, line + even)
+        np.testing.assert_allclose(even, even[::-1], atol=1e-15)
+        np.testing.assert_allclose(line, -line[::-1])

@@ -8,14 +8,14 @@ Studies are a lower layer than claims and cannot import them, so the names are a
 
 from __future__ import annotations
 
-from neurotron.claims import against_sgd, certificates, mirror, paper
+from neurotron.claims import activations, against_sgd, certificates, mirror, paper
 from neurotron.claims.beyond_paper import DEFENCE, FRONTIER, OURS, ROWS
-from neurotron.claims.effects import Unit, count, growth, spread, times, worst
+from neurotron.claims.effects import Unit, count, growth, percent, spread, times, worst
 from neurotron.claims.model import Claim
 
 __all__ = [
-    "CERTIFICATES", "CLAIMS", "DEFENCE", "FRONTIER", "MIRROR", "OF_ANY_STUDY", "PAPER", "ROWS",
-    "VERIFICATION",
+    "ACTIVATIONS", "CERTIFICATES", "CLAIMS", "DEFENCE", "FRONTIER", "MIRROR", "OF_ANY_STUDY",
+    "PAPER", "ROWS", "VERIFICATION",
 ]  # fmt: skip
 
 PAPER = (
@@ -218,6 +218,31 @@ CERTIFICATES = (
 )
 """Claims about recovery without attack and about certificates."""
 
+ACTIVATIONS = (
+    Claim(
+        "mirror-with-every-activation",
+        "With every activation, SGD ends near the mirror image −w* on some networks even without "
+        "attack, and Neuro-Tron on none.",
+        OURS,
+        activations.mirror_with_every,
+        short="With every activation, only SGD ends near −w*",
+        phrase=spread("{group} ends near −w* on {} of the networks", percent()),
+        figures=("mirror-filter",),
+    ),
+    Claim(
+        "sharp-with-every-activation",
+        "With every activation, the certified root mean square error is at most 10 % above the "
+        "measured one, under the worst attacks and with scheduled steps.",
+        OURS,
+        activations.sharp_with_every(1.1),
+        short="Certificates are within 10 %: every activation",
+        phrase=spread("certified error {} the measured one", Unit(" ×", 3, limits=(1.0, 1.1))),
+        figures=("activations",),
+        section="certificates",
+    ),
+)
+"""What holds with every activation."""
+
 OF_ANY_STUDY = (
     Claim(
         "certificate-holds",
@@ -256,7 +281,8 @@ VERIFICATION = (
 CLAIMS = {
     claim.name: claim
     for claim in (
-        *PAPER, *MIRROR, *FRONTIER, *DEFENCE, *CERTIFICATES, *OF_ANY_STUDY, *VERIFICATION, *ROWS
+        *PAPER, *MIRROR, *FRONTIER, *DEFENCE, *CERTIFICATES, *ACTIVATIONS, *OF_ANY_STUDY,
+        *VERIFICATION, *ROWS,
     )
 }  # fmt: skip
 """Every claim there is, by its name."""

@@ -30,7 +30,10 @@ WIDE = 72
 """Columns of a terminal that has room for four columns of a table."""
 
 NOTES = {
-    "networks": "The sizes are given by --n-inputs and --filter-size.",
+    "networks": (
+        "The sizes are given by --n-inputs and --filter-size. An activation is softplus, silu or "
+        "gelu; without it, a network has the leaky ReLU with slope `leak` below zero."
+    ),
     "laws": "A law is the probability distribution of the inputs.",
     "attacks": (
         "The bound θ and the probability β are given by --bound and --probability. A guarantee of "

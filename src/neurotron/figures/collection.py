@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from neurotron.figures.activations import by_activation
 from neurotron.figures.certified_runs import certified_runs
 from neurotron.figures.chart import Chart
 from neurotron.figures.maps import Maps
@@ -39,7 +40,8 @@ def charts(results: Results | Fits) -> list[Chart]:
 
     These are followed by heat maps of attacks with a grid of levels (β, θ), and by errors over
     steps of runs that no figure of the paper shows. The last charts are for all settings: final
-    errors, success rates, paired errors, the side of the origin where runs end, and certificates.
+    errors, success rates, paired errors, the side of the origin where runs end, activations, and
+    certificates.
     """
     return rows_charts(results) if isinstance(results, Fits) else list(_charts(results))
 
@@ -53,7 +55,10 @@ def _charts(results: Results) -> tuple[Chart, ...]:
     paper = list(paper_charts(view))
     maps = Maps(view)
     first = [*paper, *maps.charts(_name)]
-    ends = [*_over_levels(view, set(maps.grids)), *_by_trainer(view), *certified_runs(view)]
+    ends = [
+        *_over_levels(view, set(maps.grids)), *_by_trainer(view), *by_activation(view),
+        *certified_runs(view),
+    ]  # fmt: skip
     every = list(_errors_over_steps(view))
     room = max(1, MOST_CHARTS - len(first) - len(ends))
     over_steps = [make() for make in every[:room]]

@@ -254,8 +254,8 @@ def _draw_line(axes: Any, line: Line, ticked: bool) -> None:
     dash = DASHES[line.style.dash] if line.joined else "none"
     every = max(1, len(line.x) // 6)
     axes.plot(
-        line.x, line.y, dash, marker=marker, markevery=1 if ticked else (every // 2, every),
-        color=colour, linewidth=1.4, markersize=4 if line.joined else 5,
+        line.x, line.y, linestyle=dash, marker=marker, color=colour, linewidth=1.4,
+        markevery=1 if ticked else (every // 2, every), markersize=4 if line.joined else 5,
     )  # fmt: skip
     band = line.band()
     if band is None:

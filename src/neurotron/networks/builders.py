@@ -45,12 +45,9 @@ def linear(n_inputs: int) -> FilterNetwork:
 
 
 def relu_gate(
-    n_inputs: int,
-    *,
-    outer_weights: npt.ArrayLike = 1.0,
-    leak: float = 0.0,
+    n_inputs: int, *, outer_weights: npt.ArrayLike = 1.0, leak: float = 0.0,
     activation: Activation | str | None = None,
-) -> FilterNetwork:
+) -> FilterNetwork:  # fmt: skip
     """Return a network with a single gate, a ReLU by default: f_w(x) = q σ(wᵀx).
 
     Parameters

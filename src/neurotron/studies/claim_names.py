@@ -49,6 +49,9 @@ CLAIM_NAMES = (
     "sharp-for-uniform-and-t",
     "sharp-for-cauchy",
     "radius-near-error",
+    # on other activations
+    "mirror-with-every-activation",
+    "sharp-with-every-activation",
     # of any study of training runs
     "certificate-holds",
     # of any study of training runs that are verified

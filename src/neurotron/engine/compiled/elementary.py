@@ -2,8 +2,8 @@
 
 Logarithm, exponential, sine and cosine are polynomials in plain arithmetic, which the compiler
 turns into vector instructions, unlike calls of the C library. They agree with the exact values to a
-few units in the last place, and have the same bits on every machine. Import this module before
-compiling a formula.
+few units in the last place, and have the same bits on every machine. The error function, which is
+between −1 and 1, has an error below 5e-16. Import this module before compiling a formula.
 
 The functions of a `Value` do not compute: they run once, when a formula is compiled, and write the
 instructions of their result. So the compiler need not analyse Python code, which would take most of
@@ -23,7 +23,7 @@ from llvmlite import ir
 from numba import types
 from numba.core.typing import signature
 from numba.core.typing.templates import infer_global, make_concrete_template
-from numba.extending import lower_builtin, overload
+from numba.extending import lower_builtin
 from numpy.polynomial import Chebyshev, Polynomial
 
 from neurotron import _formula
@@ -166,6 +166,19 @@ DENOMINATOR = (
     0.40193994653617326, 0.039207428241268265, 0.0010119493659883289,
 )  # fmt: skip
 
+# e^{x²} erfc x is A(x)/B(x) for x in [0, 6], so nearly that the error of erfc x is below 1e-17:
+# the rational function that agrees with it at the 20 Chebyshev points of [0, 4.2]
+TAIL_ABOVE = (
+    1.0, 2.0244395735151537, 2.04759546067759, 1.3165708012918433, 0.5855337131929804,
+    0.1856389977062065, 0.041871204245624745, 0.006485951608919795, 0.0006287284619067279,
+    2.9299078589692068e-05,
+)  # fmt: skip
+TAIL_BELOW = (
+    1.0, 3.152818740610665, 4.605170445211016, 4.112383230044338, 2.4924074882373675,
+    1.074380455063068, 0.334758721665365, 0.07477196618555035, 0.011522015885405752,
+    0.0011143921725297295, 5.193126484195841e-05,
+)  # fmt: skip
+
 
 # ---- functions -----------------------------------------------------------------------------------
 
@@ -193,6 +206,14 @@ def _expm1(x: Value) -> Value:
     power = ((shifted.bits + BIAS) << 52).number
     value = power.times_plus((y * y).times_plus(_polynomial(GROWTH, y), y), power - 1.0)
     return x.up_to(LARGEST, value, math.inf)
+
+
+def _erf(x: Value) -> Value:
+    """With a = |x|: erf a = 1 − e^{−a²} A(a)/B(a), which is 1 beyond 6."""
+    a = ((x.bits << 1) >> 1).number
+    grown = _expm1(a * a) + 1.0
+    tail = _polynomial(TAIL_ABOVE, a) / (_polynomial(TAIL_BELOW, a) * grown)
+    return (a.up_to(6.0, -tail + 1.0, 1.0).bits ^ (x.bits ^ a.bits)).number
 
 
 def _from_half_turn(v: Value) -> tuple[Value, Value]:
@@ -238,12 +259,7 @@ def _compile(function: Callable[..., Any], write: Callable[..., Value], *argumen
     compiled_by(function, build)
 
 
-@overload(_formula.erf, strict=False)
-def _erf(x: Any) -> Any:
-    return lambda x: math.erf(x)
-
-
-compiled_by(_formula.erf, math.erf)
+_compile(_formula.erf, _erf, types.float64)
 _compile(_formula.log, _log, types.float64)
 _compile(_formula.expm1, _expm1, types.float64)
 _compile(_formula.cos_turn, _cos_turn, types.float64)

@@ -56,12 +56,12 @@ def respond(
     """
     share, leak = np.array(network.share), float(network.leak)
     if network.activation is not None:
-        activation, slopes_of = network.activation, smooth_loops(network.activation)
-        if network.mix is None:
-            yield slopes_of[0], share, activation.slope, responses, output, coefficients
-        else:
-            mix = np.array(network.mix)
-            yield slopes_of[1], mix, share, activation.slope, responses, output, coefficients
+        odd = network.activation.slope
+        loop = smooth_loop(network.activation, network.mix is not None, slopes)
+        own = [share, odd, responses, output, *([coefficients] if slopes else [])]
+        if network.mix is not None:
+            own = [np.array(network.mix), total, *([slope] if slopes else []), *own]
+        yield loop, *own
     elif network.mix is None:
         yield _plain, share, leak, responses, output, coefficients
     elif not is_symmetric(network):
@@ -75,43 +75,61 @@ def respond(
 
 
 @cache
-def smooth_loops(activation: Activation) -> tuple[Loop, Loop]:
-    """Return the loops for gates that are the basis, and for gates that are mixed from it."""
+def smooth_loop(activation: Activation, mixes: bool, slopes: bool) -> Loop:
+    """Return the loop for gates that are mixed from the basis or are the basis itself.
+
+    With `slopes` it also sets the coefficients, and else only the output.
+    """
     even, even_slope = inline(activation.even), inline(activation.even_slope)
+
+    def plain_output(share: Array, odd: float, responses: Array, output: Array) -> None:
+        fill(output, 0.0)
+        for gate in range(share.size):
+            z = responses[gate]
+            for e in range(output.size):
+                output[e] += share[gate] * (odd * z[e] + even(z[e]))
 
     def plain(
         share: Array, odd: float, responses: Array, output: Array, coefficients: Array
     ) -> None:
-        """Set output and coefficients; gate i is basis matrix i."""
         fill(output, 0.0)
         for gate in range(share.size):
+            z, slope = responses[gate], coefficients[gate]
             for e in range(output.size):
-                total = responses[gate, e]
-                output[e] += share[gate] * (odd * total + even(total))
-                coefficients[gate, e] = share[gate] * (odd + even_slope(total))
+                output[e] += share[gate] * (odd * z[e] + even(z[e]))
+                slope[e] = share[gate] * (odd + even_slope(z[e]))
+
+    def mixed_output(
+        mix: Array, z: Array, share: Array, odd: float, responses: Array, output: Array
+    ) -> None:
+        fill(output, 0.0)
+        for gate in range(share.size):
+            fill(z, 0.0)
+            for basis in range(len(responses)):
+                _add_scaled(mix[gate, basis], responses[basis], z)
+            for e in range(output.size):
+                output[e] += share[gate] * (odd * z[e] + even(z[e]))
 
     def mixed(
-        mix: Array, share: Array, odd: float, responses: Array, output: Array, coefficients: Array
-    ) -> None:
-        """Set output and coefficients; gate i is made from the basis by row i of `mix`."""
+        mix: Array, z: Array, slope: Array, share: Array, odd: float, responses: Array,
+        output: Array, coefficients: Array,
+    ) -> None:  # fmt: skip
         fill(output, 0.0)
         for basis in range(len(responses)):
             fill(coefficients[basis], 0.0)
         for gate in range(share.size):
+            fill(z, 0.0)
+            for basis in range(len(responses)):
+                _add_scaled(mix[gate, basis], responses[basis], z)
             for e in range(output.size):
-                total = 0.0
-                for basis in range(len(responses)):
-                    total += mix[gate, basis] * responses[basis, e]
-                output[e] += share[gate] * (odd * total + even(total))
-                slope = share[gate] * (odd + even_slope(total))
-                for basis in range(len(responses)):
-                    coefficients[basis, e] += mix[gate, basis] * slope
+                output[e] += share[gate] * (odd * z[e] + even(z[e]))
+                slope[e] = share[gate] * (odd + even_slope(z[e]))
+            for basis in range(len(responses)):
+                _add_scaled(mix[gate, basis], slope, coefficients[basis])
 
-    formulas = activation.even, activation.even_slope
-    return (
-        named(plain, *formulas, subject=activation.name),
-        named(mixed, *formulas, subject=activation.name),
-    )
+    formulas = (activation.even, activation.even_slope) if slopes else (activation.even,)
+    of_output, of_both = (mixed_output, mixed) if mixes else (plain_output, plain)
+    return named(of_both if slopes else of_output, *formulas, subject=activation.name)
 
 
 @jit
