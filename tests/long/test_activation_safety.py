@@ -21,9 +21,7 @@ def test_measured_errors_stay_below_the_certified_ones_but_not_below_wrong_ones(
     numbers, activation
 ):
     found = {
-        number: excesses(
-            number, replicates=REPLICATES, of_one_weight=500, activation=activation
-        )
+        number: excesses(number, replicates=REPLICATES, of_one_weight=500, activation=activation)
         for number in numbers
     }
     assert {number: one.right for number, one in found.items() if one.right >= LIMIT} == {}

@@ -100,9 +100,7 @@ def _case_at_its_floor(draw: np.random.Generator, activation: str | None) -> Cas
     return Case(problem, trainer, theta, beta, b, 1500)
 
 
-def _network(
-    draw: np.random.Generator, tight: bool, activation: str | None
-) -> nt.FilterNetwork:
+def _network(draw: np.random.Generator, tight: bool, activation: str | None) -> nt.FilterNetwork:
     seed, leak = int(draw.integers(1000)), float(draw.choice([0.0, 0.1, 0.5]))
     shape: dict[str, Any] = {"leak": leak} if activation is None else {"activation": activation}
     if tight:

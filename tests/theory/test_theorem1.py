@@ -92,9 +92,7 @@ def test_T_is_the_smallest_and_no_gamma_needs_fewer(theorem, above):
 def test_without_an_attack_gamma_2_is_best_and_the_constants_are_those_of_case_1(theorem):
     b, (_, m2, _, m4) = theorem.batch_size, theorem.norms
     spread = m4 / b + m2**2 * (1 - 1 / b)
-    eta = theorem.lambda1 / (
-        2.0 * theorem.pull * theorem.lambda2**2 * theorem.lambda3 * spread
-    )
+    eta = theorem.lambda1 / (2.0 * theorem.pull * theorem.lambda2**2 * theorem.lambda3 * spread)
     assert theorem.step_size(2.0) == pytest.approx(eta, rel=1e-12)
     rate = 0.25 * theorem.lambda1**2 / (theorem.lambda2**2 * theorem.lambda3 * spread)
     assert theorem.rate(2.0) == pytest.approx(rate, rel=1e-12)
