@@ -13,13 +13,16 @@ FOLDER/<study> again, after a change of the claims or of their words.
 from __future__ import annotations
 
 import argparse
+import copy
 import hashlib
+import itertools
 import json
 import math
 import os
 import re
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -127,7 +130,17 @@ def _short(number: float) -> float | str:
 def stored() -> dict[str, Entry]:
     """Return what verdicts.json stores about every study."""
     found: dict[str, Entry] = json.loads(VERDICTS.read_text()) if VERDICTS.exists() else {}
+    for findings in _findings(found):
+        for before, after in itertools.pairwise(findings):
+            after.setdefault("measure", before["measure"])
     return found
+
+
+def _findings(verdicts: dict[str, Entry]) -> Iterator[list[dict[str, Any]]]:
+    """Yield the findings of every claim."""
+    for entry in verdicts.values():
+        for claim in entry["claims"].values():
+            yield claim["findings"]
 
 
 def keep(name: str, entry: Entry, table: str) -> None:
@@ -141,8 +154,16 @@ def keep(name: str, entry: Entry, table: str) -> None:
 
 
 def _with_a_line_for_each_finding(verdicts: dict[str, Entry]) -> str:
-    """Return the verdicts as JSON that is easy to compare line by line, and not too long."""
-    text = json.dumps(verdicts, ensure_ascii=False, indent=1)
+    """Return the verdicts as JSON that is easy to compare line by line, and not too long.
+
+    A measure is left out if it is that of the finding before.
+    """
+    short = copy.deepcopy(verdicts)
+    for findings in _findings(short):
+        for before, after in reversed([*itertools.pairwise(findings)]):
+            if before["measure"] == after["measure"]:
+                del after["measure"]
+    text = json.dumps(short, ensure_ascii=False, indent=1)
     return re.sub(
         r'{\s*"case"[^{}]*}',
         lambda found: json.dumps(json.loads(found[0]), ensure_ascii=False),
