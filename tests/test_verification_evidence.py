@@ -63,7 +63,8 @@ def test_the_rows_that_are_needed_are_about_those_that_are_said():
     ]
     assert ROWS["verified"].min() >= tool.WANTED
     ratio = ROWS["rows"] / ROWS["rows_needed"]
-    assert 0.6 < ratio.min() < ratio.max() < 1.6
+    assert 0.9 < ratio.min() < ratio.max() < 3.0  # largest near the limit of the attacker
+    assert ratio.median() < 1.4
     assert ROWS.filter(attacker="coin", probability=0.4)["rows"].item() < 500
 
 

@@ -139,7 +139,7 @@ def stored() -> dict[str, Entry]:
 def _findings(verdicts: dict[str, Entry]) -> Iterator[list[dict[str, Any]]]:
     """Yield the findings of every claim."""
     for entry in verdicts.values():
-        for claim in entry["claims"].values():
+        for claim in entry.get("claims", {}).values():
             yield claim["findings"]
 
 

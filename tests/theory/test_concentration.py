@@ -243,5 +243,5 @@ def test_half_the_kurtosis_would_be_noticed(drawn):
 def test_larger_variances_would_be_noticed(drawn):
     bound = concentration_of(nt.StudentT(dof=0.5))
     assert isinstance(bound, Mixture)
-    wrong = Mixture(4.0 * bound.variances, math.inf)
+    wrong = Mixture(math.inf, 4.0 * bound.variances)
     assert excess(wrong, drawn["t(1/2)"][:, 0]) > 0.0

@@ -122,7 +122,7 @@ class Proportional(Concentration):
 
 
 @dataclass(frozen=True, eq=False)
-class Mixture(Concentration):
+class Mixture(Proportional):
     """Scale mixtures of normals: z = √V g with g normal and V independent of it.
 
     Given all V, P(|cᵀz| > t) is g_t(W) = 2Φ(−t/√W) with W = Σ c_j² V_j. It is convex in W below
@@ -131,25 +131,13 @@ class Mixture(Concentration):
 
     Parameters
     ----------
-    variances
-        Quantiles of that mean, rounded down, with equal probabilities; shape (nodes,).
     factor
         κ of the law, its slope.
+    variances
+        Quantiles of that mean, rounded down, with equal probabilities; shape (nodes,).
     """
 
     variances: Array
-    factor: float
-    anywhere = True
-
-    @property
-    def unit(self) -> float:
-        """1/κ."""
-        return 1.0 / self.factor
-
-    @property
-    def slope(self) -> float:
-        """κ."""
-        return self.factor
 
     def __call__(self, t: Array) -> Array:
         """Return the smaller of 1 − E ĝ_t(W) and κ t."""
@@ -245,7 +233,7 @@ def concentration_of(law: ProductLaw, leverage: float = 1.0) -> Concentration | 
     if type(law) is Laplace:
         variances = 2.0 * law.scale**2 / count * special.gammaincinv(count, _levels())
         root = math.exp(math.lgamma(count - 0.5) - math.lgamma(count)) * math.sqrt(count / 2.0)
-        return Mixture(variances, math.sqrt(2.0 / math.pi) * root / law.scale * (1.0 + SLACK))
+        return Mixture(math.sqrt(2.0 / math.pi) * root / law.scale * (1.0 + SLACK), variances)
     if type(law) is StudentT:
         return _of_student(law)
     if type(law) is Uniform:  # Ball: central sections of a cube have at most √2 times its area
@@ -272,7 +260,7 @@ def _of_student(law: StudentT) -> Concentration:
     with np.errstate(divide="ignore", over="ignore"):
         half = special.gammainccinv(law.dof / 2.0, _levels())
         variances = law.scale**2 * law.dof / (2.0 * half)
-    return Mixture(np.where(np.isfinite(variances), variances, 0.0), slope)
+    return Mixture(slope, np.where(np.isfinite(variances), variances, 0.0))
 
 
 def _of_log_concave(law: ProductLaw) -> Concentration | None:
