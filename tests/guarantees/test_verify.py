@@ -588,3 +588,38 @@ def test_a_network_without_full_rank_is_named_as_the_reason():
     X, y = rows_of(problem, 100)
     found = nt.verify(problem, [1.0], X, y, probability=0.1, noise="even")
     assert "rank 0" in found.statement
+
+
+# ---- other activations ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("slope", [0.1, 0.5, 3.0])
+def test_the_radius_of_an_activation_depends_on_the_slope_of_its_odd_part(slope):
+    bent = nt.networks.Activation(
+        "bent", lambda z: 0.1 * np.sqrt(1.0 + z * z), lambda z: 0.1 * z / np.sqrt(1.0 + z * z),
+        lipschitz=0.1, slope=slope,
+    )  # fmt: skip
+    network = nt.networks.from_gates([np.eye(2), 2.0 * np.eye(2)], activation=bent)
+    problem = nt.Problem.draw(network, nt.Normal(), true_weights=[1.0, -0.5])
+    X, y = rows_of(problem, 4000)
+    w = problem.true_weights + np.array([0.3, 0.0])
+    for noise in ("even", 0.0):
+        found = nt.verify(problem, w, X, y, probability=0.0, noise=noise)
+        assert found.theorem == "parity"
+        assert 0.3 <= found.radius < 1.5
+
+
+def test_no_lower_bound_is_above_the_distance_where_gelu_is_steepest():
+    network = nt.networks.relu_gate(1, activation="gelu")
+    problem = nt.Problem.draw(network, nt.Rademacher(), true_weights=[math.sqrt(2.0)])
+    X, y = rows_of(problem, 200)
+    found = nt.verify(problem, [math.sqrt(2.0) + 1e-3], X, y, probability=0.1, noise=0.0)
+    assert 0.9e-3 < found.at_least <= 1e-3
+
+
+def test_what_rounding_hides_near_softplus_of_zero_is_not_verified():
+    network = nt.networks.relu_gate(2, activation="softplus")
+    problem = nt.Problem.draw(network, nt.Normal(), true_weights=[1e-17, 0.0])
+    X, y = rows_of(problem, 500)
+    found = nt.verify(problem, [0.0, 0.0], X, y, probability=0.1, noise=0.0)
+    assert found.radius >= 1e-17

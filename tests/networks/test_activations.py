@@ -83,13 +83,28 @@ def test_built_in_activations_pass_the_check(name):
         (root(lipschitz=0.4), "at least 0.5"),
         (root(even_slope=lambda z: 0.4 * z / np.sqrt(1.0 + z * z)), "not the derivative"),
         (root(even=lambda z: np.abs(z).mean()), "elementwise"),
+        (root(even=math.cos), "numbers and arrays"),
         (root(even=lambda z: 1.0 / np.abs(np.where(z == 0.0, 1e-320, z))), "finite"),
     ],
-    ids=["odd-part", "lipschitz", "derivative", "elementwise", "finite"],
+    ids=["odd-part", "lipschitz", "derivative", "elementwise", "numbers-only", "finite"],
 )
 def test_the_check_says_what_is_wrong(wrong, words):
     with np.errstate(all="ignore"), pytest.raises(nt.conformance.ConformanceError, match=words):
         nt.check_activation(wrong)
+
+
+def test_kinks_are_allowed():
+    """Hard-swish is z/2 plus an even function with kinks at ±3."""
+    hard = Activation(
+        "hard-swish", lambda z: z * (np.clip(z + 3.0, 0.0, 6.0) / 6.0 - 0.5),
+        lambda z: np.where(np.abs(z) < 3.0, z / 3.0, 0.5 * np.sign(z)), lipschitz=1.0,
+    )  # fmt: skip
+    nt.check_activation(hard)
+    sharp = Activation(
+        "sharp softplus", lambda z: 0.5 * np.abs(z) + np.log1p(np.exp(-100.0 * np.abs(z))) / 100.0,
+        lambda z: 0.5 * np.tanh(50.0 * z), lipschitz=0.5,
+    )  # fmt: skip
+    nt.check_activation(sharp)
 
 
 def test_your_own_activation_is_trained_on_the_slower_engine():
@@ -146,11 +161,13 @@ def test_a_network_remembers_its_activation(name):
     ("given", "words"),
     [
         ({"activation": "gelo"}, "did you mean 'gelu'"),
+        ({"activation": "tanh"}, "odd part is not linear"),
+        ({"activation": "ELU"}, "odd part is not linear"),
         ({"activation": "gelu", "leak": 0.1}, "not both"),
         ({"activation": 3}, "an Activation"),
         ({"activation": np.tanh}, "an Activation"),
     ],
-    ids=["typo", "leak", "number", "function"],
+    ids=["typo", "not-linear", "capitals", "leak", "number", "function"],
 )
 def test_other_values_are_refused(given, words):
     with pytest.raises(nt.InputError, match=words):
@@ -159,6 +176,7 @@ def test_other_values_are_refused(given, words):
 
 def test_relu_is_the_name_of_the_usual_activation():
     assert nt.networks.relu_gate(3, activation="relu").activation is None
+    assert nt.networks.relu_gate(3, activation="Swish").activation == BUILT_IN["silu"]
 
 
 @pytest.mark.parametrize("leak", [0.0, 0.3, 1.0])

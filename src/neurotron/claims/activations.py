@@ -20,7 +20,7 @@ __all__ = ["ATTACKED", "BOUNDED", "activation_in", "mirror_with_every", "sharp_w
 
 ATTACKED = pl.col("bound") * pl.col("probability") > 0.0
 BOUNDED = pl.col("root_mean_square").is_not_null()
-WRITTEN = {"relu": "ReLU", "silu": "SiLU", "gelu": "GELU"}
+WRITTEN = {"relu": "ReLU", "leaky-relu": "ReLU", "silu": "SiLU", "gelu": "GELU"}
 """Names of activations as readers know them."""
 
 
@@ -29,8 +29,15 @@ def activation_in(network: str) -> str:
 
     >>> activation_in("symmetric:width=8,activation=gelu"), activation_in("symmetric")
     ('GELU', 'ReLU')
+    >>> activation_in("symmetric:leak=0.3"), activation_in("linear")
+    ('leaky ReLU (0.3)', 'linear')
     """
-    name = str(parse(network)[1].get("activation", "relu"))
+    kind, given = parse(network)
+    name = str(given.get("activation", "relu"))
+    if kind == "linear" or given.get("leak") == 1.0:
+        return "linear"
+    if given.get("leak"):
+        return f"leaky ReLU ({given['leak']:g})"
     return WRITTEN.get(name, name)
 
 

@@ -77,7 +77,7 @@ def network_for(
     activation: ActivationChoice,
 ) -> FilterNetwork:
     """Return the network for inputs of `n_features` columns."""
-    if activation is not None and network not in ACTIVATED:
+    if activation is not None and not (isinstance(network, str) and network in ACTIVATED):
         kind = f"network={network!r}" if isinstance(network, str) else "a network that is given"
         raise _check.InputError(
             f"{kind} takes no `activation`: leave it out, or use one of the networks "

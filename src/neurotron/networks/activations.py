@@ -73,7 +73,7 @@ class Activation(Pickled):
         _check.text("name", self.name)
         for name in ("even", "even_slope"):
             _check.function(name, getattr(self, name), "(z)")
-        for name, interval in (("lipschitz", "[0, 1e70]"), ("slope", "(0, 1e70]")):
+        for name, interval in (("lipschitz", "[0, 1e70]"), ("slope", "[1e-70, 1e70]")):
             object.__setattr__(self, name, _check.number(name, getattr(self, name), interval))
 
     def __repr__(self) -> str:
@@ -153,6 +153,9 @@ BUILT_IN: dict[str, Activation] = {
     "gelu": Activation("gelu", gelu_even, gelu_slope, lipschitz=0.6289041452),
 }
 """The built-in activations besides the leaky ReLU, by name."""
+OTHER_NAMES = {"swish": "silu"}
+NOT_COVERED = ("tanh", "sigmoid", "logistic", "elu", "selu", "mish", "sin")
+"""Activations that people may ask for, whose odd part is not linear."""
 
 
 def activation_of(value: object) -> Activation | None:
@@ -160,10 +163,16 @@ def activation_of(value: object) -> Activation | None:
     if value is None or isinstance(value, Activation):
         return value
     if isinstance(value, str):
-        if value in BUILT_IN:
-            return BUILT_IN[value]
-        if value in ("relu", "leaky-relu"):
+        name = OTHER_NAMES.get(value.lower(), value.lower())
+        if name in BUILT_IN:
+            return BUILT_IN[name]
+        if name in ("relu", "leaky-relu"):
             return None
+        if name in NOT_COVERED:
+            raise _check.InputError(
+                f"{value!r} is no activation of these networks, because its odd part is not "
+                f"linear: use one of {', '.join(map(repr, BUILT_IN))}, or 'relu'"
+            )
         raise _check.unknown("activation", value, [*BUILT_IN, "relu"])
     raise _check.InputError(
         f"`activation` must be one of {', '.join(map(repr, BUILT_IN))}, or an Activation, got "

@@ -131,7 +131,7 @@ class FilterNetwork(Pickled):
 
     @property
     def even_lipschitz(self) -> float:
-        """The Lipschitz constant Λ of the even part of the activation: (1 − α)/2."""
+        """The Lipschitz constant Λ of the activation's even part: (1 − α)/2 for the leaky ReLU."""
         return (1.0 - self.leak) / 2.0 if self.activation is None else self.activation.lipschitz
 
     @property
@@ -141,7 +141,7 @@ class FilterNetwork(Pickled):
 
     @cached_property
     def at_zero(self) -> float:
-        """The size of an output of zero weights, if all outer weights were positive."""
+        """(1/k) Σ |q_i| |σ(0)|: how large an output of zero weights can be; 0 for a ReLU."""
         if self.activation is None:
             return 0.0
         return abs(float(self.activation.value(0.0))) * float(np.abs(self.share).sum())

@@ -48,7 +48,7 @@ class Explained:
     concentration
         C of the inputs.
     slope
-        a = (1 + α)/2, the slope of the odd part of the activation with the leak α.
+        a, the slope of the odd part of the activation: (1 + α)/2 for the leaky ReLU.
     pairs
         Whether inputs are compared in pairs x and −x. Otherwise the network is linear, and the
         difference of two filters is its odd part.

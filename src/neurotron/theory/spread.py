@@ -1,8 +1,9 @@
 r"""How far apart the outputs of two filters are: the spread of their odd difference.
 
 For two filters that differ by d, the odd part of the difference of their outputs is
-a dᵀĀx with a = (1 + α)/2, and α the leak. With x = L z it is a times the projection of z onto Gᵀd,
-where G = ĀL. Its size ‖Gᵀd‖ and the `Concentration` of z bound the probability that it is small.
+a dᵀĀx, where a is the slope of the odd part of the activation, (1 + α)/2 for the leaky ReLU. With
+x = L z it is a times the projection of z onto Gᵀd, where G = ĀL. Its size ‖Gᵀd‖ and the
+`Concentration` of z bound the probability that it is small.
 """
 
 from __future__ import annotations

@@ -203,6 +203,8 @@ def _symmetric(case: Case) -> Assumption:
             "Use a linear network, or Empirical(rows, symmetrized=True) if the sign of each row "
             "was drawn at random."
         )
+    elif case.network.activation is not None:
+        remedy = "Use a symmetric law, a linear network, or one with leaky ReLUs."
     elif case.exact:
         remedy = "Use a linear network, a symmetric law, or a network of at most 10 gates."
     return Assumption(
