@@ -67,7 +67,7 @@ def test_a_part_that_is_missing_or_there_too_seldom_is_not_said(parts):
 
 
 def test_the_limit_is_stated_for_the_tests_it_is_for():
-    assert cpu.summary(371.4, "not long") == "CPU: 371 s of at most 450 s"
+    assert cpu.summary(371.4, "not long") == f"CPU: 371 s of at most {cpu.AT_MOST} s"
     assert cpu.summary(3710.0, "long") == "CPU: 3710 s"
 
 
