@@ -198,7 +198,8 @@ def good_calls(folder):
         "failure": 0.1, "initial_error": None, "method": "sharp", "step_size": "constant",
         **weighted,
     }  # fmt: skip
-    shaped = {"outer_weights": 1.0, "leak": 0.1}
+    shaped = {"outer_weights": 1.0, "leak": 0.1, "activation": "relu"}
+    gelu = nt.networks.relu_gate(1, activation="gelu").activation
     sized = {"filter_size": 2, "n_inputs": 3, "seed": 0}
     return {
         "Arm": (nt.Arm, {"trainer": nt.SGD(0.1), "attack": attack, "name": "a"}),
@@ -259,6 +260,11 @@ def good_calls(folder):
         "TrimmedSGD": (nt.TrimmedSGD, robust),
         "Uniform": (nt.Uniform, scaled),
         "certify": (nt.certify, certified),
+        "check_activation": (nt.check_activation, {"activation": gelu}),
+        "networks.Activation": (
+            nt.networks.Activation,
+            {"name": "a", "even": gelu.even, "even_slope": gelu.even_slope, "lipschitz": 1.0,
+             "slope": 0.5}),
         "check_attack": (nt.check_attack, {"attack": attack, "seed": 0}),
         "check_law": (nt.check_law, {"law": nt.Normal(), "n_inputs": 3, "seed": 0}),
         "check_trainer": (nt.check_trainer, {"trainer": nt.SGD(0.01), "seed": 0}),
