@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import neurotron as nt
+from neurotron.guarantees.verify import case
 
 BETA = 0.1
 
@@ -623,3 +624,26 @@ def test_what_rounding_hides_near_softplus_of_zero_is_not_verified():
     X, y = rows_of(problem, 500)
     found = nt.verify(problem, [0.0, 0.0], X, y, probability=0.1, noise=0.0)
     assert found.radius >= 1e-17
+
+
+def test_rounding_that_grows_with_the_distance_makes_the_radius_larger(monkeypatch):
+    """The labels of a filter that is farther away may be rounded more."""
+    problem = linear_problem([1.0, -2.0])
+    X, y = rows_of(problem, 1000)
+    y = y + 0.1 * np.random.default_rng(1).standard_normal(1000)
+    usual = nt.verify(problem, [1.0, -2.0], X, y, probability=0.05).radius
+    monkeypatch.setattr(case, "rounding_reach", lambda network, X: np.full(len(X), 0.1))
+    assert nt.verify(problem, [1.0, -2.0], X, y, probability=0.05).radius > 1.05 * usual
+
+
+def test_an_input_may_be_in_a_wrong_cell_by_rounding(paper, monkeypatch):
+    """So the cells count the rounding of outputs three times, and parity twice."""
+    X, y = rows_of(paper, 500)
+    monkeypatch.setattr(case, "label_rounding", lambda *_: np.full(500, 2e-6))
+    options = {"probability": 0.4, "attacker": "coin", "noise": 0.0}
+    by_cells = nt.verify(paper, paper.true_weights, X, y, **options)
+    assert (by_cells.theorem, by_cells.level) == ("cells", pytest.approx(3e-6, rel=1e-3))
+    by_parity = nt.verify(
+        paper, paper.true_weights, X, y, probability=0.1, noise="even", attacker="coin"
+    )
+    assert by_parity.level == pytest.approx(2e-6, rel=1e-3)
