@@ -15,9 +15,7 @@ import numpy as np
 
 import neurotron as nt
 from benchmarks import page, table
-from benchmarks.process import ROOT
 from benchmarks.workloads import ATTACK, FOUR_LAWS, QUICK, GeneralSetting, Setting, fewer
-from neurotron._environment import environment
 from neurotron.networks.activations import BUILT_IN, activation_of
 
 __all__ = ["ACTIVATIONS", "NAME", "SETTINGS", "TITLE", "TRAINERS", "compute", "measure"]
@@ -87,12 +85,12 @@ def main() -> None:
     if QUICK:
         print(table.render(compute(measure(1)), "A rehearsal that keeps nothing.", TITLE))
         return
-    rows = compute(measure())
-    where = ", ".join(f"{name} {value}" for name, value in environment().items())
-    foot = f"CPU time of {ARMS} arms, {ROUNDS} rounds of {STEPS:,} steps. From {where}."
-    table.keep(ROOT / "docs" / "evidence", rows, foot, NAME)
-    page.main()
-    print(table.render(rows, foot, TITLE))
+    page.publish(
+        compute(measure()),
+        f"CPU time of {ARMS} arms, {ROUNDS} rounds of {STEPS:,} steps",
+        NAME,
+        TITLE,
+    )
 
 
 if __name__ == "__main__":

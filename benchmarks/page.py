@@ -6,14 +6,16 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 
 import numpy as np
 
 from benchmarks import growth, table
 from benchmarks.process import ROOT
+from neurotron._environment import environment
 
-__all__ = ["PAGE", "PICTURE", "fill", "filled"]
+__all__ = ["PAGE", "PICTURE", "fill", "filled", "publish"]
 
 PAGE = ROOT / "docs" / "performance.md"
 PICTURE = ROOT / "docs" / "images" / "growth.png"
@@ -43,6 +45,20 @@ def filled(text: str, rows: list[table.Row], foot: str, curves: growth.Curves) -
 def fill(rows: list[table.Row], foot: str, curves: growth.Curves) -> None:
     """Write these numbers into the page."""
     PAGE.write_text(filled(PAGE.read_text(), rows, foot, curves))
+
+
+def publish(rows: list[table.Row], what: str, name: str, title: str) -> None:
+    """Keep a table that is measured on its own, show it, and fail if a bar is missed.
+
+    `what` says what was measured, as the beginning of a sentence.
+    """
+    where = ", ".join(f"{part} {value}" for part, value in environment().items())
+    foot = f"{what}. From {where}."
+    table.keep(OTHERS[name].parent, rows, foot, name)
+    main()
+    print(table.render(rows, foot, title))
+    if missed := [row.what for row in rows if row.met == "no"]:
+        sys.exit(f"above the bar: {'; '.join(missed)}")
 
 
 def _of_group(rows: list[table.Row], group: str) -> list[str]:

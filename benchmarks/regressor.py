@@ -9,7 +9,6 @@ docs/evidence/regressor.csv and into docs/performance.md.
 
 from __future__ import annotations
 
-import sys
 import time
 import tracemalloc
 import warnings
@@ -22,9 +21,7 @@ from sklearn.linear_model import HuberRegressor
 
 import neurotron as nt
 from benchmarks import page, table
-from benchmarks.process import ROOT
 from benchmarks.workloads import QUICK
-from neurotron._environment import environment
 from neurotron._threads import one_blas_thread
 
 __all__ = ["CASES", "NAME", "TITLE", "compute", "measure"]
@@ -133,14 +130,9 @@ def main() -> None:
     if QUICK:
         print(table.render(compute(measure(1, 2_000)), "A rehearsal that keeps nothing.", TITLE))
         return
-    rows = compute(measure())
-    where = ", ".join(f"{name} {value}" for name, value in environment().items())
-    foot = f"Fits of {ROWS:,} × {COLUMNS} rows, {ROUNDS} rounds. From {where}."
-    table.keep(ROOT / "docs" / "evidence", rows, foot, NAME)
-    page.main()
-    print(table.render(rows, foot, TITLE))
-    if missed := [row.what for row in rows if row.met == "no"]:
-        sys.exit(f"above the bar: {'; '.join(missed)}")
+    page.publish(
+        compute(measure()), f"Fits of {ROWS:,} × {COLUMNS} rows, {ROUNDS} rounds", NAME, TITLE
+    )
 
 
 if __name__ == "__main__":

@@ -252,12 +252,10 @@ def read_timings(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     return seconds, {"commit": commit["id"][:7] + changed, **content["machine_info"]}
 
 
-def write(
-    folder: Path, rows: list[Row], foot: str, name: str = "benchmarks", title: str = TITLE
-) -> None:
-    """Write the table as CSV, and what is rendered from it."""
-    keep(folder, rows, foot, name)
-    (folder / f"{name}.md").write_text(render(rows, foot, title))
+def write(folder: Path, rows: list[Row], foot: str) -> None:
+    """Write the table of all benchmarks as CSV, and what is rendered from it."""
+    keep(folder, rows, foot, "benchmarks")
+    (folder / "benchmarks.md").write_text(render(rows, foot))
 
 
 def keep(folder: Path, rows: list[Row], foot: str, name: str) -> None:

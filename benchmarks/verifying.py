@@ -7,7 +7,6 @@ docs/performance.md.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from functools import partial
@@ -17,9 +16,7 @@ import numpy as np
 
 import neurotron as nt
 from benchmarks import growth, page, table
-from benchmarks.process import ROOT
 from benchmarks.workloads import QUICK
-from neurotron._environment import environment
 from neurotron._threads import one_blas_thread
 
 __all__ = ["GRID", "NAME", "TITLE", "WORKLOADS", "compute", "measure"]
@@ -128,14 +125,7 @@ def main() -> None:
     if QUICK:
         print(table.render(compute(*measure(1)), "A rehearsal that keeps nothing.", TITLE))
         return
-    rows = compute(*measure())
-    where = ", ".join(f"{name} {value}" for name, value in environment().items())
-    foot = f"CPU time of one call, {ROUNDS} rounds. From {where}."
-    table.keep(ROOT / "docs" / "evidence", rows, foot, NAME)
-    page.main()
-    print(table.render(rows, foot, TITLE))
-    if missed := [row.what for row in rows if row.met == "no"]:
-        sys.exit(f"above the bar: {'; '.join(missed)}")
+    page.publish(compute(*measure()), f"CPU time of one call, {ROUNDS} rounds", NAME, TITLE)
 
 
 if __name__ == "__main__":

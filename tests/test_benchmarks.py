@@ -349,8 +349,7 @@ def test_the_page_has_the_stored_numbers():
 
 
 def test_the_solver_meets_its_bars_in_the_stored_table():
-    rows, foot = table.read(STORE / "solver.csv")
-    assert (STORE / "solver.md").read_text() == table.render(rows, foot, solver.TITLE)
+    rows, _ = table.read(STORE / "solver.csv")
     assert [one.what.removesuffix(", CPU seconds") for one in rows[: len(solver.BARS)]] == [
         *solver.BARS
     ]

@@ -208,3 +208,14 @@ def test_noise_that_is_even_in_x_is_not_even_in_shifted_inputs():
     near = 0.01 * Z
     told = model.verify(near, near[:, 0], probability=0.05, noise="even", law=nt.Normal(scale=0.3))
     assert "shifted" not in str(told)
+
+
+def test_labels_that_a_large_intercept_rounds_away_prove_nothing_about_small_weights():
+    """Labels near 1e8 are rounded to 1e-8, so that weights of 1e-9 leave no trace in them."""
+    rng = np.random.default_rng(0)
+    X, Z = rng.standard_normal((300, 2)), rng.standard_normal((500, 2))
+    true = np.array([1e-9, 0.0])
+    model = nt.NeuroTronRegressor().fit(X, 1e8 + X @ true)
+    assert not model.coef_.any()
+    found = model.verify(Z, 1e8 + Z @ true, probability=0.05, law=nt.Normal())
+    assert found.radius >= 1e-9

@@ -104,9 +104,7 @@ def smooth_loop(activation: Activation, mixes: bool, slopes: bool) -> Loop:
     ) -> None:
         fill(output, 0.0)
         for gate in range(share.size):
-            fill(z, 0.0)
-            for basis in range(len(responses)):
-                _add_scaled(mix[gate, basis], responses[basis], z)
+            _mix(mix[gate], responses, z)
             for e in range(output.size):
                 output[e] += share[gate] * (odd * z[e] + even(z[e]))
 
@@ -118,9 +116,7 @@ def smooth_loop(activation: Activation, mixes: bool, slopes: bool) -> Loop:
         for basis in range(len(responses)):
             fill(coefficients[basis], 0.0)
         for gate in range(share.size):
-            fill(z, 0.0)
-            for basis in range(len(responses)):
-                _add_scaled(mix[gate, basis], responses[basis], z)
+            _mix(mix[gate], responses, z)
             for e in range(output.size):
                 output[e] += share[gate] * (odd * z[e] + even(z[e]))
                 slope[e] = share[gate] * (odd + even_slope(z[e]))
@@ -154,9 +150,7 @@ def _mixed(
     for basis in range(len(responses)):
         fill(coefficients[basis], 0.0)
     for gate in range(share.size):
-        fill(total, 0.0)
-        for basis in range(len(responses)):
-            _add_scaled(mix[gate, basis], responses[basis], total)
+        _mix(mix[gate], responses, total)
         _add_gate(total, share[gate], leak, output, slope)
         for basis in range(len(responses)):
             _add_scaled(mix[gate, basis], slope, coefficients[basis])
@@ -168,6 +162,14 @@ def _add_gate(total: Array, share: float, leak: float, output: Array, slope: Arr
     for e in range(total.size):
         slope[e] = share * (1.0 if total[e] > 0.0 else leak)
         output[e] += slope[e] * total[e]
+
+
+@jit
+def _mix(coefficients: Array, responses: Array, total: Array) -> None:
+    """Set the sums of a gate that is made from the basis by these coefficients."""
+    fill(total, 0.0)
+    for basis in range(len(responses)):
+        _add_scaled(coefficients[basis], responses[basis], total)
 
 
 @jit

@@ -117,7 +117,7 @@ def _at_least(case: Case) -> float:
 
 
 def _binomial_quantile(rows: int, probability: float, failure: float) -> int:
-    """Return the smallest m such that more than m of the rows are attacked with chance ≤ δ."""
+    """Return the smallest m such that coins hit more than m rows with probability δ at most."""
     from scipy import special
 
     if probability in (0.0, 1.0):
