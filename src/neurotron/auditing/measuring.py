@@ -21,18 +21,28 @@ from neurotron.auditing.certified import certified_ceiling
 from neurotron.auditing.effects import effects_of
 from neurotron.auditing.estimators import Fit, fit, prepared
 from neurotron.auditing.question import Level, Question
-from neurotron.auditing.splits import AuditedTable, Split
-from neurotron.theory.smoother import Room, largest_rise, largest_rms, room_of
+from neurotron.auditing.splits import AuditedTable
+from neurotron.theory.smoother import (
+    Room,
+    largest_rise,
+    largest_rms,
+    room_of,
+    worst_rms_change,
+)
 
-__all__ = ["ATTACK", "CEILING", "CLEAN", "EFFECTS", "SEARCH", "Row", "measure"]
+__all__ = ["ATTACK", "CEILING", "CLEAN", "EFFECTS", "SAFE", "SEARCH", "Row", "measure"]
 
-CLEAN, ATTACK, SEARCH, CEILING, EFFECTS = "clean", "attack", "search", "ceiling", "effects"
+CLEAN, ATTACK, SEARCH, CEILING, SAFE, EFFECTS = (
+    "clean", "attack", "search", "ceiling", "safe", "effects"
+)  # fmt: skip
 """The kinds of rows that `measure` returns."""
 EXACT_KIND = "exact if the estimator is linear in the labels, which was tested"
-DEVIATION = 1e-6
-"""How far the refit may be from what linearity says, in label units of the largest move."""
+ROUNDING = 1e-6
+"""By which part of a ceiling the damage may exceed it before the ceiling is withdrawn."""
 SEARCHED = (1.0 / 16.0, 1.0 / 8.0, 1.0 / 4.0, 1.0 / 2.0, 2.0, 4.0)
-"""The numbers of rows that the search tries, as multiples of the budget."""
+"""The numbers of rows that a search by fits tries, as multiples of the budget."""
+FINER = 1.1
+"""The factor from one number of rows to the next, if nothing needs to be fitted."""
 
 Row = dict[str, Any]
 
@@ -124,20 +134,46 @@ class _Split:
         return fit(self.estimator, self.split, labels).predictions
 
     def _level(self, scene: Scene, level: Level) -> Iterator[Row]:
-        count = len(self.split.y)
-        most = level.rows(count)
-        reached: dict[str, float] = {}
-        for row in self._attacks(scene, level, most, ATTACK, self.question.replicates):
-            reached = {
-                name: max(reached.get(name, 0.0), row[name]) for name in ("error", "mean", "worst")
-            }
-            yield row
-        yield self._ceiling(scene, level, most)
-        if self.question.search:
-            numbers = {max(math.ceil(part * most), 1) for part in SEARCHED}
-            for tried in sorted(numbers - {most}):
-                if tried <= count:
+        most = level.rows(len(self.split.y))
+        rows = [*self._attacks(scene, level, most, ATTACK, self.question.replicates)]
+        yield from rows
+        ceiling = self._ceiling(scene, level, most)
+        yield self._kept(ceiling, rows)
+        if self.question.tolerance is None:
+            return
+        if scene.effects.exact:
+            yield from self._search_exactly(scene, level, most)
+        else:
+            numbers = {max(math.ceil(part * most), 1) for part in SEARCHED} - {most}
+            for tried in sorted(numbers):
+                if tried <= len(self.split.y):
                     yield from self._attacks(scene, level, tried, SEARCH, 1)
+
+    def _search_exactly(self, scene: Scene, level: Level, most: int) -> Iterator[Row]:
+        """Yield the damage of many numbers of rows, and up to which nothing can break."""
+        matrix, room, count = scene.effects.matrix, scene.room, len(self.split.y)
+        numbers = np.geomspace(1.0, min(4.0 * most, count), 1 + round(math.log(4 * most, FINER)))
+        for tried in sorted({*np.round(numbers).astype(int).tolist()} - {most}):
+            change = worst_rms_change(matrix, room, tried, scene.residuals)
+            shift = matrix @ change
+            yield _row(
+                SEARCH, attack="worst-error", rows=tried, replicate=0, **_budget(level),
+                error=_rms(scene.residuals + shift), mean=abs(float(shift.mean())),
+                worst=float(np.abs(shift).max()),
+            )  # fmt: skip
+        assert self.question.tolerance is not None
+        yield _row(SAFE, rows=self._safe(scene, self.question.tolerance), **_budget(level))
+
+    def _safe(self, scene: Scene, tolerance: float) -> int:
+        """Return up to how many rows the ceiling stays below the tolerance, by bisection."""
+        low, high = 0, len(self.split.y)
+        while low < high:
+            middle = (low + high + 1) // 2
+            if _exact(scene.effects.matrix, scene.room, middle)["error"] <= tolerance * self.error:
+                low = middle
+            else:
+                high = middle - 1
+        return low
 
     def _attacks(
         self, scene: Scene, level: Level, most: int, kind: str, replicates: int
@@ -146,13 +182,11 @@ class _Split:
         for attack in self.question.attacks:
             for replicate in range(replicates if is_random(attack) else 1):
                 labels = attacked(attack, scene, most, replicate)
-                if labels is None:
-                    continue
-                damage = self._damage(labels)
-                yield _row(
-                    kind, attack=name_of(attack), bound=level.bound, share=level.share, rows=most,
-                    replicate=replicate, **damage._asdict(),
-                )  # fmt: skip
+                if labels is not None:
+                    yield _row(
+                        kind, attack=name_of(attack), rows=most, replicate=replicate,
+                        **_budget(level), **self._damage(labels)._asdict(),
+                    )  # fmt: skip
 
     def _damage(self, labels: Array) -> Damage:
         """Return what a fit to these labels changes; everything is infinite if it fails."""
@@ -168,19 +202,38 @@ class _Split:
 
     def _ceiling(self, scene: Scene, level: Level, most: int) -> Row:
         """Return what no attack can exceed, or why that is not known."""
-        numbers = {"bound": level.bound, "share": level.share, "rows": most}
-        if not scene.effects.exact:
-            found = certified_ceiling(
-                self.clean.estimator, self.split.X, self.split.y, self.split.test_X,
-                bound=level.bound, rows=most, seed=self.seed,
-            )  # fmt: skip
-            if isinstance(found, str):
-                return _row(CEILING, reason=found or scene.effects.reason, **numbers)
-            return _row(
-                CEILING, attack=found.kind, error=found.error, mean=found.mean, worst=found.worst,
-                **numbers,
-            )  # fmt: skip
-        return _row(CEILING, attack=EXACT_KIND, **_exact(scene.effects.matrix, scene.room, most), **numbers)
+        if scene.effects.exact:
+            values = _exact(scene.effects.matrix, scene.room, most)
+            return _row(CEILING, attack=EXACT_KIND, rows=most, **_budget(level), **values)
+        found = certified_ceiling(
+            self.clean.estimator, self.split.X, self.split.y, self.split.test_X,
+            bound=level.bound, rows=most, seed=self.seed,
+        )  # fmt: skip
+        if isinstance(found, str):
+            reason = found or scene.effects.reason
+            return _row(CEILING, reason=reason, rows=most, **_budget(level))
+        return _row(
+            CEILING, attack=found.kind, rows=most, **_budget(level), error=found.error,
+            mean=found.mean, worst=found.worst,
+        )  # fmt: skip
+
+    def _kept(self, ceiling: Row, rows: list[Row]) -> Row:
+        """Return a ceiling, withdrawn if an attack exceeded it: then its assumption is wrong."""
+        for row in rows:
+            reached = {**row, "error": row["error"] - self.error}
+            for name in ("error", "mean", "worst"):
+                most = ceiling[name]
+                if most is not None and reached[name] > most * (1.0 + ROUNDING) + ROUNDING * self.error:
+                    return ceiling | dict.fromkeys(("error", "mean", "worst")) | {
+                        "attack": "",
+                        "reason": f"the attack {row['attack']} exceeded the ceiling, so the "
+                        "estimator is not what the ceiling assumes",
+                    }
+        return ceiling
+
+
+def _budget(level: Level) -> Row:
+    return {"bound": level.bound, "share": level.share}
 
 
 def _exact(matrix: Array, room: Room, most: int) -> dict[str, float]:

@@ -48,8 +48,9 @@ class Question:
     replicates: int
     seed: int
     label_range: tuple[float, float] = (-math.inf, math.inf)
-    search: bool = False
-    """Whether smaller and larger numbers of rows are tried, too."""
+    tolerance: float | None = None
+    """The largest rise of the error, in units of that without an attack, that is acceptable. If it
+    is given, smaller and larger numbers of rows are tried, too."""
 
 
 def levels_of(
