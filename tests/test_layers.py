@@ -13,7 +13,7 @@ import neurotron
 ROOT = Path(neurotron.__file__).parent
 
 FOUNDATIONS = [
-    ["_announce", "_digits", "_files", "_html", "_interrupts", "_types"],
+    ["_announce", "_digits", "_files", "_html", "_interrupts", "_intervals", "_types"],
     ["_check", "_extras", "_environment", "_code_hash", "_formula"],
     ["_jit"],
     ["_arguments", "_closure", "_philox", "_pickling", "_registry", "_seeds", "_threads"],
@@ -22,7 +22,7 @@ FOUNDATIONS = [
 HOUSE = [
     "networks", "laws", "data", "problem", "attacks", "theory", "solvers", "trainers",
     "engine", "trajectories", "simulation", "guarantees", "conformance", "poisoning",
-    "model_file", "estimator", "results", "studies", "claims", "figures", "report", "cli",
+    "model_file", "estimator", "results", "studies", "auditing", "claims", "figures", "report", "cli",
 ]  # fmt: skip
 TOOLS = ["_names"]
 LAYERS = [*FOUNDATIONS, *([name] for name in HOUSE), TOOLS]

@@ -25,7 +25,7 @@ from neurotron.engine.numpy_cohort import answer
 from neurotron.networks import FilterNetwork, linear
 from neurotron.solvers import Solution
 
-__all__ = ["poison"]
+__all__ = ["poison", "range_of"]
 
 ROUNDING = 1e-12
 """Largest relative change of a label that counts as rounding."""
@@ -91,7 +91,7 @@ def poison(
     (array([1., 1., 6., 8.]), array([False, False,  True,  True]))
     """
     table = _table(X, y, model, _check.integer("seed", seed, 0))
-    low, high = _range(label_range, table.labels)
+    low, high = range_of(label_range, table.labels)
     attack = _check.instance("attack", attack, Attack).aimed(table)
     _check_fit(attack, table)
     coins, uniforms = (
@@ -146,7 +146,7 @@ def _linear_weights(model: Any) -> Array:
         raise _check.InputError(f"`model` must be {MODELS}, got {_check.shown(model)}") from None
 
 
-def _range(given: tuple[float, float] | None, labels: Array) -> tuple[float, float]:
+def range_of(given: tuple[float, float] | None, labels: Array) -> tuple[float, float]:
     """Return the smallest and the largest possible label; all honest ones must be possible."""
     if given is None:
         return -np.inf, np.inf

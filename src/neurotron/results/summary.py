@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from neurotron import _check, _seeds
+from neurotron._intervals import LEVEL, Interval
 from neurotron._types import Index
 from neurotron.results.sharing import once
 
@@ -34,7 +35,6 @@ OUTCOMES = {
     "recovered": "found w*", "mirror": "mirror −w*", "other": "elsewhere", "diverged": "diverged"
 }  # fmt: skip
 """Where runs end, and what tables for readers call it."""
-LEVEL = 0.95
 RESAMPLES = 2000
 MOST_KEPT = 200
 """Values whose resamples are kept for the next bootstrap: more would need too much memory."""
@@ -42,14 +42,6 @@ SUMMARY = (
     "replicates", "median", "low", "high", "q10", "q25", "q75", "q90", *OUTCOMES,
     "recovered_low", "recovered_high",
 )  # fmt: skip
-
-
-class Interval(NamedTuple):
-    """An estimate and its 95 % confidence interval."""
-
-    estimate: float
-    low: float
-    high: float
 
 
 def median(values: npt.ArrayLike, axis: int = 0) -> Any:

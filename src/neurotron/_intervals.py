@@ -1,0 +1,42 @@
+"""An estimate with its confidence interval, and the interval of a mean."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["LEVEL", "Interval", "of_mean"]
+
+LEVEL = 0.95
+
+
+class Interval(NamedTuple):
+    """An estimate and its 95 % confidence interval."""
+
+    estimate: float
+    low: float
+    high: float
+
+
+def of_mean(values: npt.ArrayLike) -> Interval:
+    """Return the mean of independent values with Student's 95 % interval.
+
+    The interval of a single value is the whole line, as nothing is known about its spread.
+
+    >>> of_mean([1.0, 2.0, 3.0])
+    Interval(estimate=2.0, low=-0.484..., high=4.484...)
+    """
+    from scipy.special import stdtrit
+
+    array = np.asarray(values, np.float64)
+    if not np.isfinite(array).all():
+        return Interval(math.inf, math.inf, math.inf)
+    mean = float(array.mean())
+    if len(array) < 2:
+        return Interval(mean, -math.inf, math.inf)
+    quantile = float(stdtrit(len(array) - 1, (1.0 + LEVEL) / 2.0))
+    half = quantile * float(array.std(ddof=1)) / math.sqrt(len(array))
+    return Interval(mean, mean - half, mean + half)

@@ -1,0 +1,131 @@
+"""`audit`: asks what an attacker with a given budget can do to a regressor on a table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from neurotron import _check
+from neurotron._extras import require
+from neurotron._intervals import of_mean
+from neurotron.attacks import Attack, Budget
+from neurotron.auditing import finding
+from neurotron.auditing.attackers import parse_attacks
+from neurotron.auditing.estimators import checked, shown
+from neurotron.auditing.finding import Remedy, Splits
+from neurotron.auditing.measuring import Row, measure
+from neurotron.auditing.question import Level, Question, levels_of
+from neurotron.auditing.report import Audit
+from neurotron.auditing.splits import AuditedTable
+from neurotron.poisoning import range_of
+
+__all__ = ["Case", "Job", "audit", "cases_of", "gathered", "question_of"]
+
+SPLITS, REPLICATES = 5, 2
+MOST_SPLITS = 1_000
+WORKERS_WAIT = 0.1
+AUDITED = "audited"
+
+
+class Case(NamedTuple):
+    """An estimator, with its name and what is asked about it."""
+
+    name: str
+    estimator: Any
+    question: Question
+
+
+class Job(NamedTuple):
+    """What an audit computes: cases, the first of which is the audited estimator."""
+
+    table: AuditedTable
+    cases: tuple[Case, ...]
+    splits: int
+
+
+def audit(
+    estimator: Any,
+    X: Any,
+    y: npt.ArrayLike,
+    *,
+    budget: Budget | Sequence[Budget],
+    attacks: str | Attack | Sequence[str | Attack] = "all",
+    tolerance: float | None = None,
+    remedies: str | Sequence[Any] = "usual",
+    splits: int = SPLITS,
+    replicates: int = REPLICATES,
+    label_range: tuple[float, float] | None = None,
+    seed: int = 0,
+    executor: Executor | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Audit:
+    """Measure what an attacker with a given budget can do to a regressor on a table.
+
+    The rows are split several times into three quarters to fit and one quarter to test. Labels of
+    the first part are attacked, and the damage is measured on the test rows, whose labels stay
+    honest. If predictions are linear in the labels, as for least squares, ridge regression or
+    nearest neighbours, the audit also says what no attack at all can exceed.
+
+    Parameters
+    ----------
+    estimator
+        A regressor of scikit-learn: also a pipeline, a search or a `NeuroTronRegressor`. Or its
+        name, as `neurotron list estimators` shows them, with settings: "ridge:alpha=10".
+    X, y
+        The rows and their honest labels, as the estimator takes them.
+    budget
+        What the attacker may do, such as ``Budget(bound=1.0, probability=0.1)`` for changes of up
+        to 1 in 10 % of the labels, or ``Budget(bound=1.0, rows=20)`` for 20 rows of the table. Or a
+        list of budgets.
+    attacks
+        "all", or names of attacks, or attacks of your own.
+    tolerance
+        The largest acceptable rise of the error, in units of that without an attack: 0.1 for 10 %.
+        If it is given, the audit has a verdict, and looks for the smallest budget that breaks it.
+    remedies
+        "usual" to compare the obvious alternatives, or a list of names or estimators; an empty one
+        for none.
+    splits
+        How often the rows are split.
+    replicates
+        How often attacks that draw at random are repeated on each split.
+    label_range
+        The smallest and the largest label that is possible. Attacks stay within it.
+    seed
+        The seed of splits and attacks.
+    executor
+        Any `concurrent.futures.Executor` whose workers have this package. By default threads.
+    progress
+        Called with how many parts are done and how many there are.
+
+    Returns
+    -------
+    Audit
+        Damages, ceilings, verdict and remedies. It prints as a summary.
+
+    Examples
+    --------
+    >>> import numpy as np, neurotron as nt
+    >>> X = np.random.default_rng(0).standard_normal((80, 3))
+    >>> y = X @ [1.0, -2.0, 0.5] + 0.1 * np.random.default_rng(1).standard_normal(80)
+    >>> budget = nt.Budget(bound=1.0, probability=0.1)
+    >>> found = nt.audit("least-squares", X, y, budget=budget, tolerance=0.5, remedies=[])
+    >>> found.verdict, found.worst.attack
+    ('exceeded', 'worst-error')
+    """
+    require("sklearn")
+    job = job_of(
+        _estimator("estimator", estimator), AuditedTable.of(X, y), budget=budget, attacks=attacks,
+        tolerance=tolerance, remedies=remedies, splits=splits, replicates=replicates,
+        label_range=label_range, seed=seed,
+    )  # fmt: skip
+    if executor is not None:
+        _check.instance("executor", executor, Executor)
+    if progress is not None:
+        _check.function("progress", progress, "(done, total)")
+    return gathered(job, _computed(job, executor, progress or (lambda done, total: None)))

@@ -1,0 +1,107 @@
+"""Fits of the audited estimator: cloned, with fixed random states, and with errors in one line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from neurotron import _check
+from neurotron._types import Array
+from neurotron.auditing.splits import Split
+
+__all__ = ["Fit", "checked", "fit", "prepared", "shown"]
+
+INNER = ("best_estimator_", "regressor_", "estimator_", "final_estimator_")
+"""Where searches and wrappers keep the model that they fitted."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A fitted estimator, and what it predicts for the test rows."""
+
+    estimator: Any
+    predictions: Array
+
+    @property
+    def parameters(self) -> Array | None:
+        """The coefficients of the fitted model, if it has any."""
+        model = self.estimator
+        for _ in range(10):
+            steps = getattr(model, "steps", None)
+            inner = next((name for name in INNER if hasattr(model, name)), None)
+            if steps and not hasattr(model, "coef_"):
+                model = steps[-1][1]
+            elif inner is not None and not hasattr(model, "coef_"):
+                model = getattr(model, inner)
+            else:
+                break
+        for name in ("coef_", "weights_"):
+            try:
+                found = np.asarray(getattr(model, name, None), np.float64)
+            except (TypeError, ValueError):
+                continue
+            if found.ndim >= 1 and np.isfinite(found).all():
+                return found.ravel()
+        return None
+
+
+def checked(estimator: Any) -> Any:
+    """Return an estimator that can be audited: a regressor that scikit-learn can clone."""
+    from sklearn.base import is_classifier
+
+    for name in ("fit", "predict", "get_params"):
+        if isinstance(estimator, type) or not callable(getattr(estimator, name, None)):
+            raise _check.InputError(
+                "`estimator` must be a regressor of scikit-learn or one with the same methods, "
+                f"such as Ridge(), got {_check.shown(estimator)}"
+            )
+    if is_classifier(estimator):
+        raise _check.InputError(
+            f"`estimator` must be a regressor, but {shown(estimator)} is a classifier"
+        )
+    return estimator
+
+
+def prepared(estimator: Any, seed: int) -> Any:
+    """Return an unfitted copy whose random numbers are the same at every fit.
+
+    Otherwise two fits to the same labels would differ, and the difference would look like damage.
+    """
+    from sklearn.base import clone
+
+    copy = clone(estimator)
+    fixed = {
+        name: seed % 2**31
+        for name, value in copy.get_params(deep=True).items()
+        if name.rpartition("__")[2] == "random_state" and not isinstance(value, int)
+    }
+    return copy.set_params(**fixed) if fixed else copy
+
+
+def fit(estimator: Any, split: Split, labels: Array) -> Fit:
+    """Fit a clone to these labels; whatever it raises becomes one sentence."""
+    from sklearn.base import clone
+
+    copy = clone(estimator)
+    try:
+        copy.fit(split.X, labels)
+        predictions = np.asarray(copy.predict(split.test_X), np.float64)
+    except (KeyboardInterrupt, MemoryError):
+        raise
+    except Exception as error:
+        reason = _check.shorten(" ".join(f"{type(error).__name__}: {error}".split()))
+        raise _check.InputError(f"{shown(estimator)} cannot be fitted: {reason}") from error
+    if predictions.shape != split.test_y.shape or not np.isfinite(predictions).all():
+        raise _check.InputError(
+            f"{shown(estimator)} must predict one finite number for each row, got an array of "
+            f"shape {predictions.shape}"
+            + "" * bool(predictions.size)
+        )
+    return Fit(copy, predictions)
+
+
+def shown(estimator: Any) -> str:
+    """Return an estimator in one line."""
+    return _check.shorten(" ".join(repr(estimator).split()))

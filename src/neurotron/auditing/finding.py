@@ -1,0 +1,268 @@
+"""What an audit found: numbers with intervals, gathered from the rows of all splits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from neurotron._intervals import Interval, of_mean
+from neurotron._types import Array
+from neurotron.auditing.measuring import ATTACK, CEILING, CLEAN, EFFECTS, SAFE, SEARCH, Row
+from neurotron.auditing.question import Level
+
+__all__ = [
+    "Breaking", "Ceiling", "Damage", "InfluentialRow", "Remedy", "Splits", "breaking", "ceilings",
+    "damages", "influential",
+]  # fmt: skip
+
+SHOWN_ROWS = 10
+"""How many of the rows that matter most are kept."""
+
+Splits = Sequence[Sequence[Row]]
+"""The rows that `measure` returned for each split."""
+
+
+@dataclass(frozen=True)
+class Damage:
+    """What one attack does, as means over splits with their 95 % intervals."""
+
+    attack: str
+    bound: float
+    """θ, the largest change of a label."""
+    share: float
+    """β, the share of labels that were changed, at most."""
+    rows: int
+    """How many of the fitted labels were changed, at most."""
+    error: Interval
+    """The rise of the root mean squared error on test rows, in units of the label."""
+    relative: Interval
+    """The same, in units of the error without an attack."""
+    mean: Interval
+    """The absolute change of the mean prediction."""
+    worst: Interval
+    """The largest absolute change of a prediction."""
+    drift: Interval | None
+    """The change of the parameters, relative to their length, if there are any."""
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """What no attack within a budget can exceed, beside what our attacks reached."""
+
+    bound: float
+    share: float
+    rows: int
+    kind: str
+    """What the ceiling rests on; empty if there is none."""
+    reason: str
+    """Why there is no ceiling; empty if there is one."""
+    error: Interval | None = None
+    """At most so much can the error rise."""
+    relative: Interval | None = None
+    mean: Interval | None = None
+    worst: Interval | None = None
+    reached_error: Interval | None = None
+    """So much did it rise in the strongest attack on each split."""
+    reached_mean: Interval | None = None
+    reached_worst: Interval | None = None
+
+
+@dataclass(frozen=True)
+class Breaking:
+    """The smallest number of labels whose change breaks the tolerance."""
+
+    bound: float
+    of: int
+    """The number of fitted labels."""
+    rows: int | None
+    """The smallest number that was found to break it, or None if none of those tried does."""
+    attack: str
+    """The attack that broke it with so few rows."""
+    unbroken: int
+    """The largest number below, for which no attack that was tried breaks it."""
+    proven: int | None
+    """Up to so many, the ceiling proves that no attack can break it; None without a ceiling."""
+
+    @property
+    def share(self) -> float | None:
+        """The share of the fitted labels that breaks the tolerance."""
+        return None if self.rows is None else self.rows / self.of
+
+
+@dataclass(frozen=True)
+class InfluentialRow:
+    """A row whose label matters much."""
+
+    row: int
+    """The number of the row in the table, from 0."""
+    shift: float
+    """The root mean square of the changes of predictions if this label moves as far as it can."""
+    splits: int
+    """In how many splits it was fitted."""
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """Another estimator, with what it costs and what attacks do to it."""
+
+    name: str
+    price: Interval
+    """The rise of the error without an attack, in units of that of the audited estimator."""
+    total: Interval
+    """The rise of the error under its own worst attack, in the same units; the price included."""
+    damage: Damage
+    """The worst attack on it, in units of its own error without an attack."""
+    ceiling: Ceiling | None
+    saved: Interval
+    """How much less the error rises than that of the audited estimator, in the same units."""
+
+
+# ---- gathering -----------------------------------------------------------------------------------
+
+
+def clean_errors(splits: Splits) -> Array:
+    """Return the error without an attack on each split."""
+    return np.array([_only(rows, CLEAN)[0]["error"] for rows in splits])
+
+
+def damages(splits: Splits, levels: Sequence[Level], kind: str = ATTACK) -> tuple[Damage, ...]:
+    """Return what every attack does at every level, in the order in which they were tried."""
+    keys = [
+        (row["attack"], Level(row["bound"], row["share"]), row["rows"])
+        for row in _only(splits[0], kind)
+    ]
+    return tuple(_damage(splits, kind, *key) for key in dict.fromkeys(keys))
+
+
+def _damage(splits: Splits, kind: str, attack: str, level: Level, count: int) -> Damage:
+    """Return the mean over splits of the mean over replicates."""
+    found = [
+        [
+            row for row in _only(rows, kind)
+            if (row["attack"], row["bound"], row["share"], row["rows"])
+            == (attack, level.bound, level.share, count)
+        ]
+        for rows in splits
+    ]  # fmt: skip
+    clean = clean_errors(splits)
+    rise = _means(found, "error") - clean
+    drift = None
+    if all(row["drift"] is not None for rows in found for row in rows):
+        drift = of_mean(_means(found, "drift"))
+    return Damage(
+        attack, level.bound, level.share, count, of_mean(rise), of_mean(divided(rise, clean)),
+        of_mean(_means(found, "mean")), of_mean(_means(found, "worst")), drift,
+    )  # fmt: skip
+
+
+def divided(rise: Array, clean: Array) -> Array:
+    """Return rises in units of the error without an attack, which may be zero."""
+    tiny = np.finfo(float).tiny
+    return np.where(rise == 0.0, 0.0, rise / np.maximum(clean, tiny))
+
+
+def strongest(splits: Splits, level: Level, name: str) -> Array:
+    """Return the largest value of a column under any attack, on each split."""
+    return np.array([
+        max(row[name] for row in _only(rows, ATTACK) if _at(row, level)) for rows in splits
+    ])  # fmt: skip
+
+
+def ceilings(splits: Splits, levels: Sequence[Level]) -> tuple[Ceiling, ...]:
+    """Return the ceiling of each level; there is one only if every split has one."""
+    return tuple(_ceiling(splits, level) for level in levels)
+
+
+def _ceiling(splits: Splits, level: Level) -> Ceiling:
+    found = [next(row for row in _only(rows, CEILING) if _at(row, level)) for rows in splits]
+    first, clean = found[0], clean_errors(splits)
+    reasons = [row["reason"] for row in found if row["reason"]]
+    reached = {
+        "reached_error": of_mean(strongest(splits, level, "error") - clean),
+        "reached_mean": of_mean(strongest(splits, level, "mean")),
+        "reached_worst": of_mean(strongest(splits, level, "worst")),
+    }
+    budget = level.bound, level.share, first["rows"]
+    if reasons:
+        return Ceiling(*budget, "", reasons[0], **reached)
+    values = {
+        name: np.array([math.nan if row[name] is None else row[name] for row in found])
+        for name in ("error", "mean", "worst")
+    }
+    values["relative"] = divided(values["error"], clean)
+    known = {
+        name: of_mean(array) for name, array in values.items() if not np.isnan(array).any()
+    }
+    return Ceiling(*budget, first["attack"], "", **known, **reached)
+
+
+def breaking(
+    splits: Splits, level: Level, tolerance: float, of: int
+) -> Breaking:
+    """Return the smallest number of rows that breaks the tolerance, on the safe side.
+
+    A number breaks it if the interval of the damage of some attack reaches beyond the tolerance.
+    """
+    tried: dict[int, list[Damage]] = {}
+    for kind in (SEARCH, ATTACK):
+        for damage in damages(splits, [level], kind):
+            if (damage.bound, damage.share) == (level.bound, level.share):
+                tried.setdefault(damage.rows, []).append(damage)
+    unbroken, rows, attack = 0, None, ""
+    for count in sorted(tried):
+        worst = max(tried[count], key=lambda damage: damage.relative.high)
+        if worst.relative.high > tolerance:
+            rows, attack = count, worst.attack
+            break
+        unbroken = count
+    safe = [
+        row["rows"] for each in splits for row in _only(each, SAFE) if _at(row, level)
+    ]
+    proven = min(safe) if len(safe) == len(splits) else None
+    return Breaking(level.bound, of, rows, attack, unbroken, proven)
+
+
+def influential(splits: Splits, count: int) -> tuple[InfluentialRow, ...]:
+    """Return the rows whose labels move predictions most, on average over their splits."""
+    total, times = np.zeros(count), np.zeros(count, int)
+    for rows in splits:
+        (row,) = _only(rows, EFFECTS)
+        chosen = np.asarray(row["training"], int)
+        total[chosen] += np.asarray(row["sizes"])
+        times[chosen] += 1
+    shift = np.where(times > 0, total / np.maximum(times, 1), 0.0)
+    order = np.argsort(-shift, kind="stable")[:SHOWN_ROWS]
+    return tuple(
+        InfluentialRow(int(row), float(shift[row]), int(times[row])) for row in order
+        if shift[row] > 0.0
+    )  # fmt: skip
+
+
+def _only(rows: Iterable[Row], kind: str) -> list[Row]:
+    return [row for row in rows if row["kind"] == kind]
+
+
+def _at(row: Row, level: Level) -> bool:
+    return bool((row["bound"], row["share"]) == (level.bound, level.share))
+
+
+def _means(found: Sequence[Sequence[Row]], name: str) -> Array:
+    """Return the mean over replicates of a column, on each split."""
+    return np.array([np.mean([row[name] for row in rows]) for rows in found])
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it; infinite numbers become None."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Interval):
+        return {name: plain(part) for name, part in value._asdict().items()}
+    if isinstance(value, (tuple, list)):
+        return [plain(part) for part in value]
+    if hasattr(value, "__dataclass_fields__"):
+        return {name: plain(getattr(value, name)) for name in value.__dataclass_fields__}
+    return value

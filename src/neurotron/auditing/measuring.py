@@ -1,0 +1,275 @@
+"""Measures on one split of a table what attacks on the labels do to an estimator.
+
+`measure` is a pure function: what it returns depends on its arguments alone, so splits can be
+measured anywhere and in any order.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from neurotron import _check, _seeds
+from neurotron._threads import one_blas_thread
+from neurotron._types import Array
+from neurotron.auditing.attackers import Scene, attacked, is_random, name_of
+from neurotron.auditing.certified import certified_ceiling
+from neurotron.auditing.effects import effects_of
+from neurotron.auditing.estimators import Fit, fit, prepared
+from neurotron.auditing.question import Level, Question
+from neurotron.auditing.splits import AuditedTable
+from neurotron.theory.smoother import (
+    Room,
+    largest_rise,
+    largest_rms,
+    room_of,
+    worst_rms_change,
+)
+
+__all__ = ["ATTACK", "CEILING", "CLEAN", "EFFECTS", "SAFE", "SEARCH", "Row", "measure"]
+
+CLEAN, ATTACK, SEARCH, CEILING, SAFE, EFFECTS = (
+    "clean", "attack", "search", "ceiling", "safe", "effects"
+)  # fmt: skip
+"""The kinds of rows that `measure` returns."""
+EXACT_KIND = "exact if the estimator is linear in the labels, which was tested"
+ROUNDING = 1e-6
+"""By which part of a ceiling the damage may exceed it before the ceiling is withdrawn."""
+SEARCHED = (1.0 / 16.0, 1.0 / 8.0, 1.0 / 4.0, 1.0 / 2.0, 2.0, 4.0)
+"""The numbers of rows that a search by fits tries, as multiples of the budget."""
+FINER = 1.1
+"""The factor from one number of rows to the next, if nothing needs to be fitted."""
+
+Row = dict[str, Any]
+
+
+class Damage(NamedTuple):
+    """What a fit to attacked labels changed."""
+
+    error: float
+    """The root mean squared error on the test rows."""
+    mean: float
+    """The absolute change of the mean prediction."""
+    worst: float
+    """The largest absolute change of a prediction."""
+    drift: float | None
+    """The relative change of the parameters, if there are any."""
+
+
+def measure(
+    estimator: Any,
+    table: AuditedTable,
+    question: Question,
+    number: int,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Row]:
+    """Return a row for each fit, ceiling and vector of effects on split `number` of a table.
+
+    Parameters
+    ----------
+    estimator
+        A regressor of scikit-learn, or one with the same methods. It is cloned for every fit.
+    table
+        The rows and honest labels.
+    question
+        The attacks, their budgets and how often they are repeated.
+    number
+        The number of the split.
+    progress
+        Called now and then with how much is done and how much there is to do.
+    """
+    tell = progress or (lambda done, total: None)
+    with one_blas_thread(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # estimators warn about labels that were made to be odd
+        return [*_Split(estimator, table, question, number).rows(tell)]
+
+
+class _Split:
+    """An estimator that is audited on one split."""
+
+    def __init__(
+        self, estimator: Any, table: AuditedTable, question: Question, number: int
+    ) -> None:
+        self.question, self.split = question, table.split(question.seed, number)
+        self.seed = _seeds.key(question.seed, "audit", number)
+        self.estimator = prepared(estimator, self.seed)
+        self.clean = fit(self.estimator, self.split, self.split.y)
+        self.error = _rms(self.clean.predictions - self.split.test_y)
+
+    def rows(self, tell: Callable[[int, int], None]) -> Iterator[Row]:
+        """Yield all rows, and tell how many levels are done."""
+        yield _row(CLEAN, error=self.error)
+        total = len(self.question.levels)
+        effects = None
+        for done, level in enumerate(self.question.levels):
+            tell(done, total)
+            scene = self._scene(level, effects)
+            effects = scene.effects
+            yield from self._level(scene, level)
+        yield _row(
+            EFFECTS, reason=effects.reason, sizes=effects.sizes * _step(scene),
+            training=self.split.training,
+        )  # fmt: skip
+        tell(total, total)
+
+    def _scene(self, level: Level, effects: Any) -> Scene:
+        """Return what attackers know at a level; effects are measured once."""
+        split, (low, high) = self.split, self.question.label_range
+        room = room_of(split.y, level.bound, low, high)
+        bound = min(level.bound, high - low)
+        if effects is None:
+            effects = effects_of(
+                self.estimator, split, self._predictions, self.clean.predictions, room, bound,
+                self.seed,
+            )  # fmt: skip
+        limited = None if math.isinf(low) and math.isinf(high) else (low, high)
+        residuals = self.clean.predictions - split.test_y
+        return Scene(split, room, bound, limited, residuals, effects, self.seed)
+
+    def _predictions(self, labels: Array) -> Array:
+        return fit(self.estimator, self.split, labels).predictions
+
+    def _level(self, scene: Scene, level: Level) -> Iterator[Row]:
+        most = level.rows(len(self.split.y))
+        rows = [*self._attacks(scene, level, most, ATTACK, self.question.replicates)]
+        yield from rows
+        ceiling = self._ceiling(scene, level, most)
+        yield self._kept(ceiling, rows)
+        if self.question.tolerance is None:
+            return
+        if scene.effects.exact:
+            yield from self._search_exactly(scene, level, most)
+        else:
+            numbers = {max(math.ceil(part * most), 1) for part in SEARCHED} - {most}
+            for tried in sorted(numbers):
+                if tried <= len(self.split.y):
+                    yield from self._attacks(scene, level, tried, SEARCH, 1)
+
+    def _search_exactly(self, scene: Scene, level: Level, most: int) -> Iterator[Row]:
+        """Yield the damage of many numbers of rows, and up to which nothing can break."""
+        matrix, room, count = scene.effects.matrix, scene.room, len(self.split.y)
+        numbers = np.geomspace(1.0, min(4.0 * most, count), 1 + round(math.log(4 * most, FINER)))
+        for tried in sorted({*np.round(numbers).astype(int).tolist()} - {most}):
+            change = worst_rms_change(matrix, room, tried, scene.residuals)
+            shift = matrix @ change
+            yield _row(
+                SEARCH, attack="worst-error", rows=tried, replicate=0, **_budget(level),
+                error=_rms(scene.residuals + shift), mean=abs(float(shift.mean())),
+                worst=float(np.abs(shift).max()),
+            )  # fmt: skip
+        assert self.question.tolerance is not None
+        yield _row(SAFE, rows=self._safe(scene, self.question.tolerance), **_budget(level))
+
+    def _safe(self, scene: Scene, tolerance: float) -> int:
+        """Return up to how many rows the ceiling stays below the tolerance, by bisection."""
+        low, high = 0, len(self.split.y)
+        while low < high:
+            middle = (low + high + 1) // 2
+            if _exact(scene.effects.matrix, scene.room, middle)["error"] <= tolerance * self.error:
+                low = middle
+            else:
+                high = middle - 1
+        return low
+
+    def _attacks(
+        self, scene: Scene, level: Level, most: int, kind: str, replicates: int
+    ) -> Iterator[Row]:
+        """Yield what every attack does to at most so many labels."""
+        for attack in self.question.attacks:
+            for replicate in range(replicates if is_random(attack) else 1):
+                labels = attacked(attack, scene, most, replicate)
+                if labels is not None:
+                    yield _row(
+                        kind, attack=name_of(attack), rows=most, replicate=replicate,
+                        **_budget(level), **self._damage(labels)._asdict(),
+                    )  # fmt: skip
+
+    def _damage(self, labels: Array) -> Damage:
+        """Return what a fit to these labels changes; everything is infinite if it fails."""
+        try:
+            found = fit(self.estimator, self.split, labels)
+        except _check.InputError:
+            return Damage(math.inf, math.inf, math.inf, None)
+        shift = found.predictions - self.clean.predictions
+        return Damage(
+            _rms(found.predictions - self.split.test_y), abs(float(shift.mean())),
+            float(np.abs(shift).max()), _drift(self.clean, found),
+        )  # fmt: skip
+
+    def _ceiling(self, scene: Scene, level: Level, most: int) -> Row:
+        """Return what no attack can exceed, or why that is not known."""
+        if scene.effects.exact:
+            values = _exact(scene.effects.matrix, scene.room, most)
+            return _row(CEILING, attack=EXACT_KIND, rows=most, **_budget(level), **values)
+        found = certified_ceiling(
+            self.clean.estimator, self.split.X, self.split.y, self.split.test_X,
+            bound=level.bound, rows=most, seed=self.seed,
+        )  # fmt: skip
+        if isinstance(found, str):
+            reason = found or scene.effects.reason
+            return _row(CEILING, reason=reason, rows=most, **_budget(level))
+        return _row(
+            CEILING, attack=found.kind, rows=most, **_budget(level), error=found.error,
+            mean=found.mean, worst=found.worst,
+        )  # fmt: skip
+
+    def _kept(self, ceiling: Row, rows: list[Row]) -> Row:
+        """Return a ceiling, withdrawn if an attack exceeded it: then its assumption is wrong."""
+        for row in rows:
+            reached = {**row, "error": row["error"] - self.error}
+            for name in ("error", "mean", "worst"):
+                most = ceiling[name]
+                if most is not None and reached[name] > most * (1.0 + ROUNDING) + ROUNDING * self.error:
+                    return ceiling | dict.fromkeys(("error", "mean", "worst")) | {
+                        "attack": "",
+                        "reason": f"the attack {row['attack']} exceeded the ceiling, so the "
+                        "estimator is not what the ceiling assumes",
+                    }
+        return ceiling
+
+
+def _budget(level: Level) -> Row:
+    return {"bound": level.bound, "share": level.share}
+
+
+def _exact(matrix: Array, room: Room, most: int) -> dict[str, float]:
+    """Return the ceilings of an estimator that is linear in the labels."""
+    mean = matrix.mean(axis=0, keepdims=True)
+    worst, of_mean = (
+        float(largest_rise(np.concatenate([rows, -rows]), room, most).max())
+        for rows in (matrix, mean)
+    )
+    return {"error": min(largest_rms(matrix, room, most), worst), "mean": of_mean, "worst": worst}
+
+
+def _step(scene: Scene) -> Array:
+    """Return how far each label can be moved."""
+    return np.maximum(scene.room.up, scene.room.down)
+
+
+def _rms(values: Array) -> float:
+    return float(np.sqrt(np.mean(values**2)))
+
+
+def _drift(clean: Fit, found: Fit) -> float | None:
+    """Return by which part of their length the parameters changed."""
+    before, after = clean.parameters, found.parameters
+    if before is None or after is None or before.shape != after.shape:
+        return None
+    length = float(np.linalg.norm(before))
+    return float(np.linalg.norm(after - before)) / length if length > 0.0 else None
+
+
+COLUMNS: Row = {
+    "kind": "", "attack": "", "reason": "", "bound": None, "share": None, "rows": None,
+    "replicate": None, "error": None, "mean": None, "worst": None, "drift": None, "sizes": None,
+    "training": None,
+}  # fmt: skip
+
+
+def _row(kind: str, **values: Any) -> Row:
+    return COLUMNS | {"kind": kind} | values

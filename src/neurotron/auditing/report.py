@@ -1,0 +1,183 @@
+"""`Audit`: what an audit found, in words, numbers and a picture."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from neurotron import _html
+from neurotron._digits import percent, readable
+from neurotron._intervals import Interval
+from neurotron.auditing.finding import (
+    Breaking,
+    Ceiling,
+    Damage,
+    InfluentialRow,
+    Remedy,
+    plain,
+)
+
+__all__ = ["Audit", "Verdict"]
+
+Verdict = Literal["within", "exceeded", "undecided", "not asked"]
+PRICE = 0.1
+"""The largest price on clean data of an estimator that is recommended."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Audit:
+    """What attacks on the labels can do to an estimator, measured on test rows that stay honest.
+
+    It prints as a summary. Intervals are of the mean over splits, at 95 %; the splits share rows,
+    so they are about this table and not about new ones.
+    """
+
+    estimator: str
+    """The audited estimator."""
+    n_rows: int
+    n_columns: int
+    n_training: int
+    """How many rows were fitted in each split; the others were for testing."""
+    splits: int
+    replicates: int
+    """How often attacks that draw at random were repeated on each split."""
+    seed: int
+    label_range: tuple[float, float] | None
+    clean_error: Interval
+    """The root mean squared error on test rows without an attack, in units of the label."""
+    damages: tuple[Damage, ...]
+    """What every attack does with every budget."""
+    ceilings: tuple[Ceiling, ...]
+    """For every budget what no attack can exceed, or why that is not known."""
+    tolerance: float | None
+    """The largest acceptable rise of the error, in units of that without an attack."""
+    breaking: tuple[Breaking, ...]
+    """For every budget the smallest number of rows that breaks the tolerance; empty without one."""
+    influential: tuple[InfluentialRow, ...]
+    """The rows whose labels matter most, the first one most."""
+    remedies: tuple[Remedy, ...]
+    """Other estimators under their own worst attacks with the last budget, the safest first."""
+    failures: tuple[str, ...] = ()
+    """Remedies that could not be fitted, and why."""
+
+    @property
+    def worst(self) -> Damage:
+        """The attack that raises the error most."""
+        return max(self.damages, key=lambda damage: damage.relative.estimate)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the tolerance holds.
+
+        It is "exceeded" if an attack raises the error beyond it, "within" if no attack that was
+        tried can, and "undecided" if an interval reaches beyond it. A ceiling below the tolerance
+        means "within", whatever the intervals of the attacks are.
+        """
+        if self.tolerance is None:
+            return "not asked"
+        if any(damage.relative.low > self.tolerance for damage in self.damages):
+            return "exceeded"
+        proved = all(
+            ceiling.relative is not None and ceiling.relative.high <= self.tolerance
+            for ceiling in self.ceilings
+        )
+        if proved or all(damage.relative.high <= self.tolerance for damage in self.damages):
+            return "within"
+        return "undecided"
+
+    @property
+    def recommendation(self) -> Remedy | None:
+        """The safest remedy that is clearly better and costs at most 10 % on clean data."""
+        better = (
+            remedy for remedy in self.remedies
+            if remedy.saved.low > 0.0 and remedy.price.estimate <= PRICE
+        )  # fmt: skip
+        return next(better, None)
+
+    @property
+    def headline(self) -> str:
+        """The result in one or two sentences."""
+        worst = self.worst
+        text = f"{self.budget_words(worst)} can raise the error of {self.estimator} by {_rise(worst.relative)}"
+        remedy = self.recommendation
+        if remedy is not None:
+            text += f"; with {remedy.name} it rises by {_rise(remedy.total)}"
+            text += f", {_price(remedy.price)}"
+        return f"{text}."
+
+    def budget_words(self, budget: Damage | Ceiling) -> str:
+        """Return a budget in words, such as "10 % of the labels (33 of 331), moved by at most 1"."""
+        labels = f"{percent(budget.share)} of the labels ({budget.rows:,} of {self.n_training:,})"
+        if math.isinf(budget.bound):
+            return f"{labels}, changed to anything in their range,"
+        return f"{labels}, moved by at most {readable(budget.bound, 4)},"
+
+    # ---- output ----
+
+    def __repr__(self) -> str:
+        worst = self.worst
+        return (
+            f"Audit({self.estimator}, {self.n_rows:,} rows, worst attack {worst.attack}: error "
+            f"+{percent(worst.relative.estimate)}, verdict {self.verdict!r})"
+        )
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def to_text(self, width: int = 80) -> str:
+        """Return a summary for a terminal of this width."""
+        from neurotron.auditing.wording import as_text
+
+        return as_text(self, width)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values for JSON; infinite numbers become None."""
+        recommended = self.recommendation
+        return {
+            "headline": self.headline,
+            "verdict": self.verdict,
+            **{name: plain(getattr(self, name)) for name in self.__dataclass_fields__},
+            "worst": plain(self.worst),
+            "recommendation": None if recommended is None else recommended.name,
+        }
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "estimator": self.estimator,
+            "rows": f"{self.n_rows:,}",
+            "error without an attack": readable(self.clean_error.estimate, 4),
+            "worst attack": self.worst.attack,
+            "verdict": self.verdict,
+        }
+        rows = [
+            (damage.attack, f"{damage.rows:,}", percent(damage.relative.estimate),
+             readable(damage.worst.estimate, 4))
+            for damage in self.damages
+        ]  # fmt: skip
+        columns = ("attack", "labels", "rise of the error", "largest change of a prediction")
+        return _html.card("Audit", facts, columns=columns, rows=rows, note=self.headline)
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """Draw the damage of every attack, with its ceiling."""
+        from neurotron.figures.audit import plot_audit
+
+        return plot_audit(self, path)
+
+    def save_page(self, path: str | Path) -> Path:
+        """Write the audit as one page for a browser, which needs no network."""
+        from neurotron.report.audit_page import write_audit
+
+        return write_audit(self, path)
+
+
+def _rise(relative: Interval) -> str:
+    return percent(max(relative.estimate, 0.0)) if math.isfinite(relative.estimate) else "any amount"
+
+
+def _price(price: Interval) -> str:
+    if price.estimate <= 0.0:
+        return "at no cost on clean data"
+    return f"and costs {percent(price.estimate)} on clean data"

@@ -1,0 +1,179 @@
+"""A table that is audited, its splits into rows to fit and rows to test, and its inputs as numbers.
+
+The audited estimator gets the rows as they were given. Attackers see numbers: columns of text
+become indicators of their most frequent values, and all columns are standardised.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from neurotron import _check, _seeds
+from neurotron._types import Array, Index
+
+__all__ = ["FEWEST_ROWS", "AuditedTable", "Split"]
+
+TRAINING = 0.75
+"""The share of the rows that is fitted; the others are for testing."""
+FEWEST_ROWS = 8
+MOST_VALUES = 20
+"""How many of the values of a column of text become indicators."""
+MOST_ENTRIES = 10**8
+"""Largest number of entries of the inputs as numbers, 800 MB."""
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Rows to fit, with labels that may be attacked, and rows to test, which nobody touches."""
+
+    X: Any
+    y: Array
+    test_X: Any
+    test_y: Array
+    inputs: Array
+    """The rows to fit as attackers see them: standardised numbers, and a last column of ones."""
+    test_inputs: Array
+    """The rows to test, in the same columns."""
+    training: Index
+    """The numbers of the rows to fit in the table."""
+
+
+@dataclass(frozen=True, eq=False)
+class AuditedTable:
+    """Rows in any form that scikit-learn accepts, and their labels.
+
+    Parameters
+    ----------
+    X
+        The rows: an array, a sparse matrix, a table of pandas or polars, or a list.
+    y
+        The labels, shape (N,).
+    """
+
+    X: Any
+    y: Array
+
+    @classmethod
+    def of(cls, X: Any, y: npt.ArrayLike) -> AuditedTable:
+        """Return the table of some rows, after checking that rows and labels belong together."""
+        labels = _check.array("y", y, ("N",), _check.LARGEST)
+        rows = _number_of_rows(X)
+        if rows != len(labels):
+            raise _check.InputError(
+                f"`X` and `y` must have as many rows, got {rows:,} and {len(labels):,}"
+            )
+        if rows < FEWEST_ROWS:
+            raise _check.InputError(f"an audit needs at least {FEWEST_ROWS} rows, got {rows}")
+        if (labels == labels[0]).all():
+            raise _check.InputError(f"all labels are {labels[0]:g}: there is nothing to learn")
+        return cls(X, labels)
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns, 1 for a list of texts."""
+        shape = getattr(self.X, "shape", None)
+        if shape is not None:
+            return int(shape[1]) if len(shape) > 1 else 1
+        first = self.X[0]
+        return len(first) if isinstance(first, (list, tuple)) else 1
+
+    @property
+    def n_training(self) -> int:
+        """How many rows of a split are fitted."""
+        return min(round(TRAINING * len(self)), len(self) - 2)
+
+    def split(self, seed: int, number: int) -> Split:
+        """Return a random split of the rows, which depends on `seed` and `number` alone."""
+        from sklearn.utils import _safe_indexing
+
+        order = _seeds.generator(seed, "audit", "split", number).permutation(len(self))
+        training, test = np.sort(order[: self.n_training]), np.sort(order[self.n_training :])
+        return Split(
+            _safe_indexing(self.X, training), self.y[training],
+            _safe_indexing(self.X, test), self.y[test],
+            *standardised(self.numbers[training], self.numbers[test]), training,
+        )  # fmt: skip
+
+    @cached_property
+    def numbers(self) -> Array:
+        """The inputs as numbers, (N, p)."""
+        return as_numbers(self.X, len(self))
+
+
+def standardised(fitted: Array, tested: Array) -> tuple[Array, Array]:
+    """Return columns that have mean 0 and variance 1 on the rows to fit, and a column of ones.
+
+    Columns that are constant there are left out.
+    """
+    center, spread = fitted.mean(axis=0), fitted.std(axis=0)
+    varying = spread > 1e-12 * np.abs(fitted).max(axis=0, initial=0.0)
+    first, second = (
+        np.column_stack([(part[:, varying] - center[varying]) / spread[varying], np.ones(len(part))])
+        for part in (fitted, tested)
+    )
+    return first, second
+
+
+def as_numbers(X: Any, rows: int) -> Array:
+    """Return any inputs as numbers; missing ones are the median of their column."""
+    if hasattr(X, "toarray"):
+        _check.entries("the inputs", *X.shape)
+        X = X.toarray()
+    try:
+        plain = np.asarray(X, dtype=np.float64)
+        columns = [*plain.reshape(rows, -1).T]
+    except (TypeError, ValueError):
+        columns = _columns(X, rows)
+    parts = [part for column in columns for part in _numeric(np.asarray(column))]
+    if len(parts) * rows > MOST_ENTRIES:
+        raise _check.InputError(
+            f"the inputs have {len(parts) * rows:,} entries, an audit takes at most "
+            f"{MOST_ENTRIES:,}: audit a random sample of the rows"
+        )
+    return np.column_stack(parts) if parts else np.empty((rows, 0))
+
+
+def _columns(X: Any, rows: int) -> list[npt.NDArray[Any]]:
+    """Return the columns of a table with text."""
+    if hasattr(X, "columns"):
+        return [np.asarray(X[name], dtype=object) for name in X.columns]
+    table = np.empty(rows, dtype=object)
+    table[:] = [*X]
+    if all(isinstance(row, (list, tuple, np.ndarray)) for row in table):
+        if len({len(row) for row in table}) > 1:
+            raise _check.InputError("all rows of `X` must have the same number of columns")
+        return [np.array(column, dtype=object) for column in zip(*table, strict=True)]
+    return [table]
+
+
+def _numeric(column: npt.NDArray[Any]) -> list[Array]:
+    """Return a column as numbers, or indicators of the most frequent values of a text."""
+    try:
+        values = column.astype(np.float64)
+    except (TypeError, ValueError):
+        texts = np.array([str(value) for value in column])
+        names, counts = np.unique(texts, return_counts=True)
+        kept = names[np.argsort(-counts, kind="stable")[:MOST_VALUES]]
+        return [np.asarray(texts == name, np.float64) for name in kept]
+    known = np.isfinite(values)
+    if not known.all():
+        values = np.where(known, values, np.median(values[known]) if known.any() else 0.0)
+    return [values]
+
+
+def _number_of_rows(X: Any) -> int:
+    shape = getattr(X, "shape", None)
+    try:
+        return int(shape[0]) if shape else len(X)
+    except (TypeError, IndexError):
+        raise _check.InputError(
+            f"`X` must be a table of rows, such as an array (N, n), got {_check.shown(X)}"
+        ) from None
