@@ -16,7 +16,8 @@ from neurotron.figures.chart import Chart, Line, Panel
 from neurotron.figures.styles import Style, shades
 
 if TYPE_CHECKING:
-    from neurotron.audit import Audit, Interval
+    from neurotron._intervals import Interval
+    from neurotron.auditing.report import Audit
 
 __all__ = ["audit_chart", "level_name", "plot_audit"]
 
@@ -98,7 +99,7 @@ def _attacks(audit: Audit, keys: Sequence[Key]) -> tuple[tuple[str, ...], str]:
     largest: dict[str, float] = {}
     for one in audit.damages:
         if (one.bound, one.share) in keys:
-            largest[one.attack] = max(largest.get(one.attack, -math.inf), one.relative.mean)
+            largest[one.attack] = max(largest.get(one.attack, -math.inf), one.relative.estimate)
     names = sorted(largest, key=lambda name: -largest[name])
     fewer = f" Of {len(names)} attacks, the {MOST_ATTACKS} that do most harm are drawn."
     return tuple(names[:MOST_ATTACKS]), fewer * (len(names) > MOST_ATTACKS)
@@ -114,7 +115,7 @@ def _damages(audit: Audit, keys: Sequence[Key], names: Sequence[str]) -> Iterato
             for one in audit.damages
             if (one.bound, one.share) == key
             and one.attack in names
-            and math.isfinite(one.relative.mean)
+            and math.isfinite(one.relative.estimate)
         ]
         x, y, low, high = np.array(sorted(rows), np.float64).reshape(-1, 4).T
         name = "measured" if len(keys) == 1 else level_name(*key)
@@ -123,8 +124,8 @@ def _damages(audit: Audit, keys: Sequence[Key], names: Sequence[str]) -> Iterato
 
 def _interval(found: Interval) -> tuple[float, float, float]:
     """Return the mean and the ends of an interval; an infinite end is drawn at the mean."""
-    ends = (end if math.isfinite(end) else found.mean for end in (found.low, found.high))
-    return found.mean, *ends
+    ends = (end if math.isfinite(end) else found.estimate for end in (found.low, found.high))
+    return found.estimate, *ends
 
 
 def _ends(line: Line) -> Array:
@@ -134,7 +135,7 @@ def _ends(line: Line) -> Array:
 def _ceilings(audit: Audit, keys: Sequence[Key], tallest: float) -> tuple[dict[Key, float], str]:
     """Return the ceilings to draw, in percent, and what the caption says about the others."""
     every = {(one.bound, one.share): one.relative for one in audit.ceilings}
-    heights = {key: 100.0 * found.mean for key in keys if (found := every.get(key)) is not None}
+    heights = {key: 100.0 * found.estimate for key in keys if (found := every.get(key)) is not None}
     drawn = {key: height for key, height in heights.items() if height <= tallest}
     high = [
         f"{_name('the ceiling', key, keys)} is at {heights[key]:,.0f} %"

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neurotron import _check, _files
 from neurotron._digits import percent, readable, up
 from neurotron._environment import package_version
 from neurotron.figures.audit import audit_chart, level_name
 from neurotron.report.frame import figure_of, render
 
 if TYPE_CHECKING:
-    from neurotron.audit import Audit, Ceiling, Damage, Interval, Remedy
+    from neurotron._intervals import Interval
+    from neurotron.auditing.finding import Breaking, Ceiling, Damage, Remedy
+    from neurotron.auditing.report import Audit
 
-__all__ = ["build_audit", "change", "verdict_of"]
+__all__ = ["breaking_of", "build_audit", "change", "verdict_of", "write_audit"]
 
+PAGES = (".html", ".htm")
+NONE = "–"
+"""What a table shows where there is nothing."""
 MOST_ROWS = 500
 """Of the table of attacks."""
 VERDICTS = {
@@ -32,19 +39,41 @@ MEASURES = {
 }
 
 
-def build_audit(audit: Audit, *, command: str = "", rows: Sequence[int] | None = None) -> str:
+def build_audit(
+    audit: Audit, *, label: str = "", command: str = "", rows: Sequence[int] | None = None
+) -> str:
     """Return the page as text, which is the same for the same audit.
 
     Parameters
     ----------
     audit
         The audit.
+    label
+        The name of the label, if it has one.
     command
-        The command that repeats it, if it was made on the command line.
+        The command that repeats the audit, if it was made on the command line.
     rows
         The numbers of the rows in the user's file. By default rows are counted from 0.
     """
-    return render("audit.html", _values(audit, rows) | {"command": command})
+    unit = f"units of {label}" if label else "label units"
+    return render("audit.html", _values(audit, rows) | {"unit": unit, "command": command})
+
+
+def write_audit(audit: Audit, path: str | Path, **more: Any) -> Path:
+    """Write the page to a file, of which nothing remains half-written; return its path."""
+    place = _check.path("path", path)
+    if place.suffix.lower() not in PAGES:
+        raise _check.InputError(
+            f"`path` must end in {' or '.join(PAGES)}, got {_check.shown(str(path))}"
+        )
+    text = build_audit(audit, **more)
+    try:
+        _files.replace(place, text.encode("utf-8", "replace"))
+    except OSError as error:
+        raise _check.InputError(
+            f"`path`: {str(place)!r} cannot be written: {error.strerror}; choose another place"
+        ) from None
+    return place
 
 
 def _values(audit: Audit, rows: Sequence[int] | None) -> dict[str, Any]:
@@ -58,7 +87,7 @@ def _values(audit: Audit, rows: Sequence[int] | None) -> dict[str, Any]:
         "damages": [_damage(one) for one in audit.damages[:MOST_ROWS]],
         "more_damages": max(0, len(audit.damages) - MOST_ROWS),
         "has_drift": any(one.drift is not None for one in audit.damages),
-        "breaking": breaking_of(audit),
+        "breaking": [breaking_of(one, audit.tolerance or 0.0) for one in audit.breaking],
         "influential": [
             {"row": one.row if rows is None else rows[one.row], "shift": readable(one.shift, 3),
              "splits": one.splits}
@@ -71,15 +100,18 @@ def _values(audit: Audit, rows: Sequence[int] | None) -> dict[str, Any]:
             "limit": _limit_of(audit),
         },
         "clean": _both(audit.clean_error, _size),
+        "failures": audit.failures,
         "version": package_version(),
     }  # fmt: skip
 
 
 def verdict_of(audit: Audit) -> str:
-    """Return the verdict in a sentence, with the tolerance and the worst attack."""
+    """Return the verdict in a sentence, with the worst attack and the ceiling, if there is one."""
     words = VERDICTS[audit.verdict][2].format(percent(audit.tolerance or 0.0))
-    worst = audit.worst
-    return f"{words}: {worst.attack} changes the error by {_relative(worst.relative)}."
+    worst, limit = audit.worst, _limit_of(audit)
+    found = f"the worst attack, {worst.attack}, changes the error by {_relative(worst.relative)}"
+    ceiling = f", and the ceiling is at {limit}" if limit != NONE else ""
+    return f"{words}: {found}{ceiling}."
 
 
 def change(relative: float) -> str:
@@ -91,26 +123,24 @@ def change(relative: float) -> str:
     return f"{_signed(100.0 * relative)} %"
 
 
-def breaking_of(audit: Audit) -> list[str]:
-    """Return what is known about the smallest budget that breaks the tolerance."""
-    found = audit.breaking
-    if found is None or audit.tolerance is None:
-        return []
-    limit, by = percent(audit.tolerance), _by(found.bound)
+def breaking_of(found: Breaking, tolerance: float) -> list[str]:
+    """Return what is known about the smallest number of labels that breaks the tolerance."""
+    limit = percent(tolerance)
     if found.rows is None:
         sentences = [
             f"No number of labels that was tried, up to {found.unbroken:,} of {found.of:,}, "
-            f"{by}, raised the error by more than {limit}."
+            f"{_by(found.bound)}, raised the error by more than {limit}."
         ]
     else:
+        fewer = f"With {found.unbroken:,} or fewer, no attack that was tried could."
         sentences = [
-            f"{found.rows:,} of {found.of:,} labels ({percent(found.share)}), {by}, are enough to "
-            f"raise the error by more than {limit}.",
-            f"With {found.unbroken:,} labels or fewer, no attack that was tried did so.",
+            f"{found.rows:,} of {found.of:,} labels ({percent(found.rows / found.of)}), "
+            f"{_by(found.bound)}, can raise the error by more than {limit}, with {found.attack}.",
+            fewer if found.unbroken else "Smaller numbers were not tried, or do so, too.",
         ]
-    if found.certified is not None:
+    if found.proven is not None:
         sentences.append(
-            f"Up to {found.certified:,} labels, the ceiling shows that no attack at all can do so."
+            f"Up to {found.proven:,}, the ceiling shows that no attack at all can do so."
         )
     return sentences
 
@@ -118,8 +148,8 @@ def breaking_of(audit: Audit) -> list[str]:
 def _ceiling(one: Ceiling) -> dict[str, Any]:
     """Return a ceiling as rows of the table: at most Y, and we reached Z."""
     measures = [
-        {"name": name, "most": up(limit.mean), "reached": _maybe(reached, _size),
-         "most_change": change(one.relative.mean) if key == "error" and one.relative else ""}
+        {"name": name, "most": up(limit.estimate), "reached": _maybe(reached, _size),
+         "most_change": change(one.relative.estimate) if key == "error" and one.relative else ""}
         for key, name in MEASURES.items()
         if (limit := getattr(one, key)) is not None
         for reached in [getattr(one, f"reached_{key}")]
@@ -131,7 +161,7 @@ def _damage(one: Damage) -> dict[str, Any]:
     return {
         "attack": one.attack, "level": _level(one), "rows": f"{one.rows:,}",
         "relative": _relative(one.relative), "error": _both(one.error, _signed),
-        "mean": _size(one.mean.mean), "worst": _size(one.worst.mean),
+        "mean": _size(one.mean.estimate), "worst": _size(one.worst.estimate),
         "drift": _maybe(one.drift, _size),
     }  # fmt: skip
 
@@ -141,8 +171,8 @@ def _remedy(one: Remedy, audit: Audit) -> dict[str, Any]:
     return {
         "name": one.name, "is_best": one == audit.recommendation,
         "price": _relative(one.price), "worst": _damage(one.damage),
-        "total": _relative(one.error_under_attack),
-        "limit": "–" if limit is None else change(limit.mean),
+        "total": _relative(one.total),
+        "limit": NONE if limit is None else change(limit.estimate),
     }  # fmt: skip
 
 
@@ -151,8 +181,8 @@ def _limit_of(audit: Audit) -> str:
     worst = audit.worst.bound, audit.worst.share
     for one in audit.ceilings:
         if (one.bound, one.share) == worst and one.relative is not None:
-            return change(one.relative.mean)
-    return "–"
+            return change(one.relative.estimate)
+    return NONE
 
 
 def _level(one: Damage | Ceiling) -> str:
@@ -167,17 +197,23 @@ def _by(bound: float) -> str:
 
 def _relative(found: Interval) -> str:
     """Return a relative change and its interval, in percent."""
-    low, high = (_signed(100.0 * end) for end in (found.low, found.high))
-    return f"{change(found.mean)} ({low} … {high})"
+    return f"{change(found.estimate)}{_range(found, lambda end: _signed(100.0 * end))}"
 
 
 def _both(found: Interval, words: Callable[[float], str]) -> str:
     """Return a mean and its interval."""
-    return f"{words(found.mean)} ({words(found.low)} … {words(found.high)})"
+    return f"{words(found.estimate)}{_range(found, words)}"
+
+
+def _range(found: Interval, words: Callable[[float], str]) -> str:
+    """Return an interval in parentheses; a single split has none."""
+    if not (math.isfinite(found.low) and math.isfinite(found.high)):
+        return ""
+    return f" ({words(found.low)} … {words(found.high)})"
 
 
 def _maybe(found: Interval | None, words: Callable[[float], str]) -> str:
-    return "–" if found is None else words(found.mean)
+    return NONE if found is None else words(found.estimate)
 
 
 def _size(value: float) -> str:
