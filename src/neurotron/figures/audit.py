@@ -51,7 +51,7 @@ def audit_chart(audit: Audit) -> Chart:
         "What each attack does to the error",
         _caption(audit, keys, bool(drawn)) + fewer_levels + fewer + too_high,
         "",
-        "rise of the error, % of the clean error",
+        "rise of the error, %",
         (Panel("", (*damages, *ceilings), names),),
         f"bars: 95 % intervals over {audit.splits} splits",
         x_log=False,

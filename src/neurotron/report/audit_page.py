@@ -82,9 +82,10 @@ def _values(audit: Audit, rows: Sequence[int] | None) -> dict[str, Any]:
         "title": f"Audit of {audit.estimator}",
         "audit": audit,
         "verdict": {"mark": mark, "kind": kind, "sentence": verdict_of(audit)},
+        "only": _only_budget(audit),
         "ceilings": [_ceiling(one) for one in audit.ceilings],
         "figure": figure_of(audit_chart(audit)),
-        "damages": [_damage(one) for one in audit.damages[:MOST_ROWS]],
+        "damages": [_damage(one) for one in _ranked(audit)[:MOST_ROWS]],
         "more_damages": max(0, len(audit.damages) - MOST_ROWS),
         "has_drift": any(one.drift is not None for one in audit.damages),
         "breaking": [breaking_of(one, audit.tolerance or 0.0) for one in audit.breaking],
@@ -148,13 +149,22 @@ def breaking_of(found: Breaking, tolerance: float) -> list[str]:
 def _ceiling(one: Ceiling) -> dict[str, Any]:
     """Return a ceiling as rows of the table: at most Y, and we reached Z."""
     measures = [
-        {"name": name, "most": up(limit.estimate), "reached": _maybe(reached, _size),
-         "most_change": change(one.relative.estimate) if key == "error" and one.relative else ""}
+        {"name": name, "most": up(limit.estimate), "reached": _maybe(reached, _exact),
+         "most_change": _most(one.relative) if key == "error" and one.relative else ""}
         for key, name in MEASURES.items()
         if (limit := getattr(one, key)) is not None
         for reached in [getattr(one, f"reached_{key}")]
     ]  # fmt: skip
     return {"level": _level(one), "kind": one.kind, "reason": one.reason, "measures": measures}
+
+
+def _ranked(audit: Audit) -> list[Damage]:
+    """Return the damages budget by budget, the largest first."""
+    budgets = list(dict.fromkeys((one.bound, one.share) for one in audit.damages))
+    return sorted(
+        audit.damages,
+        key=lambda one: (budgets.index((one.bound, one.share)), -one.relative.estimate),
+    )
 
 
 def _damage(one: Damage) -> dict[str, Any]:
@@ -172,8 +182,18 @@ def _remedy(one: Remedy, audit: Audit) -> dict[str, Any]:
         "name": one.name, "is_best": one == audit.recommendation,
         "price": _relative(one.price), "worst": _damage(one.damage),
         "total": _relative(one.total),
-        "limit": NONE if limit is None else change(limit.estimate),
+        "limit": NONE if limit is None else _most(limit),
     }  # fmt: skip
+
+
+def _only_budget(audit: Audit) -> str:
+    """Return the budget in words if all attacks have the same one."""
+    one, *others = {(each.bound, each.share, each.rows) for each in audit.damages}
+    if others:
+        return ""
+    bound, share, count = one
+    by = _by(bound).replace("changed ", "")
+    return f"{count:,} of {audit.n_training:,} labels ({percent(share)}), {by}"
 
 
 def _limit_of(audit: Audit) -> str:
@@ -181,7 +201,7 @@ def _limit_of(audit: Audit) -> str:
     worst = audit.worst.bound, audit.worst.share
     for one in audit.ceilings:
         if (one.bound, one.share) == worst and one.relative is not None:
-            return change(one.relative.estimate)
+            return _most(one.relative)
     return NONE
 
 
@@ -210,6 +230,16 @@ def _range(found: Interval, words: Callable[[float], str]) -> str:
     if not (math.isfinite(found.low) and math.isfinite(found.high)):
         return ""
     return f" ({words(found.low)} … {words(found.high)})"
+
+
+def _most(relative: Interval) -> str:
+    """Return a relative ceiling in percent, rounded up."""
+    return f"+{up(100.0 * relative.estimate)} %"
+
+
+def _exact(value: float) -> str:
+    """Return what was reached with as many digits as a ceiling, so that it is not above it."""
+    return readable(value, 4) if math.isfinite(value) else "∞"
 
 
 def _maybe(found: Interval | None, words: Callable[[float], str]) -> str:
