@@ -21,6 +21,7 @@ from typing import Any
 _HOME = {
     "neurotron._check": ["InputError"],
     "neurotron.attacks": ["Attack", "Budget", "Query"],
+    "neurotron.auditing": ["Audit", "audit"],
     "neurotron.conformance": [
         "check_activation", "check_attack", "check_law", "check_trainer",
     ],
@@ -47,7 +48,7 @@ _HOME = {
 }  # fmt: skip
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 _SUBPACKAGES = (
-    "attacks", "claims", "data", "figures", "guarantees", "laws", "networks", "results",
+    "attacks", "auditing", "claims", "data", "figures", "guarantees", "laws", "networks", "results",
     "simulation", "solvers", "studies", "theory", "trainers",
 )  # fmt: skip
 _SEARCHED = ("attacks", "data", "laws", "networks", "simulation", "solvers", "theory", "trainers")

@@ -1,23 +1,32 @@
-"""Limits BLAS to one thread, so that units which run in parallel do not compete.
+"""How many threads there are: of this process, and of BLAS.
 
-It also keeps results identical to the last bit, which can depend on how BLAS divides a product.
+BLAS is limited to one thread, so that units which run in parallel do not compete. It also keeps
+results identical to the last bit, which can depend on how BLAS divides a product.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import threading
 from collections.abc import Iterator
 from typing import Any
 
 from neurotron._extras import require
 
-__all__ = ["one_blas_thread"]
+__all__ = ["one_blas_thread", "processors"]
 
 _lock = threading.Lock()
 _inside = 0
 _limits: Any = None
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):  # not on all systems
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 @contextlib.contextmanager

@@ -2,50 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from neurotron import _check
 from neurotron._extras import require
-from neurotron._intervals import of_mean
+from neurotron._threads import processors
 from neurotron.attacks import Attack, Budget
-from neurotron.auditing import finding
-from neurotron.auditing.attackers import parse_attacks
-from neurotron.auditing.estimators import checked, shown
-from neurotron.auditing.finding import Remedy, Splits
+from neurotron.auditing.gathering import gathered
+from neurotron.auditing.job import REPLICATES, SPLITS, Job, job_of
 from neurotron.auditing.measuring import Row, measure
-from neurotron.auditing.question import Level, Question, levels_of
 from neurotron.auditing.report import Audit
 from neurotron.auditing.splits import AuditedTable
-from neurotron.poisoning import range_of
 
-__all__ = ["Case", "Job", "audit", "cases_of", "gathered", "question_of"]
+__all__ = ["audit"]
 
-SPLITS, REPLICATES = 5, 2
-MOST_SPLITS = 1_000
-WORKERS_WAIT = 0.1
-AUDITED = "audited"
-
-
-class Case(NamedTuple):
-    """An estimator, with its name and what is asked about it."""
-
-    name: str
-    estimator: Any
-    question: Question
-
-
-class Job(NamedTuple):
-    """What an audit computes: cases, the first of which is the audited estimator."""
-
-    table: AuditedTable
-    cases: tuple[Case, ...]
-    splits: int
+SECONDS_BETWEEN_LOOKS = 0.1
 
 
 def audit(
@@ -119,13 +94,41 @@ def audit(
     ('exceeded', 'worst-error')
     """
     require("sklearn")
-    job = job_of(
-        _estimator("estimator", estimator), AuditedTable.of(X, y), budget=budget, attacks=attacks,
-        tolerance=tolerance, remedies=remedies, splits=splits, replicates=replicates,
-        label_range=label_range, seed=seed,
-    )  # fmt: skip
     if executor is not None:
         _check.instance("executor", executor, Executor)
     if progress is not None:
         _check.function("progress", progress, "(done, total)")
+    job = job_of(
+        estimator, AuditedTable.of(X, y), budget=budget, attacks=attacks, tolerance=tolerance,
+        remedies=remedies, splits=splits, replicates=replicates, label_range=label_range, seed=seed,
+    )  # fmt: skip
     return gathered(job, _computed(job, executor, progress or (lambda done, total: None)))
+
+
+def _computed(
+    job: Job, executor: Executor | None, tell: Callable[[int, int], None]
+) -> list[list[list[Row]]]:
+    """Return what `measure` returns for each case and each split, from threads or an executor."""
+    pool = executor or ThreadPoolExecutor(processors(), thread_name_prefix="neurotron")
+    try:
+        parts = {
+            pool.submit(measure, case.estimator, job.table, case.question, number): (place, number)
+            for number in range(job.splits)
+            for place, case in enumerate(job.cases)
+        }
+        found: dict[tuple[int, int], list[Row]] = {}
+        waiting: set[Future[list[Row]]] = set(parts)
+        while waiting:
+            tell(len(found), len(parts))
+            done, waiting = wait(waiting, SECONDS_BETWEEN_LOOKS, FIRST_COMPLETED)
+            for future in done:
+                found[parts[future]] = future.result()
+        tell(len(found), len(parts))
+    finally:
+        for future in parts:
+            future.cancel()
+        if executor is None:
+            pool.shutdown(wait=True, cancel_futures=True)
+    return [
+        [found[place, number] for number in range(job.splits)] for place in range(len(job.cases))
+    ]

@@ -47,21 +47,20 @@ class Fit:
         return None
 
 
-def checked(estimator: Any) -> Any:
-    """Return an estimator that can be audited: a regressor that scikit-learn can clone."""
+def checked(name: str, estimator: Any) -> None:
+    """Refuse what cannot be audited: it must be a regressor that scikit-learn can clone."""
     from sklearn.base import is_classifier
 
-    for name in ("fit", "predict", "get_params"):
-        if isinstance(estimator, type) or not callable(getattr(estimator, name, None)):
+    for method in ("fit", "predict", "get_params"):
+        if isinstance(estimator, type) or not callable(getattr(estimator, method, None)):
             raise _check.InputError(
-                "`estimator` must be a regressor of scikit-learn or one with the same methods, "
-                f"such as Ridge(), got {_check.shown(estimator)}"
+                f"`{name}` must be a regressor of scikit-learn such as Ridge(), or a name that "
+                f"`neurotron list estimators` shows, got {_check.shown(estimator)}"
             )
     if is_classifier(estimator):
         raise _check.InputError(
-            f"`estimator` must be a regressor, but {shown(estimator)} is a classifier"
+            f"`{name}` must be a regressor, but {shown(estimator)} is a classifier"
         )
-    return estimator
 
 
 def prepared(estimator: Any, seed: int) -> Any:
@@ -93,12 +92,13 @@ def fit(estimator: Any, split: Split, labels: Array) -> Fit:
     except Exception as error:
         reason = _check.shorten(" ".join(f"{type(error).__name__}: {error}".split()))
         raise _check.InputError(f"{shown(estimator)} cannot be fitted: {reason}") from error
-    if predictions.shape != split.test_y.shape or not np.isfinite(predictions).all():
+    if predictions.shape != split.test_y.shape:
         raise _check.InputError(
-            f"{shown(estimator)} must predict one finite number for each row, got an array of "
-            f"shape {predictions.shape}"
-            + "" * bool(predictions.size)
+            f"{shown(estimator)} must predict one number for each row, got an array of shape "
+            f"{predictions.shape}"
         )
+    if not np.isfinite(predictions).all():
+        raise _check.InputError(f"{shown(estimator)} predicts numbers that are not finite")
     return Fit(copy, predictions)
 
 

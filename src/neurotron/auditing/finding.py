@@ -129,34 +129,39 @@ def clean_errors(splits: Splits) -> Array:
     return np.array([_only(rows, CLEAN)[0]["error"] for rows in splits])
 
 
-def damages(splits: Splits, levels: Sequence[Level], kind: str = ATTACK) -> tuple[Damage, ...]:
+def damages(splits: Splits, kind: str = ATTACK) -> tuple[Damage, ...]:
     """Return what every attack does at every level, in the order in which they were tried."""
-    keys = [
-        (row["attack"], Level(row["bound"], row["share"]), row["rows"])
-        for row in _only(splits[0], kind)
-    ]
-    return tuple(_damage(splits, kind, *key) for key in dict.fromkeys(keys))
+    first = dict.fromkeys(map(_key, _only(splits[0], kind)))
+    everywhere = [key for key in first if all(key in map(_key, rows) for rows in splits)]
+    return tuple(_damage(splits, kind, key) for key in everywhere)
 
 
-def _damage(splits: Splits, kind: str, attack: str, level: Level, count: int) -> Damage:
+def _key(row: Row) -> tuple[str, float, float, int]:
+    """Return the attack and the budget of a row."""
+    return row["attack"], row["bound"], row["share"], row["rows"]
+
+
+def _damage(splits: Splits, kind: str, key: tuple[str, float, float, int]) -> Damage:
     """Return the mean over splits of the mean over replicates."""
-    found = [
-        [
-            row for row in _only(rows, kind)
-            if (row["attack"], row["bound"], row["share"], row["rows"])
-            == (attack, level.bound, level.share, count)
-        ]
-        for rows in splits
-    ]  # fmt: skip
+    found = [[row for row in _only(rows, kind) if _key(row) == key] for rows in splits]
     clean = clean_errors(splits)
     rise = _means(found, "error") - clean
     drift = None
     if all(row["drift"] is not None for rows in found for row in rows):
         drift = of_mean(_means(found, "drift"))
     return Damage(
-        attack, level.bound, level.share, count, of_mean(rise), of_mean(divided(rise, clean)),
-        of_mean(_means(found, "mean")), of_mean(_means(found, "worst")), drift,
+        *key, of_mean(rise), of_mean(divided(rise, clean)), of_mean(_means(found, "mean")),
+        of_mean(_means(found, "worst")), drift,
     )  # fmt: skip
+
+
+def errors_under(splits: Splits, attack: str, level: tuple[float, float]) -> Array:
+    """Return the error under an attack on each split, the mean over replicates."""
+    found = [
+        [row for row in _only(rows, ATTACK) if _at(row, level) and row["attack"] == attack]
+        for rows in splits
+    ]
+    return _means(found, "error")
 
 
 def divided(rise: Array, clean: Array) -> Array:
@@ -165,7 +170,7 @@ def divided(rise: Array, clean: Array) -> Array:
     return np.where(rise == 0.0, 0.0, rise / np.maximum(clean, tiny))
 
 
-def strongest(splits: Splits, level: Level, name: str) -> Array:
+def strongest(splits: Splits, level: tuple[float, float], name: str) -> Array:
     """Return the largest value of a column under any attack, on each split."""
     return np.array([
         max(row[name] for row in _only(rows, ATTACK) if _at(row, level)) for rows in splits
@@ -178,13 +183,13 @@ def ceilings(splits: Splits, levels: Sequence[Level]) -> tuple[Ceiling, ...]:
 
 
 def _ceiling(splits: Splits, level: Level) -> Ceiling:
-    found = [next(row for row in _only(rows, CEILING) if _at(row, level)) for rows in splits]
+    found = [next(row for row in _only(rows, CEILING) if _at(row, level.key)) for rows in splits]
     first, clean = found[0], clean_errors(splits)
     reasons = [row["reason"] for row in found if row["reason"]]
     reached = {
-        "reached_error": of_mean(strongest(splits, level, "error") - clean),
-        "reached_mean": of_mean(strongest(splits, level, "mean")),
-        "reached_worst": of_mean(strongest(splits, level, "worst")),
+        "reached_error": of_mean(strongest(splits, level.key, "error") - clean),
+        "reached_mean": of_mean(strongest(splits, level.key, "mean")),
+        "reached_worst": of_mean(strongest(splits, level.key, "worst")),
     }
     budget = level.bound, level.share, first["rows"]
     if reasons:
@@ -209,8 +214,8 @@ def breaking(
     """
     tried: dict[int, list[Damage]] = {}
     for kind in (SEARCH, ATTACK):
-        for damage in damages(splits, [level], kind):
-            if (damage.bound, damage.share) == (level.bound, level.share):
+        for damage in damages(splits, kind):
+            if (damage.bound, damage.share) == level.key:
                 tried.setdefault(damage.rows, []).append(damage)
     unbroken, rows, attack = 0, None, ""
     for count in sorted(tried):
@@ -219,9 +224,7 @@ def breaking(
             rows, attack = count, worst.attack
             break
         unbroken = count
-    safe = [
-        row["rows"] for each in splits for row in _only(each, SAFE) if _at(row, level)
-    ]
+    safe = [row["rows"] for each in splits for row in _only(each, SAFE) if _at(row, level.key)]
     proven = min(safe) if len(safe) == len(splits) else None
     return Breaking(level.bound, of, rows, attack, unbroken, proven)
 
@@ -246,8 +249,8 @@ def _only(rows: Iterable[Row], kind: str) -> list[Row]:
     return [row for row in rows if row["kind"] == kind]
 
 
-def _at(row: Row, level: Level) -> bool:
-    return bool((row["bound"], row["share"]) == (level.bound, level.share))
+def _at(row: Row, level: tuple[float, float]) -> bool:
+    return bool((row["bound"], row["share"]) == level)
 
 
 def _means(found: Sequence[Sequence[Row]], name: str) -> Array:

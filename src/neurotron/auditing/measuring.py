@@ -30,10 +30,10 @@ from neurotron.theory.smoother import (
     worst_rms_change,
 )
 
-__all__ = ["ATTACK", "CEILING", "CLEAN", "EFFECTS", "SAFE", "SEARCH", "Row", "measure"]
+__all__ = ["ATTACK", "CEILING", "CLEAN", "EFFECTS", "FAILED", "SAFE", "SEARCH", "Row", "measure"]
 
-CLEAN, ATTACK, SEARCH, CEILING, SAFE, EFFECTS = (
-    "clean", "attack", "search", "ceiling", "safe", "effects"
+CLEAN, ATTACK, SEARCH, CEILING, SAFE, EFFECTS, FAILED = (
+    "clean", "attack", "search", "ceiling", "safe", "effects", "failed"
 )  # fmt: skip
 """The kinds of rows that `measure` returns."""
 EXACT_KIND = "exact if the estimator is linear in the labels, which was tested"
@@ -85,7 +85,11 @@ def measure(
     tell = progress or (lambda done, total: None)
     with one_blas_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # estimators warn about labels that were made to be odd
-        return [*_Split(estimator, table, question, number).rows(tell)]
+        try:
+            audited = _Split(estimator, table, question, number)
+        except _check.InputError as error:  # it cannot be fitted to honest labels
+            return [_row(FAILED, reason=str(error))]
+        return [*audited.rows(tell)]
 
 
 class _Split:
@@ -126,8 +130,8 @@ class _Split:
                 self.estimator, split, self._predictions, self.clean.predictions, room, bound,
                 self.seed,
             )  # fmt: skip
-        limited = None if math.isinf(low) and math.isinf(high) else (low, high)
         residuals = self.clean.predictions - split.test_y
+        limited = self.question.limited_range
         return Scene(split, room, bound, limited, residuals, effects, self.seed)
 
     def _predictions(self, labels: Array) -> Array:
@@ -157,7 +161,7 @@ class _Split:
             change = worst_rms_change(matrix, room, tried, scene.residuals)
             shift = matrix @ change
             yield _row(
-                SEARCH, attack="worst-error", rows=tried, replicate=0, **_budget(level),
+                SEARCH, attack="worst-error", rows=tried, repetition=0, **_budget(level),
                 error=_rms(scene.residuals + shift), mean=abs(float(shift.mean())),
                 worst=float(np.abs(shift).max()),
             )  # fmt: skip
@@ -184,7 +188,7 @@ class _Split:
                 labels = attacked(attack, scene, most, replicate)
                 if labels is not None:
                     yield _row(
-                        kind, attack=name_of(attack), rows=most, replicate=replicate,
+                        kind, attack=name_of(attack), rows=most, repetition=replicate,
                         **_budget(level), **self._damage(labels)._asdict(),
                     )  # fmt: skip
 
@@ -266,7 +270,7 @@ def _drift(clean: Fit, found: Fit) -> float | None:
 
 COLUMNS: Row = {
     "kind": "", "attack": "", "reason": "", "bound": None, "share": None, "rows": None,
-    "replicate": None, "error": None, "mean": None, "worst": None, "drift": None, "sizes": None,
+    "repetition": None, "error": None, "mean": None, "worst": None, "drift": None, "sizes": None,
     "training": None,
 }  # fmt: skip
 

@@ -26,6 +26,11 @@ class Level(NamedTuple):
     of_rows: int | None = None
     """The number of rows of the whole table, if that is how the budget was given."""
 
+    @property
+    def key(self) -> tuple[float, float]:
+        """θ and β, which rows of measurements have."""
+        return self.bound, self.share
+
     def rows(self, count: int) -> int:
         """Return how many of `count` labels may be changed.
 
@@ -52,9 +57,14 @@ class Question:
     """The largest rise of the error, in units of that without an attack, that is acceptable. If it
     is given, smaller and larger numbers of rows are tried, too."""
 
+    @property
+    def limited_range(self) -> tuple[float, float] | None:
+        """The range of labels, or None if they may be anything."""
+        return self.label_range if any(map(math.isfinite, self.label_range)) else None
+
 
 def levels_of(
-    budget: Budget | Sequence[Budget], table: AuditedTable, label_range: tuple[float, float]
+    budget: Budget | Sequence[Budget], table: AuditedTable, label_range: Any
 ) -> tuple[Level, ...]:
     """Return the levels of one or more budgets, each of which must change a label of a split."""
     budgets = [budget] if isinstance(budget, Budget) else budget
@@ -70,9 +80,9 @@ def levels_of(
     return tuple(_level(each, table, label_range) for each in budgets)
 
 
-def _level(budget: Budget, table: AuditedTable, label_range: tuple[float, float]) -> Level:
+def _level(budget: Budget, table: AuditedTable, label_range: Any) -> Level:
     _check.instance("budget", budget, Budget)
-    if budget.bound is None and not all(map(math.isfinite, label_range)):
+    if budget.bound is None and label_range is None:
         raise _check.InputError(
             "`budget` must say how far labels can be moved: give it a `bound`, or give a "
             "`label_range` within which labels can become anything"
@@ -99,4 +109,3 @@ def _level(budget: Budget, table: AuditedTable, label_range: tuple[float, float]
             f"give a probability of at least {1.0 / table.n_training:.3g}, or a number of rows"
         )
     return level
-

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from functools import partial
 from typing import Protocol
 
 from neurotron._check import InputError
+from neurotron._threads import processors
 from neurotron.studies.spec import Unit
 from neurotron.studies.work import Computed, Work, fingerprint, run_unit
 
-__all__ = ["ExecutorWorkers", "Threads", "Workers", "in_one_line", "processors"]
+__all__ = ["ExecutorWorkers", "Threads", "Workers", "in_one_line"]
 
 
 def in_one_line(error: BaseException) -> str:
@@ -79,13 +79,6 @@ class Threads:
         """Cancel the waiting units, and stop the running ones when their slice ends."""
         self.asked_to_stop.set()
         self.executor.shutdown(wait=True, cancel_futures=True)
-
-
-def processors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):  # not on all systems
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 class ExecutorWorkers:

@@ -1,0 +1,93 @@
+"""Gathers what was measured on all splits into an `Audit`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from neurotron import _check
+from neurotron._intervals import of_mean
+from neurotron._types import Array
+from neurotron.auditing import finding
+from neurotron.auditing.finding import Remedy, Splits
+from neurotron.auditing.job import Case, Job
+from neurotron.auditing.measuring import ATTACK, FAILED
+from neurotron.auditing.report import Audit
+
+__all__ = ["gathered"]
+
+
+def gathered(job: Job, measured: Sequence[Splits]) -> Audit:
+    """Return the audit of a job, of which the rows of each case and each split were measured."""
+    audited, splits = job.cases[0], measured[0]
+    reason = _failure(splits)
+    if reason:
+        raise _check.InputError(reason)
+    question, table = audited.question, job.table
+    failures = {
+        case.name: _failure(rows) for case, rows in zip(job.cases, measured, strict=True)
+    }
+    remedies = [
+        _remedy(case, rows, splits)
+        for case, rows in zip(job.cases[1:], measured[1:], strict=True)
+        if not failures[case.name]
+    ]
+    breaking = ()
+    if question.tolerance is not None:
+        breaking = tuple(
+            finding.breaking(splits, level, question.tolerance, table.n_training)
+            for level in question.levels
+        )
+    return Audit(
+        estimator=audited.name,
+        n_rows=len(table),
+        n_columns=table.n_columns,
+        n_training=table.n_training,
+        splits=job.splits,
+        replicates=question.replicates,
+        seed=question.seed,
+        label_range=question.limited_range,
+        clean_error=of_mean(finding.clean_errors(splits)),
+        damages=finding.damages(splits),
+        ceilings=finding.ceilings(splits, question.levels),
+        tolerance=question.tolerance,
+        breaking=breaking,
+        influential=finding.influential(splits, len(table)),
+        remedies=tuple(sorted(remedies, key=lambda remedy: remedy.total.estimate)),
+        failures=tuple(f"{name}: {reason}" for name, reason in failures.items() if reason),
+    )
+
+
+def _failure(splits: Splits) -> str:
+    """Return why an estimator could not be fitted to honest labels, or nothing."""
+    reasons = [row["reason"] for rows in splits for row in rows if row["kind"] == FAILED]
+    return reasons[0] if reasons else ""
+
+
+def _remedy(case: Case, splits: Splits, audited: Splits) -> Remedy:
+    """Return an alternative, compared with the audited estimator on the same splits."""
+    own, clean = finding.clean_errors(splits), finding.clean_errors(audited)
+    level = case.question.levels[-1]
+    damages = finding.damages(splits)
+    worst = max(damages, key=lambda damage: damage.relative.estimate)
+    total = finding.divided(_worst_errors(splits, level.key) - clean, clean)
+    before = finding.divided(_worst_errors(audited, level.key) - clean, clean)
+    return Remedy(
+        case.name,
+        price=of_mean(finding.divided(own - clean, clean)),
+        total=of_mean(total),
+        damage=worst,
+        ceiling=finding.ceilings(splits, case.question.levels)[0],
+        saved=of_mean(before - total),
+    )
+
+
+def _worst_errors(splits: Splits, level: tuple[float, float]) -> Array:
+    """Return the errors under the attack that raises their mean over splits most."""
+    attacks = dict.fromkeys(
+        row["attack"] for row in splits[0]
+        if row["kind"] == ATTACK and (row["bound"], row["share"]) == level
+    )  # fmt: skip
+    errors = [finding.errors_under(splits, attack, level) for attack in attacks]
+    return np.asarray(max(errors, key=lambda array: float(array.mean())))

@@ -1,0 +1,102 @@
+"""What an audit has to compute: an estimator and its alternatives, on splits of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from neurotron import _check
+from neurotron.attacks import Attack, Budget
+from neurotron.auditing.attackers import parse_attacks
+from neurotron.auditing.estimators import checked, shown
+from neurotron.auditing.question import Question, levels_of
+from neurotron.auditing.splits import AuditedTable
+from neurotron.estimator import catalog
+from neurotron.poisoning import range_of
+
+__all__ = ["REPLICATES", "SPLITS", "Case", "Job", "job_of"]
+
+SPLITS, REPLICATES = 5, 2
+MOST_SPLITS, MOST_REPLICATES, MOST_REMEDIES = 1_000, 1_000, 100
+
+
+class Case(NamedTuple):
+    """An estimator, with its name and what is asked about it."""
+
+    name: str
+    estimator: Any
+    question: Question
+
+
+class Job(NamedTuple):
+    """The cases of an audit, the first of which is the audited estimator."""
+
+    table: AuditedTable
+    cases: tuple[Case, ...]
+    splits: int
+
+
+def job_of(
+    estimator: Any,
+    table: AuditedTable,
+    *,
+    budget: Budget | Sequence[Budget],
+    attacks: str | Attack | Sequence[str | Attack] = "all",
+    tolerance: float | None = None,
+    remedies: str | Sequence[Any] = "usual",
+    splits: int = SPLITS,
+    replicates: int = REPLICATES,
+    label_range: tuple[float, float] | None = None,
+    seed: int = 0,
+    name: str | None = None,
+) -> Job:
+    """Return what an audit computes, after checking all that was given; see `audit`.
+
+    Remedies are compared at the last budget, without a search for the smallest one. The audited
+    estimator may be given another `name`.
+    """
+    if tolerance is not None:
+        tolerance = _check.number("tolerance", tolerance, "[0, inf)")
+    question = Question(
+        levels_of(budget, table, label_range),
+        parse_attacks(attacks),
+        _check.integer("replicates", replicates, 1, MOST_REPLICATES),
+        _check.integer("seed", seed, 0),
+        range_of(label_range, table.y),
+        tolerance,
+    )
+    shown_as, model = _named("estimator", estimator)
+    audited = Case(name or shown_as, model, question)
+    easier = replace(question, levels=question.levels[-1:], tolerance=None)
+    others = [
+        Case(*_named("remedies", each), easier)
+        for each in _remedies(remedies, question.levels[-1].share)
+    ]
+    cases = (audited, *(case for case in others if case.name != audited.name))
+    names = [case.name for case in cases]
+    if len({*names}) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise _check.InputError(f"`remedies` must be different, but {twice} is there twice")
+    return Job(table, cases, _check.integer("splits", splits, 1, MOST_SPLITS))
+
+
+def _remedies(given: str | Sequence[Any], share: float) -> Sequence[Any]:
+    if isinstance(given, str):
+        if given == "usual":
+            return catalog.remedies(min(share, 0.99))
+        return [given]
+    if not isinstance(given, Sequence) or len(given) > MOST_REMEDIES:
+        raise _check.InputError(
+            f'`remedies` must be "usual" or a list of up to {MOST_REMEDIES} estimators or names, '
+            f"got {_check.shown(given)}"
+        )
+    return given
+
+
+def _named(name: str, given: Any) -> tuple[str, Any]:
+    """Return an estimator with its name; text is looked up in the list of estimators."""
+    if isinstance(given, str):
+        return given, catalog.BY_NAME.build(given)
+    checked(name, given)
+    return shown(given), given

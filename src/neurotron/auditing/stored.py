@@ -1,0 +1,185 @@
+"""Audits on the study runner: in a folder, in parallel, resumed after any interruption.
+
+A part of an audit is a function of text, as all units of work are. The text has everything: the
+rows, the estimators by name, and what is asked. Nothing in it is ever executed.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import tempfile
+import zlib
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from neurotron import _check
+from neurotron._types import Array
+from neurotron.attacks import Budget
+from neurotron.auditing.attackers import parse_attacks
+from neurotron.auditing.gathering import gathered
+from neurotron.auditing.job import REPLICATES, SPLITS, Job, job_of
+from neurotron.auditing.measuring import Row, measure
+from neurotron.auditing.report import Audit
+from neurotron.auditing.splits import AuditedTable
+from neurotron.estimator import load_model
+from neurotron.results import load_table
+from neurotron.studies import Progress, Report, Work, run
+
+__all__ = ["MOST_ENTRIES", "Request", "audit_in", "load_audit", "part"]
+
+MOST_ENTRIES = 4_000_000
+"""Largest number of entries of the inputs, 32 MB: they are stored with the results."""
+MODEL = ".safetensors"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What is asked, in numbers and names only, so that it can be stored; see `audit`."""
+
+    estimator: str
+    """The name of an estimator with its settings, or the path of a model file."""
+    budgets: tuple[Budget, ...]
+    attacks: str | tuple[str, ...] = "all"
+    tolerance: float | None = None
+    remedies: str | tuple[str, ...] = "usual"
+    splits: int = SPLITS
+    replicates: int = REPLICATES
+    label_range: tuple[float, float] | None = None
+    seed: int = 0
+
+    def spec(self, X: Array, y: Array) -> dict[str, Any]:
+        """Return the work on these rows as plain JSON values, after checking that it can be done.
+
+        Its settings are the audited estimator and the alternatives, in the order of the job.
+        """
+        inputs = _check.array("X", X, ("N", "n"), _check.LARGEST)
+        if inputs.size > MOST_ENTRIES:
+            raise _check.InputError(
+                f"the table has {inputs.size:,} entries, a stored audit takes at most "
+                f"{MOST_ENTRIES:,}: audit a random sample of its rows"
+            )
+        parse_attacks(self.attacks)
+        asked = asdict(self) | {"budgets": [_plain_budget(budget) for budget in self.budgets]}
+        model = None
+        if self.estimator.endswith(MODEL):
+            model = _coded(_content(self.estimator))
+            asked["estimator"] = Path(self.estimator).name
+        spec = {
+            "asked": asked, "model": model,
+            "table": {"X": _coded(inputs.tobytes()), "y": _coded(np.asarray(y, float).tobytes()),
+                      "columns": inputs.shape[1]},
+        }  # fmt: skip
+        job = _job(json.dumps(spec))
+        names = ["audited", *(f"remedy-{place}" for place in range(1, len(job.cases)))]
+        return {"name": "audit", "settings": [{"name": name} for name in names], **spec}
+
+
+def _plain_budget(budget: Budget) -> dict[str, Any]:
+    numbers = {"bound": budget.bound, "rows": budget.rows}
+    return numbers | ({"probability": budget.probability} if budget.rows is None else {})
+
+
+def _content(path: str) -> bytes:
+    load_model(path)  # refuses what is not a model
+    return Path(path).read_bytes()
+
+
+def _coded(content: bytes) -> str:
+    return base64.b64encode(zlib.compress(content, 1)).decode()
+
+
+def _decoded(text: str) -> bytes:
+    return zlib.decompress(base64.b64decode(text))
+
+
+# ---- a part of an audit --------------------------------------------------------------------------
+
+
+def part(
+    text: str,
+    setting: str,
+    replicate: int,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Row]:
+    """Measure an estimator on one split of the table in the text; `replicate` is its number."""
+    job = _job(text)
+    place = 0 if setting == "audited" else int(setting.removeprefix("remedy-"))
+    case = job.cases[place]
+    return measure(case.estimator, job.table, case.question, replicate, progress)
+
+
+@lru_cache(maxsize=2)
+def _job(text: str) -> Job:
+    """Return the job that a text describes."""
+    spec = json.loads(text)
+    asked = dict(spec["asked"])
+    table = spec["table"]
+    X = np.frombuffer(_decoded(table["X"])).reshape(-1, table["columns"])
+    y = np.frombuffer(_decoded(table["y"]))
+    name = asked.pop("estimator")
+    estimator = name if spec["model"] is None else _model(_decoded(spec["model"]))
+    budgets = [Budget(**each) for each in asked.pop("budgets")]
+    return job_of(estimator, AuditedTable.of(X, y), budget=budgets, name=name, **asked)
+
+
+def _model(content: bytes) -> Any:
+    """Return the regressor of a model file, of which only the parameters matter here."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"model{MODEL}"
+        path.write_bytes(content)
+        return load_model(path)
+
+
+# ---- a folder ------------------------------------------------------------------------------------
+
+
+def name_of(spec: dict[str, Any]) -> str:
+    """Return a short text that differs for different audits."""
+    return sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:8]
+
+
+def audit_in(
+    spec: dict[str, Any],
+    folder: str | Path,
+    *,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    mixed: bool = False,
+    progress: Callable[[Progress], None] | None = None,
+) -> Report:
+    """Compute what is missing of an audit, and store it in a folder; see `studies.run`."""
+    splits = spec["asked"]["splits"]
+    units = [
+        (setting["name"], number) for number in range(splits) for setting in spec["settings"]
+    ]
+    work = Work(spec, units, part, steps=len(spec["asked"]["budgets"]))
+    return run(
+        work, folder, workers=workers, executor=executor, mixed=mixed, progress=progress
+    )
+
+
+def load_audit(spec: dict[str, Any], folder: str | Path) -> Audit:
+    """Return the audit that a folder holds, which must be complete."""
+    job = _job(json.dumps(spec))
+    table = load_table(folder)
+    groups: dict[tuple[str, int], list[Row]] = {}
+    for row in table.iter_rows(named=True):
+        groups.setdefault((row["setting"], row["replicate"]), []).append(row)
+    names: Sequence[str] = [setting["name"] for setting in spec["settings"]]
+    missing = [
+        (name, number) for name in names for number in range(job.splits)
+        if (name, number) not in groups
+    ]  # fmt: skip
+    if missing:
+        raise _check.InputError(
+            f"{len(missing):,} parts of the audit are missing: run the same command again"
+        )
+    return gathered(job, [[groups[name, number] for number in range(job.splits)] for name in names])

@@ -1,0 +1,193 @@
+"""An audit as text for a terminal: result first, then tables, then how it was measured."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from neurotron._digits import percent, readable, up
+from neurotron._intervals import Interval
+
+if TYPE_CHECKING:
+    from neurotron.auditing.finding import Breaking, Ceiling, Damage, Remedy
+    from neurotron.auditing.report import Audit
+
+__all__ = ["as_text", "breaking_words", "ceiling_words", "verdict_words", "with_interval"]
+
+SHOWN = 5
+"""How many of the rows that matter most are printed."""
+
+
+def as_text(audit: Audit, width: int) -> str:
+    """Return an audit as paragraphs and tables."""
+    return "\n\n".join(_parts(audit, max(width, 40)))
+
+
+def _parts(audit: Audit, width: int) -> Iterator[str]:
+    yield _filled(audit.headline, width)
+    if audit.tolerance is not None:
+        yield _filled(verdict_words(audit), width)
+    for ceiling in audit.ceilings:
+        yield _filled(ceiling_words(audit, ceiling), width)
+    yield _table(
+        ("attack", "labels", "error", "worst", "mean"),
+        [
+            (damage.attack, f"{damage.rows:,}", with_interval(damage.relative),
+             readable(damage.worst.estimate, 3), readable(damage.mean.estimate, 3))
+            for damage in audit.damages
+        ],
+    )  # fmt: skip
+    yield _filled(
+        "labels: how many were changed. error: rise of the root mean squared error on test rows, "
+        f"in units of that without an attack, {readable(audit.clean_error.estimate, 4)}, with its "
+        "95 % interval. worst, mean: largest change of a prediction, and change of their mean, in "
+        "units of the label.",
+        width,
+    )
+    for breaking in audit.breaking:
+        yield _filled(breaking_words(audit, breaking), width)
+    if audit.influential:
+        shown = ", ".join(
+            f"{each.row} ({readable(each.shift, 3)})" for each in audit.influential[:SHOWN]
+        )
+        yield _filled(
+            "The rows whose labels matter most, counted from 0, with the change of predictions "
+            f"(root mean square) if one of them moves as far as it can: {shown}.",
+            width,
+        )
+    if audit.remedies:
+        yield _table(
+            ("instead", "without attack", "under attack", "worst attack", "at most"),
+            [
+                (remedy.name, _signed(remedy.price.estimate), _signed(remedy.total.estimate),
+                 remedy.damage.attack, _most(remedy.ceiling))
+                for remedy in audit.remedies
+            ],
+        )  # fmt: skip
+        yield _filled(_recommended(audit), width)
+    for failure in audit.failures:
+        yield _filled(f"Not compared: {failure}", width)
+    yield _filled(
+        f"{audit.splits} random splits of {audit.n_rows:,} rows: {audit.n_training:,} to fit, the "
+        f"others to test. Attacks that draw at random: {audit.replicates} times on each split. The "
+        "intervals are of the mean over splits; these share rows.",
+        width,
+    )
+
+
+def verdict_words(audit: Audit) -> str:
+    """Return whether the tolerance holds, in a sentence."""
+    assert audit.tolerance is not None
+    limit = f"the tolerance of {percent(audit.tolerance)}"
+    return {
+        "exceeded": f"Verdict: exceeded. {audit.worst.attack} raises the error beyond {limit}.",
+        "within": f"Verdict: within. No attack that was tried raises the error beyond {limit}.",
+        "undecided": f"Verdict: undecided. The interval of {_doubtful(audit)} reaches beyond "
+        f"{limit}: use more splits.",
+        "not asked": "",
+    }[audit.verdict]
+
+
+def _doubtful(audit: Audit) -> str:
+    return max(audit.damages, key=lambda damage: damage.relative.high).attack
+
+
+def ceiling_words(audit: Audit, ceiling: Ceiling) -> str:
+    """Return what no attack can exceed and what was reached, or why the first is not known."""
+    if ceiling.reason:
+        return f"No ceiling for {audit.budget_words(ceiling).rstrip(',')}: {ceiling.reason}."
+    pairs = (
+        ("the error rises", ceiling.error, ceiling.reached_error),
+        ("a prediction changes", ceiling.worst, ceiling.reached_worst),
+        ("the mean prediction changes", ceiling.mean, ceiling.reached_mean),
+    )
+    parts = [
+        f"{what} by at most {up(most.estimate)}, and we reached {readable(reached.estimate, 4)}"
+        for what, most, reached in pairs
+        if most is not None and reached is not None
+    ]
+    return (
+        f"With {audit.budget_words(ceiling)} {'; '.join(parts)} (means over splits, in units of "
+        f"the label). This is {ceiling.kind}."
+    )
+
+
+def breaking_words(audit: Audit, breaking: Breaking) -> str:
+    """Return the smallest number of labels that breaks the tolerance, in words."""
+    assert audit.tolerance is not None
+    moved = "changed" if math.isinf(breaking.bound) else f"moved by {readable(breaking.bound, 4)}"
+    limit = percent(audit.tolerance)
+    proved = ""
+    if breaking.proven is not None:
+        proved = f" Up to {breaking.proven:,} are proved to be harmless in this sense."
+    if breaking.rows is None:
+        return (
+            f"No number of labels that was tried, up to {breaking.unbroken:,} of {breaking.of:,}, "
+            f"raises the error by more than {limit}.{proved}"
+        )
+    assert breaking.share is not None
+    tried = (
+        f" {breaking.unbroken:,} did not, with any attack that was tried."
+        if breaking.unbroken
+        else " Fewer were not tried." * (breaking.rows > 1)
+    )
+    return (
+        f"The smallest number of labels that can raise the error by more than {limit} is "
+        f"{breaking.rows:,} of {breaking.of:,} ({percent(breaking.share)}), {moved} "
+        f"({breaking.attack}).{tried}{proved}"
+    )
+
+
+def _recommended(audit: Audit) -> str:
+    remedy = audit.recommendation
+    if remedy is None:
+        return (
+            "instead: other estimators, each under the attack that is worst for it, compared with "
+            f"{audit.estimator} without an attack. None is clearly safer at a price of at most "
+            "10 % on clean data."
+        )
+    return (
+        "instead: other estimators, each under the attack that is worst for it, compared with "
+        f"{audit.estimator} without an attack. Recommended: {remedy.name}."
+    )
+
+
+def with_interval(value: Interval) -> str:
+    """Return a rise in percent with its interval."""
+    if not math.isfinite(value.estimate):
+        return "fails"
+    text = _signed(value.estimate)
+    if not math.isfinite(value.high):
+        return text
+    return f"{text} ({_signed(value.low)} to {_signed(value.high)})"
+
+
+def _signed(share: float) -> str:
+    if not math.isfinite(share):
+        return "fails"
+    text = percent(abs(share))
+    return f"−{text}" if share < 0.0 and text != "0 %" else f"+{text}"
+
+
+def _most(ceiling: Ceiling | None) -> str:
+    if ceiling is None or ceiling.relative is None:
+        return "–"
+    return f"+{percent(ceiling.relative.estimate)}"
+
+
+def _filled(text: str, width: int) -> str:
+    return textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table in columns, of which all but the first are aligned to the right."""
+    widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if place == 0 else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in (head, *rows)
+    )
