@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 from neurotron import _check, _files
 from neurotron._digits import percent, readable, up
 from neurotron._environment import package_version
+from neurotron.auditing.wording import breaking_words, verdict_words, with_interval
 from neurotron.figures.audit import audit_chart, level_name
 from neurotron.report.frame import figure_of, render
 
 if TYPE_CHECKING:
     from neurotron._intervals import Interval
-    from neurotron.auditing.finding import Breaking, Ceiling, Damage, Remedy
+    from neurotron.auditing.finding import Ceiling, Damage, Remedy
     from neurotron.auditing.report import Audit
 
-__all__ = ["breaking_of", "build_audit", "change", "verdict_of", "write_audit"]
+__all__ = ["build_audit", "write_audit"]
 
 PAGES = (".html", ".htm")
 NONE = "–"
@@ -26,12 +27,12 @@ NONE = "–"
 MOST_ROWS = 500
 """Of the table of attacks."""
 VERDICTS = {
-    "within": ("✓", "holds", "Within the tolerance of {}"),
-    "exceeded": ("✗", "does-not-hold", "The tolerance of {} is exceeded"),
-    "undecided": ("?", "undecided", "Undecided whether the tolerance of {} is exceeded"),
-    "not asked": ("–", "not-tested", "No tolerance was given"),
+    "within": ("✓", "holds"),
+    "exceeded": ("✗", "does-not-hold"),
+    "undecided": ("?", "undecided"),
+    "not asked": ("–", "not-tested"),
 }
-"""The mark of each verdict, its colour, and its words."""
+"""The mark of each verdict, and what gives it its colour."""
 MEASURES = {
     "error": "rise of the error (RMSE)",
     "mean": "shift of the mean prediction",
@@ -77,18 +78,19 @@ def write_audit(audit: Audit, path: str | Path, **more: Any) -> Path:
 
 
 def _values(audit: Audit, rows: Sequence[int] | None) -> dict[str, Any]:
-    mark, kind, _ = VERDICTS[audit.verdict]
+    mark, kind = VERDICTS[audit.verdict]
+    asked = audit.tolerance is not None
     return {
         "title": f"Audit of {audit.estimator}",
         "audit": audit,
-        "verdict": {"mark": mark, "kind": kind, "sentence": verdict_of(audit)},
+        "verdict": {"mark": mark, "kind": kind, "words": verdict_words(audit) if asked else ""},
         "only": _only_budget(audit),
         "ceilings": [_ceiling(one) for one in audit.ceilings],
         "figure": figure_of(audit_chart(audit)),
         "damages": [_damage(one) for one in _ranked(audit)[:MOST_ROWS]],
         "more_damages": max(0, len(audit.damages) - MOST_ROWS),
         "has_drift": any(one.drift is not None for one in audit.damages),
-        "breaking": [breaking_of(one, audit.tolerance or 0.0) for one in audit.breaking],
+        "breaking": [breaking_words(audit, one) for one in audit.breaking],
         "influential": [
             {"row": one.row if rows is None else rows[one.row], "shift": readable(one.shift, 3),
              "splits": one.splits}
@@ -97,53 +99,13 @@ def _values(audit: Audit, rows: Sequence[int] | None) -> dict[str, Any]:
         "first_row": 0 if rows is None else 1,
         "remedies": [_remedy(one, audit) for one in audit.remedies],
         "itself": {
-            "worst": _damage(audit.worst), "total": _relative(audit.worst.relative),
+            "worst": _damage(audit.worst), "total": with_interval(audit.worst.relative),
             "limit": _limit_of(audit),
         },
         "clean": _both(audit.clean_error, _size),
         "failures": audit.failures,
         "version": package_version(),
     }  # fmt: skip
-
-
-def verdict_of(audit: Audit) -> str:
-    """Return the verdict in a sentence, with the worst attack and the ceiling, if there is one."""
-    words = VERDICTS[audit.verdict][2].format(percent(audit.tolerance or 0.0))
-    worst, limit = audit.worst, _limit_of(audit)
-    found = f"the worst attack, {worst.attack}, changes the error by {_relative(worst.relative)}"
-    ceiling = f", and the ceiling is at {limit}" if limit != NONE else ""
-    return f"{words}: {found}{ceiling}."
-
-
-def change(relative: float) -> str:
-    """Return a relative change with its sign.
-
-    >>> change(0.3412), change(-0.0041), change(12.5), change(0.0), change(math.inf)
-    ('+34 %', '−0.41 %', '+1,250 %', '0 %', '+∞ %')
-    """
-    return f"{_signed(100.0 * relative)} %"
-
-
-def breaking_of(found: Breaking, tolerance: float) -> list[str]:
-    """Return what is known about the smallest number of labels that breaks the tolerance."""
-    limit = percent(tolerance)
-    if found.rows is None:
-        sentences = [
-            f"No number of labels that was tried, up to {found.unbroken:,} of {found.of:,}, "
-            f"{_by(found.bound)}, raised the error by more than {limit}."
-        ]
-    else:
-        fewer = f"With {found.unbroken:,} or fewer, no attack that was tried could."
-        sentences = [
-            f"{found.rows:,} of {found.of:,} labels ({percent(found.rows / found.of)}), "
-            f"{_by(found.bound)}, can raise the error by more than {limit}, with {found.attack}.",
-            fewer if found.unbroken else "Smaller numbers were not tried, or do so, too.",
-        ]
-    if found.proven is not None:
-        sentences.append(
-            f"Up to {found.proven:,}, the ceiling shows that no attack at all can do so."
-        )
-    return sentences
 
 
 def _ceiling(one: Ceiling) -> dict[str, Any]:
@@ -170,7 +132,7 @@ def _ranked(audit: Audit) -> list[Damage]:
 def _damage(one: Damage) -> dict[str, Any]:
     return {
         "attack": one.attack, "level": _level(one), "rows": f"{one.rows:,}",
-        "relative": _relative(one.relative), "error": _both(one.error, _signed),
+        "relative": with_interval(one.relative), "error": _both(one.error, _signed),
         "mean": _size(one.mean.estimate), "worst": _size(one.worst.estimate),
         "drift": _maybe(one.drift, _size),
     }  # fmt: skip
@@ -180,8 +142,8 @@ def _remedy(one: Remedy, audit: Audit) -> dict[str, Any]:
     limit = one.ceiling.relative if one.ceiling is not None else None
     return {
         "name": one.name, "is_best": one == audit.recommendation,
-        "price": _relative(one.price), "worst": _damage(one.damage),
-        "total": _relative(one.total),
+        "price": with_interval(one.price), "worst": _damage(one.damage),
+        "total": with_interval(one.total),
         "limit": NONE if limit is None else _most(limit),
     }  # fmt: skip
 
@@ -192,7 +154,7 @@ def _only_budget(audit: Audit) -> str:
     if others:
         return ""
     bound, share, count = one
-    by = _by(bound).replace("changed ", "")
+    by = "to anything in their range" if math.isinf(bound) else f"each by at most {bound:.4g}"
     return f"{count:,} of {audit.n_training:,} labels ({percent(share)}), {by}"
 
 
@@ -209,17 +171,6 @@ def _level(one: Damage | Ceiling) -> str:
     return level_name(one.bound, one.share)
 
 
-def _by(bound: float) -> str:
-    if math.isinf(bound):
-        return "changed to anything in their range"
-    return f"each changed by at most {bound:.4g}"
-
-
-def _relative(found: Interval) -> str:
-    """Return a relative change and its interval, in percent."""
-    return f"{change(found.estimate)}{_range(found, lambda end: _signed(100.0 * end))}"
-
-
 def _both(found: Interval, words: Callable[[float], str]) -> str:
     """Return a mean and its interval."""
     return f"{words(found.estimate)}{_range(found, words)}"
@@ -229,7 +180,7 @@ def _range(found: Interval, words: Callable[[float], str]) -> str:
     """Return an interval in parentheses; a single split has none."""
     if not (math.isfinite(found.low) and math.isfinite(found.high)):
         return ""
-    return f" ({words(found.low)} … {words(found.high)})"
+    return f" ({words(found.low)} to {words(found.high)})"
 
 
 def _most(relative: Interval) -> str:
