@@ -1,6 +1,7 @@
 # Written by `python -m neurotron._names` from the table in __init__.py.
 
 from neurotron import attacks as attacks
+from neurotron import auditing as auditing
 from neurotron import claims as claims
 from neurotron import data as data
 from neurotron import figures as figures
@@ -17,6 +18,8 @@ from neurotron._check import InputError as InputError
 from neurotron.attacks import Attack as Attack
 from neurotron.attacks import Budget as Budget
 from neurotron.attacks import Query as Query
+from neurotron.auditing import Audit as Audit
+from neurotron.auditing import audit as audit
 from neurotron.conformance import check_activation as check_activation
 from neurotron.conformance import check_attack as check_attack
 from neurotron.conformance import check_law as check_law

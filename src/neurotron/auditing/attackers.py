@@ -19,7 +19,7 @@ from neurotron import _check, _seeds, attacks
 from neurotron._registry import kebab_case
 from neurotron._types import Array, Index
 from neurotron.attacks import Attack
-from neurotron.auditing.effects import Effects
+from neurotron.auditing.effects import Effects, of_least_squares
 from neurotron.auditing.splits import Split
 from neurotron.networks import linear
 from neurotron.poisoning import poison
@@ -34,7 +34,9 @@ FROM_LIBRARY = (
 )  # fmt: skip
 EXACT = ("worst-prediction", "worst-mean", "worst-error")
 """Attacks on estimators that are linear in the labels, the first two of which nobody can exceed."""
-KNOWING = {"influence": "moves the labels with the largest effect on the predictions"} | {
+KNOWING = {
+    "surrogate": "raises the error that least squares would have on the test rows",
+    "influence": "moves the labels with the largest effect on the predictions",
     "worst-prediction": "moves one prediction as far as any attack can",
     "worst-mean": "moves the mean prediction as far as any attack can",
     "worst-error": "raises the error on the test rows, from several starts",
@@ -67,6 +69,11 @@ class Scene:
         inputs, labels = self.split.inputs, self.split.y
         weights = np.linalg.lstsq(inputs, labels, rcond=None)[0]
         return Problem.from_rows(linear(inputs.shape[1]), inputs, labels, true_weights=weights)
+
+    @cached_property
+    def least_squares(self) -> Array:
+        """The effects of labels on the predictions of least squares, (m, N)."""
+        return of_least_squares(self.split)
 
     @property
     def opposite(self) -> Array:
@@ -112,7 +119,7 @@ def is_random(attack: str | Attack) -> bool:
 def attacked(attack: str | Attack, scene: Scene, most: int, replicate: int) -> Array | None:
     """Return the labels after an attack on at most `most` of them; None if it does not apply."""
     if isinstance(attack, str) and attack in KNOWING:
-        if (attack in EXACT) != scene.effects.exact:
+        if attack != "surrogate" and (attack in EXACT) != scene.effects.exact:
             return None
         return scene.split.y + BY_EFFECTS[attack](scene, most)
     labels = _from_library(attack, scene, most, replicate)
@@ -125,6 +132,11 @@ def attacked(attack: str | Attack, scene: Scene, most: int, replicate: int) -> A
 
 def _worst_error(scene: Scene, most: int) -> Array:
     return worst_rms_change(scene.effects.matrix, scene.room, most, scene.residuals)
+
+
+def _surrogate(scene: Scene, most: int) -> Array:
+    """Attack least squares: estimators that follow the same rows are hurt by the same labels."""
+    return worst_rms_change(scene.least_squares, scene.room, most, scene.residuals)
 
 
 def _worst_mean(scene: Scene, most: int) -> Array:
@@ -143,6 +155,7 @@ def _worst_of(functionals: Array, scene: Scene, most: int) -> Array:
 
 
 BY_EFFECTS: dict[str, Callable[[Scene, int], Array]] = {
+    "surrogate": _surrogate,
     "influence": _worst_error,
     "worst-prediction": _worst_prediction,
     "worst-mean": _worst_mean,

@@ -20,7 +20,7 @@ from neurotron.auditing.linearity import NotLinear, smoother_matrix
 from neurotron.auditing.splits import Split
 from neurotron.theory.smoother import Room
 
-__all__ = ["REFITS", "Effects", "effects_of"]
+__all__ = ["REFITS", "Effects", "effects_of", "of_least_squares"]
 
 REFITS = 40
 """How many labels are moved one at a time, if the estimator is not linear in them."""
@@ -70,7 +70,7 @@ def _finite(bound: float, split: Split) -> float:
 def _measured(split: Split, predict: Predict, clean: Array, room: Room, seed: int) -> Array:
     """Return effects that were measured for some labels, and guessed for the others."""
     count = len(split.y)
-    guess = _least_squares(split)
+    guess = of_least_squares(split)
     size = np.sqrt(np.mean(guess**2, axis=0))
     chosen = _candidates(size, seed)
     steps = np.where(room.up >= room.down, room.up, -room.down)
@@ -101,6 +101,6 @@ def _candidates(size: Array, seed: int) -> Array:
     return np.concatenate([first, draw.permutation(others)[: REFITS - len(first)]])
 
 
-def _least_squares(split: Split) -> Array:
+def of_least_squares(split: Split) -> Array:
     """Return the effects on the predictions of least squares for the test rows, (m, N)."""
     return np.asarray(split.test_inputs @ np.linalg.pinv(split.inputs))

@@ -116,7 +116,8 @@ class Remedy:
     """The rise of the error under its own worst attack, in the same units; the price included."""
     damage: Damage
     """The worst attack on it, in units of its own error without an attack."""
-    ceiling: Ceiling | None
+    at_most: Interval | None
+    """What no attack can raise its error beyond, like `total`; None without a ceiling."""
     saved: Interval
     """How much less the error rises than that of the audited estimator, in the same units."""
 
@@ -182,8 +183,13 @@ def ceilings(splits: Splits, levels: Sequence[Level]) -> tuple[Ceiling, ...]:
     return tuple(_ceiling(splits, level) for level in levels)
 
 
+def ceiling_rows(splits: Splits, level: Level) -> list[Row]:
+    """Return the row of each split with the ceiling of a level, or with why there is none."""
+    return [next(row for row in _only(rows, CEILING) if _at(row, level.key)) for rows in splits]
+
+
 def _ceiling(splits: Splits, level: Level) -> Ceiling:
-    found = [next(row for row in _only(rows, CEILING) if _at(row, level.key)) for rows in splits]
+    found = ceiling_rows(splits, level)
     first, clean = found[0], clean_errors(splits)
     reasons = [row["reason"] for row in found if row["reason"]]
     reached = {
@@ -199,15 +205,11 @@ def _ceiling(splits: Splits, level: Level) -> Ceiling:
         for name in ("error", "mean", "worst")
     }
     values["relative"] = divided(values["error"], clean)
-    known = {
-        name: of_mean(array) for name, array in values.items() if not np.isnan(array).any()
-    }
+    known = {name: of_mean(array) for name, array in values.items() if not np.isnan(array).any()}
     return Ceiling(*budget, first["attack"], "", **known, **reached)
 
 
-def breaking(
-    splits: Splits, level: Level, tolerance: float, of: int
-) -> Breaking:
+def breaking(splits: Splits, level: Level, tolerance: float, of: int) -> Breaking:
     """Return the smallest number of rows that breaks the tolerance, on the safe side.
 
     A number breaks it if the interval of the damage of some attack reaches beyond the tolerance.

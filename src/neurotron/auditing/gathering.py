@@ -10,7 +10,7 @@ from neurotron import _check
 from neurotron._intervals import of_mean
 from neurotron._types import Array
 from neurotron.auditing import finding
-from neurotron.auditing.finding import Remedy, Splits
+from neurotron.auditing.finding import Remedy, Splits, divided
 from neurotron.auditing.job import Case, Job
 from neurotron.auditing.measuring import ATTACK, FAILED
 from neurotron.auditing.report import Audit
@@ -25,9 +25,7 @@ def gathered(job: Job, measured: Sequence[Splits]) -> Audit:
     if reason:
         raise _check.InputError(reason)
     question, table = audited.question, job.table
-    failures = {
-        case.name: _failure(rows) for case, rows in zip(job.cases, measured, strict=True)
-    }
+    failures = {case.name: _failure(rows) for case, rows in zip(job.cases, measured, strict=True)}
     remedies = [
         _remedy(case, rows, splits)
         for case, rows in zip(job.cases[1:], measured[1:], strict=True)
@@ -71,14 +69,15 @@ def _remedy(case: Case, splits: Splits, audited: Splits) -> Remedy:
     level = case.question.levels[-1]
     damages = finding.damages(splits)
     worst = max(damages, key=lambda damage: damage.relative.estimate)
-    total = finding.divided(_worst_errors(splits, level.key) - clean, clean)
-    before = finding.divided(_worst_errors(audited, level.key) - clean, clean)
+    total = divided(_worst_errors(splits, level.key) - clean, clean)
+    most = [row["error"] for row in finding.ceiling_rows(splits, level)]
+    before = divided(_worst_errors(audited, level.key) - clean, clean)
     return Remedy(
         case.name,
-        price=of_mean(finding.divided(own - clean, clean)),
+        price=of_mean(divided(own - clean, clean)),
         total=of_mean(total),
         damage=worst,
-        ceiling=finding.ceilings(splits, case.question.levels)[0],
+        at_most=None if None in most else of_mean(divided(own + np.array(most) - clean, clean)),
         saved=of_mean(before - total),
     )
 

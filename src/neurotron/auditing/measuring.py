@@ -23,7 +23,6 @@ from neurotron.auditing.estimators import Fit, fit, prepared
 from neurotron.auditing.question import Level, Question
 from neurotron.auditing.splits import AuditedTable
 from neurotron.theory.smoother import (
-    Room,
     largest_rise,
     largest_rms,
     room_of,
@@ -173,7 +172,7 @@ class _Split:
         low, high = 0, len(self.split.y)
         while low < high:
             middle = (low + high + 1) // 2
-            if _exact(scene.effects.matrix, scene.room, middle)["error"] <= tolerance * self.error:
+            if _exact(scene, middle)["error"] <= tolerance * self.error:
                 low = middle
             else:
                 high = middle - 1
@@ -207,7 +206,7 @@ class _Split:
     def _ceiling(self, scene: Scene, level: Level, most: int) -> Row:
         """Return what no attack can exceed, or why that is not known."""
         if scene.effects.exact:
-            values = _exact(scene.effects.matrix, scene.room, most)
+            values = _exact(scene, most)
             return _row(CEILING, attack=EXACT_KIND, rows=most, **_budget(level), **values)
         found = certified_ceiling(
             self.clean.estimator, self.split.X, self.split.y, self.split.test_X,
@@ -227,12 +226,19 @@ class _Split:
             reached = {**row, "error": row["error"] - self.error}
             for name in ("error", "mean", "worst"):
                 most = ceiling[name]
-                if most is not None and reached[name] > most * (1.0 + ROUNDING) + ROUNDING * self.error:
-                    return ceiling | dict.fromkeys(("error", "mean", "worst")) | {
-                        "attack": "",
-                        "reason": f"the attack {row['attack']} exceeded the ceiling, so the "
-                        "estimator is not what the ceiling assumes",
-                    }
+                if (
+                    most is not None
+                    and reached[name] > most * (1.0 + ROUNDING) + ROUNDING * self.error
+                ):
+                    return (
+                        ceiling
+                        | dict.fromkeys(("error", "mean", "worst"))
+                        | {
+                            "attack": "",
+                            "reason": f"the attack {row['attack']} exceeded the ceiling, so the "
+                            "estimator is not what the ceiling assumes",
+                        }
+                    )
         return ceiling
 
 
@@ -240,14 +246,25 @@ def _budget(level: Level) -> Row:
     return {"bound": level.bound, "share": level.share}
 
 
-def _exact(matrix: Array, room: Room, most: int) -> dict[str, float]:
-    """Return the ceilings of an estimator that is linear in the labels."""
+def _exact(scene: Scene, most: int) -> dict[str, float]:
+    """Return the ceilings of an estimator that is linear in the labels.
+
+    With residuals r and changes d = He of the predictions, the mean squared error rises by
+    2 mean(rd) + mean(d²). The first term is linear in the change e of the labels, so its largest
+    value is exact, and the second one is at most the square of the bound on the root mean square.
+    """
+    matrix, room, residuals = scene.effects.matrix, scene.room, scene.residuals
     mean = matrix.mean(axis=0, keepdims=True)
     worst, of_mean = (
         float(largest_rise(np.concatenate([rows, -rows]), room, most).max())
         for rows in (matrix, mean)
     )
-    return {"error": min(largest_rms(matrix, room, most), worst), "mean": of_mean, "worst": worst}
+    shift = min(largest_rms(matrix, room, most), worst)
+    along = residuals[None, :] @ matrix / len(residuals)
+    linear = float(largest_rise(along, room, most)[0])
+    before = _rms(residuals)
+    together = math.sqrt(before**2 + 2.0 * linear + shift**2) - before
+    return {"error": min(shift, together), "mean": of_mean, "worst": worst}
 
 
 def _step(scene: Scene) -> Array:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -174,7 +173,9 @@ class Audit:
 
 
 def _rise(relative: Interval) -> str:
-    return percent(max(relative.estimate, 0.0)) if math.isfinite(relative.estimate) else "any amount"
+    return (
+        percent(max(relative.estimate, 0.0)) if math.isfinite(relative.estimate) else "any amount"
+    )
 
 
 def _price(price: Interval) -> str:

@@ -116,7 +116,9 @@ def standardised(fitted: Array, tested: Array) -> tuple[Array, Array]:
     center, spread = fitted.mean(axis=0), fitted.std(axis=0)
     varying = spread > 1e-12 * np.abs(fitted).max(axis=0, initial=0.0)
     first, second = (
-        np.column_stack([(part[:, varying] - center[varying]) / spread[varying], np.ones(len(part))])
+        np.column_stack(
+            [(part[:, varying] - center[varying]) / spread[varying], np.ones(len(part))]
+        )
         for part in (fitted, tested)
     )
     return first, second

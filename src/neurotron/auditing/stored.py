@@ -157,13 +157,9 @@ def audit_in(
 ) -> Report:
     """Compute what is missing of an audit, and store it in a folder; see `studies.run`."""
     splits = spec["asked"]["splits"]
-    units = [
-        (setting["name"], number) for number in range(splits) for setting in spec["settings"]
-    ]
+    units = [(setting["name"], number) for number in range(splits) for setting in spec["settings"]]
     work = Work(spec, units, part, steps=len(spec["asked"]["budgets"]))
-    return run(
-        work, folder, workers=workers, executor=executor, mixed=mixed, progress=progress
-    )
+    return run(work, folder, workers=workers, executor=executor, mixed=mixed, progress=progress)
 
 
 def load_audit(spec: dict[str, Any], folder: str | Path) -> Audit:

@@ -11,7 +11,7 @@ from neurotron._digits import percent, readable, up
 from neurotron._intervals import Interval
 
 if TYPE_CHECKING:
-    from neurotron.auditing.finding import Breaking, Ceiling, Damage, Remedy
+    from neurotron.auditing.finding import Breaking, Ceiling
     from neurotron.auditing.report import Audit
 
 __all__ = ["as_text", "breaking_words", "ceiling_words", "verdict_words", "with_interval"]
@@ -64,7 +64,7 @@ def _parts(audit: Audit, width: int, rows: Sequence[int] | None) -> Iterator[str
             ("instead", "without attack", "under attack", "worst attack", "at most"),
             [
                 (remedy.name, _signed(remedy.price.estimate), _signed(remedy.total.estimate),
-                 remedy.damage.attack, _most(remedy.ceiling))
+                 remedy.damage.attack, _most(remedy.at_most))
                 for remedy in audit.remedies
             ],
         )  # fmt: skip
@@ -173,10 +173,8 @@ def _signed(share: float) -> str:
     return f"−{text}" if share < 0.0 and text != "0 %" else f"+{text}"
 
 
-def _most(ceiling: Ceiling | None) -> str:
-    if ceiling is None or ceiling.relative is None:
-        return "–"
-    return f"+{percent(ceiling.relative.estimate)}"
+def _most(rise: Interval | None) -> str:
+    return "–" if rise is None else _signed(rise.estimate)
 
 
 def _filled(text: str, width: int) -> str:

@@ -55,8 +55,8 @@ def report(
 
 def write_report(results: Results | Fits, judgements: list[Judgement], figures: bool) -> None:
     """Write the page and then, if they are wanted, the figures for print; say where they are."""
-    from neurotron.report import pictures, write, write_figures
     from neurotron._threads import processors
+    from neurotron.report import pictures, write, write_figures
 
     console, folder = options.console(), results.folder
     console.print(f"Report: {write(results, judgements)}")
