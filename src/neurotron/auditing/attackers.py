@@ -24,9 +24,15 @@ from neurotron.auditing.splits import Split
 from neurotron.networks import linear
 from neurotron.poisoning import poison
 from neurotron.problem import Problem
-from neurotron.theory.smoother import Room, largest_rise, worst_change, worst_rms_change
+from neurotron.theory.smoother import (
+    RmsCeiling,
+    Room,
+    largest_rise,
+    worst_change,
+    worst_rms_change,
+)
 
-__all__ = ["ALL", "EXACT", "KNOWING", "RANDOM", "Scene", "attacked", "name_of", "parse_attacks"]
+__all__ = ["ALL", "EXACT", "KNOWING", "Scene", "attacked", "is_random", "name_of", "parse_attacks"]
 
 FROM_LIBRARY = (
     "constant", "random-sign", "sign-flip", "impersonation", "adaptive", "large-norm",
@@ -74,6 +80,11 @@ class Scene:
     def least_squares(self) -> Array:
         """The effects of labels on the predictions of least squares, (m, N)."""
         return of_least_squares(self.split)
+
+    @cached_property
+    def rms_ceiling(self) -> RmsCeiling:
+        """Bounds on the root mean square of the changes of predictions."""
+        return RmsCeiling(self.effects.matrix, self.room)
 
     @property
     def opposite(self) -> Array:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy.typing as npt
 
 from neurotron import _check
-from neurotron._extras import require
 from neurotron._threads import processors
 from neurotron.attacks import Attack, Budget
 from neurotron.auditing.gathering import gathered
@@ -93,7 +92,6 @@ def audit(
     >>> found.verdict, found.worst.attack
     ('exceeded', 'worst-error')
     """
-    require("sklearn")
     if executor is not None:
         _check.instance("executor", executor, Executor)
     if progress is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -57,7 +57,7 @@ class Ceiling:
     share: float
     rows: int
     kind: str
-    """What the ceiling rests on; empty if there is none."""
+    """What the ceiling rests on, in a sentence; empty if there is none."""
     reason: str
     """Why there is no ceiling; empty if there is one."""
     error: Interval | None = None
@@ -192,21 +192,23 @@ def _ceiling(splits: Splits, level: Level) -> Ceiling:
     found = ceiling_rows(splits, level)
     first, clean = found[0], clean_errors(splits)
     reasons = [row["reason"] for row in found if row["reason"]]
-    reached = {
+    reached: dict[str, Any] = {
         "reached_error": of_mean(strongest(splits, level.key, "error") - clean),
         "reached_mean": of_mean(strongest(splits, level.key, "mean")),
         "reached_worst": of_mean(strongest(splits, level.key, "worst")),
     }
-    budget = level.bound, level.share, first["rows"]
+    bare = Ceiling(level.bound, level.share, first["rows"], first["attack"], "", **reached)
     if reasons:
-        return Ceiling(*budget, "", reasons[0], **reached)
+        return replace(bare, kind="", reason=reasons[0])
     values = {
         name: np.array([math.nan if row[name] is None else row[name] for row in found])
         for name in ("error", "mean", "worst")
     }
     values["relative"] = divided(values["error"], clean)
-    known = {name: of_mean(array) for name, array in values.items() if not np.isnan(array).any()}
-    return Ceiling(*budget, first["attack"], "", **known, **reached)
+    known: dict[str, Any] = {
+        name: of_mean(array) for name, array in values.items() if not np.isnan(array).any()
+    }
+    return replace(bare, **known)
 
 
 def breaking(splits: Splits, level: Level, tolerance: float, of: int) -> Breaking:

@@ -10,7 +10,7 @@ from neurotron import _check
 from neurotron._intervals import of_mean
 from neurotron._types import Array
 from neurotron.auditing import finding
-from neurotron.auditing.finding import Remedy, Splits, divided
+from neurotron.auditing.finding import Breaking, Remedy, Splits, divided
 from neurotron.auditing.job import Case, Job
 from neurotron.auditing.measuring import ATTACK, FAILED
 from neurotron.auditing.report import Audit
@@ -31,7 +31,7 @@ def gathered(job: Job, measured: Sequence[Splits]) -> Audit:
         for case, rows in zip(job.cases[1:], measured[1:], strict=True)
         if not failures[case.name]
     ]
-    breaking = ()
+    breaking: tuple[Breaking, ...] = ()
     if question.tolerance is not None:
         breaking = tuple(
             finding.breaking(splits, level, question.tolerance, table.n_training)

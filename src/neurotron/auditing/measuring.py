@@ -17,17 +17,13 @@ from neurotron import _check, _seeds
 from neurotron._threads import one_blas_thread
 from neurotron._types import Array
 from neurotron.auditing.attackers import Scene, attacked, is_random, name_of
+from neurotron.auditing.ceilings import EXACT_KIND, exact_ceiling, harmless_rows, rms
 from neurotron.auditing.certified import certified_ceiling
-from neurotron.auditing.effects import effects_of
+from neurotron.auditing.effects import Effects, effects_of
 from neurotron.auditing.estimators import Fit, fit, prepared
 from neurotron.auditing.question import Level, Question
 from neurotron.auditing.splits import AuditedTable
-from neurotron.theory.smoother import (
-    largest_rise,
-    largest_rms,
-    room_of,
-    worst_rms_change,
-)
+from neurotron.theory.smoother import room_of, worst_rms_change
 
 __all__ = ["ATTACK", "CEILING", "CLEAN", "EFFECTS", "FAILED", "SAFE", "SEARCH", "Row", "measure"]
 
@@ -35,7 +31,6 @@ CLEAN, ATTACK, SEARCH, CEILING, SAFE, EFFECTS, FAILED = (
     "clean", "attack", "search", "ceiling", "safe", "effects", "failed"
 )  # fmt: skip
 """The kinds of rows that `measure` returns."""
-EXACT_KIND = "exact if the estimator is linear in the labels, which was tested"
 ROUNDING = 1e-6
 """By which part of a ceiling the damage may exceed it before the ceiling is withdrawn."""
 SEARCHED = (1.0 / 16.0, 1.0 / 8.0, 1.0 / 4.0, 1.0 / 2.0, 2.0, 4.0)
@@ -101,25 +96,24 @@ class _Split:
         self.seed = _seeds.key(question.seed, "audit", number)
         self.estimator = prepared(estimator, self.seed)
         self.clean = fit(self.estimator, self.split, self.split.y)
-        self.error = _rms(self.clean.predictions - self.split.test_y)
+        self.error = rms(self.clean.predictions - self.split.test_y)
 
     def rows(self, tell: Callable[[int, int], None]) -> Iterator[Row]:
         """Yield all rows, and tell how many levels are done."""
         yield _row(CLEAN, error=self.error)
         total = len(self.question.levels)
-        effects = None
+        scene = self._scene(self.question.levels[0], None)
         for done, level in enumerate(self.question.levels):
             tell(done, total)
-            scene = self._scene(level, effects)
-            effects = scene.effects
+            scene = self._scene(level, scene.effects)
             yield from self._level(scene, level)
         yield _row(
-            EFFECTS, reason=effects.reason, sizes=effects.sizes * _step(scene),
-            training=self.split.training,
+            EFFECTS, reason=scene.effects.reason, training=self.split.training,
+            sizes=scene.effects.sizes * np.maximum(*scene.room),
         )  # fmt: skip
         tell(total, total)
 
-    def _scene(self, level: Level, effects: Any) -> Scene:
+    def _scene(self, level: Level, effects: Effects | None) -> Scene:
         """Return what attackers know at a level; effects are measured once."""
         split, (low, high) = self.split, self.question.label_range
         room = room_of(split.y, level.bound, low, high)
@@ -161,22 +155,12 @@ class _Split:
             shift = matrix @ change
             yield _row(
                 SEARCH, attack="worst-error", rows=tried, repetition=0, **_budget(level),
-                error=_rms(scene.residuals + shift), mean=abs(float(shift.mean())),
+                error=rms(scene.residuals + shift), mean=abs(float(shift.mean())),
                 worst=float(np.abs(shift).max()),
             )  # fmt: skip
         assert self.question.tolerance is not None
-        yield _row(SAFE, rows=self._safe(scene, self.question.tolerance), **_budget(level))
-
-    def _safe(self, scene: Scene, tolerance: float) -> int:
-        """Return up to how many rows the ceiling stays below the tolerance, by bisection."""
-        low, high = 0, len(self.split.y)
-        while low < high:
-            middle = (low + high + 1) // 2
-            if _exact(scene, middle)["error"] <= tolerance * self.error:
-                low = middle
-            else:
-                high = middle - 1
-        return low
+        harmless = harmless_rows(scene, self.question.tolerance * self.error)
+        yield _row(SAFE, rows=harmless, **_budget(level))
 
     def _attacks(
         self, scene: Scene, level: Level, most: int, kind: str, replicates: int
@@ -199,14 +183,14 @@ class _Split:
             return Damage(math.inf, math.inf, math.inf, None)
         shift = found.predictions - self.clean.predictions
         return Damage(
-            _rms(found.predictions - self.split.test_y), abs(float(shift.mean())),
+            rms(found.predictions - self.split.test_y), abs(float(shift.mean())),
             float(np.abs(shift).max()), _drift(self.clean, found),
         )  # fmt: skip
 
     def _ceiling(self, scene: Scene, level: Level, most: int) -> Row:
         """Return what no attack can exceed, or why that is not known."""
         if scene.effects.exact:
-            values = _exact(scene, most)
+            values = exact_ceiling(scene, most)._asdict()
             return _row(CEILING, attack=EXACT_KIND, rows=most, **_budget(level), **values)
         found = certified_ceiling(
             self.clean.estimator, self.split.X, self.split.y, self.split.test_X,
@@ -244,36 +228,6 @@ class _Split:
 
 def _budget(level: Level) -> Row:
     return {"bound": level.bound, "share": level.share}
-
-
-def _exact(scene: Scene, most: int) -> dict[str, float]:
-    """Return the ceilings of an estimator that is linear in the labels.
-
-    With residuals r and changes d = He of the predictions, the mean squared error rises by
-    2 mean(rd) + mean(d²). The first term is linear in the change e of the labels, so its largest
-    value is exact, and the second one is at most the square of the bound on the root mean square.
-    """
-    matrix, room, residuals = scene.effects.matrix, scene.room, scene.residuals
-    mean = matrix.mean(axis=0, keepdims=True)
-    worst, of_mean = (
-        float(largest_rise(np.concatenate([rows, -rows]), room, most).max())
-        for rows in (matrix, mean)
-    )
-    shift = min(largest_rms(matrix, room, most), worst)
-    along = residuals[None, :] @ matrix / len(residuals)
-    linear = float(largest_rise(along, room, most)[0])
-    before = _rms(residuals)
-    together = math.sqrt(before**2 + 2.0 * linear + shift**2) - before
-    return {"error": min(shift, together), "mean": of_mean, "worst": worst}
-
-
-def _step(scene: Scene) -> Array:
-    """Return how far each label can be moved."""
-    return np.maximum(scene.room.up, scene.room.down)
-
-
-def _rms(values: Array) -> float:
-    return float(np.sqrt(np.mean(values**2)))
 
 
 def _drift(clean: Fit, found: Fit) -> float | None:

@@ -68,7 +68,7 @@ def levels_of(
 ) -> tuple[Level, ...]:
     """Return the levels of one or more budgets, each of which must change a label of a split."""
     budgets = [budget] if isinstance(budget, Budget) else budget
-    if isinstance(budgets, (str, bytes)) or not isinstance(budgets, Sequence) or not budgets:
+    if not isinstance(budgets, (list, tuple)) or not budgets:
         raise _check.InputError(
             "`budget` must be a Budget such as Budget(bound=1.0, probability=0.1), or a list of "
             f"them, got {_check.shown(budget)}"

@@ -100,7 +100,10 @@ class Audit:
     def headline(self) -> str:
         """The result in one or two sentences."""
         worst = self.worst
-        text = f"{self.budget_words(worst)} can raise the error of {self.estimator} by {_rise(worst.relative)}"
+        text = (
+            f"{self.budget_words(worst)} can raise the error of {self.estimator} by "
+            f"{_rise(worst.relative)}"
+        )
         remedy = self.recommendation
         if remedy is not None:
             text += f"; with {remedy.name} it rises by {_rise(remedy.total)}"
@@ -108,7 +111,7 @@ class Audit:
         return f"{text}."
 
     def budget_words(self, budget: Damage | Ceiling) -> str:
-        """Return a budget in words, such as "10 % of the labels (33 of 331), moved by at most 1"."""
+        """Return a budget in words: "10 % of the labels (33 of 332), moved by at most 1,"."""
         labels = f"{percent(budget.share)} of the labels ({budget.rows:,} of {self.n_training:,})"
         if math.isinf(budget.bound):
             return f"{labels}, changed to anything in their range,"

@@ -112,7 +112,7 @@ def ceiling_words(audit: Audit, ceiling: Ceiling) -> str:
     ]
     return (
         f"With {audit.budget_words(ceiling)} {'; '.join(parts)} (means over splits, in units of "
-        f"the label). This is {ceiling.kind}."
+        f"the label). {ceiling.kind}"
     )
 
 

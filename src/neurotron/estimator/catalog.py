@@ -215,8 +215,8 @@ TOLD = "trim:share={share}"
 """TRIM that is told the share of poisoned labels, which `remedies` fills in."""
 
 REMEDIES: tuple[str, ...] = (
-    "ridge:alpha=10", "ridge:alpha=100", "huber", "quantile", "ransac", "theil-sen:subsets=500", TOLD,
-    "trim", "tree", "forest:trees=30", "neurotron",
+    "ridge:alpha=10", "ridge:alpha=100", "huber", "quantile", "ransac", "theil-sen:subsets=500",
+    TOLD, "trim", "tree", "forest:trees=30", "neurotron",
 )  # fmt: skip
 """What an audit tries in place of a regressor."""
 
