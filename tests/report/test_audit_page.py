@@ -132,9 +132,9 @@ def test_rows_are_counted_as_in_the_users_file_if_it_is_known(text):
 def test_remedies_show_their_price_and_which_is_recommended(text):
     words = read(text, "remedies")
     assert "Recommended: neurotron ." in words
-    assert "neurotron ✓ recommended +6.1 % (+5.2 % to +7 %) +1.1 % (+0.93 % to +1.3 %)" in words
+    assert "neurotron ✓ recommended +6.1 % (+5.2 % to +7 %) – +1.1 % (+0.93 % to +1.3 %)" in words
     assert words.count("recommended") == 1
-    assert re.search(r"ridge:alpha=100 \+18 % .* influence \+16 % .* \+19 %", words)
+    assert re.search(r"ridge:alpha=100 \+18 % .* \+19 % .* influence \+16 %", words)
     none = read(build_audit(made(remedies=(remedy("forest", 0.04, 0.4),))), "remedies")
     assert "None of these alternatives is recommended" in none
 

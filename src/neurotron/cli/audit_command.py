@@ -112,6 +112,7 @@ def audit(
     seed: Annotated[int, options.option(options.RUN, help="The seed of splits and attacks.")] = 0,
     threads: study_commands.Threads = None,
     dask: study_commands.Dask = None,
+    mixed: study_commands.Mixed = False,
     out: Annotated[
         Path | None,
         options.option(
@@ -155,7 +156,7 @@ def audit(
     )  # fmt: skip
     spec = request.spec(inputs.X.to_numpy()[kept], labels[kept])
     folder = PLACE / f"{data.stem}-{stored.name_of(spec)}" if out is None else out
-    _compute(spec, folder, threads, dask)
+    _compute(spec, folder, threads, dask, mixed)
     made = _Made(stored.load_audit(spec, folder), inputs, name, inputs.rows[kept].tolist(), folder)
     made.write()
     if as_json:
@@ -215,7 +216,9 @@ def _budget(bound: float | None, probability: float | None, rows: int | None) ->
 # ---- computing -----------------------------------------------------------------------------------
 
 
-def _compute(spec: dict[str, Any], folder: Path, threads: int | None, dask: str | None) -> None:
+def _compute(
+    spec: dict[str, Any], folder: Path, threads: int | None, dask: str | None, mixed: bool
+) -> None:
     """Compute what is missing in the folder; stop if something remains missing."""
     from neurotron.auditing import stored
 
@@ -226,7 +229,7 @@ def _compute(spec: dict[str, Any], folder: Path, threads: int | None, dask: str 
     ):
         report = stored.audit_in(
             spec, folder, executor=executor, workers=workers if threads is None else threads,
-            progress=progress,
+            mixed=mixed, progress=progress,
         )  # fmt: skip
     _tell(report)
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from neurotron.studies import Progress, Report, RowsStudy, Study
 
 __all__ = [
-    "Dask", "Threads", "check_workers", "executor_at", "init", "paper", "progress_bar", "run",
+    "Dask", "Mixed", "Threads", "check_workers", "executor_at", "init", "paper", "progress_bar", "run",
     "schema",
 ]  # fmt: skip
 

@@ -139,12 +139,11 @@ def _damage(one: Damage) -> dict[str, Any]:
 
 
 def _remedy(one: Remedy, audit: Audit) -> dict[str, Any]:
-    limit = one.ceiling.relative if one.ceiling is not None else None
     return {
         "name": one.name, "is_best": one == audit.recommendation,
         "price": with_interval(one.price), "worst": _damage(one.damage),
         "total": with_interval(one.total),
-        "limit": NONE if limit is None else _most(limit),
+        "limit": NONE if one.at_most is None else _most(one.at_most),
     }  # fmt: skip
 
 
