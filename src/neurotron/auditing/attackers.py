@@ -132,7 +132,8 @@ def attacked(attack: str | Attack, scene: Scene, most: int, replicate: int) -> A
     if isinstance(attack, str) and attack in KNOWING:
         if attack != "surrogate" and (attack in EXACT) != scene.effects.exact:
             return None
-        return scene.split.y + BY_EFFECTS[attack](scene, most)
+        labels = scene.split.y + BY_EFFECTS[attack](scene, most)
+        return np.clip(labels, *(scene.label_range or (-np.inf, np.inf)))  # against rounding
     labels = _from_library(attack, scene, most, replicate)
     assert int((labels != scene.split.y).sum()) <= most
     return labels
