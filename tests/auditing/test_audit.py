@@ -146,12 +146,11 @@ def test_a_ceiling_below_the_tolerance_means_within():
 
 
 def test_the_smallest_number_of_rows_is_between_what_is_proved_and_what_breaks():
-    found = audited("ridge", tolerance=0.1, splits=5, attacks=FEW)
-    (breaking,) = found.breaking
+    (breaking,) = audited("ridge", tolerance=0.4, splits=5, attacks=FEW).breaking
     assert 0 < breaking.proven <= breaking.unbroken < breaking.rows
     assert breaking.share == breaking.rows / 45
-    # twice the tolerance needs more rows
-    (looser,) = audited("ridge", tolerance=0.2, splits=5, attacks=FEW).breaking
+    # a larger tolerance needs more rows
+    (looser,) = audited("ridge", tolerance=0.8, splits=5, attacks=FEW).breaking
     assert looser.rows > breaking.rows
     assert looser.proven > breaking.proven
 
