@@ -14,6 +14,7 @@ from tests.support.audited import BUDGET, small_table
 
 import neurotron as nt
 from neurotron.auditing import finding
+from neurotron.auditing.attackers import EXACT
 from neurotron.auditing.splits import AuditedTable
 
 X, Y = small_table()
@@ -108,13 +109,13 @@ def test_larger_budgets_do_more_damage():
 
 def test_labels_stay_in_their_range_and_ceilings_use_it():
     low, high = float(Y.min()), float(Y.max())
-    free = audited("ridge", budget=nt.Budget(bound=5.0, probability=0.1))
-    limited = audited(
-        "ridge", budget=nt.Budget(bound=5.0, probability=0.1), label_range=(low, high)
-    )
+    wide = {"budget": nt.Budget(bound=30.0, probability=0.1), "attacks": ("constant", *EXACT)}
+    free = audited("ridge", **wide)
+    limited = audited("ridge", **wide, label_range=(low, high))
     anything = audited(
-        "ridge", budget=nt.Budget(probability=0.1), label_range=(low, high), tolerance=0.1
-    )
+        "ridge", **wide | {"budget": nt.Budget(probability=0.1)}, label_range=(low, high),
+        tolerance=0.1,
+    )  # fmt: skip
     assert limited.ceilings[0].worst.estimate < free.ceilings[0].worst.estimate
     assert anything.ceilings[0].worst.estimate >= limited.ceilings[0].worst.estimate
     assert anything.ceilings[0].reached_worst.estimate == pytest.approx(

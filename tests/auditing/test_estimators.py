@@ -1,4 +1,4 @@
-"""Any regressor and any table can be audited, nothing of them is changed, and nonsense is refused."""
+"""Any regressor on any table can be audited, nothing is changed, and nonsense is refused."""
 
 from __future__ import annotations
 
