@@ -43,7 +43,7 @@ def test_an_estimate_that_is_too_small_is_raised(monkeypatch):
 
 
 def matrices():
-    tall = RNG.standard_normal((90, 40))
+    tall = DRAWN[:90, :40]
     yield tall
     yield tall.T
     yield tall * 0.7 ** np.arange(40)
@@ -61,12 +61,12 @@ def test_the_largest_square_is_never_below_the_norm(large, monkeypatch):
 
 def test_it_is_close_if_few_directions_matter(monkeypatch):
     monkeypatch.setattr(spectral, "LARGE", 0)
-    A = RNG.standard_normal((90, 70)) * 0.7 ** np.arange(70)
+    A = DRAWN[:90, :70] * 0.7 ** np.arange(70)
     assert largest_square(A) <= np.linalg.norm(A, 2) ** 2 * (1.0 + 1e-6)
 
 
 def test_directions_are_orthonormal_and_the_largest_come_first():
-    A = RNG.standard_normal((30, 20)) * 0.5 ** np.arange(20)
+    A = DRAWN[:30, :20] * 0.5 ** np.arange(20)
     Q = leading_directions(A, 4)
     np.testing.assert_allclose(Q.T @ Q, np.eye(4), atol=1e-12)
     np.testing.assert_allclose(

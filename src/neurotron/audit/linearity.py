@@ -111,7 +111,7 @@ def _refuse_tuning(part: Any) -> None:
     if name.endswith("CV"):
         raise NotLinear(f"its settings are tuned on the labels ({name})")
     if isinstance(part, GaussianProcessRegressor) and part.optimizer is not None:
-        if part.kernel is not None and part.kernel.n_dims > 0:
+        if part.kernel is None or part.kernel.n_dims > 0:  # its default is tuned, too
             raise NotLinear(f"its kernel is tuned on the labels ({name} with an optimizer)")
     elif settings.get("early_stopping", settings.get("n_iter_no_change")):
         raise NotLinear(f"the labels decide when its training stops ({name} with early stopping)")
