@@ -44,7 +44,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from neurotron._check import InputError
 from neurotron.audit import linearity
-from neurotron.audit.linearity import NotLinear, smoother_matrix
+from neurotron.auditing.linearity import NotLinear, smoother_matrix
 from neurotron.theory.smoother import largest_rise, room_of, worst_change
 
 RNG = np.random.default_rng(11)
