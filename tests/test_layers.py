@@ -22,7 +22,8 @@ FOUNDATIONS = [
 HOUSE = [
     "networks", "laws", "data", "problem", "attacks", "theory", "solvers", "trainers",
     "engine", "trajectories", "simulation", "guarantees", "conformance", "poisoning",
-    "model_file", "estimator", "results", "studies", "claims", "figures", "report", "cli",
+    "model_file", "estimator", "results", "studies", "auditing", "claims", "figures", "report",
+    "cli",
 ]  # fmt: skip
 TOOLS = ["_names"]
 LAYERS = [*FOUNDATIONS, *([name] for name in HOUSE), TOOLS]

@@ -1,0 +1,1 @@
+"""Audits of any regressor: what an attacker can do to it."""
