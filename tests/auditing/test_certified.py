@@ -7,12 +7,13 @@ import itertools
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LinearRegression, Ridge
 from tests.support.messages import says
 
 import neurotron as nt
 from neurotron.auditing import certified
 from neurotron.auditing.certified import certified_ceiling
+from neurotron.estimator import certified_training
 from neurotron.estimator.certified_training import CertifiedTrainingRegressor
 
 # ---- a proof on the rows -------------------------------------------------------------------------
@@ -237,3 +238,21 @@ def test_more_rows_than_there_are_move_as_much_as_all():
     model = trained(X, y, steps=100)
     all_, more = (certified_ceiling(model, X, y, test, bound=1.0, rows=k) for k in (ROWS, 999))
     assert all_ == more
+
+
+def test_a_start_that_is_not_forgotten_counts(monkeypatch):
+    """All labels that rise by θ move every prediction by θ, however short the training is."""
+    monkeypatch.setattr(certified_training, "FORGETS", 0.5)
+    monkeypatch.setattr(certified, "FAILURE", 1e12)
+    X, y, _ = table()
+    model = trained(X, y, steps=1_000)
+    ceiling = certified_ceiling(model, X, y, X, bound=BOUND, rows=ROWS)
+    shift = trained(X, y + BOUND, steps=1_000).predict(X) - model.predict(X)
+    assert np.allclose(shift, BOUND)
+    assert ceiling.mean == pytest.approx(BOUND, rel=1e-3)
+
+
+def test_certified_training_is_almost_least_squares():
+    X, y, test = table()
+    gap = trained(X, y).predict(test) - LinearRegression().fit(X, y).predict(test)
+    assert np.sqrt(np.mean(gap**2)) < 0.1 * y.std()
