@@ -15,7 +15,7 @@ from tests.support.messages import says
 
 import neurotron as nt
 from neurotron.estimator import TrimRegressor
-from neurotron.estimator.catalog import BY_NAME, REMEDIES, remedies
+from neurotron.estimator.catalog import BY_NAME, REMEDIES, TOLD, remedies
 from neurotron.estimator.certified_training import CertifiedTrainingRegressor
 
 COEFFICIENTS, INTERCEPT = np.array([3.0, -2.0, 1.0]), 500.0
@@ -134,7 +134,7 @@ def test_settings_reach_the_estimator(text, parameter, value):
         ("ransac:threshold=0", ("`threshold`", "0")),
         ("theil-sen:subsets=0", ("`subsets`", "0")),
         ("trim:share=1", ("`share`", "1")),
-        (REMEDIES[6], ("`share`", "{share}")),
+        (TOLD, ("`share`", "{share}")),
         ("tree:depth=abc", ("`depth`", "abc")),
         ("forest:trees=1000000000", ("`trees`", "10000", "1000000000")),
         ("boosting:rate=2", ("`rate`", "2")),

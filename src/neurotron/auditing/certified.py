@@ -13,8 +13,8 @@ damage goes unnoticed, but there may be damage.
 
 **Certified training** (`CertifiedTrainingRegressor`). Its predictions are linear in the labels.
 Those of the mean over all draws have an exact ceiling, and `theory.moved_labels` bounds the mean
-square of the deviation from the mean. By Chebyshev's inequality it is at most :math:`\sqrt{q/δ}`
-with probability 1 − δ, for an attacker who does not know which rows will be drawn.
+square of the deviation from the mean. By Chebyshev's inequality it is at most :math:`\sqrt{q/ε}`
+with probability 1 − ε, for an attacker who does not know which rows will be drawn.
 
 There is no ceiling by `verify`: it is about one model that is at hand, not about all models that an
 attacker could cause.
@@ -56,7 +56,7 @@ class Certified(NamedTuple):
     worst: float
     """The largest absolute change of a prediction."""
     kind: str
-    """What the ceiling rests on, in words."""
+    """When the ceilings hold, in sentences."""
     needs: int | None = None
     """It is about fits whose `proven_against_` is at least this number; None if about all fits."""
 
@@ -125,8 +125,8 @@ def _by_proof(model: NeuroTronRegressor, labels: Array, most: int) -> Certified 
         )
     same = SIX_DIGITS * float(np.abs(labels).max())
     kind = (
-        f"proved if clean labels are exact, for fits that report it (proven_against_ ≥ {needs}); "
-        "the others report that they may be wrong"
+        f"They hold if clean labels are exact, for fits whose proven_against_ is at least {needs:,}. "
+        "Other fits may be off by more, and say so by a smaller one."
     )
     return Certified(same, same, same, kind, needs)
 
@@ -159,8 +159,8 @@ def _by_training(
         error=of_mean + stretch * away + rounding,
         mean=float(paths[-1] + np.linalg.norm(mean) * away) + rounding,
         worst=float((paths[:-1] + lengths * away).max()) + rounding,
-        kind=f"certified with {100.0 * (1.0 - FAILURE):g} % confidence against an attacker who "
-        "does not know which rows are drawn",
+        kind=f"They hold with {100.0 * (1.0 - FAILURE):g} % confidence, if the attacker does not "
+        "know which rows will be drawn.",
     )
 
 
