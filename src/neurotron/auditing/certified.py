@@ -125,8 +125,8 @@ def _by_proof(model: NeuroTronRegressor, labels: Array, most: int) -> Certified 
         )
     same = SIX_DIGITS * float(np.abs(labels).max())
     kind = (
-        f"They hold if clean labels are exact, for fits whose proven_against_ is at least {needs:,}. "
-        "Other fits may be off by more, and say so by a smaller one."
+        f"They hold if clean labels are exact, for fits whose proven_against_ is {needs:,} or "
+        "more. Other fits may be off by more, and say so by a smaller one."
     )
     return Certified(same, same, same, kind, needs)
 
