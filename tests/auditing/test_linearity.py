@@ -43,7 +43,7 @@ from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeRegressor
 
 from neurotron._check import InputError
-from neurotron.audit import linearity
+from neurotron.auditing import linearity
 from neurotron.auditing.linearity import NotLinear, smoother_matrix
 from neurotron.theory.smoother import largest_rise, room_of, worst_change
 
