@@ -48,7 +48,7 @@ _HOME = {
 }  # fmt: skip
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 _SUBPACKAGES = (
-    "attacks", "auditing", "claims", "data", "figures", "guarantees", "laws", "networks", "results",
+    "attacks", "claims", "data", "figures", "guarantees", "laws", "networks", "results",
     "simulation", "solvers", "studies", "theory", "trainers",
 )  # fmt: skip
 _SEARCHED = ("attacks", "data", "laws", "networks", "simulation", "solvers", "theory", "trainers")

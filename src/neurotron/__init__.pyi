@@ -1,7 +1,6 @@
 # Written by `python -m neurotron._names` from the table in __init__.py.
 
 from neurotron import attacks as attacks
-from neurotron import auditing as auditing
 from neurotron import claims as claims
 from neurotron import data as data
 from neurotron import figures as figures

@@ -130,9 +130,10 @@ def is_random(attack: str | Attack) -> bool:
 def attacked(attack: str | Attack, scene: Scene, most: int, replicate: int) -> Array | None:
     """Return the labels after an attack on at most `most` of them; None if it does not apply."""
     if isinstance(attack, str) and attack in KNOWING:
-        if attack != "surrogate" and (attack in EXACT) != scene.effects.exact:
+        if (attack in EXACT) != scene.effects.exact:
             return None
-        return scene.split.y + BY_EFFECTS[attack](scene, most)
+        labels = scene.split.y + BY_EFFECTS[attack](scene, most)
+        return np.clip(labels, *(scene.label_range or (-np.inf, np.inf)))  # against rounding
     labels = _from_library(attack, scene, most, replicate)
     assert int((labels != scene.split.y).sum()) <= most
     return labels

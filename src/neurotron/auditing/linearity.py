@@ -8,7 +8,7 @@ must be combinations of each other up to rounding, and so must fits to labels un
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +29,7 @@ MOST_ENTRIES = 50_000_000
 """Largest number of entries of the matrix, 400 MB."""
 MOST_FITS = 1000
 """Most labels of a regressor that takes one column of labels, and so needs one fit for each."""
-BLOCK = 10_000_000
+BLOCK = 4_000_000
 """Entries of the labels of one fit to many columns of them."""
 TOLERANCE = 1e-6
 """Largest deviation from linearity that counts as rounding, as a part of what is compared."""
@@ -111,7 +111,7 @@ def _refuse_tuning(part: Any) -> None:
     if name.endswith("CV"):
         raise NotLinear(f"its settings are tuned on the labels ({name})")
     if isinstance(part, GaussianProcessRegressor) and part.optimizer is not None:
-        if part.kernel is not None and part.kernel.n_dims > 0:
+        if part.kernel is None or part.kernel.n_dims > 0:  # its default is tuned, too
             raise NotLinear(f"its kernel is tuned on the labels ({name} with an optimizer)")
     elif settings.get("early_stopping", settings.get("n_iter_no_change")):
         raise NotLinear(f"the labels decide when its training stops ({name} with early stopping)")
@@ -241,25 +241,26 @@ def _most(count: int) -> int:
 
 def _matrix(regressor: _Regressor, probes: list[_Probe], size: float) -> Array:
     """Return the matrix by fits to the columns of the identity, after a test of what it says."""
+    many = regressor.labels.size > MOST_FITS
     try:
-        return _agreeing(regressor, probes, size, _by_blocks)
-    except NotLinear:  # such as for a regressor that takes one column of labels
-        if regressor.labels.size > MOST_FITS:
+        by_blocks = _by_blocks(regressor)
+    except NotLinear:  # it takes one column of labels
+        if many:
             raise NotLinear(
-                f"it must be fitted {regressor.labels.size:,} times, once for each label, to see "
-                f"what it does with them: at most {MOST_FITS:,} times"
+                f"it takes one column of labels only, so that {regressor.labels.size:,} fits would "
+                f"be needed to see what it does with each label: at most {MOST_FITS:,}"
             ) from None
-    return _agreeing(regressor, probes, size, _one_by_one)
+    else:
+        try:
+            return _agreeing(regressor, probes, size, by_blocks)
+        except NotLinear:  # it may treat many columns in another way than one
+            if many:
+                raise
+    return _agreeing(regressor, probes, size, _one_by_one(regressor))
 
 
-def _agreeing(
-    regressor: _Regressor,
-    probes: list[_Probe],
-    size: float,
-    made: Callable[[_Regressor], Array],
-) -> Array:
+def _agreeing(regressor: _Regressor, probes: list[_Probe], size: float, H: Array) -> Array:
     """Return a matrix that says what was predicted, also from the labels that are worst for it."""
-    H = made(regressor)
     for probe in probes:
         probe.require(H @ probe.labels)
     count = regressor.labels.size

@@ -128,7 +128,11 @@ class _Split:
         return Scene(split, room, bound, limited, residuals, effects, self.seed)
 
     def _predictions(self, labels: Array) -> Array:
-        return fit(self.estimator, self.split, labels).predictions
+        """Return what a fit to these labels predicts; NaN if it fails."""
+        try:
+            return fit(self.estimator, self.split, labels).predictions
+        except _check.InputError:
+            return np.full_like(self.split.test_y, np.nan)
 
     def _level(self, scene: Scene, level: Level) -> Iterator[Row]:
         most = level.rows(len(self.split.y))

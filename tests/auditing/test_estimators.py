@@ -1,0 +1,165 @@
+"""Any regressor on any table can be audited, nothing is changed, and nonsense is refused."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.compose import TransformedTargetRegressor, make_column_transformer
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from tests.support.audited import BUDGET, small_table
+
+import neurotron as nt
+
+X, Y = small_table()
+QUICK = {"budget": BUDGET, "remedies": [], "splits": 2, "attacks": ["constant", "worst-error"]}
+COLOURS = np.array(["red", "green", "blue"])[np.arange(len(Y)) % 3]
+FRAME = {"size": X[:, 0], "colour": COLOURS, "weight": np.where(X[:, 1] > 2, np.nan, X[:, 1])}
+ENCODED = make_column_transformer((OneHotEncoder(), ["colour"]), ("passthrough", ["size"]))
+
+
+@pytest.mark.parametrize(
+    ("estimator", "rows", "linear"),
+    [
+        (make_pipeline(StandardScaler(), Ridge()), X, True),
+        (GridSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=2), X, False),
+        (TransformedTargetRegressor(Ridge(), func=np.sinh, inverse_func=np.arcsinh), X, False),
+        (Ridge(), scipy.sparse.csr_array(X), True),
+        (make_pipeline(ENCODED, Ridge()), pd.DataFrame(FRAME), True),
+        (make_pipeline(ENCODED, Ridge()), pl.DataFrame(FRAME), True),
+        (make_pipeline(TfidfVectorizer(), Ridge()), COLOURS.tolist(), True),
+        (Ridge(), X.tolist(), True),
+        (nt.NeuroTronRegressor(), X, False),
+        (RandomForestRegressor(3), X, False),
+    ],
+    ids=["pipeline", "search", "transformed-labels", "sparse", "pandas", "polars", "texts", "lists",
+         "ours", "forest"],
+)  # fmt: skip
+def test_any_regressor_on_any_table_can_be_audited(estimator, rows, linear):
+    if hasattr(rows, "tocsr"):
+        estimator = Ridge(solver="lsqr", tol=1e-12)
+    found = nt.audit(estimator, rows, np.abs(Y), **QUICK | {"attacks": "all"})
+    assert found.n_rows == len(Y)
+    assert (found.ceilings[0].error is not None) == linear
+    assert np.isfinite([damage.relative.estimate for damage in found.damages]).all()
+
+
+def test_estimators_and_arrays_are_left_as_they_are():
+    model, inputs, labels = Ridge(alpha=2.0), X.copy(), Y.copy()
+    nt.audit(model, inputs, labels, **QUICK)
+    assert vars(model) == vars(Ridge(alpha=2.0))
+    assert np.array_equal(inputs, X)
+    assert np.array_equal(labels, Y)
+
+
+def test_labels_of_test_rows_are_never_given_to_a_fit_and_never_attacked():
+    seen = []
+
+    class Spy(RegressorMixin, BaseEstimator):
+        def fit(self, X, y):
+            seen.append((X[:, 0].copy(), y.copy()))
+            self.mean_ = np.mean(y)
+            return self
+
+        def predict(self, X):
+            seen.append((X[:, 0].copy(), None))
+            return np.full(len(X), self.mean_)
+
+    nt.audit(Spy(), X, Y, **QUICK | {"splits": 1}, executor=None)
+    fitted = {tuple(rows) for rows, labels in seen if labels is not None}
+    tested = {tuple(rows) for rows, labels in seen if labels is None}
+    assert len(fitted) == len(tested) == 1
+    assert not {*next(iter(fitted))} & {*next(iter(tested))}
+
+
+def test_a_random_estimator_is_given_the_same_random_numbers_at_every_fit():
+    first, second = (nt.audit(RandomForestRegressor(3), X, Y, **QUICK) for _ in range(2))
+    assert first.to_dict() == second.to_dict()
+
+
+def test_an_estimator_that_fails_under_attack_is_damaged_without_limit():
+    class Fragile(RegressorMixin, BaseEstimator):
+        def fit(self, X, y):
+            if y.max() > 100.0:
+                raise ValueError("too large")
+            self.mean_ = np.mean(y)
+            return self
+
+        def predict(self, X):
+            return np.full(len(X), self.mean_)
+
+    found = nt.audit(Fragile(), X, Y, **QUICK | {
+        "budget": nt.Budget(bound=1e6, probability=0.1), "attacks": "constant", "tolerance": 0.5,
+    })  # fmt: skip
+    assert found.worst.relative.estimate == np.inf
+    assert found.verdict == "exceeded"
+    assert "any amount" in found.headline
+    assert json.dumps(found.to_dict(), allow_nan=False)
+
+
+class Bad(RegressorMixin, BaseEstimator):
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return np.full((len(X), 2), np.nan)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"estimator": "rigde"}, "did you mean 'ridge'"),
+        ({"estimator": "ridge:alpha=-1"}, "alpha"),
+        ({"estimator": "__import__('os').system('x')"}, "unknown estimator"),
+        ({"estimator": Ridge}, "regressor"),
+        ({"estimator": None}, "regressor"),
+        ({"estimator": LogisticRegression()}, "classifier"),
+        ({"estimator": Bad()}, "one number for each row"),
+        ({"estimator": Ridge(alpha=-1.0)}, "cannot be fitted"),
+        ({"X": X[:5], "y": Y[:5]}, "at least 8 rows"),
+        ({"X": X[:-1]}, "as many rows"),
+        ({"X": 3.0}, "table of rows"),
+        ({"y": np.full(len(Y), 2.0)}, "nothing to learn"),
+        ({"y": np.where(np.arange(len(Y)) == 3, np.nan, Y)}, "`y`"),
+        ({"y": np.column_stack([Y, Y])}, "`y`"),
+        ({"y": ["a"] * len(Y)}, "`y`"),
+        ({"budget": 0.1}, "Budget"),
+        ({"budget": []}, "Budget"),
+        ({"budget": nt.Budget(bound=1.0)}, "how many labels"),
+        ({"budget": nt.Budget(probability=0.1)}, "how far"),
+        ({"budget": nt.Budget(bound=0.0, probability=0.1)}, "above 0"),
+        ({"budget": nt.Budget(bound=1.0, probability=1e-4)}, "none of the 45 rows"),
+        ({"budget": nt.Budget(bound=1.0, rows=61)}, "only 60"),
+        ({"attacks": "worst"}, "unknown attack"),
+        ({"tolerance": -0.1}, "tolerance"),
+        ({"tolerance": "x"}, "tolerance"),
+        ({"splits": 0}, "splits"),
+        ({"splits": 1e9}, "splits"),
+        ({"replicates": 0}, "replicates"),
+        ({"label_range": (5.0, 0.0)}, "label_range"),
+        ({"label_range": (0.0, 1.0)}, "label_range"),
+        ({"label_range": 3}, "label_range"),
+        ({"seed": -1}, "seed"),
+        ({"executor": "threads"}, "executor"),
+        ({"progress": 1}, "progress"),
+        ({"remedies": ["huber", "huber"]}, "twice"),
+        ({"remedies": "all"}, "unknown estimator"),
+        ({"remedies": 7}, "remedies"),
+    ],
+    ids=lambda value: None if isinstance(value, str) else "-".join(value),
+)
+def test_nonsense_is_refused_in_one_sentence(change, words):
+    given = {"estimator": "ridge", "X": X, "y": Y} | QUICK | change
+    with pytest.raises(nt.InputError, match=words) as refusal:
+        nt.audit(given.pop("estimator"), given.pop("X"), given.pop("y"), **given)
+    assert "\n" not in str(refusal.value)

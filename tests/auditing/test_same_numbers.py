@@ -1,0 +1,78 @@
+"""The numbers of an audit do not depend on threads, processes, folders or interruptions."""
+
+from __future__ import annotations
+
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import pytest
+from tests.support.audited import BUDGET, small_table
+
+import neurotron as nt
+from neurotron.auditing.stored import Request, audit_in, load_audit, name_of
+
+X, Y = small_table(40)
+ASKED = {
+    "tolerance": 0.1,
+    "remedies": ("huber",),
+    "splits": 2,
+    "attacks": ("constant", "influence"),
+}
+
+
+@pytest.fixture(scope="module")
+def numbers():
+    return nt.audit("ridge", X, Y, budget=BUDGET, **ASKED).to_dict()
+
+
+@pytest.fixture(scope="module")
+def spec():
+    return Request(estimator="ridge", budgets=(BUDGET,), **ASKED).spec(X, Y)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_any_number_of_threads_gives_the_same_numbers(threads, numbers):
+    with ThreadPoolExecutor(threads) as pool:
+        found = nt.audit("ridge", X, Y, budget=BUDGET, **ASKED, executor=pool)
+    assert found.to_dict() == numbers
+
+
+def test_processes_give_the_same_numbers(numbers):
+    with ProcessPoolExecutor(1) as pool:
+        found = nt.audit("ridge", X, Y, budget=BUDGET, **ASKED, executor=pool)
+    assert found.to_dict() == numbers
+
+
+def test_a_stored_audit_has_the_same_numbers_and_is_resumed(tmp_path, spec, numbers):
+    first = audit_in(spec, tmp_path / "audit", workers=2)
+    assert first.computed == 4
+    assert load_audit(spec, tmp_path / "audit").to_dict() == numbers
+    again = audit_in(spec, tmp_path / "audit", workers=1)
+    assert (again.kept, again.computed) == (4, 0)
+
+
+def test_the_order_of_remedies_and_their_number_do_not_change_the_others(numbers):
+    more = nt.audit(
+        "ridge", X, Y, budget=BUDGET, **ASKED | {"remedies": ("tree", "huber", "trim")}
+    ).to_dict()
+    assert more["damages"] == numbers["damages"]
+    mine = next(remedy for remedy in more["remedies"] if remedy["name"] == "huber")
+    assert mine == numbers["remedies"][0]
+
+
+def test_different_audits_have_different_names(spec):
+    other = Request(estimator="ridge", budgets=(BUDGET,), **ASKED | {"splits": 3}).spec(X, Y)
+    assert name_of(spec) != name_of(other)
+    assert name_of(spec) == name_of(dict(reversed(spec.items())))
+
+
+def test_a_saved_model_is_audited_by_its_parameters(tmp_path):
+    model = nt.NeuroTronRegressor(fit_intercept=False).fit(X, Y)
+    model.save(tmp_path / "model.safetensors")
+    few = ASKED | {"remedies": (), "tolerance": None, "attacks": "constant"}
+    asked = Request(estimator=str(tmp_path / "model.safetensors"), budgets=(BUDGET,), **few)
+    spec = asked.spec(X, Y)
+    audit_in(spec, tmp_path / "audit", workers=1)
+    stored = load_audit(spec, tmp_path / "audit")
+    direct = nt.audit(nt.NeuroTronRegressor(fit_intercept=False), X, Y, budget=BUDGET, **few)
+    assert stored.estimator == "model.safetensors"
+    assert stored.damages == direct.damages
