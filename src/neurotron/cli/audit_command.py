@@ -141,6 +141,7 @@ def audit(
     study_commands.check_workers(threads, dask)
     if out is not None:
         _check_folder(out)
+    budget = _budget(bound, probability, rows)  # before scikit-learn is loaded, which takes longer
     inputs, name, labels = _read(
         data, label, drop, estimator, skip_missing=skip_missing, separator=separator,
         decimal_comma=decimal_comma,
@@ -149,7 +150,7 @@ def audit(
     from neurotron.auditing import stored
 
     request = stored.Request(
-        estimator=estimator, budgets=(_budget(bound, probability, rows),),
+        estimator=estimator, budgets=(budget,),
         attacks=tuple(attack) if attack else "all", tolerance=max_damage,
         remedies="usual" if remedies else (), splits=splits, replicates=replicates,
         label_range=label_range, seed=seed,

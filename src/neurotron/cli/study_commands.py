@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from neurotron.studies import Progress, Report, RowsStudy, Study
 
 __all__ = [
-    "Dask", "Mixed", "Threads", "check_workers", "executor_at", "init", "paper", "progress_bar", "run",
-    "schema",
+    "Dask", "Mixed", "Threads", "check_workers", "executor_at", "init", "paper", "progress_bar",
+    "run", "schema",
 ]  # fmt: skip
 
 Out = Annotated[
