@@ -44,6 +44,7 @@ from neurotron.theory.label_changes import (
     largest_rise,
     product,
     room_of,
+    top,
     top_sum,
     worst_change,
 )
@@ -115,9 +116,10 @@ class RmsCeiling:
         if self.H.shape[1] > MANY:
             yield most * self._spectral
             return
+        entries = top(np.abs(self._products), most)  # the largest of each row, also when clipped
         for level, eigenvalue in self._thresholds:
-            clipped = top_sum(top_sum(np.minimum(np.abs(self._products), level), most), most)
-            yield most * eigenvalue + float(clipped)
+            clipped = np.minimum(entries, level).sum(axis=-1)
+            yield most * eigenvalue + float(top_sum(clipped, most))
 
     @cached_property
     def _scale(self) -> float:
