@@ -85,7 +85,7 @@ def largest_rms(H: npt.ArrayLike, room: Room, most: int) -> float:
     >>> largest_rms([[0.6, 0.0], [0.0, 0.8]], room_of([0.0, 0.0], 1.0), 2)
     0.7071
     """
-    return RmsCeiling(checked_matrix("H", H), room).at(most)
+    return RmsCeiling(_check.numbers("H", H), room).at(most)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +98,7 @@ class RmsCeiling:
     """How far each label may change."""
 
     def __post_init__(self) -> None:
-        checked_room(self.room, self.H.shape[1])
+        checked_room(self.room, checked_matrix("H", self.H).shape[1])
 
     def at(self, most: int) -> float:
         """Return the bound for at most `most` changed labels."""
