@@ -256,3 +256,10 @@ def test_certified_training_is_almost_least_squares():
     X, y, test = table()
     gap = trained(X, y).predict(test) - LinearRegression().fit(X, y).predict(test)
     assert np.sqrt(np.mean(gap**2)) < 0.1 * y.std()
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e6, 1e12])
+def test_certified_training_is_linear_for_labels_of_any_size(scale):
+    X, y, test = table()
+    predicted = trained(X, y, steps=400).predict(test)
+    assert np.allclose(trained(X, scale * y, steps=400).predict(test), scale * predicted, rtol=1e-9)

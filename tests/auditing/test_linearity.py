@@ -18,9 +18,14 @@ from sklearn.ensemble import (
     StackingRegressor,
     VotingRegressor,
 )
-from sklearn.feature_selection import SelectFromModel, SelectKBest, VarianceThreshold
+from sklearn.feature_selection import (
+    SelectFromModel,
+    SelectKBest,
+    VarianceThreshold,
+    f_regression,
+)
 from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF
+from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import (
@@ -207,6 +212,33 @@ def test_a_regressor_that_treats_many_columns_in_another_way_is_fitted_one_by_on
 def test_a_regressor_that_is_linear_up_to_some_limit_is_refused():
     with pytest.raises(NotLinear, match=NOT_LINEAR):
         matrix(Strange(limit=1000.0))
+
+
+class Hidden(RegressorMixin, BaseEstimator):
+    """Another regressor, of which its parameters say nothing."""
+
+    def __init__(self, name="ridge"):
+        self.name = name
+
+    def fit(self, X, y):
+        tuned = {
+            "ridge": RidgeCV(np.logspace(-3, 3, 7)),
+            "lasso": Lasso(0.01),
+            "process": GaussianProcessRegressor(RBF(1.0) + WhiteKernel(0.1)),
+            "columns": make_pipeline(SelectKBest(f_regression, k=2), LinearRegression()),
+            "residuals": HuberRegressor(epsilon=10.0),
+        }
+        self.inner_ = tuned[self.name].fit(X, y)
+        return self
+
+    def predict(self, X):
+        return self.inner_.predict(X)
+
+
+@pytest.mark.parametrize("name", ["ridge", "lasso", "process", "columns", "residuals"])
+def test_tuning_that_cannot_be_seen_is_found_by_its_predictions(name):
+    with pytest.raises(NotLinear, match=NOT_LINEAR):
+        matrix(Hidden(name))
 
 
 class Watchful(RegressorMixin, BaseEstimator):

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    CancelledError,
+    Executor,
+    Future,
+    ThreadPoolExecutor,
+    wait,
+)
 from typing import Any
 
 import numpy.typing as npt
@@ -107,15 +115,21 @@ def _computed(
     job: Job, executor: Executor | None, tell: Callable[[int, int], None]
 ) -> list[list[list[Row]]]:
     """Return what `measure` returns for each case and each split, from threads or an executor."""
-    pool = executor or ThreadPoolExecutor(processors(), thread_name_prefix="neurotron")
+    over = threading.Event()
+    pool, look = executor, None
+    if pool is None:
+        pool, look = ThreadPoolExecutor(processors(), thread_name_prefix="neurotron"), _looker(over)
+    parts = {
+        pool.submit(measure, case.estimator, job.table, case.question, number, look): (
+            place,
+            number,
+        )
+        for number in range(job.splits)
+        for place, case in enumerate(job.cases)
+    }
+    found: dict[tuple[int, int], list[Row]] = {}
+    waiting: set[Future[list[Row]]] = set(parts)
     try:
-        parts = {
-            pool.submit(measure, case.estimator, job.table, case.question, number): (place, number)
-            for number in range(job.splits)
-            for place, case in enumerate(job.cases)
-        }
-        found: dict[tuple[int, int], list[Row]] = {}
-        waiting: set[Future[list[Row]]] = set(parts)
         while waiting:
             tell(len(found), len(parts))
             done, waiting = wait(waiting, SECONDS_BETWEEN_LOOKS, FIRST_COMPLETED)
@@ -123,10 +137,21 @@ def _computed(
                 found[parts[future]] = future.result()
         tell(len(found), len(parts))
     finally:
+        over.set()
         for future in parts:
             future.cancel()
         if executor is None:
-            pool.shutdown(wait=True, cancel_futures=True)
+            pool.shutdown()
     return [
         [found[place, number] for number in range(job.splits)] for place in range(len(job.cases))
     ]
+
+
+def _looker(over: threading.Event) -> Callable[[int, int], None]:
+    """Return a function that ends a thread between two fits when all is over, as after Ctrl-C."""
+
+    def look(done: int, total: int) -> None:
+        if over.is_set():
+            raise CancelledError
+
+    return look

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from neurotron._types import Array
 from neurotron.auditing.attackers import Scene
+from neurotron.auditing.certified import Certified
 from neurotron.theory.smoother import largest_rise
 
-__all__ = ["EXACT_KIND", "ExactCeiling", "exact_ceiling", "harmless_rows", "rms"]
+__all__ = ["exact_ceiling", "harmless_rows", "rms"]
 
 EXACT_KIND = (
     "They hold if predictions are linear in the labels, which was tested. Those of single "
@@ -19,18 +19,7 @@ EXACT_KIND = (
 )
 
 
-class ExactCeiling(NamedTuple):
-    """Upper bounds on what changes of some labels do, the last two of which are attained."""
-
-    error: float
-    """The rise of the root mean squared error."""
-    mean: float
-    """The absolute change of the mean prediction."""
-    worst: float
-    """The largest absolute change of a prediction."""
-
-
-def exact_ceiling(scene: Scene, most: int) -> ExactCeiling:
+def exact_ceiling(scene: Scene, most: int) -> Certified:
     """Return the ceiling for changes of at most `most` labels."""
     matrix = scene.effects.matrix
     mean = matrix.mean(axis=0, keepdims=True)
@@ -38,7 +27,7 @@ def exact_ceiling(scene: Scene, most: int) -> ExactCeiling:
         float(largest_rise(np.concatenate([rows, -rows]), scene.room, most).max())
         for rows in (matrix, mean)
     )
-    return ExactCeiling(_error(scene, most), of_mean, worst)
+    return Certified(_error(scene, most), of_mean, worst, EXACT_KIND)
 
 
 def _error(scene: Scene, most: int) -> float:

@@ -130,6 +130,11 @@ def clean_errors(splits: Splits) -> Array:
     return np.array([_only(rows, CLEAN)[0]["error"] for rows in splits])
 
 
+def units(splits: Splits) -> Array:
+    """Return the error of each split in units of which damage is given: never quite zero."""
+    return np.array([_only(rows, CLEAN)[0]["unit"] for rows in splits])
+
+
 def damages(splits: Splits, kind: str = ATTACK) -> tuple[Damage, ...]:
     """Return what every attack does at every level, in the order in which they were tried."""
     first = dict.fromkeys(map(_key, _only(splits[0], kind)))
@@ -151,7 +156,7 @@ def _damage(splits: Splits, kind: str, key: tuple[str, float, float, int]) -> Da
     if all(row["drift"] is not None for rows in found for row in rows):
         drift = of_mean(_means(found, "drift"))
     return Damage(
-        *key, of_mean(rise), of_mean(divided(rise, clean)), of_mean(_means(found, "mean")),
+        *key, of_mean(rise), of_mean(rise / units(splits)), of_mean(_means(found, "mean")),
         of_mean(_means(found, "worst")), drift,
     )  # fmt: skip
 
@@ -163,12 +168,6 @@ def errors_under(splits: Splits, attack: str, level: tuple[float, float]) -> Arr
         for rows in splits
     ]
     return _means(found, "error")
-
-
-def divided(rise: Array, clean: Array) -> Array:
-    """Return rises in units of the error without an attack, which may be zero."""
-    tiny = np.finfo(float).tiny
-    return np.where(rise == 0.0, 0.0, rise / np.maximum(clean, tiny))
 
 
 def strongest(splits: Splits, level: tuple[float, float], name: str) -> Array:
@@ -204,7 +203,7 @@ def _ceiling(splits: Splits, level: Level) -> Ceiling:
         name: np.array([math.nan if row[name] is None else row[name] for row in found])
         for name in ("error", "mean", "worst")
     }
-    values["relative"] = divided(values["error"], clean)
+    values["relative"] = values["error"] / units(splits)
     known: dict[str, Any] = {
         name: of_mean(array) for name, array in values.items() if not np.isnan(array).any()
     }

@@ -10,7 +10,7 @@ from neurotron import _check
 from neurotron._intervals import of_mean
 from neurotron._types import Array
 from neurotron.auditing import finding
-from neurotron.auditing.finding import Breaking, Remedy, Splits, divided
+from neurotron.auditing.finding import Breaking, Remedy, Splits
 from neurotron.auditing.job import Case, Job
 from neurotron.auditing.measuring import ATTACK, FAILED
 from neurotron.auditing.report import Audit
@@ -66,18 +66,19 @@ def _failure(splits: Splits) -> str:
 def _remedy(case: Case, splits: Splits, audited: Splits) -> Remedy:
     """Return an alternative, compared with the audited estimator on the same splits."""
     own, clean = finding.clean_errors(splits), finding.clean_errors(audited)
+    unit = finding.units(audited)
     level = case.question.levels[-1]
     damages = finding.damages(splits)
     worst = max(damages, key=lambda damage: damage.relative.estimate)
-    total = divided(_worst_errors(splits, level.key) - clean, clean)
+    total = (_worst_errors(splits, level.key) - clean) / unit
     most = [row["error"] for row in finding.ceiling_rows(splits, level)]
-    before = divided(_worst_errors(audited, level.key) - clean, clean)
+    before = (_worst_errors(audited, level.key) - clean) / unit
     return Remedy(
         case.name,
-        price=of_mean(divided(own - clean, clean)),
+        price=of_mean((own - clean) / unit),
         total=of_mean(total),
         damage=worst,
-        at_most=None if None in most else of_mean(divided(own + np.array(most) - clean, clean)),
+        at_most=None if None in most else of_mean((own + np.array(most) - clean) / unit),
         saved=of_mean(before - total),
     )
 

@@ -17,8 +17,8 @@ from neurotron import _check, _seeds
 from neurotron._threads import one_blas_thread
 from neurotron._types import Array
 from neurotron.auditing.attackers import Scene, attacked, is_random, name_of
-from neurotron.auditing.ceilings import EXACT_KIND, exact_ceiling, harmless_rows, rms
-from neurotron.auditing.certified import certified_ceiling
+from neurotron.auditing.ceilings import exact_ceiling, harmless_rows, rms
+from neurotron.auditing.certified import Certified, certified_ceiling
 from neurotron.auditing.effects import Effects, effects_of
 from neurotron.auditing.estimators import Fit, fit, prepared
 from neurotron.auditing.question import Level, Question
@@ -35,6 +35,9 @@ ROUNDING = 1e-6
 """By which part of a ceiling the damage may exceed it before the ceiling is withdrawn."""
 SEARCHED = (1.0 / 16.0, 1.0 / 8.0, 1.0 / 4.0, 1.0 / 2.0, 2.0, 4.0)
 """The numbers of rows that a search by fits tries, as multiples of the budget."""
+NO_ERROR = 1e-6
+"""An error below this part of the spread of the labels counts as none. Damage is then compared
+with this part of the spread."""
 FINER = 1.1
 """The factor from one number of rows to the next, if nothing needs to be fitted."""
 
@@ -76,42 +79,52 @@ def measure(
     progress
         Called now and then with how much is done and how much there is to do.
     """
-    tell = progress or (lambda done, total: None)
+    look = progress or (lambda done, total: None)
     with one_blas_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # estimators warn about labels that were made to be odd
         try:
-            audited = _Split(estimator, table, question, number)
+            audited = _Split(estimator, table, question, number, look)
         except _check.InputError as error:  # it cannot be fitted to honest labels
             return [_row(FAILED, reason=str(error))]
-        return [*audited.rows(tell)]
+        return [*audited.rows()]
 
 
 class _Split:
     """An estimator that is audited on one split."""
 
     def __init__(
-        self, estimator: Any, table: AuditedTable, question: Question, number: int
+        self,
+        estimator: Any,
+        table: AuditedTable,
+        question: Question,
+        number: int,
+        look: Callable[[int, int], None],
     ) -> None:
         self.question, self.split = question, table.split(question.seed, number)
+        self.look, self.done = look, 0
         self.seed = _seeds.key(question.seed, "audit", number)
         self.estimator = prepared(estimator, self.seed)
-        self.clean = fit(self.estimator, self.split, self.split.y)
+        self.clean = self._fit(self.split.y)
         self.error = rms(self.clean.predictions - self.split.test_y)
+        self.unit = max(self.error, NO_ERROR * float(table.y.std()))
 
-    def rows(self, tell: Callable[[int, int], None]) -> Iterator[Row]:
-        """Yield all rows, and tell how many levels are done."""
-        yield _row(CLEAN, error=self.error)
-        total = len(self.question.levels)
+    def _fit(self, labels: Array) -> Fit:
+        """Fit to some labels; Ctrl-C is noticed between fits."""
+        self.look(self.done, len(self.question.levels))
+        return fit(self.estimator, self.split, labels)
+
+    def rows(self) -> Iterator[Row]:
+        """Yield all rows."""
+        yield _row(CLEAN, error=self.error, unit=self.unit)
         scene = self._scene(self.question.levels[0], None)
-        for done, level in enumerate(self.question.levels):
-            tell(done, total)
+        for level in self.question.levels:
             scene = self._scene(level, scene.effects)
             yield from self._level(scene, level)
+            self.done += 1
         yield _row(
             EFFECTS, reason=scene.effects.reason, training=self.split.training,
             sizes=scene.effects.sizes * np.maximum(*scene.room),
         )  # fmt: skip
-        tell(total, total)
 
     def _scene(self, level: Level, effects: Effects | None) -> Scene:
         """Return what attackers know at a level; effects are measured once."""
@@ -130,16 +143,23 @@ class _Split:
     def _predictions(self, labels: Array) -> Array:
         """Return what a fit to these labels predicts; NaN if it fails."""
         try:
-            return fit(self.estimator, self.split, labels).predictions
+            return self._fit(labels).predictions
         except _check.InputError:
             return np.full_like(self.split.test_y, np.nan)
 
     def _level(self, scene: Scene, level: Level) -> Iterator[Row]:
         most = level.rows(len(self.split.y))
-        rows = [*self._attacks(scene, level, most, ATTACK, self.question.replicates)]
-        yield from rows
         ceiling = self._ceiling(scene, level, most)
-        yield self._kept(ceiling, rows)
+        reason = ceiling if isinstance(ceiling, str) else ""
+        for row, found in self._attacks(scene, level, most, ATTACK, self.question.replicates):
+            yield row
+            if isinstance(ceiling, Certified) and self._exceeded(ceiling, row, found):
+                reason = (
+                    f"the attack {row['attack']} exceeded the ceiling, so the estimator is not "
+                    "what the ceiling assumes"
+                )
+        known = {} if reason or isinstance(ceiling, str) else _bounds(ceiling)
+        yield _row(CEILING, reason=reason, rows=most, **_budget(level), **known)
         if self.question.tolerance is None:
             return
         if scene.effects.exact:
@@ -148,7 +168,7 @@ class _Split:
             numbers = {max(math.ceil(part * most), 1) for part in SEARCHED} - {most}
             for tried in sorted(numbers):
                 if tried <= len(self.split.y):
-                    yield from self._attacks(scene, level, tried, SEARCH, 1)
+                    yield from (row for row, _ in self._attacks(scene, level, tried, SEARCH, 1))
 
     def _search_exactly(self, scene: Scene, level: Level, most: int) -> Iterator[Row]:
         """Yield the damage of many numbers of rows, and up to which nothing can break."""
@@ -163,71 +183,61 @@ class _Split:
                 worst=float(np.abs(shift).max()),
             )  # fmt: skip
         assert self.question.tolerance is not None
-        harmless = harmless_rows(scene, self.question.tolerance * self.error)
+        harmless = harmless_rows(scene, self.question.tolerance * self.unit)
         yield _row(SAFE, rows=harmless, **_budget(level))
 
     def _attacks(
         self, scene: Scene, level: Level, most: int, kind: str, replicates: int
-    ) -> Iterator[Row]:
-        """Yield what every attack does to at most so many labels."""
+    ) -> Iterator[tuple[Row, Fit | None]]:
+        """Yield what every attack does to at most so many labels, with the fit if there is one."""
         for attack in self.question.attacks:
             for replicate in range(replicates if is_random(attack) else 1):
                 labels = attacked(attack, scene, most, replicate)
                 if labels is not None:
-                    yield _row(
+                    damage, found = self._damage(labels)
+                    row = _row(
                         kind, attack=name_of(attack), rows=most, repetition=replicate,
-                        **_budget(level), **self._damage(labels)._asdict(),
+                        **_budget(level), **damage._asdict(),
                     )  # fmt: skip
+                    yield row, found
 
-    def _damage(self, labels: Array) -> Damage:
+    def _damage(self, labels: Array) -> tuple[Damage, Fit | None]:
         """Return what a fit to these labels changes; everything is infinite if it fails."""
         try:
-            found = fit(self.estimator, self.split, labels)
+            found = self._fit(labels)
         except _check.InputError:
-            return Damage(math.inf, math.inf, math.inf, None)
+            return Damage(math.inf, math.inf, math.inf, None), None
         shift = found.predictions - self.clean.predictions
-        return Damage(
+        damage = Damage(
             rms(found.predictions - self.split.test_y), abs(float(shift.mean())),
             float(np.abs(shift).max()), _drift(self.clean, found),
         )  # fmt: skip
+        return damage, found
 
-    def _ceiling(self, scene: Scene, level: Level, most: int) -> Row:
+    def _ceiling(self, scene: Scene, level: Level, most: int) -> Certified | str:
         """Return what no attack can exceed, or why that is not known."""
         if scene.effects.exact:
-            values = exact_ceiling(scene, most)._asdict()
-            return _row(CEILING, attack=EXACT_KIND, rows=most, **_budget(level), **values)
+            return exact_ceiling(scene, most)
         found = certified_ceiling(
             self.clean.estimator, self.split.X, self.split.y, self.split.test_X,
             bound=level.bound, rows=most, seed=self.seed,
         )  # fmt: skip
-        if isinstance(found, str):
-            reason = found or scene.effects.reason
-            return _row(CEILING, reason=reason, rows=most, **_budget(level))
-        return _row(
-            CEILING, attack=found.kind, rows=most, **_budget(level), error=found.error,
-            mean=found.mean, worst=found.worst,
-        )  # fmt: skip
+        return found or scene.effects.reason
 
-    def _kept(self, ceiling: Row, rows: list[Row]) -> Row:
-        """Return a ceiling, withdrawn if an attack exceeded it: then its assumption is wrong."""
-        for row in rows:
-            reached = {**row, "error": row["error"] - self.error}
-            for name in ("error", "mean", "worst"):
-                most = ceiling[name]
-                if (
-                    most is not None
-                    and reached[name] > most * (1.0 + ROUNDING) + ROUNDING * self.error
-                ):
-                    return (
-                        ceiling
-                        | dict.fromkeys(("error", "mean", "worst"))
-                        | {
-                            "attack": "",
-                            "reason": f"the attack {row['attack']} exceeded the ceiling, so the "
-                            "estimator is not what the ceiling assumes",
-                        }
-                    )
-        return ceiling
+    def _exceeded(self, ceiling: Certified, row: Row, found: Fit | None) -> bool:
+        """Return whether a fit that the ceiling is about has more damage than it allows."""
+        if found is None or not ceiling.covers(found.estimator):
+            return False
+        reached = row["error"] - self.error, row["mean"], row["worst"]
+        return any(
+            value > most + ROUNDING * (most + self.unit)
+            for value, most in zip(reached, ceiling[:3], strict=True)
+        )
+
+
+def _bounds(ceiling: Certified) -> Row:
+    values = ceiling._asdict()
+    return {"attack": values["kind"]} | {name: values[name] for name in ("error", "mean", "worst")}
 
 
 def _budget(level: Level) -> Row:
@@ -245,8 +255,8 @@ def _drift(clean: Fit, found: Fit) -> float | None:
 
 COLUMNS: Row = {
     "kind": "", "attack": "", "reason": "", "bound": None, "share": None, "rows": None,
-    "repetition": None, "error": None, "mean": None, "worst": None, "drift": None, "sizes": None,
-    "training": None,
+    "repetition": None, "unit": None, "error": None, "mean": None, "worst": None, "drift": None,
+    "sizes": None, "training": None,
 }  # fmt: skip
 
 

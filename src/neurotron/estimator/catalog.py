@@ -97,7 +97,7 @@ def gaussian_process(length: float = 3.0, noise: float = 0.5) -> Any:
     )
 
 
-def certified_training(steps: int = 4_000) -> Any:
+def certified_training(steps: int = 2_000) -> Any:
     """Return least squares by Neuro-Tron in some `steps`, with a bound on any poisoning."""
     least = _check.integer("steps", steps, LEAST_STEPS, MOST_STEPS)
     return CertifiedTrainingRegressor(steps=least)

@@ -75,7 +75,7 @@ class CertifiedTrainingRegressor(RegressorMixin, BaseEstimator):  # type: ignore
     def __init__(
         self,
         *,
-        steps: int = 4_000,
+        steps: int = 2_000,
         batch_size: int = 16,
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
@@ -107,10 +107,8 @@ class CertifiedTrainingRegressor(RegressorMixin, BaseEstimator):  # type: ignore
         calm = CALM * batch_size / quartic(self.rows_)
         self.n_iter_ = min(max(steps, math.ceil(FORGETS / calm)), MOST_STEPS)
         self.step_size_ = FORGETS / self.n_iter_
-        mean, weights = float(labels.mean()), np.zeros(self.rows_.shape[1])
-        if (labels != mean).any():
-            weights = self._trained(labels - mean, batch_size)
-        inside = self._frame @ weights
+        mean = float(labels.mean())
+        inside = self._frame @ self._trained(labels - mean, batch_size)
         self.coef_ = inside[:-1] / self._scale
         self.intercept_ = float(mean + inside[-1] - self._centre @ self.coef_)
         return self
@@ -139,10 +137,16 @@ class CertifiedTrainingRegressor(RegressorMixin, BaseEstimator):  # type: ignore
         self._frame = vectors[:, kept] / np.sqrt(values[kept])
 
     def _trained(self, labels: Array, batch_size: int) -> Array:
-        """Return the weights after training on the whitened rows, from 0."""
-        size = self.rows_.shape[1]
+        """Return the weights after training on the whitened rows, from 0.
+
+        Labels are divided by their size, because weights of any size that grow beyond a fixed limit
+        are taken for diverged.
+        """
+        start, unit = np.zeros(self.rows_.shape[1]), float(np.abs(labels).max())
+        if unit == 0.0:
+            return start
         problem = Problem.from_rows(
-            linear(size), self.rows_, labels, replacement=True, initial_weights=np.zeros(size)
+            linear(len(start)), self.rows_, labels / unit, replacement=True, initial_weights=start
         )
         run = simulate(
             problem, NeuroTron(self.step_size_, sensing="mean"), steps=self.n_iter_,
@@ -150,4 +154,9 @@ class CertifiedTrainingRegressor(RegressorMixin, BaseEstimator):  # type: ignore
         )  # fmt: skip
         if "interrupted" in run.status:
             raise KeyboardInterrupt
-        return np.asarray(run.weights[0])
+        if "diverged" in run.status:
+            raise _check.InputError(
+                "the training diverged, because some rows are too far from the others: leave them "
+                "out"
+            )
+        return np.asarray(unit * run.weights[0])

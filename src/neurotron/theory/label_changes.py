@@ -18,7 +18,7 @@ from neurotron._types import Array
 
 __all__ = [
     "Room", "best_change", "checked_matrix", "checked_room", "largest_rise", "product", "room_of",
-    "top_sum", "worst_change",
+    "top", "top_sum", "worst_change",
 ]  # fmt: skip
 
 BLOCK = 2_000_000
@@ -143,10 +143,15 @@ def product(sizes: Array, room: Array) -> Array:
 
 def top_sum(values: Array, most: int) -> Array:
     """Return the sums of the `most` largest values along the last axis."""
+    return top(values, most).sum(axis=-1)
+
+
+def top(values: Array, most: int) -> Array:
+    """Return the `most` largest values along the last axis, in any order."""
     rest = values.shape[-1] - most
     if most == 0 or rest <= 0:
-        return values.sum(axis=-1) if most else np.zeros(values.shape[:-1])
-    return np.partition(values, rest, axis=-1)[..., rest:].sum(axis=-1)
+        return values if most else values[..., :0]
+    return np.partition(values, rest, axis=-1)[..., rest:]
 
 
 def _blocks(H: Array) -> Iterator[Array]:

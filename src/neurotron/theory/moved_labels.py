@@ -90,7 +90,7 @@ def moved_spread(
     --------
     >>> ones = np.ones((100, 1))
     >>> round(moved_spread(ones, bound=1.0, most=1, step_size=0.01, batch_size=1), 4)
-    0.0078
+    0.008
     """
     eta = _check.number("step_size", step_size, "(0, 1]")
     lengths = _longest(rows, most)

@@ -44,6 +44,7 @@ from neurotron.theory.label_changes import (
     largest_rise,
     product,
     room_of,
+    top,
     top_sum,
     worst_change,
 )
@@ -84,7 +85,7 @@ def largest_rms(H: npt.ArrayLike, room: Room, most: int) -> float:
     >>> largest_rms([[0.6, 0.0], [0.0, 0.8]], room_of([0.0, 0.0], 1.0), 2)
     0.7071
     """
-    return RmsCeiling(checked_matrix("H", H), room).at(most)
+    return RmsCeiling(_check.numbers("H", H), room).at(most)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +98,7 @@ class RmsCeiling:
     """How far each label may change."""
 
     def __post_init__(self) -> None:
-        checked_room(self.room, self.H.shape[1])
+        checked_room(self.room, checked_matrix("H", self.H).shape[1])
 
     def at(self, most: int) -> float:
         """Return the bound for at most `most` changed labels."""
@@ -115,9 +116,10 @@ class RmsCeiling:
         if self.H.shape[1] > MANY:
             yield most * self._spectral
             return
+        entries = top(np.abs(self._products), most)  # the largest of each row, also when clipped
         for level, eigenvalue in self._thresholds:
-            clipped = top_sum(top_sum(np.minimum(np.abs(self._products), level), most), most)
-            yield most * eigenvalue + float(clipped)
+            clipped = np.minimum(entries, level).sum(axis=-1)
+            yield most * eigenvalue + float(top_sum(clipped, most))
 
     @cached_property
     def _scale(self) -> float:
