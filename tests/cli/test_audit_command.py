@@ -151,6 +151,9 @@ def test_remedies_are_compared_unless_they_are_not_wanted(data, monkeypatch):
     found = audited(*PLAIN[: -len(FAST)], "--splits", "2", "--attack", "constant")
     assert {one["name"] for one in found["remedies"]} == {"huber", "ridge:alpha=9"}
     assert audited(*PLAIN)["remedies"] == []
+    exact = audited(*LABEL, *RIDGE, *BUDGET, "--splits", "2", "--attack", "worst-error")
+    assert [one["name"] for one in exact["remedies"]] == ["ridge:alpha=9"]
+    assert "huber: none of these attacks is possible" in exact["failures"][0]
 
 
 @pytest.mark.parametrize(
@@ -228,6 +231,15 @@ def test_a_hostile_request_is_one_sentence_and_nothing_is_written(name, data):
     assert done.stderr.startswith("error: ")
     assert all(part in done.stderr for part in parts), done.stderr
     assert files(data) == before
+
+
+@pytest.mark.parametrize("pair", ["huber worst-error", "ridge influence"])
+def test_an_attack_that_is_not_possible_is_said(pair, data):
+    estimator, attack = pair.split()
+    more = ("--no-remedies", "--splits", "2", "--attack", attack)
+    done = in_this_process("audit", "data.csv", *LABEL, "--estimator", estimator, *BUDGET, *more)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert says(done.stderr, attack, "all attacks")
 
 
 TABLES: dict[str, tuple[str, tuple[str, ...]]] = {

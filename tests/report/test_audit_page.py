@@ -107,6 +107,14 @@ def test_every_attack_is_in_the_table_with_its_interval_the_worst_first(text):
     assert "33 of 332 labels (10 %), each by at most 1" in words
 
 
+def test_what_the_attacks_do_is_said_if_they_are_of_the_package(text):
+    words = read(text, "attacks")
+    assert "worst-mean moves the mean prediction as far as any attack can" in words
+    assert f"sign-flip {nt.attacks.BY_NAME.summary('sign-flip')}" in words
+    mine = build_audit(made(damages=(damage("my-attack", 0.1),)))
+    assert "What these attacks do" not in read(mine)
+
+
 def test_several_budgets_are_named_in_every_row():
     two = (*made().damages, damage("constant", 0.5, share=0.2))
     text = build_audit(made(damages=two, ceilings=(ceiling(0.3), ceiling(0.6, share=0.2))))

@@ -124,8 +124,8 @@ def _damages(audit: Audit, keys: Sequence[Key], names: Sequence[str]) -> Iterato
 
 def _interval(found: Interval) -> tuple[float, float, float]:
     """Return the mean and the ends of an interval; an infinite end is drawn at the mean."""
-    ends = (end if math.isfinite(end) else found.estimate for end in (found.low, found.high))
-    return found.estimate, *ends
+    low, high = (end if math.isfinite(end) else found.estimate for end in (found.low, found.high))
+    return found.estimate, low, high
 
 
 def _ends(line: Line) -> Array:

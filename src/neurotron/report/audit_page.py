@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neurotron import _check, _files
+from neurotron import _check, _files, attacks
 from neurotron._digits import percent, readable, up
 from neurotron._environment import package_version
+from neurotron.auditing.attackers import KNOWING
 from neurotron.auditing.wording import breaking_words, verdict_words, with_interval
 from neurotron.figures.audit import audit_chart, level_name
 from neurotron.report.frame import figure_of, render
@@ -88,6 +89,7 @@ def _values(audit: Audit, rows: Sequence[int] | None) -> dict[str, Any]:
         "ceilings": [_ceiling(one) for one in audit.ceilings],
         "figure": figure_of(audit_chart(audit)),
         "damages": [_damage(one) for one in _ranked(audit)[:MOST_ROWS]],
+        "described": _described(audit),
         "more_damages": max(0, len(audit.damages) - MOST_ROWS),
         "has_drift": any(one.drift is not None for one in audit.damages),
         "breaking": [breaking_words(audit, one) for one in audit.breaking],
@@ -127,6 +129,18 @@ def _ranked(audit: Audit) -> list[Damage]:
         audit.damages,
         key=lambda one: (budgets.index((one.bound, one.share)), -one.relative.estimate),
     )
+
+
+def _described(audit: Audit) -> dict[str, str]:
+    """Return what each attack does, as far as it is one of the package."""
+    found = {}
+    for name in dict.fromkeys(one.attack for one in _ranked(audit)):
+        known = name.partition(":")[0]
+        if known in KNOWING:
+            found[name] = KNOWING[known]
+        elif known in attacks.BY_NAME:
+            found[name] = attacks.BY_NAME.summary(known)
+    return found
 
 
 def _damage(one: Damage) -> dict[str, Any]:
