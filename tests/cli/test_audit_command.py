@@ -173,6 +173,34 @@ def test_an_audit_that_is_not_complete_says_how_to_go_on(report, code, parts, da
     assert says(done.stderr, *parts)
 
 
+def test_names_of_columns_are_shown_as_they_are_written(data):
+    evil = "<script>hacked=1</script>"
+    rows().rename({"price": evil, "age": "<b>"}).write_csv("data.csv")
+    found = audited("--label", evil, *PLAIN[2:], "--out", "here")
+    page = Path("here/audit.html").read_text("utf-8")
+    assert (found["label"], found["columns"]) == (evil, ["size", "<b>"])
+    assert evil not in page
+    assert "units of &lt;script&gt;hacked=1" in page
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+def test_lines_fit_the_terminal_and_no_line_begins_with_percent(width, data, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    done = in_this_process("audit", "data.csv", *PLAIN, "--max-damage", "0.1", "--out", "here")
+    assert done.returncode == 3
+    for line in done.stdout.splitlines():
+        assert len(line.rstrip()) <= width or len(line.split()) <= 2, line
+        assert not line.startswith("%") or width < 80
+
+
+def test_a_table_that_is_too_large_is_refused_with_the_sample_that_is_not(data, monkeypatch):
+    monkeypatch.setattr(stored, "MOST_ENTRIES", 90)
+    done = in_this_process("audit", "data.csv", *PLAIN)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert says(done.stderr, "data.csv", "120", "90", "--sample 45")
+    assert audited(*PLAIN, "--sample", "45")["n_rows"] == 45
+
+
 # ---- what it refuses -----------------------------------------------------------------------------
 
 HOSTILE: dict[str, tuple[tuple[object, ...], tuple[str, ...]]] = {

@@ -178,7 +178,10 @@ def _most(rise: Interval | None) -> str:
 
 
 def _filled(text: str, width: int) -> str:
-    return textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
+    """Return a paragraph in lines, none of which begins with the sign of percent."""
+    glued = text.replace(" %", "\u00a0%")
+    lines = textwrap.fill(glued, width, break_long_words=False, break_on_hyphens=False)
+    return lines.replace("\u00a0", " ")
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -146,9 +146,14 @@ def audit(
         data, label, drop, estimator, skip_missing=skip_missing, separator=separator,
         decimal_comma=decimal_comma,
     )  # fmt: skip
-    kept = _sample(sample, len(labels), seed)
     from neurotron.auditing import stored
 
+    kept = _sample(sample, len(labels), seed)
+    if len(kept) * len(inputs.names) > stored.MOST_ENTRIES:
+        raise inputs.table.refusal(
+            f"it has {len(kept) * len(inputs.names):,} cells of inputs, an audit takes at most "
+            f"{stored.MOST_ENTRIES:,}: add --sample {stored.MOST_ENTRIES // len(inputs.names)}"
+        )
     request = stored.Request(
         estimator=estimator, budgets=(budget,),
         attacks=tuple(attack) if attack else "all", tolerance=max_damage,
