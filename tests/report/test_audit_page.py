@@ -98,6 +98,16 @@ def test_the_reason_stands_where_there_is_no_ceiling():
     assert "a better attack may do more" in words
 
 
+def test_a_reason_for_all_budgets_is_said_once_and_others_with_their_budgets():
+    same = tuple(no_ceiling("it is a tree", share=share) for share in (0.05, 0.1))
+    words = read(build_audit(made(ceilings=same)), "ceilings")
+    assert words.count("There is no ceiling") == 1
+    assert "5 %" not in words
+    words = read(build_audit(made(ceilings=(*same, ceiling(0.3, share=0.2)))), "ceilings")
+    assert "5 % by 1, 10 % by 1: There is no ceiling, because it is a tree." in words
+    assert "20 % by 1: They hold" in words
+
+
 def test_every_attack_is_in_the_table_with_its_interval_the_worst_first(text):
     words = read(text, "attacks")
     assert "worst-error +34 % (+29 % to +39 %) +18 (+16 to +21) 0.204 1.02 0.34" in words
@@ -145,6 +155,15 @@ def test_remedies_show_their_price_and_which_is_recommended(text):
     assert re.search(r"ridge:alpha=100 \+18 % .* \+19 % .* influence \+16 %", words)
     none = read(build_audit(made(remedies=(remedy("forest", 0.04, 0.4),))), "remedies")
     assert "None of these alternatives is recommended" in none
+
+
+def test_remedies_are_compared_with_the_audited_estimator_at_the_same_budget():
+    """The last one, although another one does more harm."""
+    two = (*made().damages, damage("constant", 0.07, share=0.05))
+    both = made(damages=two, ceilings=(ceiling(0.36), ceiling(0.08, share=0.05)))
+    words = read(build_audit(both), "remedies")
+    assert "with the budget 5 % by 1" in words
+    assert re.search(r"ridge:alpha=1 \(audited\) \+7 % [^–]* \+8 % – constant \+7 %", words)
 
 
 def test_what_could_not_be_fitted_is_said():

@@ -87,6 +87,8 @@ def _values(audit: Audit, rows: Sequence[int] | None) -> dict[str, Any]:
         "verdict": {"mark": mark, "kind": kind, "words": verdict_words(audit) if asked else ""},
         "only": _only_budget(audit),
         "ceilings": [_ceiling(one) for one in audit.ceilings],
+        "kinds": _grouped(audit, "kind"),
+        "reasons": _grouped(audit, "reason"),
         "figure": figure_of(audit_chart(audit)),
         "damages": [_damage(one) for one in _ranked(audit)[:MOST_ROWS]],
         "described": _described(audit),
@@ -100,10 +102,7 @@ def _values(audit: Audit, rows: Sequence[int] | None) -> dict[str, Any]:
         ],
         "first_row": 0 if rows is None else 1,
         "remedies": [_remedy(one, audit) for one in audit.remedies],
-        "itself": {
-            "worst": _damage(audit.worst), "total": with_interval(audit.worst.relative),
-            "limit": _limit_of(audit),
-        },
+        "itself": _itself(audit),
         "clean": _both(audit.clean_error, _size),
         "failures": audit.failures,
         "version": package_version(),
@@ -119,7 +118,19 @@ def _ceiling(one: Ceiling) -> dict[str, Any]:
         if (limit := getattr(one, key)) is not None
         for reached in [getattr(one, f"reached_{key}")]
     ]  # fmt: skip
-    return {"level": _level(one), "kind": one.kind, "reason": one.reason, "measures": measures}
+    return {"level": _level(one), "measures": measures}
+
+
+def _grouped(audit: Audit, name: str) -> dict[str, str]:
+    """Return what is said about ceilings, each with its budgets unless it is about all of them."""
+    found: dict[str, list[str]] = {}
+    for one in audit.ceilings:
+        if getattr(one, name):
+            found.setdefault(getattr(one, name), []).append(_level(one))
+    return {
+        said: "" if len(levels) == len(audit.ceilings) else f"{', '.join(levels)}: "
+        for said, levels in found.items()
+    }
 
 
 def _ranked(audit: Audit) -> list[Damage]:
@@ -171,13 +182,16 @@ def _only_budget(audit: Audit) -> str:
     return f"{count:,} of {audit.n_training:,} labels ({percent(share)}), {by}"
 
 
-def _limit_of(audit: Audit) -> str:
-    """Return the ceiling of the budget under which the estimator was damaged most."""
-    worst = audit.worst.bound, audit.worst.share
-    for one in audit.ceilings:
-        if (one.bound, one.share) == worst and one.relative is not None:
-            return _most(one.relative)
-    return NONE
+def _itself(audit: Audit) -> dict[str, Any]:
+    """Return the audited estimator as its remedies are shown: at the last budget."""
+    last = audit.ceilings[-1] if audit.ceilings else audit.worst
+    same = [one for one in audit.damages if (one.bound, one.share) == (last.bound, last.share)]
+    worst = max(same, key=lambda one: one.relative.estimate, default=audit.worst)
+    limits = [one.relative for one in audit.ceilings[-1:] if one.relative is not None]
+    return {
+        "level": _level(last), "worst": _damage(worst), "total": with_interval(worst.relative),
+        "limit": _most(limits[0]) if limits else NONE,
+    }  # fmt: skip
 
 
 def _level(one: Damage | Ceiling) -> str:
