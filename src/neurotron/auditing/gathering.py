@@ -42,6 +42,7 @@ def gathered(job: Job, measured: Sequence[Splits]) -> Audit:
         n_rows=len(table),
         n_columns=table.n_columns,
         n_training=table.n_training,
+        n_tested=table.n_tested,
         splits=job.splits,
         replicates=question.replicates,
         seed=question.seed,
