@@ -39,7 +39,7 @@ def readable(value: float, digits: int = 6) -> str:
 def percent(share: float) -> str:
     """Return a share in percent, with two digits, or three near all.
 
-    >>> percent(0.1234), percent(0.9961), percent(1.0), percent(0.0)
-    ('12 %', '99.6 %', '100 %', '0 %')
+    >>> percent(0.1234), percent(0.9961), percent(1.0), percent(0.0), percent(12.5)
+    ('12 %', '99.6 %', '100 %', '0 %', '1,250 %')
     """
-    return f"{100.0 * share:.{3 if share >= 0.995 else 2}g} %"
+    return f"{readable(100.0 * share, 3 if share >= 0.995 else 2)} %"

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import time
-from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import sync_playwright
+from tests.support.browsers import DESKTOP, PHONE, Visit, brightness, complaints_of_axe
 from tests.support.results import ending_at, made
 from tests.support.studies import LIKE_THE_PAPERS, PHASES, as_in_the_paper, of_phases
 
@@ -18,22 +13,8 @@ import neurotron as nt
 from neurotron import report
 from neurotron.figures.chart import shorten
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-BROWSER = next(filter(None, map(shutil.which, NAMES)), None)
-ARGUMENTS = [
-    "--no-sandbox", "--disable-gpu", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--no-first-run",
-]  # fmt: skip
-DESKTOP = {"width": 1280, "height": 900}
-PHONE = {"width": 390, "height": 844}
 A4 = 700
 """Its width within margins, in the pixels of print."""
-
-if BROWSER is None and not os.environ.get("NEUROTRON_NEEDS_BROWSER"):
-    pytest.skip(
-        "no Chromium here: apt-get install chromium to test the report in a browser",
-        allow_module_level=True,
-    )
 
 
 @pytest.fixture(scope="module")
@@ -61,117 +42,12 @@ def written(folder, study, certified, replicates, error=None):
 
 
 @pytest.fixture(scope="module")
-def browser():
-    assert BROWSER is not None, "NEUROTRON_NEEDS_BROWSER is set, and there is no Chromium"
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=BROWSER, args=ARGUMENTS)
-        yield started
-        started.close()
-
-
-class Visit:
-    """A page that is open, with what it asked for and complained of."""
-
-    def __init__(self, browser, folder: Path, **settings):
-        self.context = browser.new_context(offline=True, **({"viewport": DESKTOP} | settings))
-        self.page = self.context.new_page()
-        self.requests, self.complaints = [], []
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("console", self._hear)
-        self.address = (folder / "report.html").as_uri()
-        self.page.goto(self.address)
-
-    def _hear(self, message):
-        if message.type in ("error", "warning"):
-            self.complaints.append(message.text)
-
-    def until(self, expression: str):
-        """Wait until an expression is true (Playwright's own way is refused by the page)."""
-        end = time.monotonic() + 20.0
-        while not self.page.evaluate(expression):
-            assert time.monotonic() < end, expression
-            time.sleep(0.02)
-
-    def draw_all(self):
-        """Scroll to every figure, and wait until it is drawn."""
-        for name in self.figures():
-            self.page.evaluate(f"document.getElementById('{name}').scrollIntoView()")
-            self.until(f"document.getElementById('{name}').dataset.drawn === 'true'")
-
-    def seen(self, figure: str) -> list[list[str]]:
-        """The lines that are drawn, panel by panel: a name for every trace with something in it."""
-        return self.page.eval_on_selector_all(
-            f"#{figure} .plot",
-            """plots => plots.map(plot => [...plot.querySelectorAll(".scatterlayer .trace")]
-               .filter(trace => [...trace.querySelectorAll("path")].some(path => {
-                   const box = path.getBBox(); return box.width + box.height > 0; }))
-               .map(trace => trace.__data__[0].trace.meta))""",
-        )
-
-    def put(self, figure: str) -> list[list[str]]:
-        """The lines that the figure is made of, panel by panel."""
-        content = json.loads(self.page.locator(f"#{figure} script").text_content())
-        return [
-            [trace["meta"] for trace in panel["data"] if trace["x"]] for panel in content["panels"]
-        ]
-
-    def axis(self, figure: str, name: str) -> dict:
-        """Type and range of an axis of the first panel, as drawn."""
-        return self.page.eval_on_selector(
-            f"#{figure} .plot",
-            "(plot, name) => (({type, range}) => ({type, range}))(plot._fullLayout[name])",
-            name,
-        )
-
-    def place(self, figure: str, line: str, point: int) -> tuple[float, float]:
-        """Where a point of a line of the first panel is on the screen."""
-        self.page.locator(f"#{figure} .plot").first.scroll_into_view_if_needed()
-        return tuple(
-            self.page.eval_on_selector(
-                f"#{figure} .plot",
-                """(plot, [line, point]) => {
-                    const { xaxis, yaxis } = plot._fullLayout, box = plot.getBoundingClientRect();
-                    const trace = plot.data.find(one => one.meta === line && one.text);
-                    return [box.x + xaxis._offset + xaxis.d2p(trace.x[point]),
-                            box.y + yaxis._offset + yaxis.d2p(trace.y[point])]; }""",
-                [line, point],
-            )
-        )
-
-    def figures(self) -> list[str]:
-        return self.page.eval_on_selector_all("figure", "all => all.map(one => one.id)")
-
-    def overflow(self) -> int:
-        """By how much the page is wider than the screen, with all tables unfolded."""
-        unfold = "document.querySelectorAll('details').forEach(one => { one.open = %s })"
-        self.page.evaluate(unfold % "true")
-        width = self.page.evaluate("document.documentElement.scrollWidth")
-        self.page.evaluate(unfold % "false")
-        return width - self.page.viewport_size["width"]
-
-
-@pytest.fixture(scope="module")
 def visit(browser, folder):
     """The page on a desktop, all figures drawn; tests leave it as they found it."""
     visit = Visit(browser, folder)
     visit.draw_all()
     yield visit
     visit.context.close()
-
-
-@pytest.fixture
-def visiting(browser):
-    """Open pages that are closed after the test."""
-    visits = []
-
-    def visiting(folder, **settings):
-        visits.append(Visit(browser, folder, **settings))
-        return visits[-1]
-
-    yield visiting
-    for visit in visits:
-        visit.context.close()
 
 
 def test_nothing_is_fetched_and_nothing_complained_of(visit):
@@ -302,12 +178,6 @@ def test_every_link_leads_somewhere_and_a_link_to_numbers_opens_them(visit):
 DARK = "document.documentElement.dataset.theme === 'dark'"
 
 
-def brightness(visit) -> int:
-    """Of the page behind the text, from 0 to 765."""
-    colour = visit.page.evaluate("getComputedStyle(document.body).backgroundColor")
-    return sum(int(part) for part in colour[4:-1].split(","))
-
-
 def test_the_theme_is_the_systems_until_the_reader_chooses(visiting, folder):
     visit = visiting(folder, color_scheme="dark")
     button = visit.page.locator("#theme")
@@ -388,19 +258,7 @@ def test_the_page_is_open_to_all(visiting, folder, size):
         visit.until(f"document.getElementById('{figure}').dataset.drawn === 'true'")
     for place in ("#figure-1a", "#comparisons", "#provenance"):
         visit.page.locator(f"{place} summary").first.click()
-    drawings = {"exclude": [[".svg-container"]]}  # each is one image, with its numbers beside
-    violations = {"resultTypes": ["violations"]}
-    found = Axe().run(visit.page, drawings, violations).response["violations"]
-    visit.page.locator("#theme").click()  # what else there is than colours is the same in dark
-    colours = {"type": "rule", "values": ["color-contrast"]}
-    found += (
-        Axe().run(visit.page, drawings, {"runOnly": colours} | violations).response["violations"]
-    )
-    assert [
-        (one["impact"], one["help"], [node["target"] for node in one["nodes"]][:3])
-        for one in found
-        if one["impact"] != "minor"
-    ] == []
+    assert complaints_of_axe(visit) == []
 
 
 def test_on_paper_all_figures_are_drawn_in_light_and_within_their_panels(visiting, folder):

@@ -29,6 +29,7 @@ from neurotron import report
 from neurotron.claims import catalog, evaluate
 from neurotron.figures import render_matplotlib
 from neurotron.report import content, page
+from neurotron.report.frame import plotly, size_of
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +45,7 @@ def text(paper):
 def test_it_is_one_file_of_less_than_8_megabytes_that_loads_nothing(text):
     assert len(text.encode()) < 8e6
     assert text.count("<script>") == 2  # the charting library once, and ours
-    outside = text.replace(page._plotly(), "")
+    outside = text.replace(plotly(), "")
     assert not re.search(r"""\s(src|href)\s*=\s*["'](?!#|data:)""", outside)
     assert "http" not in re.sub(r'http-equiv|https?://[^\s"]*w3\.org', "", outside)
 
@@ -60,10 +61,10 @@ def test_the_page_allows_its_own_scripts_and_styles_and_no_others(text):
     assert rules["script-src"].split() == [
         hashed(script) for script in re.findall("<script>(.*?)</script>", text, re.S)
     ]
-    styles = re.findall("<style>(.*?)</style>", text.replace(page._plotly(), ""), re.S)
+    styles = re.findall("<style>(.*?)</style>", text.replace(plotly(), ""), re.S)
     assert rules["style-src"].split() == [hashed(style) for style in (*styles, "")]
     assert "unsafe-inline" not in policy
-    assert not re.search(r"\sstyle=", text.replace(page._plotly(), ""))
+    assert not re.search(r"\sstyle=", text.replace(plotly(), ""))
 
 
 def test_the_same_results_make_the_same_page(paper, text):
@@ -106,7 +107,7 @@ def test_what_an_interval_does_not_decide_is_undecided_in_the_table(paper):
 
 
 def test_every_link_has_a_target_and_every_place_one_name(text):
-    places = re.findall(r'\sid="([^"]+)"', text.replace(page._plotly(), ""))
+    places = re.findall(r'\sid="([^"]+)"', text.replace(plotly(), ""))
     assert len(places) == len(set(places))
     assert set(re.findall(r'href="#([^"]+)"', text)) <= set(places)
 
@@ -245,7 +246,7 @@ bound = [0.1, 1]
     results = made(tmp_path / "x", study, lambda c, r, a: {"errors": ending_at(0.1)}, 2)
     results.folder.record("failed", setting="a", replicate=7, error=HOSTILE)
     text = report.build(nt.load_results(results.folder.path), evaluate(results))
-    ours = text.replace(page._plotly(), "")
+    ours = text.replace(plotly(), "")
     assert "<img" not in ours
     assert "<script>hacked" not in ours
     assert "<b>{{1}}" not in ours
@@ -279,7 +280,7 @@ def test_a_page_that_would_be_too_large_is_thinned_and_then_shortened(paper, mon
     data = re.findall(r'<script type="application/json">(.*?)</script>', text)
     assert sum(map(len, data)) <= 60_000
     assert "Too large for this page" in text
-    targets = re.findall(r'\sid="([^"]+)"', text.replace(page._plotly(), ""))
+    targets = re.findall(r'\sid="([^"]+)"', text.replace(plotly(), ""))
     assert set(re.findall(r'href="#([^"]+)"', text)) <= set(targets)
 
 
@@ -358,7 +359,7 @@ def test_results_of_the_frontier_have_its_claims_their_figures_and_heat_maps(tmp
         return as_hoped(setting, replicate, arm) | {"radius": None}
 
     results = made(tmp_path / "r", study, uncertain, 5)
-    text = report.build(results, evaluate(results)).replace(page._plotly(), "")
+    text = report.build(results, evaluate(results)).replace(plotly(), "")
     verdict = text[text.index('id="verdict-exact-below-half"') :].partition("</tr>")[0]
     links = re.findall('href="#([a-z-]+)">(.*?)<', verdict)
     assert links[0] == ("phase-odd-direction", "Final error, odd-direction")
@@ -374,7 +375,7 @@ def test_results_of_the_frontier_have_its_claims_their_figures_and_heat_maps(tmp
 def test_heat_maps_stay_when_figures_are_too_many(tmp_path, monkeypatch):
     results = made(tmp_path / "r", nt.studies.parse(PHASES.encode(), "phases"), flat, 2)
     whole = page._figures(page.charts(results))
-    monkeypatch.setattr(page, "MOST_BYTES", sum(map(page._size, whole)) // 3)
+    monkeypatch.setattr(page, "MOST_BYTES", sum(map(size_of, whole)) // 3)
     fewer = page._figures(page.charts(results))
     kept = {one["chart"].name for one in fewer}
     assert {one["chart"].name for one in whole if one["scale"]} <= kept

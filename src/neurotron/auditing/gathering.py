@@ -17,6 +17,12 @@ from neurotron.auditing.report import Audit
 
 __all__ = ["gathered"]
 
+IMPOSSIBLE = (
+    "none of these attacks is possible on this estimator: worst-prediction, worst-mean and "
+    "worst-error need predictions that are linear in the labels, and influence is for all other "
+    "estimators; try all attacks"
+)
+
 
 def gathered(job: Job, measured: Sequence[Splits]) -> Audit:
     """Return the audit of a job, of which the rows of each case and each split were measured."""
@@ -59,9 +65,11 @@ def gathered(job: Job, measured: Sequence[Splits]) -> Audit:
 
 
 def _failure(splits: Splits) -> str:
-    """Return why an estimator could not be fitted to honest labels, or nothing."""
+    """Return why an estimator could not be fitted to honest labels, or attacked, or nothing."""
     reasons = [row["reason"] for rows in splits for row in rows if row["kind"] == FAILED]
-    return reasons[0] if reasons else ""
+    if reasons:
+        return str(reasons[0])
+    return "" if finding.damages(splits) else IMPOSSIBLE
 
 
 def _remedy(case: Case, splits: Splits, audited: Splits) -> Remedy:

@@ -20,12 +20,12 @@ SHOWN = 5
 """How many of the rows that matter most are printed."""
 
 
-def as_text(audit: Audit, width: int) -> str:
-    """Return an audit as paragraphs and tables."""
-    return "\n\n".join(_parts(audit, max(width, 40)))
+def as_text(audit: Audit, width: int, rows: Sequence[int] | None = None) -> str:
+    """Return an audit as paragraphs and tables; `rows` are numbers of rows in a file, from 1."""
+    return "\n\n".join(_parts(audit, max(width, 40), rows))
 
 
-def _parts(audit: Audit, width: int) -> Iterator[str]:
+def _parts(audit: Audit, width: int, rows: Sequence[int] | None) -> Iterator[str]:
     yield _filled(audit.headline, width)
     if audit.tolerance is not None:
         yield _filled(verdict_words(audit), width)
@@ -50,11 +50,13 @@ def _parts(audit: Audit, width: int) -> Iterator[str]:
         yield _filled(breaking_words(audit, breaking), width)
     if audit.influential:
         shown = ", ".join(
-            f"{each.row} ({readable(each.shift, 3)})" for each in audit.influential[:SHOWN]
+            f"{each.row if rows is None else rows[each.row]} ({readable(each.shift, 3)})"
+            for each in audit.influential[:SHOWN]
         )
         yield _filled(
-            "The rows whose labels matter most, counted from 0, with the change of predictions "
-            f"(root mean square) if one of them moves as far as it can: {shown}.",
+            f"The rows whose labels matter most, counted from {int(rows is not None)}, with the "
+            "change of predictions (root mean square) if one of them moves as far as it can: "
+            f"{shown}.",
             width,
         )
     if audit.remedies:
@@ -176,7 +178,10 @@ def _most(rise: Interval | None) -> str:
 
 
 def _filled(text: str, width: int) -> str:
-    return textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
+    """Return a paragraph in lines, none of which begins with the sign of percent."""
+    glued = text.replace(" %", "\u00a0%")
+    lines = textwrap.fill(glued, width, break_long_words=False, break_on_hyphens=False)
+    return lines.replace("\u00a0", " ")
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -13,6 +13,7 @@ from neurotron._check import InputError
 from neurotron._environment import package_version
 from neurotron._extras import MissingExtra
 from neurotron.cli import (
+    audit_command,
     certify_command,
     claims_command,
     clean_command,
@@ -58,13 +59,14 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
-    help="Train, attack, certify, verify and study depth-2 networks whose labels are poisoned.",
+    help="Train, attack, certify, verify, audit and study models whose labels are poisoned.",
 )
 COMMANDS: dict[str, Callable[..., None]] = {
     "fit": fit_command.fit,
     "predict": predict_command.predict,
     "clean": clean_command.clean,
     "verify": verify_command.verify,
+    "audit": audit_command.audit,
     "poison": poison_command.poison,
     "simulate": simulate_command.simulate,
     "certify": certify_command.certify,

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from neurotron.results import Fits, Results
     from neurotron.studies import Progress, Report, RowsStudy, Study
 
-__all__ = ["init", "paper", "run", "schema"]
+__all__ = [
+    "Dask", "Mixed", "Threads", "check_workers", "executor_at", "init", "paper", "progress_bar",
+    "run", "schema",
+]  # fmt: skip
 
 Out = Annotated[
     Path | None,
@@ -93,13 +96,10 @@ def run(
     """
     from neurotron import studies
 
-    if threads is not None and dask is not None:
-        raise _check.InputError("give --threads or --dask, not both: a cluster has its own")
-    if threads is not None:
-        _check.integer("--threads", threads, 1, 1024)
+    check_workers(threads, dask)
     chosen = studies.read(study)
     folder = Path("out") / chosen.name if out is None else out
-    with _executor(dask) as (executor, workers), _progress() as progress:
+    with executor_at(dask) as (executor, workers), progress_bar() as progress:
         report = studies.run(
             chosen, folder, replicates=replicates, executor=executor, mixed=mixed,
             workers=workers if threads is None else threads, progress=progress,
@@ -180,8 +180,16 @@ def schema(
     typer.echo(json.dumps(models[kind].model_json_schema(), indent=2, ensure_ascii=False))
 
 
+def check_workers(threads: int | None, dask: str | None) -> None:
+    """Refuse a wrong number of threads, and threads beside a cluster."""
+    if threads is not None and dask is not None:
+        raise _check.InputError("give --threads or --dask, not both: a cluster has its own")
+    if threads is not None:
+        _check.integer("--threads", threads, 1, 1024)
+
+
 @contextlib.contextmanager
-def _executor(address: str | None) -> Iterator[tuple[Executor | None, int | None]]:
+def executor_at(address: str | None) -> Iterator[tuple[Executor | None, int | None]]:
     """Connect to a Dask cluster, if one is named; also return how many workers it has."""
     if address is None:
         yield None, None
@@ -193,7 +201,7 @@ def _executor(address: str | None) -> Iterator[tuple[Executor | None, int | None
 
 
 @contextlib.contextmanager
-def _progress() -> Iterator[Callable[[Progress], None]]:
+def progress_bar() -> Iterator[Callable[[Progress], None]]:
     """Show units done, steps per second and time left, on the standard error."""
     columns = (
         TextColumn("{task.fields[units]}"), BarColumn(), TextColumn("{task.fields[speed]}"),

@@ -41,6 +41,8 @@ class Line:
     joined: bool = True
     notes: tuple[str, ...] = ()
     """The text to show for each dot."""
+    is_limit: bool = False
+    """Whether it is one height over all ticks, from the first to the last."""
 
     def thinned(self, most: int) -> Line:
         """Return the line with at most `most` points, chosen evenly on both kinds of axes."""
@@ -183,6 +185,9 @@ class Chart:
             found += _cells(panel)
             for line in panel.lines:
                 if not len(line.x) or (not line.joined and line.low is None):
+                    continue
+                if line.is_limit:
+                    found.append(Number(panel.title, line.name, "all", line.y[0], None, None))
                     continue
                 for i in range(len(line.x)) if panel.ticks else (len(line.x) - 1,):
                     at = panel.ticks[round(line.x[i])] if panel.ticks else f"{line.x[i]:,.0f}"

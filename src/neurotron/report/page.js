@@ -74,7 +74,10 @@
       const ticks = panel.layout.xaxis.ticktext || [];
       const lines = ticks.map((tick) => tick.split("<br>"));
       const longest = Math.max(0, ...lines.flat().map((line) => line.length));
-      const slanted = ticks.length * (5.3 * longest + 2) > width - 72;
+      const widest = lines.map((one) => Math.max(...one.map((line) => line.length)));
+      const room = (width - 72) / ticks.length;
+      const slanted = ticks.length * (5.3 * longest + 2) > width - 72 // or two neighbours touch
+        || widest.some((wide, i) => i > 0 && 3 * (wide + widest[i - 1]) + 6 > room);
       const whole = Math.max(0, ...lines.map((one) => one.join(" ").length)); // of a slanted label
       const title = panel.layout.xaxis.title.text ? 16 : 0;
       const under = slanted ? title + Math.min(100, 16 + 3 * whole) : title + 13 + 13 * Math.max(1, ...lines.map((one) => one.length));

@@ -1,0 +1,311 @@
+"""`neurotron audit`: what an attacker can do to a model of a table, and what to do about it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+
+from neurotron import _check, _seeds
+from neurotron.cli import options, study_commands, table_output
+from neurotron.cli import table_options as tables
+
+if TYPE_CHECKING:
+    from neurotron._types import Array, Index
+    from neurotron.attacks import Budget
+    from neurotron.auditing import Audit
+    from neurotron.cli.table_options import Inputs
+    from neurotron.studies import Report
+
+__all__ = ["audit"]
+
+PLACE = Path("out", "audits")
+PAGE, NUMBERS = "audit.html", "audit.json"
+EXIT_CODES = {"within": 0, "not asked": 0, "exceeded": 3, "undecided": 3}
+
+
+def audit(
+    data: tables.Data,
+    label: tables.Label,
+    *,
+    drop: tables.Drop = None,
+    skip_missing: tables.SkipMissing = False,
+    separator: tables.Separator = ",",
+    decimal_comma: tables.DecimalComma = False,
+    sample: Annotated[
+        int | None,
+        options.option(tables.TABLE, help="Audit so many rows, drawn at random, instead of all."),
+    ] = None,
+    estimator: Annotated[
+        str,
+        options.named(
+            tables.MODEL,
+            "--estimator",
+            "estimators",
+            "What is audited: a name as `neurotron list estimators` shows them, with settings as "
+            "in ridge:alpha=10, or a model file of `neurotron fit`, which is fitted again.",
+        ),
+    ],
+    bound: Annotated[
+        float | None,
+        options.option(
+            options.ATTACK,
+            help="θ, the largest change of a label. It may be left out with --label-range.",
+        ),
+    ] = None,
+    probability: Annotated[
+        float | None,
+        options.option(options.ATTACK, help="β, the share of the labels that are changed."),
+    ] = None,
+    rows: Annotated[
+        int | None,
+        options.option(
+            options.ATTACK, help="How many rows of the table are changed, instead of their share."
+        ),
+    ] = None,
+    attack: Annotated[
+        list[str] | None,
+        options.option(
+            options.ATTACK,
+            "--attack",
+            metavar="NAME",
+            help="An attack to try. Repeat the option for several. Default: all.",
+        ),
+    ] = None,
+    label_range: Annotated[
+        tuple[float, float] | None,
+        options.option(
+            options.ATTACK,
+            "--label-range",
+            metavar="LOW HIGH",
+            help="The smallest and the largest label that is possible. Attacks stay within it.",
+        ),
+    ] = None,
+    max_damage: Annotated[
+        float | None,
+        options.option(
+            options.GUARANTEE,
+            help="The tolerance: the largest acceptable rise of the error, 0.1 for 10 %.",
+        ),
+    ] = None,
+    remedies: Annotated[
+        bool,
+        options.option(
+            options.RUN, "--remedies/--no-remedies", help="Compare the obvious alternatives."
+        ),
+    ] = True,
+    splits: Annotated[
+        int, options.option(options.RUN, help="How often the rows are split into fit and test.")
+    ] = 5,
+    replicates: Annotated[
+        int,
+        options.option(
+            options.RUN, help="How often attacks that draw at random are repeated on each split."
+        ),
+    ] = 2,
+    seed: Annotated[int, options.option(options.RUN, help="The seed of splits and attacks.")] = 0,
+    threads: study_commands.Threads = None,
+    dask: study_commands.Dask = None,
+    mixed: study_commands.Mixed = False,
+    out: Annotated[
+        Path | None,
+        options.option(
+            options.OUTPUT,
+            help="The folder of the audit. If it has results of the same audit, that is continued. "
+            "Default: a folder in out/audits.",
+        ),
+    ] = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Audit what an attacker can do to a model of a table by changing some of its labels.
+
+    The rows are split several times. Each time an estimator is fitted to three quarters of them,
+    whose labels are attacked in many ways, and tested on the others, which nobody touches. Where
+    it is known, the audit also says what no attack at all can exceed. Other estimators are tried
+    as remedies. All results are in the page audit.html of the folder.
+
+    The exit code is 0 if the damage is within --max-damage, or if there is none given, 3 if it is
+    not, or if that is undecided, 2 if the command cannot do what it was asked to do, and 130 after
+    Ctrl-C. Then the same command continues where it stopped.
+
+        neurotron audit t.csv --label y --estimator ridge --bound 1 --rows 20
+
+        neurotron audit t.csv --label y --estimator huber --rows 9 --label-range 0 1
+    """
+    study_commands.check_workers(threads, dask)
+    if out is not None:
+        _check_folder(out)
+    budget = _budget(bound, probability, rows)  # before scikit-learn is loaded, which takes longer
+    inputs, name, labels = _read(
+        data, label, drop, estimator, skip_missing=skip_missing, separator=separator,
+        decimal_comma=decimal_comma,
+    )  # fmt: skip
+    from neurotron.auditing import stored
+
+    kept = _sample(sample, len(labels), seed)
+    if len(kept) * len(inputs.names) > stored.MOST_ENTRIES:
+        raise inputs.table.refusal(
+            f"it has {len(kept) * len(inputs.names):,} cells of inputs, an audit takes at most "
+            f"{stored.MOST_ENTRIES:,}: add --sample {stored.MOST_ENTRIES // len(inputs.names)}"
+        )
+    request = stored.Request(
+        estimator=estimator, budgets=(budget,),
+        attacks=tuple(attack) if attack else "all", tolerance=max_damage,
+        remedies="usual" if remedies else (), splits=splits, replicates=replicates,
+        label_range=label_range, seed=seed,
+    )  # fmt: skip
+    spec = request.spec(inputs.X.to_numpy()[kept], labels[kept])
+    folder = PLACE / f"{data.stem}-{stored.name_of(spec)}" if out is None else out
+    _compute(spec, folder, threads, dask, mixed)
+    made = _Made(stored.load_audit(spec, folder), inputs, name, inputs.rows[kept].tolist(), folder)
+    made.write()
+    if as_json:
+        typer.echo(json.dumps(made.summary(), indent=2, ensure_ascii=False))
+    else:
+        made.print()
+    if code := EXIT_CODES[made.audit.verdict]:
+        raise typer.Exit(code)
+
+
+# ---- what is asked -------------------------------------------------------------------------------
+
+
+def _check_folder(out: Path) -> None:
+    """Refuse a folder that is a file, before any work."""
+    if _check.path("--out", out).exists() and not out.is_dir():
+        raise _check.InputError(
+            f"`--out` must be a folder, but {_check.shown(str(out))} is a file: choose another name"
+        )
+
+
+def _read(
+    data: Path, label: list[str], drop: list[str] | None, estimator: str, **reading: Any
+) -> tuple[Inputs, str, Array]:
+    """Return the rows of the table; for a model file, the columns that it was fitted on."""
+    model = None
+    if estimator.endswith(tables.MODELS):
+        from neurotron.estimator import load_model
+
+        model = load_model(estimator)
+    return tables.read_labelled(data, label, drop, model=model, **reading)
+
+
+def _sample(count: int | None, rows: int, seed: int) -> Index:
+    """Return the places of the rows that are audited, in the order of the table."""
+    if count is None:
+        return np.arange(rows)
+    count = min(_check.integer("--sample", count, 1), rows)
+    seed = _check.integer("--seed", seed, 0)
+    draw = _seeds.generator(seed, "audit", "sample")
+    return np.sort(draw.permutation(rows)[:count])
+
+
+def _budget(bound: float | None, probability: float | None, rows: int | None) -> Budget:
+    from neurotron.attacks import Budget
+
+    if (probability is None) == (rows is None):
+        raise _check.InputError(
+            "say how many labels are changed: give either --probability, their share, or --rows, "
+            "their number"
+        )
+    if rows is None:
+        return Budget(bound=bound, probability=probability)
+    return Budget(bound=bound, rows=rows)
+
+
+# ---- computing -----------------------------------------------------------------------------------
+
+
+def _compute(
+    spec: dict[str, Any], folder: Path, threads: int | None, dask: str | None, mixed: bool
+) -> None:
+    """Compute what is missing in the folder; stop if something remains missing."""
+    from neurotron.auditing import stored
+
+    with (
+        study_commands.executor_at(dask) as (executor, workers),
+        tables.warnings_as_sentences(),
+        study_commands.progress_bar() as progress,
+    ):
+        report = stored.audit_in(
+            spec, folder, executor=executor, workers=workers if threads is None else threads,
+            mixed=mixed, progress=progress,
+        )  # fmt: skip
+    _tell(report)
+
+
+def _tell(report: Report) -> None:
+    """Say what is missing in the folder, and end the command if anything is."""
+    console = options.console(stderr=True)
+    for line in report.set_aside:
+        console.print(f"Damaged, set aside and computed again: {line}")
+    for failure in report.failures[:1]:
+        console.print(f"error: a part of the audit failed: {failure.error}")
+    if report.interrupted or report.removed:
+        console.print(
+            f"{'Interrupted' if report.interrupted else 'Incomplete'} with {report.present:,} of "
+            f"{report.wanted:,} parts in {report.folder}. Run the same command again to go on."
+        )
+    if report.interrupted:
+        raise typer.Exit(130)
+    if report.failures or report.removed:
+        raise typer.Exit(1)
+
+
+# ---- what is shown -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Made:
+    """An audit of a table, and where it is stored."""
+
+    audit: Audit
+    inputs: Inputs
+    label: str
+    rows: list[int]
+    """The numbers of the audited rows in the file, from 1."""
+    folder: Path
+
+    def write(self) -> None:
+        """Write the page and the numbers into the folder."""
+        from neurotron.report.audit_page import build_audit
+        from neurotron.results.folder import Folder
+
+        command = shlex.join(["neurotron", *sys.argv[1:]])
+        label = _check.printable(self.label)
+        page = build_audit(self.audit, label=label, command=command, rows=self.rows)
+        folder = Folder.read(self.folder)
+        folder.write(PAGE, page.encode("utf-8", "replace"))
+        numbers = json.dumps(self.summary(), indent=2, ensure_ascii=False)
+        folder.write(NUMBERS, f"{numbers}\n".encode("utf-8", "replace"))
+
+    def summary(self) -> dict[str, Any]:
+        """Return everything for JSON; rows are counted from 1, as in the file."""
+        found = self.audit.to_dict()
+        found["influential"] = [
+            each | {"row": self.rows[each["row"]]} for each in found["influential"]
+        ]
+        return found | {
+            "rows_left_out": self.inputs.skipped,
+            "label": self.label,
+            "columns": self.inputs.names,
+            "page": str(self.folder / PAGE),
+        }
+
+    def print(self) -> None:
+        """Print the summary, and where the page is."""
+        from neurotron.auditing.wording import as_text
+
+        console = options.console()
+        table_output.describe_rows(console, self.inputs, self.label)
+        if len(self.rows) < len(self.inputs.rows):
+            console.print(f"sample    {table_output.share(len(self.rows), len(self.inputs.rows))}")
+        console.print("")
+        console.print(as_text(self.audit, options.readable_width(console), self.rows))
+        console.print(f"\nPage: {self.folder / PAGE}\nNumbers: {self.folder / NUMBERS}")

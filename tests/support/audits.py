@@ -1,0 +1,86 @@
+"""Audits made by hand: what pages, figures and commands show of them is known in advance."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from neurotron._intervals import Interval
+from neurotron.auditing.finding import Breaking, Ceiling, Damage, InfluentialRow, Remedy
+from neurotron.auditing.report import Audit
+
+CLEAN = 54.2
+ATTACKS = {
+    "worst-error": 0.34, "worst-prediction": 0.31, "high-leverage": 0.27, "large-norm": 0.22,
+    "picked-rows": 0.18, "impersonation": 0.15, "sign-flip": 0.09, "constant": 0.08,
+    "worst-mean": 0.03, "random-sign": 0.02, "adaptive": -0.004,
+}  # fmt: skip
+LINEAR = "They hold if predictions are linear in the labels, which was tested."
+
+
+def around(middle: float, part: float = 0.15) -> Interval:
+    """Return an interval around an estimate."""
+    return Interval(middle, middle - part * abs(middle), middle + part * abs(middle))
+
+
+def single(value: float) -> Interval:
+    """Return what is known after one split: nothing about the spread."""
+    return Interval(value, -math.inf, math.inf)
+
+
+def damage(attack: str, relative: float, bound: float = 1.0, share: float = 0.1) -> Damage:
+    """Return what an attack does, from the relative rise of the error."""
+    return Damage(
+        attack, bound, share, round(share * 332), around(CLEAN * relative), around(relative),
+        around(0.6 * abs(relative)), around(3.0 * abs(relative)), around(abs(relative)),
+    )  # fmt: skip
+
+
+def ceiling(relative: float, bound: float = 1.0, share: float = 0.1) -> Ceiling:
+    """Return a ceiling of the relative rise, of which nearly everything was reached."""
+    error = around(CLEAN * relative)
+    return Ceiling(
+        bound, share, round(share * 332), LINEAR, "", error, around(relative), around(0.21),
+        around(1.23456), around(0.95 * error.estimate), around(0.21), around(1.23456),
+    )  # fmt: skip
+
+
+def no_ceiling(reason: str, bound: float = 1.0, share: float = 0.1) -> Ceiling:
+    """Return what an audit says where there is no ceiling."""
+    return Ceiling(bound, share, round(share * 332), "", reason)
+
+
+def remedy(name: str, price: float, harm: float, at_most: float | None = None) -> Remedy:
+    """Return a remedy, from its price on clean data and its damage."""
+    total = around(price + harm)
+    saved = around(0.34 - total.estimate)
+    limit = None if at_most is None else around(at_most)
+    return Remedy(name, around(price), total, damage("influence", harm), limit, saved)
+
+
+def made(**changes: object) -> Audit:
+    """Return the audit of a ridge regression on a table like diabetes, with some changes."""
+    audit = Audit(
+        estimator="ridge:alpha=1",
+        n_rows=442,
+        n_columns=10,
+        n_training=332,
+        splits=5,
+        replicates=2,
+        seed=0,
+        label_range=None,
+        clean_error=around(CLEAN, 0.05),
+        damages=tuple(damage(name, relative) for name, relative in ATTACKS.items()),
+        ceilings=(ceiling(0.36),),
+        tolerance=0.1,
+        breaking=(Breaking(1.0, 332, 7, "worst-error", 6, 5),),
+        influential=tuple(InfluentialRow(30 + i, 0.9 - 0.05 * i, 5 - i // 3) for i in range(9)),
+        remedies=(
+            remedy("neurotron", 0.011, 0.05),
+            remedy("huber", 0.004, 0.12),
+            remedy("theil-sen", 0.06, 0.1),
+            remedy("ridge:alpha=100", 0.021, 0.16, 0.19),
+            remedy("forest", 0.04, 0.4),
+        ),
+    )
+    return replace(audit, **changes)  # type: ignore[arg-type]
