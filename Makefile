@@ -58,6 +58,7 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.regressor
 	$(BIN)/python -m benchmarks.verifying
 	$(BIN)/python -m benchmarks.activations
+	$(BIN)/python -m benchmarks.auditing
 	$(BIN)/python -m benchmarks $(BENCH)/timings.json
 
 clean:

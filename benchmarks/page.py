@@ -21,7 +21,7 @@ PAGE = ROOT / "docs" / "performance.md"
 PICTURE = ROOT / "docs" / "images" / "growth.png"
 OTHERS = {
     name: ROOT / "docs" / "evidence" / f"{name}.csv"
-    for name in ("solver", "regressor", "verifying", "activation_costs")
+    for name in ("solver", "regressor", "verifying", "activation_costs", "auditing")
 }
 """Tables that are measured on their own."""
 PLACE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.S)

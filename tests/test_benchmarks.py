@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmarks import (
+    auditing,
     activations,
     commands,
     growth,
@@ -343,7 +344,7 @@ def test_the_page_has_the_stored_numbers():
     assert {name: tuple(curve) for name, curve in curves.items()} == growth.GRIDS
     text = page.PAGE.read_text()
     places = {match[2] for match in page.PLACE.finditer(text)}
-    others = ("solver", "regressor", "verifying", "activation_costs")
+    others = ("solver", "regressor", "verifying", "activation_costs", "auditing")
     assert places == {*table.GROUPS, "growth", "origin", *others}
     assert page.filled(text, *table.read(STORE / "benchmarks.csv"), curves) == text
 
@@ -381,6 +382,19 @@ def test_verification_is_timed_and_its_growth_is_fitted(monkeypatch):
     bar, slope = verifying.compute(*verifying.measure(rounds=1))
     assert bar.met == "no"
     assert "1,000 … 4,000" in slope.what
+
+
+def test_the_default_audit_meets_its_bar_in_the_stored_table():
+    rows, _ = table.read(STORE / "auditing.csv")
+    assert [one.what.split(" without")[0] for one in rows[2:]] == [*auditing.ESTIMATORS]
+    assert [one.met for one in rows[:2]] == ["yes", ""]
+
+
+def test_audits_are_timed(monkeypatch):
+    monkeypatch.setattr(auditing, "ESTIMATORS", ("least-squares",))
+    monkeypatch.setattr(auditing, "spent", lambda *_: auditing.Spent(61.0, 3.0))
+    bar, cpu, alone = auditing.compute(auditing.measure(rounds=2))
+    assert (bar.met, bar.median, cpu.median, alone.median) == ("no", "61", "3", "3")
 
 
 def test_what_the_readme_says_of_speed_is_so_in_the_stored_table():

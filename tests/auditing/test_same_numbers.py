@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import signal
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
+import numpy as np
 import pytest
 from tests.support.audited import BUDGET, small_table
+from tests.support.commands import finish, has_grown, hashes, shards, start, wait_until
 
 import neurotron as nt
 from neurotron.auditing.stored import Request, audit_in, load_audit, name_of
@@ -48,6 +52,30 @@ def test_a_stored_audit_has_the_same_numbers_and_is_resumed(tmp_path, spec, numb
     assert load_audit(spec, tmp_path / "audit").to_dict() == numbers
     again = audit_in(spec, tmp_path / "audit", workers=1)
     assert (again.kept, again.computed) == (4, 0)
+
+
+def test_an_audit_that_is_killed_resumes_to_the_same_content(tmp_path):
+    """The command is killed −9 once a part is stored, and started again."""
+    table = tmp_path / "table.csv"
+    np.savetxt(table, np.column_stack([X, Y]), delimiter=",", header="a,b,c,y", comments="")
+    command = (
+        "audit", table, "--label", "y", "--estimator", "huber", "--bound", "1", "--probability",
+        "0.1", "--no-remedies", "--splits", "20", "--max-damage", "0.1", "--threads", "1", "--json",
+    )  # fmt: skip
+    process = start(*command, "--out", tmp_path / "killed")
+    wait_until(has_grown(tmp_path / "killed", process, 1))
+    process.kill()
+    assert finish(process)[0] == -signal.SIGKILL
+    assert 0 < shards(tmp_path / "killed") < 20
+    codes, texts, _ = zip(
+        *(finish(start(*command, "--out", tmp_path / name)) for name in ("killed", "whole")),
+        strict=True,
+    )
+    assert hashes(tmp_path / "killed") == hashes(tmp_path / "whole")
+    numbers = [json.loads(text) | {"page": None} for text in texts]
+    assert numbers[0] == numbers[1]
+    assert codes[0] == codes[1]
+    assert codes[0] in (0, 3)
 
 
 def test_the_order_of_remedies_and_their_number_do_not_change_the_others(numbers):

@@ -193,6 +193,12 @@ def good_calls(folder):
         "problem": problem, "weights": np.ones(3), "X": rows, "y": np.ones(6), "probability": 0.1,
         "attacker": "any", "failure": 0.01, "noise": 0.0, "bound": 1.0, "rows": None,
     }  # fmt: skip
+    audited = {
+        "estimator": "ridge", "X": np.vstack([rows, 2 * rows]), "y": np.arange(12.0),
+        "budget": nt.Budget(1.0, 0.2), "attacks": ["constant"], "tolerance": 0.5, "remedies": [],
+        "splits": 1, "replicates": 1, "label_range": None, "seed": 0, "executor": None,
+        "progress": None,
+    }  # fmt: skip
     planned = {
         "problem": problem, "attack": budget, "batch_size": 4, "accuracy": 10.0, "steps": None,
         "failure": 0.1, "initial_error": None, "method": "sharp", "step_size": "constant",
@@ -273,6 +279,7 @@ def good_calls(folder):
         "results.load_fits": (nt.results.load_fits, {"folder": fits.folder.path}),
         "plan": (nt.plan, planned),
         "verify": (nt.verify, verified),
+        "audit": (nt.audit, audited),
         "plot": (nt.plot, {"run": run, "path": None}),
         "poison": (
             nt.poison,
@@ -392,7 +399,7 @@ NOT_CALLED = {
     "InputError", "NotAchievable", "StorageError",
     "NeuroTronRegressor",  # keeps what it is given until `fit`, as scikit-learn wants it
     # records that the package itself makes, of plain values
-    "Assumption", "Batch", "Certificate", "Chart", "Claim", "EvenMoments", "Failure",
+    "Assumption", "Audit", "Batch", "Certificate", "Chart", "Claim", "EvenMoments", "Failure",
     "Finding", "Fits",
     "Folder", "Interval", "Judgement", "Line", "Panel", "Plan", "Progress", "Purpose",
     "Proof", "Query", "Records", "Recursion", "Report", "Results", "Run", "SharpConstants",

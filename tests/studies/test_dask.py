@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.support import units
+from tests.support.audited import BUDGET, small_table
 from tests.support.clusters import cluster as cluster_of
 from tests.support.clusters import on_cluster
 from tests.support.commands import finish, hashes, shards, start, wait_until, write_study
@@ -16,6 +17,7 @@ from tests.support.messages import says
 
 import neurotron as nt
 from neurotron._check import InputError
+from neurotron.auditing.stored import Request, audit_in, load_audit
 from neurotron.studies import cluster
 
 distributed = pytest.importorskip("distributed")
@@ -49,6 +51,18 @@ def test_a_cluster_computes_the_same(dask, file, undisturbed, out):
     with cluster.connected(dask.address) as (executor, workers):
         nt.studies.run(nt.studies.read(file), out, executor=executor, workers=workers)
     assert hashes(out) == undisturbed
+
+
+def test_a_cluster_audits_the_same(dask, tmp_path):
+    X, y = small_table(40)
+    asked = {"remedies": ("huber",), "splits": 2, "attacks": ("constant", "influence")}
+    spec = Request(estimator="ridge", budgets=(BUDGET,), **asked).spec(X, y)
+    with cluster.connected(dask.address) as (executor, workers):
+        audit_in(spec, tmp_path / "cluster", executor=executor, workers=workers)
+        direct = nt.audit("ridge", X, y, budget=BUDGET, executor=executor, **asked)
+    audit_in(spec, tmp_path / "thread", workers=1)
+    assert hashes(tmp_path / "cluster") == hashes(tmp_path / "thread")
+    assert load_audit(spec, tmp_path / "cluster").to_dict() == direct.to_dict()
 
 
 def test_a_cluster_runs_a_function_of_ones_own_once_its_workers_have_it(

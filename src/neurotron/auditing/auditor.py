@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
@@ -108,7 +109,10 @@ def audit(
         estimator, AuditedTable.of(X, y), budget=budget, attacks=attacks, tolerance=tolerance,
         remedies=remedies, splits=splits, replicates=replicates, label_range=label_range, seed=seed,
     )  # fmt: skip
-    return gathered(job, _computed(job, executor, progress or (lambda done, total: None)))
+    with warnings.catch_warnings():  # those of threads are not safe: they undo each other's
+        warnings.simplefilter("ignore")
+        measured = _computed(job, executor, progress or (lambda done, total: None))
+    return gathered(job, measured)
 
 
 def _computed(

@@ -19,8 +19,8 @@ __all__ = ["gathered"]
 
 IMPOSSIBLE = (
     "none of these attacks is possible on this estimator: worst-prediction, worst-mean and "
-    "worst-error need predictions that are linear in the labels, and influence is for all other "
-    "estimators; try all attacks"
+    "worst-error need predictions that are linear in the labels, and surrogate and influence are "
+    "for all other estimators; try all attacks"
 )
 
 
@@ -48,6 +48,7 @@ def gathered(job: Job, measured: Sequence[Splits]) -> Audit:
         n_rows=len(table),
         n_columns=table.n_columns,
         n_training=table.n_training,
+        n_tested=table.n_tested,
         splits=job.splits,
         replicates=question.replicates,
         seed=question.seed,

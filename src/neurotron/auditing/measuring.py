@@ -173,9 +173,10 @@ class _Split:
     def _search_exactly(self, scene: Scene, level: Level, most: int) -> Iterator[Row]:
         """Yield the damage of many numbers of rows, and up to which nothing can break."""
         matrix, room, count = scene.effects.matrix, scene.room, len(self.split.y)
+        near = worst_rms_change(matrix, room, most, scene.residuals)
         numbers = np.geomspace(1.0, min(4.0 * most, count), 1 + round(math.log(4 * most, FINER)))
         for tried in sorted({*np.round(numbers).astype(int).tolist()} - {most}):
-            change = worst_rms_change(matrix, room, tried, scene.residuals)
+            change = worst_rms_change(matrix, room, tried, scene.residuals, near)
             shift = matrix @ change
             yield _row(
                 SEARCH, attack="worst-error", rows=tried, repetition=0, **_budget(level),

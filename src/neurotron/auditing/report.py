@@ -39,7 +39,9 @@ class Audit:
     n_rows: int
     n_columns: int
     n_training: int
-    """How many rows were fitted in each split; the others were for testing."""
+    """How many rows were fitted in each split."""
+    n_tested: int
+    """How many rows the damage was measured on in each split."""
     splits: int
     replicates: int
     """How often attacks that draw at random were repeated on each split."""

@@ -23,6 +23,9 @@ TRAINING = 0.75
 FEWEST_ROWS = 8
 MOST_VALUES = 20
 """How many of the values of a column of text become indicators."""
+MOST_PAIRS, ENOUGH_TESTED = 20_000_000, 100
+"""Large tables are tested on fewer rows, so that there are not too many pairs of a label and a
+prediction; but on so many rows at least."""
 MOST_ENTRIES = 10**8
 """Largest number of entries of the inputs as numbers, 800 MB."""
 
@@ -90,12 +93,19 @@ class AuditedTable:
         """How many rows of a split are fitted."""
         return min(round(TRAINING * len(self)), len(self) - 2)
 
+    @property
+    def n_tested(self) -> int:
+        """How many of the other rows are for testing: all, unless the table is large."""
+        enough = max(MOST_PAIRS // self.n_training, ENOUGH_TESTED)
+        return min(len(self) - self.n_training, enough)
+
     def split(self, seed: int, number: int) -> Split:
         """Return a random split of the rows, which depends on `seed` and `number` alone."""
         from sklearn.utils import _safe_indexing
 
         order = _seeds.generator(seed, "audit", "split", number).permutation(len(self))
-        training, test = np.sort(order[: self.n_training]), np.sort(order[self.n_training :])
+        training, others = np.split(order, [self.n_training])
+        training, test = np.sort(training), np.sort(others[: self.n_tested])
         return Split(
             _safe_indexing(self.X, training), self.y[training],
             _safe_indexing(self.X, test), self.y[test],

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import tempfile
+import warnings
 import zlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
@@ -159,7 +160,9 @@ def audit_in(
     splits = spec["asked"]["splits"]
     units = [(setting["name"], number) for number in range(splits) for setting in spec["settings"]]
     work = Work(spec, units, part, steps=len(spec["asked"]["budgets"]))
-    return run(work, folder, workers=workers, executor=executor, mixed=mixed, progress=progress)
+    with warnings.catch_warnings():  # those of threads are not safe: they undo each other's
+        warnings.simplefilter("ignore")
+        return run(work, folder, workers=workers, executor=executor, mixed=mixed, progress=progress)
 
 
 def load_audit(spec: dict[str, Any], folder: str | Path) -> Audit:

@@ -72,9 +72,9 @@ def _parts(audit: Audit, width: int, rows: Sequence[int] | None) -> Iterator[str
     for failure in audit.failures:
         yield _filled(f"Not compared: {failure}", width)
     yield _filled(
-        f"{audit.splits} random splits of {audit.n_rows:,} rows: {audit.n_training:,} to fit, the "
-        f"others to test. Attacks that draw at random: {audit.replicates} times on each split. The "
-        "intervals are of the mean over splits; these share rows.",
+        f"{audit.splits} random splits of {audit.n_rows:,} rows: {audit.n_training:,} to fit, "
+        f"{audit.n_tested:,} to test. Attacks that draw at random: {audit.replicates} times on "
+        "each split. The intervals are of the mean over splits; these share rows.",
         width,
     )
 
