@@ -65,6 +65,7 @@ def made(**changes: object) -> Audit:
         n_rows=442,
         n_columns=10,
         n_training=332,
+        n_tested=110,
         splits=5,
         replicates=2,
         seed=0,
