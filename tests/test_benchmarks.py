@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmarks import (
-    auditing,
     activations,
+    auditing,
     commands,
     growth,
     memory,

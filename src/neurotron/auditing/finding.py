@@ -210,7 +210,7 @@ def _ceiling(splits: Splits, level: Level) -> Ceiling:
     return replace(bare, **known)
 
 
-def breaking(splits: Splits, level: Level, tolerance: float, of: int) -> Breaking:
+def breaking(splits: Splits, bound: float, tolerance: float, of: int) -> Breaking:
     """Return the smallest number of rows that breaks the tolerance, on the safe side.
 
     A number breaks it if the interval of the damage of some attack reaches beyond the tolerance.
@@ -218,7 +218,7 @@ def breaking(splits: Splits, level: Level, tolerance: float, of: int) -> Breakin
     tried: dict[int, list[Damage]] = {}
     for kind in (SEARCH, ATTACK):
         for damage in damages(splits, kind):
-            if (damage.bound, damage.share) == level.key:
+            if damage.bound == bound:
                 tried.setdefault(damage.rows, []).append(damage)
     unbroken, rows, attack = 0, None, ""
     for count in sorted(tried):
@@ -227,9 +227,9 @@ def breaking(splits: Splits, level: Level, tolerance: float, of: int) -> Breakin
             rows, attack = count, worst.attack
             break
         unbroken = count
-    safe = [row["rows"] for each in splits for row in _only(each, SAFE) if _at(row, level.key)]
-    proven = min(safe) if len(safe) == len(splits) else None
-    return Breaking(level.bound, of, rows, attack, unbroken, proven)
+    safe = [[row["rows"] for row in _only(each, SAFE) if row["bound"] == bound] for each in splits]
+    proven = min(map(min, safe)) if all(safe) else None
+    return Breaking(bound, of, rows, attack, unbroken, proven)
 
 
 def influential(splits: Splits, count: int) -> tuple[InfluentialRow, ...]:

@@ -40,8 +40,8 @@ def gathered(job: Job, measured: Sequence[Splits]) -> Audit:
     breaking: tuple[Breaking, ...] = ()
     if question.tolerance is not None:
         breaking = tuple(
-            finding.breaking(splits, level, question.tolerance, table.n_training)
-            for level in question.levels
+            finding.breaking(splits, bound, question.tolerance, table.n_training)
+            for bound in dict.fromkeys(level.bound for level in question.levels)
         )
     return Audit(
         estimator=audited.name,

@@ -56,7 +56,7 @@ class Audit:
     tolerance: float | None
     """The largest acceptable rise of the error, in units of that without an attack."""
     breaking: tuple[Breaking, ...]
-    """For every budget the smallest number of rows that breaks the tolerance; empty without one."""
+    """For every bound the smallest number of rows that breaks the tolerance; empty without one."""
     influential: tuple[InfluentialRow, ...]
     """The rows whose labels matter most, the first one most."""
     remedies: tuple[Remedy, ...]

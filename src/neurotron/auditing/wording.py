@@ -122,7 +122,7 @@ def breaking_words(audit: Audit, breaking: Breaking) -> str:
     moved = "changed" if math.isinf(breaking.bound) else f"moved by {readable(breaking.bound, 4)}"
     limit = percent(audit.tolerance)
     proved = ""
-    if breaking.proven is not None:
+    if breaking.proven:
         proved = f" Up to {breaking.proven:,} are proved to be harmless in this sense."
     if breaking.rows is None:
         return (
@@ -130,15 +130,11 @@ def breaking_words(audit: Audit, breaking: Breaking) -> str:
             f"raises the error by more than {limit}.{proved}"
         )
     assert breaking.share is not None
-    tried = (
-        f" {breaking.unbroken:,} did not, with any attack that was tried."
-        if breaking.unbroken
-        else " Fewer were not tried." * (breaking.rows > 1)
-    )
+    tried = f" {breaking.unbroken:,} did not, with any attack that was tried."
     return (
-        f"The smallest number of labels that can raise the error by more than {limit} is "
-        f"{breaking.rows:,} of {breaking.of:,} ({percent(breaking.share)}), {moved} "
-        f"({breaking.attack}).{tried}{proved}"
+        f"From {breaking.rows:,} of {breaking.of:,} labels ({percent(breaking.share)}) on, "
+        f"{moved}, the error may rise by more than {limit}: the 95 % interval of "
+        f"{breaking.attack} reaches beyond it.{tried * bool(breaking.unbroken)}{proved}"
     )
 
 
