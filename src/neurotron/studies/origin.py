@@ -47,7 +47,7 @@ def rows_study_of(results: Fits) -> RowsStudy:
 def _study(results: Stored, model: type[S]) -> S:
     try:
         study = complete(json.dumps({**results.spec, "replicates": 1}), model)
-        check_claims(study.claims, of_rows=model is RowsStudy)
+        check_claims(study.claims, study.of_kind)
     except ValueError as error:
         raise _no_study(results, error) from None
     if study.identity() != results.spec:
