@@ -74,7 +74,9 @@ def test_list_attacks_is_a_table_in_which_optional_parameters_look_optional():
     assert "An activation is softplus, silu or gelu" in networks
 
 
-@pytest.mark.parametrize("kind", ["networks", "laws", "trainers", "studies", "claims"])
+@pytest.mark.parametrize(
+    "kind", ["networks", "laws", "trainers", "estimators", "studies", "claims"]
+)
 def test_every_kind_has_a_table(kind):
     done = in_this_process("list", kind)
     assert done.returncode == 0

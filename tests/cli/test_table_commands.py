@@ -15,9 +15,7 @@ from tests.support.cli import in_this_process
 from tests.support.hostile_tables import HOSTILE
 from tests.support.messages import says
 
-from neurotron.cli.table_options import NETWORKS
 from neurotron.estimator import NeuroTronRegressor
-from neurotron.estimator.parameters import NAMES
 
 ROOT = Path(__file__).parents[2]
 
@@ -361,10 +359,6 @@ def test_a_table_that_is_too_large_is_refused_before_it_is_unpacked(data, monkey
 )
 def test_a_network_that_is_not_known_or_incomplete_is_refused(network, sentence, data):
     assert says(refused("clean", data, *LABEL, "--network", network), sentence)
-
-
-def test_the_networks_are_those_of_the_regressor():
-    assert tuple(NETWORKS) == NAMES
 
 
 @pytest.mark.parametrize("width", [40, 80])

@@ -1,4 +1,4 @@
-"""`neurotron list`: all networks, laws, attacks, trainers, studies and claims."""
+"""`neurotron list`: all networks, laws, attacks, trainers, estimators, studies and claims."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from neurotron.cli import options
 
 __all__ = ["NAMED", "list_things"]
 
-NAMED = ("networks", "laws", "attacks", "trainers")
+NAMED = ("networks", "laws", "attacks", "trainers", "estimators")
 """The kinds of things that are written as a name with parameters."""
 KINDS = (*NAMED, "studies", "claims")
 
@@ -23,6 +23,7 @@ BY_OPTIONS = {
     "laws": ("n_inputs",),
     "attacks": ("bound", "probability"),
     "trainers": ("step_size",),
+    "estimators": (),
 }
 """Parameters that commands have options for."""
 
@@ -41,6 +42,7 @@ NOTES = {
         "the function nt.poison in Python."
     ),
     "trainers": "The step size is given by --step-size, or as step_size=….",
+    "estimators": "An estimator fits a model to the rows of a table.",
 }
 
 
@@ -53,9 +55,9 @@ def list_things(
         ),
     ] = "",
 ) -> None:
-    """Show all networks, laws, attacks, trainers, studies and claims.
+    """Show all networks, laws, attacks, trainers, estimators, studies and claims.
 
-    The first four are written as name:parameter=value in other commands and in study files, for
+    The first five are written as name:parameter=value in other commands and in study files, for
     example student-t:dof=4 or symmetric:width=4,leak=0.1.
 
         neurotron list attacks
@@ -83,9 +85,9 @@ def _overview(out: Console) -> None:
 
     names: dict[str, Iterable[str]] = {kind: options.registry(kind) for kind in NAMED}
     names |= {"studies": studies.catalog(), "claims": CLAIMS}
-    indent = " " * (10 if out.width >= 60 else 2)
+    indent = " " * (12 if out.width >= 60 else 2)
     for kind in KINDS:
-        out.print(fill(", ".join(names[kind]), out.width, f"{kind:<10}", indent))
+        out.print(fill(", ".join(names[kind]), out.width, f"{kind:<12}", indent))
     out.print(
         "\nEach kind has a table with parameters and explanations, for example:\n"
         "neurotron list attacks"

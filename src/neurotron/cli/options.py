@@ -47,8 +47,9 @@ def option(panel: str, *names: str, help: str, **more: Any) -> Any:
 
 
 def registry(kind: str) -> Registry[object]:
-    """Return the networks, laws, attacks or trainers by name."""
-    found: Registry[object] = import_module(f"neurotron.{kind}").BY_NAME
+    """Return the networks, laws, attacks, trainers or estimators by name."""
+    home = "estimator.catalog" if kind == "estimators" else kind
+    found: Registry[object] = import_module(f"neurotron.{home}").BY_NAME
     return found
 
 

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
@@ -35,14 +35,6 @@ TABLES = (".csv", ".parquet")
 """How the names of tables end."""
 MODELS = (".safetensors",)
 """How the names of model files end."""
-NETWORKS: dict[str, tuple[str, ...]] = {
-    "linear": (),
-    "relu": ("activation",),
-    "leaky": ("leak",),
-    "convolution": ("filter_size", "stride", "activation"),
-    "image": ("height", "width", "filter_size", "stride", "activation"),
-}
-"""The networks, each with its parameters in text."""
 
 Data = Annotated[
     Path,
@@ -227,9 +219,10 @@ def _numbers(
 def fitted(inputs: Inputs, labels: Array, network: str, seed: int) -> NeuroTronRegressor:
     """Return a model of the rows; warnings become sentences on the standard error."""
     from neurotron.estimator import NeuroTronRegressor
+    from neurotron.estimator.parameters import network_parameters
 
     seed = _check.integer("--seed", seed, 0)
-    model = NeuroTronRegressor(random_state=seed, **network_parameters(network))
+    model = NeuroTronRegressor(random_state=seed, **network_parameters(*parse(network)))
     waiting = options.console(stderr=True).status("fitting the model …")  # shown by a terminal only
     with warnings_as_sentences(), waiting:
         model.fit(inputs.X, labels)
@@ -239,25 +232,6 @@ def fitted(inputs: Inputs, labels: Array, network: str, seed: int) -> NeuroTronR
             "units in which typical values are near 1"
         )
     return model
-
-
-def network_parameters(text: str) -> dict[str, Any]:
-    """Return the parameters of a regressor whose network is written as name:parameter=value."""
-    name, given = parse(text)
-    if name not in NETWORKS:
-        raise _check.unknown("network", name, NETWORKS)
-    for parameter in given:
-        if parameter not in NETWORKS[name]:
-            raise _check.unknown(f"parameter of {name}", parameter, NETWORKS[name])
-    if name != "image":
-        return {"network": name, **given}
-    sides = given.pop("height", None), given.pop("width", None)
-    if None in sides:
-        raise _check.InputError(
-            f"`--network` {_check.shown(text)} needs the size of the images: write "
-            "image:height=…,width=…,filter_size=…"
-        )
-    return {"network": name, "image_shape": sides, **given}
 
 
 @contextlib.contextmanager

@@ -7,5 +7,6 @@ require("sklearn")
 from neurotron.estimator.diagnosis import Diagnosis  # noqa: E402
 from neurotron.estimator.loading import load_model  # noqa: E402
 from neurotron.estimator.regressor import NeuroTronRegressor  # noqa: E402
+from neurotron.estimator.trim import TrimRegressor  # noqa: E402
 
-__all__ = ["Diagnosis", "NeuroTronRegressor", "load_model"]
+__all__ = ["Diagnosis", "NeuroTronRegressor", "TrimRegressor", "load_model"]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from numbers import Integral
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -26,11 +26,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NAMES",
+    "NETWORKS",
     "ActivationChoice",
     "NetworkChoice",
     "Size",
     "check_parameters",
     "network_for",
+    "network_parameters",
     "seed_of",
 ]
 
@@ -38,8 +40,16 @@ NetworkChoice: TypeAlias = str | FilterNetwork | Callable[[int], FilterNetwork]
 ActivationChoice: TypeAlias = str | Activation | None
 Size: TypeAlias = int | tuple[int, int] | None
 
-NAMES = ("linear", "relu", "leaky", "convolution", "image")
-ACTIVATED = ("relu", "convolution", "image")
+NETWORKS: dict[str, tuple[str, ...]] = {
+    "linear": (),
+    "relu": ("activation",),
+    "leaky": ("leak",),
+    "convolution": ("filter_size", "stride", "activation"),
+    "image": ("height", "width", "filter_size", "stride", "activation"),
+}
+"""The networks that have names, each with its parameters in text."""
+NAMES = tuple(NETWORKS)
+ACTIVATED = tuple(name for name in NETWORKS if "activation" in NETWORKS[name])
 """The networks that can have another activation than the ReLU."""
 
 
@@ -57,6 +67,28 @@ def check_parameters(model: NeuroTronRegressor) -> float:
         _check.integer("max_rows", model.max_rows, 1)
     activation_of(model.activation)
     return _check.number("false_alarm_rate", model.false_alarm_rate, "(0, 1)")
+
+
+def network_parameters(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a regressor whose network has parameters that were given as text.
+
+    >>> network_parameters("image", {"height": 8, "width": 6, "filter_size": 3})
+    {'network': 'image', 'image_shape': (8, 6), 'filter_size': 3}
+    """
+    if name not in NETWORKS:
+        raise _check.unknown("network", name, NETWORKS)
+    for parameter in given:
+        if parameter not in NETWORKS[name]:
+            raise _check.unknown(f"parameter of {name}", parameter, NETWORKS[name])
+    sides = given.get("height"), given.get("width")
+    if name == "image" and None in sides:
+        raise _check.InputError(
+            "the network 'image' needs the size of the images: write "
+            "image:height=…,width=…,filter_size=…"
+        )
+    shape = {"image_shape": sides} if name == "image" else {}
+    others = {key: value for key, value in given.items() if key not in ("height", "width")}
+    return {"network": name, **shape, **others}
 
 
 def seed_of(random_state: int | np.random.RandomState | None) -> int:
