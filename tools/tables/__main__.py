@@ -11,7 +11,7 @@ from neurotron import results, studies
 from neurotron.results import files
 from neurotron.studies.work import Function, fingerprint
 from tools.tables import neurotron, scikit_learn
-from tools.tables.data import TABLES, table_of
+from neurotron.studies.public_tables import TABLES, table_of
 from tools.tables.splits import CASES, SPLITS
 from tools.tables.summary import FILE, GUIDE, ROOT, filled, summary, written
 

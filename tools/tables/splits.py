@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.linear_model import LinearRegression
 
 from neurotron._types import Array, Index
-from tools.tables.data import Table, table_of
+from neurotron.studies.public_tables import Table, table_of
 
 __all__ = ["CASES", "SPLITS", "Case", "Regression", "Split", "attacked", "damages_of", "split_of"]
 

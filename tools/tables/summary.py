@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from tools.tables.data import TABLES
+from neurotron.studies.public_tables import TABLES
 from tools.tables.neurotron import OURS, WITHOUT_MIXTURE
 from tools.tables.splits import CASES
 

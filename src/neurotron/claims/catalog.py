@@ -9,13 +9,13 @@ Studies are a lower layer than claims and cannot import them, so the names are a
 from __future__ import annotations
 
 from neurotron.claims import activations, against_sgd, certificates, mirror, paper
-from neurotron.claims.beyond_paper import DEFENCE, FRONTIER, OURS, ROWS
+from neurotron.claims.beyond_paper import DEFENCE, FRONTIER, OURS, ROWS, TABLES
 from neurotron.claims.effects import Unit, count, growth, percent, spread, times, worst
 from neurotron.claims.model import Claim
 
 __all__ = [
     "ACTIVATIONS", "CERTIFICATES", "CLAIMS", "DEFENCE", "FRONTIER", "MIRROR", "OF_ANY_STUDY",
-    "PAPER", "ROWS", "VERIFICATION",
+    "PAPER", "ROWS", "TABLES", "VERIFICATION",
 ]  # fmt: skip
 
 PAPER = (
@@ -282,7 +282,7 @@ CLAIMS = {
     claim.name: claim
     for claim in (
         *PAPER, *MIRROR, *FRONTIER, *DEFENCE, *CERTIFICATES, *ACTIVATIONS, *OF_ANY_STUDY,
-        *VERIFICATION, *ROWS,
+        *VERIFICATION, *ROWS, *TABLES,
     )
 }  # fmt: skip
 """Every claim there is, by its name."""

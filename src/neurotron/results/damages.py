@@ -19,7 +19,8 @@ from neurotron.results.stored import Stored, damaged_lines, empty, located, tabl
 from neurotron.results.summary import Interval
 
 __all__ = [
-    "CASE", "CELL", "Damages", "cells_of", "load_damages", "middle", "sound_damages",
+    "CASE", "CELL", "SHIFTS", "Damages", "attacks_of", "cells_of", "load_damages", "methods_of",
+    "middle", "sound_damages",
 ]  # fmt: skip
 
 CASE = ("setting", "attack", "shift", "probability")
@@ -37,6 +38,8 @@ SCHEMA: dict[str, Any] = {
     "error": pl.Float64,
     "mixture": pl.Boolean,
 }
+SHIFTS = ("one-side", "random-sign")
+"""The attacks that move labels by a number of standard deviations; others replace labels."""
 TAIL = 0.025
 """The probability with which an interval of a median may lie on one side of it."""
 
@@ -166,7 +169,7 @@ def cells_of(spec: dict[str, Any], setting: str) -> list[tuple[str, float, float
     The study is given by plain values, as a manifest has it.
     """
     (chosen,) = (one for one in spec["settings"] if one["name"] == setting)
-    attacks = [attack for sweep in chosen["sweeps"] for attack in _attacks(sweep)]
+    attacks = [attack for sweep in chosen["sweeps"] for attack in attacks_of(sweep)]
     methods = methods_of(spec, chosen)
     return list(dict.fromkeys((*attack, method) for attack in attacks for method in methods))
 
@@ -176,12 +179,9 @@ def methods_of(spec: dict[str, Any], setting: dict[str, Any]) -> list[str]:
     return list(setting["methods"] or spec["methods"])
 
 
-def _attacks(sweep: dict[str, Any]) -> list[tuple[str, float, float]]:
+def attacks_of(sweep: dict[str, Any]) -> list[tuple[str, float, float]]:
+    """Return the attack of a sweep at each share of the labels: its name, its shift, the share."""
     if sweep["attack"] == "none":
         return [("none", 0.0, 0.0)]
     shift = sweep["shift"] if sweep["attack"] in SHIFTS else 0.0
     return [(sweep["attack"], shift, share) for share in sweep["probability"]]
-
-
-SHIFTS = ("one-side", "random-sign")
-"""The attacks that move labels by a number of standard deviations; others replace labels."""

@@ -9,7 +9,7 @@ import numpy as np
 from neurotron._types import Array, Index
 from neurotron.studies.public_tables import Table, table_of
 
-__all__ = ["ATTACKS", "SHIFTS", "Attack", "Split", "attacked", "split_of"]
+__all__ = ["ATTACKS", "Attack", "Split", "attacked", "split_of"]
 
 TRAINING = 0.75
 """The share of the rows that are fitted."""
@@ -22,8 +22,6 @@ ATTACKS = {
     "from their mean",
 }
 """The attacks on tables, and what they do."""
-SHIFTS = ("one-side", "random-sign")
-"""The attacks that move labels by a given number of standard deviations; others replace labels."""
 
 
 class Attack(NamedTuple):

@@ -14,6 +14,7 @@ from typing import ClassVar, Literal
 from pydantic import BaseModel, Field
 
 from neurotron import _check
+from neurotron.results.damages import SHIFTS, attacks_of
 from neurotron.studies.public_tables import TABLES
 from neurotron.studies.spec import (
     BaseSetting,
@@ -26,7 +27,7 @@ from neurotron.studies.spec import (
     named,
     one_or_many,
 )
-from neurotron.studies.table_splits import ATTACKS, SHIFTS, Attack
+from neurotron.studies.table_splits import ATTACKS, Attack
 
 __all__ = ["TableSetting", "TableSweep", "TablesStudy", "check_methods"]
 
@@ -47,10 +48,7 @@ class TableSweep(Keys):
     @property
     def attacks(self) -> Sequence[Attack]:
         """The attack at each share of the labels."""
-        if self.attack == "none":
-            return [Attack("none", 0.0, 0.0)]
-        shift = self.shift if self.attack in SHIFTS else 0.0
-        return [Attack(self.attack, shift, share) for share in self.probability]
+        return [Attack(*each) for each in attacks_of(self.model_dump(mode="json"))]
 
 
 class TableSetting(BaseSetting):
