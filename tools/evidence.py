@@ -31,38 +31,43 @@ import neurotron as nt
 from neurotron.claims import CLAIMS, Finding, Judgement
 from neurotron.results import files
 from neurotron.results.compact import compact_csv
+from neurotron.results.damage_summary import compact_damages_csv
+from neurotron.results.damages import Damages
 from neurotron.results.fits import Fits
-from neurotron.results.loading import load
+from neurotron.results.loading import AnyResults, load
 from neurotron.results.manifest import study_hash
 from neurotron.results.needed import compact_fits_csv, needed
-from neurotron.results.tables import Results
 from neurotron.studies.fit import fit
+from neurotron.studies.table_unit import damage
 from neurotron.studies.unit import train
 from neurotron.studies.work import fingerprint
+from tools import tables_guide
 
 ROOT = Path(__file__).parent.parent
 STORE = ROOT / "docs" / "evidence"
 VERDICTS = STORE / "verdicts.json"
 STUDIES = (
     "paper", "mirror", "recovery", "sharpness", "heavy-tails", "frontier", "defence", "constants",
-    "networks", "correlated", "half-space", "limits", "verified", "activations", "rows",
+    "networks", "correlated", "half-space", "limits", "verified", "activations", "rows", "tables",
 )  # fmt: skip
 OTHER_SEEDS = dict.fromkeys(("paper", "mirror", "activations"), (1, 2, 3, 4))
 """Studies whose verdicts are also kept with other seeds."""
+FUNCTIONS = {"training": train, "rows": fit, "tables": damage}
+"""What computes a unit of each kind of study."""
 
 Entry = dict[str, Any]
 
 
-def computed(name: str, seed: int = 0) -> Results | Fits:
+def computed(name: str, seed: int = 0) -> AnyResults:
     """Return the results of a study, and compute what is missing."""
     study = nt.studies.read(name).model_copy(update={"seed": seed})
-    function = fit if isinstance(study, nt.studies.RowsStudy) else train
+    function = FUNCTIONS[study.of_kind]
     what = json.dumps([study.identity(), fingerprint(function)], sort_keys=True)
     key = hashlib.sha256(what.encode()).hexdigest()[:16]
     folder = ROOT / "out" / "evidence" / f"{name}-seed-{seed}-{key}"
     with ProcessPoolExecutor(os.cpu_count()) as processes:
         # fits are ordinary Python, which only one thread of a process runs at a time
-        pool = processes if isinstance(study, nt.studies.RowsStudy) else None
+        pool = None if study.of_kind == "training" else processes
         report = nt.studies.run(
             study, folder, executor=pool, workers=os.cpu_count() if pool else None
         )
@@ -73,7 +78,7 @@ def computed(name: str, seed: int = 0) -> Results | Fits:
     return load(folder)
 
 
-def entry_of(results: Results | Fits) -> Entry:
+def entry_of(results: AnyResults) -> Entry:
     """Return what verdicts.json stores about a study."""
     manifest = results.folder.manifest
     entry = {
@@ -210,10 +215,12 @@ def page(name: str, entry: Entry) -> str:
 def _origin(name: str, entry: Entry) -> str:
     """Return how the numbers were computed, and where more of them are."""
     link, replicates = f"[{name}.csv]({name}.csv)", entry["replicates"]
+    of_tables = nt.studies.read(name).of_kind == "tables"
     if "needed" not in entry:
         return (
             f"Computed by `neurotron run {name}`, {replicates} replicates of every setting. "
-            f"The errors of every trainer are in {link}."
+            f"The {'damages of every method' if of_tables else 'errors of every trainer'} are in "
+            f"{link}."
         )
     few = [
         f"{setting.replicates} of {setting.heading}"
@@ -263,7 +270,7 @@ def _table(header: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
-def draw(name: str, results: Results | Fits) -> None:
+def draw(name: str, results: AnyResults) -> None:
     """Draw the figures of a study that pages of docs or the README show."""
     from neurotron.figures.render_matplotlib import draw as drawn
     from neurotron.figures.render_matplotlib import encode
@@ -284,11 +291,15 @@ def collect(name: str) -> None:
         entry["other_seeds"] = {str(seed): _verdicts(name, seed) for seed in OTHER_SEEDS[name]}
     keep(name, entry, csv_of(results))
     draw(name, results)
+    if name == "tables":
+        tables_guide.main()
 
 
-def csv_of(results: Results | Fits) -> str:
+def csv_of(results: AnyResults) -> str:
     """Return the small table of a study."""
-    return compact_fits_csv(results) if isinstance(results, Fits) else compact_csv(results)
+    if isinstance(results, Fits):
+        return compact_fits_csv(results)
+    return compact_damages_csv(results) if isinstance(results, Damages) else compact_csv(results)
 
 
 def judge_again(name: str, folder: Path) -> None:
@@ -303,6 +314,8 @@ def judge_again(name: str, folder: Path) -> None:
     if "other_seeds" in (before := stored().get(name, {})):
         entry["other_seeds"] = before["other_seeds"]
     keep(name, entry, csv_of(results))
+    if name == "tables":
+        tables_guide.main()
 
 
 def _verdicts(name: str, seed: int) -> Entry:

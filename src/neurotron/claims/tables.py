@@ -159,9 +159,7 @@ def _compared(
 ) -> list[Finding]:  # fmt: skip
     """Return how much more damage a rival has, the mean over attacks, one finding per table."""
     labels = [label for label, method in results.spec["methods"].items() if method == text]
-    chosen = results.damages.filter(
-        pl.col("attack").is_in(attacks), pl.col("method").is_in(labels)
-    )
+    chosen = results.damages.filter(pl.col("attack").is_in(attacks), pl.col("method").is_in(labels))
     findings = []
     for setting in settings:
         means = (

@@ -19,12 +19,13 @@ from neurotron.figures.chart import MOST_POINTS, Chart
 from neurotron.figures.collection import charts
 from neurotron.figures.grid import COLOURS
 from neurotron.figures.render_plotly import panel_figure
-from neurotron.report import content, pictures, rows_content
+from neurotron.report import content, pictures, rows_content, tables_content
+from neurotron.results.damages import Damages
 from neurotron.results.fits import Fits
 
 if TYPE_CHECKING:
     from neurotron.claims import Judgement
-    from neurotron.results.tables import Results
+    from neurotron.results.loading import AnyResults
 
 __all__ = ["build", "write", "write_figures"]
 
@@ -47,7 +48,7 @@ ATTRIBUTES = ("font-size:70%", "font-weight:bold")
 """The style attributes that Plotly sets: of exponents at axes, of names in labels of points."""
 
 
-def write(results: Results | Fits, judgements: list[Judgement]) -> Path:
+def write(results: AnyResults, judgements: list[Judgement]) -> Path:
     """Write the page into the folder of the results; return its path."""
     text = build(results, judgements)
     results.folder.write(PAGE, text.encode("utf-8", "replace"))  # an error may hold half characters
@@ -55,7 +56,7 @@ def write(results: Results | Fits, judgements: list[Judgement]) -> Path:
 
 
 def write_figures(
-    results: Results | Fits, *, workers: int = 1, progress: Callable[[int, int], None] | None = None
+    results: AnyResults, *, workers: int = 1, progress: Callable[[int, int], None] | None = None
 ) -> Path:
     """Write every figure as PNG and PDF into the folder of the results; return their folder.
 
@@ -76,7 +77,7 @@ def write_figures(
 
 
 def build(
-    results: Results | Fits, judgements: list[Judgement], drawn: list[Chart] | None = None
+    results: AnyResults, judgements: list[Judgement], drawn: list[Chart] | None = None
 ) -> str:
     """Return the page as text, which is the same for the same results."""
     chosen = charts(results) if drawn is None else drawn
@@ -85,6 +86,8 @@ def build(
     names = {chart.name for chart in shown}
     if isinstance(results, Fits):
         template, values = "rows.html", rows_content.page(results, judgements, shown)
+    elif isinstance(results, Damages):
+        template, values = "tables.html", tables_content.page(results, judgements, shown)
     else:
         template, values = "page.html", content.page(results, judgements, shown)
     first, others = _first(figures, values["headline"].figures)

@@ -45,8 +45,8 @@ def damage(
         reference = _error(_least_squares(fit), test)
         repeated = float(np.unique(fit.y, return_counts=True)[1].max() / len(fit.y))
         cells = cells_of(study.identity(), setting)
-        for done, (*attack, method) in enumerate(cells, 1):
-            chosen = Attack(*attack)
+        for done, (name, shift, share, method) in enumerate(cells, 1):
+            chosen = Attack(name, shift, share)
             y = attacked(fit, chosen, replicate, study.seed)
             model = estimator_of(methods[method], chosen.probability)
             rows.append(
