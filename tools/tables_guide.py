@@ -36,8 +36,10 @@ def stored() -> pl.DataFrame:
         parts.append(part.cast(dict.fromkeys(NUMBERS, pl.Float64)).drop_nulls())
     order = {name: i for i, name in enumerate(dict.fromkeys(wide["setting"]))}
     place = pl.col("setting").replace_strict(order)
-    return pl.concat(parts).with_columns(pl.col("attack").str.replace("-", " ")).sort(
-        place, maintain_order=True
+    return (
+        pl.concat(parts)
+        .with_columns(pl.col("attack").str.replace("-", " "))
+        .sort(place, maintain_order=True)
     )
 
 

@@ -135,7 +135,7 @@ def test_what_was_measured_is_said_in_words(tmp_path):
     assert "0.50 % over least squares" in effects["clean-price-is-small"]
     assert "24" in effects["less-damage-than-huber"]
     assert "75 % damage on its worst table" in effects["leverage-defeats-every-method"]
-    assert "−75 % over the best linear error" in effects["right-network-beats-linear-models"]
+    assert "0.25 × the smallest linear error" in effects["right-network-beats-linear-models"]
 
 
 def test_a_study_with_other_methods_tests_no_claim_about_them(tmp_path):

@@ -14,6 +14,8 @@ from neurotron.results.damages import Damages
 
 __all__ = ["tables_charts"]
 
+OWN = ("neuro-tron", "refined-tron")
+"""Trainers whose colours the package's own methods have."""
 BESIDE = 0.7
 """How much of the room between two ticks the methods take up, beside each other."""
 
@@ -29,8 +31,11 @@ def _of_share(results: Damages, summary: pl.DataFrame, share: float) -> Iterator
     chosen = summary.filter((pl.col("probability") == share) | (pl.col("attack") == "none"))
     chosen = chosen.filter(pl.col("damage").is_finite())
     methods = [name for name in results.spec["methods"] if name in set(chosen["method"])]
-    # the package's own colour for its own method
-    looks = styles((name, "neuro-tron" if i == 0 else name) for i, name in enumerate(methods))
+    own = iter(OWN)
+    looks = styles(
+        (name, next(own, name) if results.spec["methods"][name].startswith("neurotron") else name)
+        for name in methods
+    )
     panels = []
     for (setting,), group in chosen.group_by("setting", maintain_order=True):
         cases = [*dict.fromkeys(group.select("attack", "shift").rows())]
@@ -41,12 +46,12 @@ def _of_share(results: Damages, summary: pl.DataFrame, share: float) -> Iterator
     chart = Chart(
         f"damage-{share:g}",
         f"Errors with β = {share:g} of the labels attacked",
-        "The error on honest test labels divided by that of least squares without an attack, with "
-        f"the share β = {share:g} of the labels attacked, and without an attack. Points are "
-        "medians over splits, and bars are their 95 % intervals, or the range of fewer than six "
-        "splits.",
+        "The error on honest test labels divided by the clean error, which is that of least "
+        f"squares without an attack, with the share β = {share:g} of the labels attacked. Points "
+        "are medians over splits, and bars are their 95 % intervals; of fewer than six splits, "
+        "they end at the largest.",
         "attack",
-        "error / error of least squares without attack",
+        "error / clean error",
         tuple(panels),
         f"β = {share:g}; bars: 95 % intervals of medians over splits",
         x_log=False,

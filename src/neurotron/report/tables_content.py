@@ -11,7 +11,7 @@ from neurotron.figures.chart import Chart
 from neurotron.report.content import first, of_any
 from neurotron.report.headline import Headline
 from neurotron.results.damage_summary import percent, standing, summarise_damages
-from neurotron.results.damages import CASE
+from neurotron.results.damages import CASE, SHIFTS
 
 if TYPE_CHECKING:
     from neurotron.claims import Judgement
@@ -31,6 +31,8 @@ def page(results: Damages, judgements: list[Judgement], charts: list[Chart]) -> 
     return of_any(results, judgements, charts) | {
         "headline": headline(results),
         "methods": methods,
+        "shifts": SHIFTS,
+        "several_shifts": results.fits.filter(pl.col("shift") > 0.0)["shift"].n_unique() > 1,
         "comparison": first(_comparison(results, methods)),
     }
 
@@ -56,7 +58,8 @@ def _comparison(results: Damages, methods: list[str]) -> list[dict[str, Any]]:
         rows.append(
             {
                 "setting": results.titles[str(setting)],
-                "attack": str(attack).replace("-", " ") + (f", {shift:g} sd" if shift else ""),
+                "attack": str(attack).replace("-", " "),
+                "shift": shift,
                 "share": share,
                 "cells": cells,
             }
@@ -84,24 +87,34 @@ def headline(results: Damages) -> Headline:
     clean = leads.filter(attack="none")
     parts = []
     if len(clean):
-        prices = clean["damage"].to_numpy()
-        parts.append(
-            f"without an attack, {_name(results)} has a median damage of at most "
-            f"{_signed(prices.max())} % on {len(clean)} table{'s' if len(clean) != 1 else ''}"
-        )
+        prices = {row["setting"]: row["damage"] for row in clean.to_dicts()}
+        parts.append(f"without an attack, {_name(results)} has {_price(results, prices)}")
     if len(attacked):
         share = max(attacked["probability"])
         most = attacked.filter(probability=share)
         worst = most.row(int(np.argmax(most["damage"].to_numpy())), named=True)
         parts.append(
-            f"with {100.0 * share:g} % of the labels attacked it is "
-            f"{_signed(float(np.median(most['damage'].to_numpy())))} % in the middle of "
-            f"{len(most)} cases, and {_signed(worst['damage'])} % on "
-            f"{results.titles[worst['setting']]} under {worst['attack'].replace('-', ' ')}"
+            f"with {100.0 * share:g} % of the labels attacked, the median over {len(most)} cases "
+            f"is {_signed(float(np.median(most['damage'].to_numpy())))} %, but it is "
+            f"{_signed(worst['damage'])} % on {results.titles[worst['setting']]} under "
+            f"{worst['attack'].replace('-', ' ')}"
         )
     sentence = "; ".join(parts)
     figures = tuple(f"damage-{share:g}" for share in sorted(set(attacked["probability"]))[::-1])
     return Headline(f"{sentence[:1].upper()}{sentence[1:]}.", MEANING, figures)
+
+
+def _price(results: Damages, prices: dict[str, float]) -> str:
+    """Return the largest damage without an attack, and the table that stands out, if one does."""
+    *others, worst = sorted(prices, key=lambda setting: prices[setting])
+    damage = f"{_signed(prices[worst])} % damage"
+    if others and prices[worst] > 2.0 * max(0.0, most := prices[others[-1]]):
+        return (
+            f"at most {_signed(most)} % damage on {len(others)} table"
+            f"{'s' if len(others) > 1 else ''} and {_signed(prices[worst])} % on "
+            f"{results.titles[worst]}"
+        )
+    return f"at most {damage} on {len(prices)} tables" if others else damage
 
 
 def _name(results: Damages) -> str:
