@@ -2,9 +2,9 @@
 
 The tables are a synthetic one with skewed columns, on which no linear model is right, and the
 tables diabetes and diamonds of the study `tables`. All have an intercept, and their labels are in
-units of their standard deviation. Neuro-Tron is trained many times on rows drawn with replacement. The
-certificate is about the distance to the fit of the unattacked table; its numbers and the measured
-ones are stored in docs/evidence.
+units of their standard deviation. Neuro-Tron is trained many times on rows drawn with replacement.
+The certificate is about the distance to the fit of the unattacked table; its numbers and the
+measured ones are stored in docs/evidence.
 """
 
 from __future__ import annotations
