@@ -11,6 +11,7 @@ from scipy.stats import binom
 from tests.support.damages import made_damages, tables_study
 
 import neurotron as nt
+from neurotron.report import page
 from neurotron.results.damage_summary import compact_damages_csv, standing, summarise_damages
 from neurotron.results.damages import middle
 from neurotron.results.folder import Folder
@@ -139,4 +140,4 @@ def test_an_empty_folder_has_an_empty_table(tmp_path):
     assert summarise_damages(none).is_empty()
     assert compact_damages_csv(none).count("\n") == 1
     assert nt.figures.charts(none) == []
-    assert "No fits have been computed yet" in nt.report.build(none, [])
+    assert "No fits have been computed yet" in page.build(none, [])
