@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import neurotron as nt
-from neurotron.claims import CLAIMS, Finding, Judgement
+from neurotron.claims import Finding, Judgement
 from neurotron.results import files
 from neurotron.results.compact import compact_csv
 from neurotron.results.damage_summary import compact_damages_csv
@@ -42,6 +42,7 @@ from neurotron.studies.table_unit import damage
 from neurotron.studies.unit import train
 from neurotron.studies.work import fingerprint
 from tools import tables_guide
+from tools.evidence_page import page
 
 ROOT = Path(__file__).parent.parent
 STORE = ROOT / "docs" / "evidence"
@@ -174,100 +175,6 @@ def _with_a_line_for_each_finding(verdicts: dict[str, Entry]) -> str:
         lambda found: json.dumps(json.loads(found[0]), ensure_ascii=False),
         text,
     )
-
-
-def page(name: str, entry: Entry) -> str:
-    """Return the Markdown page of a study: verdicts, comparisons, and where they are from."""
-    study = nt.studies.read(name)
-    parts = [
-        f"# {study.title}",
-        study.description.strip(),
-        _origin(name, entry),
-        _table(
-            ("claim", "source", "verdict", "what was measured"),
-            [
-                (
-                    CLAIMS[claim].statement,
-                    CLAIMS[claim].source,
-                    f"**{one['verdict']}**",
-                    one["effect"],
-                )
-                for claim, one in entry["claims"].items()
-            ],
-        ),
-        *_needed(entry),
-        *_other_seeds(entry),
-        "## Every comparison\n\nEstimates, with 95 % intervals over replicates.",
-    ]
-    for claim, one in entry["claims"].items():
-        rows = [
-            (found["case"], found["measure"], _range(found), found["replicates"],
-             {True: "yes", False: "no", None: "undecided"}[found["holds"]])
-            for found in one["findings"]
-        ]  # fmt: skip
-        header = ("case", "what is measured (and required)", "estimate", "replicates", "holds")
-        parts.append(f"### {CLAIMS[claim].statement}\n\n{_table(header, rows)}")
-    origin = ", ".join(f"{key} {value}" for key, value in entry["environment"].items())
-    parts.append(f"Study {entry['study']}; {origin}.")
-    return "\n\n".join(parts) + "\n"
-
-
-def _origin(name: str, entry: Entry) -> str:
-    """Return how the numbers were computed, and where more of them are."""
-    link, replicates = f"[{name}.csv]({name}.csv)", entry["replicates"]
-    of_tables = nt.studies.read(name).of_kind == "tables"
-    if "needed" not in entry:
-        return (
-            f"Computed by `neurotron run {name}`, {replicates} replicates of every setting. "
-            f"The {'damages of every method' if of_tables else 'errors of every trainer'} are in "
-            f"{link}."
-        )
-    few = [
-        f"{setting.replicates} of {setting.heading}"
-        for setting in nt.studies.read(name).settings
-        if isinstance(setting, nt.studies.RowsSetting) and setting.replicates is not None
-    ]
-    but = f", but {', '.join(few)}" if few else ""
-    return (
-        f"Computed by `neurotron run {name}`, {replicates} replicates of every setting{but}. The "
-        f"numbers of all solvers are in {link}."
-    )
-
-
-def _needed(entry: Entry) -> list[str]:
-    """Return the table of a study of rows: how many rows are enough."""
-    if "needed" not in entry:
-        return []
-    betas, rows = entry["needed"]["betas"], entry["needed"]["rows"]
-    return [
-        "## How many rows are enough\n\nThe smallest N/r (rows for each weight) from which on the "
-        "filter is found exactly in at least 95 % of the problems. A dash says that the largest "
-        "one was not enough.",
-        _table(("network", "attack", *(f"β = {beta:g}" for beta in betas)), [*map(tuple, rows)]),
-    ]
-
-
-def _range(found: Entry) -> str:
-    return f"{found['estimate']} ({found['low']} … {found['high']})"
-
-
-def _other_seeds(entry: Entry) -> list[str]:
-    """Return a table of verdicts with other seeds, if there are any."""
-    seeds = entry.get("other_seeds", {})
-    if not seeds:
-        return []
-    header = ("claim", *(f"seed {seed}" for seed in seeds))
-    rows = [
-        (CLAIMS[claim].statement, *(found["verdicts"][claim] for found in seeds.values()))
-        for claim in entry["claims"]
-    ]
-    code = ", ".join(dict.fromkeys(found["code"] for found in seeds.values()))
-    return [f"## Other seeds\n\n{_table(header, rows)}\n\nComputed by code {code}."]
-
-
-def _table(header: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
-    lines = [header, ("---",) * len(header), *rows]
-    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
 def draw(name: str, results: AnyResults) -> None:
