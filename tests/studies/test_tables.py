@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import version
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from neurotron.studies.public_tables import SHAPES, TABLES, Table, table_of
 from neurotron.studies.table_splits import ATTACKS, Attack, attacked, split_of
 from neurotron.studies.table_unit import damage, estimator_of
 from neurotron.studies.table_work import check_tables, work_of_tables
-from neurotron.studies.work import name_of
+from neurotron.studies.work import fingerprint, name_of
 from neurotron.studies.writing import to_toml
 
 SMALL = """
@@ -214,6 +215,7 @@ def test_a_unit_measures_every_method_against_least_squares_without_an_attack():
     rows = damage(work.text, "diabetes", 0, lambda *step: told.append(step))
     assert told == [(i, 6) for i in range(1, 7)]
     assert name_of(damage) == DAMAGING
+    assert fingerprint(damage)["scikit-learn"] == version("scikit-learn")
     by_cell = {(row["attack"], row["method"]): row for row in rows}
     clean = by_cell["none", "squares"]
     assert clean["error"] == pytest.approx(clean["reference"], rel=1e-12)

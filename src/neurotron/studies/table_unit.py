@@ -19,6 +19,8 @@ from neurotron.studies.tables_spec import TablesStudy
 
 __all__ = ["damage", "estimator_of"]
 
+PACKAGES = ("scikit-learn",)
+"""Packages that results depend on, beside those that all results do."""
 SHARE = "{share}"
 """What stands in the text of a method for the share of attacked labels, if it is told that."""
 
