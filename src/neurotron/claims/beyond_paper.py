@@ -222,8 +222,8 @@ TABLES = (
     ),
     Claim(
         "less-damage-than-huber",
-        "Under attacks to one side and of another model, `NeuroTronRegressor` has less damage than "
-        "Huber's regression, on every public table whose labels are not counts.",
+        "Under attacks to one side and of another model, `NeuroTronRegressor` has less damage in "
+        "the mean than Huber's regression, on every public table whose labels are not counts.",
         OURS,
         tables.less_than_huber,
         short="Less damage than Huber unless labels are counts",
@@ -242,9 +242,9 @@ TABLES = (
     ),
     Claim(
         "as-good-as-trim-that-is-told",
-        "Under attacks on random rows, `NeuroTronRegressor` has at most 1 point more damage than "
-        "TRIM that is told the share of attacked labels, on every public table of at least 100 "
-        "rows whose labels are not counts.",
+        "Under attacks on random rows, `NeuroTronRegressor` has in the mean at most 1 point more "
+        "damage than TRIM that is told the share of attacked labels, on every public table of at "
+        "least 100 rows whose labels are not counts.",
         OURS,
         tables.as_good_as_trim,
         short="No worse than TRIM that is told β",

@@ -31,7 +31,7 @@ MUCH = 0.5
 FEW = 75
 """Rows to fit below which a table is too small for most claims; of these, stackloss alone is."""
 EQUAL = 0.05
-"""The largest share of equal labels that are not counts."""
+"""The largest share of equal labels that are not counts, in a table that is not small."""
 HUBER, TOLD = "huber", "trim:share={share}"
 SHIFTED, REPLACED, SIGNS, LEVERAGE = "one-side", "other-model", "random-sign", "large-leverage"
 MANY = 0.3
@@ -151,6 +151,8 @@ def _settings(results: Damages, *, counts: bool | None, small: bool | None) -> l
     facts = results.fits.group_by("setting", maintain_order=True).agg(
         counts=pl.col("repeated").median() > EQUAL, small=pl.col("rows").max() < FEW
     )
+    # two equal labels of a few say nothing
+    facts = facts.with_columns(counts=pl.col("counts") & ~pl.col("small"))
     wanted = {"counts": counts, "small": small}
     chosen = facts.filter(**{name: value for name, value in wanted.items() if value is not None})
     return [name for name in chosen["setting"] if not _has_network(results, results.leads[name])]
