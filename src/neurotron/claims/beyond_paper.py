@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from neurotron.claims import defence, frontier, rows, tables
+from neurotron.claims import defence, frontier, rows
 from neurotron.claims.effects import Unit, count, percent, spread, times, worst
 from neurotron.claims.model import Claim
 
-__all__ = ["DEFENCE", "FRONTIER", "OURS", "ROWS", "TABLES"]
+__all__ = ["DEFENCE", "FRONTIER", "OURS", "ROWS"]
 
 OURS = "added by this package, not in the paper"
 EXACT_RUNS = spread("{} of the runs are exact", percent(frontier.SHARE))
@@ -205,71 +205,3 @@ ROWS = (
     ),
 )
 """Claims about `nt.solve` on stored rows."""
-
-DAMAGE = Unit(" %", 2, 2, (0.0, tables.PRICE, tables.MUCH))
-MORE = Unit(" points", 2, 2, (0.0, -tables.SLACK))
-
-TABLES = (
-    Claim(
-        "clean-price-is-small",
-        "Without an attack, `NeuroTronRegressor` has an error at most 1 % above that of least "
-        "squares, on every public table of at least 100 rows.",
-        OURS,
-        tables.clean_price,
-        short="Without an attack it costs at most 1 %",
-        phrase=spread("{} over least squares", DAMAGE, noun="tables"),
-        figures=("damage-0.1",),
-    ),
-    Claim(
-        "less-damage-than-huber",
-        "Under attacks to one side and of another model, `NeuroTronRegressor` has less damage in "
-        "the mean than Huber's regression, on every public table whose labels are not counts.",
-        OURS,
-        tables.less_than_huber,
-        short="Less damage than Huber unless labels are counts",
-        phrase=spread("Huber's regression has {} more damage", MORE, noun="tables"),
-        figures=("damage-0.3",),
-    ),
-    Claim(
-        "huber-wins-on-counts",
-        "Where labels are counts, Huber's regression has less damage than `NeuroTronRegressor` "
-        "under attacks to one side.",
-        OURS,
-        tables.counts_favour_huber,
-        short="Huber does better on counts that are raised",
-        phrase=spread("Huber's regression has {} less damage", MORE, noun="tables"),
-        figures=("damage-0.3",),
-    ),
-    Claim(
-        "as-good-as-trim-that-is-told",
-        "Under attacks on random rows, `NeuroTronRegressor` has in the mean at most 1 point more "
-        "damage than TRIM that is told the share of attacked labels, on every public table of at "
-        "least 100 rows whose labels are not counts.",
-        OURS,
-        tables.as_good_as_trim,
-        short="No worse than TRIM that is told β",
-        phrase=spread("TRIM has {} more damage", MORE, noun="tables"),
-        figures=("damage-0.3",),
-    ),
-    Claim(
-        "leverage-defeats-every-method",
-        "If an attacker picks the 30 % of the rows with the largest leverage, every method has "
-        "more than 50 % damage on some table.",
-        OURS,
-        tables.leverage_defeats,
-        short="Large leverage defeats every method somewhere",
-        phrase=spread("{} damage on its worst table", DAMAGE, noun="methods"),
-        figures=("damage-0.3",),
-    ),
-    Claim(
-        "right-network-beats-linear-models",
-        "On a simulated cell, the regressor with the right network has a smaller error under every "
-        "attack on random rows than every linear method without an attack.",
-        OURS,
-        tables.right_network,
-        short="The right network under attack beats linear ones",
-        phrase=spread("{} the smallest linear error", times(1.0), noun="attacks"),
-        figures=("damage-0.3",),
-    ),
-)
-"""Claims about public tables."""
