@@ -40,12 +40,12 @@ format: $(READY)
 
 verify: $(READY)
 	@began=$$(date +%s) && \
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[tables]' && \
+	$(BIN)/python -m tools.mixture && \
 	$(BIN)/python -m tools.evidence && \
 	$(BIN)/python -m tools.signals && \
 	$(BIN)/python -m tools.verification && \
 	$(BIN)/python -m tools.activations && \
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[tables]' && \
-	$(BIN)/python -m tools.tables && \
 	$(BIN)/python -m tools.table_certificates && \
 	NEUROTRON_RESUME=1 $(BIN)/pytest -n auto --dist load -m long && \
 	echo "make verify took $$(( ($$(date +%s) - began) / 60 )) minutes in all"

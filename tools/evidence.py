@@ -28,41 +28,47 @@ from pathlib import Path
 from typing import Any
 
 import neurotron as nt
-from neurotron.claims import CLAIMS, Finding, Judgement
+from neurotron.claims import Finding, Judgement
 from neurotron.results import files
 from neurotron.results.compact import compact_csv
+from neurotron.results.damage_summary import compact_damages_csv
+from neurotron.results.damages import Damages
 from neurotron.results.fits import Fits
-from neurotron.results.loading import load
+from neurotron.results.loading import AnyResults, load
 from neurotron.results.manifest import study_hash
 from neurotron.results.needed import compact_fits_csv, needed
-from neurotron.results.tables import Results
 from neurotron.studies.fit import fit
+from neurotron.studies.table_unit import damage
 from neurotron.studies.unit import train
 from neurotron.studies.work import fingerprint
+from tools import tables_guide
+from tools.evidence_page import page
 
 ROOT = Path(__file__).parent.parent
 STORE = ROOT / "docs" / "evidence"
 VERDICTS = STORE / "verdicts.json"
 STUDIES = (
     "paper", "mirror", "recovery", "sharpness", "heavy-tails", "frontier", "defence", "constants",
-    "networks", "correlated", "half-space", "limits", "verified", "activations", "rows",
+    "networks", "correlated", "half-space", "limits", "verified", "activations", "rows", "tables",
 )  # fmt: skip
 OTHER_SEEDS = dict.fromkeys(("paper", "mirror", "activations"), (1, 2, 3, 4))
 """Studies whose verdicts are also kept with other seeds."""
+FUNCTIONS = {"training": train, "rows": fit, "tables": damage}
+"""What computes a unit of each kind of study."""
 
 Entry = dict[str, Any]
 
 
-def computed(name: str, seed: int = 0) -> Results | Fits:
+def computed(name: str, seed: int = 0) -> AnyResults:
     """Return the results of a study, and compute what is missing."""
     study = nt.studies.read(name).model_copy(update={"seed": seed})
-    function = fit if isinstance(study, nt.studies.RowsStudy) else train
+    function = FUNCTIONS[study.of_kind]
     what = json.dumps([study.identity(), fingerprint(function)], sort_keys=True)
     key = hashlib.sha256(what.encode()).hexdigest()[:16]
     folder = ROOT / "out" / "evidence" / f"{name}-seed-{seed}-{key}"
     with ProcessPoolExecutor(os.cpu_count()) as processes:
         # fits are ordinary Python, which only one thread of a process runs at a time
-        pool = processes if isinstance(study, nt.studies.RowsStudy) else None
+        pool = None if study.of_kind == "training" else processes
         report = nt.studies.run(
             study, folder, executor=pool, workers=os.cpu_count() if pool else None
         )
@@ -73,7 +79,7 @@ def computed(name: str, seed: int = 0) -> Results | Fits:
     return load(folder)
 
 
-def entry_of(results: Results | Fits) -> Entry:
+def entry_of(results: AnyResults) -> Entry:
     """Return what verdicts.json stores about a study."""
     manifest = results.folder.manifest
     entry = {
@@ -171,99 +177,7 @@ def _with_a_line_for_each_finding(verdicts: dict[str, Entry]) -> str:
     )
 
 
-def page(name: str, entry: Entry) -> str:
-    """Return the Markdown page of a study: verdicts, comparisons, and where they are from."""
-    study = nt.studies.read(name)
-    parts = [
-        f"# {study.title}",
-        study.description.strip(),
-        _origin(name, entry),
-        _table(
-            ("claim", "source", "verdict", "what was measured"),
-            [
-                (
-                    CLAIMS[claim].statement,
-                    CLAIMS[claim].source,
-                    f"**{one['verdict']}**",
-                    one["effect"],
-                )
-                for claim, one in entry["claims"].items()
-            ],
-        ),
-        *_needed(entry),
-        *_other_seeds(entry),
-        "## Every comparison\n\nEstimates, with 95 % intervals over replicates.",
-    ]
-    for claim, one in entry["claims"].items():
-        rows = [
-            (found["case"], found["measure"], _range(found), found["replicates"],
-             {True: "yes", False: "no", None: "undecided"}[found["holds"]])
-            for found in one["findings"]
-        ]  # fmt: skip
-        header = ("case", "what is measured (and required)", "estimate", "replicates", "holds")
-        parts.append(f"### {CLAIMS[claim].statement}\n\n{_table(header, rows)}")
-    origin = ", ".join(f"{key} {value}" for key, value in entry["environment"].items())
-    parts.append(f"Study {entry['study']}; {origin}.")
-    return "\n\n".join(parts) + "\n"
-
-
-def _origin(name: str, entry: Entry) -> str:
-    """Return how the numbers were computed, and where more of them are."""
-    link, replicates = f"[{name}.csv]({name}.csv)", entry["replicates"]
-    if "needed" not in entry:
-        return (
-            f"Computed by `neurotron run {name}`, {replicates} replicates of every setting. "
-            f"The errors of every trainer are in {link}."
-        )
-    few = [
-        f"{setting.replicates} of {setting.heading}"
-        for setting in nt.studies.read(name).settings
-        if isinstance(setting, nt.studies.RowsSetting) and setting.replicates is not None
-    ]
-    but = f", but {', '.join(few)}" if few else ""
-    return (
-        f"Computed by `neurotron run {name}`, {replicates} replicates of every setting{but}. The "
-        f"numbers of all solvers are in {link}."
-    )
-
-
-def _needed(entry: Entry) -> list[str]:
-    """Return the table of a study of rows: how many rows are enough."""
-    if "needed" not in entry:
-        return []
-    betas, rows = entry["needed"]["betas"], entry["needed"]["rows"]
-    return [
-        "## How many rows are enough\n\nThe smallest N/r (rows for each weight) from which on the "
-        "filter is found exactly in at least 95 % of the problems. A dash says that the largest "
-        "one was not enough.",
-        _table(("network", "attack", *(f"β = {beta:g}" for beta in betas)), [*map(tuple, rows)]),
-    ]
-
-
-def _range(found: Entry) -> str:
-    return f"{found['estimate']} ({found['low']} … {found['high']})"
-
-
-def _other_seeds(entry: Entry) -> list[str]:
-    """Return a table of verdicts with other seeds, if there are any."""
-    seeds = entry.get("other_seeds", {})
-    if not seeds:
-        return []
-    header = ("claim", *(f"seed {seed}" for seed in seeds))
-    rows = [
-        (CLAIMS[claim].statement, *(found["verdicts"][claim] for found in seeds.values()))
-        for claim in entry["claims"]
-    ]
-    code = ", ".join(dict.fromkeys(found["code"] for found in seeds.values()))
-    return [f"## Other seeds\n\n{_table(header, rows)}\n\nComputed by code {code}."]
-
-
-def _table(header: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
-    lines = [header, ("---",) * len(header), *rows]
-    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
-
-
-def draw(name: str, results: Results | Fits) -> None:
+def draw(name: str, results: AnyResults) -> None:
     """Draw the figures of a study that pages of docs or the README show."""
     from neurotron.figures.render_matplotlib import draw as drawn
     from neurotron.figures.render_matplotlib import encode
@@ -284,11 +198,15 @@ def collect(name: str) -> None:
         entry["other_seeds"] = {str(seed): _verdicts(name, seed) for seed in OTHER_SEEDS[name]}
     keep(name, entry, csv_of(results))
     draw(name, results)
+    if name == "tables":
+        tables_guide.main()
 
 
-def csv_of(results: Results | Fits) -> str:
+def csv_of(results: AnyResults) -> str:
     """Return the small table of a study."""
-    return compact_fits_csv(results) if isinstance(results, Fits) else compact_csv(results)
+    if isinstance(results, Fits):
+        return compact_fits_csv(results)
+    return compact_damages_csv(results) if isinstance(results, Damages) else compact_csv(results)
 
 
 def judge_again(name: str, folder: Path) -> None:
@@ -303,6 +221,8 @@ def judge_again(name: str, folder: Path) -> None:
     if "other_seeds" in (before := stored().get(name, {})):
         entry["other_seeds"] = before["other_seeds"]
     keep(name, entry, csv_of(results))
+    if name == "tables":
+        tables_guide.main()
 
 
 def _verdicts(name: str, seed: int) -> Entry:

@@ -1,10 +1,10 @@
 """``python -m tools.table_certificates``: certified and measured errors on tables.
 
 The tables are a synthetic one with skewed columns, on which no linear model is right, and the
-tables diabetes and diamonds of `tools.tables`. All have an intercept, and their labels are in units
-of their standard deviation. Neuro-Tron is trained many times on rows drawn with replacement. The
-certificate is about the distance to the fit of the unattacked table; its numbers and the measured
-ones are stored in docs/evidence.
+tables diabetes and diamonds of the study `tables`. All have an intercept, and their labels are in
+units of their standard deviation. Neuro-Tron is trained many times on rows drawn with replacement.
+The certificate is about the distance to the fit of the unattacked table; its numbers and the
+measured ones are stored in docs/evidence.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ import neurotron as nt
 from neurotron._types import Array
 from neurotron.results import files
 from neurotron.results.summary import bootstrap
+from neurotron.studies import public_tables as tables
+from neurotron.studies.public_tables import Table
 from neurotron.studies.work import fingerprint
-from tools.tables import data as tables
-from tools.tables.data import Table
 
 STORE = Path(__file__).parent.parent / "docs" / "evidence"
 NAME = "table-certificates"

@@ -19,7 +19,7 @@ import neurotron as nt
 from neurotron.claims import CLAIMS, catalog
 from neurotron.claims.judging import departure
 from neurotron.cli import claims_command, list_command
-from neurotron.studies.claim_names import CLAIM_NAMES, ROWS_CLAIM_NAMES
+from neurotron.studies.claim_names import CLAIM_NAMES, ROWS_CLAIM_NAMES, TABLES_CLAIM_NAMES
 
 CATALOG = {name: nt.studies.read(name) for name in nt.studies.catalog()}
 
@@ -38,10 +38,11 @@ def results_of(folder, study, replicates=0):
 
 
 def test_a_study_can_name_every_claim_there_is_and_no_other():
-    assert tuple(CLAIMS) == (*CLAIM_NAMES, *ROWS_CLAIM_NAMES)
+    assert tuple(CLAIMS) == (*CLAIM_NAMES, *ROWS_CLAIM_NAMES, *TABLES_CLAIM_NAMES)
     every = (
         catalog.PAPER, catalog.MIRROR, catalog.FRONTIER, catalog.DEFENCE, catalog.CERTIFICATES,
         catalog.ACTIVATIONS, catalog.OF_ANY_STUDY, catalog.VERIFICATION, catalog.ROWS,
+        catalog.TABLES,
     )  # fmt: skip
     assert len(CLAIMS) == sum(map(len, every))  # no name twice
     assert (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.support.damages import made_damages, tables_study
 from tests.support.fits import made_fits, rows_study
 from tests.support.results import ending_at, made
 
@@ -25,7 +26,7 @@ def certified_and_exact(setting, replicate, arm):
 
 
 def test_every_claim_with_charts_is_named_by_a_study_that_has_them():
-    studies = (*WITH_FIGURES, "rows")
+    studies = (*WITH_FIGURES, "rows", "tables")
     named = {claim for name in studies for claim in nt.studies.read(name).claims}
     assert {claim.name for claim in nt.claims.CLAIMS.values() if claim.figures} <= named
 
@@ -48,3 +49,28 @@ def test_a_study_of_rows_has_the_charts_that_its_claims_name(tmp_path):
     wanted = {figure for claim in study.claims for figure in nt.claims.CLAIMS[claim].figures}
     assert wanted
     assert wanted - charts == set()
+
+
+def test_a_study_of_tables_has_the_charts_that_its_claims_name(tmp_path):
+    study = tables_study(*nt.studies.read("tables").claims)
+    results = made_damages(tmp_path / "r", study, lambda *_: {"error": 2.2}, 6)
+    charts = {chart.name: chart for chart in nt.figures.charts(results)}
+    wanted = {figure for claim in study.claims for figure in nt.claims.CLAIMS[claim].figures}
+    assert wanted
+    assert wanted - charts.keys() == set()
+    diabetes, _, cell = charts["damage-0.3"].panels
+    assert diabetes.ticks == ("none", "one side", "other model", "large leverage")
+    assert [line.name for line in cell.lines] == ["ours", "Huber", "TRIM, told β", "right"]
+    assert cell.lines[0].y.tolist() == pytest.approx([1.1] * 4)
+    colours = {line.style.colour for line in cell.lines}
+    assert len(colours) == 4
+
+
+def test_methods_that_cannot_be_fitted_are_not_drawn(tmp_path):
+    def outcome(setting, replicate, fit):
+        return {"error": float("inf") if fit["method"] == "Huber" else 2.2}
+
+    results = made_damages(tmp_path / "r", tables_study(), outcome, 2)
+    chart = nt.figures.charts(results)[0]
+    assert "Huber" not in {line.name for line in chart.lines}
+    assert nt.figures.draw(chart) is not None

@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from tests.support.attacks import own_settings
+from tests.support.damages import made_damages, tables_study
 from tests.support.fits import made_fits, rows_study
 from tests.support.pieces import pieces
 from tests.support.units import sums
@@ -169,6 +170,7 @@ def good_calls(folder):
     nt.studies.run(study, folder, replicates=1)
     results = nt.load_results(folder)
     fits = made_fits(folder.with_name("fits"), rows_study(), lambda *_: {}, replicates=1)
+    damages = made_damages(folder.with_name("damages"), tables_study(), lambda *_: {}, 1)
     chart = nt.figures.run_chart(run)
     model = folder.with_name("model.safetensors")
     nt.NeuroTronRegressor().fit(np.arange(20.0).reshape(10, 2) ** 2, np.arange(10.0)).save(model)
@@ -276,6 +278,7 @@ def good_calls(folder):
         "check_trainer": (nt.check_trainer, {"trainer": nt.SGD(0.01), "seed": 0}),
         "load_model": (nt.load_model, {"path": model}),
         "load_results": (nt.load_results, {"folder": folder}),
+        "results.load_damages": (nt.results.load_damages, {"folder": damages.folder.path}),
         "results.load_fits": (nt.results.load_fits, {"folder": fits.folder.path}),
         "plan": (nt.plan, planned),
         "verify": (nt.verify, verified),
@@ -399,14 +402,15 @@ NOT_CALLED = {
     "InputError", "NotAchievable", "StorageError",
     "NeuroTronRegressor",  # keeps what it is given until `fit`, as scikit-learn wants it
     # records that the package itself makes, of plain values
-    "Assumption", "Audit", "Batch", "Certificate", "Chart", "Claim", "EvenMoments", "Failure",
-    "Finding", "Fits",
+    "Assumption", "Audit", "Batch", "Certificate", "Chart", "Claim", "Damages", "EvenMoments",
+    "Failure", "Finding", "Fits",
     "Folder", "Interval", "Judgement", "Line", "Panel", "Plan", "Progress", "Purpose",
     "Proof", "Query", "Records", "Recursion", "Report", "Results", "Run", "SharpConstants",
     "Solution", "Stream", "Theorem1", "TrainingCertificate", "Trajectories", "Unit",
     "Verification",
     # pydantic's: `complete` checks them, with our words
     "Levels", "RowsSetting", "RowsStudy", "Setting", "Study", "Sweep",
+    "TableSetting", "TableSweep", "TablesStudy",
 }  # fmt: skip
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.support.damages import need_packages
 
 import neurotron as nt
 from neurotron.studies import building
 from neurotron.studies.fitting import check_rows
+from neurotron.studies.table_work import check_tables
 
 
 @pytest.mark.parametrize("name", nt.studies.catalog())
@@ -15,6 +17,9 @@ def test_a_study_of_the_catalog_can_be_run_as_it_is(name):
     study = nt.studies.read(name)
     if isinstance(study, nt.studies.RowsStudy):
         check_rows(study)
+    elif isinstance(study, nt.studies.TablesStudy):
+        need_packages()
+        check_tables(study)
     else:
         building.check(study)
     assert study.name == name

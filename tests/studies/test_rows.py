@@ -72,7 +72,7 @@ def test_a_study_of_rows_can_be_written_and_read_again():
 
 
 BAD = {
-    "kind": (('kind = "rows"', 'kind = "row"'), "`kind` must be 'rows', or left out", "'row'"),
+    "kind": (('kind = "rows"', 'kind = "row"'), "`kind` must be 'rows' or", "'row'"),
     "kind of a number": (('kind = "rows"', "kind = 3"), "`kind` must be", "3"),
     "key of the study": (
         ('kind = "rows"', 'kind = "rows"\nsteps = 3'), "key in the study", "'steps'"),

@@ -34,4 +34,12 @@ VERDICTS = {
         "heavier-tails": HOLDS,
         "certificate-holds": HOLDS,
     },
+    "tables": {
+        "clean-price-is-small": UNDECIDED,
+        "less-damage-than-huber": HOLDS,
+        "huber-wins-on-counts": HOLDS,
+        "as-good-as-trim-that-is-told": UNDECIDED,
+        "leverage-defeats-every-method": HOLDS,
+        "right-network-beats-linear-models": HOLDS,
+    },
 }

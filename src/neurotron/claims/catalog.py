@@ -1,6 +1,7 @@
 """The list of claims: to add one, write its record here and its name where studies look it up.
 
-Claims that go beyond the paper have their records in `neurotron.claims.beyond_paper`.
+Claims that go beyond the paper have their records in `neurotron.claims.beyond_paper`, and those
+about public tables in `neurotron.claims.tables`.
 
 Studies are a lower layer than claims and cannot import them, so the names are also in
 `neurotron.studies.claim_names`, by which a study is refused before anything is computed.
@@ -12,10 +13,11 @@ from neurotron.claims import activations, against_sgd, certificates, mirror, pap
 from neurotron.claims.beyond_paper import DEFENCE, FRONTIER, OURS, ROWS
 from neurotron.claims.effects import Unit, count, growth, percent, spread, times, worst
 from neurotron.claims.model import Claim
+from neurotron.claims.tables import TABLES
 
 __all__ = [
     "ACTIVATIONS", "CERTIFICATES", "CLAIMS", "DEFENCE", "FRONTIER", "MIRROR", "OF_ANY_STUDY",
-    "PAPER", "ROWS", "VERIFICATION",
+    "PAPER", "ROWS", "TABLES", "VERIFICATION",
 ]  # fmt: skip
 
 PAPER = (
@@ -282,7 +284,7 @@ CLAIMS = {
     claim.name: claim
     for claim in (
         *PAPER, *MIRROR, *FRONTIER, *DEFENCE, *CERTIFICATES, *ACTIVATIONS, *OF_ANY_STUDY,
-        *VERIFICATION, *ROWS,
+        *VERIFICATION, *ROWS, *TABLES,
     )
 }  # fmt: skip
 """Every claim there is, by its name."""

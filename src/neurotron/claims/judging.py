@@ -7,23 +7,26 @@ import json
 from neurotron import _check, studies
 from neurotron.claims.catalog import CLAIMS, OF_ANY_STUDY, VERIFICATION
 from neurotron.claims.model import Judgement
+from neurotron.results.damages import Damages
 from neurotron.results.fits import Fits
+from neurotron.results.loading import AnyResults
 from neurotron.results.manifest import without_words
 from neurotron.results.sharing import once
 from neurotron.results.tables import Results
-from neurotron.studies.origin import rows_study_of, study_of
+from neurotron.studies.completion import AnyStudy
+from neurotron.studies.origin import any_study_of
 
 __all__ = ["departure", "evaluate", "write"]
 
 
-def evaluate(results: Results | Fits) -> list[Judgement]:
+def evaluate(results: AnyResults) -> list[Judgement]:
     """Judge each claim that the study of these results names."""
     study = _study_of(results)
     chosen = [CLAIMS[name] for name in study.claims]
     return [Judgement(claim, tuple(claim.check(results))) for claim in chosen]
 
 
-def departure(results: Results | Fits) -> str:
+def departure(results: AnyResults) -> str:
     """Return a caveat if claims are judged by a study other than the catalog's, else "".
 
     The words, the seed and the number of replicates may differ, and some claims are for any study.
@@ -32,7 +35,7 @@ def departure(results: Results | Fits) -> str:
 
 
 @once
-def _departure(results: Results | Fits) -> str:
+def _departure(results: AnyResults) -> str:
     study = _study_of(results)
     special = set(study.claims) - {claim.name for claim in (*OF_ANY_STUDY, *VERIFICATION)}
     if not special:
@@ -48,21 +51,24 @@ def _departure(results: Results | Fits) -> str:
     )
 
 
-def _asked(study: studies.Study | studies.RowsStudy) -> object:
+def _asked(study: AnyStudy) -> object:
     """Return what a study computes, without its words, its seed and its number of replicates."""
     return without_words(study.model_copy(update={"seed": 0}).identity())
 
 
-def _study_of(results: Results | Fits) -> studies.Study | studies.RowsStudy:
-    if isinstance(results, Fits):
-        return rows_study_of(results)
-    return study_of(_check.instance("results", results, Results))
+def _study_of(results: AnyResults) -> AnyStudy:
+    return any_study_of(_any_results(results))
 
 
-def write(results: Results | Fits, judgements: list[Judgement]) -> None:
+def _any_results(results: AnyResults) -> AnyResults:
+    if isinstance(results, (Fits, Damages)):
+        return results
+    return _check.instance("results", results, Results)
+
+
+def write(results: AnyResults, judgements: list[Judgement]) -> None:
     """Write the verdicts to claims.json in the folder of the results."""
-    if not isinstance(results, Fits):
-        _check.instance("results", results, Results)
+    _any_results(results)
     for i, judgement in enumerate(_check.instance("judgements", judgements, list)):
         _check.instance(f"judgements[{i}]", judgement, Judgement)
     content = {

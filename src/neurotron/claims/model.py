@@ -120,7 +120,7 @@ class Claim:
     source: str
     """The place in the paper, or that this package adds it."""
     check: Callable[[Any], list[Finding]]
-    """Returns the findings of `Results`, or of `Fits`: none if they have nothing that tests it."""
+    """Returns the findings of results of a study: none if they have nothing that tests it."""
     figures: tuple[str, ...] = ()
     """The names of the charts that show it."""
     section: str = ""

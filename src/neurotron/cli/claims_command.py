@@ -16,7 +16,7 @@ from neurotron.cli import options
 
 if TYPE_CHECKING:
     from neurotron.claims import Finding, Judgement
-    from neurotron.results import Fits, Results
+    from neurotron.results.loading import AnyResults
 
 __all__ = ["claims", "evaluate", "print_verdicts"]
 
@@ -66,7 +66,7 @@ def claims(
         _print(console, evaluated, details)
 
 
-def print_verdicts(console: Console, results: Results | Fits, evaluated: list[Judgement]) -> None:
+def print_verdicts(console: Console, results: AnyResults, evaluated: list[Judgement]) -> None:
     """Print the verdicts on the claims that the results test, if there are any."""
     from neurotron.claims.judging import departure
 
@@ -81,7 +81,7 @@ def print_verdicts(console: Console, results: Results | Fits, evaluated: list[Ju
         console.print(f"\n{_nothing(evaluated)}")
 
 
-def evaluate(results: Results | Fits) -> list[Judgement]:
+def evaluate(results: AnyResults) -> list[Judgement]:
     """Judge the claims of a study, and write the verdicts to claims.json."""
     from neurotron import claims as judged
     from neurotron.results import StorageError

@@ -17,7 +17,7 @@ from neurotron.cli.claims_command import evaluate
 
 if TYPE_CHECKING:
     from neurotron.claims import Judgement
-    from neurotron.results import Fits, Results
+    from neurotron.results.loading import AnyResults
 
 __all__ = ["Figures", "report", "write_report"]
 
@@ -53,7 +53,7 @@ def report(
     write_report(results, evaluate(results), figures)
 
 
-def write_report(results: Results | Fits, judgements: list[Judgement], figures: bool) -> None:
+def write_report(results: AnyResults, judgements: list[Judgement], figures: bool) -> None:
     """Write the page and then, if they are wanted, the figures for print; say where they are."""
     from neurotron._threads import processors
     from neurotron.report import pictures, write, write_figures

@@ -21,8 +21,9 @@ from neurotron.cli.claims_command import evaluate, print_verdicts
 from neurotron.cli.report_command import Figures, write_report
 
 if TYPE_CHECKING:
-    from neurotron.results import Fits, Results
-    from neurotron.studies import Progress, Report, RowsStudy, Study
+    from neurotron.results import Damages, Fits, Results
+    from neurotron.studies import Progress, Report
+    from neurotron.studies.completion import AnyStudy
 
 __all__ = [
     "Dask", "Mixed", "Threads", "check_workers", "executor_at", "init", "paper", "progress_bar",
@@ -107,7 +108,7 @@ def run(
     _tell(chosen, report)
     if report.interrupted:
         raise typer.Exit(130)
-    from neurotron.results import Results
+    from neurotron.results import Fits, Results
     from neurotron.results.loading import load
 
     results, console = load(folder), options.console()
@@ -118,8 +119,10 @@ def run(
         )
     if isinstance(results, Results):
         _print_outcomes(console, results)
-    else:
+    elif isinstance(results, Fits):
         _print_needed(console, results)
+    else:
+        _print_damages(console, results)
     evaluated = evaluate(results)
     print_verdicts(console, results, evaluated)
     console.print()
@@ -168,13 +171,17 @@ def init(
 def schema(
     kind: Annotated[
         str,
-        typer.Argument(help="The kind of studies: training, or rows for those of stored rows."),
+        typer.Argument(
+            help="The kind of studies: training, rows for those of stored rows, or tables for "
+            "those of public tables."
+        ),
     ] = "training",
 ) -> None:
     """Print the JSON schema of studies: every key, its type and its range."""
-    from neurotron.studies import RowsStudy, Study
+    from neurotron.studies import Study
+    from neurotron.studies.completion import KINDS
 
-    models: dict[str, type[Study] | type[RowsStudy]] = {"training": Study, "rows": RowsStudy}
+    models: dict[str, type[AnyStudy]] = {"training": Study, **KINDS}
     if kind not in models:
         raise _check.unknown("kind of studies", kind, models)
     typer.echo(json.dumps(models[kind].model_json_schema(), indent=2, ensure_ascii=False))
@@ -233,7 +240,7 @@ def progress_bar() -> Iterator[Callable[[Progress], None]]:
         yield show
 
 
-def _tell(study: Study | RowsStudy, report: Report) -> None:
+def _tell(study: AnyStudy, report: Report) -> None:
     """Print what a run did."""
     console = options.console()
     for line in report.set_aside:
@@ -303,4 +310,34 @@ def _print_needed(console: Console, results: Fits) -> None:
         "\nThis is the smallest N/r, the number of rows for each weight, from which on the filter "
         "was found exactly in at least 95 % of the problems. A dash says that the largest one was "
         "not enough."
+    )
+
+
+def _print_damages(console: Console, results: Damages) -> None:
+    """Print what attacks cost the first method of each table, and the best of the others."""
+    from neurotron.results.damage_summary import percent, summarise_damages
+    from neurotron.results.damages import CASE
+
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    table.add_column("median damage in %", header_style="dim", overflow="fold")
+    for column in ("β", "first method", "best other", ""):
+        table.add_column(column, header_style="dim", justify="right" if column else "left")
+    last = None
+    for (setting, attack, _, share), group in summarise_damages(results).group_by(
+        CASE, maintain_order=True
+    ):
+        lead = results.leads[str(setting)]
+        if setting != last:
+            table.add_row(f"{results.titles[str(setting)]}: {lead}")
+        last = setting
+        found = dict(group.select("method", "damage").rows())
+        mine = found.pop(lead)
+        best = min(found, key=lambda name: found[name], default="")
+        other = (percent(found[best]), best) if best else ("", "")
+        table.add_row(f"  {str(attack).replace('-', ' ')}", f"{share:g}", percent(mine), *other)
+    console.print()
+    console.print(table, soft_wrap=False)
+    console.print(
+        "\nThe damage is the error on honest test labels divided by that of least squares without "
+        "an attack, minus one."
     )

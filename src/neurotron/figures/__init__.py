@@ -14,14 +14,14 @@ from neurotron.figures.one_run import plot, run_chart
 from neurotron.figures.render_matplotlib import check_picture, draw, save
 
 if TYPE_CHECKING:
-    from neurotron.results import Fits, Results
+    from neurotron.results.loading import AnyResults
 
 __all__ = [
     "Chart", "Line", "Panel", "charts", "check_picture", "draw", "plot", "run_chart", "save",
 ]  # fmt: skip
 
 
-def charts(results: Results | Fits) -> list[Chart]:
+def charts(results: AnyResults) -> list[Chart]:
     """Return every chart of a folder of results, the paper's figures first if it has their runs.
 
     >>> import neurotron as nt, tempfile
@@ -34,8 +34,8 @@ def charts(results: Results | Fits) -> list[Chart]:
     ['N(0, 1)', 'Laplace(1)']
     """
     from neurotron.figures.collection import charts as every  # these need more packages
-    from neurotron.results import Fits, Results
+    from neurotron.results import Damages, Fits, Results
 
-    if isinstance(results, Fits):
+    if isinstance(results, (Fits, Damages)):
         return every(results)
     return every(_check.instance("results", results, Results))

@@ -16,13 +16,16 @@ from neurotron.figures.maps import Maps
 from neurotron.figures.outcomes import final_errors, mirror, paired_errors, success_rates
 from neurotron.figures.paper import paper_charts, shown_by_paper
 from neurotron.figures.rows import rows_charts
+from neurotron.figures.tables import tables_charts
 from neurotron.figures.trajectories import compare, levels_of
 from neurotron.figures.view import LevelSweep, View
+from neurotron.results.damages import Damages
 from neurotron.results.fits import Fits
 from neurotron.results.sharing import once
 from neurotron.studies.origin import study_of
 
 if TYPE_CHECKING:
+    from neurotron.results.loading import AnyResults
     from neurotron.results.tables import Results
 
 __all__ = ["MOST_CHARTS", "charts"]
@@ -35,7 +38,7 @@ VARIED = {None: "level", 0: "bound θ", 1: "probability β"}
 NUMBERS = {None: "levels", 0: "bounds θ", 1: "probabilities β"}
 
 
-def charts(results: Results | Fits) -> list[Chart]:
+def charts(results: AnyResults) -> list[Chart]:
     """Return the charts of any study: the paper's figures first, if it has runs for them.
 
     These are followed by heat maps of attacks with a grid of levels (β, θ), and by errors over
@@ -43,7 +46,9 @@ def charts(results: Results | Fits) -> list[Chart]:
     errors, success rates, paired errors, the side of the origin where runs end, activations, and
     certificates.
     """
-    return rows_charts(results) if isinstance(results, Fits) else list(_charts(results))
+    if isinstance(results, Fits):
+        return rows_charts(results)
+    return tables_charts(results) if isinstance(results, Damages) else list(_charts(results))
 
 
 @once

@@ -19,7 +19,7 @@ from neurotron.studies.writing import to_toml
 
 if TYPE_CHECKING:
     from neurotron.claims import Judgement
-    from neurotron.results.fits import Fits
+    from neurotron.results.loading import AnyResults
     from neurotron.results.tables import Results
 
 __all__ = ["first", "levels", "number", "of_any", "page"]
@@ -46,9 +46,7 @@ def page(results: Results, judgements: list[Judgement], charts: list[Chart]) -> 
     }
 
 
-def of_any(
-    results: Results | Fits, judgements: list[Judgement], charts: list[Chart]
-) -> dict[str, Any]:
+def of_any(results: AnyResults, judgements: list[Judgement], charts: list[Chart]) -> dict[str, Any]:
     """Return the content that the pages of all kinds of studies have."""
     spec = results.spec
     return {
@@ -74,7 +72,7 @@ def of_any(
     }
 
 
-def _names_any(results: Results | Fits, names: set[str]) -> bool:
+def _names_any(results: AnyResults, names: set[str]) -> bool:
     return not names.isdisjoint(results.spec["claims"])
 
 
@@ -125,7 +123,7 @@ def first(rows: Sequence[Any]) -> dict[str, Any]:
     return {"rows": rows[:MOST_ROWS], "more": max(0, len(rows) - MOST_ROWS)}
 
 
-def _toml(results: Results | Fits) -> str:
+def _toml(results: AnyResults) -> str:
     """Return the study as a file, if it is short enough to be on the page."""
     most = max(results.replicates.values())
     replicates = max(1, most, results.wanted // len(results.replicates))
@@ -137,12 +135,12 @@ def _count(count: int, what: str) -> str:
     return f"{count:,} {what}{'s' if count != 1 else ''}"
 
 
-def _replicates(results: Results | Fits) -> str:
+def _replicates(results: AnyResults) -> str:
     few, many = min(results.replicates.values()), max(results.replicates.values())
     return _count(many, "replicate") if few == many else f"{few:,} to {many:,} replicates"
 
 
-def _incomplete(results: Results | Fits) -> list[str]:
+def _incomplete(results: AnyResults) -> list[str]:
     """Return the settings with fewer replicates than others, or than were asked for."""
     counts = results.replicates
     most = max(*counts.values(), results.wanted // len(counts))
@@ -218,7 +216,7 @@ def _certificates(results: Results) -> dict[str, Any]:
     }
 
 
-def _computed(results: Results | Fits) -> dict[str, Any]:
+def _computed(results: AnyResults) -> dict[str, Any]:
     """Return when, where and for how long it was computed, as far as runs.jsonl records it."""
     events = results.folder.events()
     times = sorted(str(event["time"]) for event in events if "time" in event)

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from neurotron.figures.chart import MOST_POINTS, Chart
 from neurotron.figures.collection import charts
-from neurotron.report import content, pictures, rows_content
+from neurotron.report import content, pictures, rows_content, tables_content
 from neurotron.report.frame import figure_of, render, size_of
+from neurotron.results.damages import Damages
 from neurotron.results.fits import Fits
 
 if TYPE_CHECKING:
     from neurotron.claims import Judgement
-    from neurotron.results.tables import Results
+    from neurotron.results.loading import AnyResults
 
 __all__ = ["build", "write", "write_figures"]
 
@@ -31,7 +32,7 @@ FIRST = "first-figure"
 """The name of that figure, if it is part of one."""
 
 
-def write(results: Results | Fits, judgements: list[Judgement]) -> Path:
+def write(results: AnyResults, judgements: list[Judgement]) -> Path:
     """Write the page into the folder of the results; return its path."""
     text = build(results, judgements)
     results.folder.write(PAGE, text.encode("utf-8", "replace"))  # an error may hold half characters
@@ -39,7 +40,7 @@ def write(results: Results | Fits, judgements: list[Judgement]) -> Path:
 
 
 def write_figures(
-    results: Results | Fits, *, workers: int = 1, progress: Callable[[int, int], None] | None = None
+    results: AnyResults, *, workers: int = 1, progress: Callable[[int, int], None] | None = None
 ) -> Path:
     """Write every figure as PNG and PDF into the folder of the results; return their folder.
 
@@ -60,7 +61,7 @@ def write_figures(
 
 
 def build(
-    results: Results | Fits, judgements: list[Judgement], drawn: list[Chart] | None = None
+    results: AnyResults, judgements: list[Judgement], drawn: list[Chart] | None = None
 ) -> str:
     """Return the page as text, which is the same for the same results."""
     chosen = charts(results) if drawn is None else drawn
@@ -69,6 +70,8 @@ def build(
     names = {chart.name for chart in shown}
     if isinstance(results, Fits):
         template, values = "rows.html", rows_content.page(results, judgements, shown)
+    elif isinstance(results, Damages):
+        template, values = "tables.html", tables_content.page(results, judgements, shown)
     else:
         template, values = "page.html", content.page(results, judgements, shown)
     first, others = _first(figures, values["headline"].figures)

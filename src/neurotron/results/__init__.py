@@ -4,18 +4,21 @@ from neurotron._extras import require
 
 require("polars")
 
+from neurotron.results.damages import Damages, load_damages  # noqa: E402
 from neurotron.results.fits import Fits, load_fits  # noqa: E402
 from neurotron.results.folder import Folder, StorageError  # noqa: E402
 from neurotron.results.summary import Interval, bootstrap, rate  # noqa: E402
 from neurotron.results.tables import Results, load_results, load_table  # noqa: E402
 
 __all__ = [
+    "Damages",
     "Fits",
     "Folder",
     "Interval",
     "Results",
     "StorageError",
     "bootstrap",
+    "load_damages",
     "load_fits",
     "load_results",
     "load_table",

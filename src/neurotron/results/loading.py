@@ -1,19 +1,29 @@
-"""Loads a folder of results of either kind of study."""
+"""Loads a folder of results of any kind of study."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from neurotron import _check
+from neurotron.results.damages import Damages, load_damages
 from neurotron.results.fits import Fits, load_fits
 from neurotron.results.folder import Folder
-from neurotron.results.manifest import FITTING
+from neurotron.results.manifest import DAMAGING, FITTING
 from neurotron.results.tables import Results, load_results
 
-__all__ = ["load"]
+__all__ = ["AnyResults", "load"]
+
+AnyResults = Results | Fits | Damages
+"""The results of a study of one of the kinds that the package can run."""
+READERS: dict[str, Callable[[str | Path], AnyResults]] = {
+    FITTING: load_fits,
+    DAMAGING: load_damages,
+}
+"""What reads the units of which function; training runs are read by `load_results`."""
 
 
-def load(folder: str | Path) -> Results | Fits:
-    """Return what a folder holds: the results of training runs, or those of a study of rows."""
+def load(folder: str | Path) -> AnyResults:
+    """Return what a folder holds: the results of training runs, of rows, or of public tables."""
     held = Folder.read(_check.path("folder", folder))
-    return load_fits(folder) if held.manifest["unit"] == FITTING else load_results(folder)
+    return READERS.get(held.manifest["unit"], load_results)(folder)

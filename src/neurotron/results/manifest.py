@@ -14,7 +14,7 @@ from neurotron import _check, _files
 from neurotron.results.rows import Row
 
 __all__ = [
-    "FITTING", "TRAINING", "differences", "is_spec", "manifest_of", "read", "reworded",
+    "DAMAGING", "FITTING", "TRAINING", "differences", "is_spec", "manifest_of", "read", "reworded",
     "study_hash", "without_words",
 ]  # fmt: skip
 
@@ -23,6 +23,8 @@ TRAINING = "neurotron.studies.unit:train"
 """The function whose units are training runs: `Results` reads them."""
 FITTING = "neurotron.studies.fit:fit"
 """The function whose units are fits to rows: `Fits` reads them."""
+DAMAGING = "neurotron.studies.table_unit:damage"
+"""The function whose units are splits of public tables: `Damages` reads them."""
 WORDS = ("title", "description", "claims")
 UNIT = re.compile(r"[\w.]{1,200}:[\w.]{1,200}")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")

@@ -15,7 +15,7 @@ import polars as pl
 from neurotron import _check
 from neurotron._types import Array, Index
 from neurotron.results.folder import Folder
-from neurotron.results.manifest import FITTING, TRAINING
+from neurotron.results.manifest import DAMAGING, FITTING, TRAINING
 from neurotron.results.stored import Stored, Unit, damaged_lines, empty, located, tables_of
 from neurotron.results.summary import steps_to, summarise
 from neurotron.results.training import SCHEMA, sound
@@ -139,7 +139,8 @@ def load_results(folder: str | Path) -> Results:
     """
     held = Folder.read(_check.path("folder", folder))
     if held.manifest["unit"] != TRAINING:
-        reader = "load_fits" if held.manifest["unit"] == FITTING else "load_table"
+        readers = {FITTING: "load_fits", DAMAGING: "load_damages"}
+        reader = readers.get(held.manifest["unit"], "load_table")
         raise _check.InputError(
             f"{str(held.path)!r} holds no training runs but results of {held.manifest['unit']}: "
             f"read it with neurotron.results.{reader}"

@@ -14,6 +14,7 @@ from neurotron.studies.reading import catalog, parse, read, template  # noqa: E4
 from neurotron.studies.rows_spec import RowsSetting, RowsStudy  # noqa: E402
 from neurotron.studies.runner import Failure, Progress, Report, run  # noqa: E402
 from neurotron.studies.spec import Levels, Setting, Study, Sweep, Unit  # noqa: E402
+from neurotron.studies.tables_spec import TableSetting, TablesStudy, TableSweep  # noqa: E402
 from neurotron.studies.unit import train  # noqa: E402
 from neurotron.studies.work import Work  # noqa: E402
 
@@ -27,6 +28,9 @@ __all__ = [
     "Setting",
     "Study",
     "Sweep",
+    "TableSetting",
+    "TableSweep",
+    "TablesStudy",
     "Unit",
     "Work",
     "catalog",

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from neurotron import _check
 
-__all__ = ["CLAIM_NAMES", "ROWS_CLAIM_NAMES", "check_claims"]
+__all__ = ["CLAIM_NAMES", "ROWS_CLAIM_NAMES", "TABLES_CLAIM_NAMES", "check_claims"]
 
 CLAIM_NAMES = (
     # the paper's
@@ -69,19 +69,41 @@ ROWS_CLAIM_NAMES = (
 """The claims about studies of rows."""
 
 
-def check_claims(names: Sequence[str], *, of_rows: bool = False) -> None:
+TABLES_CLAIM_NAMES = (
+    "clean-price-is-small",
+    "less-damage-than-huber",
+    "huber-wins-on-counts",
+    "as-good-as-trim-that-is-told",
+    "leverage-defeats-every-method",
+    "right-network-beats-linear-models",
+)
+"""The claims about studies of public tables."""
+
+BY_KIND = {
+    "training": ("training runs", CLAIM_NAMES),
+    "rows": ('studies of the kind "rows"', ROWS_CLAIM_NAMES),
+    "tables": ('studies of the kind "tables"', TABLES_CLAIM_NAMES),
+}
+"""What the claims of each kind of study are about, and their names."""
+
+
+def check_claims(names: Sequence[str], kind: str = "training") -> None:
     """Refuse claims that do not exist, that are listed twice, or that other studies test.
+
+    The `kind` of the study is "training", "rows" or "tables".
 
     >>> check_claims(["certificate-hold"])
     Traceback (most recent call last):
     ...
     neurotron._check.InputError: unknown claim 'certificate-hold': did you mean ...
     """
-    known, others = (CLAIM_NAMES, ROWS_CLAIM_NAMES)[:: -1 if of_rows else 1]
+    _, known = BY_KIND[kind]
     for name in names:
-        if name in others:
-            about = "training runs" if of_rows else 'studies of the kind "rows"'
-            raise _check.InputError(f"claim {name!r} is about {about}: leave it out of `claims`")
+        for about, others in BY_KIND.values():
+            if name in others and name not in known:
+                raise _check.InputError(
+                    f"claim {name!r} is about {about}: leave it out of `claims`"
+                )
         if name not in known:
             raise _check.unknown("claim", name, known)
         if list(names).count(name) > 1:

@@ -11,9 +11,13 @@ from pydantic import ValidationError
 
 from neurotron import _check
 from neurotron.studies.rows_spec import RowsStudy, check_solvers
-from neurotron.studies.spec import BaseStudy, Problems, Study
+from neurotron.studies.spec import BaseSetting, BaseStudy, Problems, Study
+from neurotron.studies.tables_spec import TablesStudy, check_methods
 
-__all__ = ["TOO_DEEP", "complete", "complete_any"]
+__all__ = ["KINDS", "TOO_DEEP", "AnyStudy", "complete", "complete_any"]
+
+AnyStudy = Study | RowsStudy | TablesStudy
+"""A study of one of the kinds that the package can run."""
 
 TOO_DEEP = "lists, tables or `like` are nested too deeply"
 NAME_RULE = (
@@ -22,11 +26,11 @@ NAME_RULE = (
 
 
 S = TypeVar("S", bound=BaseStudy)
-KINDS: dict[str, type[RowsStudy]] = {"rows": RowsStudy}
+KINDS: dict[str, type[RowsStudy] | type[TablesStudy]] = {"rows": RowsStudy, "tables": TablesStudy}
 """The studies that say of which kind they are; a study of training runs does not."""
 
 
-def complete_any(text: str) -> Study | RowsStudy:
+def complete_any(text: str) -> AnyStudy:
     """Return the study in a JSON text, of the kind that its key `kind` names."""
     _check.text("study", text)
     try:
@@ -59,6 +63,8 @@ def complete(text: str, model: type[S]) -> S:
         _check_names(study)
     if isinstance(study, RowsStudy):
         check_solvers(study)
+    if isinstance(study, TablesStudy):
+        check_methods(study)
     return study
 
 
@@ -69,9 +75,9 @@ def _without_likes(study: S) -> S:
         names = [setting.name for setting in study.settings]
         twice = next(name for name in names if names.count(name) > 1)
         raise _check.InputError(f"two settings are called {twice!r}: give each its own name")
-    whole: dict[str, Problems] = {}
+    whole: dict[str, BaseSetting] = {}
 
-    def filled(setting: Problems, path: tuple[str, ...]) -> Problems:
+    def filled(setting: BaseSetting, path: tuple[str, ...]) -> BaseSetting:
         if setting.like is None:
             return setting
         if setting.like in path:
@@ -82,7 +88,8 @@ def _without_likes(study: S) -> S:
         if setting.like not in whole:
             whole[setting.like] = filled(by_name[setting.like], (*path, setting.like))
         own = {name: getattr(setting, name) for name in setting.model_fields_set}
-        own = {"title": None, "paired_with": None} | own  # these two are not taken over
+        kept = {"title", "paired_with"} & type(setting).model_fields.keys()
+        own = dict.fromkeys(kept) | own  # these two are not taken over
         return whole[setting.like].model_copy(update=own | {"like": None})
 
     settings = tuple(filled(setting, (setting.name,)) for setting in study.settings)
@@ -91,8 +98,8 @@ def _without_likes(study: S) -> S:
 
 def _check_pairs(study: BaseStudy) -> None:
     """Refuse pairs with a setting that does not exist, or that is paired itself."""
-    by_name = {setting.name: setting for setting in study.settings}
-    for setting in study.settings:
+    by_name = {one.name: one for one in study.settings if isinstance(one, Problems)}
+    for setting in by_name.values():
         if setting.paired_with is None:
             continue
         if setting.paired_with not in by_name:
@@ -171,7 +178,8 @@ def _sentence(error: ValidationError, model: type[BaseStudy]) -> str:
     text = words.get(first["type"], first["msg"]).format(**first.get("ctx", {}))
     if first["type"] == "tuple_type" and place[-1] in ("settings", "sweeps"):
         text = f"must be a list: write [[{'.'.join(map(str, place[::2]))}]]"
-    rule = WORDS_OF_KEYS.get(str(place[-1]), text) if place[0] != "trainers" else text
+    labelled = place[0] in ("trainers", "methods")  # whose keys are labels
+    rule = text if labelled else WORDS_OF_KEYS.get(str(place[-1]), text)
     return f"`{where}` {rule}, got {_check.shorten(repr(first['input']))}"
 
 

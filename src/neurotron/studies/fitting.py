@@ -28,7 +28,7 @@ MOST_FITS = 100_000
 def work_of_rows(study: RowsStudy) -> Work:
     """Return the work of a study of rows, after building its problems and attacks as a check."""
     study = complete(study.model_dump_json(exclude_unset=True, warnings=False), RowsStudy)
-    check_claims(study.claims, of_rows=True)
+    check_claims(study.claims, study.of_kind)
     with announced(f"neurotron: checking the study {study.name} ..."):
         check_rows(study)
     settings = {setting["name"]: setting for setting in study.identity()["settings"]}

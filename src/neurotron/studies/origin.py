@@ -6,17 +6,20 @@ import json
 from typing import TypeVar
 
 from neurotron import _check
+from neurotron.results.damages import Damages
 from neurotron.results.fits import Fits
+from neurotron.results.loading import AnyResults
 from neurotron.results.sharing import once
 from neurotron.results.stored import Stored
 from neurotron.results.tables import Results
 from neurotron.studies.building import arm_rows
 from neurotron.studies.claim_names import check_claims
-from neurotron.studies.completion import complete
+from neurotron.studies.completion import AnyStudy, complete
 from neurotron.studies.rows_spec import RowsStudy
 from neurotron.studies.spec import BaseStudy, Study
+from neurotron.studies.tables_spec import TablesStudy
 
-__all__ = ["rows_study_of", "study_of"]
+__all__ = ["any_study_of", "study_of"]
 
 S = TypeVar("S", bound=BaseStudy)
 
@@ -38,16 +41,29 @@ def study_of(results: Results) -> Study:
     return study
 
 
+def any_study_of(results: AnyResults) -> AnyStudy:
+    """Return the study that results of any kind belong to; raise an error if there is none."""
+    if isinstance(results, Fits):
+        return _rows_study_of(results)
+    if isinstance(results, Damages):
+        return _tables_study_of(results)
+    return study_of(results)
+
+
 @once
-def rows_study_of(results: Fits) -> RowsStudy:
-    """Return the study of rows that results belong to; raise an error if there is none."""
+def _rows_study_of(results: Fits) -> RowsStudy:
     return _study(results, RowsStudy)
+
+
+@once
+def _tables_study_of(results: Damages) -> TablesStudy:
+    return _study(results, TablesStudy)
 
 
 def _study(results: Stored, model: type[S]) -> S:
     try:
         study = complete(json.dumps({**results.spec, "replicates": 1}), model)
-        check_claims(study.claims, of_rows=model is RowsStudy)
+        check_claims(study.claims, study.of_kind)
     except ValueError as error:
         raise _no_study(results, error) from None
     if study.identity() != results.spec:

@@ -10,9 +10,7 @@ from pathlib import Path
 
 from neurotron import _check
 from neurotron.studies.claim_names import check_claims
-from neurotron.studies.completion import TOO_DEEP, complete_any
-from neurotron.studies.rows_spec import RowsStudy
-from neurotron.studies.spec import Study
+from neurotron.studies.completion import TOO_DEEP, AnyStudy, complete_any
 
 __all__ = ["CATALOG", "catalog", "parse", "read", "template"]
 
@@ -36,7 +34,7 @@ def template() -> str:
     return (CATALOG / "_template.toml").read_text("utf-8")
 
 
-def read(name_or_file: str | Path) -> Study | RowsStudy:
+def read(name_or_file: str | Path) -> AnyStudy:
     """Return the study in a TOML file, or a study of the catalog by its name.
 
     Parameters
@@ -69,7 +67,7 @@ def read(name_or_file: str | Path) -> Study | RowsStudy:
     return parse(content, text)
 
 
-def parse(content: bytes, origin: str) -> Study | RowsStudy:
+def parse(content: bytes, origin: str) -> AnyStudy:
     """Return the study in the content of a TOML file.
 
     Parameters
@@ -86,7 +84,7 @@ def parse(content: bytes, origin: str) -> Study | RowsStudy:
     _check.text("origin", origin)
     try:
         study = complete_any(_as_json(content))
-        check_claims(study.claims, of_rows=isinstance(study, RowsStudy))
+        check_claims(study.claims, study.of_kind)
     except _check.InputError as error:
         raise _check.InputError(f"{_check.printable(origin[:300])}: {error}") from None
     return study

@@ -72,6 +72,7 @@ class RowsStudy(BaseStudy):
     """A study of rows: which solvers find the filter from how many rows, under which attacks."""
 
     tables: ClassVar[dict[str, type[BaseModel]]] = {"settings": RowsSetting, "sweeps": Levels}
+    of_kind: ClassVar[str] = "rows"
 
     kind: Literal["rows"] = Field(description="The kind of the study.")
     settings: tuple[RowsSetting, ...] = Field(

@@ -21,9 +21,12 @@ from neurotron import _check
 from neurotron._threads import one_blas_thread
 from neurotron.results.folder import Folder, manifest_of
 from neurotron.results.shard import Damaged
+from neurotron.studies.completion import AnyStudy
 from neurotron.studies.fitting import work_of_rows
 from neurotron.studies.rows_spec import RowsStudy
 from neurotron.studies.spec import Study, Unit
+from neurotron.studies.table_work import work_of_tables
+from neurotron.studies.tables_spec import TablesStudy
 from neurotron.studies.training import work_of
 from neurotron.studies.work import Computed, Work, name_of
 from neurotron.studies.workers import ExecutorWorkers, Threads, Workers, in_one_line
@@ -81,7 +84,7 @@ class Progress(NamedTuple):
 
 
 def run(
-    study: Study | RowsStudy | Work,
+    study: AnyStudy | Work,
     folder: str | Path,
     *,
     replicates: int | None = None,
@@ -130,7 +133,7 @@ def run(
     >>> (report.computed, report.kept), (again.computed, again.kept)
     ((2, 0), (2, 2))
     """
-    if not isinstance(study, (Study, RowsStudy, Work)):
+    if not isinstance(study, (Study, RowsStudy, TablesStudy, Work)):
         raise _check.InputError(f"`study` must be a Study or a Work, got {_check.shown(study)}")
     if replicates is not None:
         count = _check.integer("replicates", replicates, 1, 1_000_000)
@@ -158,10 +161,12 @@ def run(
             return _Run(work, held, pool, mixed, progress).run()
 
 
-def _work(study: Study | RowsStudy | Work) -> Work:
-    if isinstance(study, Work):
-        return study
-    return work_of_rows(study) if isinstance(study, RowsStudy) else work_of(study)
+def _work(study: AnyStudy | Work) -> Work:
+    if isinstance(study, RowsStudy):
+        return work_of_rows(study)
+    if isinstance(study, TablesStudy):
+        return work_of_tables(study)
+    return study if isinstance(study, Work) else work_of(study)
 
 
 class _Run:

@@ -5,8 +5,8 @@ trainer meets every attack on one stream of data. It is repeated `replicates` ti
 a new network, new true weights and a new stream, or only with a new stream if `same_problem` is
 true. Settings draw independently of each other, unless one is `paired_with` another.
 
-What studies of every kind have in common is in `BaseStudy`, `Problems` and `Levels`; `Study` is a
-study of training runs.
+What studies of every kind have in common is in `BaseStudy` and `BaseSetting`; those that draw their
+problems also share `Problems` and `Levels`. `Study` is a study of training runs.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from neurotron import _check
 
 __all__ = [
-    "MISSES", "MOST_ARMS", "MOST_ARMS_IN_ALL", "BaseStudy", "Levels", "Problems", "Setting",
-    "Study", "Sweep", "Unit", "named", "one_or_many",
+    "MISSES", "MOST_ARMS", "MOST_ARMS_IN_ALL", "BaseSetting", "BaseStudy", "Keys", "Levels",
+    "Problems", "Setting", "Study", "Sweep", "Unit", "named", "one_or_many",
 ]  # fmt: skip
 
 MOST_ARMS = 4096
@@ -64,11 +64,13 @@ def one_or_many(item: Any) -> Any:
     ]
 
 
-class _Table(BaseModel):
+class Keys(BaseModel):
+    """The keys of one table of a file: no others are allowed, and none can be changed."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
-class Levels(_Table):
+class Levels(Keys):
     """One attack at all pairs of its bounds and probabilities."""
 
     attack: Described = Field(
@@ -101,18 +103,28 @@ class Sweep(Levels):
     )
 
 
-class Problems(_Table):
-    """The problems of a setting: one for each replicate, all drawn in the same way.
-
-    Keys that are left out are taken from the setting named by `like`; without `like`, they have the
-    paper's values.
-    """
+class BaseSetting(Keys):
+    """What settings of every kind have: a name, a title, and keys that are those of another."""
 
     name: Name
     like: Name | None = Field(
         None, description="The setting from which keys that are left out here are taken."
     )
     title: Label | None = Field(None, description="Its name in tables and figures.")
+
+    @property
+    def heading(self) -> str:
+        """The title, or the name if there is none."""
+        return self.title or self.name
+
+
+class Problems(BaseSetting):
+    """The problems of a setting: one for each replicate, all drawn in the same way.
+
+    Keys that are left out are taken from the setting named by `like`; without `like`, they have the
+    paper's values.
+    """
+
     paired_with: Name | None = Field(
         None,
         description="A setting whose random draws this one repeats, so that the two can be "
@@ -135,13 +147,8 @@ class Problems(_Table):
         0.0, ge=0.0, le=1e70, description="Standard deviation of the noise of honest labels."
     )
 
-    @property
-    def heading(self) -> str:
-        """The title, or the name if there is none."""
-        return self.title or self.name
 
-
-S = TypeVar("S", bound=Problems)
+S = TypeVar("S", bound=BaseSetting)
 
 
 def named(settings: Sequence[S], name: str) -> S:
@@ -181,11 +188,13 @@ class Unit(NamedTuple):
     replicate: int
 
 
-class BaseStudy(_Table):
+class BaseStudy(Keys):
     """What studies of every kind have: words, a seed, claims, and settings that are repeated."""
 
     tables: ClassVar[dict[str, type[BaseModel]]]
     """The models of the tables inside a study, by the keys under which they are listed."""
+    of_kind: ClassVar[str] = "training"
+    """The kind of the study, also if its file does not say it."""
 
     name: Name
     title: Text = Field("", pattern=ONE_LINE, description="The title of the study, in one line.")
@@ -200,7 +209,7 @@ class BaseStudy(_Table):
         max_length=100,
         description="The claims to judge by the results, as in `neurotron list claims`.",
     )
-    settings: tuple[Problems, ...]
+    settings: tuple[BaseSetting, ...]
 
     def units(self) -> Iterator[Unit]:
         """Yield all units, replicate by replicate."""

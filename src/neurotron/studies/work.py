@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -143,9 +144,14 @@ def name_of(function: Function) -> str:
 
 
 def fingerprint(function: Function) -> dict[str, str]:
-    """Return what the bits of results depend on: versions, processor, and the function's code."""
+    """Return what the bits of results depend on: versions, processor, and the function's code.
+
+    The module of the function may list `PACKAGES` whose versions matter as well.
+    """
     name_of(function)
-    return environment() | {"code": source_hash(function.__module__)[:16]}
+    packages = getattr(sys.modules[function.__module__], "PACKAGES", ())
+    versions = {name: version(name) for name in packages}
+    return environment() | versions | {"code": source_hash(function.__module__)[:16]}
 
 
 class Computed(NamedTuple):

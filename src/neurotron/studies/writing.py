@@ -27,10 +27,11 @@ def to_toml(spec: dict[str, Any]) -> str:
     <BLANKLINE>
     """
     parts = [_values({key: value for key, value in spec.items() if not _is_table(value)})]
-    trainers: dict[str, str] = spec.get("trainers", {})
-    labels = {json.dumps(label, ensure_ascii=False): text for label, text in trainers.items()}
-    if labels:
-        parts.append(f"[trainers]\n{_values(labels)}")
+    for key in ("trainers", "methods"):
+        named: dict[str, str] = spec.get(key, {})
+        labels = {json.dumps(label, ensure_ascii=False): text for label, text in named.items()}
+        if labels:
+            parts.append(f"[{key}]\n{_values(labels)}")
     for setting in spec["settings"]:
         inside = {key: value for key, value in setting.items() if not _is_table(value)}
         parts.append(f"[[settings]]\n{_values(inside)}")

@@ -1,4 +1,8 @@
-"""The tables: files of plotnine, scikit-learn and statsmodels, read without importing these."""
+"""Public tables, which are files inside installed packages, and one simulated table.
+
+The files are read without importing the packages that bring them. Where a package is missing, the
+error says how to install it.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,6 @@ import csv
 import gzip
 import importlib.util
 import io
-import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -14,7 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from neurotron import _check, _seeds
+from neurotron._extras import MissingExtra, install
 from neurotron._types import Array
+from neurotron.networks import convolution
 
 __all__ = ["LOGARITHMS", "TABLES", "Table", "diabetes", "diamonds", "table_of"]
 
@@ -30,10 +36,15 @@ def _lines(package: str, path: str) -> list[list[str]]:
     """Return the rows of a CSV file that a package brings, without importing the package."""
     found = importlib.util.find_spec(package)
     if found is None or not found.submodule_search_locations:
-        sys.exit(
-            f"the tables need the packages of an extra: pip install -e '.[tables]' ({package})"
-        )
-    content = (Path(found.submodule_search_locations[0]) / path).read_bytes()
+        raise MissingExtra(f"the public tables need {package}: {install('tables')}")
+    file = Path(found.submodule_search_locations[0]) / path
+    try:
+        content = file.read_bytes()
+    except OSError:
+        raise MissingExtra(
+            f"the installed {package} has no file {path}: install the version that constraints.txt "
+            "names"
+        ) from None
     text = (gzip.decompress(content) if path.endswith(".gz") else content).decode()
     return [*csv.reader(io.StringIO(text))]
 
@@ -74,6 +85,20 @@ def diamonds() -> Table:
     return Table(_inputs(used, "price"), used["price"])
 
 
+def randhie() -> Table:
+    """Return 8,000 person-years of a health insurance: log(1 + visits to a doctor)."""
+    columns = _columns(_lines("statsmodels", "datasets/randhie/randhie.csv"))
+    chosen = np.random.default_rng(0).permutation(len(columns["mdvis"]))[:8_000]
+    return Table(_inputs(columns, "mdvis")[chosen], np.log1p(columns["mdvis"][chosen]))
+
+
+def trump_approval() -> Table:
+    """Return 1,001 days: the day, five polls, and the rating of one model made of many polls."""
+    columns = _columns(_lines("river", "datasets/trump_approval.csv.gz"))
+    columns["ordinal_date"] -= columns["ordinal_date"].min()
+    return Table(_inputs(columns, "five_thirty_eight"), columns["five_thirty_eight"])
+
+
 def engel() -> Table:
     """Return the income and the expense for food of 235 households, as logarithms."""
     columns = _columns(_lines("statsmodels", "datasets/engel/engel.csv"))
@@ -102,22 +127,49 @@ def diabetes() -> Table:
     return Table(inputs, labels[:, 0])
 
 
-def randhie() -> Table:
-    """Return 8,000 person-years of a health insurance: log(1 + visits to a doctor)."""
-    columns = _columns(_lines("statsmodels", "datasets/randhie/randhie.csv"))
-    chosen = np.random.default_rng(0).permutation(len(columns["mdvis"]))[:8_000]
-    return Table(_inputs(columns, "mdvis")[chosen], np.log1p(columns["mdvis"][chosen]))
-
-
 def stackloss() -> Table:
     """Return 21 days of a chemical plant: three conditions, and how much ammonia was lost."""
     columns = _columns(_lines("statsmodels", "datasets/stackloss/stackloss.csv"))
     return Table(_inputs(columns, "STACKLOSS"), columns["STACKLOSS"])
 
 
-TABLES: dict[str, Callable[[], Table]] = {
-    table.__name__: table for table in (diamonds, randhie, engel, diabetes, star98, stackloss)
+CELL_INPUTS, CELL_FILTER, CELL_STRIDE = 24, 8, 2
+CELL_NOISE = 0.1
+"""Standard deviation of the noise of the cell, in those of its labels without noise."""
+
+
+def cell() -> Table:
+    """Return 1,000 trials of a simulated cell, whose answer is not linear in its inputs.
+
+    It sees a stripe of 24 points. One filter of 8 weights, a bright spot with a dark surround, is
+    applied at every second place, rectified and averaged. Inputs and noise are normal.
+    """
+    draw = _seeds.generator(0, "public tables", "cell")
+    square = (np.arange(CELL_FILTER) - 0.5 * (CELL_FILTER - 1)) ** 2
+    filter_ = np.exp(-0.5 * square) - 0.4 * np.exp(-0.5 * square / 1.8**2)
+    network = convolution(CELL_INPUTS, CELL_FILTER, CELL_STRIDE)
+    X = draw.standard_normal((1_000, CELL_INPUTS))
+    y = network(filter_, X)
+    return Table(X, y + CELL_NOISE * y.std() * draw.standard_normal(len(y)))
+
+
+SHAPES = {
+    "diamonds": (20_000, 9),
+    "randhie": (8_000, 9),
+    "trump_approval": (1_001, 6),
+    "engel": (235, 1),
+    "diabetes": (442, 10),
+    "star98": (303, 12),
+    "stackloss": (21, 3),
+    "cell": (1_000, CELL_INPUTS),
 }
+"""The number of rows and columns of each table: a file of another size is another table."""
+TABLES: dict[str, Callable[[], Table]] = {
+    table.__name__: table
+    for table in (
+        diamonds, randhie, trump_approval, engel, diabetes, star98, stackloss, cell,
+    )
+}  # fmt: skip
 LOGARITHMS = ("diamonds", "randhie", "engel")
 """Tables whose labels are logarithms."""
 
@@ -125,4 +177,15 @@ LOGARITHMS = ("diamonds", "randhie", "engel")
 @cache
 def table_of(name: str) -> Table:
     """Return a table, which is read once."""
-    return TABLES[name]()
+    if name not in TABLES:
+        raise _check.unknown("table", name, TABLES)
+    table = TABLES[name]()
+    if table.X.shape != SHAPES[name]:
+        raise _check.InputError(
+            f"the table {name!r} must have {SHAPES[name][0]:,} rows and {SHAPES[name][1]} columns, "
+            f"the installed one has {len(table.X):,} and {table.X.shape[1]}: install the version "
+            "that constraints.txt names"
+        )
+    _check.freeze(table.X)
+    _check.freeze(table.y)
+    return table

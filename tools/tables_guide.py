@@ -1,0 +1,143 @@
+"""``python -m tools.tables_guide``: write the tables of docs/tables.md from docs/evidence.
+
+``python -m tools.evidence tables`` computes them. What the regressor loses if it does not look for
+attacks that hide in the noise is computed by ``python -m tools.mixture``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import neurotron as nt
+from neurotron.results import files
+from neurotron.results.damage_summary import NUMBERS, standing
+
+ROOT = Path(__file__).parent.parent
+STORE = ROOT / "docs" / "evidence"
+GUIDE = ROOT / "docs" / "tables.md"
+OURS, CONVOLUTION, HUBER, TOLD = "NeuroTron", "NeuroTron, convolution", "Huber", "TRIM, told β"
+PLAIN = "NeuroTron, without mixture"
+KEYS = ("setting", "attack", "shift", "probability", "splits", "mixtures")
+CELL = "cell"
+"""The simulated table, which has one more method and a table of its own."""
+
+
+def stored() -> pl.DataFrame:
+    """Return the stored summary, one row for each table, attack, share and method, in per cent."""
+    wide = pl.read_csv(STORE / "tables.csv", infer_schema_length=None)
+    parts = []
+    for method in nt.studies.read("tables").methods:  # type: ignore[union-attr]
+        chosen = {f"{number}: {method}": number for number in NUMBERS}
+        part = wide.select(*KEYS, pl.lit(method).alias("method"), *chosen).rename(chosen)
+        parts.append(part.cast(dict.fromkeys(NUMBERS, pl.Float64)).drop_nulls())
+    order = {name: i for i, name in enumerate(dict.fromkeys(wide["setting"]))}
+    place = pl.col("setting").replace_strict(order)
+    return (
+        pl.concat(parts)
+        .with_columns(pl.col("attack").str.replace("-", " "))
+        .sort(place, maintain_order=True)
+    )
+
+
+def without_mixture() -> pl.DataFrame:
+    """Return the stored medians of the regressor that looks for no attack in the noise."""
+    table = pl.read_csv(STORE / "mixture.csv", comment_prefix="#")
+    return table.with_columns(pl.col("attack").str.replace("-", " "))
+
+
+def filled(text: str, table: pl.DataFrame, plain: pl.DataFrame) -> str:
+    """Return docs/tables.md with the tables that are written from the evidence."""
+    blocks = {
+        "comparison": _comparison(table.filter(pl.col("setting") != CELL)),
+        "cell": _comparison(table.filter(setting=CELL)),
+        "behind": _behind(table),
+        "gains": _gains(table, plain),
+    }
+    for name, block in blocks.items():
+        before, mark, rest = text.partition(f"<!-- {name} -->\n")
+        _, end, after = rest.partition("<!-- end -->")
+        text = f"{before}{mark}\n{block}\n\n{end}{after}"
+    return text
+
+
+def _comparison(table: pl.DataFrame) -> str:
+    """Return the medians, with a row for each table and attack."""
+    methods = [*dict.fromkeys(table["method"])]
+    if CONVOLUTION in methods:  # the first method of its table
+        methods = [CONVOLUTION, *(name for name in methods if name != CONVOLUTION)]
+    lines: list[Sequence[str]] = [("table", "attack", "β", *methods)]
+    for (name, attack, share), group in table.group_by(
+        "setting", "attack", "probability", maintain_order=True
+    ):
+        cells = {row["method"]: _cell(row, methods[0]) for row in group.to_dicts()}
+        lines.append((str(name), str(attack), f"{share:g}", *(cells[m] for m in methods)))
+    return _markdown(lines)
+
+
+def behind(table: pl.DataFrame, rival: str) -> pl.DataFrame:
+    """Return the rows of a rival that has less damage than the first method beyond the interval."""
+    return table.filter(pl.col("method") == rival, pl.col("more_high") < 0.0)
+
+
+def _behind(table: pl.DataFrame) -> str:
+    """Return where Huber's regression and TRIM told β have less damage, and how much."""
+    lines: list[Sequence[str]] = [
+        ("table", "attack", "β", "less damage", "of", "by how many points, 95 % interval")
+    ]
+    for rival in (HUBER, TOLD):
+        for row in behind(table, rival).to_dicts():
+            low, high = (_shown(-row[end]) for end in ("more_high", "more_low"))
+            lines.append(
+                (row["setting"], row["attack"], f"{row['probability']:g}", _shown(row["damage"]),
+                 rival, f"{low} to {high}")
+            )  # fmt: skip
+    return _markdown(lines)
+
+
+def _gains(table: pl.DataFrame, plain: pl.DataFrame) -> str:
+    """Return the damage with and without the mixture, where it was used."""
+    lines: list[Sequence[str]] = [("table", "attack", TOLD, PLAIN, OURS, "splits with a mixture")]
+    keys = ("setting", "attack", "probability")
+    alone = {tuple(key): damage for *key, damage in plain.select(*keys, "damage").rows()}
+    attacked = table.filter(pl.col("setting") != CELL, probability=0.3)
+    for key, group in attacked.group_by(keys, maintain_order=True):
+        rows = {row["method"]: row for row in group.to_dicts()}
+        mine = rows[OURS]
+        if mine["mixtures"] > 0:
+            numbers = map(_shown, (rows[TOLD]["damage"], alone[key], mine["damage"]))
+            used = f"{mine['mixtures']} of {mine['splits']}"
+            lines.append((str(key[0]), str(key[1]), *numbers, used))
+    return _markdown(lines)
+
+
+def _markdown(lines: Sequence[Sequence[str]]) -> str:
+    header, *rows = lines
+    return "\n".join(
+        "| " + " | ".join(row) + " |" for row in (header, ["---"] * len(header), *rows)
+    )
+
+
+def _cell(row: Mapping[str, Any], lead: str) -> str:
+    text = _shown(row["damage"])
+    if row["method"] == lead:
+        return text
+    return {"less": f"**{text}**", "same": f"*{text}*", "more": text}[standing(dict(row))]
+
+
+def _shown(number: float) -> str:
+    """Return a number as it is stored, with a minus sign for eyes."""
+    return f"{number + 0.0:g}".replace("-", "−")
+
+
+def main() -> None:
+    """Write the tables of the guide."""
+    text = filled(GUIDE.read_text(), stored(), without_mixture())
+    files.write(GUIDE.parent, GUIDE.name, text.encode())
+
+
+if __name__ == "__main__":
+    main()
