@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-AT_MOST = 500
+AT_MOST = 525
 """Seconds that all tests but the long ones may take together, children included."""
 
 BY_TEST = "NEUROTRON_CPU_BY_TEST"
