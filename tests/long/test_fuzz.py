@@ -27,7 +27,7 @@ from tests.support.units import sums
 
 import neurotron as nt
 from neurotron.conformance import ConformanceError
-from neurotron.studies import building, reading
+from neurotron.studies import building, kinds, reading
 from neurotron.studies.writing import to_toml
 
 pytestmark = pytest.mark.long
@@ -558,7 +558,7 @@ def test_a_mutated_study_is_refused_in_one_sentence_or_reads_back_the_same(numbe
             ended = outcome(lambda text=text: valid.append(nt.studies.parse(text, "x")))
         else:
             text = json.dumps(mutated_tree(rng, rng.choice(trees)))
-            ended = outcome(lambda text=text: valid.append(reading.complete_any(text)))
+            ended = outcome(lambda text=text: valid.append(kinds.complete_any(text)))
         counts[ended] += 1
         if ended == "accepted":
             ended = outcome(lambda: read_back(valid[-1]))

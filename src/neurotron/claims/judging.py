@@ -13,7 +13,7 @@ from neurotron.results.loading import AnyResults
 from neurotron.results.manifest import without_words
 from neurotron.results.sharing import once
 from neurotron.results.tables import Results
-from neurotron.studies.completion import AnyStudy
+from neurotron.studies.kinds import AnyStudy
 from neurotron.studies.origin import any_study_of
 
 __all__ = ["departure", "evaluate", "write"]

@@ -23,7 +23,7 @@ from neurotron.cli.report_command import Figures, write_report
 if TYPE_CHECKING:
     from neurotron.results import Damages, Fits, Results
     from neurotron.studies import Progress, Report
-    from neurotron.studies.completion import AnyStudy
+    from neurotron.studies.kinds import AnyStudy
 
 __all__ = [
     "Dask", "Mixed", "Threads", "check_workers", "executor_at", "init", "paper", "progress_bar",
@@ -179,7 +179,7 @@ def schema(
 ) -> None:
     """Print the JSON schema of studies: every key, its type and its range."""
     from neurotron.studies import Study
-    from neurotron.studies.completion import KINDS
+    from neurotron.studies.kinds import KINDS
 
     models: dict[str, type[AnyStudy]] = {"training": Study, **KINDS}
     if kind not in models:

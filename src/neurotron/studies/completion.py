@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections.abc import Sequence
 from typing import Any, TypeVar
@@ -10,14 +9,9 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from neurotron import _check
-from neurotron.studies.rows_spec import RowsStudy, check_solvers
-from neurotron.studies.spec import BaseSetting, BaseStudy, Problems, Study
-from neurotron.studies.tables_spec import TablesStudy, check_methods
+from neurotron.studies.spec import BaseSetting, BaseStudy, Problems
 
-__all__ = ["KINDS", "TOO_DEEP", "AnyStudy", "complete", "complete_any"]
-
-AnyStudy = Study | RowsStudy | TablesStudy
-"""A study of one of the kinds that the package can run."""
+__all__ = ["TOO_DEEP", "complete"]
 
 TOO_DEEP = "lists, tables or `like` are nested too deeply"
 NAME_RULE = (
@@ -26,27 +20,6 @@ NAME_RULE = (
 
 
 S = TypeVar("S", bound=BaseStudy)
-KINDS: dict[str, type[RowsStudy] | type[TablesStudy]] = {"rows": RowsStudy, "tables": TablesStudy}
-"""The studies that say of which kind they are; a study of training runs does not."""
-
-
-def complete_any(text: str) -> AnyStudy:
-    """Return the study in a JSON text, of the kind that its key `kind` names."""
-    _check.text("study", text)
-    try:
-        raw = json.loads(text)
-    except RecursionError:
-        raise _check.InputError(TOO_DEEP) from None
-    except ValueError as error:
-        raise _check.InputError(f"not JSON: {error}") from None
-    if not isinstance(raw, dict) or "kind" not in raw:
-        return complete(text, Study)
-    if raw["kind"] not in [*KINDS]:
-        raise _check.InputError(
-            f"`kind` must be {' or '.join(map(repr, KINDS))}, or left out for a study of training "
-            f"runs, got {_check.shown(raw['kind'])}"
-        )
-    return complete(text, KINDS[raw["kind"]])
 
 
 def complete(text: str, model: type[S]) -> S:
@@ -59,12 +32,7 @@ def complete(text: str, model: type[S]) -> S:
     except RecursionError:
         raise _check.InputError(TOO_DEEP) from None
     _check_pairs(study)
-    if isinstance(study, Study):
-        _check_names(study)
-    if isinstance(study, RowsStudy):
-        check_solvers(study)
-    if isinstance(study, TablesStudy):
-        check_methods(study)
+    study.check_names()
     return study
 
 
@@ -110,16 +78,6 @@ def _check_pairs(study: BaseStudy) -> None:
                 f"`paired_with` of {setting.name!r} must name a setting that is not paired itself, "
                 f"got {setting.paired_with!r}"
             )
-
-
-def _check_names(study: Study) -> None:
-    """Refuse trainers in a setting or a sweep that the study does not define."""
-    for setting in study.settings:
-        for named in (setting.trainers, *(sweep.trainers for sweep in setting.sweeps)):
-            for label in named or ():
-                if label not in study.trainers:
-                    where = f"trainer of setting {setting.name!r}"
-                    raise _check.unknown(where, label, study.trainers)
 
 
 WORDS = {

@@ -14,7 +14,8 @@ from neurotron.results.stored import Stored
 from neurotron.results.tables import Results
 from neurotron.studies.building import arm_rows
 from neurotron.studies.claim_names import check_claims
-from neurotron.studies.completion import AnyStudy, complete
+from neurotron.studies.completion import complete
+from neurotron.studies.kinds import AnyStudy
 from neurotron.studies.rows_spec import RowsStudy
 from neurotron.studies.spec import BaseStudy, Study
 from neurotron.studies.tables_spec import TablesStudy

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from neurotron import _check
 from neurotron.studies.claim_names import check_claims
-from neurotron.studies.completion import TOO_DEEP, AnyStudy, complete_any
+from neurotron.studies.completion import TOO_DEEP
+from neurotron.studies.kinds import AnyStudy, complete_any
 
 __all__ = ["CATALOG", "catalog", "parse", "read", "template"]
 

@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field
 from neurotron import _check
 from neurotron.studies.spec import BaseStudy, Label, Levels, Problems, Unit, named, one_or_many
 
-__all__ = ["SOLVERS", "RowsSetting", "RowsStudy", "check_solvers"]
+__all__ = ["SOLVERS", "RowsSetting", "RowsStudy"]
 
 SOLVERS = {
     "solve": "nt.solve",
@@ -91,19 +91,20 @@ class RowsStudy(BaseStudy):
             if most is None or unit.replicate < most:
                 yield unit
 
-
-def check_solvers(study: RowsStudy) -> None:
-    """Refuse solvers that do not exist, and numbers of rows that do not increase."""
-    for setting in study.settings:
-        where = f"setting {setting.name!r}"
-        for name in setting.solvers:
-            if name not in SOLVERS:
-                raise _check.unknown(f"solver of {where}", name, SOLVERS)
-            if setting.solvers.count(name) > 1:
-                raise _check.InputError(f"{where} lists the solver {name!r} twice: list it once")
-        sizes = setting.sizes
-        if any(later <= size for size, later in pairwise(sizes)):
-            raise _check.InputError(
-                f"`rows_per_weight` of {where} must increase, so that each number of rows N is "
-                f"larger than the one before, got N = {_check.shown(sizes)}"
-            )
+    def check_names(self) -> None:
+        """Refuse solvers that do not exist, and numbers of rows that do not increase."""
+        for setting in self.settings:
+            where = f"setting {setting.name!r}"
+            for name in setting.solvers:
+                if name not in SOLVERS:
+                    raise _check.unknown(f"solver of {where}", name, SOLVERS)
+                if setting.solvers.count(name) > 1:
+                    raise _check.InputError(
+                        f"{where} lists the solver {name!r} twice: list it once"
+                    )
+            sizes = setting.sizes
+            if any(later <= size for size, later in pairwise(sizes)):
+                raise _check.InputError(
+                    f"`rows_per_weight` of {where} must increase, so that each number of rows N is "
+                    f"larger than the one before, got N = {_check.shown(sizes)}"
+                )

@@ -21,8 +21,8 @@ from neurotron import _check
 from neurotron._threads import one_blas_thread
 from neurotron.results.folder import Folder, manifest_of
 from neurotron.results.shard import Damaged
-from neurotron.studies.completion import AnyStudy
 from neurotron.studies.fitting import work_of_rows
+from neurotron.studies.kinds import AnyStudy
 from neurotron.studies.rows_spec import RowsStudy
 from neurotron.studies.spec import Study, Unit
 from neurotron.studies.table_work import work_of_tables

@@ -221,6 +221,10 @@ class BaseStudy(Keys):
         """Return the keys that all runs into one folder must share: all but `replicates`."""
         return self.model_dump(mode="json", exclude={"replicates"})
 
+    def check_names(self) -> None:
+        """Refuse names in settings that the study or the package does not define."""
+        raise NotImplementedError
+
 
 class Study(BaseStudy):
     """A study: which trainers meet which attacks, on which problems, how often."""
@@ -258,6 +262,15 @@ class Study(BaseStudy):
         """Return the keys that all runs into one folder must share; `verify` only if it is set."""
         identity = super().identity()
         return identity if self.verify else {k: v for k, v in identity.items() if k != "verify"}
+
+    def check_names(self) -> None:
+        """Refuse trainers in a setting or a sweep that the study does not define."""
+        for setting in self.settings:
+            for named in (setting.trainers, *(sweep.trainers for sweep in setting.sweeps)):
+                for label in named or ():
+                    if label not in self.trainers:
+                        where = f"trainer of setting {setting.name!r}"
+                        raise _check.unknown(where, label, self.trainers)
 
     def setting(self, name: str) -> Setting:
         """Return the setting with this name."""

@@ -29,7 +29,7 @@ from neurotron.studies.spec import (
 )
 from neurotron.studies.table_splits import ATTACKS, Attack
 
-__all__ = ["TableSetting", "TableSweep", "TablesStudy", "check_methods"]
+__all__ = ["TableSetting", "TableSweep", "TablesStudy"]
 
 
 class TableSweep(Keys):
@@ -105,18 +105,19 @@ class TablesStudy(BaseStudy):
         """Return the methods of a setting by their labels, in its order."""
         return {label: self.methods[label] for label in setting.methods or self.methods}
 
-
-def check_methods(study: TablesStudy) -> None:
-    """Refuse tables and attacks that do not exist, and methods that the study does not define."""
-    for setting in study.settings:
-        where = f"setting {setting.name!r}"
-        if setting.table_name not in TABLES:
-            raise _check.unknown(f"table of {where}", setting.table_name, TABLES)
-        for label in setting.methods or ():
-            if label not in study.methods:
-                raise _check.unknown(f"method of {where}", label, study.methods)
-            if (setting.methods or ()).count(label) > 1:
-                raise _check.InputError(f"{where} lists the method {label!r} twice: list it once")
-        for sweep in setting.sweeps:
-            if sweep.attack not in ATTACKS:
-                raise _check.unknown(f"attack of {where}", sweep.attack, ATTACKS)
+    def check_names(self) -> None:
+        """Refuse unknown tables and attacks, and methods that the study does not define."""
+        for setting in self.settings:
+            where = f"setting {setting.name!r}"
+            if setting.table_name not in TABLES:
+                raise _check.unknown(f"table of {where}", setting.table_name, TABLES)
+            for label in setting.methods or ():
+                if label not in self.methods:
+                    raise _check.unknown(f"method of {where}", label, self.methods)
+                if (setting.methods or ()).count(label) > 1:
+                    raise _check.InputError(
+                        f"{where} lists the method {label!r} twice: list it once"
+                    )
+            for sweep in setting.sweeps:
+                if sweep.attack not in ATTACKS:
+                    raise _check.unknown(f"attack of {where}", sweep.attack, ATTACKS)
