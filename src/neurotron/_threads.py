@@ -1,4 +1,4 @@
-"""How many threads there are: of this process, and of BLAS.
+"""What threads share: processors, the threads of BLAS, and what is done about warnings.
 
 BLAS is limited to one thread, so that units which run in parallel do not compete. It also keeps
 results identical to the last bit, which can depend on how BLAS divides a product.
@@ -10,12 +10,13 @@ import contextlib
 import functools
 import os
 import threading
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
 from neurotron._extras import require
 
-__all__ = ["one_blas_thread", "processors"]
+__all__ = ["no_warnings", "one_blas_thread", "processors"]
 
 _lock = threading.Lock()
 _inside = 0
@@ -66,3 +67,30 @@ def _take_over() -> None:
     controller = require("threadpoolctl").OpenBLASController
     if hasattr(controller, "clear_controlling_thread"):
         controller.clear_controlling_thread(force=True)
+
+
+_quiet = 0
+_filters: Any = None
+
+
+@contextlib.contextmanager
+def no_warnings() -> Iterator[None]:
+    """Silence warnings inside this context, which several threads may enter.
+
+    The last thread to leave restores what was before; `warnings.catch_warnings` in several threads
+    would restore each other's filters.
+    """
+    global _quiet, _filters
+    with _lock:
+        if _quiet == 0:
+            _filters = warnings.catch_warnings()
+            _filters.__enter__()
+            warnings.simplefilter("ignore")
+        _quiet += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _quiet -= 1
+            if _quiet == 0:
+                _filters.__exit__(None, None, None)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -20,6 +22,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from tests.support.audited import BUDGET, small_table
 
 import neurotron as nt
+from neurotron.auditing.job import job_of
+from neurotron.auditing.splits import AuditedTable
 
 X, Y = small_table()
 QUICK = {"budget": BUDGET, "remedies": [], "splits": 2, "attacks": ["constant", "worst-error"]}
@@ -82,6 +86,69 @@ def test_labels_of_test_rows_are_never_given_to_a_fit_and_never_attacked():
     assert not {*next(iter(fitted))} & {*next(iter(tested))}
 
 
+class InPlace(RegressorMixin, BaseEstimator):
+    """Least squares that centres its rows and labels where they are."""
+
+    def fit(self, X, y):
+        y -= y.mean()
+        X -= X.mean(axis=0)
+        self.coef_ = np.linalg.lstsq(X, y, rcond=None)[0]
+        return self
+
+    def predict(self, X):
+        X -= X.mean(axis=0)
+        return X @ self.coef_
+
+
+def test_estimators_that_change_their_rows_and_labels_are_audited_like_others():
+    class Careful(InPlace):
+        def fit(self, X, y):
+            return super().fit(X.copy(), y.copy())
+
+        def predict(self, X):
+            return super().predict(X.copy())
+
+    first, second = (nt.audit(model, X + 9.0, Y, **QUICK) for model in (InPlace(), Careful()))
+    assert first.damages == second.damages
+    assert first.ceilings[0].error == second.ceilings[0].error is not None
+
+
+def test_small_changes_are_tried_on_estimators_that_reject_large_ones():
+    """A larger bound allows everything that a smaller one does, so it must not look safer."""
+    draw = np.random.default_rng(1)
+    rows = draw.standard_normal((160, 4))
+    labels = rows @ [3.0, -2.0, 1.0, 0.5] + 0.5 * draw.standard_normal(160)
+    found = [
+        nt.audit("trim:share=0.1", rows, labels, remedies=[], splits=3, attacks=["surrogate"],
+                 budget=nt.Budget(bound=bound, probability=0.1)).largest.relative.estimate
+        for bound in (1.25, 5.0)
+    ]  # fmt: skip
+    assert found[0] > 0.2
+    assert found[1] > 0.9 * found[0]
+
+
+def test_trees_are_attacked_by_their_leaves():
+    found = nt.audit("tree", X, Y, **QUICK | {"attacks": ["constant", "influence"]})
+    by_name = {one.attack: one.relative.estimate for one in found.damages}
+    assert by_name["influence"] > 2.0 * by_name["constant"]
+
+
+def test_audits_in_threads_leave_the_filters_of_warnings_as_they_were():
+    before = [*warnings.filters]
+    with ThreadPoolExecutor(3) as pool:
+        runs = [pool.submit(nt.audit, "tree", X, Y, **QUICK | {"attacks": ["constant"]})
+                for _ in range(3)]  # fmt: skip
+        assert all(run.result() for run in runs)
+    assert warnings.filters == before
+
+
+def test_estimators_that_look_the_same_are_numbered():
+    longest = [GridSearchCV(Ridge(), {"alpha": [0.1] * 50 + [last]}) for last in (1.0, 2.0)]
+    table = AuditedTable.of(X, Y)
+    first, second = job_of(longest[0], table, budget=BUDGET, remedies=longest[1:]).cases
+    assert second.name == f"{first.name} (2)"
+
+
 def test_a_random_estimator_is_given_the_same_random_numbers_at_every_fit():
     first, second = (nt.audit(RandomForestRegressor(3), X, Y, **QUICK) for _ in range(2))
     assert first.to_dict() == second.to_dict()
@@ -129,6 +196,8 @@ class Bad(RegressorMixin, BaseEstimator):
         ({"X": X[:5], "y": Y[:5]}, "at least 8 rows"),
         ({"X": X[:-1]}, "as many rows"),
         ({"X": 3.0}, "table of rows"),
+        ({"X": {*range(60)}}, "rows can be chosen"),
+        ({"label_range": (-100.0, np.inf), "budget": nt.Budget(probability=0.1)}, "two ends"),
         ({"y": np.full(len(Y), 2.0)}, "nothing to learn"),
         ({"y": np.where(np.arange(len(Y)) == 3, np.nan, Y)}, "`y`"),
         ({"y": np.column_stack([Y, Y])}, "`y`"),

@@ -89,6 +89,14 @@ def test_the_order_of_remedies_and_their_number_do_not_change_the_others(numbers
     assert mine == numbers["remedies"][0]
 
 
+def test_a_range_of_labels_may_have_one_end(tmp_path):
+    few = ASKED | {"remedies": (), "tolerance": None, "label_range": (-100.0, np.inf)}
+    spec = Request(estimator="ridge", budgets=(BUDGET,), **few).spec(X, Y)
+    audit_in(spec, tmp_path / "audit", workers=1)
+    direct = nt.audit("ridge", X, Y, budget=BUDGET, **few)
+    assert load_audit(spec, tmp_path / "audit").damages == direct.damages
+
+
 def test_different_audits_have_different_names(spec):
     other = Request(estimator="ridge", budgets=(BUDGET,), **ASKED | {"splits": 3}).spec(X, Y)
     assert name_of(spec) != name_of(other)

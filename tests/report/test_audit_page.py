@@ -113,7 +113,8 @@ def test_every_attack_is_in_the_table_with_its_interval_the_worst_first(text):
     assert "worst-error +34 % (+29 % to +39 %) +18 (+16 to +21) 0.204 1.02 0.34" in words
     assert "adaptive −0.4 %" in words
     rows = re.findall(r'<tr><th scope="row">([\w-]+)</th>', text[text.index('id="attacks"') :])
-    assert rows[: len(ATTACKS)] == sorted(ATTACKS, key=lambda name: -ATTACKS[name])
+    assert rows[0] == "strongest"
+    assert rows[1 : 1 + len(ATTACKS)] == sorted(ATTACKS, key=lambda name: -ATTACKS[name])
     assert "33 of 332 labels (10 %), each by at most 1" in words
 
 
@@ -122,7 +123,8 @@ def test_what_the_attacks_do_is_said_if_they_are_of_the_package(text):
     assert "worst-mean moves the mean prediction as far as any attack can" in words
     assert f"sign-flip {nt.attacks.BY_NAME.summary('sign-flip')}" in words
     mine = build_audit(made(damages=(damage("my-attack", 0.1),)))
-    assert "What these attacks do" not in read(mine)
+    assert "as an attacker would choose" in read(mine)
+    assert "my-attack" not in read(mine).partition("What these attacks do")[2].partition("The ")[0]
 
 
 def test_several_budgets_are_named_in_every_row():
@@ -158,12 +160,12 @@ def test_remedies_show_their_price_and_which_is_recommended(text):
 
 
 def test_remedies_are_compared_with_the_audited_estimator_at_the_same_budget():
-    """The last one, although another one does more harm."""
+    """The largest one, in whatever order they were given."""
     two = (*made().damages, damage("constant", 0.07, share=0.05))
     both = made(damages=two, ceilings=(ceiling(0.36), ceiling(0.08, share=0.05)))
     words = read(build_audit(both), "remedies")
-    assert "with the budget 5 % by 1" in words
-    assert re.search(r"ridge:alpha=1 \(audited\) \+7 % [^–]* \+8 % – constant \+7 %", words)
+    assert "with the budget 10 % by 1" in words
+    assert re.search(r"ridge:alpha=1 \(audited\) \+34 % [^–]* \+36 % – worst-error \+34 %", words)
 
 
 def test_what_could_not_be_fitted_is_said():

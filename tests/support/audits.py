@@ -6,7 +6,14 @@ import math
 from dataclasses import replace
 
 from neurotron._intervals import Interval
-from neurotron.auditing.finding import Breaking, Ceiling, Damage, InfluentialRow, Remedy
+from neurotron.auditing.finding import (
+    STRONGEST,
+    Breaking,
+    Ceiling,
+    Damage,
+    InfluentialRow,
+    Remedy,
+)
 from neurotron.auditing.report import Audit
 
 CLEAN = 54.2
@@ -60,6 +67,7 @@ def remedy(name: str, price: float, harm: float, at_most: float | None = None) -
 
 def made(**changes: object) -> Audit:
     """Return the audit of a ridge regression on a table like diabetes, with some changes."""
+    damages = tuple(damage(name, relative) for name, relative in ATTACKS.items())
     audit = Audit(
         estimator="ridge:alpha=1",
         n_rows=442,
@@ -71,7 +79,8 @@ def made(**changes: object) -> Audit:
         seed=0,
         label_range=None,
         clean_error=around(CLEAN, 0.05),
-        damages=tuple(damage(name, relative) for name, relative in ATTACKS.items()),
+        damages=damages,
+        strongest=strongest(damages),
         ceilings=(ceiling(0.36),),
         tolerance=0.1,
         breaking=(Breaking(1.0, 332, 7, "worst-error", 6, 5),),
@@ -84,4 +93,16 @@ def made(**changes: object) -> Audit:
             remedy("forest", 0.04, 0.4),
         ),
     )
+    if "damages" in changes:
+        changes = {"strongest": strongest(changes["damages"])} | changes
     return replace(audit, **changes)  # type: ignore[arg-type]
+
+
+def strongest(damages: tuple[Damage, ...]) -> tuple[Damage, ...]:
+    """Return for every budget the attack that does most, as if it did so on every split."""
+    found: dict[tuple[float, float, int], Damage] = {}
+    for one in damages:
+        key = one.bound, one.share, one.rows
+        if key not in found or one.relative.estimate > found[key].relative.estimate:
+            found[key] = one
+    return tuple(replace(one, attack=STRONGEST) for one in found.values())

@@ -32,7 +32,17 @@ from neurotron.theory.smoother import (
     worst_rms_change,
 )
 
-__all__ = ["ALL", "EXACT", "KNOWING", "Scene", "attacked", "is_random", "name_of", "parse_attacks"]
+__all__ = [
+    "ALL",
+    "EXACT",
+    "KNOWING",
+    "Scene",
+    "attacked",
+    "is_random",
+    "name_of",
+    "parse_attacks",
+    "strengths_of",
+]
 
 FROM_LIBRARY = (
     "constant", "random-sign", "sign-flip", "impersonation", "adaptive", "large-norm",
@@ -51,6 +61,10 @@ KNOWING = {
 ALL = (*FROM_LIBRARY, *KNOWING)
 CHOOSING = ("large-norm", "high-leverage", "picked-rows", "impostor", *KNOWING)
 """Attacks that leave nothing to chance, so that one replicate is enough."""
+WEAKER = ("high-leverage", "surrogate", "influence")
+STRENGTHS = (1.0, 0.5, 0.25, 0.125)
+"""Estimators that reject labels which are far off may suffer more from smaller changes. These
+attacks try them, too, if the estimator is not linear, and the worst counts."""
 OPPOSITE = ("impersonation", "picked-rows")
 """Attacks that give the labels of another model: that with the opposite coefficients."""
 
@@ -125,6 +139,13 @@ def is_random(attack: str | Attack) -> bool:
     if isinstance(attack, Attack):
         return attack.scope != "rows"
     return attack.partition(":")[0] not in CHOOSING
+
+
+def strengths_of(attack: str | Attack, scene: Scene) -> tuple[float, ...]:
+    """Return by which factors the changes of an attack are multiplied; the worst result counts."""
+    if attack in WEAKER and not scene.effects.exact:
+        return STRENGTHS
+    return (1.0,)
 
 
 def attacked(attack: str | Attack, scene: Scene, most: int, replicate: int) -> Array | None:

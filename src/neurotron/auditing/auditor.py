@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
@@ -109,10 +108,7 @@ def audit(
         estimator, AuditedTable.of(X, y), budget=budget, attacks=attacks, tolerance=tolerance,
         remedies=remedies, splits=splits, replicates=replicates, label_range=label_range, seed=seed,
     )  # fmt: skip
-    with warnings.catch_warnings():  # those of threads are not safe: they undo each other's
-        warnings.simplefilter("ignore")
-        measured = _computed(job, executor, progress or (lambda done, total: None))
-    return gathered(job, measured)
+    return gathered(job, _computed(job, executor, progress or (lambda done, total: None)))
 
 
 def _computed(

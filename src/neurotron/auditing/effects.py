@@ -1,21 +1,24 @@
 """How much every label of a split moves the predictions for its test rows.
 
 For an estimator that is linear in the labels this is a matrix H, and the ceilings of
-`theory.smoother` are exact. For any other one the effects of single labels are measured by fits
-with one label moved, for some of the rows; for the rest, those of least squares are taken, in the
-same proportion. They guide attacks, and nothing is proved with them.
+`theory.smoother` are exact. For trees it is the matrix that they have as long as their splits stay
+the same. For any other estimator the effects of single labels are measured by fits with one label
+moved, for some of the rows; for the rest, those of least squares are taken, in the same proportion.
+Effects that are not exact guide attacks, and nothing is proved with them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from neurotron import _seeds
+from neurotron import _check, _seeds
 from neurotron._types import Array
+from neurotron.auditing.estimators import Fit
 from neurotron.auditing.linearity import NotLinear, smoother_matrix
 from neurotron.auditing.splits import Split
 from neurotron.theory.smoother import Room
@@ -50,26 +53,52 @@ class Effects:
 
 
 def effects_of(
-    estimator: Any, split: Split, predict: Predict, clean: Array, room: Room, bound: float,
-    seed: int,
-) -> Effects:  # fmt: skip
+    estimator: Any, split: Split, predict: Predict, clean: Fit, room: Room, bound: float, seed: int
+) -> Effects:
     """Return the effects of the labels of a split, exact if the estimator is linear in them."""
+    finite = bound if np.isfinite(bound) else float(np.ptp(split.y))
     try:
-        matrix = smoother_matrix(
-            estimator, split.X, split.y, split.test_X, bound=_finite(bound, split), seed=seed
+        return Effects(
+            smoother_matrix(
+                estimator, split.X, split.y, split.test_X, bound=finite, seed=seed
+            )
+        )  # fmt: skip
+    except NotLinear as error:
+        reason = str(error)
+    except Exception as error:  # whatever an estimator raises while it is examined
+        words = _check.shorten(" ".join(f"{type(error).__name__}: {error}".split()))
+        reason = f"it cannot be examined ({words})"
+    guess = _by_leaves(clean.estimator, split)
+    if guess is None:
+        guess = _measured(split, predict, clean.predictions, room, seed)
+    return Effects(guess, reason)
+
+
+def _by_leaves(model: Any, split: Split) -> Array | None:
+    """Return the effects in a tree or forest whose splits stay as they are, or None.
+
+    A prediction is then the mean of the labels in its leaf, averaged over the trees.
+    """
+    try:
+        *before, last = [step for _, step in getattr(model, "steps", [("", model)])]
+        rows, tested = deepcopy(split.X), deepcopy(split.test_X)
+        for step in before:
+            rows, tested = step.transform(rows), step.transform(tested)
+        leaves, of_tests = (
+            np.asarray(last.apply(part)).reshape(count, -1)
+            for part, count in ((rows, len(split.y)), (tested, len(split.test_y)))
         )
-        return Effects(matrix)
-    except NotLinear as reason:
-        return Effects(_measured(split, predict, clean, room, seed), str(reason))
-
-
-def _finite(bound: float, split: Split) -> float:
-    return bound if np.isfinite(bound) else float(np.ptp(split.y))
+    except Exception:  # it is no tree, or not one that can be looked into
+        return None
+    effects = np.zeros((len(of_tests), len(leaves)))
+    for tree in range(leaves.shape[1]):
+        same = of_tests[:, tree, None] == leaves[None, :, tree]
+        effects += same / np.maximum(same.sum(axis=1, keepdims=True), 1)
+    return effects / leaves.shape[1]
 
 
 def _measured(split: Split, predict: Predict, clean: Array, room: Room, seed: int) -> Array:
     """Return effects that were measured for some labels, and guessed for the others."""
-    count = len(split.y)
     guess = of_least_squares(split)
     size = np.sqrt(np.mean(guess**2, axis=0))
     chosen = _candidates(size, seed)
@@ -87,7 +116,6 @@ def _measured(split: Split, predict: Predict, clean: Array, room: Room, seed: in
     factor = float(np.median(found[known] / size[chosen][known])) if known.any() else 1.0
     effects = factor * guess
     effects[:, chosen] = measured
-    assert effects.shape == (len(clean), count)
     return np.asarray(effects)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,10 +84,10 @@ def fit(estimator: Any, split: Split, labels: Array) -> Fit:
     """Fit a clone to these labels; whatever it raises becomes one sentence."""
     from sklearn.base import clone
 
-    copy = clone(estimator)
+    model = clone(estimator)
     try:
-        copy.fit(split.X, labels)
-        predictions = np.asarray(copy.predict(split.test_X), np.float64)
+        model.fit(deepcopy(split.X), labels.copy())  # it may change what it is given
+        predictions = np.asarray(model.predict(deepcopy(split.test_X)), np.float64)
     except (KeyboardInterrupt, MemoryError):
         raise
     except Exception as error:
@@ -99,7 +100,7 @@ def fit(estimator: Any, split: Split, labels: Array) -> Fit:
         )
     if not np.isfinite(predictions).all():
         raise _check.InputError(f"{shown(estimator)} predicts numbers that are not finite")
-    return Fit(copy, predictions)
+    return Fit(model, predictions)
 
 
 def shown(estimator: Any) -> str:

@@ -15,10 +15,13 @@ from neurotron.auditing.measuring import ATTACK, CEILING, CLEAN, EFFECTS, SAFE, 
 from neurotron.auditing.question import Level
 
 __all__ = [
-    "Breaking", "Ceiling", "Damage", "InfluentialRow", "Remedy", "Splits", "breaking", "ceilings",
-    "damages", "influential",
+    "STRONGEST", "Breaking", "Ceiling", "Damage", "InfluentialRow", "Remedy", "Splits", "breaking",
+    "ceiling_rows", "ceilings", "clean_errors", "damages", "influential", "largest", "plain",
+    "strongest", "units",
 ]  # fmt: skip
 
+STRONGEST = "strongest"
+"""What tables call the strongest attack on each split."""
 SHOWN_ROWS = 10
 """How many of the rows that matter most are kept."""
 
@@ -81,7 +84,7 @@ class Breaking:
     rows: int | None
     """The smallest number that was found to break it, or None if none of those tried does."""
     attack: str
-    """The attack that broke it with so few rows."""
+    """The attack that raised the error most with so few rows."""
     unbroken: int
     """The largest number below, for which no attack that was tried breaks it."""
     proven: int | None
@@ -113,9 +116,10 @@ class Remedy:
     price: Interval
     """The rise of the error without an attack, in units of that of the audited estimator."""
     total: Interval
-    """The rise of the error under its own worst attack, in the same units; the price included."""
+    """The rise of the error under the strongest attack on each split, in the same units; the price
+    is included."""
     damage: Damage
-    """The worst attack on it, in units of its own error without an attack."""
+    """The attack that raises its error most, in units of its own error without an attack."""
     at_most: Interval | None
     """What no attack can raise its error beyond, like `total`; None without a ceiling."""
     saved: Interval
@@ -135,46 +139,45 @@ def units(splits: Splits) -> Array:
     return np.array([_only(rows, CLEAN)[0]["unit"] for rows in splits])
 
 
-def damages(splits: Splits, kind: str = ATTACK) -> tuple[Damage, ...]:
-    """Return what every attack does at every level, in the order in which they were tried."""
-    first = dict.fromkeys(map(_key, _only(splits[0], kind)))
-    everywhere = [key for key in first if all(key in map(_key, rows) for rows in splits)]
-    return tuple(_damage(splits, kind, key) for key in everywhere)
+def damages(splits: Splits, levels: Sequence[Level], kind: str = ATTACK) -> tuple[Damage, ...]:
+    """Return what every attack does at every level, in the order in which they were tried.
+
+    An attack that is possible on some splits only is left out.
+    """
+    return tuple(
+        _damage(splits, kind, attack, level)
+        for level in levels
+        for attack in dict.fromkeys(row["attack"] for row in _at(splits[0], kind, level))
+        if all(attack in (row["attack"] for row in _at(rows, kind, level)) for rows in splits)
+    )
 
 
-def _key(row: Row) -> tuple[str, float, float, int]:
-    """Return the attack and the budget of a row."""
-    return row["attack"], row["bound"], row["share"], row["rows"]
+def _damage(splits: Splits, kind: str, attack: str, level: Level) -> Damage:
+    found = [[row for row in _at(rows, kind, level) if row["attack"] == attack] for rows in splits]
+    return _summary(attack, level, splits, found)
 
 
-def _damage(splits: Splits, kind: str, key: tuple[str, float, float, int]) -> Damage:
-    """Return the mean over splits of the mean over replicates."""
-    found = [[row for row in _only(rows, kind) if _key(row) == key] for rows in splits]
-    clean = clean_errors(splits)
-    rise = _means(found, "error") - clean
+def _summary(attack: str, level: Level, splits: Splits, found: Sequence[Sequence[Row]]) -> Damage:
+    """Return the mean over splits of the mean over the rows that were found on each."""
+    rise = _means(found, "error") - clean_errors(splits)
     drift = None
     if all(row["drift"] is not None for rows in found for row in rows):
         drift = of_mean(_means(found, "drift"))
     return Damage(
-        *key, of_mean(rise), of_mean(rise / units(splits)), of_mean(_means(found, "mean")),
-        of_mean(_means(found, "worst")), drift,
+        attack, *level, of_mean(rise), of_mean(rise / units(splits)),
+        of_mean(_means(found, "mean")), of_mean(_means(found, "worst")), drift,
     )  # fmt: skip
 
 
-def errors_under(splits: Splits, attack: str, level: tuple[float, float]) -> Array:
-    """Return the error under an attack on each split, the mean over replicates."""
-    found = [
-        [row for row in _only(rows, ATTACK) if _at(row, level) and row["attack"] == attack]
-        for rows in splits
-    ]
-    return _means(found, "error")
+def strongest(splits: Splits, level: Level, kind: str = ATTACK) -> Damage:
+    """Return what an attacker does who uses the strongest attack on each split."""
+    found = [[max(_at(rows, kind, level), key=lambda row: row["error"])] for rows in splits]
+    return _summary(STRONGEST, level, splits, found)
 
 
-def strongest(splits: Splits, level: tuple[float, float], name: str) -> Array:
+def largest(splits: Splits, level: Level, name: str) -> Array:
     """Return the largest value of a column under any attack, on each split."""
-    return np.array([
-        max(row[name] for row in _only(rows, ATTACK) if _at(row, level)) for rows in splits
-    ])  # fmt: skip
+    return np.array([max(row[name] for row in _at(rows, ATTACK, level)) for rows in splits])
 
 
 def ceilings(splits: Splits, levels: Sequence[Level]) -> tuple[Ceiling, ...]:
@@ -184,7 +187,7 @@ def ceilings(splits: Splits, levels: Sequence[Level]) -> tuple[Ceiling, ...]:
 
 def ceiling_rows(splits: Splits, level: Level) -> list[Row]:
     """Return the row of each split with the ceiling of a level, or with why there is none."""
-    return [next(row for row in _only(rows, CEILING) if _at(row, level.key)) for rows in splits]
+    return [_at(rows, CEILING, level)[0] for rows in splits]
 
 
 def _ceiling(splits: Splits, level: Level) -> Ceiling:
@@ -192,11 +195,11 @@ def _ceiling(splits: Splits, level: Level) -> Ceiling:
     first, clean = found[0], clean_errors(splits)
     reasons = [row["reason"] for row in found if row["reason"]]
     reached: dict[str, Any] = {
-        "reached_error": of_mean(strongest(splits, level.key, "error") - clean),
-        "reached_mean": of_mean(strongest(splits, level.key, "mean")),
-        "reached_worst": of_mean(strongest(splits, level.key, "worst")),
+        "reached_error": of_mean(largest(splits, level, "error") - clean),
+        "reached_mean": of_mean(largest(splits, level, "mean")),
+        "reached_worst": of_mean(largest(splits, level, "worst")),
     }
-    bare = Ceiling(level.bound, level.share, first["rows"], first["attack"], "", **reached)
+    bare = Ceiling(*level, first["attack"], "", **reached)
     if reasons:
         return replace(bare, kind="", reason=reasons[0])
     values = {
@@ -213,23 +216,29 @@ def _ceiling(splits: Splits, level: Level) -> Ceiling:
 def breaking(splits: Splits, bound: float, tolerance: float, of: int) -> Breaking:
     """Return the smallest number of rows that breaks the tolerance, on the safe side.
 
-    A number breaks it if the interval of the damage of some attack reaches beyond the tolerance.
+    A number breaks it if the interval of the strongest damage reaches beyond the tolerance, unless
+    it is proved to be harmless.
     """
-    tried: dict[int, list[Damage]] = {}
-    for kind in (SEARCH, ATTACK):
-        for damage in damages(splits, kind):
-            if damage.bound == bound:
-                tried.setdefault(damage.rows, []).append(damage)
-    unbroken, rows, attack = 0, None, ""
-    for count in sorted(tried):
-        worst = max(tried[count], key=lambda damage: damage.relative.high)
-        if worst.relative.high > tolerance:
-            rows, attack = count, worst.attack
-            break
-        unbroken = count
     safe = [[row["rows"] for row in _only(each, SAFE) if row["bound"] == bound] for each in splits]
     proven = min(map(min, safe)) if all(safe) else None
-    return Breaking(bound, of, rows, attack, unbroken, proven)
+    tried = {
+        (row["rows"], row["share"], row["kind"])
+        for row in splits[0]
+        if row["kind"] in (SEARCH, ATTACK) and row["bound"] == bound
+    }
+    unbroken, broken = 0, None
+    for count, share, kind in sorted(tried):
+        level = Level(bound, share, count)
+        harmless = proven is not None and count <= proven
+        if not harmless and strongest(splits, level, kind).relative.high > tolerance:
+            broken = max(
+                damages(splits, [level], kind), key=lambda damage: damage.relative.estimate
+            )
+            break
+        unbroken = count
+    if broken is None:
+        return Breaking(bound, of, None, "", unbroken, proven)
+    return Breaking(bound, of, broken.rows, broken.attack, unbroken, proven)
 
 
 def influential(splits: Splits, count: int) -> tuple[InfluentialRow, ...]:
@@ -252,8 +261,12 @@ def _only(rows: Iterable[Row], kind: str) -> list[Row]:
     return [row for row in rows if row["kind"] == kind]
 
 
-def _at(row: Row, level: tuple[float, float]) -> bool:
-    return bool((row["bound"], row["share"]) == level)
+def _at(rows: Iterable[Row], kind: str, level: Level) -> list[Row]:
+    """Return the rows of a kind at a level."""
+    return [
+        row for row in _only(rows, kind)
+        if (row["bound"], row["share"], row["rows"]) == level
+    ]  # fmt: skip
 
 
 def _means(found: Sequence[Sequence[Row]], name: str) -> Array:

@@ -8,7 +8,6 @@ import numpy as np
 
 from neurotron import _check
 from neurotron._intervals import of_mean
-from neurotron._types import Array
 from neurotron.auditing import finding
 from neurotron.auditing.finding import Breaking, Remedy, Splits
 from neurotron.auditing.job import Case, Job
@@ -54,7 +53,8 @@ def gathered(job: Job, measured: Sequence[Splits]) -> Audit:
         seed=question.seed,
         label_range=question.limited_range,
         clean_error=of_mean(finding.clean_errors(splits)),
-        damages=finding.damages(splits),
+        damages=finding.damages(splits, question.levels),
+        strongest=tuple(finding.strongest(splits, level) for level in question.levels),
         ceilings=finding.ceilings(splits, question.levels),
         tolerance=question.tolerance,
         breaking=breaking,
@@ -69,34 +69,26 @@ def _failure(splits: Splits) -> str:
     reasons = [row["reason"] for rows in splits for row in rows if row["kind"] == FAILED]
     if reasons:
         return str(reasons[0])
-    return "" if finding.damages(splits) else IMPOSSIBLE
+    attacked = all(any(row["kind"] == ATTACK for row in rows) for rows in splits)
+    return "" if attacked else IMPOSSIBLE
 
 
 def _remedy(case: Case, splits: Splits, audited: Splits) -> Remedy:
     """Return an alternative, compared with the audited estimator on the same splits."""
-    own, clean = finding.clean_errors(splits), finding.clean_errors(audited)
-    unit = finding.units(audited)
-    level = case.question.levels[-1]
-    damages = finding.damages(splits)
-    worst = max(damages, key=lambda damage: damage.relative.estimate)
-    total = (_worst_errors(splits, level.key) - clean) / unit
+    (level,) = case.question.levels
+    own, clean, unit = (
+        finding.clean_errors(splits), finding.clean_errors(audited), finding.units(audited)
+    )  # fmt: skip
+    after, before = (finding.largest(each, level, "error") for each in (splits, audited))
     most = [row["error"] for row in finding.ceiling_rows(splits, level)]
-    before = (_worst_errors(audited, level.key) - clean) / unit
     return Remedy(
         case.name,
         price=of_mean((own - clean) / unit),
-        total=of_mean(total),
-        damage=worst,
+        total=of_mean((after - clean) / unit),
+        damage=max(
+            finding.damages(splits, [level]), key=lambda damage: damage.relative.estimate,
+            default=finding.strongest(splits, level),
+        ),
         at_most=None if None in most else of_mean((own + np.array(most) - clean) / unit),
-        saved=of_mean(before - total),
-    )
-
-
-def _worst_errors(splits: Splits, level: tuple[float, float]) -> Array:
-    """Return the errors under the attack that raises their mean over splits most."""
-    attacks = dict.fromkeys(
-        row["attack"] for row in splits[0]
-        if row["kind"] == ATTACK and (row["bound"], row["share"]) == level
+        saved=of_mean((before - after) / unit),
     )  # fmt: skip
-    errors = [finding.errors_under(splits, attack, level) for attack in attacks]
-    return np.asarray(max(errors, key=lambda array: float(array.mean())))

@@ -53,7 +53,7 @@ def job_of(
 ) -> Job:
     """Return what an audit computes, after checking all that was given; see `audit`.
 
-    Remedies are compared at the last budget, without a search for the smallest one. The audited
+    Remedies are compared at the largest budget, without a search for the smallest one. The audited
     estimator may be given another `name`.
     """
     if tolerance is not None:
@@ -68,17 +68,25 @@ def job_of(
     )
     shown_as, model = _named("estimator", estimator)
     audited = Case(name or shown_as, model, question)
-    easier = replace(question, levels=question.levels[-1:], tolerance=None)
+    easier = replace(question, levels=(question.largest,), tolerance=None)
     others = [
         Case(*_named("remedies", each), easier)
-        for each in _remedies(remedies, question.levels[-1].share)
+        for each in _remedies(remedies, question.largest.share)
+        if not (isinstance(each, str) and each == estimator)
     ]
-    cases = (audited, *(case for case in others if case.name != audited.name))
-    names = [case.name for case in cases]
-    if len({*names}) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise _check.InputError(f"`remedies` must be different, but {twice} is there twice")
+    cases = _with_different_names([audited, *others])
     return Job(table, cases, _check.integer("splits", splits, 1, MOST_SPLITS))
+
+
+def _with_different_names(cases: list[Case]) -> tuple[Case, ...]:
+    """Return the cases; estimators that look the same in one line are numbered."""
+    seen: dict[str, int] = {}
+    named = []
+    for case in cases:
+        seen[case.name] = seen.get(case.name, 0) + 1
+        number = f" ({seen[case.name]})" * (seen[case.name] > 1)
+        named.append(case._replace(name=f"{case.name}{number}"))
+    return tuple(named)
 
 
 def _remedies(given: str | Sequence[Any], share: float) -> Sequence[Any]:
@@ -91,6 +99,10 @@ def _remedies(given: str | Sequence[Any], share: float) -> Sequence[Any]:
             f'`remedies` must be "usual" or a list of up to {MOST_REMEDIES} estimators or names, '
             f"got {_check.shown(given)}"
         )
+    texts = [each for each in given if isinstance(each, str)]
+    if len({*texts}) < len(texts):
+        twice = next(each for each in texts if texts.count(each) > 1)
+        raise _check.InputError(f"`remedies` must be different, but {twice} is there twice")
     return given
 
 

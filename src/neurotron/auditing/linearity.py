@@ -7,8 +7,8 @@ must be combinations of each other up to rounding, and so must fits to labels un
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.utils import get_tags
 
 from neurotron import _check, _seeds
+from neurotron._threads import no_warnings
 from neurotron._types import Array
 from neurotron.theory.smoother import largest_rise, room_of, worst_change
 
@@ -39,6 +40,8 @@ CANCELLING = 1e-12
 """The same, as a part of the labels: a mean of labels around 0 is nothing but rounding."""
 SCALES = (10.0, 0.1, 1e6)
 """By how much labels are multiplied: a regressor with a threshold may look linear below it."""
+HEAVY = 1e3
+"""The largest of changes with heavy tails, in bounds."""
 ATTACKED = 0.1
 """Share of the labels that are attacked in the tests."""
 
@@ -86,8 +89,7 @@ def smoother_matrix(
     bound = _check.number("bound", bound, "[0, inf]")
     for part in _parts(estimator):
         _refuse_tuning(part)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # regressors may warn about the labels of the tests
+    with no_warnings():  # regressors may warn about the labels of the tests
         regressor = _Regressor.fitted(estimator, X, labels, test)
         spread = float(labels.std()) or 1.0
         size = bound if 0.0 < bound < np.inf else spread
@@ -142,7 +144,7 @@ class _Regressor:
     @classmethod
     def fitted(cls, estimator: Any, X: Any, labels: Array, test: Any) -> _Regressor:
         """Fit to the labels given; errors about them are the caller's."""
-        given = clone(estimator).fit(X, labels).predict(test)
+        given = clone(estimator).fit(deepcopy(X), labels.copy()).predict(deepcopy(test))
         predictions = np.ravel(np.asarray(given, np.float64))
         if not np.isfinite(predictions).all():
             raise NotLinear("what it predicts is not finite")
@@ -156,7 +158,8 @@ class _Regressor:
     def predict(self, labels: Array) -> Array:
         """Return what it predicts from other labels, (N,) or a column (N, b) for each fit."""
         try:
-            predicted = clone(self.estimator).fit(self.X, labels).predict(self.test)
+            model = clone(self.estimator).fit(deepcopy(self.X), labels.copy())
+            predicted = model.predict(deepcopy(self.test))
             result = np.reshape(
                 np.asarray(predicted, np.float64), (-1, *labels.shape[1:]), copy=True
             )
@@ -209,14 +212,23 @@ def _probes(regressor: _Regressor, spread: float, rng: np.random.Generator) -> I
 
 
 def _attacked(regressor: _Regressor, size: float, rng: np.random.Generator) -> Iterator[_Probe]:
-    """Yield what random changes of some labels do, after a test that the others do not matter."""
+    """Yield what changes of some labels do, after a test that the others do not matter.
+
+    The changes are: one label, some of them at random, and all with heavy tails.
+    """
     count = regressor.labels.size
-    spikes = np.zeros(count)
-    chosen = rng.choice(count, _most(count), replace=False)
-    spikes[chosen] = rng.choice([-size, size], chosen.size)
-    probe = _change(regressor, spikes)
-    probe.require(regressor.predict(spikes))
-    yield probe
+    for changed in (1, _most(count)):
+        spikes = np.zeros(count)
+        chosen = rng.choice(count, changed, replace=False)
+        spikes[chosen] = rng.choice([-size, size], chosen.size)
+        yield _tested(regressor, spikes)
+    yield _tested(regressor, size * np.clip(rng.standard_cauchy(count), -HEAVY, HEAVY))
+
+
+def _tested(regressor: _Regressor, change: Array) -> _Probe:
+    probe = _change(regressor, change)
+    probe.require(regressor.predict(change))
+    return probe
 
 
 def _probe(regressor: _Regressor, labels: Array) -> _Probe:

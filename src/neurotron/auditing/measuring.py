@@ -7,16 +7,15 @@ measured anywhere and in any order.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from neurotron import _check, _seeds
-from neurotron._threads import one_blas_thread
+from neurotron._threads import no_warnings, one_blas_thread
 from neurotron._types import Array
-from neurotron.auditing.attackers import Scene, attacked, is_random, name_of
+from neurotron.auditing.attackers import Scene, attacked, is_random, name_of, strengths_of
 from neurotron.auditing.ceilings import exact_ceiling, harmless_rows, rms
 from neurotron.auditing.certified import Certified, certified_ceiling
 from neurotron.auditing.effects import Effects, effects_of
@@ -38,8 +37,10 @@ SEARCHED = (1.0 / 16.0, 1.0 / 8.0, 1.0 / 4.0, 1.0 / 2.0, 2.0, 4.0)
 NO_ERROR = 1e-6
 """An error below this part of the spread of the labels counts as none. Damage is then compared
 with this part of the spread."""
+ALL_UP_TO = 40
+"""If nothing needs to be fitted, all numbers of rows up to this one are tried."""
 FINER = 1.1
-"""The factor from one number of rows to the next, if nothing needs to be fitted."""
+"""The factor from one number of rows to the next, beyond that."""
 
 Row = dict[str, Any]
 
@@ -80,8 +81,7 @@ def measure(
         Called now and then with how much is done and how much there is to do.
     """
     look = progress or (lambda done, total: None)
-    with one_blas_thread(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # estimators warn about labels that were made to be odd
+    with one_blas_thread(), no_warnings():  # estimators warn about labels that were made to be odd
         try:
             audited = _Split(estimator, table, question, number, look)
         except _check.InputError as error:  # it cannot be fitted to honest labels
@@ -133,9 +133,8 @@ class _Split:
         bound = min(level.bound, high - low)
         if effects is None:
             effects = effects_of(
-                self.estimator, split, self._predictions, self.clean.predictions, room, bound,
-                self.seed,
-            )  # fmt: skip
+                self.estimator, split, self._predictions, self.clean, room, bound, self.seed
+            )
         residuals = self.clean.predictions - split.test_y
         limited = self.question.limited_range
         return Scene(split, room, bound, limited, residuals, effects, self.seed)
@@ -148,59 +147,66 @@ class _Split:
             return np.full_like(self.split.test_y, np.nan)
 
     def _level(self, scene: Scene, level: Level) -> Iterator[Row]:
-        most = level.rows(len(self.split.y))
-        ceiling = self._ceiling(scene, level, most)
+        ceiling = self._ceiling(scene, level)
         reason = ceiling if isinstance(ceiling, str) else ""
-        for row, found in self._attacks(scene, level, most, ATTACK, self.question.replicates):
+        for row, found in self._attacks(scene, level, ATTACK, self.question.replicates):
             yield row
-            if isinstance(ceiling, Certified) and self._exceeded(ceiling, row, found):
-                reason = (
-                    f"the attack {row['attack']} exceeded the ceiling, so the estimator is not "
-                    "what the ceiling assumes"
-                )
+            if isinstance(ceiling, Certified):
+                reason = reason or self._doubt(ceiling, row, found)
         known = {} if reason or isinstance(ceiling, str) else _bounds(ceiling)
-        yield _row(CEILING, reason=reason, rows=most, **_budget(level), **known)
+        yield _row(CEILING, reason=reason, **level._asdict(), **known)
         if self.question.tolerance is None:
             return
         if scene.effects.exact:
-            yield from self._search_exactly(scene, level, most)
+            yield from self._search_exactly(scene, level, reason)
         else:
-            numbers = {max(math.ceil(part * most), 1) for part in SEARCHED} - {most}
+            numbers = {max(math.ceil(part * level.rows), 1) for part in SEARCHED} - {level.rows}
             for tried in sorted(numbers):
                 if tried <= len(self.split.y):
-                    yield from (row for row, _ in self._attacks(scene, level, tried, SEARCH, 1))
+                    fewer = level._replace(rows=tried)
+                    yield from (row for row, _ in self._attacks(scene, fewer, SEARCH, 1))
 
-    def _search_exactly(self, scene: Scene, level: Level, most: int) -> Iterator[Row]:
+    def _search_exactly(self, scene: Scene, level: Level, reason: str) -> Iterator[Row]:
         """Yield the damage of many numbers of rows, and up to which nothing can break."""
-        matrix, room, count = scene.effects.matrix, scene.room, len(self.split.y)
-        near = worst_rms_change(matrix, room, most, scene.residuals)
-        numbers = np.geomspace(1.0, min(4.0 * most, count), 1 + round(math.log(4 * most, FINER)))
-        for tried in sorted({*np.round(numbers).astype(int).tolist()} - {most}):
-            change = worst_rms_change(matrix, room, tried, scene.residuals, near)
-            shift = matrix @ change
-            yield _row(
-                SEARCH, attack="worst-error", rows=tried, repetition=0, **_budget(level),
-                error=rms(scene.residuals + shift), mean=abs(float(shift.mean())),
-                worst=float(np.abs(shift).max()),
-            )  # fmt: skip
+        matrix, room, residuals = scene.effects.matrix, scene.room, scene.residuals
+        near = worst_rms_change(matrix, room, level.rows, residuals)
+        most = min(4 * level.rows, len(self.split.y))
+        larger = np.geomspace(1.0, most, 1 + round(math.log(most, FINER))).round().astype(int)
+        for tried in sorted({*range(1, min(ALL_UP_TO, most) + 1), *larger.tolist()}):
+            if tried != level.rows:
+                shift = matrix @ worst_rms_change(matrix, room, tried, residuals, near)
+                yield _row(
+                    SEARCH, attack="worst-error", repetition=0,
+                    **level._replace(rows=tried)._asdict(), error=rms(residuals + shift),
+                    mean=abs(float(shift.mean())), worst=float(np.abs(shift).max()),
+                )  # fmt: skip
         assert self.question.tolerance is not None
-        harmless = harmless_rows(scene, self.question.tolerance * self.unit)
-        yield _row(SAFE, rows=harmless, **_budget(level))
+        if not reason:
+            harmless = harmless_rows(scene, self.question.tolerance * self.unit)
+            yield _row(SAFE, **level._replace(rows=harmless)._asdict())
 
     def _attacks(
-        self, scene: Scene, level: Level, most: int, kind: str, replicates: int
+        self, scene: Scene, level: Level, kind: str, replicates: int
     ) -> Iterator[tuple[Row, Fit | None]]:
         """Yield what every attack does to at most so many labels, with the fit if there is one."""
         for attack in self.question.attacks:
             for replicate in range(replicates if is_random(attack) else 1):
-                labels = attacked(attack, scene, most, replicate)
+                labels = attacked(attack, scene, level.rows, replicate)
                 if labels is not None:
-                    damage, found = self._damage(labels)
+                    damage, found = self._worst_damage(labels, strengths_of(attack, scene))
                     row = _row(
-                        kind, attack=name_of(attack), rows=most, repetition=replicate,
-                        **_budget(level), **damage._asdict(),
+                        kind, attack=name_of(attack), repetition=replicate, **level._asdict(),
+                        **damage._asdict(),
                     )  # fmt: skip
                     yield row, found
+
+    def _worst_damage(
+        self, labels: Array, strengths: tuple[float, ...]
+    ) -> tuple[Damage, Fit | None]:
+        """Return the largest damage if changes of labels are made smaller by some factors."""
+        change = labels - self.split.y
+        found = [self._damage(self.split.y + strength * change) for strength in strengths]
+        return max(found, key=lambda each: each[0].error)
 
     def _damage(self, labels: Array) -> tuple[Damage, Fit | None]:
         """Return what a fit to these labels changes; everything is infinite if it fails."""
@@ -215,34 +221,34 @@ class _Split:
         )  # fmt: skip
         return damage, found
 
-    def _ceiling(self, scene: Scene, level: Level, most: int) -> Certified | str:
+    def _ceiling(self, scene: Scene, level: Level) -> Certified | str:
         """Return what no attack can exceed, or why that is not known."""
         if scene.effects.exact:
-            return exact_ceiling(scene, most)
+            return exact_ceiling(scene, level.rows)
         found = certified_ceiling(
             self.clean.estimator, self.split.X, self.split.y, self.split.test_X,
-            bound=level.bound, rows=most, seed=self.seed,
+            bound=level.bound, rows=level.rows, seed=self.seed,
         )  # fmt: skip
         return found or scene.effects.reason
 
-    def _exceeded(self, ceiling: Certified, row: Row, found: Fit | None) -> bool:
-        """Return whether a fit that the ceiling is about has more damage than it allows."""
+    def _doubt(self, ceiling: Certified, row: Row, found: Fit | None) -> str:
+        """Return why a ceiling says nothing about a fit to attacked labels, or nothing."""
         if found is None or not ceiling.covers(found.estimator):
-            return False
+            return f"it is not about the fit to the labels of the attack {row['attack']}"
         reached = row["error"] - self.error, row["mean"], row["worst"]
-        return any(
+        exceeded = any(
             value > most + ROUNDING * (most + self.unit)
             for value, most in zip(reached, ceiling[:3], strict=True)
+        )
+        return exceeded * (
+            f"the attack {row['attack']} exceeded the ceiling, so the estimator is not what the "
+            "ceiling assumes"
         )
 
 
 def _bounds(ceiling: Certified) -> Row:
     values = ceiling._asdict()
     return {"attack": values["kind"]} | {name: values[name] for name in ("error", "mean", "worst")}
-
-
-def _budget(level: Level) -> Row:
-    return {"bound": level.bound, "share": level.share}
 
 
 def _drift(clean: Fit, found: Fit) -> float | None:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from neurotron import _check
 from neurotron.attacks import Budget
 from neurotron.auditing.splits import AuditedTable
@@ -17,30 +19,14 @@ MOST_LEVELS = 50
 
 
 class Level(NamedTuple):
-    """How much labels are changed, and how many of them."""
+    """A budget: how much labels are changed, and how many of them."""
 
     bound: float
     """θ, the largest change of a label; infinite if only the range of labels limits it."""
     share: float
     """β, the share of the labels that are changed, at most."""
-    of_rows: int | None = None
-    """The number of rows of the whole table, if that is how the budget was given."""
-
-    @property
-    def key(self) -> tuple[float, float]:
-        """θ and β, which rows of measurements have."""
-        return self.bound, self.share
-
-    def rows(self, count: int) -> int:
-        """Return how many of `count` labels may be changed.
-
-        A share is rounded down, as the attack may not change more. If the budget was given as k
-        rows of the whole table, the part of a split is rounded up, so that the attacker is not
-        weaker than k rows allow.
-        """
-        if self.of_rows is None:
-            return min(math.floor(self.share * count + 1e-9), count)
-        return min(math.ceil(self.share * count - 1e-9), count)
+    rows: int
+    """How many of the labels that are fitted may be changed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +42,11 @@ class Question:
     tolerance: float | None = None
     """The largest rise of the error, in units of that without an attack, that is acceptable. If it
     is given, smaller and larger numbers of rows are tried, too."""
+
+    @property
+    def largest(self) -> Level:
+        """The largest budget, at which alternatives are compared."""
+        return max(self.levels, key=lambda level: (level.bound * level.share, level.rows))
 
     @property
     def limited_range(self) -> tuple[float, float] | None:
@@ -81,31 +72,45 @@ def levels_of(
 
 
 def _level(budget: Budget, table: AuditedTable, label_range: Any) -> Level:
+    """Return the level of a budget.
+
+    A share is rounded down, as an attack may not change more labels. If the budget is a number of
+    rows of the table, the part of them that is fitted is rounded up, so that the attacker has at
+    least his share of the fitted rows.
+    """
     _check.instance("budget", budget, Budget)
-    if budget.bound is None and label_range is None:
-        raise _check.InputError(
-            "`budget` must say how far labels can be moved: give it a `bound`, or give a "
-            "`label_range` within which labels can become anything"
-        )
-    bound = math.inf if budget.bound is None else budget.bound
-    if bound == 0.0:
-        raise _check.InputError("`budget` must have a bound above 0, or there is no attack")
-    if budget.rows is None:
-        if budget.probability is None:
-            raise _check.InputError(
-                "`budget` must say how many labels can be changed: give it a `probability` or a "
-                "number of `rows`"
-            )
-        level = Level(bound, budget.probability)
-    else:
+    bound, count = _bound(budget, label_range), table.n_training
+    if budget.rows is not None:
         if budget.rows > len(table):
             raise _check.InputError(
                 f"`budget` has {budget.rows:,} rows, but the table has only {len(table):,}"
             )
-        level = Level(bound, budget.rows / len(table), budget.rows)
-    if level.rows(table.n_training) < 1:
+        share = budget.rows / len(table)
+        rows = math.ceil(share * count - 1e-9)
+    elif budget.probability is not None:
+        share = budget.probability
+        rows = math.floor(share * count + 1e-9)
+    else:
         raise _check.InputError(
-            f"`budget` {budget!r} changes none of the {table.n_training:,} rows that are fitted: "
-            f"give a probability of at least {1.0 / table.n_training:.3g}, or a number of rows"
+            "`budget` must say how many labels can be changed: give it a `probability` or a "
+            "number of `rows`"
         )
-    return level
+    if rows < 1:
+        raise _check.InputError(
+            f"`budget` {budget!r} changes none of the {count:,} rows that are fitted: give a "
+            f"probability of at least {1.0 / count:.3g}, or a number of rows"
+        )
+    return Level(bound, share, rows)
+
+
+def _bound(budget: Budget, label_range: Any) -> float:
+    if budget.bound == 0.0:
+        raise _check.InputError("`budget` must have a bound above 0, or there is no attack")
+    if budget.bound is not None:
+        return budget.bound
+    if label_range is None or not np.isfinite(_check.numbers("label_range", label_range)).all():
+        raise _check.InputError(
+            "`budget` must say how far labels can be moved: give it a `bound`, or give a "
+            "`label_range` with two ends, within which labels can become anything"
+        )
+    return math.inf

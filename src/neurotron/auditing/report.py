@@ -51,6 +51,8 @@ class Audit:
     """The root mean squared error on test rows without an attack, in units of the label."""
     damages: tuple[Damage, ...]
     """What every attack does with every budget."""
+    strongest: tuple[Damage, ...]
+    """For every budget what the strongest attack on each split does: an attacker chooses."""
     ceilings: tuple[Ceiling, ...]
     """For every budget what no attack can exceed, or why that is not known."""
     tolerance: float | None
@@ -60,48 +62,61 @@ class Audit:
     influential: tuple[InfluentialRow, ...]
     """The rows whose labels matter most, the first one most."""
     remedies: tuple[Remedy, ...]
-    """Other estimators under their own worst attacks with the last budget, the safest first."""
+    """Other estimators under the strongest attacks on them with the largest budget, the safest
+    first."""
     failures: tuple[str, ...] = ()
     """Remedies that could not be fitted, and why."""
 
     @property
     def worst(self) -> Damage:
-        """The attack that raises the error most."""
-        return max(self.damages, key=lambda damage: damage.relative.estimate)
+        """The attack that raises the error most, on average over the splits."""
+        return max(self.damages or self.strongest, key=lambda damage: damage.relative.estimate)
+
+    @property
+    def largest(self) -> Damage:
+        """What the strongest attacks with the largest budget do; remedies are compared with it."""
+        return max(self.strongest, key=lambda damage: (damage.bound * damage.share, damage.rows))
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the tolerance holds.
+        """Whether the tolerance holds against an attacker who chooses the strongest attack.
 
-        It is "exceeded" if an attack raises the error beyond it, "within" if no attack that was
-        tried can, and "undecided" if an interval reaches beyond it. A ceiling below the tolerance
-        means "within", whatever the intervals of the attacks are.
+        It is "exceeded" if the error rises beyond it, "within" if it does not, and "undecided" if
+        the interval reaches beyond it. A ceiling below the tolerance means "within".
         """
         if self.tolerance is None:
             return "not asked"
-        if any(damage.relative.low > self.tolerance for damage in self.damages):
+        if any(damage.relative.low > self.tolerance for damage in self.strongest):
             return "exceeded"
-        proved = all(
-            ceiling.relative is not None and ceiling.relative.high <= self.tolerance
-            for ceiling in self.ceilings
-        )
-        if proved or all(damage.relative.high <= self.tolerance for damage in self.damages):
+        if all(
+            damage.relative.high <= self.tolerance or self._is_proved(damage)
+            for damage in self.strongest
+        ):
             return "within"
         return "undecided"
+
+    def _is_proved(self, damage: Damage) -> bool:
+        """Return whether a ceiling proves that so many labels cannot break the tolerance."""
+        return any(
+            found.bound == damage.bound and (found.proven or 0) >= damage.rows
+            for found in self.breaking
+        )
 
     @property
     def recommendation(self) -> Remedy | None:
         """The safest remedy that is clearly better and costs at most 10 % on clean data."""
         better = (
             remedy for remedy in self.remedies
-            if remedy.saved.low > 0.0 and remedy.price.estimate <= PRICE
+            if math.isfinite(remedy.total.estimate)
+            and remedy.saved.low > 0.0
+            and remedy.price.estimate <= PRICE
         )  # fmt: skip
         return next(better, None)
 
     @property
     def headline(self) -> str:
         """The result in one or two sentences."""
-        worst = self.worst
+        worst = self.largest
         text = (
             f"{self.budget_words(worst)} can raise the error of {self.estimator} by "
             f"{_rise(worst.relative)}"

@@ -101,14 +101,11 @@ class AuditedTable:
 
     def split(self, seed: int, number: int) -> Split:
         """Return a random split of the rows, which depends on `seed` and `number` alone."""
-        from sklearn.utils import _safe_indexing
-
         order = _seeds.generator(seed, "audit", "split", number).permutation(len(self))
         training, others = np.split(order, [self.n_training])
         training, test = np.sort(training), np.sort(others[: self.n_tested])
         return Split(
-            _safe_indexing(self.X, training), self.y[training],
-            _safe_indexing(self.X, test), self.y[test],
+            _rows(self.X, training), self.y[training], _rows(self.X, test), self.y[test],
             *standardised(self.numbers[training], self.numbers[test]), training,
         )  # fmt: skip
 
@@ -116,6 +113,19 @@ class AuditedTable:
     def numbers(self) -> Array:
         """The inputs as numbers, (N, p)."""
         return as_numbers(self.X, len(self))
+
+
+def _rows(X: Any, chosen: Index) -> Any:
+    """Return some rows of a table in any form."""
+    from sklearn.utils import _safe_indexing
+
+    try:
+        return _safe_indexing(X.tocsr() if hasattr(X, "tocsr") else X, chosen)
+    except (TypeError, ValueError, IndexError, KeyError) as error:
+        raise _check.InputError(
+            f"`X` must be a table whose rows can be chosen, such as an array (N, n), got "
+            f"{_check.shown(type(X).__name__)} ({_check.shorten(str(error))})"
+        ) from None
 
 
 def standardised(fitted: Array, tested: Array) -> tuple[Array, Array]:

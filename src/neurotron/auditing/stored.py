@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import json
 import tempfile
-import warnings
 import zlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
@@ -68,7 +67,10 @@ class Request:
                 f"{MOST_ENTRIES:,}: audit a random sample of its rows"
             )
         parse_attacks(self.attacks)
-        asked = asdict(self) | {"budgets": [_plain_budget(budget) for budget in self.budgets]}
+        asked = asdict(self) | {
+            "budgets": [_plain_budget(budget) for budget in self.budgets],
+            "label_range": self.label_range and [_plain_end(end) for end in self.label_range],
+        }
         model = None
         if self.estimator.endswith(MODEL):
             model = _coded(_content(self.estimator))
@@ -81,6 +83,11 @@ class Request:
         job = _job(json.dumps(spec))
         names = ["audited", *(f"remedy-{place}" for place in range(1, len(job.cases)))]
         return {"name": "audit", "settings": [{"name": name} for name in names], **spec}
+
+
+def _plain_end(end: float) -> float | None:
+    """Return an end of a range as JSON has it: an infinite one is None."""
+    return end if np.isfinite(end) else None
 
 
 def _plain_budget(budget: Budget) -> dict[str, Any]:
@@ -128,6 +135,9 @@ def _job(text: str) -> Job:
     name = asked.pop("estimator")
     estimator = name if spec["model"] is None else _model(_decoded(spec["model"]))
     budgets = [Budget(**each) for each in asked.pop("budgets")]
+    if asked["label_range"] is not None:
+        low, high = asked["label_range"]
+        asked["label_range"] = (-np.inf if low is None else low, np.inf if high is None else high)
     return job_of(estimator, AuditedTable.of(X, y), budget=budgets, name=name, **asked)
 
 
@@ -160,9 +170,7 @@ def audit_in(
     splits = spec["asked"]["splits"]
     units = [(setting["name"], number) for number in range(splits) for setting in spec["settings"]]
     work = Work(spec, units, part, steps=len(spec["asked"]["budgets"]))
-    with warnings.catch_warnings():  # those of threads are not safe: they undo each other's
-        warnings.simplefilter("ignore")
-        return run(work, folder, workers=workers, executor=executor, mixed=mixed, progress=progress)
+    return run(work, folder, workers=workers, executor=executor, mixed=mixed, progress=progress)
 
 
 def load_audit(spec: dict[str, Any], folder: str | Path) -> Audit:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["as_text", "breaking_words", "ceiling_words", "verdict_words", "with_interval"]
 
+MOST_NAME = 26
+"""How many characters of the name of a remedy are printed."""
 SHOWN = 5
 """How many of the rows that matter most are printed."""
 
@@ -36,14 +38,15 @@ def _parts(audit: Audit, width: int, rows: Sequence[int] | None) -> Iterator[str
         [
             (damage.attack, f"{damage.rows:,}", with_interval(damage.relative),
              readable(damage.worst.estimate, 3), readable(damage.mean.estimate, 3))
-            for damage in audit.damages
+            for damage in (*audit.damages, *audit.strongest)
         ],
     )  # fmt: skip
     yield _filled(
         "labels: how many were changed. error: rise of the root mean squared error on test rows, "
         f"in units of that without an attack, {readable(audit.clean_error.estimate, 4)}, with its "
         "95 % interval. worst, mean: largest change of a prediction, and change of their mean, in "
-        "units of the label.",
+        "units of the label. strongest: the strongest attack on each split, as an attacker would "
+        "choose it.",
         width,
     )
     for breaking in audit.breaking:
@@ -63,8 +66,8 @@ def _parts(audit: Audit, width: int, rows: Sequence[int] | None) -> Iterator[str
         yield _table(
             ("instead", "without attack", "under attack", "worst attack", "at most"),
             [
-                (remedy.name, _signed(remedy.price.estimate), _signed(remedy.total.estimate),
-                 remedy.damage.attack, _most(remedy.at_most))
+                (_short(remedy.name), _signed(remedy.price.estimate),
+                 _signed(remedy.total.estimate), remedy.damage.attack, _most(remedy.at_most))
                 for remedy in audit.remedies
             ],
         )  # fmt: skip
@@ -72,9 +75,10 @@ def _parts(audit: Audit, width: int, rows: Sequence[int] | None) -> Iterator[str
     for failure in audit.failures:
         yield _filled(f"Not compared: {failure}", width)
     yield _filled(
-        f"{audit.splits} random splits of {audit.n_rows:,} rows: {audit.n_training:,} to fit, "
-        f"{audit.n_tested:,} to test. Attacks that draw at random: {audit.replicates} times on "
-        "each split. The intervals are of the mean over splits; these share rows.",
+        f"Random splits of {audit.n_rows:,} rows: {audit.splits}, with {audit.n_training:,} rows "
+        f"to fit and {audit.n_tested:,} to test. Repetitions of attacks that draw at random: "
+        f"{audit.replicates} on each split. The intervals are of the mean over splits; these share "
+        "rows.",
         width,
     )
 
@@ -84,16 +88,13 @@ def verdict_words(audit: Audit) -> str:
     assert audit.tolerance is not None
     limit = f"the tolerance of {percent(audit.tolerance)}"
     return {
-        "exceeded": f"Verdict: exceeded. {audit.worst.attack} raises the error beyond {limit}.",
+        "exceeded": f"Verdict: exceeded. The error rises beyond {limit}, most by "
+        f"{audit.worst.attack}.",
         "within": f"Verdict: within. No attack that was tried raises the error beyond {limit}.",
-        "undecided": f"Verdict: undecided. The interval of {_doubtful(audit)} reaches beyond "
+        "undecided": "Verdict: undecided. The interval of the strongest damage reaches beyond "
         f"{limit}: use more splits.",
         "not asked": "",
     }[audit.verdict]
-
-
-def _doubtful(audit: Audit) -> str:
-    return max(audit.damages, key=lambda damage: damage.relative.high).attack
 
 
 def ceiling_words(audit: Audit, ceiling: Ceiling) -> str:
@@ -133,8 +134,8 @@ def breaking_words(audit: Audit, breaking: Breaking) -> str:
     tried = f" {breaking.unbroken:,} did not, with any attack that was tried."
     return (
         f"From {breaking.rows:,} of {breaking.of:,} labels ({percent(breaking.share)}) on, "
-        f"{moved}, the error may rise by more than {limit}: the 95 % interval of "
-        f"{breaking.attack} reaches beyond it.{tried * bool(breaking.unbroken)}{proved}"
+        f"{moved}, the error may rise by more than {limit}: the 95 % interval reaches "
+        f"beyond it, most by {breaking.attack}.{tried * bool(breaking.unbroken)}{proved}"
     )
 
 
@@ -171,6 +172,10 @@ def _signed(share: float) -> str:
 
 def _most(rise: Interval | None) -> str:
     return "–" if rise is None else _signed(rise.estimate)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= MOST_NAME else f"{name[: MOST_NAME - 1]}…"
 
 
 def _filled(text: str, width: int) -> str:

@@ -277,7 +277,7 @@ class _Made:
         from neurotron.report.audit_page import build_audit
         from neurotron.results.folder import Folder
 
-        command = shlex.join(["neurotron", *sys.argv[1:]])
+        command = _check.printable(shlex.join(["neurotron", *sys.argv[1:]]))
         label = _check.printable(self.label)
         page = build_audit(self.audit, label=label, command=command, rows=self.rows)
         folder = Folder.read(self.folder)

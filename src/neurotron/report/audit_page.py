@@ -11,6 +11,7 @@ from neurotron import _check, _files, attacks
 from neurotron._digits import percent, readable, up
 from neurotron._environment import package_version
 from neurotron.auditing.attackers import KNOWING
+from neurotron.auditing.finding import STRONGEST
 from neurotron.auditing.wording import breaking_words, verdict_words, with_interval
 from neurotron.figures.audit import audit_chart, level_name
 from neurotron.report.frame import figure_of, render
@@ -92,7 +93,7 @@ def _values(audit: Audit, rows: Sequence[int] | None) -> dict[str, Any]:
         "figure": figure_of(audit_chart(audit)),
         "damages": [_damage(one) for one in _ranked(audit)[:MOST_ROWS]],
         "described": _described(audit),
-        "more_damages": max(0, len(audit.damages) - MOST_ROWS),
+        "more_damages": max(0, len(_ranked(audit)) - MOST_ROWS),
         "has_drift": any(one.drift is not None for one in audit.damages),
         "breaking": [breaking_words(audit, one) for one in audit.breaking],
         "influential": [
@@ -135,11 +136,13 @@ def _grouped(audit: Audit, name: str) -> dict[str, str]:
 
 def _ranked(audit: Audit) -> list[Damage]:
     """Return the damages budget by budget, the largest first."""
-    budgets = list(dict.fromkeys((one.bound, one.share) for one in audit.damages))
+    budgets = [_budget(one) for one in audit.strongest]
     return sorted(
-        audit.damages,
-        key=lambda one: (budgets.index((one.bound, one.share)), -one.relative.estimate),
-    )
+        (*audit.strongest, *audit.damages),
+        key=lambda one: (
+            budgets.index(_budget(one)), one.attack != STRONGEST, -one.relative.estimate
+        ),
+    )  # fmt: skip
 
 
 def _described(audit: Audit) -> dict[str, str]:
@@ -147,7 +150,11 @@ def _described(audit: Audit) -> dict[str, str]:
     found = {}
     for name in dict.fromkeys(one.attack for one in _ranked(audit)):
         known = name.partition(":")[0]
-        if known in KNOWING:
+        if known == STRONGEST:
+            found[name] = (
+                "the strongest of these attacks on each split, as an attacker would choose"
+            )
+        elif known in KNOWING:
             found[name] = KNOWING[known]
         elif known in attacks.BY_NAME:
             found[name] = attacks.BY_NAME.summary(known)
@@ -183,15 +190,22 @@ def _only_budget(audit: Audit) -> str:
 
 
 def _itself(audit: Audit) -> dict[str, Any]:
-    """Return the audited estimator as its remedies are shown: at the last budget."""
-    last = audit.ceilings[-1] if audit.ceilings else audit.worst
-    same = [one for one in audit.damages if (one.bound, one.share) == (last.bound, last.share)]
-    worst = max(same, key=lambda one: one.relative.estimate, default=audit.worst)
-    limits = [one.relative for one in audit.ceilings[-1:] if one.relative is not None]
+    """Return the audited estimator as its remedies are shown: at the largest budget."""
+    largest = audit.largest
+    same = [one for one in audit.damages if _budget(one) == _budget(largest)]
+    worst = max(same, key=lambda one: one.relative.estimate, default=largest)
+    limits = [
+        one.relative for one in audit.ceilings
+        if one.relative is not None and _budget(one) == _budget(largest)
+    ]  # fmt: skip
     return {
-        "level": _level(last), "worst": _damage(worst), "total": with_interval(worst.relative),
-        "limit": _most(limits[0]) if limits else NONE,
+        "level": _level(largest), "worst": _damage(worst),
+        "total": with_interval(largest.relative), "limit": _most(limits[0]) if limits else NONE,
     }  # fmt: skip
+
+
+def _budget(one: Damage | Ceiling) -> tuple[float, float, int]:
+    return one.bound, one.share, one.rows
 
 
 def _level(one: Damage | Ceiling) -> str:

@@ -1,0 +1,144 @@
+"""What is gathered from measured rows: verdicts, the smallest budget, recommendations."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from tests.support.audits import made, remedy, single
+
+from neurotron._intervals import Interval, of_mean
+from neurotron.auditing import finding
+from neurotron.auditing.finding import Breaking
+from neurotron.auditing.measuring import ATTACK, CEILING, CLEAN, SAFE, SEARCH
+from neurotron.auditing.question import Level
+
+LEVEL = Level(1.0, 0.1, 10)
+
+
+def row(kind, attack="", error=1.0, level=LEVEL, **more):
+    base = {"reason": "", "mean": 0.0, "worst": 0.0, "drift": None, "unit": None}
+    return base | {"kind": kind, "attack": attack, "error": error, **level._asdict()} | more
+
+
+def split(*rows, clean=1.0, unit=None):
+    return [row(CLEAN, error=clean, unit=unit or clean), *rows]
+
+
+# ---- the strongest attack ------------------------------------------------------------------------
+
+
+def test_the_strongest_attack_may_be_another_one_on_every_split():
+    splits = [
+        split(row(ATTACK, "a", 1.5), row(ATTACK, "b", 1.0)),
+        split(row(ATTACK, "a", 1.0), row(ATTACK, "b", 1.5)),
+    ]
+    assert finding.strongest(splits, LEVEL).relative.estimate == pytest.approx(0.5)
+    assert [one.relative.estimate for one in finding.damages(splits, [LEVEL])] == [0.25, 0.25]
+
+
+def test_an_attack_that_is_possible_on_some_splits_only_counts_in_the_strongest():
+    splits = [split(row(ATTACK, "a", 1.1)), split(row(ATTACK, "a", 1.1), row(ATTACK, "b", 1.9))]
+    assert [one.attack for one in finding.damages(splits, [LEVEL])] == ["a"]
+    assert finding.strongest(splits, LEVEL).relative.estimate == pytest.approx(0.5)
+
+
+def test_budgets_of_equal_share_and_another_number_of_rows_are_kept_apart():
+    more = LEVEL._replace(rows=11)
+    rows = split(
+        row(ATTACK, "a", 1.1), row(ATTACK, "a", 1.2, more),
+        row(CEILING, "sure", 0.3), row(CEILING, "sure", 0.4, more),
+    )  # fmt: skip
+    first, second = finding.ceilings([rows, rows], [LEVEL, more])
+    assert (first.error.estimate, second.error.estimate) == (0.3, 0.4)
+    assert (first.rows, second.rows) == (10, 11)
+
+
+def test_damage_is_in_units_that_are_never_zero():
+    rows = split(row(ATTACK, "a", 0.5), clean=0.0, unit=0.25)
+    assert finding.damages([rows], [LEVEL])[0].relative.estimate == 2.0
+
+
+# ---- the smallest budget -------------------------------------------------------------------------
+
+
+def searched(*errors, safe=None):
+    """Return two splits, whose damage differs by 0.02, with 1, 2, … rows attacked."""
+
+    def rows(more):
+        found = [
+            row(SEARCH, "a", 1.0 + error + more, LEVEL._replace(rows=count))
+            for count, error in enumerate(errors, 1)
+        ]
+        if safe is not None:
+            found.append(row(SAFE, level=LEVEL._replace(rows=safe)))
+        return split(*found)
+
+    return [rows(-0.01), rows(0.01)]
+
+
+def test_a_number_of_rows_breaks_the_tolerance_if_the_interval_reaches_beyond_it():
+    half = of_mean([-0.01, 0.01]).high
+    found = finding.breaking(searched(0.1, 0.2, 0.3), 1.0, 0.2 + 0.9 * half, 45)
+    assert (found.rows, found.unbroken) == (2, 1)
+    found = finding.breaking(searched(0.1, 0.2, 0.3), 1.0, 0.2 + 1.1 * half, 45)
+    assert (found.rows, found.unbroken) == (3, 2)
+
+
+def test_what_is_proved_to_be_harmless_does_not_break():
+    found = finding.breaking(searched(0.3, 0.3, 0.3, safe=2), 1.0, 0.1, 45)
+    assert (found.rows, found.unbroken, found.proven) == (3, 2, 2)
+
+
+def test_nothing_is_proved_unless_it_is_on_every_split():
+    one, other = searched(0.3, safe=5)
+    assert finding.breaking([one, other[:-1]], 1.0, 0.1, 45).proven is None
+
+
+# ---- verdict -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [(0.11, 0.2, "exceeded"), (0.09, 0.11, "undecided"), (0.05, 0.1, "within")],
+)
+def test_the_verdict_is_by_the_interval_of_the_strongest_damage(low, high, verdict):
+    base = made()
+    relative = Interval((low + high) / 2.0, low, high)
+    strongest = tuple(replace(one, relative=relative) for one in base.strongest)
+    assert made(strongest=strongest, breaking=()).verdict == verdict
+
+
+def test_what_is_proved_for_as_many_rows_is_within_even_after_one_split():
+    strongest = tuple(replace(one, relative=single(0.05)) for one in made().strongest)
+    rows = strongest[0].rows
+    for proven, verdict in ((rows, "within"), (rows - 1, "undecided"), (None, "undecided")):
+        found = (Breaking(1.0, 332, None, "", 332, proven),)
+        assert made(strongest=strongest, breaking=found).verdict == verdict
+
+
+# ---- remedies ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "is_recommended"),
+    [
+        ({}, True),
+        ({"saved": Interval(0.1, -0.01, 0.2)}, False),
+        ({"price": Interval(0.101, 0.0, 0.2)}, False),
+        ({"price": Interval(0.099, 0.0, 0.2)}, True),
+        ({"total": of_mean([math.inf, 0.1]), "saved": of_mean([-math.inf, 0.1])}, False),
+        ({"saved": of_mean([math.nan, 0.1])}, False),
+    ],
+    ids=["better", "not-clearly", "too-dear", "just-cheap-enough", "fails-under-attack", "unknown"],
+)
+def test_a_remedy_is_recommended_if_it_is_clearly_better_and_cheap(change, is_recommended):
+    one = replace(remedy("huber", 0.01, 0.05), **change)
+    assert (made(remedies=(one,)).recommendation is not None) == is_recommended
+
+
+def test_a_mean_of_infinite_values_keeps_their_sign():
+    assert of_mean([math.inf, 1.0]).low == math.inf
+    assert of_mean([-math.inf, 1.0]).high == -math.inf
+    assert math.isnan(of_mean([math.inf, -math.inf]).estimate)
