@@ -12,6 +12,7 @@ from neurotron.guarantees.certify import certify
 from neurotron.guarantees.near_optimality import impersonated_mean
 from neurotron.guarantees.plan import NotAchievable, Plan, plan
 from neurotron.guarantees.training_certificate import TrainingCertificate
+from neurotron.guarantees.uniqueness import UniqueMinimum, unique_minimum
 from neurotron.guarantees.verify import Verification, verify
 
 __all__ = [
@@ -20,9 +21,11 @@ __all__ = [
     "NotAchievable",
     "Plan",
     "TrainingCertificate",
+    "UniqueMinimum",
     "Verification",
     "certify",
     "impersonated_mean",
     "plan",
+    "unique_minimum",
     "verify",
 ]
