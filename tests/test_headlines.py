@@ -396,6 +396,27 @@ def estimates(study: str, claim: str, case: str) -> list[float]:
     return [min(found), max(found)]
 
 
+def batch_words() -> Iterator[Headline]:
+    """Yield what docs/paper.md says of the batch size."""
+    steps, samples = (
+        estimates("batch-size", claim, "")
+        for claim in ("fewer-steps-with-larger-batches", "samples-alike-for-all-batches")
+    )
+    yield Headline(PAGES, "four times the batch needs {} … {} of the steps", steps)
+    yield Headline(PAGES, "batches of 4 to 256 need {} … {} times the samples", samples)
+    certified = findings("batch-size", "batch-sizes-as-certified")
+    of_steps = [one["estimate"] for one in certified if one["group"] == "steps"]
+    of_errors = [one["estimate"] for one in certified if "b = 256, odd-direction" in one["case"]]
+    yield Headline(
+        PAGES, "Runs need {} … {} of the certified number", [min(of_steps), max(of_steps)]
+    )
+    yield Headline(
+        PAGES, "reach {} … {} of the certified ones at b = 256", [min(of_errors), max(of_errors)]
+    )
+    slopes = [-one for one in estimates("batch-size", "larger-batches-lower-the-floor", "")]
+    yield Headline(PAGES, "(slope on a log-log scale: −{} … −{})", slopes)
+
+
 def ended(trainer: str, outcome: str) -> list[int]:
     """Return on how many networks of each law a trainer had an outcome."""
     return [
@@ -480,6 +501,7 @@ def test_radii_that_docs_compare_with_certified_errors(row, beta, theta, noise):
 
 HEADLINES = [
     *defence_tables(), *defence_words(), *frontier_words(), *certificate_words(), *paper_words(),
+    *batch_words(),
     *mirror_words(),
 ]  # fmt: skip
 

@@ -18,6 +18,12 @@ VERDICTS = {
         "theorem-1-is-silent": HOLDS,
         "certificate-holds": HOLDS,
     },
+    "batch-size": {
+        "fewer-steps-with-larger-batches": HOLDS,
+        "samples-alike-for-all-batches": HOLDS,
+        "larger-batches-lower-the-floor": HOLDS,
+        "batch-sizes-as-certified": HOLDS,
+    },
     "mirror": {
         "neuro-tron-recovers": HOLDS,
         "more-often-than-sgd": HOLDS,

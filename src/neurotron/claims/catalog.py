@@ -8,14 +8,14 @@ Studies are a lower layer than claims and cannot import them, so the names are a
 
 from __future__ import annotations
 
-from neurotron.claims import activations, against_sgd, certificates, mirror, paper
+from neurotron.claims import activations, against_sgd, batch_size, certificates, mirror, paper
 from neurotron.claims.beyond_paper import DEFENCE, FRONTIER, OURS, ROWS
 from neurotron.claims.effects import Unit, count, growth, percent, spread, times, worst
 from neurotron.claims.model import Claim
 
 __all__ = [
-    "ACTIVATIONS", "CERTIFICATES", "CLAIMS", "DEFENCE", "FRONTIER", "MIRROR", "OF_ANY_STUDY",
-    "PAPER", "ROWS", "VERIFICATION",
+    "ACTIVATIONS", "BATCH_SIZE", "CERTIFICATES", "CLAIMS", "DEFENCE", "FRONTIER", "MIRROR",
+    "OF_ANY_STUDY", "PAPER", "ROWS", "VERIFICATION",
 ]  # fmt: skip
 
 PAPER = (
@@ -218,6 +218,49 @@ CERTIFICATES = (
 )
 """Claims about recovery without attack and about certificates."""
 
+BATCH_SIZE = (
+    Claim(
+        "fewer-steps-with-larger-batches",
+        "A larger batch size b makes Neuro-Tron converge in fewer steps, with the step size of its "
+        "certificate, which grows with b.",
+        "Remark 1, item 3",
+        batch_size.fewer_steps,
+        short="Larger batches converge in fewer steps",
+        phrase=spread("{} the steps with the next smaller batch", times(1.0)),
+        figures=("batch-size-steps", "batch-size-step-size"),
+    ),
+    Claim(
+        "samples-alike-for-all-batches",
+        "The number of samples that Neuro-Tron needs is about the same for all batch sizes.",
+        "added by this package, about the abstract's question of the batch size",
+        batch_size.samples_alike,
+        short="Larger batches need about as many samples",
+        phrase=spread("{} the samples of batches of one", times(0.5, 2.0)),
+        figures=("batch-size-steps",),
+    ),
+    Claim(
+        "larger-batches-lower-the-floor",
+        "With the same step size, a larger batch lowers the error under an attack without drift.",
+        OURS,
+        batch_size.lower_floor,
+        short="Larger batches lower the error under attack",
+        phrase=spread("slope {} on a log-log scale", Unit("", 3, limits=(0.0,)), noun="settings"),
+        figures=("batch-size-floor",),
+    ),
+    Claim(
+        "batch-sizes-as-certified",
+        "At every batch size, Neuro-Tron needs at most the certified number of steps, and ends "
+        "with at most the certified error.",
+        OURS,
+        batch_size.as_certified,
+        short="Steps and errors are as certified for every b",
+        phrase=spread("{} of the certified {group}", Unit("", 2, limits=(1.0,))),
+        figures=("batch-size-steps", "batch-size-floor"),
+        section="certificates",
+    ),
+)
+"""What the batch size changes."""
+
 ACTIVATIONS = (
     Claim(
         "mirror-with-every-activation",
@@ -281,8 +324,8 @@ VERIFICATION = (
 CLAIMS = {
     claim.name: claim
     for claim in (
-        *PAPER, *MIRROR, *FRONTIER, *DEFENCE, *CERTIFICATES, *ACTIVATIONS, *OF_ANY_STUDY,
-        *VERIFICATION, *ROWS,
+        *PAPER, *MIRROR, *BATCH_SIZE, *FRONTIER, *DEFENCE, *CERTIFICATES, *ACTIVATIONS,
+        *OF_ANY_STUDY, *VERIFICATION, *ROWS,
     )
 }  # fmt: skip
 """Every claim there is, by its name."""

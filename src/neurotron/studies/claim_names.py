@@ -28,6 +28,11 @@ CLAIM_NAMES = (
     "neuro-tron-recovers",
     "more-often-than-sgd",
     "sgd-ends-at-mirror",
+    # on the batch size
+    "fewer-steps-with-larger-batches",
+    "samples-alike-for-all-batches",
+    "larger-batches-lower-the-floor",
+    "batch-sizes-as-certified",
     # beyond the paper
     "exact-below-half",
     "exact-when-concentrated",
