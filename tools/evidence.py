@@ -45,7 +45,8 @@ STORE = ROOT / "docs" / "evidence"
 VERDICTS = STORE / "verdicts.json"
 STUDIES = (
     "paper", "batch-size", "mirror", "recovery", "sharpness", "heavy-tails", "frontier", "defence",
-    "constants", "networks", "correlated", "half-space", "limits", "verified", "activations", "rows",
+    "constants", "networks", "correlated", "half-space", "limits", "verified", "activations",
+    "rows",
 )  # fmt: skip
 OTHER_SEEDS = dict.fromkeys(("paper", "mirror", "activations"), (1, 2, 3, 4))
 """Studies whose verdicts are also kept with other seeds."""
