@@ -237,7 +237,8 @@ def test_what_a_study_has_no_arms_for_is_not_tested(tmp_path):
     not_tested = {name for name, claim in claims.items() if claim.verdict == NOT_TESTED}
     assert not_tested == {
         "smaller-error-than-sgd", "faster-than-sgd", "heavy-tails-alike",
-        "outer-weights-help", "impersonation-wins",
+        "outer-weights-help", "impersonation-wins", "risk-below-attack",
+        "predictions-as-certified",
     }  # fmt: skip
     assert "does not test this claim" in claims["heavy-tails-alike"].effect
 

@@ -8,8 +8,8 @@ Studies are a lower layer than claims and cannot import them, so the names are a
 
 from __future__ import annotations
 
-from neurotron.claims import activations, against_sgd, batch_size, certificates, mirror, paper
-from neurotron.claims.beyond_paper import DEFENCE, FRONTIER, OURS, ROWS
+from neurotron.claims import activations, against_sgd, certificates, mirror, paper, predictions
+from neurotron.claims.beyond_paper import BATCH_SIZE, DEFENCE, FRONTIER, OURS, ROWS
 from neurotron.claims.effects import Unit, count, growth, percent, spread, times, worst
 from neurotron.claims.model import Claim
 
@@ -110,6 +110,31 @@ PAPER = (
         figures=("section-3-5",),
     ),
     Claim(
+        "risk-below-attack",
+        "Where the condition of section 3.4 holds, the prediction risk is at most θ*².",
+        "section 3.4",
+        predictions.risk_below_attack,
+        short="The prediction risk is at most θ*²",
+        phrase=worst(
+            "the largest prediction error in {total} runs is {} of θ*", max, Unit(limits=(1.0,))
+        ),
+        section="certificates",
+    ),
+    Claim(
+        "predictions-as-certified",
+        "No prediction error is above the one that the sharp certificate guarantees.",
+        OURS,
+        predictions.predictions_as_certified,
+        short="No prediction error is above the certified one",
+        phrase=worst(
+            "{count} of {total} runs above, the largest prediction error is {} of the certified "
+            "one",
+            max,
+            Unit(limits=(1.0,)),
+        ),
+        section="certificates",
+    ),
+    Claim(
         "theorem-1-is-silent",
         "Theorem 1 promises nothing about the simulations that are said to validate it.",
         "added by this package, about the caption of figure 1",
@@ -121,7 +146,7 @@ PAPER = (
         section="certificates",
     ),
 )
-"""The claims of the paper, and one about its theorem."""
+"""The claims of the paper, and two about its theorem and its runs."""
 
 MIRROR = (
     Claim(
@@ -217,49 +242,6 @@ CERTIFICATES = (
     ),
 )
 """Claims about recovery without attack and about certificates."""
-
-BATCH_SIZE = (
-    Claim(
-        "fewer-steps-with-larger-batches",
-        "A larger batch size b makes Neuro-Tron converge in fewer steps, with the step size of its "
-        "certificate, which grows with b.",
-        "Remark 1, item 3",
-        batch_size.fewer_steps,
-        short="Larger batches converge in fewer steps",
-        phrase=spread("{} the steps with the next smaller batch", times(1.0)),
-        figures=("batch-size-steps", "batch-size-step-size"),
-    ),
-    Claim(
-        "samples-alike-for-all-batches",
-        "The number of samples that Neuro-Tron needs is about the same for all batch sizes.",
-        "added by this package, about the abstract's question of the batch size",
-        batch_size.samples_alike,
-        short="Larger batches need about as many samples",
-        phrase=spread("{} the samples of batches of one", times(0.5, 2.0)),
-        figures=("batch-size-steps",),
-    ),
-    Claim(
-        "larger-batches-lower-the-floor",
-        "With the same step size, a larger batch lowers the error under an attack without drift.",
-        OURS,
-        batch_size.lower_floor,
-        short="Larger batches lower the error under attack",
-        phrase=spread("slope {} on a log-log scale", Unit("", 3, limits=(0.0,)), noun="settings"),
-        figures=("batch-size-floor",),
-    ),
-    Claim(
-        "batch-sizes-as-certified",
-        "At every batch size, Neuro-Tron needs at most the certified number of steps, and ends "
-        "with at most the certified error.",
-        OURS,
-        batch_size.as_certified,
-        short="Steps and errors are as certified for every b",
-        phrase=spread("{} of the certified {group}", Unit("", 2, limits=(1.0,))),
-        figures=("batch-size-steps", "batch-size-floor"),
-        section="certificates",
-    ),
-)
-"""What the batch size changes."""
 
 ACTIVATIONS = (
     Claim(

@@ -23,6 +23,8 @@ CLAIM_NAMES = (
     "heavy-tails-alike",
     "outer-weights-help",
     "impersonation-wins",
+    "risk-below-attack",
+    "predictions-as-certified",
     "theorem-1-is-silent",
     # on the mirror filter
     "neuro-tron-recovers",

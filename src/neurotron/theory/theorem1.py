@@ -136,7 +136,7 @@ class Theorem1:
         return self.bound**2 * self.attacked[0]
 
     @property
-    def least_ratio(self) -> float:
+    def case_constant(self) -> float:
         """b_*²/c1, the first number that the paper asks γ to exceed.
 
         Without an attack it is C = λ1²/(λ2² λ3 B_0) of case 1. It is never above 1, so that γ > 1
