@@ -176,7 +176,7 @@ def plan(
     ] = "adaptive",
     sensing: Annotated[
         str,
-        options.option(options.TRAINER, help="The sensing matrix: optimal, polar or mean."),
+        options.option(options.TRAINER, help="The sensing matrix, as in `neurotron list sensing`."),
     ] = "optimal",
     weighting: Annotated[
         str | None,
