@@ -18,7 +18,7 @@ def test_names_with_parameters_build_what_they_say():
     [
         (nt.laws.BY_NAME, "norml",
          "unknown law 'norml': did you mean 'normal'? known: autoregressive, corrupted, "
-         "empirical, equicorrelated, laplace, normal, rademacher, student-t, uniform"),
+         "empirical, equicorrelated, laplace, moved, normal, rademacher, student-t, uniform"),
         (nt.laws.BY_NAME, "student-t", "law 'student-t' needs dof: write student-t:dof=…"),
         (nt.laws.BY_NAME, "normal:scal=2",
          "unknown parameter of normal 'scal': did you mean 'scale'? known: scale"),

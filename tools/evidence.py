@@ -44,9 +44,9 @@ ROOT = Path(__file__).parent.parent
 STORE = ROOT / "docs" / "evidence"
 VERDICTS = STORE / "verdicts.json"
 STUDIES = (
-    "paper", "batch-size", "mirror", "recovery", "sharpness", "heavy-tails", "frontier", "defence",
-    "constants", "networks", "correlated", "half-space", "limits", "verified", "activations",
-    "rows",
+    "paper", "batch-size", "moved-inputs", "mirror", "recovery", "sharpness", "heavy-tails",
+    "frontier", "defence", "constants", "networks", "correlated", "half-space", "limits",
+    "verified", "activations", "rows",
 )  # fmt: skip
 OTHER_SEEDS = dict.fromkeys(("paper", "mirror", "activations"), (1, 2, 3, 4))
 """Studies whose verdicts are also kept with other seeds."""

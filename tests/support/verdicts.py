@@ -24,6 +24,11 @@ VERDICTS = {
         "larger-batches-lower-the-floor": HOLDS,
         "batch-sizes-as-certified": HOLDS,
     },
+    "moved-inputs": {
+        "adversary-worse-than-noise": HOLDS,
+        "moved-inputs-as-predicted": HOLDS,
+        "defence-against-moved-inputs": HOLDS,
+    },
     "mirror": {
         "neuro-tron-recovers": HOLDS,
         "more-often-than-sgd": HOLDS,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from neurotron.claims import batch_size, defence, frontier, rows
+from neurotron.claims import batch_size, defence, frontier, moved_inputs, rows
 from neurotron.claims.effects import Unit, count, percent, spread, times, worst
 from neurotron.claims.model import Claim
 
-__all__ = ["BATCH_SIZE", "DEFENCE", "FRONTIER", "OURS", "ROWS"]
+__all__ = ["BATCH_SIZE", "DEFENCE", "FRONTIER", "MOVED_INPUTS", "OURS", "ROWS"]
 
 OURS = "added by this package, not in the paper"
 EXACT_RUNS = spread("{} of the runs are exact", percent(frontier.SHARE))
@@ -248,3 +248,32 @@ BATCH_SIZE = (
     ),
 )
 """What the batch size changes."""
+
+MOVED_INPUTS = (
+    Claim(
+        "adversary-worse-than-noise",
+        "An adversary who moves a tenth of the inputs does Neuro-Tron more harm than noise of the "
+        "same size.",
+        "added by this package, about the conclusion's third question",
+        moved_inputs.worse_than_noise,
+        short="Moved inputs do more harm than noise",
+        phrase=spread("{} the error with noise of the same size", times(1.0)),
+    ),
+    Claim(
+        "moved-inputs-as-predicted",
+        "With moved inputs, Neuro-Tron ends as far from the filter as its mean update predicts.",
+        OURS,
+        moved_inputs.as_predicted,
+        short="Neuro-Tron's bias is as predicted",
+        phrase=spread("error {} of the predicted bias", Unit("", 3, limits=(0.9, 1.1))),
+    ),
+    Claim(
+        "defence-against-moved-inputs",
+        "RefinedTron recovers the filter exactly if a tenth of the inputs are moved.",
+        OURS,
+        moved_inputs.defence_holds,
+        short="RefinedTron is exact with moved inputs",
+        phrase=worst("the largest of {total} errors is {}", max, Unit(limits=(1e-12,))),
+    ),
+)
+"""What corrupted inputs do; no guarantee is claimed."""

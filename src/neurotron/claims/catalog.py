@@ -9,13 +9,20 @@ Studies are a lower layer than claims and cannot import them, so the names are a
 from __future__ import annotations
 
 from neurotron.claims import activations, against_sgd, certificates, mirror, paper, predictions
-from neurotron.claims.beyond_paper import BATCH_SIZE, DEFENCE, FRONTIER, OURS, ROWS
+from neurotron.claims.beyond_paper import (
+    BATCH_SIZE,
+    DEFENCE,
+    FRONTIER,
+    MOVED_INPUTS,
+    OURS,
+    ROWS,
+)
 from neurotron.claims.effects import Unit, count, growth, percent, spread, times, worst
 from neurotron.claims.model import Claim
 
 __all__ = [
     "ACTIVATIONS", "BATCH_SIZE", "CERTIFICATES", "CLAIMS", "DEFENCE", "FRONTIER", "MIRROR",
-    "OF_ANY_STUDY", "PAPER", "ROWS", "VERIFICATION",
+    "MOVED_INPUTS", "OF_ANY_STUDY", "PAPER", "ROWS", "VERIFICATION",
 ]  # fmt: skip
 
 PAPER = (
@@ -306,8 +313,8 @@ VERIFICATION = (
 CLAIMS = {
     claim.name: claim
     for claim in (
-        *PAPER, *MIRROR, *BATCH_SIZE, *FRONTIER, *DEFENCE, *CERTIFICATES, *ACTIVATIONS,
-        *OF_ANY_STUDY, *VERIFICATION, *ROWS,
+        *PAPER, *MIRROR, *BATCH_SIZE, *MOVED_INPUTS, *FRONTIER, *DEFENCE, *CERTIFICATES,
+        *ACTIVATIONS, *OF_ANY_STUDY, *VERIFICATION, *ROWS,
     )
 }  # fmt: skip
 """Every claim there is, by its name."""

@@ -9,6 +9,7 @@
 from neurotron.guarantees.assumptions import Assumption
 from neurotron.guarantees.certificate import Certificate
 from neurotron.guarantees.certify import certify
+from neurotron.guarantees.corrupted_inputs import biased_weights
 from neurotron.guarantees.near_optimality import impersonated_mean
 from neurotron.guarantees.plan import NotAchievable, Plan, plan
 from neurotron.guarantees.training_certificate import TrainingCertificate
@@ -23,6 +24,7 @@ __all__ = [
     "TrainingCertificate",
     "UniqueMinimum",
     "Verification",
+    "biased_weights",
     "certify",
     "impersonated_mean",
     "plan",

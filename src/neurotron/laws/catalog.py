@@ -16,6 +16,7 @@ from neurotron.laws.correlated import Correlated
 from neurotron.laws.corrupted import Corrupted
 from neurotron.laws.empirical import Empirical
 from neurotron.laws.laplace import Laplace as Laplace
+from neurotron.laws.moved import Moved
 from neurotron.laws.normal import Normal as Normal
 from neurotron.laws.rademacher import Rademacher as Rademacher
 from neurotron.laws.rows_file import read_rows
@@ -44,6 +45,13 @@ def _corrupted(
     law=student-t:dof=4;scale=2.
     """
     return Corrupted(named_inside(law, n_inputs), scale, probability)
+
+
+def _moved(
+    size: float, probability: float = 1.0, law: str = "normal", n_inputs: int | None = None
+) -> Moved:
+    """Return inputs that an adversary moves by a distance, after the labels were computed."""
+    return Moved(named_inside(law, n_inputs), size, probability)
 
 
 def _autoregressive(rho: float, n_inputs: int, law: str = "normal") -> Correlated:
@@ -92,5 +100,6 @@ BY_NAME: Registry[Law] = Registry(
         "equicorrelated": _equicorrelated,
         "empirical": _empirical,
         "corrupted": _corrupted,
+        "moved": _moved,
     },
 )

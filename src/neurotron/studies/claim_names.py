@@ -35,6 +35,10 @@ CLAIM_NAMES = (
     "samples-alike-for-all-batches",
     "larger-batches-lower-the-floor",
     "batch-sizes-as-certified",
+    # on corrupted inputs
+    "adversary-worse-than-noise",
+    "moved-inputs-as-predicted",
+    "defence-against-moved-inputs",
     # beyond the paper
     "exact-below-half",
     "exact-when-concentrated",
