@@ -92,6 +92,12 @@ def test_neuro_tron_ends_where_its_mean_update_is_zero(law):
     assert np.linalg.norm(run.weights[0] - limit) < 0.1 * bias
 
 
+def test_a_sensing_matrix_with_many_limits_is_refused():
+    problem = nt.Problem.draw(NETWORK, Moved(nt.Normal(), 0.5), seed=1)
+    with pytest.raises(nt.InputError, match=r"sensing.*more than one limit.*optimal"):
+        biased_weights(problem, np.zeros((3, 8)))
+
+
 def test_honest_inputs_have_no_bias_to_ask_for():
     problem = nt.Problem.draw(NETWORK, nt.Normal())
     with pytest.raises(nt.InputError, match="not corrupted"):

@@ -15,8 +15,10 @@ VERDICTS = {
         "heavy-tails-alike": HOLDS,
         "outer-weights-help": ONLY_AS_PUBLISHED,
         "impersonation-wins": HOLDS,
+        "risk-below-attack": HOLDS,
         "theorem-1-is-silent": HOLDS,
         "certificate-holds": HOLDS,
+        "predictions-as-certified": HOLDS,
     },
     "batch-size": {
         "fewer-steps-with-larger-batches": HOLDS,

@@ -55,4 +55,9 @@ def biased_weights(problem: Problem, sensing: npt.ArrayLike) -> Array:
         )
     matrix, gate = sensing_of(problem, sensing), problem.network.mean_gate
     seen, mixed = (matrix @ moment @ gate.T for moment in moments)
+    if np.linalg.matrix_rank(seen) < len(seen):
+        raise _check.InputError(
+            "`sensing` leaves more than one limit, because M E[x'x'ᵀ] Āᵀ has no inverse: use "
+            "another matrix, such as problem.sensing_matrix('optimal')"
+        )
     return np.asarray(np.linalg.solve(seen, mixed @ truth))
