@@ -13,6 +13,7 @@ import neurotron as nt
 from neurotron.claims import batch_size
 from neurotron.claims.model import DOES_NOT_HOLD, HOLDS, NOT_TESTED, UNDECIDED
 from neurotron.figures.batch_size import _exception
+from neurotron.studies import building
 from neurotron.theory import Theorem1
 
 STUDY = nt.studies.read("batch-size")
@@ -110,6 +111,19 @@ def test_errors_after_the_same_number_of_samples_are_those_of_earlier_steps(tmp_
     assert group.errors_after(1, runs[1], 1000).tolist() == [0.0, 0.0]
     assert group.errors_after(4, runs[4], 399).tolist() == [10.0, 10.0]
     assert group.errors_after(4, runs[4], 400).tolist() == [0.0, 0.0]
+
+
+def test_certified_steps_are_those_after_which_a_certificate_has_a_tenth_of_the_start(tmp_path):
+    results = made(tmp_path / "r", SHORT, made_up(), 1)
+    (group,) = batch_size.batch_sizes(results)
+    runs = group.runs(trainer="η of the certificate", attack="none")
+    for b, setting in zip((1, 16), (SHORT.settings[0], SHORT.settings[2]), strict=True):
+        (steps,) = group.certified_steps(b, runs[b])
+        problem = building.build_problem(SHORT, setting, 0)
+        arm = nt.Arm(nt.NeuroTron("fastest", weighting="inverse-norm"))
+        for count, enough in ((int(steps), True), (int(steps) - 1, False)):
+            found = nt.certify(problem, arm, batch_size=b, steps=count, initial_error=100.0)
+            assert bool(found.mean_square_bounds[-1] <= 100.0 * (1.0 + 1e-9)) is enough
 
 
 @dataclass(frozen=True)
