@@ -113,17 +113,22 @@ def test_errors_after_the_same_number_of_samples_are_those_of_earlier_steps(tmp_
     assert group.errors_after(4, runs[4], 400).tolist() == [0.0, 0.0]
 
 
-def test_certified_steps_are_those_after_which_a_certificate_has_a_tenth_of_the_start(tmp_path):
+def test_certified_steps_are_those_of_the_rate_in_docs_paper(tmp_path):
+    """c²λ1²/(L2²/b + (1 − 1/b)L1²) per step; a certificate may know a better bound."""
     results = made(tmp_path / "r", SHORT, made_up(), 1)
     (group,) = batch_size.batch_sizes(results)
     runs = group.runs(trainer="η of the certificate", attack="none")
+    arm = nt.Arm(nt.NeuroTron("fastest", weighting="inverse-norm"))
     for b, setting in zip((1, 16), (SHORT.settings[0], SHORT.settings[2]), strict=True):
         (steps,) = group.certified_steps(b, runs[b])
         problem = building.build_problem(SHORT, setting, 0)
-        arm = nt.Arm(nt.NeuroTron("fastest", weighting="inverse-norm"))
-        for count, enough in ((int(steps), True), (int(steps) - 1, False)):
-            found = nt.certify(problem, arm, batch_size=b, steps=count, initial_error=100.0)
-            assert bool(found.mean_square_bounds[-1] <= 100.0 * (1.0 + 1e-9)) is enough
+        matrix = problem.sensing_matrix("optimal", "inverse-norm")
+        known = nt.theory.sharp_constants(problem, matrix, "inverse-norm")
+        square = known.L2**2 / b + (1.0 - 1.0 / b) * known.L1**2
+        rate = (0.5 * known.lambda1) ** 2 / square
+        assert steps == np.ceil(np.log(0.01) / np.log1p(-rate))
+        found = nt.certify(problem, arm, batch_size=b, steps=int(steps), initial_error=100.0)
+        assert found.mean_square_bounds[-1] <= 100.0 * (1.0 + 1e-9)
 
 
 @dataclass(frozen=True)
