@@ -114,7 +114,7 @@ def test_a_minority_of_moved_inputs_does_not_stop_the_defence():
     problem = nt.Problem.draw(
         nt.networks.symmetric(20, 4, 4, seed=1), Moved(nt.Normal(), 2.0, 0.1), seed=1
     )
-    run = nt.simulate(problem, [nt.NeuroTron(), nt.RefinedTron()], steps=12_000, batch_size=16)
+    run = nt.simulate(problem, [nt.NeuroTron(), nt.RefinedTron()], steps=6000, batch_size=16)
     assert run.final_errors[0] > 0.1
     assert run.final_errors[1] < 1e-12
 
