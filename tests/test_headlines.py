@@ -396,6 +396,78 @@ def estimates(study: str, claim: str, case: str) -> list[float]:
     return [min(found), max(found)]
 
 
+def largest(study: str, claim: str, case: str = "") -> float:
+    """Return the value of the run that is worst for a claim."""
+    return max(float(one["worst"]) for one in findings(study, claim, case))
+
+
+def our_words() -> Iterator[Headline]:
+    """Yield what docs/paper.md says of prediction errors, of what is ours, and of moved inputs."""
+    risk, runs = findings("paper", "risk-below-attack"), findings("paper", "certificate-holds")
+    total = sum(one["total"] for one in risk)
+    part = largest("paper", "risk-below-attack")
+    yield Headline(PAGES, "is at most {} of $\\theta_\\ast$ in {} runs", [part, total])
+    single = largest("paper", "predictions-as-certified", "prediction risk")
+    yield Headline(PAGES, "these prediction errors is {} of what the sharp", [single])
+    every = largest("paper", "predictions-as-certified")
+    yield Headline(PAGES, "the largest is {} of what was certified", [every])
+    ours = largest("paper", "certificate-holds", "(ours)")
+    told = [one for one in runs if one["replicates"] >= 5]
+    count, certified = (sum(one[name] for one in told) for name in ("count", "total"))
+    yield Headline(
+        PAGES, "its largest error is {} of the certified radius; of all {} runs with a "
+        "certificate, {} end", [ours, certified, count],
+    )  # fmt: skip
+    refined = rows("paper", trainer="RefinedTron (ours)")
+    plain = rows("paper", trainer="Neuro-Tron", bound="0.25", probability=("0.05", "0.1", "0.2"))
+    yield Headline(
+        PAGES, "the largest error of {} runs is {}; the smallest median error of Neuro-Tron at "
+        "these levels is {}",
+        [sum(int(row["runs"]) for row in refined), max(float(row["largest"]) for row in refined),
+         min(float(row["median"]) for row in plain)],
+    )  # fmt: skip
+
+
+def moved_words() -> Iterator[Headline]:
+    """Yield what docs/paper.md says of inputs that an adversary moves."""
+    ratio, bias = (
+        estimates("moved-inputs", claim, "")
+        for claim in ("adversary-worse-than-noise", "moved-inputs-as-predicted")
+    )
+    yield Headline(PAGES, "error is {} … {} times that with noise", ratio)
+    yield Headline(PAGES, "Errors are {} … {} of it", bias)
+    exact = findings("moved-inputs", "defence-against-moved-inputs")
+    yield Headline(PAGES, "exactly** on all {} networks", [sum(one["total"] for one in exact)])
+    medians = [
+        float(row["median"])
+        for trainer in ("SGD", "Neuro-Tron")
+        for row in rows("moved-inputs", trainer=trainer, setting=("moved-0.5", "moved-2"))
+    ]
+    words = "median errors of {} and {} for s = 0.5 and 2, where Neuro-Tron has {} and {}"
+    yield Headline(PAGES, words, medians)
+
+
+def batch_words() -> Iterator[Headline]:
+    """Yield what docs/paper.md says of the batch size."""
+    steps, samples = (
+        estimates("batch-size", claim, "")
+        for claim in ("fewer-steps-with-larger-batches", "samples-alike-for-all-batches")
+    )
+    yield Headline(PAGES, "four times the batch needs {} … {} of the steps", steps)
+    yield Headline(PAGES, "batches of 4 to 256 need {} … {} times the samples", samples)
+    certified = findings("batch-size", "batch-sizes-as-certified")
+    of_steps = [one["estimate"] for one in certified if one["group"] == "steps"]
+    of_errors = [one["estimate"] for one in certified if "b = 256, odd-direction" in one["case"]]
+    yield Headline(
+        PAGES, "Runs need {} … {} of the certified number", [min(of_steps), max(of_steps)]
+    )
+    yield Headline(
+        PAGES, "reach {} … {} of the certified ones at b = 256", [min(of_errors), max(of_errors)]
+    )
+    slopes = [-one for one in estimates("batch-size", "larger-batches-lower-the-floor", "")]
+    yield Headline(PAGES, "(slope on a log-log scale: −{} … −{})", slopes)
+
+
 def ended(trainer: str, outcome: str) -> list[int]:
     """Return on how many networks of each law a trainer had an outcome."""
     return [
@@ -480,6 +552,7 @@ def test_radii_that_docs_compare_with_certified_errors(row, beta, theta, noise):
 
 HEADLINES = [
     *defence_tables(), *defence_words(), *frontier_words(), *certificate_words(), *paper_words(),
+    *batch_words(), *our_words(), *moved_words(),
     *mirror_words(),
 ]  # fmt: skip
 

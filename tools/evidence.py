@@ -48,8 +48,9 @@ ROOT = Path(__file__).parent.parent
 STORE = ROOT / "docs" / "evidence"
 VERDICTS = STORE / "verdicts.json"
 STUDIES = (
-    "paper", "mirror", "recovery", "sharpness", "heavy-tails", "frontier", "defence", "constants",
-    "networks", "correlated", "half-space", "limits", "verified", "activations", "rows", "tables",
+    "paper", "batch-size", "moved-inputs", "mirror", "recovery", "sharpness", "heavy-tails",
+    "frontier", "defence", "constants", "networks", "correlated", "half-space", "limits",
+    "verified", "activations", "rows", "tables",
 )  # fmt: skip
 OTHER_SEEDS = dict.fromkeys(("paper", "mirror", "activations"), (1, 2, 3, 4))
 """Studies whose verdicts are also kept with other seeds."""

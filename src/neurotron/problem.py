@@ -120,7 +120,9 @@ class Problem(Pickled):
         if true_weights is None:
             draw = _seeds.generator(seed, "true_weights")
             true_weights = draw.standard_normal(network.filter_size)
-        data = Simulated(law, cast(Array, true_weights), noise)
+        weights = _check.array("true_weights", true_weights, (network.filter_size,))
+        law = _check.instance("law", law, Law).facing(network, weights)
+        data = Simulated(law, weights, noise)
         return cls(network, data, cast(Array, initial_weights))
 
     @classmethod

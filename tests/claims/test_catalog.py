@@ -40,9 +40,9 @@ def results_of(folder, study, replicates=0):
 def test_a_study_can_name_every_claim_there_is_and_no_other():
     assert tuple(CLAIMS) == (*CLAIM_NAMES, *ROWS_CLAIM_NAMES, *TABLES_CLAIM_NAMES)
     every = (
-        catalog.PAPER, catalog.MIRROR, catalog.FRONTIER, catalog.DEFENCE, catalog.CERTIFICATES,
-        catalog.ACTIVATIONS, catalog.OF_ANY_STUDY, catalog.VERIFICATION, catalog.ROWS,
-        catalog.TABLES,
+        catalog.PAPER, catalog.MIRROR, catalog.BATCH_SIZE, catalog.MOVED_INPUTS,
+        catalog.FRONTIER, catalog.DEFENCE, catalog.CERTIFICATES, catalog.ACTIVATIONS,
+        catalog.OF_ANY_STUDY, catalog.VERIFICATION, catalog.ROWS, catalog.TABLES,
     )  # fmt: skip
     assert len(CLAIMS) == sum(map(len, every))  # no name twice
     assert (

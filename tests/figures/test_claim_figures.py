@@ -9,7 +9,7 @@ from tests.support.results import ending_at, made
 
 import neurotron as nt
 
-WITH_FIGURES = ("paper", "mirror", "frontier", "activations", "smoke")
+WITH_FIGURES = ("paper", "mirror", "frontier", "activations", "batch-size", "smoke")
 """Studies that have every chart their claims name; others that name these claims have fewer."""
 ENOUGH = {"frontier": ("normal-1", "not-additive")}
 """Settings that have all attacks of their study, if it has many."""

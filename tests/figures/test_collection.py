@@ -396,6 +396,30 @@ name = "a"
     assert "3 replicates in which a run diverged" in chart.caption
 
 
+def test_a_trainer_that_is_exact_has_no_ratio_and_is_named(tmp_path):
+    text = """
+name = "pairs"
+[trainers]
+ours = "neuro-tron"
+theirs = "sgd"
+exact = "refined-tron"
+[[settings]]
+name = "a"
+"""
+
+    def ended(setting, replicate, arm):
+        return {"errors": ending_at(1e-15 if arm["trainer"] == "exact" else 0.1)}
+
+    chart = charts_of(tmp_path, text, ended)["paired-errors"]
+    assert chart.panels[0].ticks == ("÷ theirs",)
+    assert chart.caption.endswith("which is rounding: exact.")
+    first = text.replace('ours = "neuro-tron"\n', "")
+    both = first.replace('theirs = "sgd"\n', "") + 'trainers = ["exact", "theirs"]\n'
+    other = both.replace("[trainers]\n", '[trainers]\ntheirs = "sgd"\n')
+    chart = charts_of(tmp_path / "other", other, ended)["paired-errors"]
+    assert chart.panels[0].ticks == ("÷ theirs",)  # an exact first trainer is compared
+
+
 def test_the_figure_of_section_3_5_tells_the_two_filters_apart(tmp_path):
     text = """
 name = "impersonation"

@@ -176,6 +176,7 @@ def good_calls(folder):
     nt.NeuroTronRegressor().fit(np.arange(20.0).reshape(10, 2) ** 2, np.arange(10.0)).save(model)
     budget = nt.Budget(0.1, 0.1)
     theorem = nt.theory.Theorem1.of(problem, np.eye(3), budget, 4)
+    moved = nt.Problem.draw(gate, nt.laws.Moved(nt.Normal(), 0.5, 0.1), seed=1)
     liar = nt.Arm(nt.NeuroTron(0.1), nt.attacks.Impersonation(1.0, weights=[1.0, 2.0, 3.0]))
     asked = {"bound": 0.1, "probability": 0.5}
     scaled = {"scale": 1.0}
@@ -319,6 +320,10 @@ def good_calls(folder):
         "figures.save": (
             nt.figures.save, {"figure": nt.figures.draw(chart), "path": folder / "a.png"}),
         "laws.BY_NAME.build": (nt.laws.BY_NAME.build, {"text": "normal"}),
+        "laws.Moved": (
+            nt.laws.Moved,
+            {"law": nt.Normal(), "size": 1.0, "probability": 0.5, "reads": np.ones(3),
+             "moves": None}),
         "laws.Corrupted": (
             nt.laws.Corrupted, {"law": nt.Normal(), "scale": 1.0, "probability": 0.5}),
         "networks.Matrices": (nt.networks.Matrices, {"values": np.ones((2, 2, 3))}),
@@ -381,6 +386,14 @@ def good_calls(folder):
             nt.theory.gaussian_risk_probability, scaled | {"n_inputs": 3, "failure": 0.1}),
         "theory.gaussian_trade_off": (
             nt.theory.gaussian_trade_off, scaled | {"n_inputs": 3, "probability": 0.1}),
+        "theory.gaussian_scale": (
+            nt.theory.gaussian_scale, {"n_inputs": 3, "trade_off": 1.0, "probability": 0.1}),
+        "theory.compensating_weight": (
+            nt.theory.compensating_weight,
+            {"theorem": theorem, "bound_factor": 2.0, "probability_factor": 1.5}),
+        "guarantees.unique_minimum": (nt.guarantees.unique_minimum, {"problem": problem}),
+        "guarantees.biased_weights": (
+            nt.guarantees.biased_weights, {"problem": moved, "sensing": np.eye(3)}),
         "guarantees.impersonated_mean": (
             nt.guarantees.impersonated_mean,
             {"problem": problem, "arm": liar, "steps": [1, 2], "batch_size": 1}),
@@ -407,7 +420,7 @@ NOT_CALLED = {
     "Folder", "Interval", "Judgement", "Line", "Panel", "Plan", "Progress", "Purpose",
     "Proof", "Query", "Records", "Recursion", "Report", "Results", "Run", "SharpConstants",
     "Solution", "Stream", "Theorem1", "TrainingCertificate", "Trajectories", "Unit",
-    "Verification",
+    "UniqueMinimum", "Verification",
     # pydantic's: `complete` checks them, with our words
     "Levels", "RowsSetting", "RowsStudy", "Setting", "Study", "Sweep",
     "TableSetting", "TableSweep", "TablesStudy",

@@ -92,6 +92,7 @@ ROWS = {
     "a negative root mean square": {"root_mean_square": -1.0},
     "a negative radius of Theorem 1": {"theorem1_radius": -1.0},
     "a negative verified radius": {"verified_radius": -1.0},
+    "a negative prediction error": {"prediction_error": -1.0},
     "NaN true weights": {"true_weights": np.array([3.0, math.nan])},
     "an infinite attack vector": {"attack_vector": np.array([3.0, math.inf])},
     "shorter errors": {"errors": np.ones(3)},

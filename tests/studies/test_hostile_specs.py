@@ -344,7 +344,7 @@ def test_a_hostile_study_gets_one_clear_sentence_at_once(name, tmp_path):
     [
         (
             "papr",
-            "unknown study 'papr': did you mean 'paper'? known: activations, constants, correlated",
+            "unknown study 'papr': did you mean 'paper'? known: activations, batch-size, constants",
         ),
         ("_template", "unknown study '_template'"),
         ("no/such/file.toml", "there is no file 'no/such/file.toml'"),

@@ -9,6 +9,7 @@ import numpy as np
 
 from neurotron.results.folder import Folder, manifest_of
 from neurotron.results.manifest import TRAINING
+from neurotron.results.training import PREDICTIONS
 
 SETTING = {"name": "a", "title": None, "bound": [0.25, 1.0]}
 SPEC = {"name": "small", "steps": 10, "settings": [SETTING, {"name": "b", "title": None}]}
@@ -23,6 +24,7 @@ MANIFEST = manifest_of(SPEC, ARMS, HERE, TRAINING)
 ROW = {
     "arm": "SGD", "status": "finished", "stopped_at": None, "radius": None,
     "root_mean_square": None, "theorem1_radius": None, "verified_radius": None,
+    **dict.fromkeys(PREDICTIONS),
     "weights": np.ones(2), "true_weights": np.ones(2), "attack_vector": None, "steps": np.arange(2),
     "errors": np.ones(2), "losses": np.ones(2),
 }  # fmt: skip

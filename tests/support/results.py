@@ -13,6 +13,7 @@ from neurotron.results import shard
 from neurotron.results.folder import Folder, manifest_of
 from neurotron.results.manifest import TRAINING
 from neurotron.results.rows import plain_rows
+from neurotron.results.training import PREDICTIONS
 from neurotron.studies import building
 
 STEPS = (0, 10, 100, 1000)
@@ -52,6 +53,7 @@ def _row(arm: str, outcome: dict[str, Any]) -> dict[str, Any]:
     row: dict[str, Any] = {
         "arm": arm, "status": "finished", "stopped_at": None, "radius": None,
         "root_mean_square": None, "theorem1_radius": None, "verified_radius": None,
+        **dict.fromkeys(PREDICTIONS),
         "weights": TRUE, "true_weights": TRUE, "attack_vector": None, "steps": STEPS,
         "errors": ending_at(0.0), "losses": (1.0,) * len(STEPS),
     } | outcome  # fmt: skip

@@ -15,8 +15,21 @@ VERDICTS = {
         "heavy-tails-alike": HOLDS,
         "outer-weights-help": ONLY_AS_PUBLISHED,
         "impersonation-wins": HOLDS,
+        "risk-below-attack": HOLDS,
         "theorem-1-is-silent": HOLDS,
         "certificate-holds": HOLDS,
+        "predictions-as-certified": HOLDS,
+    },
+    "batch-size": {
+        "fewer-steps-with-larger-batches": HOLDS,
+        "samples-alike-for-all-batches": HOLDS,
+        "larger-batches-lower-the-floor": HOLDS,
+        "batch-sizes-as-certified": HOLDS,
+    },
+    "moved-inputs": {
+        "adversary-worse-than-noise": HOLDS,
+        "moved-inputs-as-predicted": HOLDS,
+        "defence-against-moved-inputs": HOLDS,
     },
     "mirror": {
         "neuro-tron-recovers": HOLDS,

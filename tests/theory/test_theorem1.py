@@ -15,7 +15,9 @@ import neurotron as nt
 from neurotron.networks import sensing
 from neurotron.theory import (
     Theorem1,
+    compensating_weight,
     gaussian_risk_probability,
+    gaussian_scale,
     gaussian_trade_off,
     lambda1,
     lambda2,
@@ -229,3 +231,114 @@ def test_c1_and_c2_bound_the_second_moment_of_a_step(theorem, part):
 
     assert left(theta / c) == pytest.approx(right(theta / c), rel=1e-9)
     assert left(part * theta / c) >= right(part * theta / c) * (1.0 - 1e-12)
+
+
+# ---- what the paper has beside T: C, c_rate, Lemma 1 read backwards, outer weights -------------
+
+
+@given(theorems(attacked=False))
+def test_the_constant_of_case_1_is_the_papers_and_never_above_one(theorem):
+    b, (_, m2, _, m4) = theorem.batch_size, theorem.norms
+    spread = m4 / b + m2**2 * (1 - 1 / b)
+    printed = theorem.lambda1**2 / (theorem.lambda2**2 * theorem.lambda3 * spread)
+    assert theorem.case_constant == pytest.approx(printed, rel=1e-12)
+    assert theorem.case_constant <= 1.0 + 1e-12
+
+
+@given(theorems())
+def test_the_first_entry_of_the_maximum_of_case_2_is_never_above_one(theorem):
+    assert theorem.case_constant <= 1.0 + 1e-12
+
+
+@given(theorems(), st.floats(1.01, 50.0))
+def test_c_rate_is_the_corrected_one_of_the_paper(theorem, gamma):
+    b, (_, m2, _, m4) = theorem.batch_size, theorem.norms
+    beta1, beta2, beta3 = theorem.attacked
+    spread = (beta1 * m2 + m2**2) * (1 - 1 / b) + (beta3 + m4) / b
+    attacked = (beta1**2 + beta1 * m2) * (1 - 1 / b) + (beta2 + beta3) / b
+    ratio = attacked / (theorem.pull**2 * theorem.lambda3 * spread)
+    by_hand = (gamma - 1.0) / (ratio + gamma / theorem.trade_off)
+    assert theorem.c_rate(gamma) == pytest.approx(by_hand, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("beta", "right", "printed"), [(1.0, 0.675, 0.703), (0.1, 11.74, 6.29)], ids=["1", "0.1"]
+)
+def test_c_rate_has_the_values_of_errata_3(beta, right, printed):
+    moments = (1.0, 2.0, 6.0, 24.0)  # Laplace(1), n = 1
+    attacked = tuple(beta * m for m in moments[:3])
+    theorem = Theorem1(1.0, 1.0, 2.0, 1.0, 1.0, 0.5, attacked, moments, 16)
+    assert theorem.c_rate(4.0) == pytest.approx(right, rel=1e-3)
+    as_printed = 3.0 / ((2.0 + 6.0) / (6.0 + 24.0) + 4.0 / theorem.trade_off)
+    assert as_printed == pytest.approx(printed, rel=2e-3)
+
+
+@given(theorems(), st.floats(1.2, 30.0), st.floats(1.05, 20.0))
+def test_the_steps_by_c_rate_are_enough_but_never_fewer_than_the_exact_ones(theorem, above, wider):
+    target = above * theorem.c3 / theorem.margin
+    start, gamma = 50.0 * target, wider * theorem.least_gamma(target)
+    exact = theorem.updates_to(start, target, gamma)
+    formula = theorem.updates_by_rate(start, target, gamma)
+    assert formula >= exact
+    assert theorem.after(start, formula, gamma) <= target * (1.0 + 1e-9)
+    assert theorem.updates_by_rate(start, theorem.floor(gamma), gamma) is None
+
+
+@given(st.integers(1, 3000), st.floats(0.01, 1.0), st.floats(-0.9, 50.0))
+def test_the_scale_of_lemma_1_is_its_inverse(n, beta, trade_off):
+    scale = gaussian_scale(n, trade_off, beta)
+    assert gaussian_trade_off(n, scale, beta) == pytest.approx(trade_off, rel=1e-9, abs=1e-9)
+    share = scale**2 / (2.0 * beta**2 * (trade_off + 1.0) ** 2)
+    assert (n - 1) / 2 <= share * (1 + 1e-9)
+    assert share <= n / 2 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("c1", "c2"), [(2.0, 1.0), (1.0, 2.0), (1.5, 3.0)])
+def test_a_compensating_outer_weight_keeps_the_accuracy_exactly(c1, c2):
+    """By the theorem's constants of the network with heavier outer weights, not by the formula."""
+    law, delta = nt.Normal(scale=5.0), 0.05
+
+    def accuracy(weight, budget):
+        problem = nt.Problem.draw(nt.networks.relu_gate(4, outer_weights=weight), law)
+        theorem = Theorem1.of(problem, np.eye(4), budget, 4)
+        return budget.bound / math.sqrt(delta * theorem.trade_off), theorem
+
+    before, theorem = accuracy(1.0, nt.Budget(0.5, 0.2))
+    weight = compensating_weight(theorem, bound_factor=c2, probability_factor=c1)
+    after, _ = accuracy(weight, nt.Budget(0.5 * c2, 0.2 * c1))
+    assert after == pytest.approx(before, rel=1e-9)
+    assert accuracy(0.999 * weight, nt.Budget(0.5 * c2, 0.2 * c1))[0] > before
+    # the weights of the paper: c1 for β1, c2² for θ are enough; c2 for θ is not (errata 9)
+    assert weight <= c1 * c2**2 * (1 + 1e-12)
+    if c2 > 1.0:
+        assert theorem.trade_off > 1.0 / c2
+        assert accuracy(c1 * c2, nt.Budget(0.5 * c2, 0.2 * c1))[0] > before
+
+
+def test_without_a_trade_off_no_outer_weight_compensates():
+    problem = nt.Problem.draw(nt.networks.relu_gate(4), nt.Normal(scale=0.1))
+    theorem = Theorem1.of(problem, np.eye(4), nt.Budget(0.5, 0.9), 4)
+    with pytest.raises(nt.InputError, match="c_trade must be positive"):
+        compensating_weight(theorem, bound_factor=2.0)
+
+
+def test_in_runs_an_outer_weight_c_makes_up_for_c_times_the_bound_or_the_probability():
+    """With step size η/c: exactly for the bound; for the probability up to the noise of the run."""
+
+    def final(weight, bound, probability, replicate):
+        network = nt.networks.relu_gate(5, outer_weights=weight)
+        problem = nt.Problem.draw(network, nt.Normal(), seed=3)
+        attack = nt.attacks.OddDirection(
+            bound=bound, probability=probability, direction=np.eye(5)[0]
+        )
+        arm = nt.Arm(nt.NeuroTron(0.02 / weight, np.eye(5)), attack)
+        run = nt.simulate(problem, arm, steps=3000, batch_size=16, replicate=replicate, seed=3)
+        return run.weights[0], run.final_errors[0]
+
+    plain, _ = final(1.0, 0.5, 0.2, 0)
+    stronger, _ = final(2.0, 1.0, 0.2, 0)
+    np.testing.assert_allclose(stronger, plain, rtol=1e-9)
+    errors = np.array(
+        [[final(w, 0.5, beta, i)[1] for i in range(4)] for w, beta in ((1, 0.2), (2, 0.4))]
+    )
+    assert errors[1].mean() == pytest.approx(errors[0].mean(), rel=0.1)

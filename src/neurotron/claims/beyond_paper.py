@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from neurotron.claims import defence, frontier, rows
+from neurotron.claims import batch_size, defence, frontier, moved_inputs, rows
 from neurotron.claims.effects import Unit, count, percent, spread, times, worst
 from neurotron.claims.model import Claim
 
-__all__ = ["DEFENCE", "FRONTIER", "OURS", "ROWS"]
+__all__ = ["BATCH_SIZE", "DEFENCE", "FRONTIER", "MOVED_INPUTS", "OURS", "ROWS"]
 
 OURS = "added by this package, not in the paper"
 EXACT_RUNS = spread("{} of the runs are exact", percent(frontier.SHARE))
@@ -205,3 +205,75 @@ ROWS = (
     ),
 )
 """Claims about `nt.solve` on stored rows."""
+
+BATCH_SIZE = (
+    Claim(
+        "fewer-steps-with-larger-batches",
+        "A larger batch size b makes Neuro-Tron converge in fewer steps, with the step size of its "
+        "certificate, which grows with b.",
+        "Remark 1, item 3",
+        batch_size.fewer_steps,
+        short="Larger batches converge in fewer steps",
+        phrase=spread("{} the steps with the next smaller batch", times(1.0)),
+        figures=("batch-size-steps", "batch-size-step-size"),
+    ),
+    Claim(
+        "samples-alike-for-all-batches",
+        "The number of samples that Neuro-Tron needs is about the same for all batch sizes.",
+        "added by this package, about the abstract's question of the batch size",
+        batch_size.samples_alike,
+        short="Larger batches need about as many samples",
+        phrase=spread("{} the samples of batches of one", times(0.5, 2.0)),
+        figures=("batch-size-steps",),
+    ),
+    Claim(
+        "larger-batches-lower-the-floor",
+        "With the same step size, a larger batch lowers the error under an attack without drift.",
+        OURS,
+        batch_size.lower_floor,
+        short="Larger batches lower the error under attack",
+        phrase=spread("slope {} on a log-log scale", Unit("", 3, limits=(0.0,)), noun="settings"),
+        figures=("batch-size-floor",),
+    ),
+    Claim(
+        "batch-sizes-as-certified",
+        "At every batch size, Neuro-Tron needs at most the certified number of steps, and ends "
+        "with at most the certified error.",
+        OURS,
+        batch_size.as_certified,
+        short="Steps and errors are as certified for every b",
+        phrase=spread("{} of the certified {group}", Unit("", 2, limits=(1.0,))),
+        figures=("batch-size-steps", "batch-size-floor"),
+        section="certificates",
+    ),
+)
+"""What the batch size changes."""
+
+MOVED_INPUTS = (
+    Claim(
+        "adversary-worse-than-noise",
+        "An adversary who moves a tenth of the inputs does Neuro-Tron more harm than noise of the "
+        "same size.",
+        "added by this package, about the conclusion's third question",
+        moved_inputs.worse_than_noise,
+        short="Moved inputs do more harm than noise",
+        phrase=spread("{} the error with noise of the same size", times(1.0)),
+    ),
+    Claim(
+        "moved-inputs-as-predicted",
+        "With moved inputs, Neuro-Tron ends as far from the filter as its mean update predicts.",
+        OURS,
+        moved_inputs.as_predicted,
+        short="Neuro-Tron's bias is as predicted",
+        phrase=spread("error {} of the predicted bias", Unit("", 3, limits=(0.9, 1.1))),
+    ),
+    Claim(
+        "defence-against-moved-inputs",
+        "RefinedTron recovers the filter exactly if a tenth of the inputs are moved.",
+        OURS,
+        moved_inputs.defence_holds,
+        short="RefinedTron is exact with moved inputs",
+        phrase=worst("the largest of {total} errors is {}", max, Unit(limits=(1e-12,))),
+    ),
+)
+"""What corrupted inputs do; no guarantee is claimed."""

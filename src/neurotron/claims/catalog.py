@@ -9,15 +9,22 @@ Studies are a lower layer than claims and cannot import them, so the names are a
 
 from __future__ import annotations
 
-from neurotron.claims import activations, against_sgd, certificates, mirror, paper
-from neurotron.claims.beyond_paper import DEFENCE, FRONTIER, OURS, ROWS
+from neurotron.claims import activations, against_sgd, certificates, mirror, paper, predictions
+from neurotron.claims.beyond_paper import (
+    BATCH_SIZE,
+    DEFENCE,
+    FRONTIER,
+    MOVED_INPUTS,
+    OURS,
+    ROWS,
+)
 from neurotron.claims.effects import Unit, count, growth, percent, spread, times, worst
 from neurotron.claims.model import Claim
 from neurotron.claims.tables import TABLES
 
 __all__ = [
-    "ACTIVATIONS", "CERTIFICATES", "CLAIMS", "DEFENCE", "FRONTIER", "MIRROR", "OF_ANY_STUDY",
-    "PAPER", "ROWS", "TABLES", "VERIFICATION",
+    "ACTIVATIONS", "BATCH_SIZE", "CERTIFICATES", "CLAIMS", "DEFENCE", "FRONTIER", "MIRROR",
+    "MOVED_INPUTS", "OF_ANY_STUDY", "PAPER", "ROWS", "TABLES", "VERIFICATION",
 ]  # fmt: skip
 
 PAPER = (
@@ -112,6 +119,31 @@ PAPER = (
         figures=("section-3-5",),
     ),
     Claim(
+        "risk-below-attack",
+        "Where the condition of section 3.4 holds, the prediction risk is at most θ*².",
+        "section 3.4",
+        predictions.risk_below_attack,
+        short="The prediction risk is at most θ*²",
+        phrase=worst(
+            "the largest prediction error in {total} runs is {} of θ*", max, Unit(limits=(1.0,))
+        ),
+        section="certificates",
+    ),
+    Claim(
+        "predictions-as-certified",
+        "No prediction error is above the one that the sharp certificate guarantees.",
+        OURS,
+        predictions.predictions_as_certified,
+        short="No prediction error is above the certified one",
+        phrase=worst(
+            "{count} of {total} runs above, the largest prediction error is {} of the certified "
+            "one",
+            max,
+            Unit(limits=(1.0,)),
+        ),
+        section="certificates",
+    ),
+    Claim(
         "theorem-1-is-silent",
         "Theorem 1 promises nothing about the simulations that are said to validate it.",
         "added by this package, about the caption of figure 1",
@@ -123,7 +155,7 @@ PAPER = (
         section="certificates",
     ),
 )
-"""The claims of the paper, and one about its theorem."""
+"""The claims of the paper, and two about its theorem and its runs."""
 
 MIRROR = (
     Claim(
@@ -283,8 +315,8 @@ VERIFICATION = (
 CLAIMS = {
     claim.name: claim
     for claim in (
-        *PAPER, *MIRROR, *FRONTIER, *DEFENCE, *CERTIFICATES, *ACTIVATIONS, *OF_ANY_STUDY,
-        *VERIFICATION, *ROWS, *TABLES,
+        *PAPER, *MIRROR, *BATCH_SIZE, *MOVED_INPUTS, *FRONTIER, *DEFENCE, *CERTIFICATES,
+        *ACTIVATIONS, *OF_ANY_STUDY, *VERIFICATION, *ROWS, *TABLES,
     )
 }  # fmt: skip
 """Every claim there is, by its name."""

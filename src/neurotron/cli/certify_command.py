@@ -14,6 +14,8 @@ from neurotron._digits import up
 from neurotron.cli import options
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from neurotron.attacks import Attack
     from neurotron.guarantees import Plan, TrainingCertificate
     from neurotron.problem import Problem
@@ -100,6 +102,9 @@ def certify(
         neurotron certify --trainer neuro-tron:step_size=1e-3 --long-run
 
         neurotron certify --trainer sgd --method measured --steps 5000
+
+        neurotron certify --method theorem1 --network relu-gate --n-inputs 5 \
+            --law normal:scale=0.1 --probability 0.02
     """
     if long_run and simulate:
         raise _check.InputError("`--simulate` needs a number of steps: leave out --long-run")
@@ -171,7 +176,7 @@ def plan(
     ] = "adaptive",
     sensing: Annotated[
         str,
-        options.option(options.TRAINER, help="The sensing matrix: optimal, polar or mean."),
+        options.option(options.TRAINER, help="The sensing matrix, as in `neurotron list sensing`."),
     ] = "optimal",
     weighting: Annotated[
         str | None,
@@ -265,6 +270,18 @@ def _tell(
         )
     if remark and certificate.holds:
         out.print(f"\n{remark}")
+    _tell_paper(out, problem, certificate)
+
+
+def _tell_paper(out: Console, problem: Problem, certificate: TrainingCertificate) -> None:
+    """Print the paper's own numbers, if the certificate is by its Theorem 1."""
+    from neurotron.guarantees.paper_numbers import paper_numbers
+
+    found = paper_numbers(problem, certificate)
+    if found:
+        out.print("\nThe paper's numbers:")
+        for sentence in found:
+            out.print(f"  {sentence}")
 
 
 def _show(

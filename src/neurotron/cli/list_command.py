@@ -1,4 +1,4 @@
-"""`neurotron list`: all networks, laws, attacks, trainers, estimators, studies and claims."""
+"""`neurotron list`: everything that has a name, from networks to studies and claims."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["NAMED", "list_things"]
 
 NAMED = ("networks", "laws", "attacks", "trainers", "estimators")
 """The kinds of things that are written as a name with parameters."""
-KINDS = (*NAMED, "studies", "claims")
+KINDS = (*NAMED, "sensing", "studies", "claims")
 
 BY_OPTIONS = {
     "networks": ("n_inputs", "filter_size", "seed"),
@@ -35,7 +35,10 @@ NOTES = {
         "The sizes are given by --n-inputs and --filter-size. An activation is softplus, silu or "
         "gelu; without it, a network has the leaky ReLU with slope `leak` below zero."
     ),
-    "laws": "A law is the probability distribution of the inputs.",
+    "laws": (
+        "A law is the probability distribution of the inputs. A law inside another one has "
+        "semicolons for commas: law=student-t:dof=4;scale=2."
+    ),
     "attacks": (
         "The bound θ and the probability β are given by --bound and --probability. A guarantee of "
         "`certify` and `plan` holds against the attacks marked ✓. Attacks on stored rows are for "
@@ -55,7 +58,7 @@ def list_things(
         ),
     ] = "",
 ) -> None:
-    """Show all networks, laws, attacks, trainers, estimators, studies and claims.
+    """Show all networks, laws, attacks, trainers, estimators, sensing, studies and claims.
 
     The first five are written as name:parameter=value in other commands and in study files, for
     example student-t:dof=4 or symmetric:width=4,leak=0.1.
@@ -73,6 +76,9 @@ def list_things(
             "\nWrite name:parameter=value. A value that is shown here is the default. "
             f"{NOTES[kind]}"
         )
+    elif kind == "sensing":
+        out.print(_sensing())
+        out.print(f"\n{SENSING_NOTE}")
     else:
         out.print(_studies() if kind == "studies" else _claims())
 
@@ -82,9 +88,10 @@ def _overview(out: Console) -> None:
     from neurotron import studies
     from neurotron.claims import CLAIMS
     from neurotron.guarantees.certificate import fill
+    from neurotron.networks.sensing import SENSING
 
     names: dict[str, Iterable[str]] = {kind: options.registry(kind) for kind in NAMED}
-    names |= {"studies": studies.catalog(), "claims": CLAIMS}
+    names |= {"sensing": SENSING, "studies": studies.catalog(), "claims": CLAIMS}
     indent = " " * (12 if out.width >= 60 else 2)
     for kind in KINDS:
         out.print(fill(", ".join(names[kind]), out.width, f"{kind:<12}", indent))
@@ -138,6 +145,23 @@ def _parameters(kind: str, name: str) -> list[str]:
         mark = " (optional)" if open_ else f"={default}" if default else " (required)"
         shown.append(f"{parameter}{mark}")
     return shown
+
+
+SENSING_NOTE = (
+    "Write --trainer neuro-tron:sensing=center, or --sensing of `neurotron plan`. The paper's "
+    "Gaussian and Wishart matrices M (its Remark 1) are the centers of symmetric networks: "
+    "--network symmetric:center=wishart with sensing=center."
+)
+
+
+def _sensing() -> Table:
+    from neurotron.networks import sensing
+
+    table = _empty("name", "what it is")
+    for name in sensing.SENSING:
+        line = (getattr(sensing, name).__doc__ or "").partition("\n")[0].removeprefix("Return ")
+        table.add_row(name, line[:1].upper() + line[1:])
+    return table
 
 
 def _studies() -> Table:

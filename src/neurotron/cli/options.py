@@ -111,6 +111,9 @@ def build_problem(
 
     name, given = networks.BY_NAME.read(network)
     inputs = given.get("n_inputs", N_INPUTS if n_inputs is None else n_inputs)
+    drawn = laws.BY_NAME.build(law, n_inputs=inputs)
+    if n_inputs is None and "n_inputs" not in given and drawn.n_inputs is not None:
+        inputs = drawn.n_inputs  # rows of a file
     if "filter_size" not in networks.BY_NAME.parameters(name):
         if filter_size is not None and filter_size != inputs:
             raise _check.InputError(
@@ -120,7 +123,7 @@ def build_problem(
     elif filter_size is None and isinstance(inputs, int):
         filter_size = max(1, min(MOST_WEIGHTS, inputs // 4))
     built = networks.BY_NAME.build(network, n_inputs=inputs, filter_size=filter_size, seed=seed)
-    return Problem.draw(built, laws.BY_NAME.build(law, n_inputs=inputs), seed=seed, noise=noise)
+    return Problem.draw(built, drawn, seed=seed, noise=noise)
 
 
 def train(

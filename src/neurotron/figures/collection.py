@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from neurotron.figures.activations import by_activation
+from neurotron.figures.batch_size import by_batch_size
 from neurotron.figures.certified_runs import certified_runs
 from neurotron.figures.chart import Chart
 from neurotron.figures.maps import Maps
@@ -59,7 +60,7 @@ def _charts(results: Results) -> tuple[Chart, ...]:
         return ()
     paper = list(paper_charts(view))
     maps = Maps(view)
-    first = [*paper, *maps.charts(_name)]
+    first = [*paper, *by_batch_size(view), *maps.charts(_name)]
     ends = [
         *_over_levels(view, set(maps.grids)), *_by_trainer(view), *by_activation(view),
         *certified_runs(view),

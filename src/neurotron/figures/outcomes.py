@@ -12,7 +12,8 @@ from neurotron.figures.chart import ERROR, SMALLEST, Chart, Line, Panel
 from neurotron.figures.trajectories import MOST_LINES, MOST_PANELS, present, settings_said
 from neurotron.figures.view import ArmKey, Ends, LevelSweep, View, evenly, select_at_most
 from neurotron.results.levels import Level, divided, over_levels
-from neurotron.results.summary import Interval, bootstrap, rate
+from neurotron.results.summary import Interval, bootstrap, median, rate
+from neurotron.results.tables import EXACT
 
 __all__ = ["final_errors", "mirror", "paired_errors", "success_rates"]
 
@@ -113,11 +114,16 @@ def paired_errors(view: View, name: str, title: str, about: str) -> Iterator[Cha
     """Yield the final errors of the first trainer of each setting over those of the others.
 
     A pair is two runs on the same network, data and attack; a replicate counts with its median
-    over the levels of the attack.
+    over the levels of the attack. Trainers that are exact, where the first one is not, are left
+    out: ratios to rounding errors say nothing, and would flatten all others.
     """
     panels, settings, undrawn, left_out = [], [], 0, ""
+    exact: dict[str, None] = {}
     for setting in view.settings:
         lead, *others = view.trainers(setting)
+        if not _is_exact(view, setting, lead):
+            exact |= dict.fromkeys(who for who in others if _is_exact(view, setting, who))
+            others = [who for who in others if not _is_exact(view, setting, who)]
         rivals, fewer = select_at_most("trainers", others, MOST_LINES)
         ratios = {rival: _ratios(view, setting, lead, rival) for rival in rivals}
         ratios = {rival: values for rival, values in ratios.items() if _drawn(values).size}
@@ -140,6 +146,11 @@ def paired_errors(view: View, name: str, title: str, about: str) -> Iterator[Cha
             f"replicate ({over}) over the levels of the attack. The marker is the median of the "
             f"dots, and the bar is its 95 % bootstrap interval.{left_out}{fewer}"
         )
+        if exact:
+            caption += (
+                f" Left out, because its median error is below {EXACT:g}, which is rounding: "
+                f"{', '.join(exact)}."
+            )
         if undrawn:
             caption += (
                 f" {undrawn} replicates in which a run diverged, or had no error at all, have no "
@@ -150,6 +161,17 @@ def paired_errors(view: View, name: str, title: str, about: str) -> Iterator[Cha
             name, title, caption, "", "ratio of the final errors", tuple(shown), note, x_log=False,
             reference=1.0,
         )  # fmt: skip
+
+
+def _is_exact(view: View, setting: str, trainer: str) -> bool:
+    """Tell whether the median error of a trainer under attack is no more than rounding."""
+    ends = [
+        view.ends[setting, arm].errors
+        for met, arm in view.arms[setting].items()
+        if met.trainer == trainer and met.level[0] * met.level[1] > 0.0
+        and (setting, arm) in view.ends
+    ]  # fmt: skip
+    return bool(ends) and bool(median(np.concatenate(ends)) < EXACT)
 
 
 def _ratios(view: View, setting: str, lead: str, rival: str) -> Array:

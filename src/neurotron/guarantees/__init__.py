@@ -9,9 +9,11 @@
 from neurotron.guarantees.assumptions import Assumption
 from neurotron.guarantees.certificate import Certificate
 from neurotron.guarantees.certify import certify
+from neurotron.guarantees.corrupted_inputs import biased_weights
 from neurotron.guarantees.near_optimality import impersonated_mean
 from neurotron.guarantees.plan import NotAchievable, Plan, plan
 from neurotron.guarantees.training_certificate import TrainingCertificate
+from neurotron.guarantees.uniqueness import UniqueMinimum, unique_minimum
 from neurotron.guarantees.verify import Verification, verify
 
 __all__ = [
@@ -20,9 +22,12 @@ __all__ = [
     "NotAchievable",
     "Plan",
     "TrainingCertificate",
+    "UniqueMinimum",
     "Verification",
+    "biased_weights",
     "certify",
     "impersonated_mean",
     "plan",
+    "unique_minimum",
     "verify",
 ]

@@ -39,6 +39,7 @@ def certify_by_theorem1(request: Request) -> TrainingCertificate:
     constants = {
         "lambda1": theorem.lambda1, "lambda2": theorem.lambda2, "lambda3": theorem.lambda3,
         "beta1": theorem.attacked[0], "c_trade": theorem.trade_off, "c1": theorem.c1,
+        "C": theorem.case_constant, "risk_ratio": theorem.risk_ratio(request.failure),
     }  # fmt: skip
     if not all(assumption.holds for assumption in assumptions):
         return request.certificate("theorem1", assumptions, constants=constants)
@@ -60,6 +61,7 @@ def certify_by_theorem1(request: Request) -> TrainingCertificate:
         exact, rounded = float(roots[-1]), float(added[-1])
     root = exact + rounded
     assumptions += _accuracy(theorem, root**2, request.start)
+    constants |= _rates(theorem, root**2, request.start, gamma)
     holds = all(assumption.holds for assumption in assumptions)
     return request.certificate(
         "theorem1",
@@ -143,6 +145,23 @@ def _trade_off(theorem: Theorem1) -> list[Assumption]:
             "does not need this assumption.",
         ),
     ]
+
+
+def _rates(theorem: Theorem1, target: float, start: float, gamma: float) -> dict[str, float]:
+    """Return γ, c_rate, θ* for ε²δ = `target`, and the steps that the paper's formula has for it.
+
+    The numbers of steps are of exact arithmetic. They are left out where rounding errors are so
+    large a part of the target that the formula has no answer.
+    """
+    found = {
+        "gamma": gamma, "c_rate": theorem.c_rate(gamma),
+        "theta_star": theorem.largest_bound(target) if theorem.bound > 0.0 else 0.0,
+    }  # fmt: skip
+    steps = {
+        "steps_exact": theorem.updates_to(start, target, gamma),
+        "steps_by_c_rate": theorem.updates_by_rate(start, target, gamma),
+    }
+    return found | {name: float(count) for name, count in steps.items() if count is not None}
 
 
 def _gamma(theorem: Theorem1, step_size: float) -> Assumption:

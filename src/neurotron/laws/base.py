@@ -12,7 +12,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from neurotron._types import Array
 from neurotron.laws.even_moments import EvenMoments, by_covariance, of_product
 from neurotron.laws.moments import laplace_transforms, masses_of_density, norm_moment
 from neurotron.laws.projections import NORMAL, SLACK
+
+if TYPE_CHECKING:
+    from neurotron.networks import FilterNetwork
 
 __all__ = ["Law", "ProductLaw", "ScaledLaw"]
 
@@ -63,6 +66,10 @@ class Law(Pickled, metaclass=Explained):
         """
         return self
 
+    def facing(self, network: FilterNetwork, true_weights: Array) -> Law:
+        """Return the law for a network and its true weights, on which only an adversary depends."""
+        return self
+
     @abstractmethod
     def pairs(self, batch_size: int, n_inputs: int) -> int:
         """Return how many pairs of uniforms a batch needs."""
@@ -74,6 +81,14 @@ class Law(Pickled, metaclass=Explained):
     @abstractmethod
     def covariance(self, n_inputs: int) -> Array | None:
         """Return Σ = E[xxᵀ], (n, n); None if it is infinite."""
+
+    def seen_moments(self, n_inputs: int) -> tuple[Array, Array] | None:
+        """Return E[x'x'ᵀ] and E[x'xᵀ] of what trainers see and of what labels are computed from.
+
+        Both are Σ unless inputs are corrupted; None if they are infinite or not known.
+        """
+        sigma = self.covariance(n_inputs)
+        return None if sigma is None or self.corrupted else (sigma, sigma)
 
     def norm_moment(self, order: int, n_inputs: int) -> float:
         """Return m_i = E‖x‖^i of order i = 1 … 4, inf if it is infinite.

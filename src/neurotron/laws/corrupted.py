@@ -122,6 +122,11 @@ class Corrupted(Law):
 
         return EvenMoments(covariance, covariance, by_covariance(covariance), seen)
 
+    def seen_moments(self, n_inputs: int) -> tuple[Array, Array] | None:
+        """Return E[x'x'ᵀ] = Σ + p s² I and E[x'xᵀ] = Σ, None if they are infinite."""
+        clean, noisy = self.law.covariance(n_inputs), self.covariance(n_inputs)
+        return None if clean is None or noisy is None else (noisy, clean)
+
     @property
     def _added(self) -> float:
         """The variance that the noise adds to a coordinate."""

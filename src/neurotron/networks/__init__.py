@@ -63,12 +63,39 @@ def _convolution2d(
     )
 
 
+def _symmetric(
+    n_inputs: int,
+    filter_size: int,
+    width: int = 10,
+    center: str = "gaussian",
+    degrees: int | None = None,
+    outer_weights: float = 1.0,
+    leak: float = 0.0,
+    activation: str | None = None,
+    seed: int = 0,
+) -> FilterNetwork:
+    """Return the paper's network with gates M ± C, M ± 2C, …; M is gaussian or wishart.
+
+    A Wishart matrix has `degrees` of freedom, as many as the filter has weights by default.
+    """
+    _check.choice("center", center, ("gaussian", "wishart"))
+    if degrees is not None and center != "wishart":
+        raise _check.InputError("`degrees` is for center=wishart: leave it out")
+    matrix = None
+    if center == "wishart":
+        matrix = sensing.wishart(filter_size, n_inputs, degrees=degrees, seed=seed)
+    return symmetric(
+        n_inputs, filter_size, width, center=matrix, seed=seed, outer_weights=outer_weights,
+        leak=leak, activation=activation,
+    )  # fmt: skip
+
+
 BY_NAME: Registry[FilterNetwork] = Registry(
     "network",
     {
         "linear": linear,
         "relu-gate": relu_gate,
-        "symmetric": symmetric,
+        "symmetric": _symmetric,
         "convolution": convolution,
         "convolution2d": _convolution2d,
     },

@@ -18,7 +18,7 @@ __all__ = [
     "study_hash", "without_words",
 ]  # fmt: skip
 
-FORMAT = 5
+FORMAT = 6
 TRAINING = "neurotron.studies.unit:train"
 """The function whose units are training runs: `Results` reads them."""
 FITTING = "neurotron.studies.fit:fit"

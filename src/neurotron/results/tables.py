@@ -18,7 +18,7 @@ from neurotron.results.folder import Folder
 from neurotron.results.manifest import DAMAGING, FITTING, TRAINING
 from neurotron.results.stored import Stored, Unit, damaged_lines, empty, located, tables_of
 from neurotron.results.summary import steps_to, summarise
-from neurotron.results.training import SCHEMA, sound
+from neurotron.results.training import PREDICTIONS, SCHEMA, sound
 from neurotron.trajectories import MIRROR, RECOVERED
 
 __all__ = ["CLOSE", "EXACT", "Results", "load_results", "load_table"]
@@ -47,7 +47,9 @@ class Results(Stored):
         outcome, cosine (with −w*), distance (to the attack's vector), true_length (‖w*‖), radius
         and theorem1_radius (the guaranteed radii, null if there is no guarantee), root_mean_square
         (the guaranteed √E‖w − w*‖²), verified_radius (what fresh rows prove after the run, infinite
-        if nothing, null if the study does not ask for it), followed by the columns of `arms`.
+        if nothing, null if the study does not ask for it), prediction_error (√E(f_w − f_{w*})² over
+        fresh inputs, null if inputs have no variance), certified_prediction_error and
+        theorem1_prediction_error (the guaranteed ones), followed by the columns of `arms`.
     damaged
         Damaged shards that were left out, with the reason. Run the study again to compute them.
     """
@@ -244,7 +246,7 @@ def _runs(shards: pl.DataFrame) -> pl.DataFrame:
 RUN_COLUMNS = [
     "setting", "replicate", "arm", "status", "stopped_at", "initial_error", "error", "loss",
     "outcome", "cosine", "distance", "true_length", "radius", "root_mean_square",
-    "theorem1_radius", "verified_radius",
+    "theorem1_radius", "verified_radius", *PREDICTIONS,
 ]  # fmt: skip
 
 

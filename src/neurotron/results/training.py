@@ -11,12 +11,13 @@ from neurotron._types import Index
 from neurotron.results.rows import Row
 from neurotron.results.shard import Damaged, rows_of
 
-__all__ = ["SCHEMA", "sound"]
+__all__ = ["PREDICTIONS", "SCHEMA", "sound"]
 
 OPTIONAL = "attack_vector"
 VECTORS = ("weights", "true_weights", OPTIONAL)
 LISTS = (*VECTORS, "steps", "errors", "losses")
-SIZES = ("radius", "root_mean_square", "theorem1_radius", "verified_radius")
+PREDICTIONS = ("prediction_error", "certified_prediction_error", "theorem1_prediction_error")
+SIZES = ("radius", "root_mean_square", "theorem1_radius", "verified_radius", *PREDICTIONS)
 STATUSES = ("finished", "diverged")
 
 NUMBERS = pl.List(pl.Float64)
@@ -28,6 +29,7 @@ SCHEMA: dict[str, Any] = {
     "root_mean_square": pl.Float64,
     "theorem1_radius": pl.Float64,
     "verified_radius": pl.Float64,
+    **dict.fromkeys(PREDICTIONS, pl.Float64),
     "weights": NUMBERS,
     "true_weights": NUMBERS,
     "attack_vector": NUMBERS,

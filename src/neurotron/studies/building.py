@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from neurotron import _check, _seeds, attacks, laws, networks, trainers
 from neurotron._registry import parse
 from neurotron.engine.recording import recorded_steps
+from neurotron.laws.rows_file import hash_of_file
 from neurotron.problem import Problem
 from neurotron.studies.spec import (
     MOST_ARMS,
@@ -186,6 +187,7 @@ def require_keys(setting: Problems, sweeps: Sequence[Levels]) -> None:
         _require_keys("sweep", sweep.attack, "bound", "probability")
     _require_keys("setting", setting.network, "n_inputs", "filter_size")
     _require_keys("setting", setting.law, "n_inputs")
+    _require_hash(setting.law)
 
 
 def _require_keys(table: str, text: str, *names: str) -> None:
@@ -193,6 +195,18 @@ def _require_keys(table: str, text: str, *names: str) -> None:
     for name in names:
         if name in parse(text)[1]:
             raise _check.InputError(f"give `{name}` as a key of the {table}, not inside {text!r}")
+
+
+def _require_hash(law: str) -> None:
+    """Refuse rows of a file without the hash by which the study says which file it means."""
+    name, given = parse(law)
+    if name == "empirical" and "rows" in given and not given.get("sha256"):
+        raise _check.InputError(
+            f"a study must say which file it means, so that its results can be computed again: "
+            f"write {law},sha256={hash_of_file(str(given['rows']))}"
+        )
+    if isinstance(given.get("law"), str):
+        _require_hash(given["law"].replace(";", ","))
 
 
 def _require_few(what: str, entries: int) -> None:

@@ -23,11 +23,22 @@ CLAIM_NAMES = (
     "heavy-tails-alike",
     "outer-weights-help",
     "impersonation-wins",
+    "risk-below-attack",
+    "predictions-as-certified",
     "theorem-1-is-silent",
     # on the mirror filter
     "neuro-tron-recovers",
     "more-often-than-sgd",
     "sgd-ends-at-mirror",
+    # on the batch size
+    "fewer-steps-with-larger-batches",
+    "samples-alike-for-all-batches",
+    "larger-batches-lower-the-floor",
+    "batch-sizes-as-certified",
+    # on corrupted inputs
+    "adversary-worse-than-noise",
+    "moved-inputs-as-predicted",
+    "defence-against-moved-inputs",
     # beyond the paper
     "exact-below-half",
     "exact-when-concentrated",

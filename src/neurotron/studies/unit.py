@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from neurotron import _check
+import numpy as np
+
+from neurotron import _check, _seeds
 from neurotron._threads import one_blas_thread
+from neurotron._types import Array
 from neurotron.problem import Problem
 from neurotron.studies.building import build_arms, build_problem, seed_of
 from neurotron.studies.completion import complete
@@ -15,7 +19,12 @@ from neurotron.studies.spec import MISSES, Study
 from neurotron.trainers import Arm, NeuroTron
 from neurotron.trajectories import Trajectories
 
-__all__ = ["train"]
+__all__ = ["prediction_errors", "train"]
+
+RADII = ("radius", "root_mean_square", "theorem1_radius")
+CERTIFIED = ("certified_prediction_error", "theorem1_prediction_error")
+FRESH = 2000
+"""The number of fresh inputs on which predictions are compared."""
 
 
 def train(
@@ -47,14 +56,17 @@ def train(
             raise KeyboardInterrupt
         guaranteed = [_guaranteed(study, spec.batch_size, problem, arm) for arm in arms]
         verified = _verified(study, run, progress)
+        predicted = prediction_errors(problem, run.weights, seed_of(study, spec), replicate)
     assert problem.true_weights is not None
     return [
         {
             "arm": arm.name,
             "status": run.status[i],
             "stopped_at": run.stopped_at[i],
-            **guaranteed[i],
+            **{name: guaranteed[i][name] for name in RADII},
             "verified_radius": verified.get(arm.name),
+            "prediction_error": None if predicted is None else predicted[i],
+            **{name: guaranteed[i][name] for name in CERTIFIED},
             "weights": run.weights[i],
             "true_weights": problem.true_weights,
             "attack_vector": None if arm.attack is None else arm.attack.probe_vector,
@@ -72,9 +84,7 @@ def _guaranteed(
     """Return what each theorem guarantees after the last step, None where it does not apply."""
     from neurotron.guarantees import certify
 
-    found: dict[str, float | None] = dict.fromkeys(
-        ("radius", "root_mean_square", "theorem1_radius")
-    )
+    found: dict[str, float | None] = dict.fromkeys((*RADII, *CERTIFIED))
     trainer = arm.trainer
     if problem.law.corrupted or type(trainer) is not NeuroTron or trainer.averaging:
         return found
@@ -90,9 +100,37 @@ def _guaranteed(
         if method == "sharp":
             found["radius"] = certificate.radius
             found["root_mean_square"] = certificate.root_mean_square
+            found["certified_prediction_error"] = certificate.prediction_error
         else:
             found["theorem1_radius"] = certificate.radius
+            found["theorem1_prediction_error"] = certificate.prediction_error
     return found
+
+
+def prediction_errors(
+    problem: Problem, weights: Array, seed: int, replicate: int
+) -> list[float] | None:
+    """Return √E(f_w(x) − f_{w*}(x))² of each row of `weights`, as a mean over fresh inputs.
+
+    Its square is the prediction risk of the paper's section 3.4. Inputs are drawn before anything
+    corrupts them. If they have no variance, no risk is finite, and the answer is None.
+    """
+    law, n, truth = problem.law.clean, problem.network.n_inputs, problem.true_weights
+    assert truth is not None
+    if law.covariance(n) is None:
+        return None
+    draw = _seeds.generator(seed, "fresh inputs", replicate)
+    u, v = draw.random((2, law.pairs(FRESH, n)))
+    x = law.inputs(u, v, FRESH, n)
+    wanted = problem.network(truth, x)
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = [
+            float(((problem.network(one, x) - wanted) ** 2).mean())
+            if np.isfinite(one).all()
+            else math.inf
+            for one in weights
+        ]
+    return [math.sqrt(square) if square >= 0.0 else math.inf for square in squares]
 
 
 def _verified(

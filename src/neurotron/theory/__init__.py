@@ -5,21 +5,25 @@ trainers are in `neurotron.guarantees`.
 """
 
 from neurotron.theory.constants import floor_constant, lambda1, lambda2, lambda3
-from neurotron.theory.recursion import Recursion
-from neurotron.theory.sharp import SharpConstants, sharp_constants
-from neurotron.theory.theorem1 import (
-    Theorem1,
+from neurotron.theory.corollaries import (
+    compensating_weight,
     gaussian_risk_probability,
+    gaussian_scale,
     gaussian_trade_off,
     outer_weight_accuracy,
 )
+from neurotron.theory.recursion import Recursion
+from neurotron.theory.sharp import SharpConstants, sharp_constants
+from neurotron.theory.theorem1 import Theorem1
 
 __all__ = [
     "Recursion",
     "SharpConstants",
     "Theorem1",
+    "compensating_weight",
     "floor_constant",
     "gaussian_risk_probability",
+    "gaussian_scale",
     "gaussian_trade_off",
     "lambda1",
     "lambda2",

@@ -31,12 +31,7 @@ from neurotron.theory.attack_moments import attacked_rows
 from neurotron.theory.constants import lambda1, lambda2, lambda3, sensing_of
 from neurotron.theory.search import least
 
-__all__ = [
-    "Theorem1",
-    "gaussian_risk_probability",
-    "gaussian_trade_off",
-    "outer_weight_accuracy",
-]
+__all__ = ["Theorem1"]
 
 
 @dataclass(frozen=True)
@@ -51,7 +46,7 @@ class Theorem1:
     >>> network = nt.networks.relu_gate(n_inputs=10)
     >>> problem = nt.Problem.draw(network, nt.Normal(scale=10.0), seed=1)
     >>> theorem = Theorem1.of(problem, network.mean_gate, nt.Budget(bound=0.1, probability=0.1), 16)
-    >>> round(theorem.trade_off, 4) == round(gaussian_trade_off(10, 10.0, 0.1), 4)
+    >>> round(theorem.trade_off, 4) == round(nt.theory.gaussian_trade_off(10, 10.0, 0.1), 4)
     True
     """
 
@@ -141,6 +136,15 @@ class Theorem1:
         return self.bound**2 * self.attacked[0]
 
     @property
+    def case_constant(self) -> float:
+        """b_*²/c1, the first number that the paper asks γ to exceed.
+
+        Without an attack it is C = λ1²/(λ2² λ3 B_0) of case 1. It is never above 1, so that γ > 1
+        is enough (docs/errata.md#e2).
+        """
+        return self.margin**2 / self.c1
+
+    @property
     def risk(self) -> float:
         """(1+α)² λ3 m_2, which bounds the mean squared prediction error by ‖w − w*‖²."""
         return self.lipschitz**2 * self.lambda3 * self.norms[1]
@@ -203,6 +207,26 @@ class Theorem1:
             updates += max(1, updates >> 50)  # the logarithm is exact only up to rounding
         return updates
 
+    def c_rate(self, gamma: float) -> float:
+        """Return c_rate = (γ − 1)/(B'/((1+α)²λ3 B) + γ/c_trade); inf without an attack.
+
+        It is such that θ²/c_rate is the limit of Δ, the paper's c_rate for every batch size and
+        every β (docs/errata.md#e3).
+        """
+        return self.bound**2 / self.floor(gamma) if self.bound > 0.0 else math.inf
+
+    def updates_by_rate(self, start: float, target: float, gamma: float) -> int | None:
+        """Return log(Δ_1/(ε²δ − θ²/c_rate))/log(1/(1 − κ)), the paper's T − 1 with its constant.
+
+        It drops a negative term of the recursion, so it is never below `updates_to`, which is exact
+        and is what certificates and plans use. Return None if the floor is not below the target.
+        """
+        room = target - self.floor(gamma)
+        rate = -math.log1p(-self.rate(gamma))
+        if start <= target:
+            return 0
+        return math.ceil(math.log(start / room) / rate) if room > 0.0 and rate > 0.0 else None
+
     def least_gamma(self, target: float) -> float:
         """Return the number γ must exceed, (ε²δ + c2/c1)/(ε²δ − c3/b_*) but at least 1.
 
@@ -242,76 +266,3 @@ class Theorem1:
 
 def _lipschitz(network: FilterNetwork) -> float:
     return 1.0 + network.leak if network.activation is None else network.activation.steepest
-
-
-def gaussian_trade_off(n_inputs: int, scale: float, probability: float) -> float:
-    r"""Return Lemma 1's c_trade for a single ReLU gate, N(0, σ²I) inputs and M = I (section 3.3).
-
-    .. math:: c_{trade} = \frac{\sigma}{\sqrt2 \beta} \frac{\Gamma(n/2)}{\Gamma((n+1)/2)} - 1
-
-    Parameters
-    ----------
-    n_inputs
-        Dimension n ≥ 1 of the input.
-    scale
-        Standard deviation σ of the inputs, in (0, 1e70].
-    probability
-        Probability β in (0, 1] that a label is attacked.
-    """
-    scale = _check.number("scale", scale, "(0, 1e70]")
-    probability = _check.number("probability", probability, "(0, 1]")
-    return _gamma_ratio(n_inputs) * scale / (math.sqrt(2.0) * probability) - 1.0
-
-
-def gaussian_risk_probability(n_inputs: int, scale: float, failure: float) -> float:
-    r"""Return the β below which the prediction risk of a ReLU gate is at most θ*².
-
-    .. math:: \beta < \frac{\sigma\, \Gamma(n/2)}{\sqrt2\, \Gamma((n+1)/2)} \Big/
-              \left(1 + \frac{n\sigma^2}{\delta}\right)
-
-    It is for a single ReLU gate, N(0, σ²I) inputs and M = I. The paper states it for σ = 1.
-
-    Parameters
-    ----------
-    n_inputs
-        Dimension n ≥ 1 of the input.
-    scale
-        Standard deviation σ of the inputs, in (0, 1e70].
-    failure
-        Probability δ in [1e-15, 1) that the statement fails.
-    """
-    scale = _check.number("scale", scale, "(0, 1e70]")
-    failure = _check.number("failure", failure, "[1e-15, 1)")
-    ratio = _gamma_ratio(n_inputs) * scale / math.sqrt(2.0)
-    return ratio / (1.0 + n_inputs * scale**2 / failure)
-
-
-def outer_weight_accuracy(theorem: Theorem1, q: float, failure: float) -> float:
-    r"""Return the accuracy ε' for θ* = θ when all outer weights are q² (paper, section 3.6).
-
-    .. math:: \epsilon' = \theta_* \Big/
-              \sqrt{\delta \left( q^2 \frac{(1+\alpha)\lambda_1}{\beta_1\lambda_2} - 1 \right)}
-
-    The result is inf if the trade-off is not positive.
-
-    Parameters
-    ----------
-    theorem
-        The constants for outer weights 1, with the same sensing matrix M.
-    q
-        The square root of the outer weights, up to 1e70 in size.
-    failure
-        Probability δ in [1e-15, 1) that the statement fails.
-    """
-    q = _check.number("q", q, "[-1e70, 1e70]")
-    failure = _check.number("failure", failure, "[1e-15, 1)")
-    beta1 = _check.instance("theorem", theorem, Theorem1).attacked[0]
-    if beta1 == 0.0:
-        return 0.0
-    excess = q**2 * theorem.pull * theorem.lambda1 / (beta1 * theorem.lambda2) - 1.0
-    return theorem.bound / math.sqrt(failure * excess) if excess > 0.0 else math.inf
-
-
-def _gamma_ratio(n_inputs: int) -> float:
-    n = _check.integer("n_inputs", n_inputs, 1, 10**15)
-    return math.exp(math.lgamma(n / 2.0) - math.lgamma((n + 1.0) / 2.0))

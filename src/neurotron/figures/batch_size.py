@@ -1,0 +1,163 @@
+"""What the batch size changes: steps, samples, errors under attack, and Theorem 1's step size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from neurotron._types import Array
+from neurotron.attacks import Budget
+from neurotron.claims.batch_size import (
+    NO_DRIFT,
+    TENTH,
+    BatchSizes,
+    honest_runs,
+    steps_of,
+)
+from neurotron.figures.chart import ERROR, SMALLEST, Chart, Line, Panel
+from neurotron.figures.styles import OF_ALGORITHM, PLAIN, Style
+from neurotron.figures.view import View, select_at_most
+from neurotron.problem import Problem
+from neurotron.results.summary import bootstrap, median
+from neurotron.theory import Theorem1
+
+__all__ = ["by_batch_size"]
+
+MOST_PANELS = 6
+BATCH_SIZE = "batch size b"
+MEASURED, SAMPLES = OF_ALGORITHM["neuro-tron"], Style("#009E73", "triangle-up", "dash")
+DRIFT, OWN_STEP = Style("#D55E00", "square", "dashdot"), Style("#B88200", "diamond", "solid")
+CERTIFIED = PLAIN._replace(dash="dash")
+GAMMA = 2.0
+"""The γ of Theorem 1 at which step sizes are compared; their ratios are the same for every γ."""
+
+
+def by_batch_size(view: View) -> Iterator[Chart]:
+    """Yield the charts of a study whose settings differ in their batch size."""
+    shown, left_out = select_at_most("laws", list(honest_runs(view.results)), MOST_PANELS)
+    if not shown:
+        return
+    names = [name for group, _ in shown for name in group.settings.values()]
+    over = f"medians over {view.replicates(names)}"
+    yield Chart(
+        "batch-size-steps", "Steps and samples by batch size",
+        f"How many steps, and how many samples, Neuro-Tron needs to reach {TENTH:g} of its initial "
+        "error on honest labels, with the step size of the fastest certified convergence. Points "
+        f"are {over}, {view.what_is_their_own(names)}; bars are their 95 % bootstrap intervals. "
+        f"The dashed line is the number of steps that was certified to be enough.{left_out}",
+        BATCH_SIZE, f"number until {TENTH:g} of the initial error",
+        tuple(_steps_panel(group, runs) for group, runs in shown), over,
+    )  # fmt: skip
+    panels = [_floor_panel(group) for group, _ in shown]
+    samples = view.results.spec["steps"] * min(min(group.settings) for group, _ in shown)
+    yield Chart(
+        "batch-size-floor", "Error under attack by batch size",
+        f"The error of Neuro-Tron after {view.results.spec['steps']:,} steps, with the same step "
+        "size for all batch sizes, under an attack that only adds noise and under one with a "
+        "drift; and with the step size of the certificate, which grows with b, after the same "
+        f"number of samples, {samples:,}. The dashed line is the certified error against every "
+        f"attack. Points are {over}; bars are 95 % bootstrap intervals.{left_out}",
+        BATCH_SIZE, ERROR, tuple(panel for panel in panels if panel is not None), over,
+    )  # fmt: skip
+    yield _step_sizes(view, [group for group, _ in shown])
+
+
+def _line(name: str, by: dict[int, Array], style: Style) -> Line:
+    """Return the median at each batch size with its interval."""
+    found = {b: bootstrap(values) for b, values in by.items() if len(values)}
+    known = {b: one for b, one in found.items() if np.isfinite(one.estimate)}
+    y, low, high = np.maximum(np.array(list(known.values())).reshape(-1, 3).T, SMALLEST)
+    return Line(name, np.array(list(known), np.float64), y, style, low, high)
+
+
+def _steps_panel(group: BatchSizes, runs: dict[int, pl.DataFrame]) -> Panel:
+    steps = {b: steps_of(ours) for b, ours in runs.items()}
+    certified = {b: float(median(group.certified_steps(b, ours))) for b, ours in runs.items()}
+    lines = (
+        _line("steps, measured", steps, MEASURED),
+        Line("steps, certified", *_points(certified), CERTIFIED),
+        _line("samples, measured", {b: b * values for b, values in steps.items()}, SAMPLES),
+    )
+    return Panel(group.title, lines)
+
+
+def _points(by: dict[int, float]) -> tuple[Array, Array]:
+    return np.array(list(by), np.float64), np.array(list(by.values()), np.float64)
+
+
+def _floor_panel(group: BatchSizes) -> Panel | None:
+    attacked = pl.col("bound") * pl.col("probability") > 0.0
+    fixed, own = pl.col("step_size").is_not_null(), pl.col("step_size").is_null()
+    samples = min(group.settings) * group.results.spec["steps"]
+    lines = []
+    for name, style, chosen, after in (
+        ("same η, noise", MEASURED, (fixed, pl.col("attack") == NO_DRIFT), None),
+        ("same η, drift", DRIFT, (fixed, pl.col("attack") != NO_DRIFT), None),
+        ("η of the certificate, noise, same samples", OWN_STEP,
+         (own, pl.col("attack") == NO_DRIFT), samples),
+    ):  # fmt: skip
+        runs = group.runs(attacked, *chosen)
+        errors = {
+            b: ours["error"].to_numpy() if after is None else group.errors_after(b, ours, after)
+            for b, ours in runs.items()
+        }
+        if errors:
+            lines.append(_line(name, errors, style))
+    bounds = {
+        b: float(median(ours["root_mean_square"].to_numpy()))
+        for b, ours in group.runs(
+            attacked, fixed, pl.col("root_mean_square").is_not_null(), pl.col("attack") != NO_DRIFT
+        ).items()
+    }
+    if bounds:
+        lines.append(Line("same η, certified", *_points(bounds), CERTIFIED))
+    return Panel(group.title, tuple(lines)) if lines else None
+
+
+def _step_sizes(view: View, groups: list[BatchSizes]) -> Chart:
+    """Return how Theorem 1's step size depends on b, and where it does not grow."""
+    batches = sorted({b for group in groups for b in group.settings})
+    lines = []
+    styles = (MEASURED, SAMPLES, DRIFT, OWN_STEP, Style("#7A5195", "x", "dash"), PLAIN)
+    for group, style in zip(groups, styles, strict=False):
+        problem = group.problem
+        if np.isfinite(problem.norm_moment(4)):
+            sizes = {b: _of_theorem(problem, b) for b in batches}
+            lines.append(Line(group.title, *_points(_relative(sizes)), style))
+    exception = {b: _exception(b).step_size(GAMMA) for b in batches}
+    lines.append(Line("attacker who prefers small inputs", *_points(_relative(exception)),
+                      Style("#A6195A", "star", "solid")))  # fmt: skip
+    return Chart(
+        "batch-size-step-size", "Theorem 1's step size by batch size",
+        "The step size η of Theorem 1, divided by that for the smallest batch. Without an attack "
+        "it grows with b, at most to m₄/m₂². Remark 1, item 3 of the paper says that it always "
+        "grows. It does for constant β, but not against every attacker: the falling line is the "
+        "example of errata 13, one gate with inputs ±1/4 and ±1/2, of which only the small ones "
+        "are attacked. Laws without a fourth moment have no line.",
+        BATCH_SIZE, "η(b) / η(smallest b)", (Panel("Theorem 1", tuple(lines)),),
+        "computed, not measured", y_log=False, reference=1.0,
+    )  # fmt: skip
+
+
+def _relative(sizes: dict[int, float]) -> dict[int, float]:
+    first = next(iter(sizes.values()))
+    return {b: size / first for b, size in sizes.items()}
+
+
+def _of_theorem(problem: Problem, batch_size: int) -> float:
+    sensing = problem.network.mean_gate
+    return Theorem1.of(problem, sensing, Budget(0.0, 0.0), batch_size).step_size(GAMMA)
+
+
+def _exception(batch_size: int) -> Theorem1:
+    """Return the theorem's constants in the example of docs/errata.md#e13."""
+    small, large = 0.25, 0.5
+    moments: Any = [0.5 * (small**i + large**i) for i in (1, 2, 3, 4)]
+    attacked: Any = [0.5 * small**i for i in (1, 2, 3)]
+    return Theorem1(
+        pull=1.0, lipschitz=1.0, lambda1=moments[1], lambda2=1.0, lambda3=1.0, bound=1.0,
+        attacked=tuple(attacked), norms=tuple(moments), batch_size=batch_size,
+    )  # fmt: skip
