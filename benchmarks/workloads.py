@@ -34,6 +34,11 @@ def fewer(count: int) -> int:
     return -(-count // 100) if QUICK else count
 
 
+def _published(setting: studies.Setting) -> list[studies.Sweep]:
+    """Return the sweeps of the paper's attack; those with trainers of their own are ours."""
+    return [each for each in setting.sweeps if each.attack == ATTACK and each.trainers is None]
+
+
 @dataclass(frozen=True)
 class Setting:
     """One setting of the study: dimensions, law, step size and the levels of its attack."""
@@ -71,7 +76,7 @@ class Setting:
             outer_weights=weights or 1.0,
             batch_size=setting.batch_size,
             step_size=step_size,
-            levels=tuple(x for s in setting.sweeps if s.attack == ATTACK for x in s.levels),
+            levels=tuple(level for sweep in _published(setting) for level in sweep.levels),
             trainers={
                 parse(text)[0]: text
                 for text in texts
@@ -130,11 +135,7 @@ class GeneralSetting(Setting):
         return nt.Problem.draw(networks.from_gates(gates), self.law, seed=seed)
 
 
-STUDY = tuple(
-    Setting.of(setting)
-    for setting in PAPER.settings
-    if any(sweep.attack == ATTACK for sweep in setting.sweeps)
-)
+STUDY = tuple(Setting.of(setting) for setting in PAPER.settings if _published(setting))
 FOUR_LAWS = tuple(setting for setting in STUDY if len(setting.trainers) == len(TRANSCRIBED))
 OUTER = tuple(setting for setting in STUDY if setting not in FOUR_LAWS)
 

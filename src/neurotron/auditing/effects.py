@@ -25,7 +25,7 @@ from neurotron.theory.smoother import Room
 
 __all__ = ["REFITS", "Effects", "effects_of", "of_least_squares"]
 
-REFITS = 40
+REFITS = 20
 """How many labels are moved one at a time, if the estimator is not linear in them."""
 
 Predict = Callable[[Array], Array]

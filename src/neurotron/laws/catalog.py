@@ -30,7 +30,7 @@ def named_inside(text: str, n_inputs: int | None = None) -> Law:
     """Return a law that is a parameter of another one, written with semicolons for commas.
 
     >>> named_inside("student-t:dof=4;scale=2")
-    StudentT(dof=4, scale=2.0)
+    StudentT(scale=2.0, dof=4.0)
     """
     defaults = {} if n_inputs is None else {"n_inputs": n_inputs}
     return BY_NAME.build(_check.text("law", text).replace(";", ","), **defaults)
