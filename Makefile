@@ -10,7 +10,7 @@ export OPENBLAS_NUM_THREADS ?= 1
 
 help:
 	@echo "make paper    recompute the paper's study; ends with the page to open (about a minute)"
-	@echo "make test     run all tests (about three minutes on two cores)"
+	@echo "make test     run all tests (about five minutes on two cores)"
 	@echo "make check    format, lint, types"
 	@echo "make verify   run the studies behind docs/evidence and the long tests (hours; goes on where it stopped)"
 	@echo "make bench    measure speed and memory on this machine (ten minutes; leave it idle)"
