@@ -243,6 +243,13 @@ def test_everything_prints():
     assert plain["damages"][0]["relative"]["estimate"] == found.damages[0].relative.estimate
 
 
+def test_without_an_error_the_unit_is_named():
+    labels = X @ [1.0, 2.0, 3.0]
+    found = nt.audit("least-squares", X, labels, budget=BUDGET, remedies=[], splits=2, attacks=FEW)
+    assert found.unit == pytest.approx(1e-6 * labels.std())
+    assert "because without an attack there is no error" in " ".join(str(found).split())
+
+
 def test_infinite_damage_is_null_in_json():
     assert finding.plain(nt.results.Interval(math.inf, math.inf, math.inf)) == {
         "estimate": None, "low": None, "high": None

@@ -79,6 +79,7 @@ def made(**changes: object) -> Audit:
         seed=0,
         label_range=None,
         clean_error=around(CLEAN, 0.05),
+        unit=CLEAN,
         damages=damages,
         strongest=strongest(damages),
         ceilings=(ceiling(0.36),),

@@ -53,6 +53,7 @@ def gathered(job: Job, measured: Sequence[Splits]) -> Audit:
         seed=question.seed,
         label_range=question.limited_range,
         clean_error=of_mean(finding.clean_errors(splits)),
+        unit=float(finding.units(splits).mean()),
         damages=finding.damages(splits, question.levels),
         strongest=tuple(finding.strongest(splits, level) for level in question.levels),
         ceilings=finding.ceilings(splits, question.levels),

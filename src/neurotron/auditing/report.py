@@ -49,6 +49,9 @@ class Audit:
     label_range: tuple[float, float] | None
     clean_error: Interval
     """The root mean squared error on test rows without an attack, in units of the label."""
+    unit: float
+    """What relative damage is divided by, on average: the error without an attack, or a millionth
+    of the spread of the labels if there is no error."""
     damages: tuple[Damage, ...]
     """What every attack does with every budget."""
     strongest: tuple[Damage, ...]

@@ -43,10 +43,9 @@ def _parts(audit: Audit, width: int, rows: Sequence[int] | None) -> Iterator[str
     )  # fmt: skip
     yield _filled(
         "labels: how many were changed. error: rise of the root mean squared error on test rows, "
-        f"in units of that without an attack, {readable(audit.clean_error.estimate, 4)}, with its "
-        "95 % interval. worst, mean: largest change of a prediction, and change of their mean, in "
-        "units of the label. strongest: the strongest attack on each split, as an attacker would "
-        "choose it.",
+        f"in units of {_unit(audit)}, with its 95 % interval. worst, mean: largest change of a "
+        "prediction, and change of their mean, in units of the label. strongest: the strongest "
+        "attack on each split, as an attacker would choose it.",
         width,
     )
     for breaking in audit.breaking:
@@ -172,6 +171,12 @@ def _signed(share: float) -> str:
 
 def _most(rise: Interval | None) -> str:
     return "–" if rise is None else _signed(rise.estimate)
+
+
+def _unit(audit: Audit) -> str:
+    if audit.unit > 2.0 * audit.clean_error.estimate:
+        return f"{readable(audit.unit, 4)}, because without an attack there is no error"
+    return f"that without an attack, {readable(audit.clean_error.estimate, 4)}"
 
 
 def _short(name: str) -> str:
