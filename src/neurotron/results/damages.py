@@ -11,11 +11,17 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from neurotron import _check
-from neurotron.results.folder import Folder
 from neurotron.results.manifest import DAMAGING
 from neurotron.results.shard import Damaged
-from neurotron.results.stored import Stored, damaged_lines, empty, located, tables_of
+from neurotron.results.stored import (
+    Stored,
+    damaged_lines,
+    empty,
+    located,
+    opened,
+    tables_of,
+    typed,
+)
 from neurotron.results.summary import Interval
 
 __all__ = [
@@ -131,12 +137,7 @@ def load_damages(folder: str | Path) -> Damages:
     folder
         The folder that `studies.run` or `neurotron run` has written.
     """
-    held = Folder.read(_check.path("folder", folder))
-    if held.manifest["unit"] != DAMAGING:
-        raise _check.InputError(
-            f"{str(held.path)!r} holds no results of a study of public tables but those of "
-            f"{held.manifest['unit']}: read it with neurotron.load_results"
-        )
+    held = opened(folder, DAMAGING, "public tables")
     spec = held.manifest["spec"]
     tables, damaged = tables_of(held, lambda name, table: sound_damages(spec, name, table))
     fits = pl.concat([empty(**SCHEMA), *located(tables)])
@@ -145,11 +146,7 @@ def load_damages(folder: str | Path) -> Damages:
 
 def sound_damages(spec: dict[str, Any], setting: str, table: pl.DataFrame) -> pl.DataFrame:
     """Return the table of a unit with the types of `SCHEMA`; raise `Damaged` if it is not valid."""
-    if table.columns != [*SCHEMA] or any(
-        found not in (SCHEMA[name], pl.Null) for name, found in table.schema.items()
-    ):
-        raise Damaged("its columns are not those of fits to a public table")
-    table = table.cast(pl.Schema(SCHEMA))
+    table = typed(table, SCHEMA, "a public table")
     possible = (
         (table["error"] >= 0.0)
         & table["error"].is_not_nan()

@@ -10,11 +10,17 @@ from typing import Any
 
 import polars as pl
 
-from neurotron import _check
-from neurotron.results.folder import Folder
 from neurotron.results.manifest import FITTING
 from neurotron.results.shard import Damaged
-from neurotron.results.stored import Stored, damaged_lines, empty, located, tables_of
+from neurotron.results.stored import (
+    Stored,
+    damaged_lines,
+    empty,
+    located,
+    opened,
+    tables_of,
+    typed,
+)
 
 __all__ = ["CELL", "ENOUGH", "SOLVED", "WRONG", "Fits", "cells_of", "load_fits", "sound_fits"]
 
@@ -169,12 +175,7 @@ def load_fits(folder: str | Path) -> Fits:
     folder
         The folder that `studies.run` or `neurotron run` has written.
     """
-    held = Folder.read(_check.path("folder", folder))
-    if held.manifest["unit"] != FITTING:
-        raise _check.InputError(
-            f"{str(held.path)!r} holds no results of a study of rows but those of "
-            f"{held.manifest['unit']}: read it with neurotron.load_results"
-        )
+    held = opened(folder, FITTING, "rows")
     settings = {setting["name"]: setting for setting in held.manifest["spec"]["settings"]}
     tables, damaged = tables_of(held, lambda name, table: sound_fits(settings[name], table))
     fits = pl.concat([empty(**SCHEMA), *located(tables)])
@@ -183,11 +184,7 @@ def load_fits(folder: str | Path) -> Fits:
 
 def sound_fits(setting: dict[str, Any], table: pl.DataFrame) -> pl.DataFrame:
     """Return the table of a unit with the types of `SCHEMA`; raise `Damaged` if it is not valid."""
-    if table.columns != [*SCHEMA] or any(
-        found not in (SCHEMA[name], pl.Null) for name, found in table.schema.items()
-    ):
-        raise Damaged("its columns are not those of fits to rows")
-    table = table.cast(pl.Schema(SCHEMA))
+    table = typed(table, SCHEMA, "rows")
     needed = table.drop("starts", "proven")
     possible = (table["error"] >= 0.0) & table["error"].is_not_nan()
     if any(needed.null_count().row(0)) or not possible.all():

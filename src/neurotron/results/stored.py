@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from neurotron import _check
 from neurotron.results.folder import Folder
 from neurotron.results.shard import Damaged
 
-__all__ = ["Stored", "Unit", "damaged_lines", "empty", "located", "tables_of"]
+__all__ = [
+    "Stored", "Unit", "damaged_lines", "empty", "located", "opened", "tables_of", "typed",
+]  # fmt: skip
 
 Unit = tuple[str, int]
 
@@ -72,6 +76,26 @@ class Stored:
         """Return the number of replicates of each setting that a table has rows of."""
         units = table.select("setting", "replicate").unique()
         return {name: int((units["setting"] == name).sum()) for name in self.titles}
+
+
+def opened(folder: str | Path, unit: str, kind: str) -> Folder:
+    """Return a folder with results of a kind of study, of which `unit` computes the units."""
+    held = Folder.read(_check.path("folder", folder))
+    if held.manifest["unit"] != unit:
+        raise _check.InputError(
+            f"{str(held.path)!r} holds no results of a study of {kind} but those of "
+            f"{held.manifest['unit']}: read it with neurotron.load_results"
+        )
+    return held
+
+
+def typed(table: pl.DataFrame, schema: dict[str, Any], kind: str) -> pl.DataFrame:
+    """Return the table of a unit with the types of a schema; raise `Damaged` if it has others."""
+    if table.columns != [*schema] or any(
+        found not in (schema[name], pl.Null) for name, found in table.schema.items()
+    ):
+        raise Damaged(f"its columns are not those of fits to {kind}")
+    return table.cast(pl.Schema(schema))
 
 
 def tables_of(
