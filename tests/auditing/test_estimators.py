@@ -121,10 +121,10 @@ def test_small_changes_are_tried_on_estimators_that_reject_large_ones():
     found = [
         nt.audit("trim:share=0.1", rows, labels, remedies=[], splits=3, attacks=["surrogate"],
                  budget=nt.Budget(bound=bound, probability=0.1)).largest.relative.estimate
-        for bound in (1.25, 5.0)
+        for bound in (1.25, 5.0, 1e3)
     ]  # fmt: skip
     assert found[0] > 0.2
-    assert found[1] > 0.9 * found[0]
+    assert min(found[1:]) > 0.15  # 0.04 or less if only the whole bound were tried
 
 
 def test_trees_are_attacked_by_their_leaves():

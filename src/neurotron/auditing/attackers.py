@@ -62,9 +62,10 @@ ALL = (*FROM_LIBRARY, *KNOWING)
 CHOOSING = ("large-norm", "high-leverage", "picked-rows", "impostor", *KNOWING)
 """Attacks that leave nothing to chance, so that one replicate is enough."""
 WEAKER = ("high-leverage", "surrogate", "influence")
-STRENGTHS = (1.0, 0.5, 0.25, 0.125)
-"""Estimators that reject labels which are far off may suffer more from smaller changes. These
-attacks try them, too, if the estimator is not linear, and the worst counts."""
+SIZES = (5.0, 2.5, 1.25)
+"""Estimators that reject labels which are far off may suffer more from smaller changes. If an
+estimator is not linear, the attacks `WEAKER` also try changes of so many errors that it has without
+an attack, and the worst counts."""
 OPPOSITE = ("impersonation", "picked-rows")
 """Attacks that give the labels of another model: that with the opposite coefficients."""
 
@@ -143,9 +144,11 @@ def is_random(attack: str | Attack) -> bool:
 
 def strengths_of(attack: str | Attack, scene: Scene) -> tuple[float, ...]:
     """Return by which factors the changes of an attack are multiplied; the worst result counts."""
-    if attack in WEAKER and not scene.effects.exact:
-        return STRENGTHS
-    return (1.0,)
+    if attack not in WEAKER or scene.effects.exact:
+        return (1.0,)
+    error = float(np.sqrt(np.mean(scene.residuals**2)))
+    smaller = (size * error / scene.bound for size in SIZES)
+    return (1.0, *(strength for strength in smaller if 0.0 < strength < 1.0))
 
 
 def attacked(attack: str | Attack, scene: Scene, most: int, replicate: int) -> Array | None:
