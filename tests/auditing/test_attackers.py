@@ -11,7 +11,7 @@ from tests.support.audited import small_table
 import neurotron as nt
 from neurotron import attacks
 from neurotron.auditing.attackers import ALL, KNOWING, Scene, attacked, is_random, parse_attacks
-from neurotron.auditing.effects import Effects, of_least_squares
+from neurotron.auditing.effects import Effects, _measured, of_least_squares
 from neurotron.auditing.splits import AuditedTable
 from neurotron.theory.smoother import room_of
 
@@ -72,6 +72,23 @@ def test_the_largest_norm_is_attacked_first():
     changed = np.flatnonzero(attacked("large-norm", scene, 3, 0) - scene.split.y)
     norms = np.linalg.norm(scene.split.inputs, axis=1)
     assert {*changed} == {*np.argsort(-norms)[:3]}
+
+
+def test_another_models_labels_are_those_of_the_opposite_coefficients():
+    scene = scene_of(bound=1e6)
+    inputs, y = scene.split.inputs, scene.split.y
+    fitted = inputs @ np.linalg.lstsq(inputs, y, rcond=None)[0]
+    labels = attacked("impersonation", scene, len(y), 0)
+    assert np.allclose(labels, 2.0 * y.mean() - fitted)
+
+
+def test_effects_of_single_labels_are_measured_per_unit_of_the_label():
+    split = AuditedTable.of(*small_table(20)).split(0, 0)
+    matrix = np.random.default_rng(0).standard_normal((len(split.test_y), len(split.y)))
+    for bound in (0.5, 4.0):
+        room = room_of(split.y, bound)
+        found = _measured(split, lambda labels: matrix @ labels, matrix @ split.y, room, 0)
+        assert np.allclose(found, matrix)
 
 
 def test_own_attacks_get_the_budget_of_the_audit():

@@ -157,7 +157,8 @@ def test_the_smallest_number_of_rows_is_between_what_is_proved_and_what_breaks()
 
 
 def test_the_search_by_fits_has_a_number_that_did_not_break():
-    (breaking,) = audited("huber", tolerance=0.1, attacks=FEW).breaking
+    (breaking,) = audited("huber", tolerance=0.3, attacks=FEW).breaking
+    assert 0 < breaking.unbroken < 4  # fewer than the budget are tried, too
     assert breaking.proven is None
     assert breaking.rows is None or breaking.unbroken < breaking.rows
 

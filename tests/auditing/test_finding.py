@@ -13,6 +13,7 @@ from neurotron.auditing import finding
 from neurotron.auditing.finding import Breaking
 from neurotron.auditing.measuring import ATTACK, CEILING, CLEAN, SAFE, SEARCH
 from neurotron.auditing.question import Level
+from neurotron.auditing.wording import breaking_words
 
 LEVEL = Level(1.0, 0.1, 10)
 
@@ -89,6 +90,16 @@ def test_a_number_of_rows_breaks_the_tolerance_if_the_interval_reaches_beyond_it
 def test_what_is_proved_to_be_harmless_does_not_break():
     found = finding.breaking(searched(0.3, 0.3, 0.3, safe=2), 1.0, 0.1, 45)
     assert (found.rows, found.unbroken, found.proven) == (3, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("rows", "unbroken", "words"),
+    [(3, 0, "Fewer were not tried."), (3, 2, "2 did not"), (1, 0, "")],
+)
+def test_it_is_said_whether_fewer_rows_were_tried(rows, unbroken, words):
+    text = breaking_words(made(), Breaking(1.0, 332, rows, "constant", unbroken, None))
+    assert words in text
+    assert ("not tried" in text) == (words == "Fewer were not tried.")
 
 
 def test_nothing_is_proved_unless_it_is_on_every_split():

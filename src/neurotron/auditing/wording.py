@@ -130,11 +130,13 @@ def breaking_words(audit: Audit, breaking: Breaking) -> str:
             f"raises the error by more than {limit}.{proved}"
         )
     assert breaking.share is not None
-    tried = f" {breaking.unbroken:,} did not, with any attack that was tried."
+    tried = " Fewer were not tried." * (breaking.rows > 1)
+    if breaking.unbroken:
+        tried = f" {breaking.unbroken:,} did not, with any attack that was tried."
     return (
         f"From {breaking.rows:,} of {breaking.of:,} labels ({percent(breaking.share)}) on, "
         f"{moved}, the error may rise by more than {limit}: the 95 % interval reaches "
-        f"beyond it, most by {breaking.attack}.{tried * bool(breaking.unbroken)}{proved}"
+        f"beyond it, most by {breaking.attack}.{tried}{proved}"
     )
 
 
