@@ -308,6 +308,7 @@ VERIFICATION = (
             max,
             Unit(limits=(1.0,)),
         ),
+        section="verification",
     ),
 )
 """The claim about any study whose runs are verified on fresh rows."""

@@ -15,6 +15,7 @@ from neurotron.claims.model import MARKS, ONLY_AS_PUBLISHED
 from neurotron.figures.chart import Chart
 from neurotron.report.headline import Rivalry, count, headline, rivalry
 from neurotron.results.summary import OUTCOMES, certified, distinct_runs, outcomes_by_trainer, rate
+from neurotron.studies.spec import MISSES
 from neurotron.studies.writing import to_toml
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ __all__ = ["first", "levels", "number", "of_any", "page"]
 MOST_ROWS = 300
 """Of a table: the rest is in the folder."""
 MOST_TOML = 100_000
+VERIFIED = f"{100.0 * (1.0 - MISSES):g} %"
+"""The confidence of a verified radius."""
 VERBATIM_OR_TEXT = re.compile(r"<(script|pre|code)\b.*?</\1>|(?<=>)[^<]+", re.S)
 UNIT = re.compile(r"(?<=\d) (?=[%×])|(?<=\(\d,) (?=\d\))")
 EQUALS = re.compile(r"(?<=\w) ([=≤]) (?=[\d−])")
@@ -43,6 +46,7 @@ def page(results: Results, judgements: list[Judgement], charts: list[Chart]) -> 
         "titles": results.titles,
         "outcome_names": OUTCOMES,
         "certificates": _certificates(results),
+        "verification": _verification(results),
     }
 
 
@@ -59,6 +63,7 @@ def of_any(results: AnyResults, judgements: list[Judgement], charts: list[Chart]
         "untested": sum(not judgement.conclusive for judgement in judgements),
         "count": count([judgement for judgement in judgements if judgement.conclusive]),
         "story": None,
+        "verification": None,
         "names_sources": _names_any(results, set(CLAIMS) - {claim.name for claim in OF_ANY_STUDY}),
         "settings": first(spec["settings"]),
         "failures": first(results.failures),
@@ -214,6 +219,27 @@ def _certificates(results: Results) -> dict[str, Any]:
         "theorem1": len(runs.filter(pl.col("theorem1_radius") < pl.col("initial_error"))),
         "runs": len(runs.filter(algorithm="neuro-tron")),
     }
+
+
+def _verification(results: Results) -> dict[str, Any] | None:
+    """Return what fresh rows prove about the runs, one row per setting and trainer."""
+    runs, column = distinct_runs(results), pl.col
+    asked = runs.filter(column("verified_radius").is_not_null(), status="finished")
+    if not len(asked):
+        return None
+    proved = column("verified_radius").is_finite()
+    rows = (
+        asked.group_by("setting", "trainer", maintain_order=True)
+        .agg(
+            runs=pl.len(), verified=proved.sum(),
+            probability=column("probability").filter(proved).max(),
+            least=column("verified_radius").filter(proved).min(),
+            largest=column("verified_radius").filter(proved).max(),
+            outside=(column("error") > column("verified_radius")).sum(),
+        )
+        .to_dicts()
+    )  # fmt: skip
+    return {"rows": first(rows), "count": f"{results.spec['verify']:,}", "confidence": VERIFIED}
 
 
 def _computed(results: AnyResults) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from neurotron._registry import parse
 from neurotron.engine.recording import recorded_steps
 from neurotron.laws.rows_file import hash_of_file
 from neurotron.problem import Problem
+from neurotron.studies.solving import Solver, solver_of
 from neurotron.studies.spec import (
     MOST_ARMS,
     MOST_ARMS_IN_ALL,
@@ -137,7 +138,8 @@ def _arm(
         probability=encounter.probability,
         seed=problem_seed(study, setting, replicate),
     )
-    trainer = trainers.build(study.trainers[encounter.trainer], step_size=setting.step_size)
+    text = study.trainers[encounter.trainer]
+    trainer = solver_of(text) or trainers.build(text, step_size=setting.step_size)
     return Arm(trainer, attack, name=encounter.name)
 
 
@@ -179,6 +181,10 @@ def _check_setting(study: Study, setting: Setting) -> None:
     }
     for arm in kinds.values():
         arm.resolved(problem, setting.batch_size, study.steps)
+        if isinstance(arm.trainer, Solver):
+            _require_few("rows × n_inputs", arm.trainer.rows * setting.n_inputs)
+            _require_few("rows × arms", arm.trainer.rows * len(arms))
+            arm.trainer.require_rows(problem, setting.batch_size, study.steps)
 
 
 def require_keys(setting: Problems, sweeps: Sequence[Levels]) -> None:

@@ -250,7 +250,8 @@ class Study(BaseStudy):
     )
     trainers: dict[Label, Described] = Field(
         min_length=1, max_length=100,
-        description="The trainers: label = trainer, as in `neurotron list trainers`.",
+        description="The trainers: label = trainer, as in `neurotron list trainers`; or "
+        "solve:rows=N, which is `neurotron.solve` on N rows of the stream.",
     )  # fmt: skip
     settings: tuple[Setting, ...] = Field(
         strict=False, min_length=1, max_length=1000,

@@ -1,9 +1,9 @@
-"""Computes one unit of a study: trains every arm of a setting once."""
+"""Computes one unit of a study: trains or solves every arm of a setting once."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,8 @@ from neurotron._types import Array
 from neurotron.problem import Problem
 from neurotron.studies.building import build_arms, build_problem, seed_of
 from neurotron.studies.completion import complete
-from neurotron.studies.spec import MISSES, Study
+from neurotron.studies.solving import Solver, solved
+from neurotron.studies.spec import MISSES, Setting, Study
 from neurotron.trainers import Arm, NeuroTron
 from neurotron.trajectories import Trajectories
 
@@ -38,28 +39,59 @@ def train(
     `text` is the study as JSON. This is a pure function: what it returns depends on its first three
     arguments alone.
     """
-    from neurotron.simulation import simulate  # loads the compiler
-
     _check.text("setting", setting)
     study = complete(text, Study)
     spec = study.setting(setting)
     _check.integer("replicate", replicate, 0)
+    rows: dict[str, dict[str, Any]] = {}
     with one_blas_thread():
         problem = build_problem(study, spec, replicate)
         arms = build_arms(study, spec, problem, replicate)
-        run = simulate(
-            problem, arms, steps=study.steps, batch_size=spec.batch_size,
-            seed=seed_of(study, spec), replicate=replicate, record=study.record,
-            progress=progress,
-        )  # fmt: skip
+        for run in _runs(study, spec, problem, arms, replicate, progress):
+            rows |= _rows(study, spec, replicate, run, progress)
+    return [rows[arm.name] for arm in arms]
+
+
+def _runs(
+    study: Study,
+    spec: Setting,
+    problem: Problem,
+    arms: list[Arm],
+    replicate: int,
+    progress: Callable[[int, int], None] | None,
+) -> Iterator[Trajectories]:
+    """Yield the run of the arms that are trained, and that of the arms that are solved."""
+    from neurotron.simulation import simulate  # loads the compiler
+
+    options: dict[str, Any] = {
+        "steps": study.steps, "batch_size": spec.batch_size, "seed": seed_of(study, spec),
+        "replicate": replicate, "record": study.record,
+    }  # fmt: skip
+    trained = [arm for arm in arms if not isinstance(arm.trainer, Solver)]
+    if trained:
+        run = simulate(problem, trained, **options, progress=progress)
         if "interrupted" in run.status:
             raise KeyboardInterrupt
-        guaranteed = [_guaranteed(study, spec.batch_size, problem, arm) for arm in arms]
-        verified = _verified(study, run, progress)
-        predicted = prediction_errors(problem, run.weights, seed_of(study, spec), replicate)
-    assert problem.true_weights is not None
-    return [
-        {
+        yield run
+    if len(trained) < len(arms):
+        others = [arm for arm in arms if isinstance(arm.trainer, Solver)]
+        yield solved(problem, others, **options, progress=_at_the_end(study, progress))
+
+
+def _rows(
+    study: Study,
+    spec: Setting,
+    replicate: int,
+    run: Trajectories,
+    progress: Callable[[int, int], None] | None,
+) -> dict[str, dict[str, Any]]:
+    """Return the row of each arm of a run, by its name."""
+    problem = run.problem
+    guaranteed = [_guaranteed(study, spec.batch_size, problem, arm) for arm in run.arms]
+    verified = _verified(study, run, progress)
+    predicted = prediction_errors(problem, run.weights, seed_of(study, spec), replicate)
+    return {
+        arm.name: {
             "arm": arm.name,
             "status": run.status[i],
             "stopped_at": run.stopped_at[i],
@@ -74,8 +106,15 @@ def train(
             "errors": run.errors[i],
             "losses": run.losses[i],
         }
-        for i, arm in enumerate(arms)
-    ]
+        for i, arm in enumerate(run.arms)
+    }
+
+
+def _at_the_end(
+    study: Study, progress: Callable[[int, int], None] | None
+) -> Callable[[], None] | None:
+    """Return a function that says that the last step is done, and that work goes on."""
+    return None if progress is None else partial(progress, study.steps, study.steps)
 
 
 def _guaranteed(
@@ -145,6 +184,7 @@ def _verified(
     if study.verify is None or run.problem.law.corrupted:
         return {}
     noise = "independent" if run.problem.noise else 0.0
-    told = None if progress is None else partial(progress, study.steps, study.steps)
-    found = verify_run(run, study.verify, noise=noise, failure=MISSES, progress=told)
+    found = verify_run(
+        run, study.verify, noise=noise, failure=MISSES, progress=_at_the_end(study, progress)
+    )
     return {arm: one.radius for arm, one in found.items()}
