@@ -1,7 +1,8 @@
 """``python -m tools.suspects``: how often `NeuroTronRegressor` is right about suspects.
 
 Tables have normal inputs in five columns, an intercept, and honest noise of scale 1. The numbers go
-to docs/evidence/suspects.csv; docs/poisoned-labels.md shows them.
+to docs/evidence/suspects.csv, which says of which code they are, and docs/poisoned-labels.md shows
+them.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ import polars as pl
 
 import neurotron as nt
 from neurotron._types import Array, Mask
+from neurotron.results import files
+from neurotron.studies.work import fingerprint
 
-__all__ = ["ATTACKS", "FILE", "NOISE", "measure", "page_tables"]
+__all__ = ["ATTACKS", "FILE", "NOISE", "measure", "page_tables", "stored"]
 
 FILE = Path(__file__).parent.parent / "docs" / "evidence" / "suspects.csv"
 COLUMNS = 5
@@ -98,13 +101,13 @@ def measure(case: Case, tables: int) -> dict[str, Any]:
     }
 
 
-def page_tables(stored: pl.DataFrame) -> tuple[str, str]:
+def page_tables(table: pl.DataFrame) -> tuple[str, str]:
     """Return the tables of the page: without an attack, and with one."""
     clean = [
         "| honest noise | rows | tables with a suspect | rows suspected |",
         "|---|---|---|---|",
     ]
-    for row in stored.filter(attack="none").to_dicts():
+    for row in table.filter(attack="none").to_dicts():
         clean.append(
             f"| {row['noise']} | {row['rows']:,} | {row['tables with a false alarm']:.1%} | "
             f"{row['honest rows suspected']:.3%} |"
@@ -114,7 +117,7 @@ def page_tables(stored: pl.DataFrame) -> tuple[str, str]:
         "intervals that hold β |",
         "|---|---|---|---|---|---|",
     ]
-    for row in stored.filter(pl.col("attack") != "none").to_dicts():
+    for row in table.filter(pl.col("attack") != "none").to_dicts():
         attacked.append(
             f"| {row['attack']} | {row['share']:g} | {row['rows']:,} | "
             f"{row['attacked rows found']:.0%} | {row['suspects that are honest']:.1%} | "
@@ -129,8 +132,15 @@ def main() -> None:
     for case in cases():
         lines.append(measure(case, ATTACKED_TABLES if case.share else CLEAN_TABLES))
         print(lines[-1], flush=True)
-    pl.DataFrame(lines).write_csv(FILE)
-    print("\n\n".join(page_tables(pl.read_csv(FILE))))
+    code = fingerprint(measure)["code"]
+    table = f"# code {code}\n{pl.DataFrame(lines).write_csv()}"
+    files.write(FILE.parent, FILE.name, table.encode())
+    print("\n\n".join(page_tables(stored())))
+
+
+def stored() -> pl.DataFrame:
+    """Return the stored numbers."""
+    return pl.read_csv(FILE, comment_prefix="#")
 
 
 if __name__ == "__main__":

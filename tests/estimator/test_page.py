@@ -7,7 +7,7 @@ import pytest
 from tools import suspects
 
 PAGE = suspects.FILE.parent.parent / "poisoned-labels.md"
-STORED = pl.read_csv(suspects.FILE)
+STORED = suspects.stored()
 
 
 def test_the_page_shows_the_stored_numbers():
