@@ -44,7 +44,10 @@ NOTES = {
         "`certify` and `plan` holds against the attacks marked ✓. Attacks on stored rows are for "
         "the function nt.poison in Python."
     ),
-    "trainers": "The step size is given by --step-size, or as step_size=….",
+    "trainers": (
+        "The step size is given by --step-size, or as step_size=…. In the place of a trainer, a "
+        "study may also have solve:rows=N, which is nt.solve on N rows of the stream."
+    ),
     "estimators": "An estimator fits a model to the rows of a table.",
 }
 

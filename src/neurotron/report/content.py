@@ -222,9 +222,12 @@ def _certificates(results: Results) -> dict[str, Any]:
 
 
 def _verification(results: Results) -> dict[str, Any] | None:
-    """Return what fresh rows prove about the runs, one row per setting and trainer."""
-    runs, column = distinct_runs(results), pl.col
-    asked = runs.filter(column("verified_radius").is_not_null(), status="finished")
+    """Return what fresh rows prove about the runs, one row per setting and trainer.
+
+    Runs that are the same may have been verified against different attackers, so all count.
+    """
+    column = pl.col
+    asked = results.runs.filter(column("verified_radius").is_not_null(), status="finished")
     if not len(asked):
         return None
     proved = column("verified_radius").is_finite()
@@ -232,7 +235,6 @@ def _verification(results: Results) -> dict[str, Any] | None:
         asked.group_by("setting", "trainer", maintain_order=True)
         .agg(
             runs=pl.len(), verified=proved.sum(),
-            probability=column("probability").filter(proved).max(),
             least=column("verified_radius").filter(proved).min(),
             largest=column("verified_radius").filter(proved).max(),
             outside=(column("error") > column("verified_radius")).sum(),

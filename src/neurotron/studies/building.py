@@ -10,7 +10,7 @@ from neurotron._registry import parse
 from neurotron.engine.recording import recorded_steps
 from neurotron.laws.rows_file import hash_of_file
 from neurotron.problem import Problem
-from neurotron.studies.solving import Solver, solver_of
+from neurotron.studies.solving import SOLVE, Solver, solver_of
 from neurotron.studies.spec import (
     MOST_ARMS,
     MOST_ARMS_IN_ALL,
@@ -139,8 +139,15 @@ def _arm(
         seed=problem_seed(study, setting, replicate),
     )
     text = study.trainers[encounter.trainer]
-    trainer = solver_of(text) or trainers.build(text, step_size=setting.step_size)
+    trainer = solver_of(text) or trainers.build(_known(text), step_size=setting.step_size)
     return Arm(trainer, attack, name=encounter.name)
+
+
+def _known(text: str) -> str:
+    """Return the text of a trainer, whose name must be known."""
+    if (name := parse(text)[0]) not in trainers.BY_NAME:
+        raise _check.unknown("trainer", name, (*trainers.BY_NAME, SOLVE))
+    return text
 
 
 def check(study: Study) -> None:

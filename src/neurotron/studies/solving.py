@@ -13,6 +13,7 @@ from neurotron._registry import construct, parse
 from neurotron._threads import no_warnings
 from neurotron._types import Array
 from neurotron.engine.recording import Record, recorded_steps
+from neurotron.networks import FilterNetwork
 from neurotron.problem import Problem
 from neurotron.trainers import Arm, Trainer
 from neurotron.trajectories import Trajectories
@@ -86,38 +87,48 @@ def solved(
     """Solve every arm on its own rows of the stream, and return what happened like `simulate`.
 
     An arm stays at the initial weights until it has received its rows. Attacks see it there. Its
-    losses are over these rows.
+    losses are over these rows. The run ends after `steps` batches, of which an arm may not need
+    all, so that the next rows are those of trained arms. Where `solve` fails, an arm is diverged.
     """
     from neurotron.guarantees.verify.next_rows import next_rows
     from neurotron.simulation import simulate
-    from neurotron.solvers.solver import solve
 
     begun = simulate(problem, arms, steps=0, batch_size=batch_size, seed=seed, replicate=replicate)
     schedule = recorded_steps(record, steps)
-    waits = [-(-_rows_of(arm) // batch_size) for arm in arms]
-    weights, errors, losses = [], [], []
-    for arm, wait, seen in zip(
-        arms, waits, next_rows(begun, max(map(_rows_of, arms))), strict=True
-    ):
-        X, y = seen.X[: _rows_of(arm)], seen.y[: _rows_of(arm)]
-        with no_warnings():  # few rows may say too little, as is measured
-            found = solve(problem.network, X, y).weights
-        both = (seen.weights, found)
-        errors.append(np.where(schedule < wait, *(_distance(problem, w) for w in both)))
-        losses.append(
-            np.where(schedule < wait, *(np.mean((problem.network(w, X) - y) ** 2) for w in both))
+    weights, errors, losses, stopped = [], [], [], []
+    received = next_rows(begun, max(map(_rows_of, arms)))
+    for arm, seen in zip(arms, received, strict=True):
+        rows = _rows_of(arm)
+        X, y = seen.X[:rows], seen.y[:rows]
+        found = _filter_in(problem.network, X, y)
+        waits = schedule * batch_size < rows
+        before, after = (
+            (_distance(problem, w), _loss(problem.network, w, X, y)) for w in (seen.weights, found)
         )
-        weights.append(found)
+        errors.append(np.where(waits, before[0], after[0]))
+        losses.append(np.where(waits, before[1], after[1]))
+        weights.append(seen.weights if found is None else found)
+        stopped.append(None if found is not None else -(-rows // batch_size))
         if progress is not None:
             progress()
     columns = _check.freeze(np.array(weights).T.copy())
-    state = dataclasses.replace(
-        begun.state, step=max(waits), weights=columns, average=columns
-    )  # whose next rows nobody has seen
+    state = dataclasses.replace(begun.state, step=steps, weights=columns, average=columns)
     return dataclasses.replace(
         begun, steps=schedule, _errors=np.array(errors), losses=np.array(losses),
-        weights=np.array(weights), state=state,
+        weights=np.array(weights), state=state, stopped_at=tuple(stopped),
+        status=tuple("finished" if step is None else "diverged" for step in stopped),
     )  # fmt: skip
+
+
+def _filter_in(network: FilterNetwork, X: Array, y: Array) -> Array | None:
+    """Return the filter that `solve` finds, None if it finds none in such rows."""
+    from neurotron.solvers.solver import solve
+
+    try:
+        with no_warnings():  # few rows may say too little, as is measured
+            return solve(network, X, y).weights
+    except (_check.InputError, np.linalg.LinAlgError):
+        return None
 
 
 def _rows_of(arm: Arm) -> int:
@@ -125,6 +136,15 @@ def _rows_of(arm: Arm) -> int:
     return arm.trainer.rows
 
 
-def _distance(problem: Problem, weights: Array) -> float:
+def _distance(problem: Problem, weights: Array | None) -> float:
     assert problem.true_weights is not None
-    return float(np.linalg.norm(weights - problem.true_weights))
+    return np.inf if weights is None else float(np.linalg.norm(weights - problem.true_weights))
+
+
+def _loss(network: FilterNetwork, weights: Array | None, X: Array, y: Array) -> float:
+    """Return the mean squared residual, infinite if it is too large for a number."""
+    if weights is None:
+        return np.inf
+    with np.errstate(over="ignore", invalid="ignore"):
+        loss = float(np.mean((network(weights, X) - y) ** 2))
+    return loss if loss >= 0.0 else np.inf
