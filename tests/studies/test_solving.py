@@ -26,7 +26,7 @@ verify = 300
 claims = ["verification-holds"]
 [trainers]
 SGD = "sgd:step_size=0.01"
-"solver, 90 rows" = "solve:rows=90"
+"solver, 96 rows" = "solve:rows=96"
 "solver, 200 rows" = "solve:rows=200"
 [[settings]]
 name = "a"
@@ -71,7 +71,7 @@ def rows_of_the_stream(attack, count, first=1, replicate=1):
     return problem, X, y + (0.0 if attack is None else attack.bound * (coins < attack.probability))
 
 
-@pytest.mark.parametrize("count", [90, 200])
+@pytest.mark.parametrize("count", [96, 200])
 @pytest.mark.parametrize("level", ["constant θ=4 β=0.1", "constant θ=4 β=0.3", "honest labels"])
 def test_the_filter_is_that_of_solve_on_rows_of_the_stream(rows, count, level):
     arm = next(
@@ -89,7 +89,7 @@ def test_the_filter_is_that_of_solve_on_rows_of_the_stream(rows, count, level):
     )
 
 
-@pytest.mark.parametrize(("count", "batches"), [(90, 6), (200, 13)])
+@pytest.mark.parametrize(("count", "batches"), [(96, 6), (200, 13)])
 def test_it_waits_at_the_initial_weights_until_it_has_its_rows(rows, count, batches):
     row = rows[f"solver, {count} rows, constant θ=4 β=0.1"]
     problem, X, y = rows_of_the_stream(nt.attacks.Constant(4.0, 0.1), count)
@@ -115,7 +115,7 @@ def radius_of(row, attack):
     return found.radius
 
 
-@pytest.mark.parametrize("count", [90, 200])
+@pytest.mark.parametrize("count", [96, 200])
 def test_it_is_verified_on_the_rows_after_the_last_step(rows, count):
     for beta in (0.1, 0.3):
         row = rows[f"solver, {count} rows, constant θ=4 β={beta}"]
@@ -158,7 +158,7 @@ def test_rows_in_which_nothing_can_be_found_are_a_run_that_diverged(change):
         if row["arm"].startswith("solver"):
             assert (row["status"], row["stopped_at"]) == (
                 "diverged",
-                6 if "90" in row["arm"] else 13,
+                6 if "96" in row["arm"] else 13,
             )
             assert np.isinf(row["errors"][-1])
             assert np.isinf(row["losses"][-1])
@@ -173,7 +173,7 @@ def test_progress_is_told_after_each_arm():
 
 def test_trained_arms_are_what_they_are_without_solved_ones(rows):
     alone = changed(
-        '"solver, 90 rows" = "solve:rows=90"\n"solver, 200 rows" = "solve:rows=200"', ""
+        '"solver, 96 rows" = "solve:rows=96"\n"solver, 200 rows" = "solve:rows=200"', ""
     )
     for row in train(alone.model_dump_json(), "a", 1):
         for name, value in row.items():
@@ -186,7 +186,7 @@ def test_a_study_may_have_solved_arms_only():
 
 
 def test_nothing_is_guaranteed_about_them_and_their_predictions_are_measured(rows):
-    row = rows["solver, 90 rows, honest labels"]
+    row = rows["solver, 96 rows, honest labels"]
     assert row["radius"] is row["theorem1_radius"] is row["certified_prediction_error"] is None
     assert row["prediction_error"] < 1e-12
 
@@ -194,15 +194,15 @@ def test_nothing_is_guaranteed_about_them_and_their_predictions_are_measured(row
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("rows=90", "rows=4", "more rows than the filter has weights, 4"),
-        ("rows=90", "rows=6401", "400 steps with batches of 16 have, 6,400"),
-        ("rows=90", "rows=1000000", "rows × n_inputs must be at most"),
-        ("solve:rows=90", "slove:rows=90", "did you mean 'solve'"),
-        ("solve:rows=90", "solve", "solver 'solve' needs rows: write solve:rows=…"),
-        ("rows=90", "row=90", "did you mean 'rows'"),
-        ("rows=90", "rows=many", "`rows` must be a whole number"),
-        ("rows=90", "rows=90,step_size=0.1", "unknown parameter of solve 'step_size'"),
-        ("rows=90", "rows=90,averaging=true", "unknown parameter of solve 'averaging'"),
+        ("rows=96", "rows=4", "more rows than the filter has weights, 4"),
+        ("rows=96", "rows=6401", "400 steps with batches of 16 have, 6,400"),
+        ("rows=96", "rows=1000000", "rows × n_inputs must be at most"),
+        ("solve:rows=96", "slove:rows=96", "did you mean 'solve'"),
+        ("solve:rows=96", "solve", "solver 'solve' needs rows: write solve:rows=…"),
+        ("rows=96", "row=96", "did you mean 'rows'"),
+        ("rows=96", "rows=many", "`rows` must be a whole number"),
+        ("rows=96", "rows=96,step_size=0.1", "unknown parameter of solve 'step_size'"),
+        ("rows=96", "rows=96,averaging=true", "unknown parameter of solve 'averaging'"),
         ("batch_size = 16", 'batch_size = 16\nlaw = "corrupted:scale=0.1"', "corrupts them"),
     ],
 )
@@ -212,7 +212,7 @@ def test_wrong_ones_are_refused_before_anything_is_computed(old, new, said):
 
 
 def test_as_many_rows_as_the_other_arms_are_trained_on_are_allowed():
-    building.check(changed("rows=90", "rows=6400"))
+    building.check(changed("rows=96", "rows=6400"))
 
 
 def test_through_the_command_they_stand_beside_trainers_in_tables_and_page(tmp_path):
@@ -226,15 +226,17 @@ def test_through_the_command_they_stand_beside_trainers_in_tables_and_page(tmp_p
     assert (ours["outcome"] == "recovered").all()
     assert (ours["error"] < 1e-12).all()
     assert (ours["verified_radius"] < 1e-6).all()
-    reached = results.steps_to(1e-9).filter(pl.col("arm").str.starts_with("solver, 90"))
+    reached = results.steps_to(1e-9).filter(pl.col("arm").str.starts_with("solver, 96"))
     assert set(reached["steps"]) == {6}  # batches
     page = (tmp_path / "out" / "report.html").read_text()
     assert "What is verified" in page
-    assert "solver, 90 rows" in page
+    assert "solver, 96 rows" in page
 
 
 def test_the_page_counts_what_the_claim_counts(tmp_path):
-    nt.studies.run(STUDY, tmp_path / "out")
+    levels = "bound = [0, 4]\nprobability = [0.1, 0.6]"  # two are the same run, one is not verified
+    study = changed("bound = 4\nprobability = [0.1, 0.3]", levels)
+    nt.studies.run(study, tmp_path / "out")
     results = nt.load_results(tmp_path / "out")
     told = _verification(results)
     rows = {(row["setting"], row["trainer"]): row for row in told["rows"]["rows"]}
@@ -251,6 +253,7 @@ def test_the_page_counts_what_the_claim_counts(tmp_path):
         results, runs=results.runs.with_columns(verified_radius=pl.col("error") / 2.0)
     )
     attacked = _verification(smaller)["rows"]["rows"]
-    assert {row["outside"] for row in attacked} == {20}
+    assert {row["outside"] for row in attacked} == {30}
+    assert {row["verified"] < row["runs"] for row in rows.values()} == {True}
     unasked = results.runs.with_columns(verified_radius=pl.lit(None, pl.Float64))
     assert _verification(dataclasses.replace(results, runs=unasked)) is None
