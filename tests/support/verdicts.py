@@ -18,6 +18,7 @@ VERDICTS = {
         "risk-below-attack": HOLDS,
         "theorem-1-is-silent": HOLDS,
         "certificate-holds": HOLDS,
+        "verification-holds": HOLDS,
         "predictions-as-certified": HOLDS,
     },
     "batch-size": {
