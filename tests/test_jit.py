@@ -184,4 +184,7 @@ def test_several_functions_are_announced_once(monkeypatch, capfd):
         with _announce.announced("compiling") as _:
             pass
         _announce._say_once("compiling")
+    for timer in threading.enumerate():  # one may be about to write
+        if isinstance(timer, threading.Timer):
+            timer.join()
     assert capfd.readouterr().err == "compiling\n"
