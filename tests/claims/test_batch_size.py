@@ -17,6 +17,7 @@ from neurotron.studies import building
 from neurotron.theory import Theorem1
 
 STUDY = nt.studies.read("batch-size")
+PAPER = nt.studies.read("paper")
 SHORT = STUDY.model_copy(
     update={"settings": tuple(STUDY.setting(f"normal-1-b{b}") for b in (1, 4, 16))}
 )
@@ -90,7 +91,8 @@ def test_a_study_with_one_batch_size_does_not_test_the_claims(tmp_path):
 def test_the_charts_show_what_the_claims_compare(tmp_path):
     charts = {one.name: one for one in nt.figures.charts(made(tmp_path / "r", SHORT, made_up(), 3))}
     steps, samples = charts["batch-size-steps"].panels[0].lines[::2]
-    assert steps.x.tolist() == [1, 4, 16]
+    assert charts["batch-size-steps"].panels[0].ticks == ("1", "4", "16")
+    assert steps.x.tolist() == [0, 1, 2]
     assert steps.y.tolist() == [1000, 100, 10]
     assert samples.y.tolist() == [1000, 400, 160]
     floor = charts["batch-size-floor"].panels[0].lines
@@ -103,6 +105,27 @@ def test_the_charts_show_what_the_claims_compare(tmp_path):
     rising, falling = charts["batch-size-step-size"].lines
     assert (np.diff(rising.y) > 0.0).all()
     assert (np.diff(falling.y) < 0.0).all()
+
+
+def nothing_learnt(setting, replicate, arm):
+    return {"errors": ending_at(0.5)}
+
+
+def test_the_paper_compares_batch_sizes_apart_from_its_table_1(tmp_path):
+    laws = "normal-1", "student-t-4", "normal-9", "laplace-2"
+    groups = batch_size.batch_sizes(made(tmp_path / "r", PAPER, nothing_learnt, 1))
+    names = [{b: f"{law}-b{b}" for b in (1, 4, 16)} for law in laws]
+    assert [group.settings for group in groups] == names
+    for law, by_size in zip(laws, names, strict=True):
+        assert {PAPER.setting(name).paired_with for name in by_size.values()} == {law}
+
+
+def test_runs_of_the_paper_that_are_compared_by_batch_size_have_no_figures_of_their_own(tmp_path):
+    some = tuple(one for one in PAPER.settings if one.name.startswith("normal-1"))
+    study = PAPER.model_copy(update={"settings": some})
+    charts = nt.figures.charts(made(tmp_path / "r", study, nothing_learnt, 1))
+    assert "batch-size-steps" in {one.name for one in charts}
+    assert not [one.title for one in charts if "b = " in one.title]
 
 
 def test_errors_after_the_same_number_of_samples_are_those_of_earlier_steps(tmp_path):

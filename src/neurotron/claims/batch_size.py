@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from neurotron.results.tables import Results
 
 __all__ = [
-    "NO_DRIFT", "TENTH", "BatchSizes", "as_certified", "batch_sizes", "fewer_steps", "honest_runs",
-    "lower_floor", "samples_alike", "steps_of",
+    "ATTACKED", "BOUNDED", "DRIFT", "SAME_STEP", "TENTH", "BatchSizes", "as_certified",
+    "batch_sizes", "fewer_steps", "honest_runs", "lower_floor", "samples_alike", "steps_of",
 ]  # fmt: skip
 
 TENTH = 0.1
@@ -46,6 +46,8 @@ NO_DRIFT = "alternating-sign"
 
 ATTACKED = pl.col("bound") * pl.col("probability") > 0.0
 SAME_STEP = pl.col("step_size").is_not_null()
+DRIFT = pl.col("attack") != NO_DRIFT
+BOUNDED = pl.col("root_mean_square").is_not_null()
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,10 @@ def batch_sizes(results: Results) -> list[BatchSizes]:
     there = set(results.runs["setting"])
     for one in results.spec["settings"]:
         if one["name"] in there:
-            shared = tuple(one[key] for key in CONDITIONS if key != "batch_size")
+            shared = (
+                *(one[key] for key in CONDITIONS if key != "batch_size"),
+                *(repr(one[key]) for key in ("trainers", "sweeps")),
+            )
             alike.setdefault(shared, {}).setdefault(one["batch_size"], one)
     return [
         BatchSizes(
@@ -198,7 +203,7 @@ def lower_floor(results: Results) -> list[Finding]:
     """Find how the error under an attack without drift depends on b, for the same step size."""
     findings = []
     for group in batch_sizes(results):
-        runs = group.runs(ATTACKED, SAME_STEP, attack=NO_DRIFT)
+        runs = group.runs(ATTACKED, SAME_STEP, ~DRIFT)
         if len(runs) < 3:
             continue
         tables = _together(*runs.values())
@@ -244,8 +249,6 @@ def as_certified(results: Results) -> list[Finding]:
 
 
 PARTS = "error", "root_mean_square"
-BOUNDED = pl.col("root_mean_square").is_not_null()
-DRIFT = pl.col("attack") != NO_DRIFT
 MEASURES = {
     "steps": "steps to a tenth, divided by the certified number (at most 1)",
     "errors": "root mean square error divided by the certified one, with the same step size (at "

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -11,7 +12,10 @@ import polars as pl
 from neurotron._types import Array
 from neurotron.attacks import Budget
 from neurotron.claims.batch_size import (
-    NO_DRIFT,
+    ATTACKED,
+    BOUNDED,
+    DRIFT,
+    SAME_STEP,
     TENTH,
     BatchSizes,
     honest_runs,
@@ -24,20 +28,41 @@ from neurotron.problem import Problem
 from neurotron.results.summary import bootstrap, median
 from neurotron.theory import Theorem1
 
-__all__ = ["by_batch_size"]
+__all__ = ["by_batch_size", "shown_by_batch_size"]
 
 MOST_PANELS = 6
 BATCH_SIZE = "batch size b"
 MEASURED, SAMPLES = OF_ALGORITHM["neuro-tron"], Style("#009E73", "triangle-up", "dash")
-DRIFT, OWN_STEP = Style("#D55E00", "square", "dashdot"), Style("#B88200", "diamond", "solid")
+DRIFTING, OWN_STEP = Style("#D55E00", "square", "dashdot"), Style("#B88200", "diamond", "solid")
 CERTIFIED = PLAIN._replace(dash="dash")
+
+
+class Floor(NamedTuple):
+    """A line of errors under attack."""
+
+    name: str
+    style: Style
+    chosen: tuple[pl.Expr, pl.Expr]
+    same_samples: bool = False
+    """Whether errors are after the same number of samples, instead of steps."""
+
+
+FLOORS = (
+    Floor("same η, noise", MEASURED, (SAME_STEP, ~DRIFT)),
+    Floor("same η, drift", DRIFTING, (SAME_STEP, DRIFT)),
+    Floor(
+        "η of the certificate, noise, same samples", OWN_STEP, (~SAME_STEP, ~DRIFT),
+        same_samples=True,
+    ),
+)  # fmt: skip
+
 GAMMA = 2.0
 """The γ of Theorem 1 at which step sizes are compared; their ratios are the same for every γ."""
 
 
 def by_batch_size(view: View) -> Iterator[Chart]:
     """Yield the charts of a study whose settings differ in their batch size."""
-    shown, left_out = select_at_most("laws", list(honest_runs(view.results)), MOST_PANELS)
+    shown, left_out = _shown(view)
     if not shown:
         return
     names = [name for group, _ in shown for name in group.settings.values()]
@@ -47,7 +72,7 @@ def by_batch_size(view: View) -> Iterator[Chart]:
         f"How many steps, and how many samples, Neuro-Tron needs to reach {TENTH:g} of its initial "
         "error on honest labels, with the step size of the fastest certified convergence. Points "
         f"are {over}, {view.what_is_their_own(names)}; bars are their 95 % bootstrap intervals. "
-        f"The dashed line is the number of steps that was certified to be enough.{left_out}",
+        f"The grey line is the number of steps that was certified to be enough.{left_out}",
         BATCH_SIZE, f"number until {TENTH:g} of the initial error",
         tuple(_steps_panel(group, runs) for group, runs in shown), over,
     )  # fmt: skip
@@ -58,11 +83,35 @@ def by_batch_size(view: View) -> Iterator[Chart]:
         f"The error of Neuro-Tron after {view.results.spec['steps']:,} steps, with the same step "
         "size for all batch sizes, under an attack that only adds noise and under one with a "
         "drift; and with the step size of the certificate, which grows with b, after the same "
-        f"number of samples, {samples:,}. The dashed line is the certified error against every "
+        f"number of samples, {samples:,}. The grey line is the certified error against every "
         f"attack. Points are {over}; bars are 95 % bootstrap intervals.{left_out}",
         BATCH_SIZE, ERROR, tuple(panel for panel in panels if panel is not None), over,
     )  # fmt: skip
     yield _step_sizes(view, [group for group, _ in shown])
+
+
+def shown_by_batch_size(view: View) -> set[tuple[str, str, str]]:
+    """Return which settings, attacks and trainers these charts show."""
+    columns = "setting", "attack_text", "trainer"
+    tables = [
+        table
+        for group, honest in _shown(view)[0]
+        for runs in (honest, *(group.runs(ATTACKED, *floor.chosen) for floor in FLOORS))
+        for table in runs.values()
+    ]
+    return {key for table in tables for key in table.select(columns).unique().iter_rows()}
+
+
+def _shown(view: View) -> tuple[list[tuple[BatchSizes, dict[int, pl.DataFrame]]], str]:
+    """Return the laws that have panels, and what to say of others."""
+    return select_at_most("laws", list(honest_runs(view.results)), MOST_PANELS)
+
+
+def _panel(title: str, lines: Sequence[Line]) -> Panel:
+    """Return lines over batch sizes, which are evenly spaced whatever they are."""
+    sizes = np.unique(np.concatenate([line.x for line in lines]))
+    placed = (replace(line, x=np.searchsorted(sizes, line.x).astype(np.float64)) for line in lines)
+    return Panel(title, tuple(placed), tuple(f"{size:g}" for size in sizes))
 
 
 def _line(name: str, by: dict[int, Array], style: Style) -> Line:
@@ -76,12 +125,12 @@ def _line(name: str, by: dict[int, Array], style: Style) -> Line:
 def _steps_panel(group: BatchSizes, runs: dict[int, pl.DataFrame]) -> Panel:
     steps = {b: steps_of(ours) for b, ours in runs.items()}
     certified = {b: float(median(group.certified_steps(b, ours))) for b, ours in runs.items()}
-    lines = (
+    lines = [
         _line("steps, measured", steps, MEASURED),
         Line("steps, certified", *_points(certified), CERTIFIED),
         _line("samples, measured", {b: b * values for b, values in steps.items()}, SAMPLES),
-    )
-    return Panel(group.title, lines)
+    ]
+    return _panel(group.title, lines)
 
 
 def _points(by: dict[int, float]) -> tuple[Array, Array]:
@@ -89,39 +138,32 @@ def _points(by: dict[int, float]) -> tuple[Array, Array]:
 
 
 def _floor_panel(group: BatchSizes) -> Panel | None:
-    attacked = pl.col("bound") * pl.col("probability") > 0.0
-    fixed, own = pl.col("step_size").is_not_null(), pl.col("step_size").is_null()
     samples = min(group.settings) * group.results.spec["steps"]
     lines = []
-    for name, style, chosen, after in (
-        ("same η, noise", MEASURED, (fixed, pl.col("attack") == NO_DRIFT), None),
-        ("same η, drift", DRIFT, (fixed, pl.col("attack") != NO_DRIFT), None),
-        ("η of the certificate, noise, same samples", OWN_STEP,
-         (own, pl.col("attack") == NO_DRIFT), samples),
-    ):  # fmt: skip
-        runs = group.runs(attacked, *chosen)
+    for floor in FLOORS:
+        runs = group.runs(ATTACKED, *floor.chosen)
         errors = {
-            b: ours["error"].to_numpy() if after is None else group.errors_after(b, ours, after)
+            b: group.errors_after(b, ours, samples)
+            if floor.same_samples
+            else ours["error"].to_numpy()
             for b, ours in runs.items()
         }
         if errors:
-            lines.append(_line(name, errors, style))
+            lines.append(_line(floor.name, errors, floor.style))
     bounds = {
         b: float(median(ours["root_mean_square"].to_numpy()))
-        for b, ours in group.runs(
-            attacked, fixed, pl.col("root_mean_square").is_not_null(), pl.col("attack") != NO_DRIFT
-        ).items()
+        for b, ours in group.runs(ATTACKED, SAME_STEP, BOUNDED, DRIFT).items()
     }
     if bounds:
         lines.append(Line("same η, certified", *_points(bounds), CERTIFIED))
-    return Panel(group.title, tuple(lines)) if lines else None
+    return _panel(group.title, lines) if lines else None
 
 
 def _step_sizes(view: View, groups: list[BatchSizes]) -> Chart:
     """Return how Theorem 1's step size depends on b, and where it does not grow."""
     batches = sorted({b for group in groups for b in group.settings})
     lines = []
-    styles = (MEASURED, SAMPLES, DRIFT, OWN_STEP, Style("#7A5195", "x", "dash"), PLAIN)
+    styles = (MEASURED, SAMPLES, DRIFTING, OWN_STEP, Style("#7A5195", "x", "dash"), PLAIN)
     for group, style in zip(groups, styles, strict=False):
         problem = group.problem
         if np.isfinite(problem.norm_moment(4)):
@@ -137,7 +179,7 @@ def _step_sizes(view: View, groups: list[BatchSizes]) -> Chart:
         "grows. It does for constant β, but not against every attacker: the falling line is the "
         "example of errata 13, one gate with inputs ±1/4 and ±1/2, of which only the small ones "
         "are attacked. Laws without a fourth moment have no line.",
-        BATCH_SIZE, "η(b) / η(smallest b)", (Panel("Theorem 1", tuple(lines)),),
+        BATCH_SIZE, "η(b) / η(smallest b)", (_panel("Theorem 1", lines),),
         "computed, not measured", y_log=False, reference=1.0,
     )  # fmt: skip
 

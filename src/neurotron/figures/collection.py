@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from neurotron.figures.activations import by_activation
-from neurotron.figures.batch_size import by_batch_size
+from neurotron.figures.batch_size import by_batch_size, shown_by_batch_size
 from neurotron.figures.certified_runs import certified_runs
 from neurotron.figures.chart import Chart
 from neurotron.figures.maps import Maps
@@ -42,10 +42,10 @@ NUMBERS = {None: "levels", 0: "bounds θ", 1: "probabilities β"}
 def charts(results: AnyResults) -> list[Chart]:
     """Return the charts of any study: the paper's figures first, if it has runs for them.
 
-    These are followed by heat maps of attacks with a grid of levels (β, θ), and by errors over
-    steps of runs that no figure of the paper shows. The last charts are for all settings: final
-    errors, success rates, paired errors, the side of the origin where runs end, activations, and
-    certificates.
+    These are followed by comparisons of batch sizes, heat maps of attacks with a grid of levels
+    (β, θ), and errors over steps of runs that neither the paper's figures nor those of batch sizes
+    show. The last charts are for all settings: final errors, success rates, paired errors, the side
+    of the origin where runs end, activations, and certificates.
     """
     if isinstance(results, Fits):
         return rows_charts(results)
@@ -98,7 +98,7 @@ def _errors_over_steps(view: View) -> Iterator[Callable[[], Chart]]:
 
     They are of the first trainer at all levels, and of all trainers at each level.
     """
-    shown = shown_by_paper(view)
+    shown = shown_by_paper(view) | shown_by_batch_size(view)
     for (attack, axis), every in _by_attack(view).items():
         sweeps = [
             sweep
