@@ -4,6 +4,17 @@ from __future__ import annotations
 
 from neurotron.claims.model import DOES_NOT_HOLD, HOLDS, ONLY_AS_PUBLISHED, UNDECIDED
 
+BATCH_SIZES = dict.fromkeys(
+    (
+        "fewer-steps-with-larger-batches",
+        "samples-alike-for-all-batches",
+        "larger-batches-lower-the-floor",
+        "batch-sizes-as-certified",
+    ),
+    HOLDS,
+)
+"""What the studies of the paper and of the batch size both find."""
+
 VERDICTS = {
     "paper": {
         "grows-with-bound": HOLDS,
@@ -15,18 +26,14 @@ VERDICTS = {
         "heavy-tails-alike": HOLDS,
         "outer-weights-help": ONLY_AS_PUBLISHED,
         "impersonation-wins": HOLDS,
+        **BATCH_SIZES,
         "risk-below-attack": HOLDS,
         "theorem-1-is-silent": HOLDS,
         "certificate-holds": HOLDS,
         "verification-holds": HOLDS,
         "predictions-as-certified": HOLDS,
     },
-    "batch-size": {
-        "fewer-steps-with-larger-batches": HOLDS,
-        "samples-alike-for-all-batches": HOLDS,
-        "larger-batches-lower-the-floor": HOLDS,
-        "batch-sizes-as-certified": HOLDS,
-    },
+    "batch-size": BATCH_SIZES,
     "moved-inputs": {
         "adversary-worse-than-noise": HOLDS,
         "moved-inputs-as-predicted": HOLDS,

@@ -86,9 +86,10 @@ def solved(
 ) -> Trajectories:
     """Solve every arm on its own rows of the stream, and return what happened like `simulate`.
 
-    An arm stays at the initial weights until it has received its rows. Attacks see it there. Its
-    losses are over these rows. The run ends after `steps` batches, of which an arm may not need
-    all, so that the next rows are those of trained arms. Where `solve` fails, an arm is diverged.
+    An arm stays at the initial weights, where attacks see it, until it has received its rows, over
+    which its losses are. It may not need all `steps` batches, but the run ends after them, so that
+    the rows that follow are the same as for trained arms. If `solve` cannot find a filter, the arm
+    counts as diverged.
     """
     from neurotron.guarantees.verify.next_rows import next_rows
     from neurotron.simulation import simulate
