@@ -126,11 +126,12 @@ def test_the_paper_study_has_the_columns_of_table_1(name, law, step_size, n_inpu
     assert study.trainers["Neuro-Tron"] == "neuro-tron:sensing=center"
 
 
-def test_the_paper_study_has_nothing_beside_but_its_sections_3_4_to_3_6():
+def test_the_paper_study_has_nothing_beside_but_batch_sizes_and_its_sections_3_4_to_3_6():
     study = nt.studies.read("paper")
     table = [name for name, *_ in TABLE_1]
+    batches = [f"{name}-b{b}" for name in table for b in (1, 4, 16)]
     others = ["prediction-risk", "outer-weights-1", "outer-weights-10", "impersonation"]
-    assert [setting.name for setting in study.settings] == table + others
+    assert [setting.name for setting in study.settings] == table + batches + others
     assert (study.steps, study.replicates) == (40_000, 20)
 
 
