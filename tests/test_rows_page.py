@@ -175,6 +175,7 @@ def test_the_stored_numbers_of_rows_are_enough_when_computed_again():
 
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore:only .* rows say something")
+@pytest.mark.filterwarnings("ignore:.* of the labels are equal")  # up to 5 % fail, and may say so
 @pytest.mark.parametrize("setting", ["paper", "convolution-7", "convolution-1", "gate"])
 def test_the_stored_numbers_of_rows_are_enough_on_many_problems(setting):
     kept = [
