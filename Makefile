@@ -9,7 +9,7 @@ export OPENBLAS_NUM_THREADS ?= 1
 .PHONY: help paper test check format verify bench clean
 
 help:
-	@echo "make paper    recompute the paper's study; ends with the page to open (about three minutes)"
+	@echo "make paper    recompute the paper's study; ends with the page to open (about four minutes)"
 	@echo "make test     run all tests (about five minutes on two cores)"
 	@echo "make check    format, lint, types"
 	@echo "make verify   run the studies behind docs/evidence and the long tests (hours; goes on where it stopped)"

@@ -141,7 +141,7 @@ def paper(
 ) -> None:
     """Recompute the paper's simulation study and report which of its claims hold.
 
-    This is the same as `neurotron run paper`. It takes about three minutes on two processors, and
+    This is the same as `neurotron run paper`. It takes about four minutes on two processors, and
     ends with the path of a page to open in a browser.
     """
     run("paper", out, replicates, threads, dask, mixed, figures)

@@ -144,8 +144,9 @@ def _over_levels(view: View, mapped: set[str]) -> Iterator[Chart]:
 
 def _by_trainer(view: View) -> Iterator[Chart]:
     """Yield the charts of where runs end: errors in pairs of trainers, and cosines with w*."""
+    compared = {setting for setting, *_ in shown_by_batch_size(view)}
     pairs = paired_errors(
-        view, "paired-errors", "Trainer against trainer on the same data",
+        view, [it for it in view.settings if it not in compared], "paired-errors", "Trainer against trainer on the same data",
         "The final error of the first trainer of each setting divided by that of each other "
         "trainer, on the same network and data and under the same attack.",
     )  # fmt: skip

@@ -110,16 +110,18 @@ def _line(
     return Line(trainer, x, y, view.styles[trainer], low, high)
 
 
-def paired_errors(view: View, name: str, title: str, about: str) -> Iterator[Chart]:
-    """Yield the final errors of the first trainer of each setting over those of the others.
+def paired_errors(
+    view: View, settings: Sequence[str], name: str, title: str, about: str
+) -> Iterator[Chart]:
+    """Yield the final errors of the first trainer of each of some settings over the others'.
 
     A pair is two runs on the same network, data and attack; a replicate counts with its median
     over the levels of the attack. Trainers that are exact, where the first one is not, are left
     out: ratios to rounding errors say nothing, and would flatten all others.
     """
-    panels, settings, undrawn, left_out = [], [], 0, ""
+    panels, paired, undrawn, left_out = [], [], 0, ""
     exact: dict[str, None] = {}
-    for setting in view.settings:
+    for setting in settings:
         lead, *others = view.trainers(setting)
         if not _is_exact(view, setting, lead):
             exact |= dict.fromkeys(who for who in others if _is_exact(view, setting, who))
@@ -137,10 +139,10 @@ def paired_errors(view: View, name: str, title: str, about: str) -> Iterator[Cha
             ]
             ticks = tuple(f"÷ {rival}" for rival in ratios)
             panels.append(Panel(f"{view.results.titles[setting]}: {lead}", tuple(lines), ticks))
-            settings.append(setting)
+            paired.append(setting)
     if panels:
         shown, fewer = select_at_most("settings", panels, MOST_PANELS)
-        over = view.replicates(settings)
+        over = view.replicates(paired)
         caption = (
             f"{about} Below 1 the first trainer is better. Each dot is the median of a "
             f"replicate ({over}) over the levels of the attack. The marker is the median of the "
