@@ -411,12 +411,12 @@ def our_words() -> Iterator[Headline]:
     yield Headline(PAGES, "these prediction errors is {} of what the sharp", [single])
     every = largest("paper", "predictions-as-certified")
     yield Headline(PAGES, "the largest is {} of what was certified", [every])
-    ours = largest("paper", "certificate-holds", "(ours)")
+    ours = largest("paper", "certificate-holds", "certified Neuro-Tron (ours)")
     told = [one for one in runs if one["replicates"] >= 5]
     count, certified = (sum(one[name] for one in told) for name in ("count", "total"))
     yield Headline(
-        PAGES, "its largest error is {} of the certified radius; of all {} runs with a "
-        "certificate, {} end", [ours, certified, count],
+        PAGES, "its largest error is {} of the certified radius; of all {} runs of the "
+        "study with a certificate, {} end", [ours, certified, count],
     )  # fmt: skip
     refined = rows("paper", trainer="RefinedTron (ours)")
     plain = rows("paper", trainer="Neuro-Tron", bound="0.25", probability=("0.05", "0.1", "0.2"))

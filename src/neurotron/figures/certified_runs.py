@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import polars as pl
@@ -20,11 +20,11 @@ __all__ = ["certified_runs"]
 MOST_PANELS = 6
 
 
-def certified_runs(view: View) -> Iterator[Chart]:
-    """Yield the chart of certified and measured trajectories, if a study certifies something.
+def certified_runs(view: View, settings: Sequence[str]) -> Iterator[Chart]:
+    """Yield the chart of certified and measured trajectories, if something is certified.
 
-    A panel shows the run of a setting that came closest to its radius. The problem of that run is
-    drawn and certified again.
+    A panel shows the run of one of the settings that came closest to its radius. The problem of
+    that run is drawn and certified again.
     """
     runs = certified(view.results)
     attacked = pl.col("bound") * pl.col("probability") > 0.0
@@ -34,7 +34,8 @@ def certified_runs(view: View) -> Iterator[Chart]:
         .unique("setting", keep="first", maintain_order=True)
     )
     rows = sorted(
-        closest.iter_rows(named=True), key=lambda row: view.settings.index(row["setting"])
+        closest.filter(pl.col("setting").is_in(settings)).iter_rows(named=True),
+        key=lambda row: settings.index(row["setting"]),
     )
     shown, left_out = select_at_most("settings", rows, MOST_PANELS)
     if shown:

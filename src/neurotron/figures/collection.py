@@ -61,9 +61,11 @@ def _charts(results: Results) -> tuple[Chart, ...]:
     paper = list(paper_charts(view))
     maps = Maps(view)
     first = [*paper, *by_batch_size(view), *maps.charts(_name)]
+    compared = {setting for setting, *_ in shown_by_batch_size(view)}
+    alone = [setting for setting in view.settings if setting not in compared]
     ends = [
-        *_over_levels(view, set(maps.grids)), *_by_trainer(view), *by_activation(view),
-        *certified_runs(view),
+        *_over_levels(view, set(maps.grids)), *_by_trainer(view, alone), *by_activation(view),
+        *certified_runs(view, alone or view.settings),
     ]  # fmt: skip
     every = list(_errors_over_steps(view))
     room = max(1, MOST_CHARTS - len(first) - len(ends))
@@ -142,11 +144,10 @@ def _over_levels(view: View, mapped: set[str]) -> Iterator[Chart]:
             yield success_rates(view, f"success-rates-{name}", title, sweeps, about)
 
 
-def _by_trainer(view: View) -> Iterator[Chart]:
+def _by_trainer(view: View, paired: list[str]) -> Iterator[Chart]:
     """Yield the charts of where runs end: errors in pairs of trainers, and cosines with w*."""
-    compared = {setting for setting, *_ in shown_by_batch_size(view)}
     pairs = paired_errors(
-        view, [it for it in view.settings if it not in compared], "paired-errors", "Trainer against trainer on the same data",
+        view, paired, "paired-errors", "Trainer against trainer on the same data",
         "The final error of the first trainer of each setting divided by that of each other "
         "trainer, on the same network and data and under the same attack.",
     )  # fmt: skip
