@@ -135,7 +135,9 @@ class GeneralSetting(Setting):
         return nt.Problem.draw(networks.from_gates(gates), self.law, seed=seed)
 
 
-STUDY = tuple(Setting.of(setting) for setting in PAPER.settings if _published(setting))
+_WITH_ITS_ATTACK = (Setting.of(setting) for setting in PAPER.settings if _published(setting))
+STUDY = tuple(setting for setting in _WITH_ITS_ATTACK if setting.trainers)
+"""The settings in which the paper's trainers meet its attack; in others all trainers are ours."""
 FOUR_LAWS = tuple(setting for setting in STUDY if len(setting.trainers) == len(TRANSCRIBED))
 OUTER = tuple(setting for setting in STUDY if setting not in FOUR_LAWS)
 
