@@ -211,20 +211,36 @@ def test_on_a_phone_headline_and_count_come_first(visiting, folder):
     assert tops[2] < PHONE["height"]
 
 
-def test_the_names_below_the_columns_of_the_first_picture_are_whole(visiting, folder):
-    for size in (PHONE, DESKTOP):
-        visit = visiting(folder, viewport=size)
-        visit.until("document.getElementById('mirror-filter').dataset.drawn === 'true'")
-        inside = visit.page.eval_on_selector_all(
-            "#mirror-filter .plot",
-            """plots => plots.every(plot => { const box = plot.getBoundingClientRect();
-                const names = [...plot.querySelectorAll(".xtick text")];
-                return names.length === 3 && names.every(name => {
-                    const one = name.getBoundingClientRect();
-                    return one.left >= box.left && one.right <= box.right
-                        && one.bottom <= box.bottom; }); })""",
-        )
-        assert inside, size
+@pytest.fixture(scope="module")
+def many_names(tmp_path_factory):
+    """A folder with as many laws and trainers as the paper's study, and names as long."""
+    others = {"solver, 500 rows (ours)": 0.1, "RefinedTron (ours)": 0.2}
+    names = "".join(f'"{it}" = "neuro-tron:step_size={size}"\n' for it, size in others.items())
+    laws = (f'[[settings]]\nname = "{name}"\nlike = "normal"\n' for name in ("third", "fourth"))
+    text = LIKE_THE_PAPERS.replace("[[settings]]", f"{names}[[settings]]", 1) + "".join(laws)
+    text = text.replace("Tron =", '"Neuro-Tron" =').replace("First =", '"first-sample SGD" =')
+    study = nt.studies.parse(text.encode(), "many")
+    return written(tmp_path_factory.mktemp("browser") / "many", study, as_in_the_paper, 5)
+
+
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+@pytest.mark.parametrize(("made_up", "count"), [("folder", 3), ("many_names", 5)])
+def test_the_names_below_the_columns_of_the_first_picture_are_whole(
+    visiting, request, made_up, count, size
+):
+    visit = visiting(request.getfixturevalue(made_up), viewport=size)
+    visit.until("document.getElementById('mirror-filter').dataset.drawn === 'true'")
+    inside = visit.page.eval_on_selector_all(
+        "#mirror-filter .plot",
+        """(plots, count) => plots.every(plot => { const box = plot.getBoundingClientRect();
+            const names = [...plot.querySelectorAll(".xtick text")];
+            return names.length === count && names.every(name => {
+                const one = name.getBoundingClientRect();
+                return one.left >= box.left && one.right <= box.right
+                    && one.bottom <= box.bottom; }); })""",
+        count,
+    )
+    assert inside
 
 
 def test_a_table_that_is_wider_than_a_phone_shows_that_it_scrolls(visiting, folder):

@@ -12,7 +12,8 @@
     "star": '<path d="M17 1l1.500 3.500 3.500.3-2.700 2.400.9 3.600L17 9l-3.200 1.800.9-3.600L12 4.800l3.500-.3z"/>',
   };
   const DASHES = { solid: "", dash: "6 4", dashdot: "6 3 2 3", dot: "2 3" };
-  const PAPER = { narrow: 320, wide: 650, height: 215 }; // a panel in print, two beside each other or one
+  const PAPER = { narrow: 320, wide: 650, height: 215, tall: 295 }; // a panel in print, two beside each other or one
+  const STEEP = -60; // the angle of labels that are long for their panel
   let printing = false;
 
   const dark = () => root.dataset.theme === "dark";
@@ -78,15 +79,16 @@
       const room = (width - 72) / ticks.length;
       const slanted = ticks.length * (5.3 * longest + 2) > width - 72 // or two neighbours touch
         || widest.some((wide, i) => i > 0 && 3 * (wide + widest[i - 1]) + 6 > room);
-      const whole = Math.max(0, ...lines.map((one) => one.join(" ").length)); // of a slanted label
+      const wholes = lines.map((one) => one.join(" ").length); // of slanted labels
+      const steep = slanted && wholes.some((whole, i) => 5 * whole > 62 + (i + 0.5) * room); // or they leave on the left
       const title = panel.layout.xaxis.title.text ? 16 : 0;
-      const under = slanted ? title + Math.min(100, 16 + 3 * whole) : title + 13 + 13 * Math.max(1, ...lines.map((one) => one.length));
+      const under = slanted ? title + Math.min(steep ? 175 : 120, 16 + (steep ? 5 : 3) * Math.max(0, ...wholes)) : title + 13 + 13 * Math.max(1, ...lines.map((one) => one.length));
       const axis = (name) => {
         const own = panel.layout[name], type = this.types[name];
         const made = { gridcolor: grid, linecolor: grid, zeroline: false, nticks: 5, ...own,
                        title: { ...own.title, font: { size: 11 }, standoff: 6 } };
         if (name === "xaxis" && ticks.length) {
-          made.tickangle = slanted ? -30 : 0;
+          made.tickangle = steep ? STEEP : slanted ? -30 : 0;
           if (slanted) made.ticktext = lines.map((one) => one.join(" "));
         }
         if (type && type !== own.type && !own.tickvals) { made.type = type; delete made.range; made.rangemode = "tozero"; }
@@ -99,15 +101,18 @@
       if (this.reference !== null && this.reference !== undefined)
         layout.shapes = [{ type: "line", xref: "paper", x0: 0, x1: 1, y0: this.reference, y1: this.reference,
                            line: { color: text, width: 1, dash: "dot" } }];
-      if (printing) { layout.width = width; layout.height = PAPER.height; }
+      if (printing) { layout.width = width; layout.height = steep ? PAPER.tall : PAPER.height; }
       return layout;
     }
     draw() {
       this.drawn = true;
       const onPaper = this.plots.length === 1 ? PAPER.wide : PAPER.narrow;
-      const done = this.panels.map((panel, i) => Plotly.react(this.plots[i], this.traces(panel),
-        this.layout(panel, printing ? onPaper : this.plots[i].clientWidth),
-        { responsive: true, displayModeBar: false })); // its buttons are in the way of the keyboard
+      const done = this.panels.map((panel, i) => {
+        const plot = this.plots[i], layout = this.layout(panel, printing ? onPaper : plot.clientWidth);
+        plot.classList.toggle("tall", layout.xaxis.tickangle === STEEP);
+        return Plotly.react(plot, this.traces(panel), layout,
+          { responsive: true, displayModeBar: false }); // its buttons are in the way of the keyboard
+      });
       return Promise.all(done).then(() => { this.element.dataset.drawn = "true"; });
     }
     toggle(button) {
