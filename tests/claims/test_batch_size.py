@@ -120,6 +120,15 @@ def test_the_paper_compares_batch_sizes_apart_from_its_table_1(tmp_path):
         assert {PAPER.setting(name).paired_with for name in by_size.values()} == {law}
 
 
+@pytest.mark.parametrize("key", ["sweeps", "trainers", "law"])
+def test_settings_that_differ_in_more_than_their_batch_size_are_not_compared(key, tmp_path):
+    one, other = SHORT.settings[:2]
+    differing = {"sweeps": one.sweeps[:2], "trainers": ("η = 0.002",), "law": "uniform"}
+    settings = (one, other.model_copy(update={key: differing[key]}))
+    study = SHORT.model_copy(update={"settings": settings})
+    assert batch_size.batch_sizes(made(tmp_path / "r", study, nothing_learnt, 1)) == []
+
+
 def test_runs_of_the_paper_that_are_compared_by_batch_size_have_no_figures_of_their_own(tmp_path):
     some = tuple(one for one in PAPER.settings if one.name.startswith("normal-1"))
     study = PAPER.model_copy(update={"settings": some})
