@@ -62,7 +62,7 @@ def compare(problem, steps=200, size=0.05):
         nt.simulate(problem, arms, steps=steps, batch_size=5, engine=engine)
         for engine in ("auto", "numpy")
     ]
-    assert_equal_runs(*runs, relative=1e-11)
+    assert_equal_runs(*runs)
     return runs[0]
 
 

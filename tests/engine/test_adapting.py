@@ -58,7 +58,7 @@ def mixed_arms(network, scale=1.0):
 
 def on_both_engines(problem, arms, **options):
     runs = [nt.simulate(problem, arms, engine=engine, **options) for engine in ENGINES]
-    assert_equal_runs(*runs, relative=1e-11)
+    assert_equal_runs(*runs)
     return runs[0]
 
 

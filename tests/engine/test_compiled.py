@@ -93,7 +93,7 @@ def test_both_engines_agree_for_every_law_network_attack_and_trainer(law, networ
     ]
     assert {engine.name for engine in runs[0].engines} == {"compiled"}
     assert runs[0].status.count("finished") >= len(arms) - 4
-    assert_equal_runs(*runs, relative=1e-11)
+    assert_equal_runs(*runs)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_both_engines_agree_on_rows_of_data(name, weighted, known):
         for engine in ("compiled", "numpy")
     ]
     assert runs[0].has_errors == known
-    assert_equal_runs(*runs, relative=1e-11)
+    assert_equal_runs(*runs)
 
 
 def test_bits_do_not_depend_on_other_arms_or_their_order(network):
@@ -239,7 +239,7 @@ def test_a_law_of_ones_own_is_fed_to_the_compiled_loop(law):
     problem = nt.Problem.draw(nt.networks.symmetric(12, 4, 6, seed=1), law, seed=1)
     runs = both_engines(problem)
     assert {engine.name for engine in runs[0].engines} == {"compiled"}
-    assert_equal_runs(*runs, relative=1e-11)
+    assert_equal_runs(*runs)
 
 
 def test_corrupted_inputs_are_fed_to_the_compiled_loop_with_labels_of_the_clean_ones():
@@ -251,7 +251,7 @@ def test_corrupted_inputs_are_fed_to_the_compiled_loop_with_labels_of_the_clean_
         nt.simulate(problem, arms, steps=100, batch_size=6, engine=engine)
         for engine in ("compiled", "numpy")
     ]
-    assert_equal_runs(*runs, relative=1e-11)
+    assert_equal_runs(*runs)
     clean = nt.simulate(nt.Problem.draw(network, nt.Normal(), seed=1, noise=0.1), arms, steps=100,
                         batch_size=6)  # fmt: skip
     assert (np.abs(runs[0].weights - clean.weights).max(axis=1) > 1e-3).all()
@@ -260,7 +260,7 @@ def test_corrupted_inputs_are_fed_to_the_compiled_loop_with_labels_of_the_clean_
 def test_data_of_ones_own_are_fed_to_the_compiled_loop(small_problem):
     data = Reversed(small_problem.law, small_problem.true_weights)
     runs = both_engines(nt.Problem(small_problem.network, data))
-    assert_equal_runs(*runs, relative=1e-11)
+    assert_equal_runs(*runs)
     assert not np.array_equal(runs[0].weights, both_engines(small_problem)[0].weights)
 
 
@@ -334,7 +334,7 @@ def test_losses_are_never_nan_even_if_inputs_overflow(small_problem):
     runs = both_engines(problem, record="all")
     assert np.isinf(runs[0].losses).any()
     assert not np.isnan(runs[0].losses).any()
-    assert_equal_runs(*runs, relative=1e-11)
+    assert_equal_runs(*runs)
 
 
 def test_a_run_whose_arms_have_all_diverged_ends_at_once(small_problem):

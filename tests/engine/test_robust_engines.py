@@ -46,7 +46,7 @@ def arms_of(network):
 
 def on_both_engines(problem, arms, **options):
     runs = [nt.simulate(problem, arms, engine=engine, **options) for engine in ENGINES]
-    assert_equal_runs(*runs, relative=1e-11)
+    assert_equal_runs(*runs)
     assert stages_of(runs[0]) == stages_of(runs[1])
     np.testing.assert_allclose(runs[0].state.weights, runs[1].state.weights, rtol=1e-9, atol=1e-12)
     return runs[0]

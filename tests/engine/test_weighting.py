@@ -30,7 +30,7 @@ def weighted_arms() -> list[nt.Arm]:
 
 def on_both_engines(problem, arms, **options):
     runs = [nt.simulate(problem, arms, engine=engine, **options) for engine in ENGINES]
-    assert_equal_runs(*runs, relative=1e-11)
+    assert_equal_runs(*runs)
     return runs[0]
 
 

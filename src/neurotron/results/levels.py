@@ -57,6 +57,9 @@ def paired(one: Array, other: Array) -> Array:
 
 
 def slopes(x: Array, y: Array) -> Array:
-    """Return the least-squares slope of y against x, or one slope per column of y."""
+    """Return the least-squares slope of y against x, or one slope per column of y.
+
+    Heights are taken from the first one, so that equal heights have a slope of exactly 0.
+    """
     centred = x - x.mean()
-    return np.asarray(centred @ y / (centred @ centred))
+    return np.asarray(centred @ (y - y[0]) / (centred @ centred))
