@@ -21,8 +21,10 @@ from tests.support.documents import (
     assert_says,
 )
 from tools import evidence
+from tools.evidence_page import judgements
 
 import neurotron as nt
+from neurotron.claims.model import tally
 from neurotron.guarantees.predictions import certify_with_predictions
 from neurotron.guarantees.request import Request
 from neurotron.guarantees.sharp_certificate import certify_sharply
@@ -525,10 +527,11 @@ def paper_words() -> Iterator[Headline]:
         README, "ends with {} to {} times its error and takes {} to {} times as many steps",
         [*smaller[1], *faster[1]],
     )  # fmt: skip
-    yield Headline(
-        PAGES, "the error with t(4) is {} … {} times that with other laws",
-        estimates("paper", "heavy-tails-alike", ""),
-    )  # fmt: skip
+    for place, words in (
+        (PAGES, "the error with t(4) is {} … {} times that with other laws"),
+        (README, "about the same ({} to {} times as large"),
+    ):
+        yield Headline(place, words, estimates("paper", "heavy-tails-alike", ""))
     yield Headline(
         PAGES,
         "on honest labels are {} … {} by law",
@@ -547,7 +550,7 @@ def mirror_words() -> Iterator[Headline]:
     share = binomtest(lost, networks).proportion_ci()
     found = binomtest(sum(theirs), networks).proportion_ci()
     yield Headline(
-        README, "SGD ended near −w\\* on {} of {} (95 % interval {} to {} %)",
+        README, "in the direction of −w\\* on {} of {} (95 % interval {} to {} %)",
         [mirrored, networks, 100.0 * share.low, 100.0 * share.high],
     )  # fmt: skip
     yield Headline(
@@ -557,7 +560,7 @@ def mirror_words() -> Iterator[Headline]:
         PAGES, "recovers the filter on all {} networks, SGD on {} of 100 for N(0, 1), {} for t(4), "
         "{} for N(0, 9) and {} for Laplace(2)", [sum(ours), *theirs],
     )  # fmt: skip
-    yield Headline(PAGES, "ends near −w*, on {} of {} networks", [mirrored, lost])
+    yield Headline(PAGES, "in the direction of −w*, on {} of {} networks", [mirrored, lost])
     yield Headline(
         ERRATA, "finds it on {} of {} networks only (95 % interval {} to {} %)",
         [sum(theirs), networks, 100.0 * found.low, 100.0 * found.high],
@@ -589,6 +592,10 @@ HEADLINES = [
 @pytest.mark.parametrize("headline", HEADLINES, ids=lambda h: f"{h.document.name}: {h.words[:40]}")
 def test_stated_numbers_are_the_stored_ones(headline):
     assert_says(headline.document, headline.words, *headline.numbers)
+
+
+def test_the_readme_counts_the_claims_of_the_paper_and_ours_as_stored():
+    assert tally([*judgements(evidence.stored()["paper"])]) in " ".join(README.read_text().split())
 
 
 def test_makefile_and_readme_say_the_same_about_how_long_it_takes():

@@ -42,7 +42,7 @@ from neurotron.studies.table_unit import damage
 from neurotron.studies.unit import train
 from neurotron.studies.work import fingerprint
 from tools import tables_guide
-from tools.evidence_page import page
+from tools.evidence_page import page, restored
 
 ROOT = Path(__file__).parent.parent
 STORE = ROOT / "docs" / "evidence"
@@ -105,16 +105,6 @@ def _judged(one: Judgement) -> Entry:
     ]  # fmt: skip
     as_stored = Judgement(one.claim, tuple(map(restored, findings)))  # so that both agree
     return {"verdict": one.verdict, "effect": as_stored.effect, "findings": findings}
-
-
-def restored(stored: Entry) -> Finding:
-    """Return a finding of verdicts.json, where numbers have three digits."""
-    numbers = ("estimate", "low", "high", "worst")
-    fields: Entry = {
-        key: float(str(value).replace("∞", "inf")) if key in numbers else value
-        for key, value in stored.items()
-    }
-    return Finding(**fields)
 
 
 def _extras(found: Finding) -> Entry:

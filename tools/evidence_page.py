@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import neurotron as nt
-from neurotron.claims import CLAIMS
+from neurotron.claims import CLAIMS, Finding, Judgement
+from neurotron.claims.model import tally
 
-__all__ = ["page"]
+__all__ = ["judgements", "page", "restored"]
 
 Entry = dict[str, Any]
 
@@ -19,6 +21,7 @@ def page(name: str, entry: Entry) -> str:
         f"# {study.title}",
         study.description.strip(),
         _origin(name, entry),
+        tally([*judgements(entry)]),
         _table(
             ("claim", "source", "verdict", "what was measured"),
             [
@@ -40,6 +43,22 @@ def page(name: str, entry: Entry) -> str:
     origin = ", ".join(f"{key} {value}" for key, value in entry["environment"].items())
     parts.append(f"Study {entry['study']}; {origin}.")
     return "\n\n".join(parts) + "\n"
+
+
+def judgements(entry: Entry) -> Iterator[Judgement]:
+    """Yield the judgements that verdicts.json stores about a study."""
+    for claim, one in entry["claims"].items():
+        yield Judgement(CLAIMS[claim], tuple(map(restored, one["findings"])))
+
+
+def restored(stored: Entry) -> Finding:
+    """Return a finding of verdicts.json, where numbers have three digits."""
+    numbers = ("estimate", "low", "high", "worst")
+    fields: Entry = {
+        key: float(str(value).replace("∞", "inf")) if key in numbers else value
+        for key, value in stored.items()
+    }
+    return Finding(**fields)
 
 
 def _comparisons(findings: list[Entry]) -> str:

@@ -178,9 +178,9 @@ class Trajectories(_Errors, Pickled):
 
     @property
     def outcomes(self) -> tuple[str, ...]:
-        """Where each arm ended: "recovered" (near w*), "mirror" (near −w*), "other", "diverged".
+        """Where each arm ended: "recovered" (near w*), "mirror" (towards −w*), "other", "diverged".
 
-        It is near w* if the error is below ‖w*‖/2, and near −w* if the cosine with −w* is above ½.
+        Near w* is an error below ‖w*‖/2; towards −w* is a cosine with −w* above ½.
         """
         true = self.problem.true_weights
         if true is None:

@@ -51,6 +51,12 @@ def test_a_study_can_name_every_claim_there_is_and_no_other():
     )
 
 
+def test_what_a_claim_says_of_its_source_agrees_with_whose_it_is():
+    for claim in CLAIMS.values():
+        assert claim.from_paper is not claim.source.startswith("added by this package"), claim.name
+    assert sum(CLAIMS[name].from_paper for name in CATALOG["paper"].claims) == 11
+
+
 def test_every_claim_is_named_by_a_study_of_the_catalog():
     assert {name for study in CATALOG.values() for name in study.claims} == set(CLAIMS)
 

@@ -18,14 +18,15 @@ from tests.support.results import INITIAL, ending_at, made
 from tests.support.studies import DIVERGED, LIKE_THE_PAPERS, MIRROR, OUTER_WEIGHTS, as_claimed
 
 import neurotron as nt
+from neurotron import report
 from neurotron.claims import CLAIMS, VERDICTS, Claim, Finding, Judgement
-from neurotron.claims.model import MARKS, above, at_least, at_most, below
+from neurotron.claims.model import MARKS, above, at_least, at_most, below, tally
 from neurotron.cli import claims_command, options
 from neurotron.results.levels import paired
 from neurotron.results.summary import Interval
 
 COMMAND = Path(sys.executable).parent / "neurotron"
-HOLDS, ONLY_AS_PUBLISHED, DOES_NOT_HOLD, UNDECIDED, NOT_TESTED = VERDICTS
+HOLDS, PUBLISHED_CODE_ONLY, DOES_NOT_HOLD, UNDECIDED, NOT_TESTED = VERDICTS
 IMPERSONATION = """
 name = "impersonation"
 claims = ["impersonation-wins"]
@@ -134,7 +135,7 @@ CASES = [
     ("small-attack-degrades", DOES_NOT_HOLD, everywhere_at(0.1)),
     ("small-attack-degrades", NOT_TESTED, where("neuro-tron", lambda e: DIVERGED)),
     ("smaller-error-than-sgd", HOLDS, as_claimed),
-    ("smaller-error-than-sgd", ONLY_AS_PUBLISHED,
+    ("smaller-error-than-sgd", PUBLISHED_CODE_ONLY,
      where("sgd", lambda e: {"errors": ending_at(e / 4)})),
     ("smaller-error-than-sgd", DOES_NOT_HOLD,
      where("first-sample-sgd", lambda e: {"errors": ending_at(e / 4)})),
@@ -143,7 +144,7 @@ CASES = [
     ("smaller-error-than-sgd", HOLDS,  # where SGD never recovers it has no floor
      where("sgd", lambda e: MIRROR)),
     ("faster-than-sgd", HOLDS, as_claimed),
-    ("faster-than-sgd", ONLY_AS_PUBLISHED, where("sgd", lambda e: {"errors": ending_at(e, 10)})),
+    ("faster-than-sgd", PUBLISHED_CODE_ONLY, where("sgd", lambda e: {"errors": ending_at(e, 10)})),
     ("faster-than-sgd", DOES_NOT_HOLD,
      where("first-sample-sgd", lambda e: {"errors": ending_at(e, 10)})),
     ("faster-than-sgd", HOLDS, where("first-sample-sgd", lambda e: DIVERGED)),
@@ -222,7 +223,7 @@ def test_four_replicates_are_too_few_to_tell(tmp_path):
 
 def test_what_too_few_runs_tell_of_sgd_itself_is_not_taken_as_told(tmp_path):
     claim = judge(tmp_path, "smaller-error-than-sgd", as_claimed, replicates=6)  # 4 recover
-    assert claim.verdict == ONLY_AS_PUBLISHED
+    assert claim.verdict == PUBLISHED_CODE_ONLY
     assert claim.effect == (
         "0.50 × the error of the published SGD in all 4 comparisons; 0.50 × the error of true SGD "
         "in all runs (95 % intervals 0.0051–0.50 ×) in both comparisons; not counted, with fewer "
@@ -314,10 +315,10 @@ def weighing(errors):
     ("errors", "verdict"),
     [
         ({(1, 1e-4): 2.0, (1, 2e-5): 2.0, (10, 1e-4): 1.0, (10, 2e-5): 1.0}, HOLDS),
-        ({(1, 1e-4): 2.0, (1, 2e-5): 0.5, (10, 1e-4): 3.0, (10, 2e-5): 1.0}, ONLY_AS_PUBLISHED),
+        ({(1, 1e-4): 2.0, (1, 2e-5): 0.5, (10, 1e-4): 3.0, (10, 2e-5): 1.0}, PUBLISHED_CODE_ONLY),
         ({(1, 1e-4): 1.0, (1, 2e-5): 9.0, (10, 1e-4): 0.5, (10, 2e-5): 2.0}, DOES_NOT_HOLD),
         ({(1, 1e-4): 1.0, (1, 2e-5): 1.0, (10, 1e-4): math.inf, (10, 2e-5): 0.5},
-         ONLY_AS_PUBLISHED),
+         PUBLISHED_CODE_ONLY),
         (dict.fromkeys([(1, 1e-4), (1, 2e-5), (10, 1e-4), (10, 2e-5)], math.inf), NOT_TESTED),
     ],
 )  # fmt: skip
@@ -380,11 +381,11 @@ FINDINGS = st.lists(
 
 
 def of(findings, broader_than_published=False) -> Judgement:
-    claim = Claim("n", "s", "s", check=list, broader_than_published=broader_than_published)
+    claim = Claim("n", "s", list, broader_than_published=broader_than_published)
     return Judgement(claim, tuple(findings))
 
 
-BETTER_TO_WORSE = [HOLDS, ONLY_AS_PUBLISHED, UNDECIDED, DOES_NOT_HOLD, NOT_TESTED]
+BETTER_TO_WORSE = [HOLDS, PUBLISHED_CODE_ONLY, UNDECIDED, DOES_NOT_HOLD, NOT_TESTED]
 
 
 @given(FINDINGS, st.booleans())
@@ -399,7 +400,7 @@ def test_a_verdict_is_what_its_definition_says(findings, broader_than_published)
     wanted = {
         NOT_TESTED: not told,
         HOLDS: bool(told) and published | meant == {True},
-        ONLY_AS_PUBLISHED: published == {True} and False in meant,
+        PUBLISHED_CODE_ONLY: published == {True} and False in meant,
         DOES_NOT_HOLD: False in published or (not published and False in meant),
     }
     holding = [verdict for verdict, holds in wanted.items() if holds] or [UNDECIDED]
@@ -469,7 +470,7 @@ def test_the_command_prints_the_verdicts_as_json(smoke):
 def test_the_command_prints_one_line_for_each_claim_and_a_count(claimed, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     claims_command.claims(claimed.folder.path)
-    _, _, *lines, empty, count = capsys.readouterr().out.splitlines()
+    _, _, *lines, empty, count, wrapped = capsys.readouterr().out.splitlines()
     judgements = nt.claims.evaluate(claimed)
     assert [line[0] for line in lines] == [MARKS[one.verdict] for one in judgements]
     for line, one in zip(lines, judgements, strict=True):
@@ -478,11 +479,28 @@ def test_the_command_prints_one_line_for_each_claim_and_a_count(claimed, capsys,
             one.claim.short,
             one.verdict,
         ]
-    assert (empty, count) == ("", "9 hold, 4 not tested")
+    assert (empty, f"{count} {wrapped}") == ("", tally(judgements))
 
 
 def words(text: str) -> set[str]:
     return {word.strip("().;:,") for word in text.split()}
+
+
+def test_terminal_and_page_count_what_claims_json_says(claimed, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    claims_command.claims(claimed.folder.path)
+    printed = capsys.readouterr().out.splitlines()[-1]
+    stored = json.loads((claimed.folder.path / "claims.json").read_text())["claims"]
+    page = report.build(claimed, nt.claims.evaluate(claimed), []).replace("\u00a0", " ")
+    for tested, said in ((set(VERDICTS), printed), ({*VERDICTS} - {NOT_TESTED}, page)):
+        for from_paper, whose in ((True, "The paper"), (False, "Ours")):
+            found = [
+                one["verdict"]
+                for one in stored
+                if one["from_paper"] is from_paper and one["verdict"] in tested
+            ]
+            holding = found.count(HOLDS)
+            assert f"{whose}: {holding} of {len(found)} claims hold" in said
 
 
 @pytest.mark.parametrize("details", [False, True])

@@ -221,5 +221,20 @@ def test_a_tally_counts_verdicts_in_words():
     claim = CLAIMS["small-attack-degrades"]
     judgements = [Judgement(claim, tuple(found)) for found in some.values()]
     assert [one.verdict for one in judgements] == list(some)
-    assert tally([*judgements, judgements[0]]) == "2 hold, 1 does not hold, 1 not tested"
+    assert tally([*judgements, judgements[0]]) == (
+        "The paper: 2 of 4 claims hold, 1 does not hold, 1 is not tested."
+    )
     assert tally([]) == ""
+
+
+def test_claims_of_the_paper_and_ours_are_counted_apart():
+    theirs = CLAIMS["smaller-error-than-sgd"]
+    ours = CLAIMS["certificate-holds"]
+    published = Judgement(theirs, (finding(0.5),))
+    assert published.verdict == "true of the published code only"
+    judgements = [published, Judgement(ours, (finding(0.5),)), published]
+    assert tally(judgements) == (
+        "The paper: 2 of 2 claims are true of the published code only. Ours: 1 of 1 claim holds."
+    )
+    assert tally(judgements[1:2]) == "1 of 1 claim holds."
+    assert judgements[1].to_dict()["from_paper"] is False

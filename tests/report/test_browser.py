@@ -69,7 +69,7 @@ def test_verdicts_are_those_of_claims_json(visit, folder):
     assert list(zip(names, words, strict=True)) == [
         (f"verdict-{claim['name']}", claim["verdict"]) for claim in told
     ]
-    assert {"holds", "holds only as published"} <= set(words)
+    assert {"holds", "true of the published code only"} <= set(words)
     assert visit.page.locator(".story").count() == 1
 
 

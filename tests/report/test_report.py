@@ -114,7 +114,7 @@ def test_every_link_has_a_target_and_every_place_one_name(text):
 
 def test_the_story_of_sgd_has_the_numbers_of_these_runs(text):
     story = text[text.index('class="story"') :]
-    assert re.search(rf"on {2 * SGD_LOST} of 20\s+networks SGD ended near", story)
+    assert re.search(rf"on {2 * SGD_LOST} of 20\s+networks SGD ended in", story)
     assert "95 % interval 19 to 64 %".replace(" %", "\u00a0%") in story  # exact, of 8 in 20
     assert re.search(r"found the filter on 20 of 20\s+networks", story)
 
@@ -179,7 +179,7 @@ def test_the_page_of_ones_own_study_has_no_word_of_the_paper_and_no_internal_nam
 def test_the_page_of_ones_own_study_begins_with_its_own_result(own):
     top = re.search("<h1>(.*?)</h1>", own)[1].replace("\u00a0", " ")
     assert top.startswith("With 40 % of the labels attacked, Neuro-Tron found the true filter on")
-    assert "SGD ended at its mirror image on 2" in top
+    assert "SGD ended in the direction of its mirror image on 2" in top
     assert '<p class="kind">My own question</p>' in own
 
 
@@ -189,8 +189,10 @@ def test_the_first_screen_has_the_headline_the_count_and_the_picture_that_proves
     ]
     assert places == sorted(places)
     assert text.count("<figure") == len(set(re.findall('<figure id="([^"]+)"', text)))
-    judged = re.search(r'href="#verdicts">(\d+ of \d+ claims .*?)</a>', text)[1]
-    assert len(re.findall(r'class="mark ', text)) == int(judged.split()[2])
+    judged = re.search(r'href="#verdicts">(.*?)</a>', text)[1]
+    counted = [int(number) for number in re.findall(r"of (\d+) claim", judged)]
+    assert len(counted) == 2  # the paper's, and ours
+    assert len(re.findall(r'class="mark ', text)) == sum(counted)
 
 
 def test_a_first_picture_of_many_panels_is_a_part_of_a_figure_below(tmp_path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neurotron.claims.model import DOES_NOT_HOLD, HOLDS, ONLY_AS_PUBLISHED, UNDECIDED
+from neurotron.claims.model import DOES_NOT_HOLD, HOLDS, PUBLISHED_CODE_ONLY, UNDECIDED
 
 BATCH_SIZES = dict.fromkeys(
     (
@@ -21,10 +21,10 @@ VERDICTS = {
         "grows-with-probability": HOLDS,
         "recovers-without-attack": HOLDS,
         "small-attack-degrades": HOLDS,
-        "smaller-error-than-sgd": ONLY_AS_PUBLISHED,
-        "faster-than-sgd": ONLY_AS_PUBLISHED,
+        "smaller-error-than-sgd": PUBLISHED_CODE_ONLY,
+        "faster-than-sgd": PUBLISHED_CODE_ONLY,
         "heavy-tails-alike": HOLDS,
-        "outer-weights-help": ONLY_AS_PUBLISHED,
+        "outer-weights-help": PUBLISHED_CODE_ONLY,
         "impersonation-wins": HOLDS,
         **BATCH_SIZES,
         "risk-below-attack": HOLDS,

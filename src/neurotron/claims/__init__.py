@@ -7,7 +7,7 @@ measured, in words) and the findings behind it.
 >>> nt.claims.CLAIMS["impersonation-wins"].source
 'section 3.5'
 >>> nt.claims.VERDICTS
-('holds', 'holds only as published', 'does not hold', 'undecided', 'not tested')
+('holds', 'true of the published code only', 'does not hold', 'undecided', 'not tested')
 """
 
 from neurotron.claims.catalog import CLAIMS

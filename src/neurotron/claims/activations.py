@@ -50,7 +50,7 @@ def _by_activation(results: Results, runs: pl.DataFrame) -> Iterator[tuple[str, 
 
 
 def mirror_with_every(results: Results) -> list[Finding]:
-    """Count the networks on which a trainer ends near −w* although all labels are honest.
+    """Count the networks on which a trainer ends in the direction of −w* with honest labels.
 
     It is for all laws together: SGD must end there on some networks, and Neuro-Tron on none.
     """
@@ -64,7 +64,7 @@ def mirror_with_every(results: Results) -> list[Finding]:
             found = rate(mirrored, len(ends))
             some = above(0.0, found) if algorithm == "sgd" else not mirrored
             measure = (
-                f"share of networks on which {name} ends near −w* without attack "
+                f"share of networks on which {name} ends in the direction of −w* without attack "
                 f"({'above 0' if algorithm == 'sgd' else 'none'})"
             )
             findings.append(

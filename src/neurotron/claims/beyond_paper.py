@@ -6,9 +6,8 @@ from neurotron.claims import batch_size, defence, frontier, moved_inputs, rows
 from neurotron.claims.effects import Unit, count, percent, spread, times, worst
 from neurotron.claims.model import Claim
 
-__all__ = ["BATCH_SIZE", "DEFENCE", "FRONTIER", "MOVED_INPUTS", "OURS", "ROWS"]
+__all__ = ["BATCH_SIZE", "DEFENCE", "FRONTIER", "MOVED_INPUTS", "ROWS"]
 
-OURS = "added by this package, not in the paper"
 EXACT_RUNS = spread("{} of the runs are exact", percent(frontier.SHARE))
 POINTS = Unit(" points", 2, 2, (0.0,))
 
@@ -17,7 +16,6 @@ FRONTIER = (
         "exact-below-half",
         "RefinedTron recovers the filter exactly while at most 40 % of the labels are attacked, "
         "under every additive attack with a constant β.",
-        OURS,
         frontier.exact(but=(*frontier.CONCENTRATED, *frontier.NON_ADDITIVE)),
         short="RefinedTron is exact up to β = 40 %",
         phrase=EXACT_RUNS,
@@ -27,7 +25,6 @@ FRONTIER = (
         "exact-when-concentrated",
         "With at most 40 % of the labels attacked, RefinedTron recovers the filter exactly even if "
         "the attack is concentrated: in time, on one side, or on large inputs.",
-        OURS,
         frontier.exact(only=frontier.CONCENTRATED),
         short="RefinedTron is exact under concentrated attacks",
         phrase=EXACT_RUNS,
@@ -37,8 +34,8 @@ FRONTIER = (
         "exact-when-not-additive",
         "With at most 40 % of the labels attacked, RefinedTron recovers the filter exactly even if "
         "labels are multiplied, replaced or sign-flipped.",
-        "the paper's third open question",
         frontier.exact(only=frontier.NON_ADDITIVE),
+        source="added by this package, about the paper's third open question",
         short="RefinedTron is exact if attacks are not additive",
         phrase=EXACT_RUNS,
         figures=("final-errors-sign-flip-probability",),
@@ -47,7 +44,6 @@ FRONTIER = (
         "as-often-as-others",
         "With at most 40 % of the labels attacked, RefinedTron recovers the filter exactly at "
         "least as often as every other trainer on the same data.",
-        OURS,
         frontier.as_often_as_others,
         short="RefinedTron is exact as often as any other",
         phrase=spread("a difference of {} in the share of exact runs", POINTS),
@@ -56,8 +52,8 @@ FRONTIER = (
     Claim(
         "nobody-above-half",
         "If more than half of the labels come from another filter, no trainer recovers w*.",
-        "section 3.5: the data do not show which filter is the true one",
         frontier.no_trainer_recovers,
+        source="added by this package, about section 3.5",
         short="Above 50 %, no trainer recovers the filter",
         phrase=worst(
             "{count} of {total} runs end near w*, the closest at {} ‖w*‖",
@@ -68,8 +64,8 @@ FRONTIER = (
     Claim(
         "floor-grows-with-bound",
         "Under attack, Neuro-Tron's error settles at a floor that is proportional to θ.",
-        "the paper's second open question",
         frontier.floor_grows(0, lambda attack: (0.9, 1.1)),
+        source="added by this package, about the paper's second open question",
         short="Neuro-Tron's error is proportional to θ",
         phrase=spread("error like θ to the power {}", Unit("", 3, limits=(0.9, 1.1))),
         figures=("final-errors-odd-direction-bound",),
@@ -78,8 +74,8 @@ FRONTIER = (
         "floor-grows-with-probability",
         "The floor is proportional to β under an attack with a direction, and grows more slowly "
         "under one that averages out.",
-        "the paper's second open question",
         frontier.floor_grows(1, frontier.EXPONENTS.__getitem__),
+        source="added by this package, about the paper's second open question",
         short="Growth with β depends on the kind of attack",
         phrase=spread(
             "error like β to the power {} for {group}", Unit("", 3, limits=(0.0, 0.8, 1.0, 1.2))
@@ -92,8 +88,8 @@ FRONTIER = (
         "heavier-tails",
         "Heavier tails (Student t with ν = 4, 3 and 2.5) at most double Neuro-Tron's floor, "
         "compared with ν = 5.",
-        "the paper's first open question",
         frontier.heavier_tails,
+        source="added by this package, about the paper's first open question",
         short="Heavier tails at most double Neuro-Tron's error",
         phrase=spread("{} the error with ν = 5", times(frontier.HEAVIER)),
         figures=("final-errors-odd-direction-probability",),
@@ -106,7 +102,6 @@ DEFENCE = (
         "exact-while-below-half",
         "RefinedTron recovers the filter exactly in at least 99 % of the runs in which an additive "
         "attack changes a constant share of at most 40 % of the labels.",
-        OURS,
         defence.exact_below_half,
         short="RefinedTron is exact in 99 % of runs, β ≤ 40 %",
         phrase=spread("{} of {total} runs are exact", percent(defence.EXACTLY)),
@@ -115,7 +110,6 @@ DEFENCE = (
         "close-near-half",
         "With 45 % of the labels attacked by an additive attack on a constant share of them, at "
         "least 95 % of RefinedTron's runs come closer to the filter than 1e-6.",
-        OURS,
         defence.close_near_half,
         short="RefinedTron is close in 95 % of runs, β = 45 %",
         phrase=spread("{} of {total} runs end closer than 1e-6", percent(defence.CLOSELY)),
@@ -124,7 +118,6 @@ DEFENCE = (
         "close-in-half-space",
         "With 45 % of the labels attacked, all on one side of a plane, RefinedTron comes closer to "
         "the filter than 1e-6 on at least 95 % of the networks.",
-        OURS,
         defence.close_in_half_space,
         short="RefinedTron is close if one side is attacked",
         phrase=spread(
@@ -134,7 +127,6 @@ DEFENCE = (
     Claim(
         "defaults-recover-most",
         "No other value of one of RefinedTron's constants recovers the filter exactly more often.",
-        OURS,
         defence.defaults_recover_most,
         short="No constant beats RefinedTron's defaults",
         phrase=spread("a difference of {} in the share of exact runs", POINTS),
@@ -148,7 +140,6 @@ ROWS = (
         "On the paper's network, 4 rows for each weight are enough for `nt.solve` to find the "
         "filter exactly while at most 20 % of the labels are tampered with, and 16 are enough at "
         "40 %, unless the attacker picks rows for the labels of another filter.",
-        OURS,
         rows.few_rows_suffice,
         short="A few hundred rows are enough for the filter",
         phrase=spread("{} of the problems are solved exactly", percent(rows.ENOUGH)),
@@ -158,7 +149,6 @@ ROWS = (
         "picked-rows-need-more",
         "If the attacker picks 40 % of the rows for the labels of another filter, 96 rows for each "
         "weight are not enough on a single gate, and 12 are not on a convolution of stride 1.",
-        OURS,
         rows.picked_rows_need_more,
         short="Picked rows are hard for gates and stride 1",
         phrase=spread("{} of the problems are solved exactly", percent(rows.ENOUGH)),
@@ -169,7 +159,6 @@ ROWS = (
         "With honest noise, 20 rows or more for each weight, and labels that are changed by at "
         "least 10 standard deviations of the noise, the median error of `nt.solve` is at most 1.1 "
         "times that of least squares on the honest rows.",
-        OURS,
         rows.near_honest_least_squares,
         short="With noise, almost as good as honest rows alone",
         phrase=spread(
@@ -182,7 +171,6 @@ ROWS = (
         "On networks of several gates, `nt.solve` finds the filter exactly on more problems than "
         "TRIM, which is told how many labels are tampered with; on a single gate the two are about "
         "equal.",
-        OURS,
         rows.more_often_than_trim,
         short="Exact more often than TRIM, which is told β",
         phrase=count(
@@ -193,7 +181,6 @@ ROWS = (
         "proof-is-never-wrong",
         "No wrong filter is proved to be right: fewer tampered rows are covered by its proof than "
         "were tampered with.",
-        OURS,
         rows.proof_is_never_wrong,
         short="No wrong filter is proved to be right",
         phrase=worst(
@@ -211,8 +198,9 @@ BATCH_SIZE = (
         "fewer-steps-with-larger-batches",
         "A larger batch size b makes Neuro-Tron converge in fewer steps, with the step size of its "
         "certificate, which grows with b.",
-        "Remark 1, item 3",
         batch_size.fewer_steps,
+        source="Remark 1, item 3",
+        from_paper=True,
         short="Larger batches converge in fewer steps",
         phrase=spread("{} the steps with the next smaller batch", times(1.0)),
         figures=("batch-size-steps", "batch-size-step-size"),
@@ -220,8 +208,8 @@ BATCH_SIZE = (
     Claim(
         "samples-alike-for-all-batches",
         "The number of samples that Neuro-Tron needs is about the same for all batch sizes.",
-        "added by this package, about the abstract's question of the batch size",
         batch_size.samples_alike,
+        source="added by this package, about the abstract's question of the batch size",
         short="Larger batches need about as many samples",
         phrase=spread("{} the samples of batches of one", times(0.5, 2.0)),
         figures=("batch-size-steps",),
@@ -229,7 +217,6 @@ BATCH_SIZE = (
     Claim(
         "larger-batches-lower-the-floor",
         "With the same step size, a larger batch lowers the error under an attack without drift.",
-        OURS,
         batch_size.lower_floor,
         short="Larger batches lower the error under attack",
         phrase=spread("slope {} on a log-log scale", Unit("", 3, limits=(0.0,)), noun="settings"),
@@ -239,9 +226,8 @@ BATCH_SIZE = (
         "batch-sizes-as-certified",
         "At every batch size, Neuro-Tron needs at most the certified number of steps, and ends "
         "with at most the certified error.",
-        OURS,
         batch_size.as_certified,
-        short="Steps and errors are as certified for every b",
+        short="Steps and errors as certified for every b",
         phrase=spread("{} of the certified {group}", Unit("", 2, limits=(1.0,))),
         figures=("batch-size-steps", "batch-size-floor"),
         section="certificates",
@@ -254,15 +240,14 @@ MOVED_INPUTS = (
         "adversary-worse-than-noise",
         "An adversary who moves a tenth of the inputs does Neuro-Tron more harm than noise of the "
         "same size.",
-        "added by this package, about the conclusion's third question",
         moved_inputs.worse_than_noise,
+        source="added by this package, about the conclusion's third question",
         short="Moved inputs do more harm than noise",
         phrase=spread("{} the error with noise of the same size", times(1.0)),
     ),
     Claim(
         "moved-inputs-as-predicted",
         "With moved inputs, Neuro-Tron ends as far from the filter as its mean update predicts.",
-        OURS,
         moved_inputs.as_predicted,
         short="Neuro-Tron's bias is as predicted",
         phrase=spread("error {} of the predicted bias", Unit("", 3, limits=(0.9, 1.1))),
@@ -270,7 +255,6 @@ MOVED_INPUTS = (
     Claim(
         "defence-against-moved-inputs",
         "RefinedTron recovers the filter exactly if a tenth of the inputs are moved.",
-        OURS,
         moved_inputs.defence_holds,
         short="RefinedTron is exact with moved inputs",
         phrase=worst("the largest of {total} errors is {}", max, Unit(limits=(1e-12,))),

@@ -84,7 +84,8 @@ def ends_at_mirror(results: Results) -> list[Finding]:
     mirrored = sum(_count(outcomes == "mirror") for outcomes in ends)
     found = rate(mirrored, lost)
     measure = (
-        "share of the networks that SGD does not recover on which it ends near −w* (above 1/2)"
+        "share of the networks that SGD does not recover on which it ends in the direction of −w*, "
+        "with a cosine above ½ (above 1/2)"
     )
     holds = above(0.5, found)
     return [Finding.of("all laws", measure, found, lost, holds=holds, count=mirrored, total=lost)]

@@ -12,20 +12,25 @@ from neurotron.claims.effects import Phrase, cases, described, spread
 from neurotron.results.summary import Interval
 
 __all__ = [
-    "DOES_NOT_HOLD", "HOLDS", "MARKS", "NOT_TESTED", "ONLY_AS_PUBLISHED", "UNDECIDED", "VERDICTS",
+    "DOES_NOT_HOLD", "HOLDS", "MARKS", "NOT_TESTED", "PUBLISHED_CODE_ONLY", "UNDECIDED", "VERDICTS",
     "Claim", "Finding", "Judgement", "above", "at_least", "at_most", "below", "between", "every",
     "tally",
 ]  # fmt: skip
 
 HOLDS = "holds"
-ONLY_AS_PUBLISHED = "holds only as published"
+PUBLISHED_CODE_ONLY = "true of the published code only"
 DOES_NOT_HOLD = "does not hold"
 UNDECIDED = "undecided"
 NOT_TESTED = "not tested"
-VERDICTS = (HOLDS, ONLY_AS_PUBLISHED, DOES_NOT_HOLD, UNDECIDED, NOT_TESTED)
+VERDICTS = (HOLDS, PUBLISHED_CODE_ONLY, DOES_NOT_HOLD, UNDECIDED, NOT_TESTED)
 MARKS = dict(zip(VERDICTS, "✓◐✗?–", strict=True))
 """The mark of every verdict."""
-PLURALS = ("hold", "hold only as published", "do not hold", UNDECIDED, NOT_TESTED)
+VERBS = (
+    ("holds", "hold"), (f"is {PUBLISHED_CODE_ONLY}", f"are {PUBLISHED_CODE_ONLY}"),
+    ("does not hold", "do not hold"), ("is undecided", "are undecided"),
+    ("is not tested", "are not tested"),
+)  # fmt: skip
+"""The verdicts as said of one claim and of several."""
 
 ESTIMATES = spread("{}")
 """The phrase of a claim that has none: its estimates."""
@@ -117,10 +122,12 @@ class Claim:
 
     name: str
     statement: str
-    source: str
-    """The place in the paper, or that this package adds it."""
     check: Callable[[Any], list[Finding]]
     """Returns the findings of results of a study: none if they have nothing that tests it."""
+    source: str = "added by this package, not in the paper"
+    """The place in the paper, or that this package adds it."""
+    from_paper: bool = False
+    """Whether the paper makes it; else it is ours, and is counted apart."""
     figures: tuple[str, ...] = ()
     """The names of the charts that show it."""
     section: str = ""
@@ -155,7 +162,7 @@ class Judgement:
         """One of `VERDICTS`, decided by the weakest finding.
 
         If the paper's own comparison was run, but what its words mean was run with too few
-        replicates or not at all, the claim holds only as published.
+        replicates or not at all, the claim is true of the published code only.
         """
         published = [found.holds for found in self.conclusive if found.as_published]
         meant = [found.holds for found in self.conclusive if not found.as_published]
@@ -165,7 +172,7 @@ class Judgement:
         if published and self.claim.broader_than_published and silent:
             meant.append(False)
         if published and every(published) is True and every(meant) is False:
-            return ONLY_AS_PUBLISHED
+            return PUBLISHED_CODE_ONLY
         if every(published) is False or (not published and every(meant) is False):
             return DOES_NOT_HOLD
         return HOLDS if every([*published, *meant]) is True else UNDECIDED
@@ -199,6 +206,7 @@ class Judgement:
             "statement": self.claim.statement,
             "short": self.claim.short,
             "source": self.claim.source,
+            "from_paper": self.claim.from_paper,
             "verdict": self.verdict,
             "effect": self.effect,
             "findings": findings,
@@ -206,10 +214,27 @@ class Judgement:
 
 
 def tally(judgements: Sequence[Judgement]) -> str:
-    """Return how many claims have each verdict, as in "8 hold, 1 does not hold"."""
-    counts = Counter(judgement.verdict for judgement in judgements)
-    return ", ".join(
-        f"{counts[one]} {one if counts[one] == 1 else many}"
-        for one, many in zip(VERDICTS, PLURALS, strict=True)
-        if counts[one]
+    """Return how many claims of the paper and how many of ours have each verdict, in words."""
+    theirs, ours = (
+        _counted([one.verdict for one in judgements if one.claim.from_paper == from_paper])
+        for from_paper in (True, False)
     )
+    if not theirs:
+        return ours
+    return f"The paper: {theirs} Ours: {ours}" if ours else f"The paper: {theirs}"
+
+
+def _counted(verdicts: Sequence[str]) -> str:
+    """Return how often there is each verdict.
+
+    >>> _counted(["holds", "holds", "undecided"])
+    '2 of 3 claims hold, 1 is undecided.'
+    """
+    total, counts = len(verdicts), Counter(verdicts)
+    parts = [
+        f"{counts[verdict]}{{}} {verbs[counts[verdict] > 1]}"
+        for verdict, verbs in zip(VERDICTS, VERBS, strict=True)
+        if counts[verdict]
+    ]
+    of = f" of {total} claim{'s' if total > 1 else ''}"
+    return ", ".join(parts).format(of, *[""] * len(parts)) + "." if parts else ""

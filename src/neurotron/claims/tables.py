@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 import polars as pl
 
-from neurotron.claims.beyond_paper import OURS
 from neurotron.claims.effects import Unit, spread, times
 from neurotron.claims.model import Claim, Finding, above, at_least, at_most, below
 from neurotron.results.damages import Damages, methods_of, middle
@@ -204,7 +203,6 @@ TABLES = (
         "clean-price-is-small",
         "Without an attack, `NeuroTronRegressor` has an error at most 1 % above that of least "
         "squares, on every public table of at least 100 rows.",
-        OURS,
         clean_price,
         short="Without an attack it costs at most 1 %",
         phrase=spread("{} over least squares", DAMAGE, noun="tables"),
@@ -214,7 +212,6 @@ TABLES = (
         "less-damage-than-huber",
         "Under attacks to one side and of another model, `NeuroTronRegressor` has less damage in "
         "the mean than Huber's regression, on every public table whose labels are not counts.",
-        OURS,
         less_than_huber,
         short="Less damage than Huber unless labels are counts",
         phrase=spread("Huber's regression has {} more damage", MORE, noun="tables"),
@@ -224,7 +221,6 @@ TABLES = (
         "huber-wins-on-counts",
         "Where labels are counts, Huber's regression has less damage than `NeuroTronRegressor` "
         "under attacks to one side.",
-        OURS,
         counts_favour_huber,
         short="Huber does better on counts that are raised",
         phrase=spread("Huber's regression has {} less damage", MORE, noun="tables"),
@@ -235,7 +231,6 @@ TABLES = (
         "Under attacks on random rows, `NeuroTronRegressor` has in the mean at most 1 point more "
         "damage than TRIM that is told the share of attacked labels, on every public table of at "
         "least 100 rows whose labels are not counts.",
-        OURS,
         as_good_as_trim,
         short="No worse than TRIM that is told β",
         phrase=spread("TRIM has {} more damage", MORE, noun="tables"),
@@ -245,7 +240,6 @@ TABLES = (
         "leverage-defeats-every-method",
         "If an attacker picks the 30 % of the rows with the largest leverage, every method has "
         "more than 50 % damage on some table.",
-        OURS,
         leverage_defeats,
         short="Large leverage defeats every method somewhere",
         phrase=spread("{} damage on its worst table", DAMAGE, noun="methods"),
@@ -255,7 +249,6 @@ TABLES = (
         "right-network-beats-linear-models",
         "On a simulated cell, the regressor with the right network has a smaller error under every "
         "attack on random rows than every linear method without an attack.",
-        OURS,
         right_network,
         short="The right network under attack beats linear ones",
         phrase=spread("{} the smallest linear error", times(1.0), noun="attacks"),

@@ -37,9 +37,9 @@ def claims(
 
     ✓ holds: every comparison agrees with the claim.
 
-    ◐ holds only as published: the paper's own comparison agrees, but the comparison that its
-    words mean does not, or was not run. For example, the trainer that the paper calls SGD is not
-    stochastic gradient descent.
+    ◐ true of the published code only: the paper's own comparison agrees with the claim, but the
+    comparison that its words describe does not, or was not run. For example, the trainer that the
+    paper calls SGD is not stochastic gradient descent.
 
     ✗ does not hold: a comparison contradicts the claim.
 

@@ -28,7 +28,7 @@ __all__ = ["simulate"]
 
 PAPER_TRAINERS = ["neuro-tron:sensing=mean", "first-sample-sgd", "sgd"]
 OTHER_TRAINERS = ["neuro-tron", "first-sample-sgd", "sgd"]
-ENDS = {"recovered": "w*", "mirror": "−w*, its mirror", "other": "elsewhere", "diverged": "–"}
+ENDS = {"recovered": "near w*", "mirror": "towards −w*", "other": "elsewhere", "diverged": "–"}
 """Where a run ended, as the table says it."""
 BLOCKS = "▁▂▃▄▅▆▇█"
 WIDE = 60
@@ -189,7 +189,7 @@ def _print(
     drawn = console.width >= WIDE
     if verified:
         table.add_column("verified", header_style="dim", justify="right")
-    table.add_column("ended at", header_style="dim")
+    table.add_column("ended", header_style="dim")
     if drawn:
         table.add_column("over time", header_style="dim", no_wrap=True)
     for i, arm in enumerate(run.arms):

@@ -281,9 +281,9 @@ def _print_outcomes(console: Console, results: Results) -> None:
     console.print()
     console.print(table, soft_wrap=False)
     console.print(
-        "\nA run ended at the true weights w* if it is within ‖w*‖/2 of them, at their mirror −w* "
-        "if it is near that, and elsewhere if it is near neither. The median error is over "
-        "replicates, at the easiest and at the hardest attack."
+        "\nA run ended at the true weights w* if it is within ‖w*‖/2 of them, in the direction "
+        "of their mirror −w* if the cosine with −w* is above ½, and elsewhere otherwise. The "
+        "median error is over replicates, at the easiest and at the hardest attack."
     )
 
 

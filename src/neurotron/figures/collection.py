@@ -153,8 +153,8 @@ def _by_trainer(view: View, paired: list[str]) -> Iterator[Chart]:
     )  # fmt: skip
     sides = mirror(
         view, "mirror-filter", "Which runs found the true filter, and which its mirror image",
-        "The cosine of the final weights with the true filter w*. At the top a run found w*; at "
-        "the bottom it ended at the mirror image −w*, which fits half of the signal equally well.",
+        "The cosine of the final weights with the true filter w*. At the top weights point to w*, "
+        "at the bottom to its mirror image −w*, which fits half of the signal equally well.",
     )  # fmt: skip
     yield from (replace(chart, short_title="Paired errors") for chart in pairs)
     yield from (replace(chart, short_title="The mirror image") for chart in sides)

@@ -131,7 +131,7 @@ def _against_sgd(view: View, setting: SettingRuns) -> Iterator[Chart]:
     if "sgd" in setting.trainers:
         rivals += (
             f" '{setting.trainers['sgd']}' is stochastic gradient descent, which the paper did not "
-            "run. Where its band is wide, some of its runs ended at the mirror image −w*."
+            "run. Where its band is wide, some of its runs went to the mirror image −w*."
         )
     for axis, letter in enumerate("ab"):
         sweep = _sweep(view, setting, axis)

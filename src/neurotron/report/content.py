@@ -11,9 +11,9 @@ import polars as pl
 
 from neurotron.claims.catalog import CLAIMS, OF_ANY_STUDY, PAPER
 from neurotron.claims.judging import departure
-from neurotron.claims.model import MARKS, ONLY_AS_PUBLISHED
+from neurotron.claims.model import MARKS, PUBLISHED_CODE_ONLY, tally
 from neurotron.figures.chart import Chart
-from neurotron.report.headline import Rivalry, count, headline, rivalry
+from neurotron.report.headline import Rivalry, headline, rivalry
 from neurotron.results.summary import OUTCOMES, certified, distinct_runs, outcomes_by_trainer, rate
 from neurotron.studies.spec import MISSES
 from neurotron.studies.writing import to_toml
@@ -61,7 +61,7 @@ def of_any(results: AnyResults, judgements: list[Judgement], charts: list[Chart]
         "verdicts": _verdicts(judgements, {chart.name: chart for chart in charts}),
         "departure": departure(results),
         "untested": sum(not judgement.conclusive for judgement in judgements),
-        "count": count([judgement for judgement in judgements if judgement.conclusive]),
+        "count": tally([judgement for judgement in judgements if judgement.conclusive]),
         "story": None,
         "verification": None,
         "names_sources": _names_any(results, set(CLAIMS) - {claim.name for claim in OF_ANY_STUDY}),
@@ -182,7 +182,7 @@ def _story(pair: Rivalry | None, judgements: list[Judgement]) -> dict[str, str] 
     """Return the numbers for the paragraph about SGD, if these results support what it says."""
     verdicts = {judgement.claim.name: judgement.verdict for judgement in judgements}
     both = ("smaller-error-than-sgd", "faster-than-sgd")
-    if pair is None or any(verdicts.get(name) != ONLY_AS_PUBLISHED for name in both):
+    if pair is None or any(verdicts.get(name) != PUBLISHED_CODE_ONLY for name in both):
         return None
     if not pair.mirrored:
         return None

@@ -1,29 +1,19 @@
-"""The headline of the page: the main result in one sentence, and the count of verdicts."""
+"""The headline of the page: the main result in one sentence."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from neurotron.claims.model import (
-    DOES_NOT_HOLD,
-    HOLDS,
-    NOT_TESTED,
-    ONLY_AS_PUBLISHED,
-    UNDECIDED,
-    VERDICTS,
-)
 from neurotron.results.summary import certified
 from neurotron.results.tables import EXACT
 
 if TYPE_CHECKING:
-    from neurotron.claims import Judgement
     from neurotron.results.tables import Results
 
-__all__ = ["Headline", "Rivalry", "count", "headline", "rivalry"]
+__all__ = ["Headline", "Rivalry", "headline", "rivalry"]
 
 MET = ["setting", "replicate", "attack_text", "bound", "probability"]
 """What two runs that are compared have in common: their data and the attack."""
@@ -31,20 +21,16 @@ FOUND = (
     "A run has found the true filter w* if its final weights are closer to w* than half the length "
     "of w*."
 )
-MIRROR = " The mirror image of the filter is −w*."
+MIRROR = (
+    " It has ended in the direction of the mirror image −w* if the cosine of its weights with −w* "
+    "is above ½."
+)
 SEVERAL = (
     " The filter of a network counts as found if this was so at every level of the attack; a "
-    "trainer counts as ended at the mirror image if it did so at any level."
+    "trainer counts as ended in the direction of the mirror image if it did so at any level."
 )
 ANOTHER = " Runs in which labels are replaced by those of another filter are not counted."
 EXACTLY = f" Exactly means an error ‖w − w*‖ below {EXACT:g}."
-WORDS = {
-    HOLDS: ("holds", "hold"),
-    ONLY_AS_PUBLISHED: ("holds only as published", "hold only as published"),
-    DOES_NOT_HOLD: ("does not hold", "do not hold"),
-    UNDECIDED: ("is undecided", "are undecided"),
-    NOT_TESTED: ("is not tested", "are not tested"),
-}
 
 
 class Headline(NamedTuple):
@@ -70,20 +56,6 @@ def headline(results: Results) -> Headline:
     return _of_runs(results)
 
 
-def count(judgements: Sequence[Judgement]) -> str:
-    """Return how many claims have each verdict, in words."""
-    found = Counter(judgement.verdict for judgement in judgements)
-    if len(judgements) == 1:
-        return f"The one claim that was checked {WORDS[judgements[0].verdict][0]}"
-    total = f" of {len(judgements)} claims"
-    parts = [
-        f"{found[verdict]}{{}} {WORDS[verdict][found[verdict] > 1]}"
-        for verdict in VERDICTS
-        if found[verdict]
-    ]
-    return ", ".join(part.format("" if i else total) for i, part in enumerate(parts))
-
-
 class Rivalry(NamedTuple):
     """Where Neuro-Tron and SGD ended on the same networks, under the same attacks."""
 
@@ -96,7 +68,7 @@ class Rivalry(NamedTuple):
     missed: int
     """Those on which theirs did not."""
     mirrored: int
-    """Those on which theirs ended at the mirror image at any level."""
+    """Those on which theirs ended in the direction of the mirror image at any level."""
     both: int
     """Those on which both found the filter at every level."""
     closer: int
@@ -146,7 +118,7 @@ def _of_rivals(pair: Rivalry) -> Headline:
     parts = [
         f"With {pair.share} of the labels attacked, {pair.ours} found the true filter {on} "
         f"{_part(pair.found, pair.networks)} {pair.noun}",
-        f"{pair.theirs} {missed}ended at its mirror image {on} {of_these}",
+        f"{pair.theirs} {missed}ended in the direction of its mirror image {on} {of_these}",
     ]
     if 2 * pair.closer > pair.both:
         parts.append(
@@ -215,7 +187,7 @@ def _said(tally: _Tally, exact: bool) -> str:
     ended = [
         f"{verb} in {number:,}"
         for verb, number in (
-            ("ended at its mirror image", tally.mirror),
+            ("ended in the direction of its mirror image", tally.mirror),
             ("diverged", tally.diverged),
         )
         if number
