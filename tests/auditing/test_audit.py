@@ -94,7 +94,7 @@ def test_the_attack_on_the_error_is_at_least_as_strong_as_the_others_on_least_sq
 def test_a_budget_of_rows_is_the_same_as_the_share_rounded_up():
     by_rows = audited("ridge", budget=nt.Budget(bound=1.0, rows=6), attacks=FEW)
     assert by_rows.damages[0].rows == 5  # 6 of 60 rows are 4.5 of 45
-    assert by_rows.damages[0].share == pytest.approx(0.1)
+    assert by_rows.headline.startswith("11 % of the labels (5 of 45)")
     assert audited("ridge", attacks=FEW).damages[0].rows == 4
 
 
@@ -137,7 +137,7 @@ def test_the_verdict_compares_the_damage_with_the_tolerance():
 def test_one_split_decides_nothing_that_is_not_proved():
     found = audited("huber", attacks=FEW, tolerance=0.5, splits=1)
     assert found.verdict == "undecided"
-    assert "use more splits" in str(found)
+    assert "use more splits" in " ".join(str(found).split())
 
 
 def test_a_ceiling_below_the_tolerance_means_within():

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 import pytest
-from tests.support.audits import made, remedy, single
+from tests.support.audits import made, remedy
 
 from neurotron._intervals import Interval, of_mean
 from neurotron.auditing import finding
@@ -105,28 +105,6 @@ def test_it_is_said_whether_fewer_rows_were_tried(rows, unbroken, words):
 def test_nothing_is_proved_unless_it_is_on_every_split():
     one, other = searched(0.3, safe=5)
     assert finding.breaking([one, other[:-1]], 1.0, 0.1, 45).proven is None
-
-
-# ---- verdict -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "verdict"),
-    [(0.11, 0.2, "exceeded"), (0.09, 0.11, "undecided"), (0.05, 0.1, "within")],
-)
-def test_the_verdict_is_by_the_interval_of_the_strongest_damage(low, high, verdict):
-    base = made()
-    relative = Interval((low + high) / 2.0, low, high)
-    strongest = tuple(replace(one, relative=relative) for one in base.strongest)
-    assert made(strongest=strongest, breaking=()).verdict == verdict
-
-
-def test_what_is_proved_for_as_many_rows_is_within_even_after_one_split():
-    strongest = tuple(replace(one, relative=single(0.05)) for one in made().strongest)
-    rows = strongest[0].rows
-    for proven, verdict in ((rows, "within"), (rows - 1, "undecided"), (None, "undecided")):
-        found = (Breaking(1.0, 332, None, "", 332, proven),)
-        assert made(strongest=strongest, breaking=found).verdict == verdict
 
 
 # ---- remedies ------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -88,8 +89,11 @@ def test_json_is_what_python_finds_and_what_is_stored(data):
         budget=nt.Budget(bound=2.0, probability=0.1), attacks=["constant", "worst-error"],
         tolerance=9.0, remedies=[], splits=3, seed=3,
     ).to_dict()  # fmt: skip
-    for name in expected.keys() - {"influential"}:
+    for name in expected.keys() - {"influential", "table_sha256"}:
         assert found[name] == expected[name], name
+    assert found["table_sha256"] == sha256(Path("data.csv").read_bytes()).hexdigest()
+    assert (found["format"], found["software"]["name"]) == (1, "neurotron")
+    assert (found["exit_code"], found["suspects"]["count"]) == (0, 0)
     assert [one["row"] for one in found["influential"]] == [
         one["row"] + 1 for one in expected["influential"]
     ]

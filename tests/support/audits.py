@@ -15,7 +15,10 @@ from neurotron.auditing.finding import (
     Remedy,
 )
 from neurotron.auditing.report import Audit
+from neurotron.auditing.screening import Suspects
+from neurotron.auditing.verdicts import Check
 
+NO_SUSPECTS = Suspects((), Interval(0.0, 0.0, 0.008))
 CLEAN = 54.2
 ATTACKS = {
     "worst-error": 0.34, "worst-prediction": 0.31, "high-leverage": 0.27, "large-norm": 0.22,
@@ -77,6 +80,7 @@ def made(**changes: object) -> Audit:
         splits=5,
         replicates=2,
         seed=0,
+        table_sha256="0" * 64,
         label_range=None,
         clean_error=around(CLEAN, 0.05),
         unit=CLEAN,
@@ -84,6 +88,11 @@ def made(**changes: object) -> Audit:
         strongest=strongest(damages),
         ceilings=(ceiling(0.36),),
         tolerance=0.1,
+        max_change=None,
+        suspects=NO_SUSPECTS,
+        accept_suspects=None,
+        without_suspects=(),
+        checks=(),
         breaking=(Breaking(1.0, 332, 7, "worst-error", 6, 5),),
         influential=tuple(InfluentialRow(30 + i, 0.9 - 0.05 * i, 5 - i // 3) for i in range(9)),
         remedies=(
@@ -96,7 +105,16 @@ def made(**changes: object) -> Audit:
     )
     if "damages" in changes:
         changes = {"strongest": strongest(changes["damages"])} | changes
-    return replace(audit, **changes)  # type: ignore[arg-type]
+    audit = replace(audit, **changes)  # type: ignore[arg-type]
+    if audit.tolerance is None or "checks" in changes:
+        return audit
+    return replace(audit, checks=(check(*(one.relative for one in audit.strongest)),))
+
+
+def check(*found: Interval, tolerance: float = 0.1, **more: object) -> Check:
+    """Return a tolerance of the error beside what was found, without a ceiling."""
+    given = {"what": "error", "without_suspects": False, "most": (None,) * len(found)} | more
+    return Check(tolerance=tolerance, found=found, **given)  # type: ignore[arg-type]
 
 
 def strongest(damages: tuple[Damage, ...]) -> tuple[Damage, ...]:

@@ -24,6 +24,7 @@ from neurotron.auditing.job import REPLICATES, SPLITS, Job, job_of
 from neurotron.auditing.measuring import Row, measure
 from neurotron.auditing.report import Audit
 from neurotron.auditing.splits import AuditedTable
+from neurotron.auditing.verdicts import Gate
 
 __all__ = ["audit"]
 
@@ -38,6 +39,8 @@ def audit(
     budget: Budget | Sequence[Budget],
     attacks: str | Attack | Sequence[str | Attack] = "all",
     tolerance: float | None = None,
+    max_change: float | None = None,
+    accept_suspects: int | None = None,
     remedies: str | Sequence[Any] = "usual",
     splits: int = SPLITS,
     replicates: int = REPLICATES,
@@ -49,9 +52,10 @@ def audit(
     """Measure what an attacker with a given budget can do to a regressor on a table.
 
     The rows are split several times into three quarters to fit and one quarter to test. Labels of
-    the first part are attacked, and the damage is measured on the test rows, whose labels stay
-    honest. If predictions are linear in the labels, as for least squares, ridge regression or
-    nearest neighbours, the audit also says what no attack at all can exceed.
+    the first part are attacked, and the damage is measured on the test rows, whose labels stay as
+    they are. Before that, a robust linear fit looks for suspects: labels of the table that may be
+    attacked already. If predictions are linear in the labels, as for least squares, ridge
+    regression or nearest neighbours, the audit also says what no attack at all can exceed.
 
     Parameters
     ----------
@@ -59,7 +63,7 @@ def audit(
         A regressor of scikit-learn: also a pipeline, a search or a `NeuroTronRegressor`. Or its
         name, as `neurotron list estimators` shows them, with settings: "ridge:alpha=10".
     X, y
-        The rows and their honest labels, as the estimator takes them.
+        The rows and their labels, as the estimator takes them.
     budget
         What the attacker may do, such as ``Budget(bound=1.0, probability=0.1)`` for changes of up
         to 1 in 10 % of the labels, or ``Budget(bound=1.0, rows=20)`` for 20 rows of the table. Or a
@@ -69,6 +73,12 @@ def audit(
     tolerance
         The largest acceptable rise of the error, in units of that without an attack: 0.1 for 10 %.
         If it is given, the audit has a verdict, and looks for the smallest budget that breaks it.
+    max_change
+        The largest acceptable change of a prediction, in units of the label. It gives a verdict,
+        too; with both, the worse one counts.
+    accept_suspects
+        Up to so many suspects were looked at by a person and are no reason to leave the verdict
+        open.
     remedies
         "usual" to compare the obvious alternatives, or a list of names or estimators; an empty one
         for none.
@@ -107,27 +117,28 @@ def audit(
     job = job_of(
         estimator, AuditedTable.of(X, y), budget=budget, attacks=attacks, tolerance=tolerance,
         remedies=remedies, splits=splits, replicates=replicates, label_range=label_range, seed=seed,
+        gate=Gate.of(max_change, accept_suspects),
     )  # fmt: skip
     return gathered(job, _computed(job, executor, progress or (lambda done, total: None)))
 
 
 def _computed(
     job: Job, executor: Executor | None, tell: Callable[[int, int], None]
-) -> list[list[list[Row]]]:
+) -> dict[str, list[list[Row]]]:
     """Return what `measure` returns for each case and each split, from threads or an executor."""
     over = threading.Event()
     pool, look = executor, None
     if pool is None:
         pool, look = ThreadPoolExecutor(processors(), thread_name_prefix="neurotron"), _looker(over)
     parts = {
-        pool.submit(measure, case.estimator, job.table, case.question, number, look): (
-            place,
+        pool.submit(measure, case.estimator, case.table, case.question, number, look): (
+            name,
             number,
         )
         for number in range(job.splits)
-        for place, case in enumerate(job.cases)
+        for name, case in job.parts.items()
     }
-    found: dict[tuple[int, int], list[Row]] = {}
+    found: dict[tuple[str, int], list[Row]] = {}
     waiting: set[Future[list[Row]]] = set(parts)
     try:
         while waiting:
@@ -142,9 +153,7 @@ def _computed(
             future.cancel()
         if executor is None:
             pool.shutdown()
-    return [
-        [found[place, number] for number in range(job.splits)] for place in range(len(job.cases))
-    ]
+    return {name: [found[name, number] for number in range(job.splits)] for name in job.parts}
 
 
 def _looker(over: threading.Event) -> Callable[[int, int], None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from neurotron.auditing.finding import Breaking, Remedy, Splits
 from neurotron.auditing.job import Case, Job
 from neurotron.auditing.measuring import ATTACK, FAILED
 from neurotron.auditing.report import Audit
+from neurotron.auditing.verdicts import checks
 
 __all__ = ["gathered"]
 
@@ -23,19 +24,19 @@ IMPOSSIBLE = (
 )
 
 
-def gathered(job: Job, measured: Sequence[Splits]) -> Audit:
-    """Return the audit of a job, of which the rows of each case and each split were measured."""
-    audited, splits = job.cases[0], measured[0]
+def gathered(job: Job, measured: Mapping[str, Splits]) -> Audit:
+    """Return the audit of a job, of which the rows of each part and each split were measured."""
+    audited, splits = job.cases[0], measured["audited"]
     reason = _failure(splits)
     if reason:
         raise _check.InputError(reason)
-    question, table = audited.question, job.table
-    failures = {case.name: _failure(rows) for case, rows in zip(job.cases, measured, strict=True)}
-    remedies = [
-        _remedy(case, rows, splits)
-        for case, rows in zip(job.cases[1:], measured[1:], strict=True)
-        if not failures[case.name]
-    ]
+    question, table = audited.question, audited.table
+    found = [(case, measured[name]) for name, case in job.parts.items()]
+    found, without = found[: len(job.cases)], found[len(job.cases) :]
+    failures = {case.name: _failure(rows) for case, rows in found}
+    remedies = [_remedy(case, rows, splits) for case, rows in found[1:] if not failures[case.name]]
+    without = [(case, rows) for case, rows in without if not _failure(rows)]
+    limits = question.tolerance, job.gate.max_change
     breaking: tuple[Breaking, ...] = ()
     if question.tolerance is not None:
         breaking = tuple(
@@ -51,6 +52,7 @@ def gathered(job: Job, measured: Sequence[Splits]) -> Audit:
         splits=job.splits,
         replicates=question.replicates,
         seed=question.seed,
+        table_sha256=table.digest,
         label_range=question.limited_range,
         clean_error=of_mean(finding.clean_errors(splits)),
         unit=float(finding.units(splits).mean()),
@@ -58,6 +60,21 @@ def gathered(job: Job, measured: Sequence[Splits]) -> Audit:
         strongest=tuple(finding.strongest(splits, level) for level in question.levels),
         ceilings=finding.ceilings(splits, question.levels),
         tolerance=question.tolerance,
+        max_change=job.gate.max_change,
+        suspects=job.suspects,
+        accept_suspects=job.gate.accept_suspects,
+        without_suspects=tuple(
+            finding.strongest(rows, level)
+            for case, rows in without
+            for level in case.question.levels
+        ),
+        checks=tuple(
+            check
+            for case, rows in (found[0], *without)
+            for check in checks(
+                rows, case.question.levels, *limits, without_suspects=case is not audited
+            )
+        ),
         breaking=breaking,
         influential=finding.influential(splits, len(table)),
         remedies=tuple(sorted(remedies, key=lambda remedy: remedy.total.estimate)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -10,8 +10,10 @@ from neurotron import _check
 from neurotron.attacks import Attack, Budget
 from neurotron.auditing.attackers import parse_attacks
 from neurotron.auditing.estimators import checked, shown
-from neurotron.auditing.question import Question, levels_of
+from neurotron.auditing.question import Level, Question, levels_of
+from neurotron.auditing.screening import Suspects, screened
 from neurotron.auditing.splits import AuditedTable
+from neurotron.auditing.verdicts import NO_GATE, Gate
 from neurotron.estimator import catalog
 from neurotron.poisoning import range_of
 
@@ -22,19 +24,33 @@ MOST_SPLITS, MOST_REPLICATES, MOST_REMEDIES = 1_000, 1_000, 100
 
 
 class Case(NamedTuple):
-    """An estimator, with its name and what is asked about it."""
+    """An estimator, with its name and what is asked about it on which table."""
 
     name: str
     estimator: Any
     question: Question
+    table: AuditedTable
 
 
 class Job(NamedTuple):
     """The cases of an audit, the first of which is the audited estimator."""
 
-    table: AuditedTable
     cases: tuple[Case, ...]
     splits: int
+    suspects: Suspects
+    without_suspects: Case | None
+    """The audited estimator on the table without its suspects, if it has any."""
+    gate: Gate
+
+    @property
+    def parts(self) -> dict[str, Case]:
+        """All cases, by the names under which a folder stores them."""
+        audited, *remedies = self.cases
+        named = {"audited": audited}
+        named |= {f"remedy-{place}": case for place, case in enumerate(remedies, 1)}
+        if self.without_suspects is not None:
+            named["without-suspects"] = self.without_suspects
+        return named
 
 
 def job_of(
@@ -50,11 +66,14 @@ def job_of(
     label_range: tuple[float, float] | None = None,
     seed: int = 0,
     name: str | None = None,
+    suspects: Suspects | None = None,
+    gate: Gate = NO_GATE,
 ) -> Job:
     """Return what an audit computes, after checking all that was given; see `audit`.
 
     Remedies are compared at the largest budget, without a search for the smallest one. The audited
-    estimator may be given another `name`.
+    estimator may be given another `name`. The table is searched for `suspects` unless they are
+    known already.
     """
     if tolerance is not None:
         tolerance = _check.number("tolerance", tolerance, "[0, inf)")
@@ -67,15 +86,36 @@ def job_of(
         tolerance,
     )
     shown_as, model = _named("estimator", estimator)
-    audited = Case(name or shown_as, model, question)
+    audited = Case(name or shown_as, model, question, table)
     easier = replace(question, levels=(question.largest,), tolerance=None)
     others = [
-        Case(*_named("remedies", each), easier)
+        Case(*_named("remedies", each), easier, table)
         for each in _remedies(remedies, question.largest.share)
         if not (isinstance(each, str) and each == estimator)
     ]
     cases = _with_different_names([audited, *others])
-    return Job(table, cases, _check.integer("splits", splits, 1, MOST_SPLITS))
+    count = _check.integer("splits", splits, 1, MOST_SPLITS)
+    found = screened(table) if suspects is None else suspects
+    without = _without(found, audited, lambda kept: levels_of(budget, kept, label_range))
+    return Job(cases, count, found, without, gate)
+
+
+def _without(
+    suspects: Suspects, audited: Case, levels: Callable[[AuditedTable], tuple[Level, ...]]
+) -> Case | None:
+    """Return the same audit of the table without its suspects, or None if there are none.
+
+    It is None, too, if what remains cannot be attacked with the budgets. The search for the
+    smallest budget is left out, because it does not change the verdict.
+    """
+    if not suspects.rows:
+        return None
+    try:
+        table = audited.table.without(suspects.rows)
+        question = replace(audited.question, levels=levels(table), tolerance=None)
+    except _check.InputError:
+        return None
+    return audited._replace(table=table, question=question)
 
 
 def _with_different_names(cases: list[Case]) -> tuple[Case, ...]:

@@ -85,8 +85,8 @@ def _level(budget: Budget, table: AuditedTable, label_range: Any) -> Level:
             raise _check.InputError(
                 f"`budget` has {budget.rows:,} rows, but the table has only {len(table):,}"
             )
-        share = budget.rows / len(table)
-        rows = math.ceil(share * count - 1e-9)
+        rows = math.ceil(budget.rows / len(table) * count - 1e-9)
+        share = rows / count
     elif budget.probability is not None:
         share = budget.probability
         rows = math.floor(share * count + 1e-9)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from neurotron import _html
 from neurotron._digits import percent, readable
+from neurotron._environment import package_version
 from neurotron._intervals import Interval
 from neurotron.auditing.finding import (
     Breaking,
@@ -18,17 +19,20 @@ from neurotron.auditing.finding import (
     Remedy,
     plain,
 )
+from neurotron.auditing.screening import Suspects
+from neurotron.auditing.verdicts import ATTACKED, EXIT_CODES, Check, Verdict, worse
 
-__all__ = ["Audit", "Verdict"]
+__all__ = ["Audit"]
 
-Verdict = Literal["within", "exceeded", "undecided", "not asked"]
+FORMAT = 1
+"""The version of what `Audit.to_dict` returns."""
 PRICE = 0.1
-"""The largest price on clean data of an estimator that is recommended."""
+"""The largest price without an attack of an estimator that is recommended."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Audit:
-    """What attacks on the labels can do to an estimator, measured on test rows that stay honest.
+    """What attacks on the labels can do to an estimator, measured on rows that nobody touches.
 
     It prints as a summary. Intervals are of the mean over splits, at 95 %; the splits share rows,
     so they are about this table and not about new ones.
@@ -46,6 +50,8 @@ class Audit:
     replicates: int
     """How often attacks that draw at random were repeated on each split."""
     seed: int
+    table_sha256: str
+    """The SHA-256 of the table: of inputs as numbers and labels."""
     label_range: tuple[float, float] | None
     clean_error: Interval
     """The root mean squared error on test rows without an attack, in units of the label."""
@@ -60,6 +66,17 @@ class Audit:
     """For every budget what no attack can exceed, or why that is not known."""
     tolerance: float | None
     """The largest acceptable rise of the error, in units of that without an attack."""
+    max_change: float | None
+    """The largest acceptable change of a prediction, in units of the label."""
+    suspects: Suspects
+    """The labels of the table that may be attacked already."""
+    accept_suspects: int | None
+    """Up to so many suspects were looked at by a person, who accepts them."""
+    without_suspects: tuple[Damage, ...]
+    """What the strongest attacks do if the suspects are left out of the table, for every budget;
+    empty if there are none."""
+    checks: tuple[Check, ...]
+    """Each tolerance beside what was found, on all rows and without the suspects."""
     breaking: tuple[Breaking, ...]
     """For every bound the smallest number of rows that breaks the tolerance; empty without one."""
     influential: tuple[InfluentialRow, ...]
@@ -78,36 +95,41 @@ class Audit:
     @property
     def largest(self) -> Damage:
         """What the strongest attacks with the largest budget do; remedies are compared with it."""
-        return max(self.strongest, key=lambda damage: (damage.bound * damage.share, damage.rows))
+        return max(self.strongest, key=_size)
+
+    @property
+    def doubt(self) -> str:
+        """Why suspects leave the verdict open, without a full stop; empty if they do not."""
+        if self.accept_suspects is not None and self.suspects.count <= self.accept_suspects:
+            return ""
+        share = self.suspects.attacked_fraction
+        if share is not None and share.low > ATTACKED:
+            return (
+                f"At least {percent(share.low)} of the labels seem to be attacked already, so the "
+                "rise of the error says little"
+            )
+        sides = {(check.what, check.verdict) for check in self.checks}
+        if any({(what, "within"), (what, "exceeded")} <= sides for what in ("error", "change")):
+            return (
+                "The damage is within the tolerance on all rows and beyond it without the "
+                "suspects, or the other way round"
+            )
+        return ""
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the tolerance holds against an attacker who chooses the strongest attack.
+        """Whether the tolerances hold against an attacker who chooses the strongest attack.
 
-        It is "exceeded" if the error rises beyond it, "within" if it does not, and "undecided" if
-        the interval reaches beyond it. A ceiling below the tolerance means "within".
+        A tolerance is "exceeded" if the damage is larger, "within" if it is not, or if a ceiling
+        is not, and "undecided" if the interval reaches beyond it. The damage with and without the
+        suspects of the table counts, and the worst of all decides, unless suspects leave it open.
         """
-        if self.tolerance is None:
-            return "not asked"
-        if any(damage.relative.low > self.tolerance for damage in self.strongest):
-            return "exceeded"
-        if all(
-            damage.relative.high <= self.tolerance or self._is_proved(damage)
-            for damage in self.strongest
-        ):
-            return "within"
-        return "undecided"
-
-    def _is_proved(self, damage: Damage) -> bool:
-        """Return whether a ceiling proves that so many labels cannot break the tolerance."""
-        return any(
-            found.bound == damage.bound and (found.proven or 0) >= damage.rows
-            for found in self.breaking
-        )
+        found = worse(check.verdict for check in self.checks)
+        return "undecided" if self.checks and self.doubt else found
 
     @property
     def recommendation(self) -> Remedy | None:
-        """The safest remedy that is clearly better and costs at most 10 % on clean data."""
+        """The safest remedy that is clearly better and costs at most 10 % without an attack."""
         better = (
             remedy for remedy in self.remedies
             if math.isfinite(remedy.total.estimate)
@@ -128,6 +150,11 @@ class Audit:
         if remedy is not None:
             text += f"; with {remedy.name} it rises by {_rise(remedy.total)}"
             text += f", {_price(remedy.price)}"
+        if self.suspects.count:
+            text += f". In the table itself, {_suspects(self.suspects.count)}"
+        if self.without_suspects:
+            largest = max(self.without_suspects, key=_size)
+            text += f"; without them the error can rise by {_rise(largest.relative)}"
         return f"{text}."
 
     def budget_words(self, budget: Damage | Ceiling) -> str:
@@ -159,9 +186,13 @@ class Audit:
         """Return everything as plain values for JSON; infinite numbers become None."""
         recommended = self.recommendation
         return {
+            "format": FORMAT,
+            "software": {"name": "neurotron", "version": package_version()},
             "headline": self.headline,
             "verdict": self.verdict,
+            "exit_code": EXIT_CODES[self.verdict],
             **{name: plain(getattr(self, name)) for name in self.__dataclass_fields__},
+            "suspects": {"count": self.suspects.count, **plain(self.suspects)},
             "worst": plain(self.worst),
             "recommendation": None if recommended is None else recommended.name,
         }
@@ -195,13 +226,22 @@ class Audit:
         return write_audit(self, path)
 
 
+def _size(damage: Damage) -> tuple[float, int]:
+    """Return the size of a budget, by which the largest one is found."""
+    return damage.bound * damage.share, damage.rows
+
+
 def _rise(relative: Interval) -> str:
     return (
         percent(max(relative.estimate, 0.0)) if math.isfinite(relative.estimate) else "any amount"
     )
 
 
+def _suspects(count: int) -> str:
+    return f"{count:,} label{'s are suspects' if count > 1 else ' is a suspect'}"
+
+
 def _price(price: Interval) -> str:
     if price.estimate <= 0.0:
-        return "at no cost on clean data"
-    return f"and costs {percent(price.estimate)} on clean data"
+        return "at no cost without an attack"
+    return f"and costs {percent(price.estimate)} without an attack"

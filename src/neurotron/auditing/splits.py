@@ -6,8 +6,10 @@ become indicators of their most frequent values, and all columns are standardise
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -113,6 +115,16 @@ class AuditedTable:
     def numbers(self) -> Array:
         """The inputs as numbers, (N, p)."""
         return as_numbers(self.X, len(self))
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of inputs as numbers and labels, row by row."""
+        return sha256(np.column_stack([self.numbers, self.y]).tobytes()).hexdigest()
+
+    def without(self, rows: Sequence[int]) -> AuditedTable:
+        """Return the table without some rows."""
+        kept = np.delete(np.arange(len(self)), rows)
+        return AuditedTable.of(_rows(self.X, kept), self.y[kept])
 
 
 def _rows(X: Any, chosen: Index) -> Any:

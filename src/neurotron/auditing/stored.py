@@ -10,7 +10,7 @@ import base64
 import json
 import tempfile
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from neurotron import _check
+from neurotron._intervals import Interval
 from neurotron._types import Array
 from neurotron.attacks import Budget
 from neurotron.auditing.attackers import parse_attacks
@@ -28,7 +29,9 @@ from neurotron.auditing.gathering import gathered
 from neurotron.auditing.job import REPLICATES, SPLITS, Job, job_of
 from neurotron.auditing.measuring import Row, measure
 from neurotron.auditing.report import Audit
+from neurotron.auditing.screening import Suspects
 from neurotron.auditing.splits import AuditedTable
+from neurotron.auditing.verdicts import NO_GATE, Gate
 from neurotron.estimator import load_model
 from neurotron.results import load_table
 from neurotron.studies import Progress, Report, Work, run
@@ -81,8 +84,8 @@ class Request:
                       "columns": inputs.shape[1]},
         }  # fmt: skip
         job = _job(json.dumps(spec))
-        names = ["audited", *(f"remedy-{place}" for place in range(1, len(job.cases)))]
-        return {"name": "audit", "settings": [{"name": name} for name in names], **spec}
+        settings = [{"name": name} for name in job.parts]
+        return {"name": "audit", "settings": settings, **spec, "suspects": asdict(job.suspects)}
 
 
 def _plain_end(end: float) -> float | None:
@@ -118,10 +121,8 @@ def part(
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Row]:
     """Measure an estimator on one split of the table in the text; `replicate` is its number."""
-    job = _job(text)
-    place = 0 if setting == "audited" else int(setting.removeprefix("remedy-"))
-    case = job.cases[place]
-    return measure(case.estimator, job.table, case.question, replicate, progress)
+    case = _job(text).parts[setting]
+    return measure(case.estimator, case.table, case.question, replicate, progress)
 
 
 @lru_cache(maxsize=2)
@@ -138,7 +139,14 @@ def _job(text: str) -> Job:
     if asked["label_range"] is not None:
         low, high = asked["label_range"]
         asked["label_range"] = (-np.inf if low is None else low, np.inf if high is None else high)
+    if "suspects" in spec:  # otherwise they are looked for
+        asked["suspects"] = _suspects(**spec["suspects"])
     return job_of(estimator, AuditedTable.of(X, y), budget=budgets, name=name, **asked)
+
+
+def _suspects(rows: list[int], attacked_fraction: list[float] | None, reason: str) -> Suspects:
+    share = None if attacked_fraction is None else Interval(*attacked_fraction)
+    return Suspects(tuple(rows), share, reason)
 
 
 def _model(content: bytes) -> Any:
@@ -173,20 +181,19 @@ def audit_in(
     return run(work, folder, workers=workers, executor=executor, mixed=mixed, progress=progress)
 
 
-def load_audit(spec: dict[str, Any], folder: str | Path) -> Audit:
-    """Return the audit that a folder holds, which must be complete."""
-    job = _job(json.dumps(spec))
-    table = load_table(folder)
+def load_audit(spec: dict[str, Any], folder: str | Path, gate: Gate = NO_GATE) -> Audit:
+    """Return the audit that a folder holds, which must be complete.
+
+    The gate decides about the same numbers, so another one needs no further computation.
+    """
+    job = _job(json.dumps(spec))._replace(gate=gate)
     groups: dict[tuple[str, int], list[Row]] = {}
-    for row in table.iter_rows(named=True):
+    for row in load_table(folder).iter_rows(named=True):
         groups.setdefault((row["setting"], row["replicate"]), []).append(row)
-    names: Sequence[str] = [setting["name"] for setting in spec["settings"]]
-    missing = [
-        (name, number) for name in names for number in range(job.splits)
-        if (name, number) not in groups
-    ]  # fmt: skip
+    wanted = [(name, number) for name in job.parts for number in range(job.splits)]
+    missing = [unit for unit in wanted if unit not in groups]
     if missing:
         raise _check.InputError(
             f"{len(missing):,} parts of the audit are missing: run the same command again"
         )
-    return gathered(job, [[groups[name, number] for number in range(job.splits)] for name in names])
+    return gathered(job, {name: [groups[name, i] for i in range(job.splits)] for name in job.parts})

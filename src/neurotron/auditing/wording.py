@@ -13,8 +13,12 @@ from neurotron._intervals import Interval
 if TYPE_CHECKING:
     from neurotron.auditing.finding import Breaking, Ceiling
     from neurotron.auditing.report import Audit
+    from neurotron.auditing.verdicts import Check
 
-__all__ = ["as_text", "breaking_words", "ceiling_words", "verdict_words", "with_interval"]
+__all__ = [
+    "as_text", "breaking_words", "ceiling_words", "suspects_words", "verdict_words",
+    "with_interval",
+]  # fmt: skip
 
 MOST_NAME = 26
 """How many characters of the name of a remedy are printed."""
@@ -29,8 +33,9 @@ def as_text(audit: Audit, width: int, rows: Sequence[int] | None = None) -> str:
 
 def _parts(audit: Audit, width: int, rows: Sequence[int] | None) -> Iterator[str]:
     yield _filled(audit.headline, width)
-    if audit.tolerance is not None:
+    if audit.checks:
         yield _filled(verdict_words(audit), width)
+    yield _filled(suspects_words(audit), width)
     for ceiling in audit.ceilings:
         yield _filled(ceiling_words(audit, ceiling), width)
     yield _table(
@@ -83,17 +88,60 @@ def _parts(audit: Audit, width: int, rows: Sequence[int] | None) -> Iterator[str
 
 
 def verdict_words(audit: Audit) -> str:
-    """Return whether the tolerance holds, in a sentence."""
-    assert audit.tolerance is not None
-    limit = f"the tolerance of {percent(audit.tolerance)}"
-    return {
-        "exceeded": f"Verdict: exceeded. The error rises beyond {limit}, most by "
-        f"{audit.worst.attack}.",
-        "within": f"Verdict: within. No attack that was tried raises the error beyond {limit}.",
-        "undecided": "Verdict: undecided. The interval of the strongest damage reaches beyond "
-        f"{limit}: use more splits.",
-        "not asked": "",
-    }[audit.verdict]
+    """Return whether the tolerances hold, and why that may be open."""
+    verdict, found = audit.verdict, f"Verdict: {audit.verdict}. "
+    if verdict == "not asked":
+        return ""
+    if audit.doubt:
+        count = audit.suspects.count
+        return (
+            f"{found}{audit.doubt}. Look at the suspects with `neurotron clean`. Then audit the "
+            "table without those that are wrong (--cleaned writes it), or accept them with "
+            f"--accept-suspects {count} (accept_suspects={count} in Python)."
+        )
+    these = [check for check in audit.checks if check.verdict == verdict]
+    limits = [*dict.fromkeys(map(_limit, these))]
+    if verdict == "exceeded":
+        only = " once the suspects are left out" * all(one.without_suspects for one in these)
+        return f"{found}Attacks {' and '.join(limits)}{only}."
+    if verdict == "undecided":
+        return (
+            f"{found}Attacks may {' or '.join(limits)}: the interval of the strongest damage "
+            "reaches beyond that, so use more splits."
+        )
+    proved = (
+        " No attack with this budget can, whatever its method: the ceiling is lower on every split."
+    ) * all(check.is_proved for check in these)
+    both = ", with the suspects or without them" * bool(audit.without_suspects)
+    return f"{found}No attack that was tried could {' or '.join(limits)}{both}.{proved}"
+
+
+def _limit(check: Check) -> str:
+    if check.what == "error":
+        return f"raise the error by more than the tolerance of {percent(check.tolerance)}"
+    return f"move a prediction by more than the tolerance of {readable(check.tolerance)}"
+
+
+def suspects_words(audit: Audit) -> str:
+    """Return how many labels may be attacked before the audit, or why nobody could look."""
+    found, share = audit.suspects, audit.suspects.attacked_fraction
+    if share is None:
+        return f"Nobody looked for suspects among the labels of the table: {found.reason}."
+    ends = f"95 % interval: {percent(share.low)} to {percent(share.high)}"
+    about = "none" if share.estimate == 0.0 else f"about {percent(share.estimate)}"
+    text = (
+        f"Suspects in the table itself: {found.count:,} of {audit.n_rows:,} labels do not fit a "
+        f"robust linear model. Of all labels, {about} seem to be attacked already ({ends})."
+    )
+    for before, without in zip(audit.strongest, audit.without_suspects, strict=False):
+        text += (
+            f" Without the suspects, the strongest attack on {without.rows:,} labels raises the "
+            f"error by {with_interval(without.relative)} instead of "
+            f"{with_interval(before.relative)}."
+        )
+    if audit.accept_suspects is not None:
+        text += f" Up to {audit.accept_suspects:,} suspects were accepted by a person."
+    return text
 
 
 def ceiling_words(audit: Audit, ceiling: Ceiling) -> str:
@@ -146,7 +194,7 @@ def _recommended(audit: Audit) -> str:
         return (
             "instead: other estimators, each under the attack that is worst for it, compared with "
             f"{audit.estimator} without an attack. None is clearly safer at a price of at most "
-            "10 % on clean data."
+            "10 % without an attack."
         )
     return (
         "instead: other estimators, each under the attack that is worst for it, compared with "

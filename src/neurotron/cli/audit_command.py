@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shlex
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,7 +28,6 @@ __all__ = ["audit"]
 
 PLACE = Path("out", "audits")
 PAGE, NUMBERS = "audit.html", "audit.json"
-EXIT_CODES = {"within": 0, "not asked": 0, "exceeded": 3, "undecided": 3}
 
 
 def audit(
@@ -94,6 +94,21 @@ def audit(
             help="The tolerance: the largest acceptable rise of the error, 0.1 for 10 %.",
         ),
     ] = None,
+    max_change: Annotated[
+        float | None,
+        options.option(
+            options.GUARANTEE,
+            help="Another tolerance: no prediction may change by more, in units of the label.",
+        ),
+    ] = None,
+    accept_suspects: Annotated[
+        int | None,
+        options.option(
+            options.GUARANTEE,
+            metavar="N",
+            help="You have looked at up to N suspects: they do not leave the verdict undecided.",
+        ),
+    ] = None,
     remedies: Annotated[
         bool,
         options.option(
@@ -130,9 +145,13 @@ def audit(
     it is known, the audit also says what no attack at all can exceed. Other estimators are tried
     as remedies. All results are in the page audit.html of the folder.
 
-    The exit code is 0 if the damage is within --max-damage, or if there is none given, 3 if it is
-    not, or if that is undecided, 2 if the command cannot do what it was asked to do, and 130 after
-    Ctrl-C. Then the same command continues where it stopped.
+    First of all, a robust fit looks for suspects: labels that may be attacked already. If these
+    are more than 1 % of the rows, or decide whether the damage is within the tolerance, the verdict
+    is undecided until you audit the output of `neurotron clean --cleaned`, or accept them.
+
+    The exit code is 0 if the damage is within --max-damage and --max-change, or if none is given, 3
+    if it is not, or if that is undecided, 2 if the command cannot do what it was asked to do, and
+    130 after Ctrl-C. Then the same command continues where it stopped.
 
         neurotron audit t.csv --label y --estimator ridge --bound 1 --rows 20
 
@@ -147,7 +166,11 @@ def audit(
         decimal_comma=decimal_comma,
     )  # fmt: skip
     from neurotron.auditing import stored
+    from neurotron.auditing.verdicts import EXIT_CODES, Gate
 
+    gate = Gate.of(max_change, accept_suspects)
+    with data.open("rb") as file:
+        table_hash = hashlib.file_digest(file, "sha256").hexdigest()
     kept = _sample(sample, len(labels), seed)
     if len(kept) * len(inputs.names) > stored.MOST_ENTRIES:
         raise inputs.table.refusal(
@@ -163,7 +186,9 @@ def audit(
     spec = request.spec(inputs.X.to_numpy()[kept], labels[kept])
     folder = PLACE / f"{data.stem}-{stored.name_of(spec)}" if out is None else out
     _compute(spec, folder, threads, dask, mixed)
-    made = _Made(stored.load_audit(spec, folder), inputs, name, inputs.rows[kept].tolist(), folder)
+    found = stored.load_audit(spec, folder, gate)
+    found = replace(found, table_sha256=table_hash)
+    made = _Made(found, inputs, name, inputs.rows[kept].tolist(), folder)
     made.write()
     if as_json:
         typer.echo(json.dumps(made.summary(), indent=2, ensure_ascii=False))
@@ -291,6 +316,7 @@ class _Made:
         found["influential"] = [
             each | {"row": self.rows[each["row"]]} for each in found["influential"]
         ]
+        found["suspects"]["rows"] = [self.rows[row] for row in found["suspects"]["rows"]]
         return found | {
             "rows_left_out": self.inputs.skipped,
             "label": self.label,

@@ -12,7 +12,12 @@ from neurotron._digits import percent, readable, up
 from neurotron._environment import package_version
 from neurotron.auditing.attackers import KNOWING
 from neurotron.auditing.finding import STRONGEST
-from neurotron.auditing.wording import breaking_words, verdict_words, with_interval
+from neurotron.auditing.wording import (
+    breaking_words,
+    suspects_words,
+    verdict_words,
+    with_interval,
+)
 from neurotron.figures.audit import audit_chart, level_name
 from neurotron.report.frame import figure_of, render
 
@@ -81,11 +86,12 @@ def write_audit(audit: Audit, path: str | Path, **more: Any) -> Path:
 
 def _values(audit: Audit, rows: Sequence[int] | None) -> dict[str, Any]:
     mark, kind = VERDICTS[audit.verdict]
-    asked = audit.tolerance is not None
     return {
         "title": f"Audit of {audit.estimator}",
         "audit": audit,
-        "verdict": {"mark": mark, "kind": kind, "words": verdict_words(audit) if asked else ""},
+        "verdict": {"mark": mark, "kind": kind, "words": verdict_words(audit)},
+        "suspects": suspects_words(audit),
+        "suspected": [row if rows is None else rows[row] for row in audit.suspects.rows],
         "only": _only_budget(audit),
         "ceilings": [_ceiling(one) for one in audit.ceilings],
         "kinds": _grouped(audit, "kind"),

@@ -1,0 +1,213 @@
+"""Verdicts: tolerances, suspects that leave them open, and people who accept suspects."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.datasets import load_diabetes
+from tests.support.audited import BUDGET, small_table
+from tests.support.audits import check, damage, made, single
+from tests.support.messages import says
+
+import neurotron as nt
+from neurotron._intervals import Interval
+from neurotron.auditing import screening
+from neurotron.auditing.screening import Suspects
+from neurotron.studies.public_tables import diamonds
+
+FEW = ("constant", "worst-error")
+OPTIONS = {"attacks": FEW, "remedies": (), "splits": 3, "replicates": 1}
+X, Y = small_table(80)
+
+
+def poisoned(rows: int, by: float = 9.0) -> np.ndarray:
+    """Return the labels of the table, of which the first few are moved."""
+    return Y + by * (np.arange(len(Y)) < rows)
+
+
+def houses() -> tuple[np.ndarray, np.ndarray]:
+    frame = pl.read_csv("docs/houses.csv").drop("town").drop_nulls()
+    return frame.drop("price").to_numpy(), frame["price"].to_numpy()
+
+
+def audited(rows, labels, **more):
+    return nt.audit("ridge", rows, labels, **{"budget": BUDGET, **OPTIONS, **more})
+
+
+# ---- one tolerance -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [(0.11, 0.2, "exceeded"), (0.09, 0.11, "undecided"), (0.05, 0.1, "within")],
+)
+@pytest.mark.parametrize("what", ["error", "change"])
+def test_the_verdict_is_by_the_interval_of_the_strongest_damage(low, high, verdict, what):
+    found = check(Interval((low + high) / 2.0, low, high), what=what)
+    assert made(checks=(found,)).verdict == verdict
+
+
+def test_a_ceiling_within_the_tolerance_decides_even_after_one_split():
+    for most, verdict in ((0.1, "within"), (0.11, "undecided"), (None, "undecided")):
+        assert check(single(0.05), most=(most,)).verdict == verdict
+
+
+def test_the_worse_of_two_tolerances_counts():
+    within, exceeded = (
+        check(single(0.05), most=(0.06,)),
+        check(Interval(0.3, 0.2, 0.4), what="change"),
+    )
+    assert made(checks=(within,)).verdict == "within"
+    assert made(checks=(within, exceeded)).verdict == "exceeded"
+    assert "move a prediction by more than the tolerance of 0.1" in str(made(checks=(exceeded,)))
+
+
+def test_no_prediction_may_change_by_more_than_an_absolute_tolerance():
+    found = audited(X, Y)
+    most = max(check.most[0] for check in audited(X, Y, max_change=1.0).checks)
+    assert found.verdict == "not asked"
+    assert found.ceilings[0].worst.estimate < most  # that of the worst split counts
+    proved = audited(X, Y, max_change=1.001 * most)
+    assert proved.verdict == "within"
+    assert "whatever its method" in str(proved)
+    assert audited(X, Y, max_change=0.3 * most).verdict == "exceeded"
+
+
+def test_one_prediction_on_one_split_is_enough_to_exceed_an_absolute_tolerance():
+    (found,) = audited(X, Y, max_change=1.0).checks
+    values = [
+        audited(X, Y, max_change=1.0, splits=1, seed=seed).checks[0].found[0].estimate
+        for seed in (0, 1)
+    ]
+    assert found.found[0].low == found.found[0].estimate >= values[0]
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("max_change", -1.0),
+        ("max_change", np.nan),
+        ("accept_suspects", -1),
+        ("accept_suspects", 0.5),
+    ],
+)
+def test_impossible_limits_are_refused(option, value):
+    with pytest.raises(nt.InputError, match=f"`{option}` must be"):
+        audited(X, Y, **{option: value})
+
+
+# ---- suspects ------------------------------------------------------------------------------------
+
+
+def test_a_table_that_is_poisoned_already_leaves_the_verdict_undecided():
+    found = audited(X, poisoned(8), tolerance=9.0)
+    assert found.suspects.rows == tuple(range(8))
+    assert found.suspects.attacked_fraction.low > 0.01
+    assert found.verdict == "undecided"
+    words = " ".join(str(found).split())
+    assert says(words, "8 labels are suspects", "neurotron clean", "--accept-suspects 8")
+    assert says(found.headline, "8 labels are suspects", "without them")
+
+
+def test_the_damage_without_suspects_is_that_of_the_cleaned_table():
+    found, cleaned = audited(X, poisoned(8)), audited(X[8:], Y[8:])
+    assert found.without_suspects == cleaned.strongest
+    assert found.strongest != cleaned.strongest
+    assert cleaned.without_suspects == ()
+    assert cleaned.suspects.rows == ()
+
+
+def test_nothing_is_computed_twice_if_there_are_no_suspects():
+    done = []
+    audited(X, Y, tolerance=1.0, progress=lambda now, of: done.append(of))
+    assert set(done) == {3}
+    audited(X, poisoned(8), tolerance=1.0, progress=lambda now, of: done.append(of))
+    assert max(done) == 6
+
+
+def test_suspects_on_whom_the_side_of_the_tolerance_depends_leave_it_undecided():
+    few = Suspects((1,), Interval(0.005, 0.001, 0.02))
+    within, beyond = Interval(0.05, 0.04, 0.06), Interval(0.3, 0.2, 0.4)
+    for first, second in ((within, beyond), (beyond, within)):
+        both = (check(first), check(second, without_suspects=True))
+        found = made(suspects=few, checks=both)
+        assert found.verdict == "undecided"
+        assert replace(found, accept_suspects=1).verdict == "exceeded"
+        assert replace(found, accept_suspects=0).verdict == "undecided"
+    same = (check(beyond), check(beyond, without_suspects=True))
+    assert made(suspects=few, checks=same).verdict == "exceeded"
+    other = (check(within), check(beyond, without_suspects=True, what="change"))
+    assert made(suspects=few, checks=other).verdict == "exceeded"  # these are two tolerances
+
+
+def test_accepted_suspects_let_the_worse_damage_decide():
+    asked = {"tolerance": 0.1, "budget": nt.Budget(bound=1.0, rows=2)}
+    found = audited(X, poisoned(8), accept_suspects=8, **asked)
+    on_all, without = found.checks
+    assert (on_all.verdict, without.verdict) == ("within", "exceeded")
+    assert found.verdict == "exceeded"
+    assert says(
+        " ".join(str(found).split()), "once the suspects are left out", "8 suspects were accepted"
+    )
+    assert audited(X, poisoned(8), accept_suspects=7, **asked).verdict == "undecided"
+
+
+def test_why_nobody_could_look_for_suspects_is_said():
+    found = audited(X[:19], Y[:19], tolerance=9.0)
+    assert found.suspects == Suspects(reason="19 rows are too few, 20 are needed")
+    assert "Nobody looked for suspects" in str(found)
+    assert json.loads(json.dumps(found.to_dict()))["suspects"]["attacked_fraction"] is None
+    assert audited(X[:20], Y[:20]).suspects.reason == ""
+
+
+def test_honest_tables_seldom_seem_to_be_attacked():
+    """The false alarm rate is 5 %, and the fewest rows that are looked at keep it."""
+    alarms = 0
+    for seed in range(40):
+        draw = np.random.default_rng(seed)
+        rows = draw.standard_normal((5 * screening.FEWEST, 4))
+        table = screening.AuditedTable.of(rows, rows @ np.ones(4) + draw.standard_t(4, len(rows)))
+        alarms += screening.screened(table).count > 0
+    assert alarms <= 4
+
+
+# ---- tables of the documentation -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("accept", [None, 29])
+def test_the_houses_as_they_are_decide_nothing(accept):
+    found = audited(
+        *houses(), budget=nt.Budget(bound=100.0, rows=20), tolerance=0.1, accept_suspects=accept
+    )
+    assert found.suspects.count == 30
+    assert found.largest.relative.high < 0.1
+    assert found.verdict == "undecided"
+    assert found.to_dict()["exit_code"] == 3
+
+
+def test_untouched_diabetes_decides():
+    rows, labels = load_diabetes(return_X_y=True)
+    budget = nt.Budget(bound=100.0, probability=0.1)
+    for tolerance, verdict in ((0.05, "exceeded"), (0.5, "within")):
+        found = audited(rows, labels, budget=budget, tolerance=tolerance)
+        assert (found.suspects.count, found.verdict) == (0, verdict)
+
+
+@pytest.mark.long
+def test_untouched_diamonds_decide():
+    table = diamonds()
+    budget = nt.Budget(bound=1.0, probability=0.05)
+    found = audited(*table, budget=budget, tolerance=9.0)
+    assert found.verdict == "within"
+
+
+def test_headlines_name_suspects_only_if_there_are_any():
+    assert "suspect" not in made().headline
+    one = made(
+        suspects=Suspects((3,), Interval(0.0, 0.0, 0.01)), without_suspects=(damage("x", 0.2),)
+    )
+    assert "1 label is a suspect; without them the error can rise by 20 %" in one.headline
