@@ -202,7 +202,7 @@ TABLES = (
     Claim(
         "clean-price-is-small",
         "Without an attack, `NeuroTronRegressor` has an error at most 1 % above that of least "
-        "squares, on every public table of at least 100 rows.",
+        "squares, on each of this study's public tables of at least 100 rows.",
         clean_price,
         short="Without an attack it costs at most 1 %",
         phrase=spread("{} over least squares", DAMAGE, noun="tables"),
@@ -211,7 +211,8 @@ TABLES = (
     Claim(
         "less-damage-than-huber",
         "Under attacks to one side and of another model, `NeuroTronRegressor` has less damage in "
-        "the mean than Huber's regression, on every public table whose labels are not counts.",
+        "the mean than Huber's regression, on each of this study's public tables whose labels are "
+        "not counts.",
         less_than_huber,
         short="Less damage than Huber unless labels are counts",
         phrase=spread("Huber's regression has {} more damage", MORE, noun="tables"),
@@ -229,8 +230,8 @@ TABLES = (
     Claim(
         "as-good-as-trim-that-is-told",
         "Under attacks on random rows, `NeuroTronRegressor` has in the mean at most 1 point more "
-        "damage than TRIM that is told the share of attacked labels, on every public table of at "
-        "least 100 rows whose labels are not counts.",
+        "damage than TRIM that is told the share of attacked labels, on each of this study's "
+        "public tables of at least 100 rows whose labels are not counts.",
         as_good_as_trim,
         short="No worse than TRIM that is told β",
         phrase=spread("TRIM has {} more damage", MORE, noun="tables"),

@@ -39,8 +39,9 @@ MOST_COLUMNS = 2_000
 class NeuroTronRegressor(FittedModel):
     """A regression that ignores poisoned labels and names the suspicious rows.
 
-    It looks for the model that most rows agree with, by `neurotron.solve`. Fewer than half of the
-    labels may be poisoned; how many are need not be known. By default the model is linear.
+    It looks for the model that most rows agree with, by `neurotron.solve`. How many labels are
+    poisoned need not be known, but it must be fewer than half, and on real tables 40 % can be too
+    many (docs/tables.md). By default the model is linear.
 
     Parameters
     ----------
@@ -110,10 +111,12 @@ class NeuroTronRegressor(FittedModel):
         Which labels are suspicious, shape (N,). See `false_alarm_rate`.
     attacked_fraction_
         The estimated share of labels that are attacked, as `sample_weight` counts them. Changes
-        that are smaller than about six times the noise can hide, and are then not counted.
+        that are smaller than about six times the noise can hide, and larger ones can hide beside
+        labels that are farther off; they are then not counted.
     attacked_fraction_interval_
-        The 95 % interval of that share, a pair, if the noise has the law `honest_noise_`. Its upper
-        end is 0.5 if the residuals come in two groups, one of which may be attacked.
+        The 95 % interval of the share of labels that stand out, a pair, if the noise has the law
+        `honest_noise_`: errors that hide in the noise are not counted. Its upper end is 0.5 if the
+        residuals come in two groups, one of which may be attacked.
     attack_size_
         The median distance of the suspects' labels from the model, in units of the label; 0.0
         without suspects.

@@ -3,7 +3,7 @@ r"""The search for the filter: starts, the descent from each of them, and the ju
 A descent is an iterated regression with Cauchy weights, whose width is lowered step by step. It
 finds the filter exactly if it begins in its basin. Which basin is the right one is judged on the
 same rows by the mean of √(|residual| / ‖x‖), which the true filter minimises for every attack on
-fewer than half of the labels, if there are enough rows.
+fewer than half of the labels at every input, if there are enough rows.
 """
 
 from __future__ import annotations

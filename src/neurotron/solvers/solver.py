@@ -41,9 +41,11 @@ def solve(
 
     If honest labels are exact and fewer than half are tampered with, a few hundred rows are usually
     enough to find the true filter exactly, and `Solution.proven_against` says up to how many
-    tampered rows this is proved. With honest noise and ten rows or more for each weight, the error
-    is close to that of least squares on the honest rows, as long as tampered labels are far off
-    compared with the noise. Networks with another activation than the leaky ReLU are solved in the
+    tampered rows this is proved. With honest noise and 20 rows or more for each weight, the error
+    is close to that of least squares on the honest rows, as long as at most 40 % of the labels are
+    tampered with, by much more than the noise. Both fail if tampered labels fit another filter too
+    well: on picked rows one that is close to the true one, with noise any one without noise
+    (docs/rows.md). Networks with another activation than the leaky ReLU are solved in the
     same way, but nothing is proved about them.
 
     Parameters
@@ -163,10 +165,13 @@ def _of_all_rows(values: Array, counted: Mask) -> Array:
     return _check.freeze(every)
 
 
-EXACT_LABELS = "Fewer than half of the labels are tampered with, and the others are exact."
+EXACT_LABELS = (
+    "Fewer than half of the labels are tampered with, not on picked rows to fit a filter close to "
+    "the true one, and the others are exact."
+)
 NOISY_LABELS = (
     "Fewer than half of the labels are tampered with, by much more than the honest noise, which is "
-    "symmetric around zero."
+    "symmetric around zero, and they fit no other filter better than honest ones fit the true one."
 )
 
 

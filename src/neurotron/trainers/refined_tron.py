@@ -61,7 +61,8 @@ class RefinedTron(StagedTrainer):
     There are exceptions, measured in docs/defence.md: attacks that spend the budget on the largest
     inputs (`TrimmedSGD` does better there), strongly correlated inputs, badly conditioned networks
     (r = n, a single leaky gate, windows that overlap almost completely), and attacks on nearly half
-    of the labels, where it is slow.
+    of the labels, where it is slow. If honest labels have noise, `TrimmedSGD(averaging=True)` has
+    far smaller errors under attack.
 
     The second stage may end in the basin of another filter, often −w*. It is judged after a trial:
     if its threshold no longer falls, it is tried again from −w, every other time after a warm-up,
