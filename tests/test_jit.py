@@ -95,6 +95,7 @@ def compiled(tmp_path, monkeypatch, capfd):
         monkeypatch.setattr(_announce, "_said", set())
         out = np.empty(1)
         made.twice(21.0, out)
+        call.twice = made.twice
         return out[0], capfd.readouterr().err.strip()
 
     return call
@@ -151,12 +152,41 @@ def test_old_code_is_not_found_in_place_of_new_code_that_could_not_be_kept(
     assert compiled(tripling) == (63.0, "")
 
 
-@pytest.mark.parametrize("kind", ["*.nbi", "*.nbc"])
-def test_damaged_code_is_compiled_again_and_replaced(compiled, tmp_path, kind):
+def cut(content, bit):
+    return content[: bit // 8]
+
+
+def flipped(content, bit):
+    return content[: bit // 8] + bytes([content[bit // 8] ^ 1 << bit % 8]) + content[bit // 8 + 1 :]
+
+
+@pytest.mark.parametrize(
+    ("kind", "damage", "bit"), [("*.nbi", cut, 80), ("*.nbc", cut, 80), ("*.nbc", flipped, 9_000)]
+)
+def test_damaged_code_is_compiled_again_and_replaced(compiled, tmp_path, kind, damage, bit):
     assert compiled() == (42.0, KEPT)
     (path,) = (tmp_path / "kept").rglob(kind)
-    path.write_bytes(path.read_bytes()[:10])
+    path.write_bytes(damage(path.read_bytes(), bit))
     assert [compiled(), compiled()] == [(42.0, KEPT), (42.0, "")]
+
+
+def test_no_wrong_bit_on_disk_reaches_the_code_that_runs(compiled, tmp_path, monkeypatch):
+    """Machine code with a wrong bit would run all the same, and give wrong numbers."""
+    compiled()
+    kept, function = compiled.twice.kept, compiled.twice.function
+    monkeypatch.setattr(kept._impl, "rebuild", lambda _, code: code[0])  # the machine code
+    whole = {path: path.read_bytes() for path in (tmp_path / "kept").rglob("*.nb?")}
+    assert len(whole) == 2
+
+    def loaded(changed=None, bit=0):
+        for path, content in whole.items():
+            path.write_bytes(flipped(content, bit) if path == changed else content)
+        return kept.load_overload(function.signatures[0], function.targetctx)
+
+    intact = loaded()
+    for path, content in whole.items():
+        for bit in range(0, 8 * len(content), 8 * len(content) // 80):
+            assert loaded(path, bit) in (None, intact)
 
 
 @pytest.mark.parametrize("more", [False, True])

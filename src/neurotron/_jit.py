@@ -6,6 +6,8 @@ This module is imported when something is trained: ``import neurotron`` does not
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import pickle
 import signal
 import sys
 import textwrap
@@ -17,6 +19,7 @@ from typing import Any, TypeVar, cast
 from numba import config, njit
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.serialize import dumps
 
 from neurotron._announce import announced
 from neurotron._check import InputError
@@ -65,7 +68,8 @@ class KeptCode(FunctionCache):
     """The compiled code of a function on disk, found by the hash of its source.
 
     Files that cannot be read or written are not an error. Code that has become stale is
-    overwritten, because its files have the function's name.
+    overwritten, because its files have the function's name. A file is sealed with a SHA-256:
+    machine code with one wrong bit runs, and gives wrong numbers.
     """
 
     missing: Callable[[], None] = staticmethod(lambda: None)
@@ -86,10 +90,11 @@ class KeptCode(FunctionCache):
         found = None
         try:
             key = self._index_key(signature, context.codegen())
-            kept = self._cache_file.load(key)
-            if kept is not None and kept[0] == key:
-                found = self._impl.rebuild(context, kept[1])
-        except Exception:  # unpickling damaged code raises anything
+            if kept := self._cache_file.load(key):
+                its_key, code = _unsealed(*kept)
+                if its_key == key:
+                    found = self._impl.rebuild(context, code)
+        except Exception:  # unpickling damaged files raises anything
             with contextlib.suppress(Exception):
                 self.flush()
         if found is None:
@@ -107,11 +112,24 @@ class KeptCode(FunctionCache):
                 return
             self._impl.locator.ensure_cache_path()
             key = self._index_key(signature, code.codegen)
-            self._cache_file.save(key, (key, self._impl.reduce(code)))
+            self._cache_file.save(key, _sealed((key, self._impl.reduce(code))))
 
     def _index_key(self, signature: Any, codegen: Any) -> Any:
         """Return what code is found by; numba's own key does not know the functions it calls."""
         return signature, codegen.magic_tuple(), self.code_hash
+
+
+def _sealed(content: Any) -> tuple[bytes, bytes]:
+    """Return the bytes of something, after their SHA-256."""
+    code = dumps(content)
+    return hashlib.sha256(code).digest(), code
+
+
+def _unsealed(digest: bytes, code: bytes) -> Any:
+    """Return what was sealed, unless a bit of it has changed."""
+    if hashlib.sha256(code).digest() != digest:
+        raise ValueError("damaged")
+    return pickle.loads(code)
 
 
 def _kept(function: Any) -> KeptCode | None:
