@@ -130,6 +130,14 @@ def test_noise_and_rows_in_hyperplanes_have_no_ceiling_and_a_reason():
     assert says(reason, "do not prove", "estimate")
 
 
+def test_a_proof_that_assumes_rows_in_general_position_is_no_ceiling():
+    X = np.random.default_rng(0).standard_normal((100, 8))
+    model = nt.NeuroTronRegressor(max_iter=5).fit(X, X @ np.arange(8.0))
+    assert says(model.certificate_.kind, "proved if")
+    reason = certified_ceiling(model, X, X @ np.arange(8.0), X, bound=1.0, rows=1)
+    assert says(reason, "do not prove", "general position")
+
+
 def test_other_regressors_have_no_ceiling_here_and_none_is_given_before_a_fit():
     X, y, test = exact(9)
     assert certified_ceiling(Ridge().fit(X, y), X, y, test, bound=1.0, rows=1) == ""

@@ -108,7 +108,7 @@ def test_the_true_filter_is_found_exactly_and_nothing_is_proved(attack, kind, na
     assert (solution.explained == ~data.tampered).all()
     assert solution.noise == 0.0
     assert (solution.proven_against, solution.proof.kind) == (-1, "none")
-    assert says(solution.statement, "The rows prove nothing", name)
+    assert says(solution.statement, "no proof on the rows", name)
 
 
 @pytest.mark.parametrize("name", ACTIVATIONS)

@@ -16,10 +16,11 @@ from tests.support.messages import says
 import neurotron as nt
 from neurotron.networks import Matrices
 from neurotron.solvers.coincidence import coincidences
-from neurotron.solvers.position import HARD, fullest_hyperplane
+from neurotron.solvers.position import by_rounding, fullest_hyperplane
 from neurotron.solvers.proof import Proof, prove
 
 build = nt.networks
+GENERAL = "proved if the rows are in general position"
 
 
 def rows(number: int, n: int, seed: int = 0) -> np.ndarray:
@@ -59,22 +60,24 @@ def test_counting_weights_without_looking_at_the_rows_would_prove_wrong_filters(
 
 
 @pytest.mark.parametrize(
-    ("network", "shared"),
+    ("network", "kind", "shared"),
     [
-        (build.linear(4), 3),
-        (build.symmetric(9, 4, 6, leak=1.0), 3),
-        (build.relu_gate(4, leak=0.3), 3),
-        (build.symmetric(9, 4, 6, leak=0.2), 4),
-        (build.convolution(12, 4, 4, leak=0.2), 4),
-        (build.convolution(12, 4, 1), 4),
-        (build.convolution2d((4, 4), (2, 2)), 4),
-        (build.from_gates(rows(12, 7).reshape(3, 4, 7), leak=0.1), 4),
+        (build.linear(4), "proved", 3),
+        (build.symmetric(9, 4, 6, leak=1.0), "proved", 3),
+        (build.relu_gate(4, leak=0.3), "proved", 3),
+        (build.linear(9), GENERAL, 8),
+        (build.symmetric(9, 4, 6, leak=0.2), GENERAL, 4),
+        (build.convolution(12, 4, 4, leak=0.2), GENERAL, 4),
+        (build.convolution(12, 4, 1), GENERAL, 4),
+        (build.convolution2d((4, 4), (2, 2)), GENERAL, 4),
+        (build.from_gates(rows(12, 7).reshape(3, 4, 7), leak=0.1), GENERAL, 4),
     ],
     ids=repr,
 )
-def test_rows_in_general_position_are_shared_up_to_the_number_of_the_theorem(network, shared):
+def test_rows_in_general_position_are_shared_up_to_the_number_of_the_theorem(network, kind, shared):
     proof = proof_of(network, rows(60, network.n_inputs))
-    assert (proof.kind, proof.shared, proof.tampered) == ("proved", shared, 60 - 1 - shared)
+    shared += by_rounding(60, shared) if kind == GENERAL else 0
+    assert (proof.kind, proof.shared, proof.tampered) == (kind, shared, 60 - 1 - shared)
     says(proof.reason, str(shared), "60")
 
 
@@ -86,10 +89,10 @@ def test_only_rows_that_are_explained_and_not_switched_off_count():
 
 
 def test_an_intercept_is_one_more_number_to_determine():
-    assert proof_of(build.linear(4), rows(60, 4), intercept=True).tampered == 60 - 1 - 4
-    x = np.hstack([rows(60, 4), np.ones((60, 1))])
+    assert proof_of(build.linear(4), rows(30, 4), intercept=True).tampered == 30 - 1 - 4
+    x = np.hstack([rows(30, 4), np.ones((30, 1))])
     same = proof_of(build.linear(5), x)
-    assert (same.kind, same.tampered) == ("proved", 60 - 1 - 4)
+    assert (same.kind, same.tampered) == ("proved", 30 - 1 - 4)
 
 
 def test_an_intercept_of_a_network_that_is_not_linear_is_not_proved():
@@ -107,7 +110,7 @@ def test_a_repeated_row_is_shared_with_all_its_copies(scale):
     network = build.symmetric(6, 3, 4, leak=0.2)
     wide = rows(40, 6)
     wide = np.vstack([wide, np.repeat(scale * wide[:1], 2, axis=0)])
-    assert proof_of(network, wide).shared == 3 + 1 + 1
+    assert proof_of(network, wide).shared == 3 + 2 + by_rounding(40, 3)
 
 
 def test_two_filters_share_all_rows_in_which_a_rare_dummy_is_zero():
@@ -176,7 +179,7 @@ def test_a_hidden_hyperplane_is_found_even_if_no_column_shows_it():
 def test_a_hyperplane_with_a_minority_of_the_rows_is_found_by_trying_lines():
     x, normal = rows(80, 5), rows(1, 5, 3)[0]
     x[:20] -= np.outer(x[:20] @ normal, normal) / (normal @ normal)
-    assert fullest_hyperplane(x, HARD) == (20, False)
+    assert fullest_hyperplane(x) == (20, False)
 
 
 def test_few_rows_that_are_not_in_general_position_are_proved_by_trying_all_hyperplanes():
@@ -263,7 +266,7 @@ def test_square_symmetric_gates_have_filters_that_share_a_pattern():
     network, w = build.symmetric(4, 4, 4, seed=2), rows(1, 4, 5)[0]
     x = rows(500, 4)
     proof = proof_of(network, x)
-    assert proof.kind == "proved"
+    assert proof.kind == GENERAL
     assert proof.shared > 20
     on = np.where(network.gates @ x[0] @ w > 0.0, 1.0, 0.0)
     own = np.tensordot(on, network.gates, axes=1)
@@ -278,7 +281,7 @@ def test_square_symmetric_gates_have_filters_that_share_a_pattern():
 def test_a_long_filter_of_many_windows_is_measured_and_says_why():
     network = build.convolution2d((28, 28), (5, 5))
     proof = proof_of(network, rows(60, 784))
-    assert (proof.kind, proof.shared) == ("measured", 25)
+    assert (proof.kind, proof.shared) == ("measured", 25 + by_rounding(60, 25))
     says(proof.reason, "estimate", "pattern")
 
 
@@ -319,7 +322,7 @@ def test_no_filter_at_all_shares_more_rows_than_is_proved(name):
     for seed in range(3):
         x, w = rows(6, network.n_inputs, seed), rows(1, network.filter_size, seed)[0]
         proof = proof_of(network, x, weights=w)
-        if proof.kind == "proved":
+        if proof.kind in ("proved", GENERAL):
             assert most_shared(network, x, w) <= proof.shared
 
 
@@ -358,6 +361,88 @@ def test_the_proof_does_not_depend_on_units_or_on_the_order_of_the_rows():
 def test_a_proof_is_plain_data():
     proof = proof_of(build.linear(2), rows(10, 2))
     assert json.loads(json.dumps(proof.to_dict())) == dataclasses.asdict(proof)
+
+
+# ---- what a referee broke ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("signs", [(1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)])
+@pytest.mark.parametrize("power", [1, 2, 4, 6, 8])
+def test_a_negative_multiple_of_any_size_is_counted_on_the_rows(power, signs):
+    ratio = np.random.default_rng(power).uniform(1.0, 9.9) * 10.0**-power
+    weights = np.array([ratio, 1.0]) * signs
+    network = nt.FilterNetwork(Matrices(np.eye(6)[None]), [[1.0], [-1.0]], outer_weights=weights)
+    x, w = rows(200, 6), rows(1, 6, 5)[0]
+    for true in (-ratio * w, -w / ratio):
+        shared = np.abs(network(true, x) / network(w, x) - 1.0) <= 1e-9
+        assert shared.sum() > 80 or signs[0] != signs[1]
+        explained = shared | (np.cumsum(~shared) <= 60)  # 60 tampered rows
+        assert proof_of(network, x, weights=w, explained=explained).tampered < 60
+
+
+def test_rows_in_a_plane_never_make_a_wrong_filter_proved():
+    """In 45 of 300 rows a column is the sum of two others, and 130 labels are another filter's."""
+    network, wrong = build.linear(10), 0
+    for seed in range(3):
+        draw = np.random.default_rng(seed)
+        x, w, normal = draw.standard_normal((300, 10)), draw.standard_normal(10), np.eye(10)[9]
+        place, normal[:2] = draw.permutation(300), -1.0
+        x[place < 45, 9] = x[place < 45, :2].sum(axis=1)
+        labels = np.where(place < 175, network(w + 2.0 * normal, x), network(w, x))
+        solution = nt.solve(network, x, labels)
+        wrong += np.abs(solution.weights - w).max() > 0.1
+        assert solution.proof.kind == "measured"
+        assert not wrong or solution.proven_against < 130
+        assert "(proved:" not in " ".join(str(solution).split())
+    assert wrong
+
+
+@pytest.mark.parametrize("network", [build.linear(8), build.relu_gate(8)], ids=repr)
+def test_two_planes_with_a_third_of_the_rows_each_never_make_a_wrong_filter_proved(network):
+    draw = np.random.default_rng(78100)
+    x, part = draw.standard_normal((160, 8)), np.arange(160) % 3
+    x[part == 0, 7] = x[part == 0, 0] + x[part == 0, 1]
+    x[part == 1, 7] = x[part == 1, 2] - x[part == 1, 3]
+    w = draw.standard_normal(8)
+    labels = network(w + 1.5 * np.array([1, 1, 0, 0, 0, 0, 0, -1]), x)
+    tampered = int((np.abs(labels - network(w, x)) > 1e-9).sum())
+    solution = nt.solve(network, x, labels)
+    assert solution.proven_against < tampered
+    assert solution.proof.kind != "proved"
+
+
+def test_a_plane_that_no_search_finds_is_left_to_the_assumption():
+    x, normal = rows(400, 25), rows(1, 25, 3)[0]
+    x[:60] -= np.outer(x[:60] @ normal, normal) / (normal @ normal)
+    assert proof_of(build.linear(25), x).kind == GENERAL
+
+
+@pytest.mark.parametrize(("columns", "number"), [(2, 40), (9, 60)], ids=["all planes", "search"])
+def test_rows_that_are_shared_up_to_rounding_count_as_shared(columns, number):
+    """Two rows differ by 1e-8: a filter 1e-6 away that has the label of one has the other's."""
+    x, w = rows(number, columns), rows(1, columns, 5)[0]
+    x[1] = x[0] + 1e-8 * rows(1, columns, 6)[0]
+    normal = np.linalg.svd(x[: columns - 1] if columns == 2 else x[1:columns])[2][-1]
+    network, other = build.linear(columns), w + 1e-6 * np.linalg.norm(w) * normal
+    labels = network(other, x)
+    labels[:columns] = network(w, x)[:columns]
+    solution = nt.solve(network, x, labels)
+    assert np.allclose(solution.weights, other, rtol=0.0, atol=1e-9)
+    assert solution.explained.all()
+    assert solution.proven_against < number - columns  # the tampered rows
+
+
+def test_the_rows_that_rounding_adds_are_those_of_the_page_of_theory():
+    assert (by_rounding(300, 24), by_rounding(50_000, 19)) == (7, 23)
+    assert by_rounding(5, 3) == 1
+    assert by_rounding(3, 3) == 0
+
+
+def test_without_a_proof_nothing_is_claimed():
+    x, w = rows(60, 4), rows(1, 4, 5)[0]
+    solution = nt.solve(build.linear(4), x, x @ w, prove=False)
+    assert (solution.proven_against, solution.exact) == (-1, False)
+    says(str(solution), "no proof", "prove=False")
 
 
 @pytest.mark.parametrize(

@@ -277,6 +277,14 @@ def test_without_such_an_attack_there_is_no_hidden_share():
     assert solution.hidden_share == 0.0
 
 
+@pytest.mark.parametrize("start", [np.ones(3), 0.5, ([1.0, 2.0, 3.0],), "ab", {"a": 1, "b": 2}])
+def test_a_start_that_is_no_pair_is_refused_in_one_sentence(start):
+    data = table(nt.networks.linear(3), rows=60)
+    with pytest.raises(nt.InputError) as caught:
+        nt.solve(data.network, data.X, data.y, start=start)
+    assert says(caught.value, "`start`", "pair", "intercept")
+
+
 # ---- what a hostile reviewer found ---------------------------------------------------------------
 
 

@@ -9,7 +9,8 @@ poisoned labels that is proved against k + u rows *is* the clean one, and predic
 rounding, whatever θ is. And if p ≥ 2k + u, every fit that finds the clean filter is proved
 against so many rows: it explains all rows as before, except for at most k. What is not proved is
 that the search finds it. If it does not, ``proven_against_`` is below k + u, which says so. So no
-damage goes unnoticed, but there may be damage.
+damage goes unnoticed, but there may be damage. Proofs that assume rows in general position do not
+count: nobody can check that.
 
 **Certified training** (`CertifiedTrainingRegressor`). Its predictions are linear in the labels.
 Those of the mean over all draws have an exact ceiling, and `theory.moved_labels` bounds the mean
@@ -32,12 +33,14 @@ from neurotron import _check
 from neurotron._types import Array
 from neurotron.estimator import NeuroTronRegressor
 from neurotron.estimator.certified_training import CertifiedTrainingRegressor
+from neurotron.solvers.proof import GENERAL
 from neurotron.theory.moved_labels import moved_mean, moved_spread
 
 __all__ = ["Certified", "certified_ceiling"]
 
 SIX_DIGITS = 1e-6
-"""Equal filters are equal up to this part of the largest label."""
+"""Equal filters are equal up to this part of the largest label, on rows of the size of those of the
+fit. A fit that differs by more is seen to, and the audit then gives no ceiling."""
 ROUNDING = 1e-9
 """The part of the largest label that rounding may add during training."""
 FAILURE = 0.05
@@ -116,7 +119,9 @@ def certified_ceiling(
 def _by_proof(model: NeuroTronRegressor, labels: Array, most: int) -> Certified | str:
     proof, left = model.solution_.proof, int((~model.solution_.explained).sum())
     if proof.kind != "proved":
-        return f"the rows do not prove its filter: {proof.reason}"
+        known = proof.kind == GENERAL
+        why = "that they are in general position cannot be checked" if known else proof.reason
+        return f"the rows do not prove its filter: {why}"
     needs = most + left
     if proof.tampered < most + needs:
         return (

@@ -110,7 +110,7 @@ def _poisoned(
     model = None
     if attack.scope == "rows":
         with tables.warnings_as_sentences():
-            found = solve(linear, X, y, intercept=True)
+            found = solve(linear, X, y, intercept=True, prove=False)
         model = problem.network, np.append(found.weights, found.intercept)
     extended = np.column_stack([X, np.ones(len(X))])
     return *poison_rows(extended, y, attack, seed=seed, model=model), attack

@@ -15,8 +15,8 @@ from neurotron.estimator.diagnosis import Diagnosis
 from neurotron.estimator.suspects import HonestNoise, suspects_among
 from neurotron.estimator.table import inputs_of, labels_of
 from neurotron.networks import FilterNetwork
-from neurotron.solvers.fit import ROUNDING
 from neurotron.solvers.linearized import blocks_of, outputs_of
+from neurotron.solvers.position import ROUNDING
 
 if TYPE_CHECKING:
     from neurotron.guarantees import Verification

@@ -121,10 +121,11 @@ class NeuroTronRegressor(FittedModel):
         The median distance of the suspects' labels from the model, in units of the label; 0.0
         without suspects.
     proven_against_
-        The number of tampered rows up to which the filter is proved to be the true one, if honest
-        labels are exact; −1 if nothing is proved, as always with noise.
+        The number of tampered rows up to which the filter is the true one, if honest labels are
+        exact; −1 if nothing is proved, as always with noise.
     certificate_
-        The proof behind `proven_against_`, or None if nothing is proved.
+        The proof behind `proven_against_`, or None. Its `kind` says whether the number is proved,
+        or holds if the rows are in general position, or is an estimate.
     input_mean_, input_second_moment_
         Mean (n,) and second moment E[xxᵀ] (n, n) of the rows, as `sample_weight` counts them. The
         second moment is None if there are more than 2,000 columns.

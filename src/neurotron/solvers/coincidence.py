@@ -32,7 +32,8 @@ class Coincidences:
     Parameters
     ----------
     filters
-        The filters w' ≠ ŵ, (many, r), if they are finitely many.
+        The filters w' ≠ ŵ, (many, r), if they are finitely many. Negative multiples of ŵ, which
+        share the rows with one ratio of f_ŵ to f_−ŵ, may be left out.
     lost
         Which of the rows have a pattern that infinitely many filters could share, or a Ā_S of rank
         below r. Such rows prove nothing.
@@ -53,8 +54,8 @@ def coincidences(network: FilterNetwork, weights: Array, coefficients: Array) ->
     """
     none = np.zeros((0, network.filter_size))
     kept = np.zeros(len(coefficients), np.bool_)
-    if _independent(network):
-        return Coincidences(_multiples(network, weights, coefficients), kept)
+    if _independent(network):  # w' = cŵ, and positive multiples have the same pattern
+        return Coincidences(none, kept)
     factor = _common_factor(network, weights) if _is_translation(network) else None
     if factor is False:
         return Coincidences(none, kept)
@@ -76,20 +77,6 @@ def _independent(network: FilterNetwork) -> bool:
         return False
     values = np.linalg.svd(stacked, compute_uv=False)
     return bool(values[-1] > SAME * values[0])
-
-
-def _multiples(network: FilterNetwork, weights: Array, coefficients: Array) -> Array:
-    """Return the negative multiples of ŵ that could share a pattern; a positive one has its own.
-
-    With independent matrices, Ā_Tᵀw' = Ā_Sᵀŵ says that w' = cŵ and c(S) = c·c(T). For c < 0, the
-    gates that are on for ŵ are off for w', so T is what S is not, and c(S) + c(T) = (1 + α) c(all).
-    """
-    opposite = (1.0 + network.leak) * network.basis_share - coefficients
-    own, other = (np.linalg.norm(part, axis=1) for part in (coefficients, opposite))
-    factor = -own / np.maximum(other, 1e-300)
-    gap = np.linalg.norm(coefficients - factor[:, None] * opposite, axis=1)
-    found = np.unique(factor[gap <= SAME * own].round(9))
-    return np.asarray(found[:, None] * weights, np.float64)
 
 
 def _is_translation(network: FilterNetwork) -> bool:

@@ -10,15 +10,11 @@ from neurotron import _check
 from neurotron._types import Array, Mask
 from neurotron.networks import FilterNetwork
 from neurotron.solvers.linearized import Linearized, blocks_of, outputs_of
-from neurotron.solvers.proof import Proof, prove
+from neurotron.solvers.position import ROUNDING
+from neurotron.solvers.proof import Proof, nothing, prove
 from neurotron.solvers.robust import BISQUARE
 
-__all__ = ["ROUNDING", "Fit", "proof_of"]
-
-ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
-"""Residuals below this part of the terms they are the difference of are rounding. Those of exact
-labels were at most 3 times the precision of a double, for 1 to 100 columns of very different sizes,
-so that noise of a tenth is seen on labels near 10¹²."""
+__all__ = ["Fit", "proof_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,15 +66,15 @@ def proof_of(rows: Linearized, X: Array, weights: Array, fit: Fit, counted: Mask
     """Return what the rows prove, unless noise, rounding or other rows speak against it."""
     explained = fit.explained & counted
     if fit.noise > 0.0:
-        return _nothing("the labels have noise")
+        return nothing("the labels have noise")
     if rows.network.activation is not None:
         return prove(rows.network, X, weights, explained, intercept=rows.intercept)
     if _is_coarse(rows, X, weights, fit, explained):
-        return _nothing("rounding hides too much of the labels, or columns are nearly dependent")
+        return nothing("rounding hides too much of the labels, or columns are nearly dependent")
     proof = prove(rows.network, X, weights, explained, intercept=rows.intercept)
     against = int((counted & ~fit.explained).sum())
     if 0 <= proof.tampered < against:
-        return _nothing(
+        return nothing(
             f"{against:,} rows contradict it, and a proof holds only for up to {proof.tampered:,} "
             "tampered rows"
         )
@@ -95,7 +91,3 @@ def _is_coarse(rows: Linearized, X: Array, weights: Array, fit: Fit, explained: 
     sizes = np.linalg.norm(np.linalg.pinv(rows.coordinates), axis=0)
     largest = float(np.linalg.norm(rows.coordinates * sizes[:, None], 2))
     return fit.rounding * max(3e5 * len(X), 3e7 * largest) > spread
-
-
-def _nothing(reason: str) -> Proof:
-    return Proof(-1, 0, "none", reason)

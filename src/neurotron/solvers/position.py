@@ -8,25 +8,38 @@ are columns.
 
 from __future__ import annotations
 
-from itertools import combinations
-from math import comb
+from itertools import combinations, count
+from math import comb, lgamma, log
 
 import numpy as np
 
 from neurotron._types import Array, Index, Mask
 
-__all__ = ["HARD", "LIGHT", "fullest_hyperplane", "group_sizes", "most_in_groups", "structure"]
+__all__ = [
+    "ROUNDING", "by_rounding", "fullest_hyperplane", "group_sizes", "most_in_groups", "structure",
+]  # fmt: skip
 
+ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
+"""Residuals below this part of the terms they are the difference of are rounding. Those of exact
+labels were at most 3 times the precision of a double, for 1 to 100 columns of very different sizes,
+so that noise of a tenth is seen on labels near 10¹²."""
+SIX_DIGITS = 1e-6
+"""Filters whose distance is a smaller part of their length are not told apart."""
+SLACK = 8.0 * ROUNDING / SIX_DIGITS
+"""So far from the hyperplane of two filters a row of length 1 can be that both explain: each may be
+off by rounding in four terms of about the same size, divided by the distance of the filters."""
+UNLIKELY = 1e-6
+"""The largest probability that another filter shares more rows up to rounding than is counted."""
 IN_PLANE = 1e-9
 """A row of length 1 lies in a hyperplane if it is at most so far from it."""
 SORTED_ENTRIES = 2_000_000
-ALL_HYPERPLANES = 400_000
+ALL_HYPERPLANES = 10_000_000
+"""The most distances of rows from hyperplanes that are computed to try all of them, in 0.3 s."""
 SAMPLE = 800
-MOST_COMPLETED = 12
+RANDOM, STARTS, MOST_COMPLETED = 24, 3, 12
+"""How many hyperplanes are tried of those through random rows, near many rows, and completed."""
 MOST_STEPS = 1e8
 """A column with more steps between its smallest and largest value is not a lattice."""
-HARD, LIGHT = 12, 2
-"""The effort of a search: for rows with structure, and to check that others have none."""
 
 
 def group_sizes(rows: Array) -> Index:
@@ -79,37 +92,49 @@ def structure(x: Array, intercept: bool) -> str:
     return ""
 
 
-def fullest_hyperplane(rows: Array, effort: int) -> tuple[int, bool]:
+def by_rounding(groups: int, exactly: int) -> int:
+    """Return how many groups another filter may share up to rounding, beyond those shared exactly.
+
+    This is j − 1 for the lemma of docs/theory.md, "What rounding means for the proof".
+    """
+    p = exactly + 1
+    for j in count(1):
+        m = exactly + j
+        if m > groups:
+            break
+        subsets = lgamma(groups + 1.0) - lgamma(m + 1.0) - lgamma(groups - m + 1.0)
+        ball = j * log(SLACK * (p * m / 2.0) ** 0.5) - lgamma(j / 2.0 + 1.0)
+        if subsets + log(p) + ball <= log(UNLIKELY):
+            break
+    return j - 1
+
+
+def fullest_hyperplane(rows: Array) -> tuple[int, bool]:
     """Return the most rows found in a hyperplane through 0, and whether all were tried.
 
-    `effort` is HARD or LIGHT. All hyperplanes are tried if there are few.
+    All are tried if there are few: those through p − 1 rows, with all rows that rounding could put
+    there (docs/theory.md, "What rounding means for the proof").
     """
     size = _column_sizes(rows)
     unit = _unit(rows / size)
     p = unit.shape[1]
     if p == 1:
         return 0, True
-    if p == 2:
-        return most_in_groups(group_sizes(unit), 1), True
-    if comb(len(unit), p - 2) * len(unit) <= ALL_HYPERPLANES:
-        every = np.array(list(combinations(range(len(unit)), p - 2)))
-        return _pencils(unit, every)[0], True
+    if comb(len(unit), p - 1) * len(unit) <= ALL_HYPERPLANES:
+        every = np.array(list(combinations(range(len(unit)), p - 1)))
+        return _largest(unit, _normals(unit[every]), p * SLACK), True
     draw = np.random.default_rng(0)
     chosen = draw.permutation(len(unit))[:SAMPLE]
     sample = unit[chosen]
-    random = [draw.permutation(len(sample))[: p - 1] for _ in range(2 * effort)]
+    random = [draw.permutation(len(sample))[: p - 1] for _ in range(RANDOM)]
     tried = np.concatenate([np.eye(p), _normals(sample[np.array(random)])])
-    if effort == HARD:
-        starts = [*_best(sample, tried, HARD // 4), *draw.standard_normal((HARD // 4, p))]
-        near = [_concentrate(sample, start) for start in starts]
-        held = np.unique(np.linspace(0, p - 2, MOST_COMPLETED).astype(int))
-        near += [_complete(sample, sample[draw.permutation(len(sample))[:j]]) for j in held]
-        simple = _unit(_simple(rows[chosen], draw) * size)
-        best = _best(sample, np.concatenate([tried, near, simple]), 40)
-        tried = np.concatenate([np.eye(p), best, _climb(sample, best[0], draw)[None]])
-    elif p <= 40:
-        start = np.linalg.eigh(sample.T @ sample)[1][:, 0]
-        tried = np.concatenate([tried, _concentrate(sample, start)[None]])
+    starts = [*_best(sample, tried, STARTS), *draw.standard_normal((STARTS, p))]
+    near = [_concentrate(sample, start) for start in starts]
+    held = np.unique(np.linspace(0, p - 2, MOST_COMPLETED).astype(int))
+    near += [_complete(sample, sample[draw.permutation(len(sample))[:j]]) for j in held]
+    simple = _unit(_simple(rows[chosen], draw) * size)
+    best = _best(sample, np.concatenate([tried, near, simple]), 40)
+    tried = np.concatenate([np.eye(p), best, _climb(sample, best[0], draw)[None]])
     return _largest(unit, tried), False
 
 
@@ -149,18 +174,24 @@ def _distinct(rows: Array) -> Array:
 
 def _normals(subsets: Array) -> Array:
     """Return a normal of the hyperplane through each subset, (B, p − 1, p) -> (B, p)."""
-    return np.asarray(np.linalg.svd(subsets)[2][:, -1, :], np.float64)
+    return _orthogonal(subsets)[:, :, -1]
 
 
-def _counts(unit: Array, normals: Array) -> Index:
-    return np.count_nonzero(np.abs(unit @ normals.T) <= IN_PLANE, axis=0)
+def _orthogonal(subsets: Array) -> Array:
+    """Return vectors that are orthogonal to each subset, as columns: (B, m, p) -> (B, p, p − m)."""
+    every = np.linalg.qr(np.swapaxes(subsets, 1, 2), mode="complete")[0]
+    return np.asarray(every[:, :, subsets.shape[1] :], np.float64)
 
 
-def _largest(unit: Array, normals: Array) -> int:
-    """Return the most rows in one of the hyperplanes; the whole space is none."""
-    block = max(1, 20_000_000 // len(unit))
+def _counts(unit: Array, normals: Array, within: float = IN_PLANE) -> Index:
+    return np.count_nonzero(np.abs(unit @ normals.T) <= within, axis=0)
+
+
+def _largest(unit: Array, normals: Array, within: float = IN_PLANE) -> int:
+    """Return the most rows in one of the hyperplanes."""
+    block = max(1, 4_000_000 // len(unit))
     parts = (normals[i : i + block] for i in range(0, len(normals), block))
-    return int(max(_counts(unit, part).max() for part in parts))
+    return int(max(_counts(unit, part, within).max() for part in parts))
 
 
 def _best(sample: Array, normals: Array, number: int) -> Array:
@@ -216,7 +247,7 @@ def _pencils(rows: Array, subsets: Index) -> tuple[int, Array]:
 
     Seen along the subset, the rows lie in a plane, and a hyperplane is a line through 0 there.
     """
-    rest = np.linalg.svd(rows[subsets])[2][:, -2:, :]
+    rest = np.swapaxes(_orthogonal(rows[subsets]), 1, 2)
     across, up = np.moveaxis(rest @ rows.T, 1, 0)
     inside = np.hypot(across, up) <= IN_PLANE
     angles = np.arctan2(up, across) % np.pi

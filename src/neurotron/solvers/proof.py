@@ -9,7 +9,7 @@ theorem and its proof are in docs/theory.md, section (i).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,20 +19,23 @@ from neurotron._types import Array, Mask
 from neurotron.networks import FilterNetwork
 from neurotron.solvers.coincidence import coincidences
 from neurotron.solvers.position import (
-    HARD,
-    LIGHT,
+    by_rounding,
     fullest_hyperplane,
     group_sizes,
     most_in_groups,
     structure,
-)
+)  # fmt: skip
 
-__all__ = ["Proof", "prove"]
+__all__ = ["GENERAL", "Proof", "nothing", "prove"]
 
 MOST_OUTPUTS = 3e8
 SMALL = 1e-6
-COMPLETE = "complete"
-"""Instead of a doubt: all hyperplanes were tried, so the rows need not be in general position."""
+SAME_OUTPUT = 1e-6
+"""Outputs whose relative difference is at most this count as shared, which is the safe side."""
+Kind: TypeAlias = Literal[
+    "proved", "proved if the rows are in general position", "measured", "none"
+]  # fmt: skip
+GENERAL: Kind = "proved if the rows are in general position"
 
 
 @dataclass(frozen=True)
@@ -47,15 +50,17 @@ class Proof:
     shared
         The most rows that another filter shares with this one, of those that count.
     kind
-        "proved" if no other filter shares more rows; "measured" if `shared` is the largest number
-        that was found, so that `tampered` is an estimate; "none" if nothing is proved.
+        "proved" if no other filter shares more rows, because all hyperplanes were tried; "proved if
+        the rows are in general position" if that is so for independent rows of a continuous law,
+        and a search found nothing that speaks against it; "measured" if `shared` is the largest
+        number that was found, so that `tampered` is an estimate; "none" if nothing is proved.
     reason
         Why, in a sentence.
     """
 
     tampered: int
     shared: int
-    kind: Literal["proved", "measured", "none"]
+    kind: Kind
     reason: str
 
     def to_dict(self) -> dict[str, Any]:
@@ -91,21 +96,20 @@ def prove(
     --------
     >>> import neurotron as nt
     >>> X = np.random.default_rng(0).standard_normal((40, 3))
-    >>> prove(nt.networks.linear(3), X, [1.0, 2.0, 3.0], np.ones(40)).tampered
-    37
+    >>> proof = prove(nt.networks.linear(3), X, [1.0, 2.0, 3.0], np.ones(40))
+    >>> proof.tampered, proof.kind
+    (37, 'proved')
     """
     x = _check.array("X", X, ("N", network.n_inputs))
     w = _check.array("weights", weights, (network.filter_size,))
     mask = _check.array("explained", explained, (len(x),)) > 0.0
     if network.activation is not None:
         name = network.activation.name
-        return _nothing(
-            f"the proof counts pieces on which a network is linear, and {name} has none"
-        )
+        return nothing(f"the proof counts pieces on which a network is linear, and {name} has none")
     if network.is_linear:
         return _prove_linear(network, x, w, mask, intercept)
     if intercept:
-        return _nothing("a network that is not linear has no proof with an intercept")
+        return nothing("a network that is not linear has no proof with an intercept")
     if network.width == 1:
         return _prove_linear(network, x, w, mask & _is_on(network, network(w, x)), False)
     return _prove_patterns(network, x, w, mask)
@@ -119,59 +123,63 @@ def _prove_linear(network: FilterNetwork, x: Array, w: Array, mask: Mask, interc
     seen = seen[mask & _nonzero(seen)]
     p = seen.shape[1]
     if _rank(seen) < p:
-        return _nothing("the rows explained do not determine a filter")
-    shared = most_in_groups(group_sizes(seen), p - 1)
-    found = structure(x, intercept)
-    most, complete = fullest_hyperplane(seen, HARD if found else LIGHT)
-    if most > shared and not found:
-        found = "many rows lie in one hyperplane"
-        most, complete = fullest_hyperplane(seen, HARD)
-    shared = most if complete else max(most, shared)
-    return _conclude(len(seen), shared, COMPLETE if complete else found)
+        return nothing("the rows explained do not determine a filter")
+    most, complete = fullest_hyperplane(seen)
+    if complete:
+        return _conclude(len(seen), most, "proved")
+    shared = _of_general_rows(seen, p - 1)
+    found = structure(x, intercept) or "many rows lie in one hyperplane" * (most > shared)
+    return _conclude(len(seen), max(most, shared), GENERAL, found)
 
 
 def _prove_patterns(network: FilterNetwork, x: Array, w: Array, mask: Mask) -> Proof:
     """Another filter may have other patterns, and share one row more than a linear one."""
     found = structure(x, False)
     if found:
-        return _nothing(f"{found}, and only linear networks and single gates are proved then")
+        return nothing(f"{found}, and only linear networks and single gates are proved then")
     gradient, coefficients = _seen(network, x, w)
     size = np.linalg.norm(coefficients, axis=1)
     counts = mask & _nonzero(gradient) & (size > SMALL * np.abs(network.share).sum())
     where = np.flatnonzero(counts & _is_on(network, gradient @ w))
     if not w.any() or not where.size:
-        return _nothing("all gates are off on all rows explained")
+        return nothing("all gates are off on all rows explained")
     others = coincidences(network, w, coefficients[where])
     where = where[~others.lost]
     gradient, rows = gradient[where], x[where]
     if _rank(gradient) < network.filter_size:
-        return _nothing("the rows explained, and not inactive, do not determine a filter")
-    shared = most_in_groups(group_sizes(rows), network.filter_size)
-    most, _ = fullest_hyperplane(gradient, LIGHT)
-    if most >= shared:
-        return _nothing("the rows are not in general position: many gradients are in a hyperplane")
+        return nothing("the rows explained, and not inactive, do not determine a filter")
+    if fullest_hyperplane(gradient)[0] > _of_general_rows(rows, network.filter_size - 1):
+        return nothing("the rows are not in general position: many gradients are in a hyperplane")
     if len(others.filters) * len(rows) * network.width * network.filter_size > MOST_OUTPUTS:
-        return _nothing("too many filters might share a whole pattern with it")
-    shared = max(shared, _most_shared(network, w, others.filters, rows))
-    return _conclude(len(rows), shared, others.undecided)
+        return nothing("too many filters might share a whole pattern with it")
+    shared = max(
+        _of_general_rows(rows, network.filter_size),
+        _most_shared(network, w, others.filters, rows),
+        _shared_by_a_negative_multiple(network, w, rows),
+    )
+    return _conclude(len(rows), shared, GENERAL, others.undecided)
 
 
-def _conclude(rows: int, shared: int, doubt: str) -> Proof:
+def _of_general_rows(rows: Array, exactly: int) -> int:
+    """Return how many rows another filter shares that shares so many groups, and rounding more."""
+    sizes = group_sizes(rows)
+    return most_in_groups(sizes, exactly + by_rounding(len(sizes), exactly))
+
+
+def _conclude(rows: int, shared: int, kind: Kind, doubt: str = "") -> Proof:
     text = f"another filter shares at most {shared} of the {rows} rows that count"
     if rows <= shared:
-        return _nothing(f"{text}, so the filter could be wrong even if no row was tampered with")
-    if doubt == COMPLETE:
-        return Proof(rows - 1 - shared, shared, "proved", text)
-    text += ", if the rows are drawn independently from a continuous law"
+        return nothing(f"{text}, so the filter could be wrong even if no row was tampered with")
     if doubt:
-        text = (
+        kind, text = "measured", (
             f"the most rows found that another filter shares are {shared} of the {rows} that "
             f"count; this is an estimate, because {doubt}"
-        )
-    return Proof(rows - 1 - shared, shared, "measured" if doubt else "proved", text)
+        )  # fmt: skip
+    return Proof(rows - 1 - shared, shared, kind, text)
 
 
-def _nothing(reason: str) -> Proof:
+def nothing(reason: str) -> Proof:
+    """Return the proof of nothing, with the reason."""
     return Proof(-1, 0, "none", reason)
 
 
@@ -223,5 +231,14 @@ def _most_shared(network: FilterNetwork, w: Array, filters: Array, rows: Array) 
         part = rows[start : start + block]
         own = network(w, part)[:, None]
         gap = np.abs(network(filters, part) - own)
-        total += np.count_nonzero(gap <= 1e-8 * (np.abs(own) + level), axis=0)
+        total += np.count_nonzero(gap <= SAME_OUTPUT * (np.abs(own) + level), axis=0)
     return int(total.max())
+
+
+def _shared_by_a_negative_multiple(network: FilterNetwork, w: Array, rows: Array) -> int:
+    """Return how many of the rows the best c·ŵ with c < 0 shares: those with one f_ŵ/f_−ŵ = −c."""
+    own, other = network(w, rows), network(-w, rows)
+    ratios = own[other != 0.0] / other[other != 0.0]
+    sizes = np.sort(np.log(ratios[ratios > 0.0]))
+    edges = np.flatnonzero(np.diff(sizes, prepend=-np.inf, append=np.inf) > SAME_OUTPUT)
+    return int(np.diff(edges).max(initial=0))

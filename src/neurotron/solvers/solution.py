@@ -86,13 +86,14 @@ class Solution(Pickled):
     def proven_against(self) -> int:
         """The number of tampered rows up to which this is the true filter, if labels are exact.
 
-        It is −1 if nothing is proved, even if no label was tampered with.
+        `proof.kind` says whether that is proved, or holds if the rows are in general position, or
+        is an estimate. It is −1 if nothing is proved, even if no label was tampered with.
         """
         return self.proof.tampered
 
     @property
     def exact(self) -> bool:
-        """Whether the proof covers every attack on up to half of the rows."""
+        """Whether the proof covers every attack on up to half of the rows; see `proof.kind`."""
         return 2 * self.proven_against >= len(self.explained)
 
     def predict(self, X: npt.ArrayLike) -> Array:
@@ -127,7 +128,7 @@ class Solution(Pickled):
                 f"({self.proof.kind}: {self.proof.reason})."
             )
         elif self.noise == 0.0:
-            parts.append(f"The rows prove nothing about it: {self.proof.reason}.")
+            parts.append(f"There is no proof on the rows: {self.proof.reason}.")
         if 2 * rejected > rows:
             parts.append(
                 "More than half of the rows are rejected, so the filter may be the attacker's."
