@@ -15,7 +15,14 @@ from tests.support.messages import says
 
 import neurotron as nt
 from neurotron.estimator import TrimRegressor
-from neurotron.estimator.catalog import BY_NAME, REMEDIES, TOLD, remedies
+from neurotron.estimator.catalog import (
+    BY_NAME,
+    REMEDIES,
+    SYNONYMS,
+    TOLD,
+    canonical,
+    remedies,
+)
 from neurotron.estimator.certified_training import CertifiedTrainingRegressor
 
 COEFFICIENTS, INTERCEPT = np.array([3.0, -2.0, 1.0]), 500.0
@@ -215,3 +222,32 @@ def test_trim_refuses_a_wrong_share_and_rows_that_are_no_numbers():
     with pytest.raises(nt.InputError) as caught:
         TrimRegressor().fit(pd.DataFrame({"town": ["a", "b", "c"]}), [1.0, 2.0, 3.0])
     assert says(caught.value, "'town'", "text")
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("linear", "least-squares"), ("OLS", "least-squares"),
+        ("LinearRegression", "least-squares"),
+        ("rf:trees=7", "forest:trees=7"), ("RandomForestRegressor", "forest"), ("gbm", "boosting"),
+        ("knn:k=3", "nearest-neighbors:k=3"),
+        ("ridge:alpha=2", "ridge:alpha=2"), ("Ridge", "ridge"),
+    ],
+)  # fmt: skip
+def test_names_that_people_type_are_known(typed, meant):
+    assert canonical(typed) == meant
+    assert repr(BY_NAME.build(meant))
+
+
+def test_every_synonym_means_an_estimator_and_is_none_itself():
+    assert {*SYNONYMS.values()} <= {*BY_NAME}
+    assert not {*SYNONYMS} & {name.replace("-", "") for name in BY_NAME}
+
+
+@pytest.mark.parametrize(
+    "own",
+    ["pipe.joblib", "ridge.pkl", "m.py", "mymodel:make", "sklearn.linear_model.Ridge", "Ridge()"],
+)
+def test_models_of_ones_own_are_sent_to_python(own):
+    with pytest.raises(nt.InputError, match=r"unknown estimator .*nt\.audit\(model, X, y"):
+        canonical(own)

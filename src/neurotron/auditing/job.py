@@ -91,7 +91,7 @@ def job_of(
     others = [
         Case(*_named("remedies", each), easier, table)
         for each in _remedies(remedies, question.largest.share)
-        if not (isinstance(each, str) and each == estimator)
+        if not (isinstance(each, str) and catalog.canonical(each) == shown_as)
     ]
     cases = _with_different_names([audited, *others])
     count = _check.integer("splits", splits, 1, MOST_SPLITS)
@@ -149,6 +149,7 @@ def _remedies(given: str | Sequence[Any], share: float) -> Sequence[Any]:
 def _named(name: str, given: Any) -> tuple[str, Any]:
     """Return an estimator with its name; text is looked up in the list of estimators."""
     if isinstance(given, str):
-        return given, catalog.BY_NAME.build(given)
+        text = catalog.canonical(given)
+        return text, catalog.BY_NAME.build(text)
     checked(name, given)
     return shown(given), given

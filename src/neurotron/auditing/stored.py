@@ -32,7 +32,7 @@ from neurotron.auditing.report import Audit
 from neurotron.auditing.screening import Suspects
 from neurotron.auditing.splits import AuditedTable
 from neurotron.auditing.verdicts import NO_GATE, Gate
-from neurotron.estimator import load_model
+from neurotron.estimator import catalog, load_model
 from neurotron.results import load_table
 from neurotron.studies import Progress, Report, Work, run
 
@@ -78,6 +78,8 @@ class Request:
         if self.estimator.endswith(MODEL):
             model = _coded(_content(self.estimator))
             asked["estimator"] = Path(self.estimator).name
+        else:
+            asked["estimator"] = catalog.canonical(self.estimator)
         spec = {
             "asked": asked, "model": model,
             "table": {"X": _coded(inputs.tobytes()), "y": _coded(np.asarray(y, float).tobytes()),

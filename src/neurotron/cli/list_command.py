@@ -48,7 +48,10 @@ NOTES = {
         "The step size is given by --step-size, or as step_size=…. In the place of a trainer, a "
         "study may also have solve:rows=N, which is nt.solve on N rows of the stream."
     ),
-    "estimators": "An estimator fits a model to the rows of a table.",
+    "estimators": (
+        "An estimator fits a model to the rows of a table. Names that other libraries use are "
+        "known as well, such as linear, knn, rf and gbm."
+    ),
 }
 
 

@@ -9,6 +9,7 @@ the columns themselves, and those that draw random numbers always draw the same 
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from sklearn.compose import TransformedTargetRegressor
@@ -41,7 +42,7 @@ from neurotron.estimator.regressor import NeuroTronRegressor
 from neurotron.estimator.trim import TrimRegressor
 from neurotron.networks.activations import activation_of
 
-__all__ = ["BY_NAME", "REMEDIES", "TOLD", "remedies"]
+__all__ = ["BY_NAME", "REMEDIES", "SYNONYMS", "TOLD", "canonical", "remedies"]
 
 MOST_TREES, MOST_DEPTH, MOST_KNOTS = 10_000, 1_000, 1_000
 MOST_SUBSETS, MOST_NEIGHBORS = 1_000_000, 1_000_000
@@ -222,6 +223,37 @@ BY_NAME: Registry[Any] = Registry(
         )
     },
 )  # fmt: skip
+
+SYNONYMS = {
+    "linear": "least-squares", "ols": "least-squares", "knn": "nearest-neighbors",
+    "kneighbors": "nearest-neighbors", "krr": "kernel-ridge", "gp": "gaussian-process",
+    "gpr": "gaussian-process", "median": "quantile", "lad": "quantile", "decisiontree": "tree",
+    "cart": "tree", "rf": "forest", "randomforest": "forest", "gbm": "boosting", "gbr": "boosting",
+    "gbdt": "boosting", "gradientboosting": "boosting",
+}  # fmt: skip
+"""Other names that people type, in small letters and nothing else."""
+
+
+def canonical(text: str) -> str:
+    """Return a text with the name that this package has for the regressor.
+
+    >>> canonical("rf:trees=30"), canonical("LinearRegression"), canonical("Theil_Sen")
+    ('forest:trees=30', 'least-squares', 'theil-sen')
+    """
+    name, colon, settings = text.partition(":")
+    bare = name.lower().replace("-", "").replace("_", "")
+    bare = bare.removesuffix("regressor").removesuffix("regression")
+    known = SYNONYMS | {each.replace("-", ""): each for each in BY_NAME}
+    if bare in known:
+        return f"{known[bare]}{colon}{settings}"
+    if re.search(r"[./\\()]", name) or (colon and "=" not in settings):
+        raise _check.InputError(
+            f"unknown estimator {_check.shown(text)}: models of your own are audited in Python, "
+            "with nt.audit(model, X, y, budget=…); `neurotron list estimators` shows those with a "
+            "name"
+        )
+    return text
+
 
 TOLD = "trim:share={share}"
 """TRIM that is told the share of poisoned labels, which `remedies` fills in."""
