@@ -189,7 +189,8 @@ def path(name: str, value: object) -> Path:
             reason = f" ({error})"
         if not reason:
             return Path(value)
-    raise InputError(f"`{name}` must be the name of a file or folder, got {shown(value)}{reason}")
+    text = shown(str(value) if isinstance(value, Path) else value)
+    raise InputError(f"`{name}` must be the name of a file or folder, got {text}{reason}")
 
 
 def array(

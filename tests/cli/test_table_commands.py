@@ -11,21 +11,13 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from tests.support.cli import in_this_process
+from tests.support.cli import content, in_this_process, refused, run
 from tests.support.hostile_tables import HOSTILE
 from tests.support.messages import says
 
 from neurotron.estimator import NeuroTronRegressor
 
 ROOT = Path(__file__).parents[2]
-
-
-def content(folder: Path) -> dict[str, bytes | None]:
-    """Return what is in a folder."""
-    return {
-        path.name: None if path.is_symlink() or not path.is_file() else path.read_bytes()
-        for path in folder.iterdir()
-    }
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -46,44 +38,9 @@ def test_there_are_forty_hostile_tables_at_least():
     assert len(HOSTILE) >= 40
 
 
-@pytest.fixture(scope="module")
-def rows() -> dict[str, np.ndarray]:
-    """60 rows: price = 2 size + 3 age + 1, of which rows 5, 17 and 42 are poisoned."""
-    draw = np.random.default_rng(3)
-    size, age = draw.integers(0, 90, 60) / 8, draw.integers(0, 90, 60) / 4
-    price = 2 * size + 3 * age + 1 + draw.normal(0, 0.05, 60).round(3)
-    price[[4, 16, 41]] += [50.0, 200.0, -100.0]
-    return {"size": size, "age": age, "price": price}
-
-
-@pytest.fixture
-def data(rows, tmp_path, monkeypatch) -> Path:
-    """The rows as a CSV file in the current folder."""
-    monkeypatch.chdir(tmp_path)
-    pl.DataFrame(rows).write_csv("data.csv")
-    return Path("data.csv")
-
-
 LABEL = ("--label", "price")
 POISONED = [17, 42, 5]
 """The poisoned rows, the most suspicious one first."""
-
-
-def run(*arguments: object) -> str:
-    """Run a command that succeeds; return what it prints."""
-    done = in_this_process(*arguments)
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
-
-
-def refused(*arguments: object) -> str:
-    """Run a command that is refused, and that writes nothing; return the sentence."""
-    before = content(Path())
-    done = in_this_process(*arguments)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.count("\n") == 1
-    assert content(Path()) == before
-    return done.stderr
 
 
 def test_a_saved_model_predicts_what_honest_labels_would_be(data, rows):
@@ -339,11 +296,14 @@ def test_a_file_that_is_too_large_is_not_read(data, monkeypatch):
 
 
 def test_a_table_that_is_too_large_is_refused_before_it_is_unpacked(data, monkeypatch):
-    monkeypatch.setattr("neurotron._check.MOST_ENTRIES", 100)
-    assert says(refused("clean", data, *LABEL), "100", "60 × 3")
+    monkeypatch.setattr("neurotron.cli.table_file.MOST_CELLS", 60 * 3 - 1)
+    sentence = refused("clean", data, *LABEL)
+    assert says(sentence, "data.csv", "more than 59 rows", "3 columns", "give a part of its rows")
     pl.read_csv(data).write_parquet("data.parquet")
     monkeypatch.setattr(pl, "read_parquet", lambda *_: pytest.fail("unpacked"))
-    assert says(refused("clean", "data.parquet", *LABEL), "100", "60 × 3")
+    assert says(refused("clean", "data.parquet", *LABEL), "more than 59 rows")
+    monkeypatch.setattr("neurotron.cli.table_file.MOST_CELLS", 60 * 3)
+    run("clean", data, *LABEL)
 
 
 @pytest.mark.parametrize(

@@ -34,3 +34,28 @@ def in_this_process(*arguments: object) -> subprocess.CompletedProcess[str]:
         main()
     code = stopped.value.code or 0
     return subprocess.CompletedProcess(words, code, output.getvalue(), errors.getvalue())
+
+
+def content(folder: Path) -> dict[str, bytes | None]:
+    """Return what is in a folder."""
+    return {
+        path.name: None if path.is_symlink() or not path.is_file() else path.read_bytes()
+        for path in folder.iterdir()
+    }
+
+
+def run(*arguments: object) -> str:
+    """Run a command that succeeds; return what it prints."""
+    done = in_this_process(*arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def refused(*arguments: object) -> str:
+    """Run a command that is refused, and that writes nothing; return the sentence."""
+    before = content(Path())
+    done = in_this_process(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert content(Path()) == before
+    return done.stderr

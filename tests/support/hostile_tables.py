@@ -76,6 +76,9 @@ HOSTILE: dict[str, Hostile] = {
     "a pipe": Hostile(lambda path: os.mkfifo(path), ("data.csv", "regular file")),
     "empty": Hostile(b"", ("data.csv", "empty")),
     "blank lines": Hostile(b"\n\r\n  \n", ("data.csv", "empty")),
+    "a name that is too long": Hostile(
+        None, (f"got '{'x' * 56}...", "too long"), name="x" * 300 + ".csv"
+    ),
     "another ending": Hostile(good_csv(), (".csv or .parquet", "'data.xlsx'"), name="data.xlsx"),
     "zip": Hostile(zipped(good_csv()), ("zip", "CSV")),
     "gzip": Hostile(gzip.compress(good_csv()), ("gzip", "unpack")),
@@ -87,6 +90,7 @@ HOSTILE: dict[str, Hostile] = {
     "truncated parquet": Hostile(b"PAR1" + bytes(30) + b"PAR1", ("not a Parquet file",), name=P),
     # text
     "UTF-16": Hostile(csv("size,price", "1,2", encoding="utf-16"), ("UTF-16", "UTF-8")),
+    "UTF-32": Hostile(csv("size,price", "1,2", encoding="utf-32"), ("UTF-32", "UTF-8")),
     "UTF-16 without a mark": Hostile(csv("size,price", encoding="utf-16-le"), ("not text",)),
     "Latin-1": Hostile(csv("größe,price", "1,2", encoding="latin-1"), ("UTF-8",)),
     "semicolons": Hostile(csv("size;price", "1;2"), ("one column", "--separator ';'")),
@@ -115,6 +119,7 @@ HOSTILE: dict[str, Hostile] = {
     "short rows": Hostile(csv("size,price", "1,2", "1"), ("'price'", "missing", "row 2")),
     "a quote in a cell": Hostile(csv("size,price", '1,"2', "3,4"), ("quote", "close it")),
     "a quote in the header": Hostile(csv('size,"price', "1,2", "3,4"), ("quote", "close it")),
+    "an inch mark in the header": Hostile(csv('5" disks,price', "1,2", "3,4"), ("header", "quote")),
     # columns
     "header only": Hostile(csv("size,price"), ("no rows",)),
     "numbers without a header": Hostile(
@@ -169,8 +174,20 @@ HOSTILE: dict[str, Hostile] = {
     "a huge integer": Hostile(
         csv("id,price", "12345678901234567890,1"), ("'id'", "12345678901234567890", "--drop id")
     ),
-    "thousands": Hostile(csv("size,price", '1,"1,234.5"'), ("'price'", "'1,234.5'")),
+    "thousands": Hostile(csv("size,price", '1,"1,234"'), ("'1,234'", "thousands, remove them")),
+    "a decimal comma before three digits": Hostile(
+        csv("size;price", "1,053;2", "0,512;3"), ("'1,053' in row 1", "--decimal-comma"),
+        options=("--label", "price", "--separator", ";"),
+    ),
+    "a whole number that floats round": Hostile(
+        csv("id,price", "9007199254740993,1"), ("9007199254740993", "too large to be exact")
+    ),
+    "thousands and decimals": Hostile(csv("size,price", '1,"1,234.5"'), ("'1,234.5'", "remove")),
     "equal labels": Hostile(csv("size,price", "1,3", "2,3", "3,3"), ("'price'", "3", "another")),
+    "a thousand columns of text": Hostile(
+        csv(",".join(f"c{i}" for i in range(1000)) + ",price", "a," * 1000 + "1"),
+        ("'c0'", "100 or more unusable columns", "--drop c0 --drop c1"),
+    ),
     "more columns than rows": Hostile(
         csv("a,b,c,d,price", "1,2,3,4,1", "5,6,8,7,2", "4,3,1,2,3"), ("rows",)
     ),

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import re
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 
 from neurotron import _check
 from neurotron._types import Array, Index, Mask
 
-__all__ = ["MissingValues", "WrongColumn", "is_boolean", "is_missing", "numbers"]
+__all__ = ["MissingValues", "WrongColumn", "is_boolean", "is_missing", "numbers", "usual_numbers"]
 
 MISSING = ("", "na", "n/a", "nan", "null", "none", "?")
 """Cells of text that count as missing, in lower case."""
-LARGEST_WHOLE = 2**53
-"""Larger whole numbers are not all exact as floating-point numbers."""
+LARGEST_WHOLE = 2**53 - 1
+"""Larger whole numbers are not all exact: 2**53 + 1 becomes 2**53 as a floating-point number."""
+
+THOUSANDS = r"^\s*[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?\s*$"
+"""Text in which commas seem to separate thousands."""
+
+Text = TypeVar("Text", pl.Series, pl.Expr)
 
 
 class WrongColumn(Exception):
@@ -28,7 +35,7 @@ class MissingValues(WrongColumn):
 
 def numbers(column: pl.Series, rows: Index, *, decimal_comma: bool) -> Array:
     """Return a column as finite numbers up to 1e70; `rows` are their numbers, for errors."""
-    missing = np.flatnonzero(is_missing(column))
+    missing = np.flatnonzero(is_missing(column.to_frame()))
     if missing.size:
         raise MissingValues(
             f"has {_many(missing.size, 'missing value')}, the first in row {rows[missing[0]]}: "
@@ -39,18 +46,40 @@ def numbers(column: pl.Series, rows: Index, *, decimal_comma: bool) -> Array:
     return values
 
 
+def usual_numbers(frame: pl.DataFrame, *, decimal_comma: bool) -> dict[str, Array]:
+    """Return the columns that have numbers of usual size only; `numbers` says what the others are.
+
+    All are read at once: on its own, each of them would take a wide table half a millisecond.
+    """
+    floats = frame.select(
+        _as_floats(cs.string(), decimal_comma), (cs.numeric() | cs.boolean()).cast(pl.Float64)
+    )
+    names, values = floats.columns, floats.to_numpy().T
+    largest, least = values.max(axis=1, initial=0.0), values.min(axis=1, initial=0.0)
+    sizes = np.maximum(largest, -least)  # NaN where a cell is no number
+    usual = (sizes <= LARGEST_WHOLE) & ((sizes >= _check.SMALLEST) | (sizes == 0.0))
+    return {names[place]: values[place] for place in np.flatnonzero(usual)}
+
+
+def _as_floats(text: Text, decimal_comma: bool) -> Text:
+    """Return text as numbers, null where it is none."""
+    text = text.str.strip_chars()
+    if decimal_comma:  # a point separates thousands, or is a mistake: it makes a number text
+        text = text.str.replace_all(".", "·", literal=True).str.replace(",", ".", literal=True)
+    return text.cast(pl.Float64, strict=False)
+
+
 def _parsed(column: pl.Series, rows: Index, decimal_comma: bool) -> Array:
     """Return a column of text as numbers."""
     if is_boolean(column):
         return (_plain(column) == "true").to_numpy().astype(np.float64)
-    text = column.str.strip_chars()
-    if decimal_comma:  # a point separates thousands, or is a mistake: it makes a number text
-        text = text.str.replace_all(".", "·", literal=True).str.replace(",", ".", literal=True)
-    values = text.cast(pl.Float64, strict=False)
+    values = _as_floats(column, decimal_comma)
     wrong = np.flatnonzero(values.is_null().to_numpy())
     if wrong.size:
         cell = column[int(wrong[0])]
         what = f"holds text, such as {_check.shown(cell)} in row {rows[wrong[0]]}"
+        if column.filter(values.is_null()).str.contains(THOUSANDS).all():
+            raise WrongColumn(f"{what}: if commas separate thousands, remove them")
         if re.fullmatch(r"\s*[-+]?\d*,\d+\s*", cell):
             raise WrongColumn(f"{what}: if that is a decimal comma, add --decimal-comma")
         raise WrongColumn(f"{what}: turn it into numbers")
@@ -76,18 +105,17 @@ def _check_range(column: pl.Series, values: Array, rows: Index) -> None:
             )
 
 
-def _plain(column: pl.Series) -> pl.Series:
-    return column.str.strip_chars().str.to_lowercase()
+def _plain(text: Text) -> Text:
+    return text.str.strip_chars().str.to_lowercase()
 
 
-def is_missing(column: pl.Series) -> Mask:
-    """Return which cells have no value."""
-    missing = column.is_null()
-    if column.dtype == pl.String:
-        missing |= _plain(column).is_in(MISSING).fill_null(True)
-    elif column.dtype.is_float():
-        missing |= column.is_nan().fill_null(True)
-    return missing.to_numpy()
+def is_missing(frame: pl.DataFrame) -> Mask:
+    """Return which cells have no value, with the columns in any order."""
+    missing = frame.select(
+        _plain(cs.string()).is_in(MISSING), cs.float().is_nan(),
+        (~(cs.string() | cs.float())).is_null(),
+    )  # fmt: skip
+    return missing.fill_null(True).to_numpy()
 
 
 def is_boolean(column: pl.Series) -> bool:

@@ -6,25 +6,33 @@ and rows are written again exactly as they were read.
 
 from __future__ import annotations
 
+import contextlib
+import csv
 import io
 import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from neurotron import _check, _files
 from neurotron._types import Array, Index, Mask
-from neurotron.cli.columns import MissingValues, WrongColumn, is_boolean, is_missing, numbers
+from neurotron.cli import columns
+from neurotron.cli.columns import MissingValues, WrongColumn
 
 __all__ = ["TableFile", "read_table", "write_table"]
 
-MOST_BYTES = 4 * 10**9
-"""Largest size of a file that is read."""
+MOST_BYTES = 2 * 10**9
+"""Largest size of a file that is read, and of what it unpacks to: 100 bytes for each cell."""
+MOST_CELLS = 2 * 10**7
+"""Largest table that is read. A fit then takes up to 2 GB: a cell of CSV 50 to 100 bytes of it."""
+MOST_COLUMNS = 50_000
+"""Most columns of a table. Each takes up to 0.5 ms, however few rows there are."""
+MOST_WRONG = 100
+"""So many unusable columns end the reading: nobody names more of them in options."""
 MOST_TEXT = 300
 """Longest list of columns in a message."""
 FOREIGN = {
@@ -33,6 +41,8 @@ FOREIGN = {
     b"BZh": "compressed with bzip2: unpack it first",
     b"\xfd7zXZ": "compressed with xz: unpack it first",
     b"\x28\xb5\x2f\xfd": "compressed with zstd: unpack it first",
+    b"\xff\xfe\0\0": "UTF-32 text: save it as UTF-8",
+    b"\0\0\xfe\xff": "UTF-32 text: save it as UTF-8",
     b"\xff\xfe": "UTF-16 text: save it as UTF-8",
     b"\xfe\xff": "UTF-16 text: save it as UTF-8",
 }
@@ -73,9 +83,7 @@ class TableFile:
 
     def complete(self, names: Sequence[str]) -> TableFile:
         """Return the table without the rows in which one of these columns has a missing value."""
-        missing: Mask = np.zeros(len(self.rows), bool)
-        for name in names:
-            missing |= is_missing(self.frame[name])
+        missing: Mask = np.any(columns.is_missing(self.frame.select(names)), axis=1)
         if missing.all():
             raise self.refusal("every row has a missing value")
         return self.kept(~missing)
@@ -87,7 +95,7 @@ class TableFile:
     def labels(self, name: str) -> Array:
         """Return the column of labels as finite numbers up to 1e70."""
         try:
-            if is_boolean(self.frame[name]):
+            if columns.is_boolean(self.frame[name]):
                 raise WrongColumn(
                     "is true or false, but a label must be a number: turn it into numbers"
                 )
@@ -101,16 +109,18 @@ class TableFile:
         Columns that are not `needed` may also be left out, as an error says about all of them that
         cannot be used.
         """
-        values: dict[str, Array] = {}
+        frame = self.frame.select(names)
+        values = columns.usual_numbers(frame, decimal_comma=self.decimal_comma)
         wrong: dict[str, WrongColumn] = {}
         for name in names:
             try:
-                values[name] = self._numbers(name)
+                if name not in values and len(wrong) < MOST_WRONG:
+                    values[name] = self._numbers(name)
             except WrongColumn as error:
                 wrong[name] = error
         if wrong:
             raise self._wrong_inputs(wrong, needed=needed)
-        return pl.DataFrame(values)
+        return pl.DataFrame({name: values[name] for name in names})
 
     def _wrong_inputs(self, wrong: dict[str, WrongColumn], *, needed: bool) -> _check.InputError:
         """Return the error about the first unusable column, with what helps for all of them.
@@ -121,7 +131,8 @@ class TableFile:
         names = useless or [*wrong]
         text = str(wrong[names[0]])
         if not needed:
-            what = "the column" if len(names) == 1 else f"the {len(names):,} unusable columns"
+            more = " or more" * (len(wrong) == MOST_WRONG)
+            what = "the column" if len(names) == 1 else f"the {len(names)}{more} unusable columns"
             drops = " ".join(f"--drop {shlex.quote(_check.printable(each))}" for each in names)
             text += f", or leave out {what} with {_shortened(drops)}"
         if len(names) < len(wrong):
@@ -130,7 +141,7 @@ class TableFile:
         return self._wrong_column(names[0], text)
 
     def _numbers(self, name: str) -> Array:
-        return numbers(self.frame[name], self.rows, decimal_comma=self.decimal_comma)
+        return columns.numbers(self.frame[name], self.rows, decimal_comma=self.decimal_comma)
 
     def _wrong_column(self, name: str, text: str) -> _check.InputError:
         return self.refusal(f"column {_check.shown(name)} {text}")
@@ -167,13 +178,6 @@ def read_table(path: Path, *, separator: str, decimal_comma: bool) -> TableFile:
         frame = _csv(content, shown, separator)
     if not frame.height:
         raise _check.InputError(f"{shown}: the table has no rows")
-    _check.entries(f"{shown}: the table", *frame.shape)
-    for place, column in enumerate(frame.columns, 1):
-        if not column.strip():
-            raise _check.InputError(
-                f"{shown}: column {place} has no name: name it in the header (pandas writes the "
-                "index like this; save with index=False)"
-            )
     rows = np.arange(1, frame.height + 1)
     return TableFile(shown, frame, rows, separator, decimal_comma)
 
@@ -195,7 +199,7 @@ def _content(path: Path, shown: str) -> bytes:
 
 def _csv(content: bytes, shown: str, separator: str) -> pl.DataFrame:
     """Return the cells of a CSV file as text."""
-    content = content.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n ")
+    content = content.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n").rstrip(b"\r\n ")
     for magic, what in FOREIGN.items():
         if content.startswith(magic):
             raise _check.InputError(f"{shown}: this is {what}")
@@ -205,41 +209,68 @@ def _csv(content: bytes, shown: str, separator: str) -> pl.DataFrame:
         raise _check.InputError(f"{shown}: this is not text: save the table as CSV in UTF-8")
     if not content.strip():
         raise _check.InputError(f"{shown}: the file is empty")
-    whole: dict[str, Any] = {"separator": separator, "infer_schema": False, "has_header": False}
     try:
-        header = pl.read_csv(content, n_rows=1, truncate_ragged_lines=True, **whole).row(0)
-        _check_names(header, shown)
-        _check_separator(header, content, shown, separator)
-        whole["has_header"] = True
-        return pl.read_csv(content, raise_if_empty=False, **whole)
-    except pl.exceptions.PolarsError as error:
+        names = _header(io.BytesIO(content).readline().rstrip(b"\r\n").decode(), shown, separator)
+        _check_names(names, shown)
+        _check_separator(names, content, shown, separator)
+        most = MOST_CELLS // len(names) + 1
+        frame = pl.read_csv(
+            content, separator=separator, infer_schema=False, raise_if_empty=False, n_rows=most
+        )
+        frame.columns = names  # polars keeps quotes doubled in names
+    except (UnicodeDecodeError, pl.exceptions.PolarsError) as error:
         raise _check.InputError(f"{shown}: {_reason(str(error))}") from None
+    _check_size(*frame.shape, shown)
+    return frame
 
 
-def _check_names(header: Sequence[str | None], shown: str) -> None:
-    """Refuse a header with repeated names or lines inside names."""
-    names = [name or "" for name in header]
-    seen: set[str] = set()
-    for name in names:
-        if name in seen and name.strip():
+def _header(first: str, shown: str, separator: str) -> list[str]:
+    """Return the names in the first line of a CSV file."""
+    _check_size(0, first.count(separator) + 1, shown)
+    if "\r" not in first and first.count('"') % 2 == 0:
+        with contextlib.suppress(csv.Error):
+            return next(csv.reader([first], delimiter=separator, strict=True))
+    raise _check.InputError(
+        f"{shown}: the header cannot be read: where a quote is opened, close it in the same line, "
+        "at the end of the name, and end lines with a line feed"
+    )
+
+
+def _check_size(rows: int, width: int, shown: str) -> None:
+    """Refuse a table that takes too much time or memory."""
+    if width > MOST_COLUMNS:
+        raise _check.InputError(
+            f"{shown}: the table has {width:,} columns, more than {MOST_COLUMNS:,}: leave out "
+            "those that are not needed"
+        )
+    if rows * width > MOST_CELLS:
+        raise _check.InputError(
+            f"{shown}: the table has more than {MOST_CELLS // width:,} rows, and with "
+            f"{width:,} columns more are not read, to save memory: give a part of its rows"
+        )
+
+
+def _check_names(names: Sequence[str], shown: str) -> None:
+    """Refuse columns without a name, and repeated names."""
+    seen = set[str]()
+    for place, name in enumerate(names, 1):
+        if not name.strip():
+            raise _check.InputError(
+                f"{shown}: column {place} has no name: name it in the header (pandas writes the "
+                "index like this; save with index=False)"
+            )
+        if name in seen:
             raise _check.InputError(
                 f"{shown}: the column {_check.shown(name)} occurs twice: rename one of them"
             )
         seen.add(name)
-    if any("\n" in name or "\r" in name for name in names):
-        raise _check.InputError(
-            f"{shown}: a name in the header goes over several lines: close its quotes, and end "
-            "lines with a line feed"
-        )
 
 
-def _check_separator(
-    header: Sequence[str | None], content: bytes, shown: str, separator: str
-) -> None:
+def _check_separator(names: Sequence[str], content: bytes, shown: str, separator: str) -> None:
     """Refuse a header of one column that seems to have several with another separator."""
-    name = header[0] or ""
+    name = names[0]
     for other, written in SEPARATORS.items():
-        if len(header) == 1 and other != separator and other in name:
+        if len(names) == 1 and other != separator and other in name:
             first_rows = content.partition(b"\n")[2][:10_000]
             commas = other != "," and re.search(rb"\d,\d", first_rows)
             raise _check.InputError(
@@ -269,13 +300,20 @@ def _parquet(content: bytes, shown: str) -> pl.DataFrame:
     try:
         schema = pl.read_parquet_schema(io.BytesIO(content))
         rows = pl.scan_parquet(io.BytesIO(content)).select(pl.len()).collect().item()
-        _check.entries(f"{shown}: the table", rows, max(len(schema), 1))
-        return pl.read_parquet(io.BytesIO(content))
+        _check_size(rows, max(len(schema), 1), shown)
+        _check_names([*schema], shown)
+        frame = pl.read_parquet(io.BytesIO(content))  # equal texts are not unpacked yet
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         reason = _shortened(_check.printable(" ".join(str(error).split())))
         raise _check.InputError(
             f"{shown}: this is not a Parquet file that can be read: write it again ({reason})"
         ) from None
+    if frame.estimated_size() > MOST_BYTES:
+        raise _check.InputError(
+            f"{shown}: its texts unpack to more than {MOST_BYTES:,} bytes: leave out columns of "
+            "text"
+        )
+    return frame
 
 
 def _shortened(text: str) -> str:

@@ -129,12 +129,12 @@ def read_labelled(
     table = _read(data, separator, decimal_comma)
     if len(label) != 1:
         raise _check.InputError(f"`--label` must be given once, got {' and '.join(label)}")
-    name, left_out = label[0], set(drop or ())
+    name = label[0]
     table.require("--label", label)
     table.require("--drop", drop or ())
-    if name in left_out:
+    if name in (drop or ()):
         raise _check.InputError(f"{_check.shown(name)} is given as `--label` and as `--drop`")
-    names = [each for each in table.columns if each != name and each not in left_out]
+    names = _without(table.columns, [name, *(drop or ())])
     if not names:
         raise table.refusal(f"there is no column of inputs, only the label {_check.shown(name)}")
     given = names
@@ -172,9 +172,8 @@ def _names_for(model: NeuroTronRegressor, columns: list[str], table: TableFile) 
             )
         return columns
     names = [str(name) for name in model.feature_names_in_]
-    missing = [name for name in names if name not in columns]
-    if missing:
-        unknown = [name for name in columns if name not in names]
+    if missing := _without(names, columns):
+        unknown = _without(columns, names)
         has = f"; it has {listed(unknown)}, which the model does not know" if unknown else ""
         raise table.refusal(
             f"the model was fitted on {listed(missing)}, which the table does not have{has}: "
@@ -209,8 +208,14 @@ def _numbers(
     """
     kept = table.complete(whole) if skip_missing else table
     X = kept.inputs(names, needed=needed)
-    unused = tuple(name for name in given if name not in names)
+    unused = tuple(_without(given, names))
     return Inputs(kept, names, X, len(table.rows) - len(kept.rows), unused)
+
+
+def _without(names: Sequence[str], others: Sequence[str]) -> list[str]:
+    """Return the names that are not among the others, in their order."""
+    known = set(others)
+    return [name for name in names if name not in known]
 
 
 # ---- fitting -------------------------------------------------------------------------------------

@@ -1,0 +1,100 @@
+"""Files of tables: as wide and as long as they come, and copied without a change."""
+
+from __future__ import annotations
+
+import csv
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.support.cli import refused, run
+from tests.support.messages import says
+
+from neurotron import _check
+from neurotron.cli import columns, table_file
+from neurotron.cli.table_file import TableFile
+from neurotron.cli.table_options import read_labelled
+
+LABEL = ("--label", "price")
+
+
+def write_wide(path: Path, cells: dict[str, str], times: int = 1, rows: int = 3) -> Path:
+    """Write a table with these cells in all rows, so many times beside each other."""
+    names = [f"{name}{i}" for i in range(times) for name in cells]
+    row = ",".join([*cells.values()] * times)
+    path.write_text("\n".join([",".join([*names, "price"]), *(f"{row},{i}" for i in range(rows))]))
+    return path
+
+
+def test_a_wide_table_costs_no_time_for_each_column(tmp_path):
+    path = write_wide(tmp_path / "wide.csv", {"size": "1.5"}, 5000)
+    began = time.process_time()
+    inputs, *_ = read_labelled(
+        path, ["price"], None, skip_missing=True, separator=",", decimal_comma=False
+    )
+    assert inputs.X.shape == (3, 5000)
+    assert time.process_time() - began < 1.0  # 0.2 s, and above 3 s with a look at each column
+
+
+@pytest.mark.parametrize("name", ["wide.csv", "wide.parquet"])
+def test_too_many_columns_are_refused_by_the_header(name, data, monkeypatch):
+    run("fit", data, *LABEL, "--out", "m.safetensors")
+    table = write_wide(Path("wide.csv"), {"size": "1", "age": "2"}, 30)
+    pl.read_csv(table).write_parquet("wide.parquet")
+    for reader in ("read_csv", "read_parquet"):
+        monkeypatch.setattr(pl, reader, lambda *_, **__: pytest.fail("read all of it"))
+    monkeypatch.setattr(table_file, "MOST_COLUMNS", 60)
+    for command in (("clean", name, *LABEL), ("predict", "m.safetensors", name)):
+        assert says(refused(*command), name, "61 columns", "more than 60", "leave out")
+
+
+def test_a_small_file_with_long_texts_is_refused(data, monkeypatch):
+    """A Parquet file keeps equal texts once: 24 GB of them fitted into 76 kB."""
+    monkeypatch.setattr(table_file, "MOST_BYTES", 10**5)
+    texts = pl.repeat("x" * 200, 1000, eager=True)
+    pl.DataFrame({"text": texts, "price": range(1000)}).write_parquet("texts.parquet")
+    assert Path("texts.parquet").stat().st_size < 10**4
+    assert says(refused("clean", "texts.parquet", *LABEL), "texts.parquet", "unpack", "leave out")
+
+
+CELLS = (
+    "1.5", " -2e3 ", "true", "abc", "NA", "", "1e-80", "0", "1e90", "-inf", "12345678901234567",
+    "1e17", "1,5", "1,234",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("decimal_comma", [False, True])
+def test_a_column_is_read_the_same_alone_and_among_others(cell, decimal_comma):
+    """Columns of usual numbers are read at once, all others on their own."""
+    table = TableFile(
+        "t", pl.DataFrame({"a": ["3"], "b": [cell], "c": [2]}), np.array([1]), ";", decimal_comma
+    )
+    answers = []
+    for usual in (columns.usual_numbers, lambda *_, **__: {}):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(columns, "usual_numbers", usual)
+            try:
+                answers.append(table.inputs(["a", "b", "c"], needed=False).to_dicts())
+            except _check.InputError as error:
+                answers.append(str(error))
+    assert answers[0] == answers[1]
+
+
+NAMES = ['say "hi"', '"', 'a "" b', "x,y", 'end"', "price"]
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_quotes_in_the_header_are_the_same_in_every_copy(ends, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    draw = np.random.default_rng(0)
+    with Path("first.csv").open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator=ends)
+        writer.writerows([NAMES, *draw.normal(size=(20, len(NAMES))).tolist()])
+    run("poison", "first.csv", *LABEL, "--bound", "1", "--drop", '"', "--out", "second.csv")
+    run("clean", "second.csv", *LABEL, "--drop", 'say "hi"', "--cleaned", "third.csv")
+    for name in ("second.csv", "third.csv"):
+        with Path(name).open(newline="") as file:
+            assert next(csv.reader(file)) == NAMES
