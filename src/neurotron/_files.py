@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
-__all__ = ["MOST_BYTES", "is_alive", "read", "remove_leftovers", "replace"]
+__all__ = ["MOST_BYTES", "create", "is_alive", "read", "remove_leftovers", "replace"]
 
 MOST_BYTES = 10**9
 """Largest size of a file that is read, about twice the largest shard of a study."""
@@ -31,6 +33,15 @@ def replace(path: Path, data: bytes) -> None:
 
     A link with the file's name is replaced, and its target is not changed.
     """
+    _write(path, data, os.replace)
+
+
+def create(path: Path, data: bytes) -> None:
+    """Write a file like `replace`, unless there is one of this name, even since a moment ago."""
+    _write(path, data, _rename_to_new)
+
+
+def _write(path: Path, data: bytes, rename: Callable[[Path, Path], None]) -> None:
     # the process is in the name because two processes may write the same file at the same time
     fresh = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
@@ -39,12 +50,26 @@ def replace(path: Path, data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(fresh, path)
+        rename(fresh, path)
     except BaseException:
         with contextlib.suppress(OSError):
             fresh.unlink()
         raise
     _sync_folder(path.parent)
+
+
+def _rename_to_new(fresh: Path, path: Path) -> None:
+    """Rename a file; raise FileExistsError if there is one with the new name."""
+    try:
+        os.link(fresh, path)
+    except FileExistsError:
+        raise
+    except OSError:  # this file system has no hard links, so that we can only look before
+        if os.path.lexists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from None
+        os.replace(fresh, path)
+    else:
+        fresh.unlink()
 
 
 def remove_leftovers(path: Path) -> None:

@@ -38,7 +38,7 @@ OF_THE_ROWS = ("suspects_", "suspicion_", "certificate_", "solution_")
 Arrays = dict[str, npt.NDArray[Any]]
 
 
-def save(model: Any, path: str | Path) -> None:
+def save(model: Any, path: str | Path, *, overwrite: bool = True) -> None:
     """Write a fitted model to a file, from which `neurotron.load_model` reads it.
 
     The file is written completely or not at all. It replaces a model file of the same name, but no
@@ -52,6 +52,8 @@ def save(model: Any, path: str | Path) -> None:
         A fitted `NeuroTronRegressor`.
     path
         The name of the file, which must end in ``.safetensors``.
+    overwrite
+        Whether a model file of this name is replaced.
     """
     check_place(path)
     if not hasattr(model, "weights_"):
@@ -59,7 +61,8 @@ def save(model: Any, path: str | Path) -> None:
     data = _encoded(model)
     try:
         _files.remove_leftovers(Path(path))
-        _files.replace(Path(path), data)
+        put = _files.replace if overwrite else _files.create
+        put(Path(path), data)
     except OSError as error:
         raise _check.InputError(
             f"{str(path)!r} cannot be written: {error.strerror}; choose another place"

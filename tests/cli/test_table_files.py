@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import csv
+import os
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
-from tests.support.cli import refused, run
+from tests.support.cli import in_this_process, refused, run
 from tests.support.messages import says
 
 from neurotron import _check
@@ -98,3 +100,43 @@ def test_quotes_in_the_header_are_the_same_in_every_copy(ends, tmp_path, monkeyp
     for name in ("second.csv", "third.csv"):
         with Path(name).open(newline="") as file:
             assert next(csv.reader(file)) == NAMES
+
+
+def no_links(*_: object) -> None:
+    raise PermissionError(1, "Operation not permitted")
+
+
+@pytest.mark.parametrize("link", [os.link, no_links])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("clean", "data.csv", *LABEL, "--out", "new.csv"),
+        ("clean", "data.csv", *LABEL, "--cleaned", "new.csv"),
+        ("predict", "m.safetensors", "data.csv", "--out", "new.csv"),
+        ("poison", "data.csv", *LABEL, "--bound", "1", "--out", "new.csv"),
+        ("poison", "data.csv", *LABEL, "--bound", "1", "--out", "o.csv", "--changed", "new.csv"),
+        ("fit", "data.csv", *LABEL, "--out", "new.safetensors"),
+    ],
+)
+def test_a_file_that_appears_during_the_work_is_not_replaced(link, command, data, monkeypatch):
+    run("fit", data, *LABEL, "--out", "m.safetensors")
+    mine, place = Path("m.safetensors").read_bytes(), Path(command[-1])
+    read = table_file.read_table
+
+    def slow(*given: Any, **options: Any) -> TableFile:
+        place.write_bytes(mine)
+        return read(*given, **options)
+
+    monkeypatch.setattr(os, "link", link)
+    monkeypatch.setattr(table_file, "read_table", slow)
+    done = in_this_process(*command)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert says(done.stderr, place.name, "File exists", "another place")
+    assert place.read_bytes() == mine
+    assert not [*Path().glob(".*")]
+    for written in (place, Path("o.csv")):
+        written.unlink(missing_ok=True)
+    monkeypatch.setattr(table_file, "read_table", read)
+    run(*command)
+    assert place.exists()
+    assert not [*Path().glob(".*")]

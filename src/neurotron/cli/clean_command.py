@@ -92,13 +92,13 @@ def clean(
         decimal_comma=decimal_comma,
     )  # fmt: skip
     if out is not None:
-        table_output.write(found.suspects, out)
+        table_output.write(found.suspects, out, overwrite=overwrite)
     refused = cleaned is not None and found.mostly_suspects
     if refused:
         cleaned = None
     if cleaned is not None:
         kept = found.without_suspects()
-        table_output.write(kept.frame, cleaned, kept.separator)
+        table_output.write(kept.frame, cleaned, kept.separator, overwrite=overwrite)
     if as_json:
         typer.echo(json.dumps(found.summary(), indent=2))
     else:

@@ -49,16 +49,16 @@ def fit(
 
         neurotron fit rows.parquet --label price --drop id --out m.safetensors
     """
-    from neurotron.model_file import check_place
+    from neurotron import model_file
 
     table_output.check_output("--out", out, tables.MODELS, overwrite=overwrite, others=[data])
-    check_place(out)
+    model_file.check_place(out)
     inputs, name, labels = tables.read_labelled(
         data, label, drop, skip_missing=skip_missing, separator=separator,
         decimal_comma=decimal_comma,
     )  # fmt: skip
     model = tables.fitted(inputs, labels, network, seed)
-    model.save(out)
+    model_file.save(model, out, overwrite=overwrite)
     if as_json:
         typer.echo(json.dumps(_summary(inputs, name, model, out), indent=2))
     else:

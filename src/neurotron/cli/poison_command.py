@@ -77,10 +77,11 @@ def poison(
     import polars as pl
 
     table = inputs.table.with_numbers(name, received, mask)
-    table_output.write(table.frame, out, table.separator)
+    table_output.write(table.frame, out, table.separator, overwrite=overwrite)
     if changed is not None:
         columns = {"row": inputs.rows, "honest_label": honest, "poisoned_label": received}
-        table_output.write(pl.DataFrame(columns).filter(pl.Series(mask)), changed)
+        rows = pl.DataFrame(columns).filter(pl.Series(mask))
+        table_output.write(rows, changed, overwrite=overwrite)
     console = options.console()
     table_output.describe_rows(console, inputs, name)
     console.print(f"attack    {built!r}")

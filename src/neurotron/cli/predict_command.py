@@ -50,7 +50,7 @@ def predict(
     if out is None:
         typer.echo(found.write_csv(), nl=False)
         return
-    table_output.write(found, out)
+    table_output.write(found, out, overwrite=overwrite)
     console = options.console()
     left_out = (
         f", {table_output.share(inputs.skipped, inputs.total)} left out" if inputs.skipped else ""

@@ -323,7 +323,7 @@ def _shortened(text: str) -> str:
 # ---- writing -------------------------------------------------------------------------------------
 
 
-def write_table(frame: pl.DataFrame, path: Path, *, separator: str = ",") -> None:
+def write_table(frame: pl.DataFrame, path: Path, *, overwrite: bool, separator: str = ",") -> None:
     """Write a table as CSV or Parquet, completely or not at all."""
     buffer = io.BytesIO()
     if path.suffix.lower() == ".parquet":
@@ -331,4 +331,5 @@ def write_table(frame: pl.DataFrame, path: Path, *, separator: str = ",") -> Non
     else:
         frame.write_csv(buffer, separator=separator)
     _files.remove_leftovers(path)
-    _files.replace(path, buffer.getvalue())
+    put = _files.replace if overwrite else _files.create
+    put(path, buffer.getvalue())

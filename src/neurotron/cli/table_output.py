@@ -155,12 +155,12 @@ def _same(one: Path, other: Path) -> bool:
     return os.path.realpath(one) == os.path.realpath(other)
 
 
-def write(frame: pl.DataFrame, path: Path, separator: str = ",") -> None:
+def write(frame: pl.DataFrame, path: Path, separator: str = ",", *, overwrite: bool) -> None:
     """Write a table; if that fails, the error says why in one sentence."""
     from neurotron.cli.table_file import write_table
 
     try:
-        write_table(frame, path, separator=separator)
+        write_table(frame, path, separator=separator, overwrite=overwrite)
     except OSError as error:
         raise _check.InputError(
             f"{str(path)!r} cannot be written: {error.strerror}; choose another place"
