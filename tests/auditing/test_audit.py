@@ -239,6 +239,8 @@ def test_everything_prints():
     assert max(map(len, text.splitlines())) <= 80
     for part in ("Verdict", "at most", "we reached", "worst-error", "matter most", "instead"):
         assert part in text
+    with pytest.raises(nt.InputError, match="`width`"):  # it never returned
+        found.to_text(width=math.nan)
     assert "worst attack" in repr(found)
     assert "<table>" in found._repr_html_()
     plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from benchmarks.workloads import FOUR_LAWS
 from scipy import stats
+from tests.support.messages import says
 
 import neurotron as nt
 from neurotron._streams import Stream
@@ -478,3 +479,13 @@ def test_a_certificate_names_the_step_size_and_the_weighting_that_were_found(sma
     assert trained.step_size == certificate.step_size
     assert repr(trained) in certificate.statement
     assert nt.certify(problem, trained, steps=1000).radius == certificate.radius
+
+
+@pytest.mark.parametrize("width", [math.nan, 79.5, 0, "80"])
+def test_a_width_that_is_no_number_of_columns_is_refused_at_once(width):
+    problem = nt.Problem.draw(nt.networks.relu_gate(3), nt.Normal(), seed=1)
+    found = nt.plan(problem, nt.Budget(0.1, 0.1), steps=1000)
+    for text in (found.to_text, found.certificate.to_text):
+        with pytest.raises(nt.InputError) as caught:
+            text(width=width)
+        assert says(caught.value, "`width`", "whole number")

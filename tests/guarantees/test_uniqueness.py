@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from tests.support.messages import says
 
 import neurotron as nt
 from neurotron.guarantees import unique_minimum
@@ -53,6 +54,13 @@ def test_moments_are_not_needed():
     assert found.weighting == "inverse-norm"
     assert found.growth == pytest.approx(0.25 / 4)
     assert "weighted by" in found.statement
+
+
+def test_corrupted_inputs_are_refused_because_the_true_filter_is_no_minimum():
+    law = nt.laws.Corrupted(nt.Normal(), 0.5)
+    with pytest.raises(nt.InputError) as caught:
+        unique_minimum(nt.Problem.draw(nt.networks.relu_gate(4), law))
+    assert says(caught.value, "not a minimum", "clean")
 
 
 HALF = np.abs(np.random.default_rng(2).standard_normal((60, 3))) + 0.1

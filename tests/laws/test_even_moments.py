@@ -139,6 +139,25 @@ def test_what_is_infinite_or_unknown_is_none():
     assert nt.Correlated(nt.Laplace(), MIX).even_moments(N, "inverse-norm").quartic is None
 
 
+class Signs(nt.Normal):
+    """A law of its own, with the variance of the normal law and smaller odd moments."""
+
+    kurtosis = 1.0
+
+    @staticmethod
+    def formula(u, v, scale, shape):
+        return (scale * np.sign(v - 0.5),)
+
+
+def test_subclasses_of_the_normal_law_do_not_inherit_its_moments_in_an_image():
+    law, normal = nt.Correlated(Signs(), MIX), nt.Correlated(nt.Normal(), MIX)
+    assert normal.even_moments(N, "inverse-norm").quartic is not None
+    assert law.even_moments(N, "inverse-norm").quartic is None
+    assert law.norm_moment(1, N) > normal.norm_moment(1, N)  # a bound, which holds for every law
+    reads, moves = np.eye(N)[:2]
+    assert nt.laws.Moved(law, 0.5, reads=reads, moves=moves).seen_moments(N) is None
+
+
 class Ternary(nt.ProductLaw):
     """−1, 0 or 1 with chances 0.1, 0.8, 0.1: x = 0 is common in few dimensions."""
 

@@ -250,6 +250,27 @@ def test_the_first_entry_of_the_maximum_of_case_2_is_never_above_one(theorem):
     assert theorem.case_constant <= 1.0 + 1e-12
 
 
+@pytest.mark.parametrize("lipschitz", [0.0, 0.01, 0.2])
+def test_another_activation_may_have_a_constant_of_up_to_four(lipschitz):
+    """One input ±1 and M = 1: without an even part, the step of γ = 2 ends at w*."""
+    steep = nt.networks.Activation("odd", lambda z: 0.0 * z, lambda z: 0.0 * z, lipschitz=lipschitz)
+    problem = nt.Problem.draw(nt.networks.relu_gate(1, activation=steep), nt.Rademacher(), seed=1)
+    theorem = Theorem1.of(problem, np.eye(1), None, 1)
+    assert theorem.case_constant == pytest.approx((1.0 / (0.5 + lipschitz)) ** 2, rel=1e-12)
+    assert 1.0 < theorem.case_constant <= 4.0 * (1 + 1e-12)
+    step, target = theorem.step_size(2.0), 1e-12
+    updates = theorem.updates_to(1.0, target, 2.0)
+    assert (1.0 - 0.5 * step) ** (2 * updates) <= target  # an error of 1 after so many updates
+    assert lipschitz > 0.0 or updates == 1
+    assert theorem.updates_by_rate(1.0, target, 2.0) >= updates
+    trainer = nt.NeuroTron(step, sensing=np.eye(1))
+    asked = {"batch_size": 1, "method": "theorem1"}
+    certificate = nt.certify(problem, trainer, steps=updates, **asked)
+    assert certificate.radius < 1e-5
+    plan = nt.plan(problem, nt.Budget(0.0, 0.0), accuracy=0.01, sensing=np.eye(1), **asked)
+    assert 1 <= plan.steps <= updates
+
+
 @given(theorems(), st.floats(1.01, 50.0))
 def test_c_rate_is_the_corrected_one_of_the_paper(theorem, gamma):
     b, (_, m2, _, m4) = theorem.batch_size, theorem.norms

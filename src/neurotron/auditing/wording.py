@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from neurotron import _check
 from neurotron._digits import percent, readable, up
 from neurotron._intervals import Interval
 
@@ -28,7 +29,7 @@ SHOWN = 5
 
 def as_text(audit: Audit, width: int, rows: Sequence[int] | None = None) -> str:
     """Return an audit as paragraphs and tables; `rows` are numbers of rows in a file, from 1."""
-    return "\n\n".join(_parts(audit, max(width, 40), rows))
+    return "\n\n".join(_parts(audit, max(_check.integer("width", width, 1), 40), rows))
 
 
 def _parts(audit: Audit, width: int, rows: Sequence[int] | None) -> Iterator[str]:

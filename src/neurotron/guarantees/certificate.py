@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from neurotron import _check
 from neurotron._digits import up
 from neurotron._html import card
 from neurotron.guarantees.assumptions import Assumption
@@ -110,6 +111,7 @@ def finite(value: float | None) -> float | None:
 
 def fill(text: str, width: int, first: str = "", others: str = "") -> str:
     """Return a paragraph in lines of at most `width`; no word is cut, however long it is."""
+    width = _check.integer("width", width, 1)
     return textwrap.fill(
         text, width, initial_indent=first, subsequent_indent=others, break_long_words=False,
         break_on_hyphens=False,

@@ -56,7 +56,8 @@ def _rate(certificate: TrainingCertificate) -> list[str]:
     """Return γ, C and c_rate, and the steps by them beside the exact ones."""
     constants = certificate.constants
     found = [
-        f"γ = {constants['gamma']:.4g}; it must exceed 1, as C = {constants['C']:.2g} is less."
+        f"γ = {constants['gamma']:.4g}; it must exceed 1, and need not exceed C = "
+        f"{constants['C']:.2g}, as the paper asks."
     ]
     exact, formula = constants.get("steps_exact"), constants.get("steps_by_c_rate")
     if not constants["theta_star"] or exact is None or formula is None:
@@ -99,7 +100,7 @@ def is_lemma_1(problem: Problem, certificate: TrainingCertificate) -> bool:
     """
     network, law, constants = problem.network, problem.law, certificate.constants
     return (
-        isinstance(law, Normal)
+        type(law) is Normal
         and network.width == 1
         and network.leak == 0.0
         and network.activation is None

@@ -113,13 +113,13 @@ class Correlated(Law):
         """
         if weighting is None:
             return self.base.even_moments(self.matrix.shape[1]).image(self.matrix)
-        if isinstance(self.base, Normal):
+        if type(self.base) is Normal:
             return of_weighted_normal_image(self.matrix, self.base.scale)
         return super().even_moments(n_inputs, weighting)
 
     def _norm_moment(self, order: int, n: int) -> float:
         """Return m_i, exact for i = 2, 4 or normal z; else the bounds m1 ≤ √m2, m3 ≤ √(m2 m4)."""
-        if order in (1, 3) and isinstance(self.base, Normal):
+        if order in (1, 3) and type(self.base) is Normal:
             return self._normal_odd_moment(order)
         m2 = self._even_moment(2)
         if order <= 2:

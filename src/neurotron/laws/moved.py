@@ -160,7 +160,7 @@ class Moved(Law):
             )
         inner = self.law.base if isinstance(self.law, Correlated) else self.law
         sigma = self.law.covariance(n_inputs)
-        if not isinstance(inner, Normal) or sigma is None:
+        if type(inner) is not Normal or sigma is None:
             return None
         spread = float(reads @ sigma @ reads)
         return (

@@ -33,6 +33,8 @@ from neurotron.theory.search import least
 
 __all__ = ["Theorem1"]
 
+ALMOST_ONE = math.nextafter(1.0, 0.0)
+
 
 @dataclass(frozen=True)
 class Theorem1:
@@ -139,8 +141,8 @@ class Theorem1:
     def case_constant(self) -> float:
         """b_*²/c1, the first number that the paper asks γ to exceed.
 
-        Without an attack it is C = λ1²/(λ2² λ3 B_0) of case 1. It is never above 1, so that γ > 1
-        is enough (docs/errata.md#e2).
+        Without an attack it is C = λ1²/(λ2² λ3 B_0) of case 1. It is at most 1, and for other
+        activations than leaky ReLUs at most 4. In both cases γ > 1 is enough (docs/errata.md#e2).
         """
         return self.margin**2 / self.c1
 
@@ -175,8 +177,11 @@ class Theorem1:
         return self.margin / (step_size * self.c1 * self.lambda2)
 
     def rate(self, gamma: float) -> float:
-        """Return κ = b_*²/c1 (1/γ − 1/γ²), the rate at which the error falls in each step."""
-        return self.margin**2 / self.c1 * (gamma - 1.0) / gamma**2
+        """Return κ = b_*²/c1 (1/γ − 1/γ²), the rate at which the error falls in each step.
+
+        It is 1 if one step reaches w*. A smaller rate holds, too, so 1 is rounded down.
+        """
+        return min(self.case_constant * (gamma - 1.0) / gamma**2, ALMOST_ONE)
 
     def floor(self, gamma: float) -> float:
         """Return s/κ = (c2/c1 + γ c3/b_*)/(γ − 1), the limit of Δ."""

@@ -19,8 +19,8 @@ class ClippedTron(NeuroTron):
     .. math:: w \leftarrow w + \eta\, M\, \frac1b \sum_{i=1}^b
               \mathrm{clip}(v_i - f_w(x_i),\, \pm\tau)\, x_i
 
-    An attacked label counts at most τ. But a clipped residual is no longer linear in w, so no
-    certificate covers this trainer.
+    An attacked label counts at most τ. But a clipped residual is no longer linear in w, so the
+    theorems behind `certify` do not cover this trainer.
 
     Parameters
     ----------
