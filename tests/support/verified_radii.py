@@ -13,7 +13,7 @@ from tests.support.verified_trials import Trial
 
 import neurotron as nt
 from neurotron.guarantees.verify.by_cells import cells_theorem
-from neurotron.guarantees.verify.case import Case
+from neurotron.guarantees.verify.case import Case, Inputs
 
 FAILURE = 0.05
 """δ of every trial: large enough to be tested."""
@@ -51,7 +51,7 @@ def verdict_of(trial: Trial) -> Verdict:
 def verdict_by_cells(trial: Trial) -> Verdict | None:
     """Verify a trial by the theorem of the cells alone; None if it does not apply."""
     options = {"failure": FAILURE, **trial.options}
-    case = Case.of(trial.problem, trial.weights, trial.X, trial.y, **options)
+    case = Case.of(Inputs.of(trial.problem, trial.X), trial.weights, trial.y, **options)
     theorem = cells_theorem(case)
     if theorem is None:
         return None

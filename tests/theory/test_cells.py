@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy import special, stats
 
 import neurotron as nt
-from neurotron.theory.cells import Cells, cells_of, slopes_of
+from neurotron.theory.cells import Cells, Partition, slopes_of
 from neurotron.theory.concentration import concentration_of
 
 DRAWS, CONFIDENCE = 20_000, 1e-7
@@ -30,6 +31,11 @@ NAMES = tuple(NETWORKS)
 def patterns(network, weights, inputs):
     """Return which gates are active, from the matrices of the gates, shape (b, k)."""
     return np.einsum("r,krn,bn->bk", weights, network.gates, inputs) > 0.0
+
+
+def cells_of(network, root, weights):
+    """Return the cells of one filter."""
+    return Partition.of(network, root).cells(weights)
 
 
 def rng_of(name):
@@ -74,6 +80,15 @@ def test_duplicate_and_opposite_gates_of_two_matrices_are_listed():
     weights, inputs = np.ones(2), np.random.default_rng(1).standard_normal((2000, 4))
     found = {tuple(row) for row in patterns(network, weights, inputs).tolist()}
     assert found == {tuple(row) for row in (slopes_of(network) == 1.0).tolist()}
+
+
+def test_gates_that_switch_at_places_with_the_same_rounded_number_have_a_cell_between_them():
+    mix = np.array([[1.0, -3.0], [1.0 + 2.0**-52, -(3.0 + 2.0**-50)]])
+    first, second = (Fraction(a) / Fraction(b) for a, b in mix.tolist())
+    assert first != second
+    assert float(first) == float(second)
+    basis = nt.networks.from_gates(np.eye(2)[:, None]).basis
+    assert len(slopes_of(nt.FilterNetwork(basis, mix))) == 4
 
 
 # ---- how far apart filters are -------------------------------------------------------------------
@@ -130,7 +145,7 @@ def test_inputs_are_in_the_cells_whose_slopes_they_have(name):
     expected = [
         (np.where(row, 1.0, network.leak) == cells.slopes).all(axis=1).any() for row in active
     ]
-    assert np.array_equal(cells.contain(network, weights, inputs), expected)
+    assert np.array_equal(cells.contain(active), expected)
 
 
 # ---- how often a wrong filter explains an honest label -------------------------------------------
@@ -171,7 +186,7 @@ def test_wrong_filters_explain_no_more_than_the_sum_over_cells(name, law):
     weights = rng.standard_normal(network.filter_size)
     inputs = LAWS[law][1](rng, (DRAWS, network.n_inputs))
     slope, cells = concentration_of(LAWS[law][0]).slope, cells_of(network, None, weights)
-    inside = cells.contain(network, weights, inputs)
+    inside = cells.contain(patterns(network, weights, inputs))
     truths = np.array(true_filters(weights, rng))
     differences = network(weights, inputs)[:, None] - network(truths, inputs)
     noises = [np.zeros(DRAWS), rng.choice([-0.1, 0.02, 0.5], DRAWS), rng.standard_cauchy(DRAWS)]
@@ -191,7 +206,7 @@ def test_crossings_that_are_not_counted_would_be_noticed():
     network = nt.networks.from_gates([[[1.0, 0.0, 0.0]], [[-1.0, 0.1, 0.0]]])
     inputs = np.random.default_rng(0).standard_normal((DRAWS, 3))
     cells, slope = cells_of(network, None, np.ones(1)), concentration_of(nt.Normal()).slope
-    inside = cells.contain(network, np.ones(1), inputs)
+    inside = cells.contain(patterns(network, np.ones(1), inputs))
     off = np.abs(network(np.ones(1), inputs) - network(-np.ones(1), inputs))[inside]
     assert excess(cells, slope, off, 2.0) <= 0.0
     assert excess(smaller(cells, other=0.0), slope, off, 2.0) > 0.0

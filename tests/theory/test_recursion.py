@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import integrate
 
 from neurotron.theory.iteration import SCHEDULED, fill
+from neurotron.theory.linear_steps import linear_steps
 from neurotron.theory.one_step import best_step, bound_after
 from neurotron.theory.recursion import EXACT_STEPS, Recursion
 
@@ -68,6 +70,14 @@ def test_python_and_the_compiled_loop_compute_the_same_bounds_to_the_last_bit(
     fill(SCHEDULED if step_size is None else step_size, *recursion.numbers, compiled)
     recursion.fill_in_python(plain, step_size)
     np.testing.assert_array_equal(plain, compiled)
+
+
+def test_linear_steps_are_the_same_to_the_last_bit_without_the_compiler(monkeypatch):
+    factors, added = np.random.default_rng(0).uniform(-1.1, 1.1, (2, 300))
+    compiled = linear_steps(0.3, factors, added)
+    monkeypatch.delitem(sys.modules, "numba")
+    np.testing.assert_array_equal(linear_steps(0.3, factors, added), compiled)
+    assert compiled[:2].tolist() == [0.3, factors[0] * 0.3 + added[0]]
 
 
 @given(recursions())

@@ -74,7 +74,7 @@ class NumpyCohort:
         errors, losses = [], []
         with np.errstate(all="ignore"):  # an arm that overflows is found by `_keep_finite`
             while self.state.step < stop or self.state.step in recorded:
-                seen = self._draw_and_project(self.state.step)
+                seen = self._project(self.state.step, self.draw(self.state.step))
                 residual = self._received(seen) - seen.output
                 if self.state.step in recorded:
                     loss = self._average(residual**2, seen.batch)
@@ -89,18 +89,22 @@ class NumpyCohort:
         kept = None if true_weights is None else np.reshape(errors, shape)
         return Records(due, kept, np.reshape(losses, shape))
 
-    def watch(self, step: int) -> tuple[Batch, Array]:
-        """Return batch number `step`, and the labels that each arm receives, (b, arms).
+    def draw(self, step: int) -> Batch:
+        """Return batch number `step`."""
+        problem = self.problem
+        with np.errstate(all="ignore"):  # inputs of heavy tails may overflow
+            return draw_batch(problem.data, problem.network, self.stream, step, self.batch_size)
+
+    def watch(self, step: int, batch: Batch) -> Array:
+        """Return the labels that each arm receives in batch number `step`, (b, arms).
 
         Nobody learns from it: attacks see the arms as they are now.
         """
         with np.errstate(all="ignore"):
-            seen = self._draw_and_project(step)
-            return seen.batch, self._received(seen)
+            return self._received(self._project(step, batch))
 
-    def _draw_and_project(self, step: int) -> Seen:
+    def _project(self, step: int, batch: Batch) -> Seen:
         network = self.problem.network
-        batch = draw_batch(self.problem.data, network, self.stream, step, self.batch_size)
         projected = network.project(batch.inputs)
         responses = projected @ self.state.weights
         output, coefficients = network.respond(responses)

@@ -36,7 +36,7 @@ def work_of_rows(study: RowsStudy) -> Work:
         spec=study.identity(),
         units=study.units(),
         function=fit,
-        costs={name: len(cells_of(setting)) for name, setting in settings.items()},
+        steps=max(len(cells_of(setting)) for setting in settings.values()),
         check=partial(_require_sound, settings),
     )
 

@@ -72,12 +72,15 @@ class Report:
 
 
 class Progress(NamedTuple):
-    """The progress of a run: how many units there are, and how many are done."""
+    """The progress of a run: how many units and steps there are, and how many are done.
+
+    In training, one step is an update of all arms of a setting.
+    """
 
     units: int
+    steps: int
     units_done: int
-    share: float
-    """The part of all work that is done, from 0 to 1; units count by their cost."""
+    steps_done: int
 
 
 def run(
@@ -179,9 +182,6 @@ class _Run:
     ) -> None:
         self.work, self.folder, self.pool, self.mixed = work, folder, pool, mixed
         self.units = [Unit(*unit) for unit in work.units]
-        self.all_work = sum(map(work.cost, self.units))
-        self.left = 0.0
-        """What the units cost that are not finished."""
         self.report = Report(folder.path, len(self.units))
         self.tell = progress or (lambda _: None)
         self.waiting: deque[tuple[Unit, int]] = deque()
@@ -191,7 +191,6 @@ class _Run:
         """Submit units and store their results until all are done or Ctrl-C is pressed."""
         report, folder, waiting = self.report, self.folder, self.waiting
         waiting.extend(self._missing())
-        self.left = sum(self.work.cost(unit) for unit, _ in waiting)
         folder.record(
             "start", machine=platform.node(), workers=self.pool.count, kept=report.kept,
             missing=len(waiting),
@@ -261,7 +260,6 @@ class _Run:
         elif isinstance(error, (KeyboardInterrupt, BrokenExecutor)):
             raise error
         elif attempt < ATTEMPTS:
-            self.left += self.work.cost(unit)
             self.folder.record("retry", **unit._asdict(), error=in_one_line(error))
             self.waiting.appendleft((unit, attempt + 1))
         else:
@@ -269,7 +267,6 @@ class _Run:
             self.report.failures.append(Failure(unit, in_one_line(error)))
         # only now: if Ctrl-C arrives earlier, the unit is still stored at the end
         del self.flying[future]
-        self.left -= self.work.cost(unit)
 
     def _keep(self, computed: Computed) -> None:
         self.folder.require_environment(computed.environment, self.mixed)
@@ -281,11 +278,10 @@ class _Run:
         self.report.computed += 1
 
     def _show(self) -> None:
-        report, cost = self.report, self.work.cost
+        report, steps = self.report, self.work.steps
         done = report.kept + report.computed + len(report.failures)
-        begun = sum(self.pool.share_of(unit) * cost(unit) for unit, _ in self.flying.values())
-        share = 1.0 - (self.left - begun) / self.all_work
-        self.tell(Progress(report.wanted, done, min(max(share, 0.0), 1.0)))
+        underway = sum(self.pool.steps_of(unit) for unit, _ in self.flying.values())
+        self.tell(Progress(report.wanted, report.wanted * steps, done, done * steps + underway))
 
 
 def _fails(future: Future[Computed]) -> bool:

@@ -32,7 +32,7 @@ def work_of_tables(study: TablesStudy) -> Work:
         spec=spec,
         units=study.units(),
         function=damage,
-        costs={one.name: len(cells_of(spec, one.name)) for one in study.settings},
+        steps=max(len(cells_of(spec, setting.name)) for setting in study.settings),
         check=partial(_require_sound, spec),
     )
 

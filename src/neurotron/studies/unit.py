@@ -47,8 +47,10 @@ def train(
     with one_blas_thread():
         problem = build_problem(study, spec, replicate)
         arms = build_arms(study, spec, problem, replicate)
-        for run in _runs(study, spec, problem, arms, replicate, progress):
-            rows |= _rows(study, spec, replicate, run, progress)
+        runs = [*_runs(study, spec, problem, arms, replicate, progress)]
+        verified = _verified(study, runs, progress)
+        for run in runs:
+            rows |= _rows(study, spec, replicate, run, verified)
     return [rows[arm.name] for arm in arms]
 
 
@@ -64,7 +66,7 @@ def _runs(
     from neurotron.simulation import simulate  # loads the compiler
 
     options: dict[str, Any] = {
-        "steps": study.steps_of(spec), "batch_size": spec.batch_size, "seed": seed_of(study, spec),
+        "steps": study.steps, "batch_size": spec.batch_size, "seed": seed_of(study, spec),
         "replicate": replicate, "record": study.record,
     }  # fmt: skip
     trained = [arm for arm in arms if not isinstance(arm.trainer, Solver)]
@@ -75,7 +77,7 @@ def _runs(
         yield run
     if len(trained) < len(arms):
         others = [arm for arm in arms if isinstance(arm.trainer, Solver)]
-        yield solved(problem, others, **options, progress=_at_the_end(progress))
+        yield solved(problem, others, **options, progress=_at_the_end(study, progress))
 
 
 def _rows(
@@ -83,12 +85,11 @@ def _rows(
     spec: Setting,
     replicate: int,
     run: Trajectories,
-    progress: Callable[[int, int], None] | None,
+    verified: dict[str, float],
 ) -> dict[str, dict[str, Any]]:
     """Return the row of each arm of a run, by its name."""
     problem = run.problem
-    guaranteed = [_guaranteed(study, spec, problem, arm) for arm in run.arms]
-    verified = _verified(study.verified_rows_of(spec), run, progress)
+    guaranteed = [_guaranteed(study, spec.batch_size, problem, arm) for arm in run.arms]
     predicted = prediction_errors(problem, run.weights, seed_of(study, spec), replicate)
     return {
         arm.name: {
@@ -110,12 +111,16 @@ def _rows(
     }
 
 
-def _at_the_end(progress: Callable[[int, int], None] | None) -> Callable[[], None] | None:
+def _at_the_end(
+    study: Study, progress: Callable[[int, int], None] | None
+) -> Callable[[], None] | None:
     """Return a function that says that the last step is done, and that work goes on."""
-    return None if progress is None else partial(progress, 1, 1)
+    return None if progress is None else partial(progress, study.steps, study.steps)
 
 
-def _guaranteed(study: Study, spec: Setting, problem: Problem, arm: Arm) -> dict[str, float | None]:
+def _guaranteed(
+    study: Study, batch_size: int, problem: Problem, arm: Arm
+) -> dict[str, float | None]:
     """Return what each theorem guarantees after the last step, None where it does not apply."""
     from neurotron.guarantees import certify
 
@@ -127,8 +132,8 @@ def _guaranteed(study: Study, spec: Setting, problem: Problem, arm: Arm) -> dict
         if method == "theorem1" and trainer.step_size == "scheduled":  # it has one step size
             continue
         certificate = certify(
-            problem, arm, batch_size=spec.batch_size, steps=study.steps_of(spec),
-            failure=study.failure, method=method,
+            problem, arm, batch_size=batch_size, steps=study.steps, failure=study.failure,
+            method=method,
         )  # fmt: skip
         if not certificate.holds:
             continue
@@ -157,19 +162,17 @@ def prediction_errors(
     draw = _seeds.generator(seed, "fresh inputs", replicate)
     u, v = draw.random((2, law.pairs(FRESH, n)))
     x = law.inputs(u, v, FRESH, n)
-    wanted = problem.network(truth, x)
+    projected = problem.network.project(x)
     with np.errstate(over="ignore", invalid="ignore"):
-        squares = [
-            float(((problem.network(one, x) - wanted) ** 2).mean())
-            if np.isfinite(one).all()
-            else math.inf
-            for one in weights
-        ]
+        wanted, *outputs = (
+            problem.network.respond(projected @ one[:, None])[0] for one in (truth, *weights)
+        )
+        squares = [float(((one - wanted) ** 2).mean()) for one in outputs]
     return [math.sqrt(square) if square >= 0.0 else math.inf for square in squares]
 
 
 def _verified(
-    rows: int, run: Trajectories, progress: Callable[[int, int], None] | None
+    study: Study, runs: list[Trajectories], progress: Callable[[int, int], None] | None
 ) -> dict[str, float]:
     """Return the verified radius of each arm, infinite where none is; {} if nobody asked for it.
 
@@ -177,8 +180,12 @@ def _verified(
     """
     from neurotron.guarantees.verify.next_rows import verify_run
 
-    if not rows or run.problem.law.corrupted:
+    run, *also = runs
+    if study.verify is None or run.problem.law.corrupted:
         return {}
     noise = "independent" if run.problem.noise else 0.0
-    found = verify_run(run, rows, noise=noise, failure=MISSES, progress=_at_the_end(progress))
+    found = verify_run(
+        run, study.verify, noise=noise, failure=MISSES, also=also,
+        progress=_at_the_end(study, progress),
+    )  # fmt: skip
     return {arm: one.radius for arm, one in found.items()}

@@ -23,7 +23,7 @@ import numpy as np
 from neurotron._types import Array, Mask
 from neurotron.networks import FilterNetwork
 
-__all__ = ["Cells", "cells_of", "slopes_of"]
+__all__ = ["Cells", "Partition", "slopes_of"]
 
 MOST_GATES = 10
 """With more gates than this, cells are not enumerated unless two matrices make all gates."""
@@ -51,14 +51,10 @@ class Cells:
     same: float
     other: float
 
-    def contain(self, network: FilterNetwork, weights: Array, inputs: Array) -> Mask:
-        """Return for each input whether it is in one of the cells, shape (b,)."""
-        responses = network.project(inputs) @ weights
-        sums = responses if network.mix is None else responses @ network.mix.T
-        known = {tuple(row) for row in (self.slopes == 1.0).tolist()}
-        active, where = np.unique(sums > 0.0, axis=0, return_inverse=True)
-        inside = np.array([tuple(row) in known for row in active.tolist()])
-        return np.asarray(inside[where.reshape(-1)])
+    def contain(self, active: Mask) -> Mask:
+        """Return for each row of gates that are active or not, (b, k), whether a cell has them."""
+        known = set(_packed(self.slopes == 1.0))
+        return np.array([gates in known for gates in _packed(active)], bool)
 
     def radius(self, level: Array, slope: float, probability: Array) -> Array:
         """Return ρ such that honest labels within the level have at most this probability."""
@@ -66,6 +62,12 @@ class Cells:
             left = probability - slope * level * self.other
             found = slope * level * self.same / left
         return np.where(left > 0.0, found, np.inf)
+
+
+def _packed(active: Mask) -> list[bytes]:
+    """Return each row of truth values as bytes, which are found quickly in a set."""
+    bits = np.packbits(active, axis=1)
+    return bits.view(f"V{bits.shape[1]}")[:, 0].tolist()
 
 
 def slopes_of(network: FilterNetwork) -> Array | None:
@@ -94,51 +96,95 @@ def _along_a_line(mix: Array, sign: int) -> Mask:
     Gate i is active where c_i1 t > ∓c_i0. The places where gates switch are compared exactly, for
     two of them may be closer than rounding tells.
     """
-    places = [
-        Fraction(-sign * first) / Fraction(second) if second else Fraction(0)
-        for first, second in mix.tolist()
-    ]
-    order = {place: i for i, place in enumerate(sorted(set(places)))}
-    rank = np.array([order[place] for place in places])
-    points = np.arange(len(order) + 1)[:, None]  # point j is between the places j − 1 and j
     rising, falling = mix[:, 1] > 0.0, mix[:, 1] < 0.0
+    with np.errstate(all="ignore"):
+        rounded = np.where(rising | falling, -sign * mix[:, 0] / mix[:, 1], 0.0)
+    rank = np.unique(rounded, return_inverse=True)[1]
+    if rank.max() + 1 < len(mix):  # rounding keeps the order of places, but may make two equal
+        places = [
+            Fraction(-sign * first) / Fraction(second) if second else Fraction(0)
+            for first, second in mix.tolist()
+        ]
+        order = {place: i for i, place in enumerate(sorted(set(places)))}
+        rank = np.array([order[place] for place in places])
+    points = np.arange(rank.max() + 2)[:, None]  # point j is between the places j − 1 and j
     constant = ~(rising | falling) & (sign * mix[:, 0] > 0.0)
     return np.asarray((rising & (points > rank)) | (falling & (points <= rank)) | constant)
 
 
-def cells_of(network: FilterNetwork, root: Array | None, weights: Array) -> Cells | None:
-    """Return the cells of a filter for inputs x = L z with the `root` L; None if there are none.
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """All cells of a network for inputs x = L z, whatever its filter is.
 
-    They are chosen by the filter and the network alone, never by the rows. The network has gates:
-    its leak is below 1.
+    Parameters
+    ----------
+    slopes
+        The slopes of the gates in each cell, shape (cells, k).
+    basis
+        The matrices B_l L that all gates are made of, shape (basis, r, m). They are turned so that
+        m is at most the number of their rows, which changes no length.
+    mixes
+        The coefficients of Ā_S L in this basis, shape (cells, basis).
+    ranges
+        An orthonormal basis of the range of each (Ā_S L)ᵀ, filled up with columns of zeros.
+    tau
+        τ_S, the r-th singular value of each Ā_S L, shape (cells,).
     """
-    slopes = slopes_of(network)
-    if slopes is None:
-        return None
-    matrices = np.einsum("sk,krn->srn", slopes * network.share, network.gates)
-    matrices = matrices if root is None else matrices @ root
-    outputs = np.einsum("srn,r->sn", matrices, weights)
-    tau, distances = _smallest(matrices), _distances(matrices, outputs)
-    longest = np.linalg.norm(outputs, axis=1).max()
-    seen = (tau > DISTINCT * tau.max()) & (distances.min(axis=1) > DISTINCT * longest)
-    if not seen.any():
-        return None
-    return Cells(slopes[seen], float((1.0 / tau[seen]).sum()), float((1.0 / distances[seen]).sum()))
 
+    slopes: Array
+    basis: Array
+    mixes: Array
+    ranges: Array
+    tau: Array
 
-def _smallest(matrices: Array) -> Array:
-    """Return τ_S, the r-th singular value of each matrix, 0 if it has fewer columns than rows."""
-    if matrices.shape[2] < matrices.shape[1]:
-        return np.zeros(len(matrices))
-    return np.asarray(np.linalg.svd(matrices, compute_uv=False)[:, -1], float)
+    @classmethod
+    def of(cls, network: FilterNetwork, root: Array | None) -> Partition | None:
+        """Return the cells for a `root` L, None for the identity; None if they are too many.
 
+        The network has gates: its leak is below 1.
+        """
+        slopes = slopes_of(network)
+        if slopes is None:
+            return None
+        basis, mixes = network.basis.dense(), slopes * network.share
+        basis = basis if root is None else basis @ root
+        if (rows := basis.shape[0] * basis.shape[1]) < basis.shape[2]:
+            turned = np.asarray(np.linalg.qr(basis.reshape(rows, -1).T, mode="r"))
+            basis = turned.T.reshape(*basis.shape[:2], rows)
+        mixes = mixes if network.mix is None else mixes @ network.mix
+        matrices = np.tensordot(mixes, basis, axes=1)
+        columns, upper = np.linalg.qr(matrices.transpose(0, 2, 1))
+        # a direction that is nearly lost counts, too: it makes distances smaller
+        ranges = columns * (upper != 0.0).any(axis=2)[:, None]
+        tau = np.zeros(len(slopes))
+        if upper.shape[1] == upper.shape[2]:  # otherwise there are more rows than columns
+            tau = np.linalg.svd(upper, compute_uv=False)[:, -1]
+        return cls(slopes, basis, mixes, ranges, tau)
 
-def _distances(matrices: Array, outputs: Array) -> Array:
-    """Return δ_ST, the distance of each output to the range of each Ā_Tᵀ; inf for S = T."""
-    found = np.empty((len(matrices), len(matrices)))
-    for other, matrix in enumerate(matrices):
-        basis, values, _ = np.linalg.svd(matrix.T, full_matrices=False)
-        basis = basis[:, values > 0.0]  # a direction that is nearly lost makes distances smaller
-        found[:, other] = np.linalg.norm(outputs - (outputs @ basis) @ basis.T, axis=1)
-    np.fill_diagonal(found, np.inf)
-    return found
+    def cells(self, weights: Array) -> Cells | None:
+        """Return the cells of a filter in which others can be told apart from it, None if none are.
+
+        They are chosen by the filter and the network alone, never by the rows.
+        """
+        seen = np.einsum("lrm,r->lm", self.basis, weights)
+        distances = self._distances(seen)
+        longest = (np.abs(self.mixes) @ np.linalg.norm(seen, axis=1)).max()
+        apart = (self.tau > DISTINCT * self.tau.max()) & (
+            distances.min(axis=1) > DISTINCT * longest
+        )
+        if not apart.any():
+            return None
+        same, other = (float((1.0 / part[apart]).sum()) for part in (self.tau, distances))
+        return Cells(self.slopes[apart], same, other)
+
+    def _distances(self, seen: Array) -> Array:
+        """Return δ_ST, the distance of each Ā_Sᵀŵ to the range of each Ā_Tᵀ; inf for S = T.
+
+        Every Ā_Sᵀŵ is a mixture of the few vectors `seen`, so that only these are projected.
+        """
+        left = seen - (seen @ self.ranges) @ self.ranges.transpose(0, 2, 1)
+        upper = np.asarray(np.linalg.qr(left.transpose(0, 2, 1), mode="r"))
+        squares = sum((row @ self.mixes.T) ** 2 for row in upper.transpose(1, 0, 2))
+        distances = np.sqrt(squares).T
+        np.fill_diagonal(distances, np.inf)
+        return distances

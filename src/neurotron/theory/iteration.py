@@ -1,6 +1,6 @@
-"""The recursion iterated step by step, compiled, because a study has thousands of certificates.
+"""Recursions iterated step by step, compiled, because a study has thousands of certificates.
 
-This module loads the compiler. `Recursion.iterate` imports it only if that is loaded anyway.
+This module loads the compiler. It is imported only if that is loaded anyway.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from neurotron._jit import entry, inline
 from neurotron._types import Array
 from neurotron.theory.one_step import best_step, bound_after, largest_factor
 
-__all__ = ["SCHEDULED", "fill"]
+__all__ = ["SCHEDULED", "fill", "fill_linear"]
 
 SCHEDULED = -1.0
 """Used instead of a step size: take the best step every time."""
@@ -39,3 +39,10 @@ def fill(
         step = _best_step(delta, p, q, d2, d1, d0, low, high) if eta == SCHEDULED else eta
         after = _bound_after(delta, step, p, q, d2, d1, d0, low, high)
         deltas[t] = after if after < np.inf else np.inf  # inf − inf is not a number
+
+
+@entry
+def fill_linear(factors: Array, added: Array, values: Array) -> None:
+    """Fill an array with numbers, each a factor times the one before it plus what is added."""
+    for t in range(factors.size):
+        values[t + 1] = factors[t] * values[t] + added[t]

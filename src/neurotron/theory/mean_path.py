@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from neurotron._types import Array
+from neurotron.theory.linear_steps import linear_steps
 from neurotron.theory.one_step import largest_factor
 
 __all__ = ["Deviation", "MeanPath"]
@@ -87,16 +88,10 @@ class MeanPath:
 
     def follow(self, start: Deviation, deltas: Array, etas: Array) -> Deviation:
         """Return B and V after 0, 1, … steps of sizes `etas`, where Δ is at most `deltas`."""
-        path, spread = float(start.path), float(start.spread)
-        paths, spreads = [path], [spread]
         with np.errstate(over="ignore", invalid="ignore"):
             factors, pushes = self.factor(etas), etas * self.push
-            added = self.added(etas, deltas[: len(etas)])
-        for factor, push, more in zip(
-            factors.tolist(), pushes.tolist(), added.tolist(), strict=True
-        ):
-            path = factor * path + push
-            spread = factor * factor * spread + more
-            paths.append(path)
-            spreads.append(spread)
-        return Deviation(np.array(paths), np.array(spreads))
+            squares, added = factors * factors, self.added(etas, deltas[: len(etas)])
+            return Deviation(
+                linear_steps(float(start.path), factors, pushes),
+                linear_steps(float(start.spread), squares, added),
+            )

@@ -269,10 +269,11 @@ class Recursion:
         if not len(steps) or root - lowest <= NOTHING:  # where a schedule takes no steps
             return np.full(len(steps), start if step_size is None else max(lowest, root) ** 2)
         if step_size is not None:
+            square, _, constant = self._decrease(step_size)
+            floor = max(lowest, NOWHERE)
             return self._halved(
-                start, lowest, steps, lambda x: self.constant_times(
-                    start, np.sqrt(x)[None], np.array([step_size]), np.array([lowest])
-                )[0],
+                start, lowest, steps,
+                lambda x: _constant_time(root, np.sqrt(x), floor, square, constant, np.log1p),
             )  # fmt: skip
         # the times of all bounds between the start and the last one are those of one grid
         last = self._halved(
@@ -293,10 +294,11 @@ class Recursion:
 
         low = np.full(len(steps), math.log(NOTHING))
         high = np.full(len(steps), math.log(math.sqrt(start) - lowest))
-        for _ in range(HALVINGS):
-            middle = (low + high) / 2.0
-            fine = times(bounds(middle)) <= steps
-            low, high = np.where(fine, low, middle), np.where(fine, middle, high)
+        with np.errstate(divide="ignore", invalid="ignore"):  # at the floor, up to rounding: never
+            for _ in range(HALVINGS):
+                middle = (low + high) / 2.0
+                fine = times(bounds(middle)) <= steps
+                low, high = np.where(fine, low, middle), np.where(fine, middle, high)
         return bounds(high)
 
     def _decrease(self, step_size: Any) -> tuple[Any, Any, Any]:

@@ -26,6 +26,7 @@ import numpy as np
 from neurotron._types import Array, Index
 from neurotron.networks import FilterNetwork
 from neurotron.problem import Problem
+from neurotron.theory.linear_steps import linear_steps
 
 __all__ = ["UNIT", "Rounding", "label_rounding", "output_reach", "rounding_reach", "squared"]
 
@@ -98,11 +99,8 @@ class Rounding:
 
     def follow(self, factors: Array, etas: Array) -> Array:
         """Return the error that is added after 0, 1, … steps, which multiply it by `factors`."""
-        excess, added = self.storage, [self.storage]
-        for factor, more in zip(factors.tolist(), self.of_step(etas).tolist(), strict=True):
-            excess = excess * factor + more
-            added.append(excess if excess < math.inf else math.inf)  # not a number: not known
-        return np.array(added)
+        excess = linear_steps(self.storage, factors, self.of_step(etas))
+        return np.where(excess < math.inf, excess, math.inf)  # not a number: not known
 
     def decrease(self, step_size: Any) -> Any:
         """Return 1 − κ = η(p − ηd₂), elementwise."""
@@ -171,15 +169,15 @@ def rounding_reach(network: FilterNetwork, inputs: Array) -> Array:
     return np.asarray(0.5 * _twice_gamma(network) * sizes)
 
 
-def output_reach(network: FilterNetwork, inputs: Array) -> Array:
+def output_reach(network: FilterNetwork, projected: Array) -> Array:
     """Return g with |f_w(x) − f_v(x)| ≤ g‖w − v‖ for all w and v: (1/k) Σ |q_i| ‖A_i x‖, (b,).
 
-    It is multiplied by the steepest slope of the activation.
+    It is multiplied by the steepest slope of the activation. Inputs are given by what the network
+    projects them to, (b, L, r).
     """
-    projected = network.project(inputs)
-    if network.mix is not None:
-        projected = np.einsum("kl,blr->bkr", network.mix, projected)
-    return np.asarray(np.linalg.norm(projected, axis=2) @ np.abs(network.share)) * network.steepest
+    gates = projected if network.mix is None else network.mix @ projected
+    lengths = np.sqrt(np.einsum("bkr,bkr->bk", gates, gates))
+    return np.asarray(lengths @ np.abs(network.share)) * network.steepest
 
 
 def _twice_gamma(network: FilterNetwork) -> float:

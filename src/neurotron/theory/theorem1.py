@@ -100,7 +100,7 @@ class Theorem1:
             lipschitz=_lipschitz(problem.network),
             lambda1=lambda1(problem, sensing),
             lambda2=lambda2(sensing),
-            lambda3=lambda3(problem.network),
+            lambda3=problem.once("λ3", lambda: lambda3(problem.network)),
             bound=theta if any(attacked) else 0.0,
             attacked=attacked,
             norms=(m1, m2, m3, m4),

@@ -9,10 +9,8 @@ import numpy as np
 
 from neurotron._types import Array
 from neurotron.guarantees.verify.case import Case, Found, by_chance
-from neurotron.theory.cells import Cells, cells_of
-from neurotron.theory.concentration import concentration_of
+from neurotron.theory.cells import Cells
 from neurotron.theory.explained import ROUNDED, deviation
-from neurotron.theory.spread import root_of
 
 __all__ = ["REACH", "CellsTheorem", "cells_theorem"]
 
@@ -33,13 +31,13 @@ class CellsTheorem:
     def verify(self, failure: float) -> Found:
         """Return the smallest radius over all levels."""
         case = self.case
-        inside = self.cells.contain(case.network, case.weights, case.X)
+        inside = self.cells.contain(case.active)
         if not inside.any():
             return Found()
         part = _Part(case, len(inside), int(inside.sum()), failure / 2.0)
         sizes = case.sizes(PATTERNS)[inside]
-        order = np.argsort(sizes, kind="stable")
-        level, reach = sizes[order], np.maximum.accumulate(case.reach[inside][order])
+        order = np.argsort(sizes)
+        level, reach = sizes[order], np.maximum.accumulate(case.inputs.reach[inside][order])
         shares = np.arange(1, part.count + 1) / part.count
         farthest = (REACH + 1.0) * float(np.linalg.norm(case.weights))
         radius = np.full(part.count, farthest)
@@ -110,12 +108,8 @@ def cells_theorem(case: Case) -> CellsTheorem | None:
     """
     if case.linear or case.noise == "even":
         return None
-    found = root_of(case.law, case.network.n_inputs)
-    if found is None:
+    if case.inputs.partition is None:
         return None
-    base, root = found
-    concentration = concentration_of(base)
-    if concentration is None or not math.isfinite(concentration.slope):
-        return None
-    cells = cells_of(case.network, root, case.weights)
-    return None if cells is None else CellsTheorem(case, cells, concentration.slope)
+    partition, slope = case.inputs.partition
+    cells = partition.cells(case.weights)
+    return None if cells is None else CellsTheorem(case, cells, slope)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -20,19 +20,26 @@ __all__ = ["ParityTheorem"]
 
 LEVELS = 100
 """How many levels are tried at a time. The statement holds for all levels at once."""
+ALIKE = 1.0 + 1e-6
+"""Sizes within this factor are compared by the bound itself, and not by its quick version."""
 
 
 class ParityTheorem:
-    """The share of rows that a filter explains, compared with that of a wrong filter."""
+    """The share of rows that a filter explains, compared with that of a wrong filter.
+
+    It depends on what is told in the case, and not on its filter.
+    """
 
     name = "parity"
 
     def __init__(self, case: Case) -> None:
         self.case = case
-        anywhere = case.centred_spread if case.linear and not case.exact else None
+        anywhere = case.inputs.centred_spread if case.linear and not case.exact else None
         direct = case.linear and (case.exact or (case.noise != "even" and anywhere is not None))
         self.pairs = not direct
-        self.spread: Spread | None = anywhere if direct and anywhere is not None else case.spread
+        self.spread: Spread | None = (
+            anywhere if direct and anywhere is not None else case.inputs.spread
+        )
 
     @property
     def assumptions(self) -> list[Assumption]:
@@ -60,39 +67,48 @@ class ParityTheorem:
             network.leak if one_gate else 0.0,
         )
 
-    def verify(self, failure: float) -> Found:
-        """Return the smallest radius over all levels; the assumptions hold."""
-        rows = _Rows(self.case, failure)
+    def verify(self, cases: list[Case], failure: float) -> list[Found]:
+        """Return the smallest radius of each case over all levels; the assumptions hold.
+
+        The cases are told the same.
+        """
+        rows = _Rows(cases, failure)
         explained, spread = self.explained(), self.spread
         assert spread is not None
-        found = rows.best(explained, spread.smallest, math.inf)
+        found = rows.best(explained, spread.smallest, np.full(len(cases), math.inf))
         noise = self.case.noise
         if isinstance(noise, float) and noise > 0.0:
-            if not rows.agree_with_noise(noise):
-                return Found(
-                    threshold=found.threshold, rows_needed=found.rows_needed, consistent=False
-                )
             if isinstance(spread.concentration, NormalConcentration):
                 known = dataclasses.replace(explained, noise=noise)
-                better = rows.best(known, spread.smallest, found.size)
-                found = better if better.size < found.size else found
-        return dataclasses.replace(found, radius=found.size / spread.smallest)
+                sizes = np.array([one.size for one in found])
+                better = rows.best(known, spread.smallest, sizes)
+                found = [
+                    min(both, key=lambda one: one.size) for both in zip(found, better, strict=True)
+                ]
+            fine = rows.agree_with_noise(noise)
+            found = [
+                one if agree else Found(
+                    threshold=one.threshold, rows_needed=one.rows_needed, consistent=False
+                )
+                for one, agree in zip(found, fine, strict=True)
+            ]  # fmt: skip
+        return [dataclasses.replace(one, radius=one.size / spread.smallest) for one in found]
 
 
 class _Rows:
-    """The rows in the order of their residuals."""
+    """The rows of filters that are told the same, in the order of their residuals."""
 
-    def __init__(self, case: Case, failure: float) -> None:
-        self.case, self.count = case, len(case.y)
+    def __init__(self, cases: list[Case], failure: float) -> None:
+        self.case, self.count, self.arms = cases[0], len(cases[0].y), len(cases)
         self.epsilon = deviation(self.count, failure)
         self.failure = failure
-        sizes = case.sizes()
-        order = np.argsort(sizes, kind="stable")
-        self.levels = sizes[order]
-        self.reach = np.maximum.accumulate(case.reach[order])
+        sizes = np.array([case.sizes() for case in cases])
+        order = np.argsort(sizes, axis=1)
+        self.levels = np.take_along_axis(sizes, order, axis=1)
+        self.reach = np.maximum.accumulate(self.case.inputs.reach[order], axis=1)
         self.shares = np.arange(1, self.count + 1) / self.count
 
-    def best(self, explained: Explained, smallest: float, known: float) -> Found:
+    def best(self, explained: Explained, smallest: float, known: Array) -> list[Found]:
         """Return the level with the smallest bound on the size ‖Gᵀd‖, which is at most `known`.
 
         The rounding of labels grows with the distance to w*: it is counted up to the known size, or
@@ -102,53 +118,76 @@ class _Rows:
         gap = shares.gap(explained.perfect)
         threshold = 1.0 - self.case.probability - gap + self.epsilon
         least = self.epsilon if math.isfinite(self.case.bound) else threshold
-        candidates = np.flatnonzero(self.shares > least)
+        first = int(np.searchsorted(self.shares, least, side="right"))
         needed = _rows_for(gap, self.failure, self.case.probability)
         nothing = Found(threshold=threshold, rows_needed=needed)
-        if not candidates.size:
-            return nothing
+        if first == self.count:
+            return [nothing] * self.arms
 
-        def sizes(chosen: Index) -> Array:
-            level, more = self.levels[chosen], self.reach[chosen] / smallest
-            share = self.shares[chosen] - self.epsilon
+        def sizes(explained: Explained, arms: Index, places: Index) -> Array:
+            level, more = self.levels[arms, places], self.reach[arms, places] / smallest
+            share, most = self.shares[places] - self.epsilon, known[arms]
 
             def consistent(size: Array) -> Mask:
-                farther = level + more * np.minimum(size, known)
+                farther = level + more * np.minimum(size, most)
                 return shares.most(explained, farther, size) >= share
 
             return largest(consistent, level / (explained.slope * explained.concentration.unit))
 
-        place, size = _smallest_of(candidates, sizes)
-        if not math.isfinite(size):
-            return nothing
-        return dataclasses.replace(
-            nothing, size=size, level=float(self.levels[place]), share=float(self.shares[place])
-        )
+        return [
+            nothing if size == math.inf else dataclasses.replace(
+                nothing, size=size, level=float(self.levels[arm, place]),
+                share=float(self.shares[place]),
+            )
+            for arm, (place, size) in enumerate(self._smallest(explained, sizes, first))
+        ]  # fmt: skip
 
-    def agree_with_noise(self, noise: float) -> bool:
+    def _smallest(
+        self, explained: Explained, sizes: Callable[[Explained, Index, Index], Array], first: int
+    ) -> list[tuple[int, float]]:
+        """Return the best level of each arm and its size, from a grid and one between neighbours.
+
+        Every level has a proof of its own, so they may be compared by a quick version of the bound.
+        The size is that of the bound itself.
+        """
+        quick = dataclasses.replace(explained, concentration=explained.concentration.quick)
+        chosen = [_grid(first, self.count - 1)] * self.arms
+
+        def found(bound: Explained) -> Iterator[tuple[Index, Array]]:
+            counts = [len(places) for places in chosen]
+            values = sizes(bound, np.repeat(np.arange(self.arms), counts), np.concatenate(chosen))
+            return zip(chosen, np.split(values, np.cumsum(counts)[:-1]), strict=True)
+
+        for narrowed in (_around_the_best, _nearly_the_best):
+            chosen = [narrowed(places, values) for places, values in found(quick)]
+        best = ((places, values, values.argmin()) for places, values in found(explained))
+        return [(int(places[i]), float(values[i])) for places, values, i in best]
+
+    def agree_with_noise(self, noise: float) -> Array:
         """Return whether rows are explained no better than normal noise of this size allows."""
         most = self.case.shares.most_of_noise(self.levels, noise)
-        return bool((self.shares - self.epsilon <= most).all())
+        return np.asarray((self.shares - self.epsilon <= most).all(axis=1))
 
 
-def _smallest_of(candidates: Index, sizes: Callable[[Index], Array]) -> tuple[int, float]:
-    """Return the best candidate of a grid, after a second grid between its neighbours."""
-    chosen = _grid(candidates)
-    for _ in range(2):
-        found = sizes(chosen)
-        best = int(found.argmin())
-        around = chosen[max(best - 1, 0)], chosen[min(best + 1, len(chosen) - 1)]
-        place, size = int(chosen[best]), float(found[best])
-        chosen = np.union1d(
-            _grid(candidates[(candidates >= around[0]) & (candidates <= around[1])]), [place]
-        )
-    return place, size
+def _grid(first: int, last: int) -> Index:
+    """Return places from the first to the last one."""
+    if last - first < LEVELS:
+        return np.arange(first, last + 1)
+    return first + np.linspace(0, last - first, LEVELS).astype(np.intp)
 
 
-def _grid(candidates: Index) -> Index:
-    if len(candidates) <= LEVELS:
-        return candidates
-    return candidates[np.linspace(0, len(candidates) - 1, LEVELS).astype(np.intp)]
+def _around_the_best(places: Index, sizes: Array) -> Index:
+    """Return a grid between the neighbours of the best place, which it contains."""
+    best = int(sizes.argmin())
+    low, high = places[max(best - 1, 0)], places[min(best + 1, len(places) - 1)]
+    return np.union1d(_grid(int(low), int(high)), places[best : best + 1])
+
+
+def _nearly_the_best(places: Index, sizes: Array) -> Index:
+    """Return the places that a quick bound cannot tell from the best one."""
+    best = int(sizes.argmin())
+    near = sizes <= sizes[best] * ALIKE if sizes[best] < math.inf else slice(best, best + 1)
+    return np.asarray(places[near])
 
 
 def _rows_for(gap: float, failure: float, probability: float) -> int | None:
@@ -174,7 +213,9 @@ def _known_spread(case: Case, spread: Spread | None) -> Assumption:
 
 def _seen(case: Case, spread: Spread) -> Assumption:
     remedy = "Use a law whose inputs vary in every direction, or leave out inputs that do not."
-    rank, size = np.linalg.matrix_rank(case.network.mean_gate), case.network.filter_size
+    rank = size = case.network.filter_size
+    if spread.smallest == 0.0:
+        rank = np.linalg.matrix_rank(case.network.mean_gate)
     if rank < size:
         remedy = (
             f"The mean gate Ā of this network has the rank {rank}, and the filter has {size} "

@@ -1,9 +1,10 @@
-"""Verification of one filter on fresh rows."""
+"""Verification of filters on fresh rows."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -11,12 +12,11 @@ from neurotron._types import Array
 from neurotron.guarantees.assumptions import Assumption
 from neurotron.guarantees.verify.by_cells import REACH, cells_theorem
 from neurotron.guarantees.verify.by_parity import ParityTheorem
-from neurotron.guarantees.verify.case import Case, Found
+from neurotron.guarantees.verify.case import BLOCK, Case, Found
 from neurotron.guarantees.verify.verification import Verification
 from neurotron.laws import Empirical
-from neurotron.theory.sharp import risk_constant
 
-__all__ = ["verify_case"]
+__all__ = ["verify_cases"]
 
 SWITCH = {"coin": 0.3, "any": 0.2}
 """Up to this share of attacked labels, the theorem of parity alone is used if labels have noise."""
@@ -24,28 +24,45 @@ MOST_POINTS = 400
 """Points of the curve that a figure shows."""
 
 
-def verify_case(case: Case) -> Verification:
-    """Return what is verified about the filter of a case.
+def verify_cases(cases: Iterable[Case]) -> Iterator[tuple[Case, Verification]]:
+    """Yield each case with what is verified about its filter; all have the same inputs."""
+    alike: dict[object, list[Case]] = {}
+    for case in cases:
+        alike.setdefault(case.told, []).append(case)
+    for group in alike.values():
+        step = max(BLOCK // len(group[0].y), 1)
+        for start in range(0, len(group), step):
+            yield from _verified_together(group[start : start + step])
+
+
+def _verified_together(cases: list[Case]) -> Iterator[tuple[Case, Verification]]:
+    """Yield cases that are told the same, with what is verified about the filter of each.
 
     Which theorem is used depends on the probability, the noise, the network and the law, never on
     the labels. Where both may help, each has half of the failure probability.
     """
-    parity = ParityTheorem(case)
+    told, parity = cases[0], ParityTheorem(cases[0])
     needs = parity.assumptions
     usable = all(assumption.holds for assumption in needs)
-    alone = usable and not case.exact and case.probability <= SWITCH[case.attacker]
-    cells = None if alone else cells_theorem(case)  # many gates have very many cells
-    by_parity = usable and (cells is None or parity.can_verify)
-    failure = case.failure / 2.0 if by_parity and cells is not None else case.failure
-    found, name = (parity.verify(failure) if by_parity else Found()), parity.name
-    if cells is not None:
-        other = cells.verify(failure)
-        needed = [n for n in (found.rows_needed, other.rows_needed) if n is not None]
-        if not by_parity or (other.radius, other.threshold) < (found.radius, found.threshold):
-            found, name = other, cells.name
-        found = dataclasses.replace(found, rows_needed=min(needed, default=None))
-        needs = [a for a in needs if a.holds and by_parity]
-    return _verification(case, found, name, needs, parity)
+    alone = usable and not told.exact and told.probability <= SWITCH[told.attacker]
+    cells = {case: None if alone else cells_theorem(case) for case in cases}  # may be very many
+    found: dict[Case, Found] = {}
+    for failure, part in (
+        (told.failure, [case for case in cases if cells[case] is None]),
+        (told.failure / 2.0, [case for case in cases if cells[case] is not None]),
+    ):
+        if part and usable and (cells[part[0]] is None or parity.can_verify):
+            found |= zip(part, parity.verify(part, failure), strict=True)
+    for case, theorem in cells.items():
+        one, name, held = found.get(case, Found()), parity.name, needs
+        if theorem is not None:
+            other = theorem.verify(told.failure / 2.0 if case in found else told.failure)
+            needed = [n for n in (one.rows_needed, other.rows_needed) if n is not None]
+            if case not in found or (other.radius, other.threshold) < (one.radius, one.threshold):
+                one, name = other, theorem.name
+            one = dataclasses.replace(one, rows_needed=min(needed, default=None))
+            held = [a for a in needs if a.holds and case in found]
+        yield case, _verification(case, one, name, held, parity)
 
 
 def _verification(
@@ -59,7 +76,7 @@ def _verification(
         with np.errstate(invalid="ignore"):
             radii = parity.spread.coefficients * found.size
     return Verification(
-        kind=case.kind,
+        kind=case.inputs.kind,
         radius=found.radius,
         failure=case.failure,
         assumptions=tuple(_about_the_rows(case, name) + needs),
@@ -90,8 +107,7 @@ def _prediction_error(case: Case, found: Found, parity: ParityTheorem) -> float:
     direct = math.inf
     if case.linear and parity.spread is not None and math.isfinite(parity.spread.deviation):
         direct = found.size * parity.spread.deviation
-    # with sample weights, the constant of the problem is about a weighted mean
-    risk = math.inf if case.law.weighted else risk_constant(case.problem)
+    risk = case.inputs.risk
     return min(direct, math.sqrt(risk) * found.radius if math.isfinite(risk) else math.inf)
 
 
@@ -109,7 +125,7 @@ def _at_least(case: Case) -> float:
     if attacked >= rows:
         return 0.0
     off = np.maximum(case.residuals - case.rounding, 0.0)
-    reach = case.output_reach * (1.0 + 1e-9) + case.reach
+    reach = case.inputs.output_reach * (1.0 + 1e-9) + case.inputs.reach
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.where(off > 0.0, off / reach, 0.0)
     ratios = np.where(np.isfinite(ratios), ratios, 0.0)  # no filter explains such a row
@@ -132,15 +148,14 @@ def _binomial_quantile(rows: int, probability: float, failure: float) -> int:
 
 def _curve(sizes: Array) -> tuple[Array, Array]:
     """Return levels with the shares of rows up to them, thinned out for a figure."""
-    ordered = np.sort(sizes)
     chosen = np.unique(np.linspace(0, len(sizes) - 1, MOST_POINTS).astype(np.intp))
-    return ordered[chosen], (chosen + 1) / len(sizes)
+    return np.sort(sizes)[chosen], (chosen + 1) / len(sizes)
 
 
 def _about_the_rows(case: Case, theorem: str) -> list[Assumption]:
     """Return what is assumed about the rows, which nobody can check from them."""
     source = f"from {case.law!r}"
-    if case.kind == "plug-in":
+    if case.inputs.kind == "plug-in":
         source = f"from a law that {case.law!r} stands for"
     elif isinstance(case.law, Empirical):
         source = f"with replacement from {case.law!r}"

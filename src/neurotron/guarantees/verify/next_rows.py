@@ -8,7 +8,7 @@ as it does during training. This is what `verify` needs to know how far an arm i
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -20,8 +20,8 @@ from neurotron.attacks import Attack
 from neurotron.data import Batch, Rows
 from neurotron.engine.numpy_cohort import NumpyCohort
 from neurotron.engine.setup import Setup
-from neurotron.guarantees.verify.case import Case
-from neurotron.guarantees.verify.fresh_rows import verify_case
+from neurotron.guarantees.verify.case import Case, Inputs
+from neurotron.guarantees.verify.fresh_rows import verify_cases
 from neurotron.guarantees.verify.verification import Verification
 from neurotron.problem import Problem
 from neurotron.trajectories import Trajectories
@@ -57,6 +57,7 @@ def verify_run(
     failure: float = 0.001,
     noise: str | float = "independent",
     bound: float | None = None,
+    also: Sequence[Trajectories] = (),
     progress: Callable[[], None] | None = None,
 ) -> dict[str, Verification]:
     """Return a verification of every arm of a run on the next rows of its stream, by its name.
@@ -72,27 +73,34 @@ def verify_run(
         those of each arm's own attack.
     failure, noise, bound
         As in `verify`.
+    also
+        Other runs that ended at the same step of the same stream, whose arms count, too.
     progress
         A function that is called after each arm.
     """
-    found = {}
-    for one in next_rows(run, rows):
+    arms = {}
+    received = next_rows(run, rows, also)
+    inputs = Inputs.of(run.problem, received[0].X)
+    for one in received:
         share, by, allowed = probability, attacker, failure
         if share is None:
             share, by = one.probability, one.attacker
             if by == "any":  # the share is read off the labels, and it chooses one of two theorems
                 allowed = failure / 2.0
         case = Case.of(
-            run.problem, one.weights, one.X, one.y, probability=share, attacker=by,
-            failure=allowed, noise=noise, bound=bound,
+            inputs, one.weights, one.y, probability=share, attacker=by, failure=allowed,
+            noise=noise, bound=bound,
         )  # fmt: skip
-        found[one.arm] = dataclasses.replace(verify_case(case), failure=failure)
+        arms[case] = one.arm
+    found = {}
+    for case, verified in verify_cases(arms):
+        found[arms[case]] = dataclasses.replace(verified, failure=failure)
         if progress is not None:
             progress()
-    return found
+    return {arm: found[arm] for arm in arms.values()}
 
 
-def next_rows(run: Trajectories, rows: int) -> list[NextRows]:
+def next_rows(run: Trajectories, rows: int, also: Sequence[Trajectories] = ()) -> list[NextRows]:
     """Return the next rows of the stream, as each arm of a run would receive them.
 
     Nobody trains on them: every attack sees the arm as it was at the end of the run. The batch on
@@ -105,6 +113,8 @@ def next_rows(run: Trajectories, rows: int) -> list[NextRows]:
         What `simulate` returned. It may be interrupted.
     rows
         The number N of rows, at least 1.
+    also
+        Other runs that ended at the same step of the same stream.
     """
     problem = _check.instance("run", run, Trajectories).problem
     rows = _check.count("rows", rows, 1)
@@ -112,19 +122,26 @@ def next_rows(run: Trajectories, rows: int) -> list[NextRows]:
     network, batch_size = problem.network, run.options["batch_size"]
     count = -(-rows // batch_size)
     _check.entries("the next rows", count * batch_size, network.n_inputs)
-    _check.entries("the labels of the next rows", count * batch_size, len(run))
+    arms = [
+        (arm, weights)
+        for one in (run, *also)
+        for arm, weights in zip(one.arms, one.weights, strict=True)
+    ]
+    _check.entries("the labels of the next rows", count * batch_size, len(arms))
     X = np.empty((count * batch_size, network.n_inputs))
-    honest, received = np.empty(len(X)), np.empty((len(run), len(X)))
-    cohort = _cohort(run)
+    honest, received = np.empty(len(X)), np.empty((len(arms), len(X)))
+    cohorts = [_cohort(one) for one in (run, *also)]
     for i in range(count):
-        batch, labels = cohort.watch(run.state.step + 1 + i)
+        step = run.state.step + 1 + i
+        batch = cohorts[0].draw(step)
         _require_even(batch)
+        labels = np.hstack([cohort.watch(step, batch) for cohort in cohorts])
         here = slice(i * batch_size, (i + 1) * batch_size)
         X[here], honest[here], received[:, here] = batch.inputs, batch.labels, labels.T
     changed = (received != honest)[:, :rows].mean(axis=1)
     return [
         NextRows(arm.name, weights, X[:rows], y[:rows], *_attacker(arm.attack, float(share)))
-        for arm, weights, y, share in zip(run.arms, run.weights, received, changed, strict=True)
+        for (arm, weights), y, share in zip(arms, received, changed, strict=True)
     ]
 
 

@@ -7,8 +7,8 @@ from typing import Any, cast, overload
 import numpy.typing as npt
 
 from neurotron import _check
-from neurotron.guarantees.verify.case import Case
-from neurotron.guarantees.verify.fresh_rows import verify_case
+from neurotron.guarantees.verify.case import Case, Inputs
+from neurotron.guarantees.verify.fresh_rows import verify_cases
 from neurotron.guarantees.verify.next_rows import verify_run
 from neurotron.guarantees.verify.verification import Verification
 from neurotron.problem import Problem
@@ -124,4 +124,5 @@ def verify(
             "probability=…), without `rows`"
         )
     filters, inputs, labels = (cast(npt.ArrayLike, value) for value in given.values())
-    return verify_case(Case.of(problem, filters, inputs, labels, **options))
+    ((_, found),) = verify_cases([Case.of(Inputs.of(problem, inputs), filters, labels, **options)])
+    return found
