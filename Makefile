@@ -2,14 +2,16 @@
 
 VENV ?= .venv
 BIN := $(VENV)/bin
+LAB := $(VENV)/.lab
 READY := $(VENV)/.ready
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e
 BENCH := out/benchmarks
 export OPENBLAS_NUM_THREADS ?= 1
 
 .PHONY: help paper test check format verify bench clean
 
 help:
-	@echo "make paper    recompute the paper's study; ends with the page to open (about four minutes)"
+	@echo "make paper    recompute the paper's study; ends with what holds (one to two minutes, after installation)"
 	@echo "make test     run all tests (about five minutes on two cores)"
 	@echo "make check    format, lint, types"
 	@echo "make verify   run the studies behind docs/evidence and the long tests (hours; goes on where it stopped)"
@@ -17,13 +19,17 @@ help:
 	@echo "make format   rewrite the sources in the house format"
 	@echo "make clean    remove what the other commands made"
 
-$(READY): pyproject.toml constraints.txt
-	@echo "setting up $(VENV) (once)"
-	python3 -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[lab,cluster,dev]'
+$(LAB): pyproject.toml constraints.txt
+	@echo "installing what the study needs in $(VENV) (once)"
+	@began=$$(date +%s) && python3 -m venv $(VENV) && $(INSTALL) '.[lab]' && touch $@ && \
+	echo "installation took $$(( $$(date +%s) - began )) s"
+
+$(READY): $(LAB)
+	@echo "installing what developers need in $(VENV) (once)"
+	$(INSTALL) '.[lab,cluster,dev]'
 	@touch $@
 
-paper: $(READY)
+paper: $(LAB)
 	$(BIN)/neurotron paper --out out/paper
 
 test: $(READY)
@@ -40,7 +46,7 @@ format: $(READY)
 
 verify: $(READY)
 	@began=$$(date +%s) && \
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[tables]' && \
+	$(INSTALL) '.[tables]' && \
 	$(BIN)/python -m tools.mixture && \
 	$(BIN)/python -m tools.evidence && \
 	$(BIN)/python -m tools.signals && \

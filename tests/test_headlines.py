@@ -434,7 +434,10 @@ def our_words() -> Iterator[Headline]:
 def verified_words(ours: Sequence[Row]) -> Iterator[Headline]:
     """Yield what docs/paper.md says of verified runs."""
     radii = max(float(row["verified_radius"]) for row in ours)
-    below = [row for row in rows("paper", at_most=0.49) if float(row["diverged"]) == 0.0]
+    below = [
+        row for row in rows("paper", at_most=0.49)
+        if row["verified"] and float(row["diverged"]) == 0.0
+    ]  # fmt: skip
     runs = sum(int(row["runs"]) for row in below)
     left = runs - sum(round(float(row["verified"]) * int(row["runs"])) for row in below)
     counts = {

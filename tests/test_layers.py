@@ -25,7 +25,7 @@ HOUSE = [
     "model_file", "estimator", "results", "studies", "auditing", "claims", "figures", "report",
     "cli",
 ]  # fmt: skip
-TOOLS = ["_names"]
+TOOLS = ["__main__", "_names"]
 LAYERS = [*FOUNDATIONS, *([name] for name in HOUSE), TOOLS]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 

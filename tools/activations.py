@@ -133,7 +133,7 @@ def work() -> nt.studies.Work:
     """Return the work: all networks of all settings."""
     spec = {"name": NAME, "settings": [{"name": name} for name in SETTINGS]}
     units = [(name, number) for name in SETTINGS for number in range(REPLICATES)]
-    return nt.studies.Work(spec, units, errors, steps=len(CASES))
+    return nt.studies.Work(spec, units, errors)
 
 
 def summary(rows: pl.DataFrame) -> pl.DataFrame:

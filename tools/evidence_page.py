@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import neurotron as nt
+from neurotron._digits import counted
 from neurotron.claims import CLAIMS, Finding, Judgement
 from neurotron.claims.model import tally
 
@@ -20,7 +21,7 @@ def page(name: str, entry: Entry) -> str:
     parts = [
         f"# {study.title}",
         study.description.strip(),
-        _origin(name, entry),
+        _origin(name),
         tally([*judgements(entry)]),
         _table(
             ("claim", "source", "verdict", "what was measured"),
@@ -79,25 +80,14 @@ def _comparisons(findings: list[Entry]) -> str:
     return _table(header, whole)
 
 
-def _origin(name: str, entry: Entry) -> str:
+def _origin(name: str) -> str:
     """Return how the numbers were computed, and where more of them are."""
-    link, replicates = f"[{name}.csv]({name}.csv)", entry["replicates"]
-    of_tables = nt.studies.read(name).of_kind == "tables"
-    if "needed" not in entry:
-        return (
-            f"Computed by `neurotron run {name}`, {replicates} replicates of every setting. "
-            f"The {'damages of every method' if of_tables else 'errors of every trainer'} are in "
-            f"{link}."
-        )
-    few = [
-        f"{setting.replicates} of {setting.heading}"
-        for setting in nt.studies.read(name).settings
-        if isinstance(setting, nt.studies.RowsSetting) and setting.replicates is not None
-    ]
-    but = f", but {', '.join(few)}" if few else ""
+    study = nt.studies.read(name)
+    replicates = counted(map(study.replicates_of, study.settings), "replicate")
+    numbers = {"rows": "numbers of all solvers", "tables": "damages of every method"}
     return (
-        f"Computed by `neurotron run {name}`, {replicates} replicates of every setting{but}. The "
-        f"numbers of all solvers are in {link}."
+        f"Computed by `neurotron run {name}`, {replicates} of every setting. The "
+        f"{numbers.get(study.of_kind, 'errors of every trainer')} are in [{name}.csv]({name}.csv)."
     )
 
 

@@ -235,7 +235,7 @@ def work() -> nt.studies.Work:
     names = [f"{kind}-{inputs}" for kind in KINDS for inputs in INPUTS]
     spec = {"name": "signals", "settings": [{"name": name} for name in names], "rows": ROWS}
     units = [(name, number) for name in names for number in range(REPLICATES)]
-    return nt.studies.Work(spec, units, errors, steps=len(CASES))
+    return nt.studies.Work(spec, units, errors)
 
 
 def summary(rows: pl.DataFrame) -> pl.DataFrame:

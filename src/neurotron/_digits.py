@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from decimal import ROUND_CEILING, Context, Decimal
 
-__all__ = ["percent", "readable", "up"]
+__all__ = ["counted", "percent", "readable", "up"]
 
 _CEILING = Context(prec=4, rounding=ROUND_CEILING)
 
@@ -43,3 +44,15 @@ def percent(share: float) -> str:
     ('12 %', '99.6 %', '100 %', '0 %', '1,250 %')
     """
     return f"{readable(100.0 * share, 3 if share >= 0.995 else 2)} %"
+
+
+def counted(numbers: Iterable[int], what: str) -> str:
+    """Return how many there are of something, from the fewest to the most.
+
+    >>> counted([20, 10], "replicate"), counted([1], "step")
+    ('10 to 20 replicates', '1 step')
+    """
+    each = [*numbers]
+    few, many = min(each), max(each)
+    shown = f"{few:,}" if few == many else f"{few:,} to {many:,}"
+    return f"{shown} {what}{'s' if many != 1 else ''}"

@@ -213,23 +213,26 @@ def test_a_table_that_is_too_large_is_refused_with_the_sample_that_is_not(data, 
 # ---- what it refuses -----------------------------------------------------------------------------
 
 HOSTILE: dict[str, tuple[tuple[object, ...], tuple[str, ...]]] = {
-    "no bound and no range": ((*LABEL, *RIDGE, "--probability", "0.1"), ("bound", "label_range")),
+    "no bound, no range": ((*LABEL, *RIDGE, "--probability", "0.1"), ("--bound`", "--label-range`")),
     "no share and no number": ((*LABEL, *RIDGE, "--bound", "1"), ("--probability", "--rows")),
     "share and number": ((*PLAIN, "--rows", "3"), ("--probability", "--rows")),
-    "a negative bound": ((*PLAIN, "--bound", "-1"), ("`bound`", "-1")),
-    "an infinite bound": ((*PLAIN, "--bound", "inf"), ("`bound`", "inf")),
-    "a bound that is no number": ((*PLAIN, "--bound", "nan"), ("`bound`", "nan")),
+    "a negative bound": ((*PLAIN, "--bound", "-1"), ("`--bound`", "-1")),
+    "an infinite bound": ((*PLAIN, "--bound", "inf"), ("`--bound`", "inf")),
+    "a bound that is no number": ((*PLAIN, "--bound", "nan"), ("`--bound`", "nan")),
     "a bound of zero": ((*PLAIN, "--bound", "0"), ("bound",)),
-    "a share above one": ((*PLAIN, "--probability", "2"), ("`probability`", "2")),
+    "a share above one": ((*PLAIN, "--probability", "2"), ("`--probability`", "2")),
     "a share of nobody": ((*PLAIN, "--probability", "0.001"), ("0.001",)),
     "more rows than there are": ((*LABEL, *RIDGE, "--bound", "1", "--rows", "61"), ("61", "60")),
     "no rows": ((*LABEL, *RIDGE, "--bound", "1", "--rows", "0"), ("rows",)),
-    "no splits": ((*PLAIN, "--splits", "0"), ("`splits`", "0")),
-    "a million splits": ((*PLAIN, "--splits", "1000000"), ("`splits`", "1000000")),
-    "no replicates": ((*PLAIN, "--replicates", "0"), ("`replicates`", "0")),
+    "no splits": ((*PLAIN, "--splits", "0"), ("`--splits`", "0")),
+    "a million splits": ((*PLAIN, "--splits", "1000000"), ("`--splits`", "1000000")),
+    "no replicates": ((*PLAIN, "--replicates", "0"), ("`--replicates`", "0")),
     "a negative seed": ((*PLAIN, "--seed", "-1"), ("seed", "-1")),
-    "a negative tolerance": ((*PLAIN, "--max-damage", "-0.1"), ("`tolerance`", "-0.1")),
-    "a tolerance that is no number": ((*PLAIN, "--max-damage", "nan"), ("`tolerance`", "nan")),
+    "a negative tolerance": ((*PLAIN, "--max-damage", "-0.1"), ("`--max-damage`", "-0.1")),
+    "a tolerance that is no number": ((*PLAIN, "--max-damage", "nan"), ("`--max-damage`", "nan")),
+    "a negative change": ((*PLAIN, "--max-change", "-1"), ("`--max-change`", "-1")),
+    "an endless change": ((*PLAIN, "--max-change", "inf"), ("`--max-change`", "inf")),
+    "fewer than no suspects": ((*PLAIN, "--accept-suspects", "-1"), ("`--accept-suspects`", "-1")),
     "an unknown estimator": ((*PLAIN, "--estimator", "rigde"), ("'rigde'", "'ridge'")),
     "a wrong setting": ((*PLAIN, "--estimator", "ridge:alpha=-1"), ("`alpha`", "-1")),
     "an unknown setting": ((*PLAIN, "--estimator", "ridge:gamma=1"), ("'gamma'", "alpha")),
@@ -237,12 +240,13 @@ HOSTILE: dict[str, tuple[tuple[object, ...], tuple[str, ...]]] = {
         (*PLAIN, "--estimator", "__import__('os').system('touch hacked')"), ("unknown estimator",)
     ),
     "a path for an estimator": ((*PLAIN, "--estimator", "../../passwd"), ("unknown estimator",)),
+    "a pickled model": ((*PLAIN, "--estimator", "pipe.joblib"), ("'pipe.joblib'", "nt.audit(")),
     "a model that is not there": ((*PLAIN, "--estimator", "no.safetensors"), ("no.safetensors",)),
     "a damaged model": ((*PLAIN, "--estimator", "bad.safetensors"), ("bad.safetensors",)),
     "an unknown attack": ((*PLAIN, "--attack", "magic"), ("'magic'",)),
     "an attack twice": ((*PLAIN, "--attack", "constant"), ("constant",)),
     "a range that excludes labels": ((*PLAIN, "--label-range", "0", "1"), ("label",)),
-    "a range upside down": ((*PLAIN, "--label-range", "9", "-9"), ("`label_range`",)),
+    "a range upside down": ((*PLAIN, "--label-range", "9", "-9"), ("`--label-range`",)),
     "an empty sample": ((*PLAIN, "--sample", "0"), ("`--sample`", "0")),
     "a sample that is too small": ((*PLAIN, "--sample", "3"), ("3",)),
     "no threads": ((*PLAIN, "--threads", "0"), ("--threads", "0")),
@@ -310,4 +314,4 @@ def test_there_are_thirty_hostile_inputs_at_least():
 def test_the_installed_command_refuses_with_exit_code_2(data):
     done = installed("audit", "data.csv", *PLAIN, "--bound", "-1", cwd=data)
     assert (done.returncode, done.stdout) == (2, "")
-    assert says(done.stderr, "`bound`", "-1")
+    assert says(done.stderr, "`--bound`", "-1")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 
 import pytest
 from tests.support.cli import in_this_process, installed
@@ -116,15 +117,15 @@ def test_json_is_valid_and_whole(options):
 def test_bad_input_is_exit_code_2_of_the_installed_command():
     result = installed("simulate", "--probability", "1.5")
     assert (result.returncode, result.stdout) == (2, "")
-    assert result.stderr == "error: `probability` must be in [0, 1], got 1.5\n"
+    assert result.stderr == "error: `--probability` must be in [0, 1], got 1.5\n"
 
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
         (["simulate", "--law", "norml"], "unknown law 'norml': did you mean 'normal'?"),
-        (["simulate", "--probability", "1.5"], "`probability` must be in [0, 1], got 1.5"),
-        (["simulate", "--steps", "-3"], "`steps` must be a whole number from 0 to 1e+15, got -3"),
+        (["simulate", "--probability", "1.5"], "`--probability` must be in [0, 1], got 1.5"),
+        (["simulate", "--steps", "-3"], "`--steps` must be a whole number from 0 to 1e+15, got -3"),
         (["simulate", "--network", "symmetric:width=3"], "`width` must be even, got 3"),
         (["simulate", "--plot", "a.gif"], "`--plot` must end in .png, .pdf or .svg, got 'a.gif'"),
         (["simulate", "--plot", "no/a.png"], "`--plot`: there is no folder 'no'"),
@@ -143,6 +144,17 @@ def test_bad_input_is_one_sentence_and_exit_code_2(arguments, sentence, tmp_path
     assert sentence in result.stderr
     assert "Traceback" not in result.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_messages_have_the_names_of_options_and_of_keys_in_files(tmp_path):
+    study, table = tmp_path / "mine.toml", tmp_path / "few.csv"
+    assert in_this_process("init", study).returncode == 0
+    said = in_this_process("run", study, "--replicates", "0").stderr
+    assert said.startswith("error: `--replicates` must be")
+    study.write_text(re.sub("(?m)^replicates = .*", "replicates = -1", study.read_text()))
+    assert "mine.toml: `replicates` must be" in in_this_process("run", study).stderr
+    table.write_text("a,b,y\n1,2,3\n2,1,2\n")
+    assert "the table has 2 rows" in in_this_process("clean", table, "--label", "y").stderr
 
 
 TINY = ["--n-inputs", "12", "--filter-size", "4", "--batch-size", "8"]
@@ -199,14 +211,14 @@ def test_certify_says_what_holds_and_what_does_not(tmp_path):
     [
         (["plan", "--bound", "1"], "missing are probability, accuracy, steps"),
         (["plan", "--bound", "1", "--probability", "0.5", "--accuracy", "0.01"], "not achievable"),
-        (["plan", "--bound", "-1", "--accuracy", "1", "--steps", "9"], "`bound` must be in"),
+        (["plan", "--bound", "-1", "--accuracy", "1", "--steps", "9"], "`--bound` must be in"),
         (
             ["plan", "--scope", "all", "--bound", "1", "--probability", "1", "--steps", "9"],
-            "`scope`",
+            "`--scope`",
         ),
-        (["certify", "--method", "guess"], "`method` must be one of"),
+        (["certify", "--method", "guess"], "`--method` must be one of"),
         (["certify", "--trainer", "sgd:step_size=0.1"], "no theorem covers SGD"),
-        (["certify", "--failure", "0"], "`failure` must be in [1e-15, 1)"),
+        (["certify", "--failure", "0"], "`--failure` must be in [1e-15, 1)"),
         (["certify", "--simulate", "--long-run"], "`--simulate` needs a number of steps"),
         (["certify", "--long-run"], "`--long-run` needs a step size"),
         (["simulate", "--network", "linear", "--filter-size", "10"], "leave out --filter-size"),

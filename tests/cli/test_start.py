@@ -30,6 +30,12 @@ def loaded_by(*command: str) -> set[str]:
     return set(done.stderr.partition("loaded:")[2].split())
 
 
+def test_the_package_is_a_command_of_python():
+    command = [sys.executable, "-m", "neurotron", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("neurotron ")
+
+
 @pytest.mark.parametrize(
     "command", [["--help"], ["--version"], ["simulate", "--help"], ["clean", "--help"]]
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import shlex
@@ -15,6 +16,7 @@ from tests.support.cli import content, in_this_process, refused, run
 from tests.support.hostile_tables import HOSTILE
 from tests.support.messages import says
 
+import neurotron
 from neurotron.estimator import NeuroTronRegressor
 
 ROOT = Path(__file__).parents[2]
@@ -92,6 +94,8 @@ def test_clean_does_not_remove_more_than_half_of_the_rows(saved, data, rows):
     assert says(done.stdout, "Written: s.csv")
     assert "kept.csv" not in done.stdout
     run("clean", "bad.csv", *LABEL, *model)  # without the file, there is nothing to refuse
+    done = in_this_process("clean", "bad.csv", *LABEL, *model, *files[2:], "--json")
+    assert json.loads(done.stdout)["exit_code"] == done.returncode == 1
 
 
 def test_tiny_qualities_are_not_told_apart_on_the_screen(data, rows):
@@ -125,15 +129,24 @@ def test_clean_can_judge_a_table_by_a_saved_model(data):
     assert pl.read_parquet("s.parquet")["row"].to_list() == [42 - 30]
     pl.read_csv(data)[16:17].write_csv("one.csv")
     found = json.loads(run("clean", "one.csv", *LABEL, "--model", "model.safetensors", "--json"))
-    assert found["suspicious_rows"] == [1]
+    assert [suspect["row"] for suspect in found["suspicious_rows"]] == [1]
 
 
 def test_results_can_be_json(data):
-    found = json.loads(run("clean", data, *LABEL, "--json"))
-    assert found["suspicious_rows"] == POISONED
+    found = json.loads(run("clean", data, *LABEL, "--out", "s.csv", "--json"))
+    assert found["suspicious_rows"] == pl.read_csv("s.csv").drop("is_label_issue").to_dicts()
+    assert [suspect["row"] for suspect in found["suspicious_rows"]] == POISONED
     assert (found["rows"], found["columns"], found["label"]) == (60, ["size", "age"], "price")
     found = json.loads(run("fit", data, *LABEL, "--out", "m.safetensors", "--json"))
     assert np.allclose([*found["weights"], found["intercept"]], [2, 3, 1], atol=0.1)
+
+
+def test_json_says_by_what_it_was_made_and_from_which_file(data):
+    for command in (("clean",), ("fit", "--out", "m.safetensors")):
+        found = json.loads(run(*command, data, *LABEL, "--json"))
+        assert found["table_sha256"] == hashlib.sha256(data.read_bytes()).hexdigest()
+        assert (found["format"], found["exit_code"]) == (1, 0)
+        assert found["software"] == {"name": "neurotron", "version": neurotron.__version__}
 
 
 def test_poison_changes_labels_only_and_says_which(data):
@@ -191,8 +204,9 @@ def test_parquet_is_read_and_written_with_its_types(data):
 )
 def test_harmless_oddities_of_csv_files_change_nothing(change, options, data):
     Path("odd.csv").write_text(change(data.read_text()), newline="")
-    expected = run("clean", data, *LABEL, "--json")
-    assert run("clean", "odd.csv", *LABEL, *options, "--json") == expected
+    expected = json.loads(run("clean", data, *LABEL, "--json"))
+    found = json.loads(run("clean", "odd.csv", *LABEL, *options, "--json"))
+    assert found | {"table_sha256": expected["table_sha256"]} == expected
 
 
 def test_a_poisoned_file_keeps_its_separator_and_decimal_comma(data):
@@ -331,7 +345,7 @@ def test_lines_fit_the_terminal(width, data, monkeypatch):
 def test_warnings_are_sentences_on_the_standard_error(data):
     pl.read_csv(data).with_columns(twice=pl.col("size")).write_csv("twice.csv")
     done = in_this_process("clean", "twice.csv", *LABEL, "--json")
-    assert json.loads(done.stdout)["suspicious_rows"] == POISONED
+    assert json.loads(done.stdout)["suspects"] == len(POISONED)
     assert done.stderr.startswith("warning: the rows determine only 3 of 4 weights")
     assert done.stderr.count("\n") == 1
 

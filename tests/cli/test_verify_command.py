@@ -120,11 +120,11 @@ def test_too_few_rows_are_exit_code_1_with_what_would_do(folder):
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        ((MODEL, "new.csv", *LABEL, "--probability", "2"), ("`probability`", "2")),
+        ((MODEL, "new.csv", *LABEL, "--probability", "2"), ("`--probability`", "2")),
         ((MODEL, "new.csv", *LABEL, *STATED, "--noise", "loud"), ("--noise", "even", "'loud'")),
-        ((MODEL, "new.csv", *LABEL, *STATED, "--noise", "-1"), ("`noise`", "-1")),
+        ((MODEL, "new.csv", *LABEL, *STATED, "--noise", "-1"), ("`--noise`", "-1")),
         ((MODEL, "new.csv", *LABEL, *STATED, "--law", "norml"), ("'norml'", "'normal'")),
-        ((MODEL, "new.csv", *LABEL, *STATED, "--attacker", "cat"), ("`attacker`", "'cat'")),
+        ((MODEL, "new.csv", *LABEL, *STATED, "--attacker", "cat"), ("`--attacker`", "'cat'")),
         ((MODEL, "new.csv", *LABEL, *STATED, "--plot", "p.gif"), ("`--plot`", ".png")),
         ((MODEL, "new.csv", "--label", "prize", *STATED), ("--label", "'prize'")),
         ((MODEL, "old.csv", *LABEL, *STATED), ("fresh rows",)),

@@ -132,7 +132,7 @@ def test_the_evidence_of_a_study_of_rows_has_the_table_and_every_comparison(tmp_
     page = (tmp_path / "rows.md").read_text()
     assert "| P | picked-rows |  | – | – |" in page
     assert entry["claims"]["few-rows-suffice"]["effect"] in page
-    assert " of the paper's network with noise 0.1" in page
+    assert ", 20 to 40 replicates of every setting" in page
     assert (tmp_path / "rows.csv").read_text() == compact_fits_csv(results)
     with pytest.raises(SystemExit, match="another study than 'rows'"):
         evidence.judge_again("rows", tmp_path / "out")

@@ -113,7 +113,7 @@ def test_a_shard_with_right_hashes_and_impossible_values_is_left_out(folder, cha
     results = nt.load_results(folder.path)
     assert results.replicates == {"a": 2}
     assert len(results.damaged) == 1
-    assert results.errors.shape == (2, 4)
+    assert results.errors["a"].shape == (2, 4)
 
 
 def test_a_run_that_diverged_has_infinite_errors(folder):

@@ -217,10 +217,10 @@ def test_a_folder_without_shards_gives_empty_tables_and_no_verdicts(tmp_path):
 
 def test_errors_at_some_steps_are_columns_of_all_errors(tmp_path):
     results = made(tmp_path / "r", STUDY, lambda c, r, a: {"errors": ending_at(r + a["bound"])}, 3)
-    chosen = results.steps[[0, 2]]
-    assert np.array_equal(results.errors_at(chosen), results.errors[:, [0, 2]])
-    rows = results.trajectories_at(chosen)
-    assert np.array_equal(rows["error"].to_numpy().reshape(-1, 2), results.errors_at(chosen))
+    (setting,) = results.steps
+    rows = results.trajectories_at(results.steps[setting][[0, 2]])
+    errors = rows["error"].to_numpy().reshape(-1, 2)
+    assert np.array_equal(errors, results.errors[setting][:, [0, 2]])
 
 
 @pytest.mark.parametrize("count", range(1, 8))

@@ -168,7 +168,7 @@ def test_progress_is_told_after_each_arm():
     told = []
     only = changed('SGD = "sgd:step_size=0.01"', "").model_copy(update={"verify": None})
     train(only.model_dump_json(), "a", 0, lambda *at: told.append(at))
-    assert told == [(400, 400)] * 8
+    assert told == [(1, 1)] * 8
 
 
 def test_trained_arms_are_what_they_are_without_solved_ones(rows):
@@ -246,7 +246,7 @@ def test_the_page_counts_what_the_claim_counts(tmp_path):
         assert (row["runs"], row["verified"]) == (len(runs), len(found))
         assert (row["least"], row["largest"]) == (min(found), max(found))
         assert row["outside"] == 0
-    assert (told["count"], told["confidence"]) == ("300", "99.9 %")
+    assert (told["fresh"], told["confidence"]) == ("300 rows", "99.9 %")
     (judged,) = nt.claims.evaluate(results)
     assert sum(one.total for one in judged.findings) == sum(r["verified"] for r in rows.values())
     smaller = dataclasses.replace(

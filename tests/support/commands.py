@@ -8,13 +8,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from unittest import mock
 
 import numpy as np
 
 import neurotron as nt
 from neurotron.results.folder import Folder
+from neurotron.studies.training import work_of
 
 COMMAND = str(Path(sys.executable).parent / "neurotron")
 PATIENCE = 600.0
@@ -133,6 +134,5 @@ def leftovers(folder: Path) -> list[str]:
 
 def in_reversed_order(file: Path, folder: Path) -> None:
     """Run a study from its last unit to its first."""
-    order = nt.studies.Study.units
-    with mock.patch.object(nt.studies.Study, "units", lambda study: reversed([*order(study)])):
-        nt.studies.run(nt.studies.read(file), folder)
+    work = work_of(nt.studies.read(file))
+    nt.studies.run(replace(work, units=[*work.units][::-1]), folder)

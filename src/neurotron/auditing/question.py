@@ -83,7 +83,7 @@ def _level(budget: Budget, table: AuditedTable, label_range: Any) -> Level:
     if budget.rows is not None:
         if budget.rows > len(table):
             raise _check.InputError(
-                f"`budget` has {budget.rows:,} rows, but the table has only {len(table):,}"
+                f"the budget has {budget.rows:,} rows, but the table has only {len(table):,}"
             )
         rows = math.ceil(budget.rows / len(table) * count - 1e-9)
         share = rows / count
@@ -92,25 +92,24 @@ def _level(budget: Budget, table: AuditedTable, label_range: Any) -> Level:
         rows = math.floor(share * count + 1e-9)
     else:
         raise _check.InputError(
-            "`budget` must say how many labels can be changed: give it a `probability` or a "
-            "number of `rows`"
+            "the budget must say how many labels can be changed, by `probability` or `rows`"
         )
     if rows < 1:
         raise _check.InputError(
-            f"`budget` {budget!r} changes none of the {count:,} rows that are fitted: give a "
-            f"probability of at least {1.0 / count:.3g}, or a number of rows"
+            f"a share of {share:.3g} is none of the {count:,} labels that are fitted: give a "
+            f"`probability` of at least {1.0 / count:.3g}, or a number of `rows`"
         )
     return Level(bound, share, rows)
 
 
 def _bound(budget: Budget, label_range: Any) -> float:
     if budget.bound == 0.0:
-        raise _check.InputError("`budget` must have a bound above 0, or there is no attack")
+        raise _check.InputError("`bound` must be above 0, or there is no attack")
     if budget.bound is not None:
         return budget.bound
     if label_range is None or not np.isfinite(_check.numbers("label_range", label_range)).all():
         raise _check.InputError(
-            "`budget` must say how far labels can be moved: give it a `bound`, or give a "
-            "`label_range` with two ends, within which labels can become anything"
+            "the budget must say how far labels can be moved: give a `bound`, or a `label_range` "
+            "with two ends, within which labels can become anything"
         )
     return math.inf

@@ -179,7 +179,7 @@ def audit_in(
     """Compute what is missing of an audit, and store it in a folder; see `studies.run`."""
     splits = spec["asked"]["splits"]
     units = [(setting["name"], number) for number in range(splits) for setting in spec["settings"]]
-    work = Work(spec, units, part, steps=len(spec["asked"]["budgets"]))
+    work = Work(spec, units, part)
     return run(work, folder, workers=workers, executor=executor, mixed=mixed, progress=progress)
 
 

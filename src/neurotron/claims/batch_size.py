@@ -76,11 +76,22 @@ class BatchSizes:
 
     def errors_after(self, b: int, runs: pl.DataFrame, samples: int) -> Array:
         """Return the errors of runs after so many samples, at the last step recorded until then."""
-        steps = self.results.steps
-        at = int(np.searchsorted(steps, samples // b, side="right")) - 1
-        rows = self.results.runs.with_row_index("row").select("row", "setting", "replicate", "arm")
-        places = runs.join(rows, on=["setting", "replicate", "arm"], maintain_order="left")["row"]
-        return np.asarray(self.results.errors[places.to_numpy(), at])
+        setting, keys = self.settings[b], ["replicate", "arm"]
+        at = int(np.searchsorted(self.results.steps[setting], samples // b, side="right")) - 1
+        rows = self.results.runs.filter(setting=setting).select(*keys).with_row_index("row")
+        places = runs.join(rows, on=keys, maintain_order="left")["row"]
+        return np.asarray(self.results.errors[setting][places.to_numpy(), at])
+
+    @property
+    def steps(self) -> int:
+        """The number of steps, the same with every batch size."""
+        first = next(iter(self.settings.values()))
+        return int(self.results.steps[first][-1])
+
+    @property
+    def samples(self) -> int:
+        """The number of samples that all batch sizes have had at some time."""
+        return min(self.settings) * self.steps
 
     def certified_steps(self, b: int, runs: pl.DataFrame) -> Array:
         """Return how many steps were certified to be enough for a tenth of the initial error."""
@@ -117,7 +128,7 @@ def batch_sizes(results: Results) -> list[BatchSizes]:
     for one in results.spec["settings"]:
         if one["name"] in there:
             shared = (
-                *(one[key] for key in CONDITIONS if key != "batch_size"),
+                *(one.get(key) for key in CONDITIONS if key != "batch_size"),
                 *(repr(one[key]) for key in ("trainers", "sweeps")),
             )
             alike.setdefault(shared, {}).setdefault(one["batch_size"], one)

@@ -50,7 +50,8 @@ def _largest_bound(results: Results, setting: str, arm: str, replicate: int) -> 
     problem = building.build_problem(study, spec, replicate)
     certificate = certify(
         problem, building.build_arm(study, spec, problem, replicate, arm),
-        batch_size=spec.batch_size, steps=study.steps, failure=study.failure, method="theorem1",
+        batch_size=spec.batch_size, steps=study.steps_of(spec), failure=study.failure,
+        method="theorem1",
     )  # fmt: skip
     constants = certificate.constants
     return constants["theta_star"] if constants.get("risk_ratio", np.inf) < 1.0 else None

@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 
 __all__ = ["SettingRuns", "conditions_but", "table1_settings"]
 
-CONDITIONS = ("law", "network", "n_inputs", "filter_size", "batch_size", "noise")
-"""What settings must share to be compared. Step sizes may differ."""
+CONDITIONS = ("law", "network", "n_inputs", "filter_size", "batch_size", "noise", "steps")
+"""What settings must share to be compared. Step sizes may differ.
+
+A setting has `steps` only if they are not the study's.
+"""
 
 
 @dataclass(frozen=True)
@@ -107,11 +110,11 @@ def conditions_but(setting: dict[str, Any], key: str, number: str) -> tuple[Any,
     """Return what settings share that differ only in a number of their law or network.
 
     >>> here = {"law": "normal", "network": "symmetric:outer_weights=10,width=4", "n_inputs": 9}
-    >>> here |= {"filter_size": 3, "batch_size": 16, "noise": 0.0}
+    >>> here |= {"filter_size": 3, "batch_size": 16, "noise": 0.0, "steps": 500}
     >>> conditions_but(here, "network", "outer_weights")
-    ('symmetric', ('width', 4), 'normal', 9, 3, 16, 0.0)
+    ('symmetric', ('width', 4), 'normal', 9, 3, 16, 0.0, 500)
     """
     name, given = parse(setting[key])
     given.pop(number, None)
-    rest = (setting[other] for other in CONDITIONS if other != key)
+    rest = (setting.get(other) for other in CONDITIONS if other != key)
     return (name, *sorted(given.items()), *rest)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -37,6 +38,13 @@ class _Command(TyperCommand):
         """Return the parameters; flags are shown without a type."""
         return _flags(super().get_params(ctx))
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; what it refuses is said in the names of its options."""
+        try:
+            return super().invoke(ctx)
+        except InputError as error:
+            raise InputError(_with_options(str(error), self.params)) from error
+
 
 class _Group(TyperGroup):
     def get_params(self, ctx: Any) -> Any:
@@ -52,6 +60,16 @@ def _flags(parameters: list[Any]) -> list[Any]:
         if getattr(each, "is_flag", False) or each.name.endswith("_completion"):
             each.metavar = ""
     return parameters
+
+
+def _with_options(text: str, parameters: list[Any]) -> str:
+    """Return a message of the library with options in the place of Python's names.
+
+    What follows a colon stays: it may be a key of a file, as in "study.toml: `steps` must be 9".
+    """
+    names = {each.name: f"`{each.opts[0]}`" for each in parameters if each.opts[0][:2] == "--"}
+    names |= {"X": "the table", "y": "the label"}
+    return re.sub(r"(?<!: )`(\w+)`", lambda found: names.get(found[1], found[0]), text)
 
 
 app = typer.Typer(

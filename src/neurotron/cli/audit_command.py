@@ -61,7 +61,7 @@ def audit(
     ] = None,
     probability: Annotated[
         float | None,
-        options.option(options.ATTACK, help="β, the share of the labels that are changed."),
+        options.option(options.ATTACK, help="β, the largest share of the labels that are changed."),
     ] = None,
     rows: Annotated[
         int | None,
@@ -161,14 +161,16 @@ def audit(
     if out is not None:
         _check_folder(out)
     budget = _budget(bound, probability, rows)  # before scikit-learn is loaded, which takes longer
-    inputs, name, labels = _read(
-        data, label, drop, estimator, skip_missing=skip_missing, separator=separator,
-        decimal_comma=decimal_comma,
-    )  # fmt: skip
+    if max_damage is not None:
+        _check.number("--max-damage", max_damage, "[0, inf)")
     from neurotron.auditing import stored
     from neurotron.auditing.verdicts import EXIT_CODES, Gate
 
     gate = Gate.of(max_change, accept_suspects)
+    inputs, name, labels = _read(
+        data, label, drop, estimator, skip_missing=skip_missing, separator=separator,
+        decimal_comma=decimal_comma,
+    )  # fmt: skip
     with data.open("rb") as file:
         table_hash = hashlib.file_digest(file, "sha256").hexdigest()
     kept = _sample(sample, len(labels), seed)

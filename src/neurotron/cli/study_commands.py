@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
+import textwrap
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -117,16 +119,19 @@ def run(
         console.print(
             f"The folder has {more:,} more units from earlier runs. They count in what follows."
         )
+    evaluated = evaluate(results)
+    if not console.is_terminal:  # a log is read from its beginning, a terminal from its end
+        print_verdicts(console, results, evaluated)
     if isinstance(results, Results):
         _print_outcomes(console, results)
     elif isinstance(results, Fits):
         _print_needed(console, results)
     else:
         _print_damages(console, results)
-    evaluated = evaluate(results)
-    print_verdicts(console, results, evaluated)
     console.print()
     write_report(results, evaluated, figures)
+    if console.is_terminal:
+        print_verdicts(console, results, evaluated)
     if report.failures or report.removed:
         raise typer.Exit(1)
 
@@ -141,8 +146,8 @@ def paper(
 ) -> None:
     """Recompute the paper's simulation study and report which of its claims hold.
 
-    This is the same as `neurotron run paper`. It takes about four minutes on two processors, and
-    ends with the path of a page to open in a browser.
+    This is the same as `neurotron run paper`. It takes one to two minutes on two processors, writes
+    a page to open in a browser, and prints the verdicts.
     """
     run("paper", out, replicates, threads, dask, mixed, figures)
 
@@ -209,33 +214,23 @@ def executor_at(address: str | None) -> Iterator[tuple[Executor | None, int | No
 
 @contextlib.contextmanager
 def progress_bar() -> Iterator[Callable[[Progress], None]]:
-    """Show units done, steps per second and time left, on the standard error."""
-    columns = (
-        TextColumn("{task.fields[units]}"), BarColumn(), TextColumn("{task.fields[speed]}"),
-        TimeRemainingColumn(),
-    )  # fmt: skip
+    """Show units done and the time that is left, on the standard error."""
+    columns = TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()
     console = Console(stderr=True)
     with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        steps = bar.add_task("steps", total=None, units="getting ready", speed="")
+        bar.add_task("getting ready", total=None)
+        (task,) = bar.tasks
         shown = 0
 
-        def tell_tenths(state: Progress) -> None:
-            nonlocal shown
-            tenths = 10 * state.units_done // state.units
-            if tenths > shown:
-                console.print(f"{state.units_done:,} of {state.units:,} units")
-            shown = max(shown, tenths)
-
         def show(state: Progress) -> None:
-            if bar.disable:
-                tell_tenths(state)
-                return
-            speed = bar.tasks[steps].speed or 0.0
-            bar.update(
-                steps, completed=state.steps_done, total=state.steps,
-                units=f"{state.units_done:,} of {state.units:,} units",
-                speed=f"{speed:,.0f} steps/s" if speed else "",
-            )  # fmt: skip
+            nonlocal shown
+            done = f"{state.units_done:,} of {state.units:,} units"
+            bar.update(task.id, completed=state.share, total=1.0, description=done)
+            tenths = 10 * state.units_done // state.units
+            if bar.disable and tenths > shown:
+                left = task.time_remaining
+                console.print(f"{done}, about {timedelta(seconds=left)} left" if left else done)
+            shown = max(shown, tenths)
 
         yield show
 
@@ -262,28 +257,36 @@ def _tell(study: AnyStudy, report: Report) -> None:
         console.print("Run the same command again to go on.")
 
 
-def _print_outcomes(console: Console, results: Results) -> None:
-    """Print where the runs of each trainer ended, setting by setting."""
-    from neurotron.results.summary import OUTCOMES, outcomes_by_trainer
+MOST_OUTCOMES = 24
+"""Lines of the table of outcomes: as many as a terminal shows; beyond, one for each trainer."""
 
+
+def _print_outcomes(console: Console, results: Results) -> None:
+    """Print where the runs of each trainer ended, setting by setting if that is short."""
+    from neurotron.results.summary import OUTCOMES, outcomes_by_trainer, outcomes_in_all
+
+    rows, titles = outcomes_by_trainer(results), results.titles
+    if len(rows) + len(titles) > MOST_OUTCOMES:
+        rows, titles = outcomes_in_all(results), {"": f"all {len(titles)} settings"}
     table = Table(box=None, padding=(0, 1, 0, 0))
     table.add_column("runs that ended", header_style="dim", overflow="fold")
-    for column in ("at w*", "at −w*", "elsewhere", "diverged", "of", "median error"):
+    for column in ("at w*", "−w*", "other", "diverged", "of", "median error"):
         table.add_column(column, header_style="dim", justify="right", overflow="fold")
     last = None
-    for row in outcomes_by_trainer(results):
+    for row in rows:
         if row["setting"] != last:
-            table.add_row(results.titles[row["setting"]])
+            table.add_row(titles[row["setting"]])
         last = row["setting"]
         shown = (f"{row[outcome]:,}" if row[outcome] else "–" for outcome in OUTCOMES)
         ends = sorted({f"{row['least']:.1e}", f"{row['largest']:.1e}"}, key=float)
-        table.add_row(f"  {row['trainer']}", *shown, f"{row['runs']:,}", "…".join(ends))
+        name = textwrap.indent(textwrap.fill(row["trainer"], 28, subsequent_indent="  "), "  ")
+        table.add_row(name, *shown, f"{row['runs']:,}", "…".join(ends))
     console.print()
     console.print(table, soft_wrap=False)
     console.print(
         "\nA run ended at the true weights w* if it is within ‖w*‖/2 of them, in the direction "
-        "of their mirror −w* if the cosine with −w* is above ½, and elsewhere otherwise. The "
-        "median error is over replicates, at the easiest and at the hardest attack."
+        "of their mirror −w* if the cosine with −w* is above ½, and at other weights otherwise. "
+        "Median errors are over replicates, from the easiest attack to the hardest."
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import hashlib
 import io
 import re
 import shlex
@@ -64,6 +65,8 @@ class TableFile:
     rows: Index
     separator: str = ","
     decimal_comma: bool = False
+    sha256: str = ""
+    """The hash of the file."""
 
     @property
     def columns(self) -> list[str]:
@@ -179,7 +182,8 @@ def read_table(path: Path, *, separator: str, decimal_comma: bool) -> TableFile:
     if not frame.height:
         raise _check.InputError(f"{shown}: the table has no rows")
     rows = np.arange(1, frame.height + 1)
-    return TableFile(shown, frame, rows, separator, decimal_comma)
+    digest = hashlib.sha256(content).hexdigest()
+    return TableFile(shown, frame, rows, separator, decimal_comma, digest)
 
 
 def _content(path: Path, shown: str) -> bytes:

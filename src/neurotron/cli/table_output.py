@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from neurotron import _check
 from neurotron._digits import percent, readable
+from neurotron._environment import package_version
 from neurotron.cli.table_options import TABLES, check_ending, listed
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ __all__ = [
     "check_output", "describe", "describe_rows", "doubts", "print_doubts", "print_unused",
     "print_written", "same_ending", "share", "summary", "write",
 ]  # fmt: skip
+
+FORMAT = 1
+"""The version of the JSON of `fit` and `clean`; it grows when a key changes its meaning."""
 
 # ---- describing ----------------------------------------------------------------------------------
 
@@ -88,13 +92,20 @@ def print_written(console: Console, paths: Sequence[Path]) -> None:
         console.print("\n" + "\n".join(f"Written: {path}" for path in paths))
 
 
-def summary(inputs: Inputs, label: str, model: NeuroTronRegressor) -> dict[str, Any]:
+def summary(
+    inputs: Inputs, label: str, model: NeuroTronRegressor, exit_code: int = 0
+) -> dict[str, Any]:
     """Return the same for JSON."""
     attacked = {
         "attacked_fraction": model.attacked_fraction_,
         "attacked_fraction_interval": model.attacked_fraction_interval_,
     }
-    return (attacked if _is_new(model) else {}) | {
+    return {
+        "format": FORMAT,
+        "software": {"name": "neurotron", "version": package_version()},
+        "table_sha256": inputs.table.sha256,
+        "exit_code": exit_code,
+        **(attacked if _is_new(model) else {}),
         "rows": len(inputs.rows),
         "rows_left_out": inputs.skipped,
         "label": label,

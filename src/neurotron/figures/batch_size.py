@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from neurotron._digits import counted
 from neurotron._types import Array
 from neurotron.attacks import Budget
 from neurotron.claims.batch_size import (
@@ -77,14 +78,15 @@ def by_batch_size(view: View) -> Iterator[Chart]:
         tuple(_steps_panel(group, runs) for group, runs in shown), over,
     )  # fmt: skip
     panels = [_floor_panel(group) for group, _ in shown]
-    samples = view.results.spec["steps"] * min(min(group.settings) for group, _ in shown)
+    steps = counted((group.steps for group, _ in shown), "step")
+    samples = counted((group.samples for group, _ in shown), "sample")
     yield Chart(
         "batch-size-floor", "Error under attack by batch size",
-        f"The error of Neuro-Tron after {view.results.spec['steps']:,} steps, with the same step "
-        "size for all batch sizes, under an attack that only adds noise and under one with a "
-        "drift; and with the step size of the certificate, which grows with b, after the same "
-        f"number of samples, {samples:,}. The grey line is the certified error against every "
-        f"attack. Points are {over}; bars are 95 % bootstrap intervals.{left_out}",
+        f"The error of Neuro-Tron after {steps}, with the same step size for all batch sizes, "
+        "under an attack that only adds noise and under one with a drift; and with the step size "
+        f"of the certificate, which grows with b, after {samples} for all batch sizes. The grey "
+        f"line is the certified error against every attack. Points are {over}; bars are 95 % "
+        f"bootstrap intervals.{left_out}",
         BATCH_SIZE, ERROR, tuple(panel for panel in panels if panel is not None), over,
     )  # fmt: skip
     yield _step_sizes(view, [group for group, _ in shown])
@@ -138,12 +140,11 @@ def _points(by: dict[int, float]) -> tuple[Array, Array]:
 
 
 def _floor_panel(group: BatchSizes) -> Panel | None:
-    samples = min(group.settings) * group.results.spec["steps"]
     lines = []
     for floor in FLOORS:
         runs = group.runs(ATTACKED, *floor.chosen)
         errors = {
-            b: group.errors_after(b, ours, samples)
+            b: group.errors_after(b, ours, group.samples)
             if floor.same_samples
             else ours["error"].to_numpy()
             for b, ours in runs.items()

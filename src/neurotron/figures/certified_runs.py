@@ -61,12 +61,13 @@ def _panel(view: View, row: dict[str, Any]) -> Panel:
     problem = building.build_problem(study, setting, row["replicate"])
     arm = building.build_arm(study, setting, problem, row["replicate"], row["arm"])
     certificate = certify(
-        problem, arm, batch_size=setting.batch_size, steps=study.steps, failure=study.failure
-    )
+        problem, arm, batch_size=setting.batch_size, steps=study.steps_of(setting),
+        failure=study.failure,
+    )  # fmt: skip
     name, style = f"measured: {row['trainer']}", view.styles[row["trainer"]]
     ends = view.ends[row["setting"], row["arm"]]
-    errors = view.errors[ends.rows[ends.replicates == row["replicate"]]][0]
-    measured = line_of(name, view.steps, errors, style)
+    errors = view.errors[setting.name][ends.rows[ends.replicates == row["replicate"]]][0]
+    measured = line_of(name, view.steps[setting.name], errors, style)
     level = f"{row['attack']} θ = {row['bound']:g}, β = {row['probability']:g}"
     title = f"{view.results.titles[row['setting']]}, {level}"
     return Panel(title, (*certified_lines(certificate), measured))

@@ -207,13 +207,14 @@ class Maps:
         ended = self.view.end(setting, ArmKey(trainer, attack, level))
         if ended is None:
             return None
-        return ended.errors if kind.column == "error" else self._steps[ended.rows]
+        return ended.errors if kind.column == "error" else self._steps[setting][ended.rows]
 
     @cached_property
-    def _steps(self) -> Array:
-        """The steps of each run to exact recovery; infinite if never."""
-        steps = self.view.results.steps_to(EXACT)["steps"]
-        return steps.cast(float).fill_null(np.inf).to_numpy()
+    def _steps(self) -> dict[str, Array]:
+        """The steps of each run of a setting to exact recovery; infinite if never."""
+        steps = pl.col("steps").cast(float).fill_null(np.inf)
+        found = self.view.results.steps_to(EXACT).group_by("setting").agg(steps)
+        return {setting: np.array(values) for setting, values in found.iter_rows()}
 
     @cached_property
     def _certified(self) -> set[tuple[str, str, Level]]:

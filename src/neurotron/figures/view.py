@@ -8,7 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import polars as pl
 
+from neurotron._digits import counted
 from neurotron._types import Array, Index
 from neurotron.figures.chart import MOST_POINTS, Line, line_of, spread
 from neurotron.figures.styles import Style, styles
@@ -73,7 +75,7 @@ class Ends(NamedTuple):
     """How the runs of an arm ended, in the order of their replicates."""
 
     rows: Index
-    """Their places in `Results.runs`."""
+    """Their places among the runs of their setting in `Results.runs`."""
     replicates: Index
     errors: Array
     cosines: Array
@@ -130,11 +132,7 @@ class View:
 
     def replicates(self, settings: Sequence[str]) -> str:
         """Return in words how many replicates there are."""
-        counts = {self.results.replicates[setting] for setting in settings}
-        if len(counts) > 1:
-            return f"{min(counts)} to {max(counts)} replicates"
-        (count,) = counts
-        return f"{count} replicate{'s' if count != 1 else ''}"
+        return counted((self.results.replicates[setting] for setting in settings), "replicate")
 
     def line(
         self, name: str, style: Style, setting: str, trainer: str, attack: str, level: Level
@@ -144,9 +142,9 @@ class View:
         if ended is None:
             return None
         low, middle, high = np.quantile(
-            self.errors[ended.rows], (BAND[0], 0.5, BAND[1]), axis=0, method="inverted_cdf"
+            self.errors[setting][ended.rows], (BAND[0], 0.5, BAND[1]), axis=0, method="inverted_cdf"
         )
-        return line_of(name, self.steps, middle, style, low, high)
+        return line_of(name, self.steps[setting], middle, style, low, high)
 
     def end(self, setting: str, met: ArmKey) -> Ends | None:
         """Return how the runs of an arm ended, if there are any."""
@@ -157,7 +155,8 @@ class View:
     def ends(self) -> dict[tuple[str, str], Ends]:
         """How the runs of each setting and arm ended."""
         columns = ("row", "replicate", "error", "cosine", "outcome")
-        runs = self.results.runs.with_row_index("row").sort("replicate")
+        row = pl.int_range(pl.len()).over("setting").alias("row")
+        runs = self.results.runs.with_columns(row).sort("replicate")
         grouped = runs.group_by("setting", "arm", maintain_order=True).agg(columns)
         return {
             (setting, arm): Ends(*map(np.array, values))
@@ -165,14 +164,19 @@ class View:
         }
 
     @cached_property
-    def steps(self) -> Index:
-        """The steps that are drawn."""
-        return self.results.steps[spread(self.results.steps, MOST_POINTS)]
+    def steps(self) -> dict[str, Index]:
+        """The steps of each setting that are drawn."""
+        recorded = self.results.steps
+        return {name: steps[spread(steps, MOST_POINTS)] for name, steps in recorded.items()}
 
     @cached_property
-    def errors(self) -> Array:
-        """The errors at these steps, one row per run in the order of `Results.runs`."""
-        return self.results.errors_at(self.steps)
+    def errors(self) -> dict[str, Array]:
+        """The errors at these steps, one row per run of the setting in `Results.runs`."""
+        recorded = self.results.steps
+        return {
+            name: errors[:, np.isin(recorded[name], self.steps[name])]
+            for name, errors in self.results.errors.items()
+        }
 
     def sweeps(self, setting: str) -> list[LevelSweep]:
         """Return the sweeps of a setting: by attack, the longest over θ and the longest over β.

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from neurotron._digits import counted
 from neurotron.claims.catalog import CLAIMS, OF_ANY_STUDY, PAPER
 from neurotron.claims.judging import departure
 from neurotron.claims.model import MARKS, PUBLISHED_CODE_ONLY, tally
@@ -44,6 +47,8 @@ def page(results: Results, judgements: list[Judgement], charts: list[Chart]) -> 
         "about_paper": _names_any(results, {claim.name for claim in PAPER}),
         "outcomes": first(outcomes_by_trainer(results)),
         "titles": results.titles,
+        "steps": counted(_own(results, "steps"), "step"),
+        "replicates_of": results.replicates,
         "outcome_names": OUTCOMES,
         "certificates": _certificates(results),
         "verification": _verification(results),
@@ -56,8 +61,8 @@ def of_any(results: AnyResults, judgements: list[Judgement], charts: list[Chart]
     return {
         "title": spec["title"] or spec["name"],
         "spec": spec,
-        "units": _count(sum(results.replicates.values()), "unit"),
-        "replicates": _replicates(results),
+        "units": counted([sum(results.replicates.values())], "unit"),
+        "replicates": counted(results.replicates.values(), "replicate"),
         "verdicts": _verdicts(judgements, {chart.name: chart for chart in charts}),
         "departure": departure(results),
         "untested": sum(not judgement.conclusive for judgement in judgements),
@@ -130,28 +135,28 @@ def first(rows: Sequence[Any]) -> dict[str, Any]:
 
 def _toml(results: AnyResults) -> str:
     """Return the study as a file, if it is short enough to be on the page."""
-    most = max(results.replicates.values())
-    replicates = max(1, most, results.wanted // len(results.replicates))
-    text = to_toml({**results.spec, "replicates": replicates})
+    text = to_toml({**results.spec, "replicates": _asked_of_study(results)})
     return text if len(text) <= MOST_TOML else ""
 
 
-def _count(count: int, what: str) -> str:
-    return f"{count:,} {what}{'s' if count != 1 else ''}"
+def _asked(results: AnyResults, of_study: int) -> dict[str, int]:
+    """Return the replicates of each setting if the study asks for so many."""
+    return {
+        one["name"]: min(of_study, one.get("replicates") or of_study)
+        for one in results.spec["settings"]
+    }
 
 
-def _replicates(results: AnyResults) -> str:
-    few, many = min(results.replicates.values()), max(results.replicates.values())
-    return _count(many, "replicate") if few == many else f"{few:,} to {many:,} replicates"
+def _asked_of_study(results: AnyResults) -> int:
+    """Return the number of replicates that the study was last asked for, as far as is known."""
+    most, wanted = max(1, *results.replicates.values()), results.wanted
+    units = partial(_asked, results)
+    return max(most, bisect_left(range(wanted), wanted, key=lambda n: sum(units(n).values())))
 
 
 def _incomplete(results: AnyResults) -> list[str]:
     """Return the settings with fewer replicates than others, or than were asked for."""
-    counts = results.replicates
-    most = max(*counts.values(), results.wanted // len(counts))
-    wanted = {
-        one["name"]: min(most, one.get("replicates") or most) for one in results.spec["settings"]
-    }
+    counts, wanted = results.replicates, _asked(results, _asked_of_study(results))
     return [
         f"{results.titles[name]}: {count:,} of {wanted[name]:,} replicates"
         for name, count in counts.items()
@@ -241,7 +246,14 @@ def _verification(results: Results) -> dict[str, Any] | None:
         )
         .to_dicts()
     )  # fmt: skip
-    return {"rows": first(rows), "count": f"{results.spec['verify']:,}", "confidence": VERIFIED}
+    fresh = counted(filter(None, _own(results, "verify")), "row")
+    return {"rows": first(rows), "fresh": fresh, "confidence": VERIFIED}
+
+
+def _own(results: Results, key: str) -> list[int]:
+    """Return the number that each setting has of its own, or else the study's."""
+    shared = results.spec.get(key, 0)
+    return [one.get(key, shared) for one in results.spec["settings"]]
 
 
 def _computed(results: AnyResults) -> dict[str, Any]:

@@ -38,8 +38,9 @@ def compact_csv(results: Results, most_bytes: int = MOST_BYTES) -> str:
     this radius, empty if it is infinite. Numbers have three digits.
     """
     steps = steps_to(results, REACHED).rename({"steps": "reached"})
-    if len(results.steps) <= 2:  # without records in between, the step is not known
-        steps = steps.with_columns(reached=pl.lit(None, pl.Int64))
+    few = [name for name, recorded in results.steps.items() if len(recorded) <= 2]
+    known = ~pl.col("setting").is_in(few)  # without records in between, the step is not known
+    steps = steps.with_columns(reached=pl.when(known).then("reached"))
     runs = results.runs.join(
         steps, on=["setting", "replicate", "arm"], how="left", maintain_order="left"
     ).with_columns(attack=pl.col("attack_text"))

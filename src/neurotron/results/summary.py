@@ -26,6 +26,7 @@ __all__ = [
     "distinct_runs",
     "median",
     "outcomes_by_trainer",
+    "outcomes_in_all",
     "rate",
     "steps_to",
     "summarise",
@@ -184,6 +185,14 @@ def outcomes_by_trainer(results: Results) -> list[dict[str, Any]]:
     return rows.join(ends, on=keys, how="left", maintain_order="left").to_dicts()
 
 
+def outcomes_in_all(results: Results) -> list[dict[str, Any]]:
+    """Return where the runs of each trainer ended, in all settings: the setting is ""."""
+    rows = pl.DataFrame(outcomes_by_trainer(results)).group_by("trainer", maintain_order=True)
+    counts = pl.col(*OUTCOMES, "runs").sum()
+    ends = pl.col("least").min(), pl.col("largest").max()
+    return rows.agg(pl.lit("").alias("setting"), counts, *ends).to_dicts()
+
+
 @once
 def distinct_runs(results: Results) -> pl.DataFrame:
     """Return each distinct run once: if no labels are changed, all levels of an attack agree."""
@@ -225,13 +234,12 @@ def steps_to(results: Results, error: float | str) -> pl.DataFrame:
 
 @once
 def _first_steps(results: Results, level: float, relative: bool) -> pl.DataFrame:
-    runs = results.runs.select("setting", "replicate", "arm")
-    if not len(runs):
-        return runs.with_columns(steps=pl.lit(None, pl.Int64))
-    reached = results.errors <= (level * results.errors[:, :1] if relative else level)
-    first = pl.Series(results.steps[reached.argmax(axis=1)])
-    ever = pl.Series(reached.any(axis=1))
-    return runs.with_columns(pl.when(ever).then(first).alias("steps"))
+    first = [pl.Series(dtype=pl.Int64)]
+    for setting, errors in results.errors.items():
+        reached = errors <= (level * errors[:, :1] if relative else level)
+        steps = pl.Series(results.steps[setting][reached.argmax(axis=1)])
+        first.append(steps.set(pl.Series(~reached.any(axis=1)), None))
+    return results.runs.select("setting", "replicate", "arm", steps=pl.concat(first))
 
 
 def _level(error: float | str) -> float:

@@ -61,12 +61,7 @@ class Results(Stored):
     @cached_property
     def trajectories(self) -> pl.DataFrame:
         """A table of errors and losses: one row per setting, replicate, arm and recorded step."""
-        return self.trajectories_at(self.steps)
-
-    @cached_property
-    def steps(self) -> Index:
-        """The steps at which runs were recorded, the same for all runs."""
-        return np.asarray(self._shards["steps"][0] if len(self._shards) else [], dtype=np.int64)
+        return self.trajectories_at(np.concatenate([[0], *self.steps.values()]))
 
     def trajectories_at(self, steps: Index) -> pl.DataFrame:
         """Return the rows of `trajectories` at some of the recorded steps only.
@@ -74,25 +69,36 @@ class Results(Stored):
         Use it for a study that records every step, whose full table may not fit into memory.
         """
         names = {"steps": "step", "errors": "error", "losses": "loss"}
-        lists = (self._at(steps, old).alias(new) for old, new in names.items())
         keys = ["setting", "replicate", "arm"]
-        return self._shards.select(*keys, *lists).explode(*names.values())
+        tables = [empty(**{name: SCHEMA[name] for name in ("arm", *names)})]
+        for setting, shards in self._by_setting.items():
+            places = pl.lit(np.flatnonzero(np.isin(self.steps[setting], steps))).implode()
+            tables.append(
+                shards.select(*keys, *(pl.col(name).list.gather(places) for name in names))
+            )
+        return pl.concat(tables).rename(names).explode(*names.values())
 
     @cached_property
-    def errors(self) -> Array:
-        """The errors ‖w − w*‖, one row per run in the order of `runs`, one column per step."""
-        shape = len(self._shards), len(self.steps)
-        return np.asarray(self._shards["errors"].explode().to_numpy(), np.float64).reshape(shape)
+    def steps(self) -> dict[str, Index]:
+        """The steps at which the runs of each setting were recorded."""
+        return {name: shards["steps"][0].to_numpy() for name, shards in self._by_setting.items()}
 
-    def errors_at(self, steps: Index) -> Array:
-        """Return the columns of `errors` at some of the recorded steps only."""
-        chosen = self._shards.select(self._at(steps, "errors"))["errors"]
-        shape = len(self._shards), int(np.isin(self.steps, steps).sum())
-        return np.asarray(chosen.explode().to_numpy(), np.float64).reshape(shape)
+    @cached_property
+    def errors(self) -> dict[str, Array]:
+        """The errors ‖w − w*‖ of each setting: a row per run, as in `runs`, a column per step."""
+        return {
+            name: shards["errors"].explode().to_numpy().reshape(len(shards), -1)
+            for name, shards in self._by_setting.items()
+        }
 
-    def _at(self, steps: Index, column: str) -> pl.Expr:
-        places = np.flatnonzero(np.isin(self.steps, steps))
-        return pl.col(column).list.gather(pl.lit(places).implode())
+    @cached_property
+    def _by_setting(self) -> dict[str, pl.DataFrame]:
+        """The rows of each setting, which follow each other, without a copy."""
+        found, start = {}, 0
+        for length, name in self._shards["setting"].rle().struct.unnest().iter_rows():
+            found[name] = self._shards.slice(start, length)
+            start += length
+        return found
 
     @cached_property
     def replicates(self) -> dict[str, int]:
@@ -154,7 +160,7 @@ def load_results(folder: str | Path) -> Results:
     ]
     arms = pl.DataFrame(rows)
     tables, damaged = _comparable(*tables_of(held, partial(_runs_of, held)))
-    shards = pl.concat([empty(**SCHEMA), *located(tables)])
+    shards = pl.concat([empty(**SCHEMA), *located(tables)], rechunk=True)
     runs = _runs(shards).join(arms, on=["setting", "arm"], how="left", maintain_order="left")
     return Results(held, damaged_lines(held, damaged), arms, runs, shards)
 
@@ -210,10 +216,13 @@ def _runs_of(held: Folder, setting: str, table: pl.DataFrame) -> pl.DataFrame:
 def _comparable(
     tables: dict[Unit, pl.DataFrame], damaged: dict[Unit, str]
 ) -> tuple[dict[Unit, pl.DataFrame], dict[Unit, str]]:
-    """Count shards as damaged if they were recorded at other steps than most."""
-    steps = {unit: table["steps"][0].to_numpy().tobytes() for unit, table in tables.items()}
-    for common, _ in Counter(steps.values()).most_common(1):
-        others = [unit for unit in tables if steps[unit] != common]
+    """Count shards as damaged if they were recorded at other steps than most of their setting."""
+    recorded: dict[str, dict[Unit, bytes]] = {}
+    for unit, table in tables.items():
+        recorded.setdefault(unit[0], {})[unit] = table["steps"][0].to_numpy().tobytes()
+    for steps in recorded.values():
+        ((common, _),) = Counter(steps.values()).most_common(1)
+        others = [unit for unit, found in steps.items() if found != common]
         damaged = damaged | dict.fromkeys(others, "its steps differ from those of the other shards")
     return {unit: tables[unit] for unit in tables if unit not in damaged}, damaged
 

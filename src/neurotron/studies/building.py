@@ -152,7 +152,7 @@ def _known(text: str) -> str:
 
 def check(study: Study) -> None:
     """Build everything once, so that errors are found before anything is computed."""
-    units = len(study.settings) * study.replicates
+    units = sum(map(study.replicates_of, study.settings))
     if units > MOST_UNITS:
         raise _check.InputError(
             f"settings × replicates must be at most {MOST_UNITS:,}, got {units:,}"
@@ -172,12 +172,11 @@ def check(study: Study) -> None:
 def _check_setting(study: Study, setting: Setting) -> None:
     require_keys(setting, setting.sweeps)
     _require_few("batch_size × n_inputs", setting.batch_size * setting.n_inputs)
-    problem = build_problem(study, setting, 0)
-    arms = build_arms(study, setting, problem, 0)
-    _require_few("arms × records", len(arms) * len(recorded_steps(study.record, study.steps)))
-    if study.verify is not None:
-        _require_few("verify × n_inputs", study.verify * setting.n_inputs)
-        _require_few("verify × arms", study.verify * len(arms))
+    problem, steps = build_problem(study, setting, 0), study.steps_of(setting)
+    arms, rows = build_arms(study, setting, problem, 0), study.verified_rows_of(setting)
+    _require_few("arms × records", len(arms) * len(recorded_steps(study.record, steps)))
+    _require_few("verify × n_inputs", rows * setting.n_inputs)
+    _require_few("verify × arms", rows * len(arms))
     if len({arm.name for arm in arms}) < len(arms):
         raise _check.InputError(
             "two bounds or two probabilities agree in their first 12 digits: remove one of them"
@@ -187,11 +186,11 @@ def _check_setting(study: Study, setting: Setting) -> None:
         for met, arm in zip(encounters(study, setting), arms, strict=True)
     }
     for arm in kinds.values():
-        arm.resolved(problem, setting.batch_size, study.steps)
+        arm.resolved(problem, setting.batch_size, steps)
         if isinstance(arm.trainer, Solver):
             _require_few("rows × n_inputs", arm.trainer.rows * setting.n_inputs)
             _require_few("rows × arms", arm.trainer.rows * len(arms))
-            arm.trainer.require_rows(problem, setting.batch_size, study.steps)
+            arm.trainer.require_rows(problem, setting.batch_size, steps)
 
 
 def require_keys(setting: Problems, sweeps: Sequence[Levels]) -> None:

@@ -36,7 +36,7 @@ def work_of_rows(study: RowsStudy) -> Work:
         spec=study.identity(),
         units=study.units(),
         function=fit,
-        steps=max(len(cells_of(setting)) for setting in settings.values()),
+        costs={name: len(cells_of(setting)) for name, setting in settings.items()},
         check=partial(_require_sound, settings),
     )
 

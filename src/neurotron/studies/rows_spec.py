@@ -8,14 +8,13 @@ larger ones, and is not run there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, Field
 
 from neurotron import _check
-from neurotron.studies.spec import BaseStudy, Label, Levels, Problems, Unit, named, one_or_many
+from neurotron.studies.spec import BaseStudy, Label, Levels, Problems, named, one_or_many
 
 __all__ = ["SOLVERS", "RowsSetting", "RowsStudy"]
 
@@ -42,12 +41,6 @@ Ratio = Annotated[float, Field(gt=0.0, le=10_000.0)]
 class RowsSetting(Problems):
     """Problems whose filter solvers look for, from several numbers of rows."""
 
-    replicates: int | None = Field(
-        None,
-        ge=1,
-        le=1_000_000,
-        description="The largest number of its replicates, if fewer than the study's are enough.",
-    )
     rows_per_weight: one_or_many(Ratio) = Field(  # type: ignore[valid-type]
         (20.0,), description="The numbers of rows N/r for each weight of the filter, increasing."
     )
@@ -83,13 +76,6 @@ class RowsStudy(BaseStudy):
     def setting(self, name: str) -> RowsSetting:
         """Return the setting with this name."""
         return named(self.settings, name)
-
-    def units(self) -> Iterator[Unit]:
-        """Yield all units, replicate by replicate."""
-        for unit in super().units():
-            most = self.setting(unit.setting).replicates
-            if most is None or unit.replicate < most:
-                yield unit
 
     def check_names(self) -> None:
         """Refuse solvers that do not exist, and numbers of rows that do not increase."""

@@ -72,15 +72,12 @@ class Report:
 
 
 class Progress(NamedTuple):
-    """The progress of a run: how many units and steps there are, and how many are done.
-
-    In training, one step is an update of all arms of a setting.
-    """
+    """The progress of a run: how many units there are, and how many are done."""
 
     units: int
-    steps: int
     units_done: int
-    steps_done: int
+    share: float
+    """The part of all work that is done, from 0 to 1; units count by their cost."""
 
 
 def run(
@@ -182,6 +179,9 @@ class _Run:
     ) -> None:
         self.work, self.folder, self.pool, self.mixed = work, folder, pool, mixed
         self.units = [Unit(*unit) for unit in work.units]
+        self.all_work = sum(map(work.cost, self.units))
+        self.left = 0.0
+        """What the units cost that are not finished."""
         self.report = Report(folder.path, len(self.units))
         self.tell = progress or (lambda _: None)
         self.waiting: deque[tuple[Unit, int]] = deque()
@@ -191,6 +191,7 @@ class _Run:
         """Submit units and store their results until all are done or Ctrl-C is pressed."""
         report, folder, waiting = self.report, self.folder, self.waiting
         waiting.extend(self._missing())
+        self.left = sum(self.work.cost(unit) for unit, _ in waiting)
         folder.record(
             "start", machine=platform.node(), workers=self.pool.count, kept=report.kept,
             missing=len(waiting),
@@ -260,6 +261,7 @@ class _Run:
         elif isinstance(error, (KeyboardInterrupt, BrokenExecutor)):
             raise error
         elif attempt < ATTEMPTS:
+            self.left += self.work.cost(unit)
             self.folder.record("retry", **unit._asdict(), error=in_one_line(error))
             self.waiting.appendleft((unit, attempt + 1))
         else:
@@ -267,6 +269,7 @@ class _Run:
             self.report.failures.append(Failure(unit, in_one_line(error)))
         # only now: if Ctrl-C arrives earlier, the unit is still stored at the end
         del self.flying[future]
+        self.left -= self.work.cost(unit)
 
     def _keep(self, computed: Computed) -> None:
         self.folder.require_environment(computed.environment, self.mixed)
@@ -278,10 +281,11 @@ class _Run:
         self.report.computed += 1
 
     def _show(self) -> None:
-        report, steps = self.report, self.work.steps
+        report, cost = self.report, self.work.cost
         done = report.kept + report.computed + len(report.failures)
-        underway = sum(self.pool.steps_of(unit) for unit, _ in self.flying.values())
-        self.tell(Progress(report.wanted, report.wanted * steps, done, done * steps + underway))
+        begun = sum(self.pool.share_of(unit) * cost(unit) for unit, _ in self.flying.values())
+        share = 1.0 - (self.left - begun) / self.all_work
+        self.tell(Progress(report.wanted, done, min(max(share, 0.0), 1.0)))
 
 
 def _fails(future: Future[Computed]) -> bool:

@@ -28,6 +28,8 @@ MOST_ARMS = 4096
 MOST_ARMS_IN_ALL = 100_000
 """Largest number of arms of a study."""
 
+MOST_STEPS = 10**12
+
 MISSES = 1e-3
 """The probability with which the verified radius of a run may be smaller than its error."""
 
@@ -146,6 +148,10 @@ class Problems(BaseSetting):
     noise: float = Field(
         0.0, ge=0.0, le=1e70, description="Standard deviation of the noise of honest labels."
     )
+    replicates: int | None = Field(
+        None, ge=1, le=1_000_000,
+        description="The largest number of its replicates, if fewer than the study's are enough.",
+    )  # fmt: skip
 
 
 S = TypeVar("S", bound=BaseSetting)
@@ -172,6 +178,15 @@ class Setting(Problems):
         min_length=1,
         description="Labels of the trainers in this setting; all trainers if left out.",
     )
+    steps: int | None = Field(
+        None, ge=0, le=MOST_STEPS,
+        description="Number of updates of every arm of this setting; the study's if left out.",
+    )  # fmt: skip
+    verify: int | None = Field(
+        None, ge=0, le=1_000_000,
+        description="Number of fresh rows on which its arms are verified, 0 for none; the study's "
+        "if left out.",
+    )  # fmt: skip
     sweeps: tuple[Sweep, ...] = Field(
         (Sweep(),),
         strict=False,
@@ -201,8 +216,9 @@ class BaseStudy(Keys):
     description: Text = Field("", pattern=SOME_LINES, description="What the study is for.")
     seed: int = Field(0, ge=0, lt=2**63, description="Seed of all random draws.")
     replicates: int = Field(
-        20, ge=1, le=1_000_000, description="Number of replicates of every setting."
-    )
+        20, ge=1, le=1_000_000,
+        description="Number of replicates of every setting that does not ask for fewer.",
+    )  # fmt: skip
     claims: tuple[Name, ...] = Field(
         (),
         strict=False,
@@ -211,11 +227,17 @@ class BaseStudy(Keys):
     )
     settings: tuple[BaseSetting, ...]
 
+    def replicates_of(self, setting: BaseSetting) -> int:
+        """Return the number of replicates of a setting: the study's, or its own if that is less."""
+        own = setting.replicates if isinstance(setting, Problems) else None
+        return min(self.replicates, own or self.replicates)
+
     def units(self) -> Iterator[Unit]:
         """Yield all units, replicate by replicate."""
         for replicate in range(self.replicates):
             for setting in self.settings:
-                yield Unit(setting.name, replicate)
+                if replicate < self.replicates_of(setting):
+                    yield Unit(setting.name, replicate)
 
     def identity(self) -> dict[str, Any]:
         """Return the keys that all runs into one folder must share: all but `replicates`."""
@@ -230,8 +252,8 @@ class Study(BaseStudy):
 
     tables: ClassVar[dict[str, type[BaseModel]]] = {"settings": Setting, "sweeps": Sweep}
 
-    steps: int = Field(40_000, ge=0, le=10**12, description="Number of updates of every arm.")
-    record: Literal["log", "all"] | Annotated[int, Field(ge=1, le=10**12)] = Field(
+    steps: int = Field(40_000, ge=0, le=MOST_STEPS, description="Number of updates of every arm.")
+    record: Literal["log", "all"] | Annotated[int, Field(ge=1, le=MOST_STEPS)] = Field(
         "log",
         description="Which steps are recorded: log (40 per decade), all, or every so many steps.",
     )
@@ -259,9 +281,27 @@ class Study(BaseStudy):
     )  # fmt: skip
 
     def identity(self) -> dict[str, Any]:
-        """Return the keys that all runs into one folder must share; `verify` only if it is set."""
+        """Return the keys that all runs into one folder must share.
+
+        `verify`, and keys of a setting that are also the study's, are among them only if they are
+        set, those of a setting only if they differ from the study's.
+        """
         identity = super().identity()
+        shared = {"steps": self.steps, "verify": self.verify or 0, "replicates": None}
+        identity["settings"] = [
+            {key: value for key, value in one.items()
+             if key not in shared or value not in (None, shared[key])}
+            for one in identity["settings"]
+        ]  # fmt: skip
         return identity if self.verify else {k: v for k, v in identity.items() if k != "verify"}
+
+    def steps_of(self, setting: Setting) -> int:
+        """Return the number of updates of every arm of a setting."""
+        return self.steps if setting.steps is None else setting.steps
+
+    def verified_rows_of(self, setting: Setting) -> int:
+        """Return the number of fresh rows on which the arms of a setting are verified, or 0."""
+        return (self.verify or 0) if setting.verify is None else setting.verify
 
     def check_names(self) -> None:
         """Refuse trainers in a setting or a sweep that the study does not define."""

@@ -32,7 +32,7 @@ def work_of_tables(study: TablesStudy) -> Work:
         spec=spec,
         units=study.units(),
         function=damage,
-        steps=max(len(cells_of(spec, setting.name)) for setting in study.settings),
+        costs={one.name: len(cells_of(spec, one.name)) for one in study.settings},
         check=partial(_require_sound, spec),
     )
 

@@ -48,7 +48,7 @@ def train(
         problem = build_problem(study, spec, replicate)
         arms = build_arms(study, spec, problem, replicate)
         runs = [*_runs(study, spec, problem, arms, replicate, progress)]
-        verified = _verified(study, runs, progress)
+        verified = _verified(study.verified_rows_of(spec), runs, progress)
         for run in runs:
             rows |= _rows(study, spec, replicate, run, verified)
     return [rows[arm.name] for arm in arms]
@@ -66,7 +66,7 @@ def _runs(
     from neurotron.simulation import simulate  # loads the compiler
 
     options: dict[str, Any] = {
-        "steps": study.steps, "batch_size": spec.batch_size, "seed": seed_of(study, spec),
+        "steps": study.steps_of(spec), "batch_size": spec.batch_size, "seed": seed_of(study, spec),
         "replicate": replicate, "record": study.record,
     }  # fmt: skip
     trained = [arm for arm in arms if not isinstance(arm.trainer, Solver)]
@@ -77,7 +77,7 @@ def _runs(
         yield run
     if len(trained) < len(arms):
         others = [arm for arm in arms if isinstance(arm.trainer, Solver)]
-        yield solved(problem, others, **options, progress=_at_the_end(study, progress))
+        yield solved(problem, others, **options, progress=_at_the_end(progress))
 
 
 def _rows(
@@ -89,7 +89,7 @@ def _rows(
 ) -> dict[str, dict[str, Any]]:
     """Return the row of each arm of a run, by its name."""
     problem = run.problem
-    guaranteed = [_guaranteed(study, spec.batch_size, problem, arm) for arm in run.arms]
+    guaranteed = [_guaranteed(study, spec, problem, arm) for arm in run.arms]
     predicted = prediction_errors(problem, run.weights, seed_of(study, spec), replicate)
     return {
         arm.name: {
@@ -111,16 +111,12 @@ def _rows(
     }
 
 
-def _at_the_end(
-    study: Study, progress: Callable[[int, int], None] | None
-) -> Callable[[], None] | None:
+def _at_the_end(progress: Callable[[int, int], None] | None) -> Callable[[], None] | None:
     """Return a function that says that the last step is done, and that work goes on."""
-    return None if progress is None else partial(progress, study.steps, study.steps)
+    return None if progress is None else partial(progress, 1, 1)
 
 
-def _guaranteed(
-    study: Study, batch_size: int, problem: Problem, arm: Arm
-) -> dict[str, float | None]:
+def _guaranteed(study: Study, spec: Setting, problem: Problem, arm: Arm) -> dict[str, float | None]:
     """Return what each theorem guarantees after the last step, None where it does not apply."""
     from neurotron.guarantees import certify
 
@@ -132,8 +128,8 @@ def _guaranteed(
         if method == "theorem1" and trainer.step_size == "scheduled":  # it has one step size
             continue
         certificate = certify(
-            problem, arm, batch_size=batch_size, steps=study.steps, failure=study.failure,
-            method=method,
+            problem, arm, batch_size=spec.batch_size, steps=study.steps_of(spec),
+            failure=study.failure, method=method,
         )  # fmt: skip
         if not certificate.holds:
             continue
@@ -172,7 +168,7 @@ def prediction_errors(
 
 
 def _verified(
-    study: Study, runs: list[Trajectories], progress: Callable[[int, int], None] | None
+    rows: int, runs: list[Trajectories], progress: Callable[[int, int], None] | None
 ) -> dict[str, float]:
     """Return the verified radius of each arm, infinite where none is; {} if nobody asked for it.
 
@@ -181,11 +177,10 @@ def _verified(
     from neurotron.guarantees.verify.next_rows import verify_run
 
     run, *also = runs
-    if study.verify is None or run.problem.law.corrupted:
+    if not rows or run.problem.law.corrupted:
         return {}
     noise = "independent" if run.problem.noise else 0.0
     found = verify_run(
-        run, study.verify, noise=noise, failure=MISSES, also=also,
-        progress=_at_the_end(study, progress),
-    )  # fmt: skip
+        run, rows, noise=noise, failure=MISSES, also=also, progress=_at_the_end(progress)
+    )
     return {arm: one.radius for arm, one in found.items()}

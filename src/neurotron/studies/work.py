@@ -53,8 +53,9 @@ class Work:
         table. Its result must depend on its first three arguments alone, and it must be defined at
         the top level of a file, so that workers can import it. If it runs long, it should call
         ``progress(step, steps)`` now and then, unless that is None: Ctrl-C stops it there.
-    steps
-        Number of `progress` steps of a unit.
+    costs
+        How much longer a unit of one setting takes than of another, as numbers by the name of the
+        setting; 1 where it is left out. Progress and the time that is left are estimated by it.
     arms
         The arms of each setting, for training runs only.
     prepare
@@ -67,7 +68,7 @@ class Work:
     spec: Mapping[str, Any]
     units: Iterable[tuple[str, int]]
     function: Function
-    steps: int = 1
+    costs: Mapping[str, float] = field(default_factory=dict)
     arms: Mapping[str, list[Row]] = field(default_factory=dict)
     prepare: Callable[[], None] | None = None
     check: Callable[[str, pl.DataFrame], None] | None = None
@@ -82,7 +83,15 @@ class Work:
         for name, arguments in (("prepare", "()"), ("check", "(setting, table)")):
             if getattr(self, name) is not None:
                 _check.function(name, getattr(self, name), arguments)
-        object.__setattr__(self, "steps", _check.integer("steps", self.steps, 0))
+        _check.instance("costs", self.costs, Mapping)
+        for name in self.costs:
+            if name not in settings:
+                raise _check.unknown("setting in `costs`", name, settings)
+            _check.number(f"costs[{name!r}]", self.costs[name], "(0, inf)")
+
+    def cost(self, unit: Unit) -> float:
+        """Return the cost of a unit."""
+        return self.costs.get(unit.setting, 1.0)
 
     @property
     def text(self) -> str:

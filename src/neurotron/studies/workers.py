@@ -35,8 +35,8 @@ class Workers(Protocol):
     def submit(self, unit: Unit) -> Future[Computed]:
         """Start a unit."""
 
-    def steps_of(self, unit: Unit) -> int:
-        """Return how many steps of a unit are done, 0 if that is not known."""
+    def share_of(self, unit: Unit) -> float:
+        """Return how much of a unit is done, from 0 to 1; 0 if that is not known."""
 
     def stop(self, futures: list[Future[Computed]]) -> None:
         """Cancel the units that are not finished."""
@@ -50,7 +50,7 @@ class Threads:
         self.count = count or processors()
         self.executor = ThreadPoolExecutor(self.count, thread_name_prefix="neurotron")
         self.asked_to_stop = threading.Event()
-        self.steps: dict[Unit, int] = {}
+        self.shares: dict[Unit, float] = {}
 
     def prepare(self) -> None:
         """Prepare the work in the main thread, which receives Ctrl-C."""
@@ -67,13 +67,13 @@ class Threads:
         return self.executor.submit(run_unit, self.work.function, self.text, *unit, look)
 
     def _look(self, unit: Unit, step: int, steps: int) -> None:
-        self.steps[unit] = min(step, self.work.steps)
+        self.shares[unit] = min(step / steps, 1.0) if steps > 0 else 1.0
         if self.asked_to_stop.is_set():
             raise KeyboardInterrupt
 
-    def steps_of(self, unit: Unit) -> int:
-        """Return how many steps of a unit are done."""
-        return self.steps.get(unit, 0)
+    def share_of(self, unit: Unit) -> float:
+        """Return how much of a unit is done."""
+        return self.shares.get(unit, 0.0)
 
     def stop(self, futures: list[Future[Computed]]) -> None:
         """Cancel the waiting units, and stop the running ones when their slice ends."""
@@ -103,9 +103,9 @@ class ExecutorWorkers:
         """Start a unit."""
         return self.executor.submit(run_unit, self.work.function, self.text, *unit)
 
-    def steps_of(self, unit: Unit) -> int:
+    def share_of(self, unit: Unit) -> float:
         """Return 0, because these workers report only finished units."""
-        return 0
+        return 0.0
 
     def stop(self, futures: list[Future[Computed]]) -> None:
         """Cancel the units that have not started."""
