@@ -94,6 +94,24 @@ def test_simulate_prints_the_error_of_each_trainer_and_saves_a_picture(tmp_path)
 
 
 @pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("--trainer", "refined-tron"), True),
+        (("--trainer", "trimmed-sgd"), True),
+        (("--trainer", "neuro-tron"), False),
+        (("--trainer", "refined-tron", "--probability", "0.4"), False),
+        (("--trainer", "refined-tron", "--attack", "burst", "--probability", "0.4"), False),
+        (("--trainer", "refined-tron", "--attack", "adaptive:probability=0.3"), False),
+        (("--trainer", "refined-tron", "--attack", "none"), False),
+    ],
+)
+def test_a_trainer_that_needs_a_majority_says_so_at_one_half(given, said):
+    printed = in_this_process("simulate", *SMALL, *given).stdout
+    sentence = " needs more honest labels than attacked ones: try --probability 0.4."
+    assert (sentence in " ".join(printed.split())) == said
+
+
+@pytest.mark.parametrize(
     "options",
     [
         ["--attack", "none"],

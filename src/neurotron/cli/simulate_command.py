@@ -141,6 +141,8 @@ def simulate(
         typer.echo(json.dumps(_summary(run, problem, verified), indent=2))
     else:
         _print(run, problem, adversary, batch_size, plot, verified)
+        if adversary is not None and min(probability, adversary.probability) >= 0.5:
+            _say_who_needs_a_majority(run)
     if "interrupted" in run.status:
         raise typer.Exit(130)
     if refusal is not None:
@@ -211,6 +213,18 @@ def _print(
         _explain(console, verified)
     if plot is not None:
         console.print(f"Picture: {plot}")
+
+
+def _say_who_needs_a_majority(run: Trajectories) -> None:
+    """Print which trainers are made for fewer attacked labels."""
+    from neurotron.trainers.robust_sgd import RobustSGD
+
+    for arm in run.arms:
+        parts = getattr(arm.trainer, "parts", (arm.trainer,))
+        if any(isinstance(part, RobustSGD) for part in parts):
+            options.console().print(
+                f"\n{arm.name} needs more honest labels than attacked ones: try --probability 0.4."
+            )
 
 
 def _radius(found: Verification) -> str:
