@@ -16,7 +16,7 @@ FOUNDATIONS = [
     ["_announce", "_digits", "_files", "_html", "_interrupts", "_intervals", "_types"],
     ["_check", "_extras", "_environment", "_code_hash", "_formula"],
     ["_jit"],
-    ["_arguments", "_closure", "_philox", "_pickling", "_registry", "_seeds", "_threads"],
+    ["_arguments", "_closure", "_philox", "_pickling", "_registry", "_seeds", "_threads", "_tiny"],
     ["_streams"],
 ]
 HOUSE = [

@@ -212,6 +212,23 @@ DAMAGED: dict[str, tuple[Callable[[bytes], bytes], tuple[str, ...]]] = {
     ),
     "other coefficients": (array("coef_", np.ones(5)), ("coef_", "(6,)")),
     "NaN coefficients": (array("coef_", np.full(6, np.nan)), ("coef_", "finite")),
+    "coefficients of other weights": (
+        array("coef_", np.ones(6)), ("coef_", "weights_", "contradict")
+    ),
+    "noise that is an array": (
+        rewritten(
+            lambda header, arrays: (
+                header["fitted"]["values"].update(honest_noise_={"array": "noise"}),
+                arrays.update(noise=np.ones(2)),
+            ),
+            sealed=True,
+        ),
+        ("describe",),
+    ),
+    "noise that is names": (fitted(honest_noise_={"names": ["a"]}), ("describe",)),
+    "hashes in words": (fitted(row_hashes_="none"), ("row_hashes_", "'none'")),
+    "hashes without order": (array("row_hashes_", np.arange(80)[::-1].copy()), ("row_hashes_",)),
+    "more hashes than rows": (array("row_hashes_", np.arange(81)), ("row_hashes_",)),
     "names in one text": (fitted(feature_names_in_="abcdef"), ("feature_names_in_", "'abcdef'")),
     "names in a list": (fitted(feature_names_in_=[*"abcdef"]), ("feature_names_in_",)),
     "the same name twice": (

@@ -36,10 +36,6 @@ MOST_ENTRIES = 10**8
 """Largest number of entries of an array, 800 MB."""
 LARGEST = 1e70
 """Largest entry of a matrix, so that fourth powers do not overflow."""
-SMALLEST = 1.0 / LARGEST
-"""A column of a table must have a value of this size, unless all are zero."""
-TINY = f"has no value beyond {SMALLEST:g}: give it in another unit"
-"""What is wrong with a column that has only smaller ones, as the end of a sentence about it."""
 MOST_DIGITS = 1000
 """Largest number of digits of a whole number; Python itself prints at most 4300."""
 
@@ -232,15 +228,23 @@ def array(
     return freeze(np.ascontiguousarray(result))
 
 
+def refuse_masked(name: str, value: object) -> None:
+    """Refuse a masked array, whose hidden values would be used as data."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise InputError(
+            f"`{name}` is a masked array: fill the masked values, or leave out these rows"
+        )
+
+
 def numbers(name: str, value: npt.ArrayLike) -> Array:
     """Return `value` as a float64 array of any shape; entries need not be finite.
 
     An array of this type is returned itself, not copied.
     """
+    refuse_masked(name, value)
     given = np.array([None])
-    if not isinstance(value, np.ma.MaskedArray):
-        with contextlib.suppress(TypeError, ValueError, OverflowError, RecursionError):
-            given = np.asarray(value)
+    with contextlib.suppress(TypeError, ValueError, OverflowError, RecursionError):
+        given = np.asarray(value)
     entries(f"`{name}`", *given.shape)
     if given.dtype.kind == "O" and all(isinstance(item, Real) for item in given.flat):
         with contextlib.suppress(TypeError, ValueError, OverflowError):

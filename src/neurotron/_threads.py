@@ -14,8 +14,6 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from neurotron._extras import require
-
 __all__ = ["no_warnings", "one_blas_thread", "processors"]
 
 _lock = threading.Lock()
@@ -59,12 +57,15 @@ def one_blas_thread() -> Iterator[None]:
 @functools.cache
 def _controller() -> Any:
     """Return what limits the BLAS libraries that are loaded now; looking for them takes time."""
-    return require("threadpoolctl").ThreadpoolController()
+    import threadpoolctl
+
+    return threadpoolctl.ThreadpoolController()
 
 
 def _take_over() -> None:
     """Let any thread set limits; since threadpoolctl 3.8, only the first thread's take effect."""
-    controller = require("threadpoolctl").OpenBLASController
+    from threadpoolctl import OpenBLASController as controller
+
     if hasattr(controller, "clear_controlling_thread"):
         controller.clear_controlling_thread(force=True)
 

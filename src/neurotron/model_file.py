@@ -38,7 +38,7 @@ OF_THE_ROWS = ("suspects_", "suspicion_", "certificate_", "solution_")
 Arrays = dict[str, npt.NDArray[Any]]
 
 
-def save(model: Any, path: str | Path, *, overwrite: bool = True) -> None:
+def save(model: Any, path: str | Path, *, overwrite: bool = True, row_hashes: bool = True) -> None:
     """Write a fitted model to a file, from which `neurotron.load_model` reads it.
 
     The file is written completely or not at all. It replaces a model file of the same name, but no
@@ -54,11 +54,14 @@ def save(model: Any, path: str | Path, *, overwrite: bool = True) -> None:
         The name of the file, which must end in ``.safetensors``.
     overwrite
         Whether a model file of this name is replaced.
+    row_hashes
+        Whether the file keeps the hashes of the rows of the fit, by which `verify` refuses them.
     """
     check_place(path)
     if not hasattr(model, "weights_"):
         raise _check.InputError("`model` is not fitted: call fit(X, y) before save")
-    data = _encoded(model)
+    _check.instance("row_hashes", row_hashes, bool)
+    data = _encoded(model, {} if row_hashes else {"row_hashes_": None})
     try:
         _files.remove_leftovers(Path(path))
         put = _files.replace if overwrite else _files.create
@@ -109,8 +112,8 @@ def read_model(path: str | Path) -> Stored:
 # ---- writing -------------------------------------------------------------------------------------
 
 
-def _encoded(model: Any) -> bytes:
-    """Return the content of the file."""
+def _encoded(model: Any, instead: Mapping[str, Any]) -> bytes:
+    """Return the content of the file, with some fitted attributes replaced."""
     arrays: Arrays = {}
     parameters = model.get_params(deep=False)
     if callable(parameters["network"]) and not isinstance(parameters["network"], FilterNetwork):
@@ -121,7 +124,7 @@ def _encoded(model: Any) -> bytes:
         parameters["activation"] = _activation_name(parameters["activation"])
     fitted = {
         name: value
-        for name, value in vars(model).items()
+        for name, value in (vars(model) | instead).items()
         if name.endswith("_") and not name.startswith("_") and name not in OF_THE_ROWS
     }
     header = {

@@ -36,6 +36,17 @@ def test_a_hostile_table_is_one_sentence_and_nothing_is_written(name, tmp_path, 
     assert content(tmp_path) == before
 
 
+def test_few_rows_are_said_before_the_fit(data, monkeypatch):
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(NeuroTronRegressor, "fit", interrupted)
+    table = pl.read_csv(data)
+    table.head(20).write_csv("few.csv")
+    done = in_this_process("fit", "few.csv", *LABEL, "--out", "model.safetensors")
+    assert says(done.stderr, "note: 20 rows are few for 3 numbers", "at least 30")
+
+
 def test_there_are_forty_hostile_tables_at_least():
     assert len(HOSTILE) >= 40
 

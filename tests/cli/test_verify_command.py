@@ -127,7 +127,7 @@ def test_too_few_rows_are_exit_code_1_with_what_would_do(folder):
         ((MODEL, "new.csv", *LABEL, *STATED, "--attacker", "cat"), ("`--attacker`", "'cat'")),
         ((MODEL, "new.csv", *LABEL, *STATED, "--plot", "p.gif"), ("`--plot`", ".png")),
         ((MODEL, "new.csv", "--label", "prize", *STATED), ("--label", "'prize'")),
-        ((MODEL, "old.csv", *LABEL, *STATED), ("fresh rows",)),
+        ((MODEL, "old.csv", *LABEL, *STATED), ("200 of their 200 rows", "leave them out")),
         (("none.safetensors", "new.csv", *LABEL, *STATED), ("none.safetensors",)),
     ],
     ids=str,

@@ -170,7 +170,44 @@ def test_the_rows_of_the_fit_are_refused():
     for rows, labels in ((X, y), (X[again], y[again])):
         with pytest.raises(nt.InputError) as caught:
             MODEL.verify(rows, labels, probability=0.1)
-        assert says(caught.value, "`X`", "fresh rows")
+        assert says(caught.value, "`X`", "400 of their 400 rows", "leave them out")
+
+
+def test_one_row_of_the_fit_among_fresh_ones_is_counted_and_refused():
+    X, y = fresh(300)
+    rows, labels = np.vstack([X, TRAINING[0][:1]]), np.append(y, TRAINING[1][0])
+    with pytest.raises(nt.InputError) as caught:
+        MODEL.verify(rows, labels, probability=0.1)
+    assert says(caught.value, "1 of their 301 rows", "leave them out")
+
+
+def test_the_rows_of_the_fit_plus_one_are_refused():
+    X, y = fresh(1)
+    rows, labels = np.vstack([TRAINING[0], X]), np.append(TRAINING[1], y)
+    with pytest.raises(nt.InputError) as caught:
+        MODEL.verify(rows, labels, probability=0.1)
+    assert says(caught.value, "400 of their 401 rows")
+
+
+def test_rows_that_occur_twice_in_the_training_table_are_no_overlap():
+    """With columns of few values, fresh rows repeat those of the fit without being them."""
+    draw = np.random.default_rng(5)
+    X = draw.integers(0, 2, (400, 2)).astype(float)
+    y = X @ [1.0, 2.0] + draw.integers(0, 2, 400)
+    found = nt.NeuroTronRegressor().fit(X, y).verify(X[:50], y[:50], probability=0.1)
+    assert "None of these rows" in str(found)
+
+
+def test_a_model_without_row_hashes_says_that_nobody_compared_the_rows(tmp_path):
+    MODEL.save(tmp_path / "model.safetensors", row_hashes=False)
+    found = nt.load_model(tmp_path / "model.safetensors").verify(*TRAINING, probability=0.1)
+    assert says(str(found), "keeps no hashes", "nobody checked")
+
+
+def test_the_comparison_with_the_rows_of_the_fit_is_an_assumption_that_was_checked():
+    found = MODEL.verify(*fresh(300), probability=0.1)
+    assert found.assumptions[-1].name == "other rows"
+    assert says(str(found), "None of these rows is one of the 400 rows of the fit")
 
 
 @pytest.mark.parametrize(

@@ -169,7 +169,7 @@ HOSTILE: dict[str, Hostile] = {
     ),
     "infinite": Hostile(csv("size,price", "1,1", "inf,2"), ("'size'", "inf", "row 2")),
     "1e308": Hostile(csv("size,price", "1e308,1"), ("'size'", "1e+308", "1e70")),
-    "tiny": Hostile(csv("size,price", "1e-300,1", "2e-300,2"), ("'size'", "1e-70", "unit")),
+    "tiny": Hostile(csv("size,price", "1e-300,1", "2e-300,2"), ("'size'", "1e-60", "unit")),
     "beyond floating point": Hostile(csv("size,price", "1,1e999"), ("'price'", "inf", "1e70")),
     "a huge integer": Hostile(
         csv("id,price", "12345678901234567890,1"), ("'id'", "12345678901234567890", "--drop id")

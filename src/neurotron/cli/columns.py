@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import polars.selectors as cs
 
-from neurotron import _check
+from neurotron import _check, _tiny
 from neurotron._types import Array, Index, Mask
 
 __all__ = ["MissingValues", "WrongColumn", "is_boolean", "is_missing", "numbers", "usual_numbers"]
@@ -57,7 +57,7 @@ def usual_numbers(frame: pl.DataFrame, *, decimal_comma: bool) -> dict[str, Arra
     names, values = floats.columns, floats.to_numpy().T
     largest, least = values.max(axis=1, initial=0.0), values.min(axis=1, initial=0.0)
     sizes = np.maximum(largest, -least)  # NaN where a cell is no number
-    usual = (sizes <= LARGEST_WHOLE) & ((sizes >= _check.SMALLEST) | (sizes == 0.0))
+    usual = (sizes <= LARGEST_WHOLE) & ((sizes >= _tiny.SMALLEST) | (sizes == 0.0))
     return {names[place]: values[place] for place in np.flatnonzero(usual)}
 
 
@@ -93,8 +93,8 @@ def _check_range(column: pl.Series, values: Array, rows: Index) -> None:
             f"has the value {values[large[0]]:g} in row {rows[large[0]]}, but values must "
             "be from -1e70 to 1e70: correct it"
         )
-    if 0.0 < np.abs(values).max() < _check.SMALLEST:
-        raise WrongColumn(_check.TINY)
+    if 0.0 < np.abs(values).max() < _tiny.SMALLEST:
+        raise WrongColumn(_tiny.TINY)
     whole = column.dtype.is_integer() or column.dtype == pl.String
     for place in np.flatnonzero(np.abs(values) > LARGEST_WHOLE)[:1] if whole else ():
         cell = str(column[int(place)]).strip()

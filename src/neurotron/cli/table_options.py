@@ -223,14 +223,25 @@ def _without(names: Sequence[str], others: Sequence[str]) -> list[str]:
 
 def fitted(inputs: Inputs, labels: Array, network: str, seed: int) -> NeuroTronRegressor:
     """Return a model of the rows; warnings become sentences on the standard error."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
     from neurotron.estimator import NeuroTronRegressor
     from neurotron.estimator.parameters import network_parameters
+    from neurotron.estimator.reasons import few_rows
 
     seed = _check.integer("--seed", seed, 0)
     model = NeuroTronRegressor(random_state=seed, **network_parameters(*parse(network)))
-    waiting = options.console(stderr=True).status("fitting the model …")  # shown by a terminal only
-    with warnings_as_sentences(), waiting:
+    console = options.console(stderr=True)
+    wanted = model._network(inputs.X.shape[1]).filter_size + 1
+    if len(labels) > wanted and (few := few_rows(len(labels), wanted)):  # else refused by the fit
+        console.print(f"note: {few}")
+    columns = TextColumn("fitting the model, by restarts"), BarColumn(), MofNCompleteColumn()
+    bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    with warnings_as_sentences(), bar:
+        task = bar.add_task("", total=model.max_iter)
+        model._progress = lambda done, most: bar.update(task, completed=done)
         model.fit(inputs.X, labels)
+    del model._progress
     if not np.isfinite(model.weights_).all():
         raise inputs.table.refusal(
             "no weights were found, because the sizes of the columns differ too much: give them in "
@@ -245,6 +256,7 @@ def warnings_as_sentences() -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, about single numbers
+        warnings.filterwarnings("ignore", "the search tried all")  # the last lines say it
         yield
     for text in dict.fromkeys(str(each.message) for each in caught):
         options.console(stderr=True).print(f"warning: {text}")

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from neurotron import _check
 from neurotron._types import Array
+from neurotron.estimator.row_hashes import MOST_HASHES, Hashes
 from neurotron.estimator.suspects import HEAVIEST, NORMAL, HonestNoise
 from neurotron.networks import FilterNetwork
 
@@ -36,7 +37,15 @@ def checked(fitted: Mapping[str, Any]) -> dict[str, Any]:
     for name in fitted:
         if name not in checks:
             raise _check.InputError(f"{_check.shown(name)} is not a fitted attribute")
-    return {name: checks[name](name, value) for name, value in fitted.items()}
+    found = {name: checks[name](name, value) for name, value in fitted.items()}
+    network, coefficients = found["network_"], found.get("coef_")
+    if network.is_linear != (coefficients is not None):
+        raise _check.InputError("`coef_` belongs to linear networks, and only to these")
+    if coefficients is not None:
+        expected = found["weights_"] @ network.mean_gate
+        if not np.allclose(coefficients, expected, rtol=1e-9, atol=1e-12 * np.abs(expected).max()):
+            raise _check.InputError("`coef_` and `weights_` contradict each other")
+    return found
 
 
 def _checks(network: FilterNetwork, inputs: int, rows: int) -> dict[str, Check]:
@@ -62,6 +71,7 @@ def _checks(network: FilterNetwork, inputs: int, rows: int) -> dict[str, Check]:
         "proven_against_": lambda name, value: _check.integer(name, value, -1, rows),
         "n_iter_": lambda name, value: _check.integer(name, value, 0),
         "converged_": lambda name, value: _check.instance(name, value, bool),
+        "row_hashes_": lambda name, value: _hashes(name, value, rows),
         "input_mean_": columns,
         "input_second_moment_": lambda name, value: _second_moment(name, value, inputs),
         "input_center_": columns,
@@ -72,6 +82,16 @@ def _checks(network: FilterNetwork, inputs: int, rows: int) -> dict[str, Check]:
 
 def _number(interval: str) -> Check:
     return lambda name, value: _check.number(name, value, interval)
+
+
+def _hashes(name: str, value: Any, rows: int) -> Hashes | None:
+    """Return the hashes of the rows, in order and different; a file may have none."""
+    if value is None:
+        return None
+    whole = isinstance(value, np.ndarray) and value.dtype == np.int64 and value.ndim == 1
+    if not whole or len(value) > min(rows, MOST_HASHES) or (np.diff(value) <= 0).any():
+        raise _check.InputError(f"`{name}` must be hashes of rows, got {_check.shown(value)}")
+    return np.asarray(value)
 
 
 def _noise(name: str, value: Any) -> HonestNoise:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from neurotron import _check
 from neurotron._types import Array
 from neurotron.estimator.parameters import seed_of
-from neurotron.estimator.table import inputs_of, labels_of, without_tiny
+from neurotron.estimator.table import inputs_of, labels_of, large_enough
 from neurotron.networks import linear
 from neurotron.problem import Problem
 from neurotron.simulation import simulate
@@ -101,7 +101,8 @@ class CertifiedTrainingRegressor(RegressorMixin, BaseEstimator):  # type: ignore
         steps = _check.integer("steps", self.steps, LEAST_STEPS, MOST_STEPS)
         batch_size = _check.integer("batch_size", self.batch_size, 1, 10_000)
         rows = inputs_of(self, X, reset=True)
-        rows, labels = without_tiny(self, rows, labels_of(self, rows, y))
+        labels = labels_of(self, rows, y)
+        rows, labels = large_enough(self, rows, labels)
         self._learn_units(rows)
         self.rows_ = self._in_units(rows) @ self._frame
         calm = CALM * batch_size / quartic(self.rows_)

@@ -30,8 +30,9 @@ class Geometry:
 
     Parameters
     ----------
-    wanted, determined
-        How many numbers the fit looks for, and how many the rows determine.
+    wanted, by_all_rows, determined
+        How many numbers the fit looks for, how many all rows determine, and how many the rows that
+        are no suspects determine.
     intercept
         Whether one of these numbers is the intercept.
     condition
@@ -50,6 +51,7 @@ class Geometry:
     """
 
     wanted: int
+    by_all_rows: int
     determined: int
     intercept: bool
     condition: float
@@ -76,8 +78,8 @@ def geometry_of(
         if gates:
             active += int(gradient[:, : network.filter_size].any(axis=1).sum())
     white, condition = _whitening(every - tampered)
-    fit = _whitening(every)[0]
-    fit = fit @ (fit.T @ sums)
+    whole = _whitening(every)[0]
+    fit = whole @ (whole.T @ sums)
     influences, fitted, kept = np.empty(len(X)), np.empty(len(X)), ~suspects
     both = np.column_stack([white, fit])
     for here, seen in _along(network, X, weights, intercept, both):
@@ -87,6 +89,7 @@ def geometry_of(
     strongest = int(influences.argmax())
     return Geometry(
         wanted=wanted,
+        by_all_rows=whole.shape[1],
         determined=white.shape[1],
         intercept=bool(intercept),
         condition=condition,

@@ -42,7 +42,7 @@ def load_model(path: str | Path) -> NeuroTronRegressor:
         model = NeuroTronRegressor(**_known(parameters))
         _check_parameters(model)
         attributes = checked(fitted)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise _check.InputError(
             f"{_check.printable(str(path)[:300])} cannot be loaded: it does not describe a "
             f"NeuroTronRegressor ({_check.printable(str(error)[:200])})"

@@ -10,13 +10,16 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from neurotron import _check, model_file
-from neurotron._types import Array, Mask
+from neurotron._tiny import SMALLEST
+from neurotron._types import Array
 from neurotron.estimator.diagnosis import Diagnosis
+from neurotron.estimator.row_hashes import Hashes
 from neurotron.estimator.suspects import HonestNoise, suspects_among
 from neurotron.estimator.table import inputs_of, labels_of
 from neurotron.networks import FilterNetwork
 from neurotron.solvers.linearized import blocks_of, outputs_of
 from neurotron.solvers.position import ROUNDING
+from neurotron.solvers.search import Progress
 
 if TYPE_CHECKING:
     from neurotron.guarantees import Verification
@@ -36,6 +39,9 @@ class FittedModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     input_scale_: Array
     input_mean_: Array
     n_rows_: int
+    row_hashes_: Hashes | None
+    _progress: Progress | None = None
+    """Told the number of starts and the most there can be, after every start of a fit."""
     fit_intercept: bool
     false_alarm_rate: float
     _diagnosis: Diagnosis
@@ -45,7 +51,15 @@ class FittedModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return self._outputs(inputs_of(self, X, reset=False))
 
-    def label_report(self, X: Any, y: Any) -> dict[str, Array | Mask]:
+    def __getattr__(self, name: str) -> Any:
+        if name in model_file.OF_THE_ROWS and "weights_" in vars(self):
+            raise AttributeError(
+                f"a loaded model has no {name}, which is about the rows of its fit: call "
+                "label_report(X, y) for these or other rows"
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def label_report(self, X: Any, y: Any) -> Any:
         """Return what the model says about given labels, in the columns of cleanlab.
 
         Parameters
@@ -55,10 +69,11 @@ class FittedModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        dict
-            Arrays of shape (N,): `is_label_issue`, which labels are suspects among these rows;
-            `label_quality`, the probability that an honest label is further off, between 0 and 1;
-            `given_label` and `predicted_label`.
+        DataFrame or dict
+            A frame with the index of X if that is a frame of pandas; one of polars if X is; else a
+            dict of arrays of shape (N,). Its columns are `is_label_issue`, which labels are
+            suspects among these rows; `label_quality`, the probability that an honest label is
+            further off, between 0 and 1; `given_label` and `predicted_label`.
         """
         check_is_fitted(self)
         rate = _check.number("false_alarm_rate", self.false_alarm_rate, "(0, 1)")
@@ -67,12 +82,15 @@ class FittedModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         predicted = self._outputs(rows)
         sizes, rounding = np.abs(labels - predicted), self._rounding(rows, labels)
         suspicion = self.honest_noise_.suspicion(sizes, rounding)
-        return {
+        report = {
             "is_label_issue": suspects_among(suspicion, rate),
             "label_quality": 10.0**-suspicion,
             "given_label": labels,
             "predicted_label": predicted,
         }
+        if hasattr(X, "columns"):
+            return type(X)(report, **({"index": X.index} if hasattr(X, "index") else {}))
+        return report
 
     def diagnose(self) -> Diagnosis:
         """Return what the rows of the fit say about it. It prints as paragraphs; see `.plot()`."""
@@ -143,13 +161,15 @@ class FittedModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             failure=failure, noise=noise, bound=bound, law=law,
         )  # fmt: skip
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path, *, row_hashes: bool = True) -> None:
         """Write the fitted model to a .safetensors file, from which `load_model` reads it.
 
         The file replaces a model file of the same name, but no other file. What belongs to the rows
-        of the fit, such as `suspects_`, is not saved: `label_report` computes it again.
+        of the fit, such as `suspects_`, is not saved: `label_report` computes it again. Without
+        `row_hashes` the file cannot tell whether somebody has a given row, and `verify` cannot
+        tell whether its rows are fresh.
         """
-        model_file.save(self, path)
+        model_file.save(self, path, row_hashes=row_hashes)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -164,7 +184,7 @@ class FittedModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         for here in blocks_of(self.network_, len(rows)):
             terms[here] = np.abs(self._standardized(rows[here])) @ factors
         sizes = np.abs(labels)
-        level = float(np.median(sizes[sizes > 0.0])) if sizes.any() else _check.SMALLEST
+        level = float(np.median(sizes[sizes > 0.0])) if sizes.any() else SMALLEST
         constant = abs(self.intercept_) + self.network_.at_zero
         return ROUNDING * (terms + sizes + constant + level)
 

@@ -11,7 +11,7 @@ from neurotron.estimator.patterns import Pattern
 if TYPE_CHECKING:
     from neurotron.estimator.diagnosis import Diagnosis
 
-__all__ = ["reasons_of", "strongest_row"]
+__all__ = ["few_rows", "reasons_of", "strongest_row"]
 
 FEW = 10
 """Rows for each fitted number that a fit needs, if labels have noise or are poisoned."""
@@ -22,25 +22,37 @@ NEARLY_DEPENDENT = 1e5
 LEAST_ACTIVE = 0.2
 
 
+def few_rows(rows: int, wanted: int) -> str:
+    """Return that rows are few for the numbers that are wanted; nothing if they are not."""
+    if rows >= FEW * wanted:
+        return ""
+    return (
+        f"{rows:,} rows are few for {wanted:,} numbers: give at least {FEW * wanted:,}, or leave "
+        "out columns"
+    )
+
+
 def reasons_of(found: Diagnosis) -> Iterator[str]:
     """Yield the reasons not to trust a fit, the most serious first."""
     g = found.geometry
     if not found.converged:
         yield (
             "the search did not find the same filter often enough, so there may be a better "
-            "one: increase `max_iter`"
+            "one: give more rows, or leave out columns"
         )
     if found.far > MOST_SUSPECTS:
         yield (
             f"{percent(found.far)} of the labels are far from the model, and near one half the "
             "model of the majority cannot be told from the attacker's"
         )
-    if found.rows < FEW * g.wanted:
+    if few := few_rows(found.rows, g.wanted):
+        yield few
+    if g.determined < g.by_all_rows:
         yield (
-            f"{found.rows:,} rows are few for {g.wanted} numbers: give at least "
-            f"{FEW * g.wanted:,}, or leave out columns"
+            f"the rows that are no suspects determine only {g.determined} of {g.wanted} weights: "
+            "give more rows, or leave out columns"
         )
-    if g.determined < g.wanted:
+    elif g.determined < g.wanted:
         yield (
             f"the rows determine only {g.determined} of {g.wanted} weights: leave out columns "
             "that are constant, repeated or combinations of others"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -24,14 +23,14 @@ from neurotron.estimator.parameters import (
     network_for,
     seed_of,
 )
-from neurotron.estimator.table import inputs_of, labels_of, units_of, weights_of, without_tiny
+from neurotron.estimator.reasons import few_rows
+from neurotron.estimator.row_hashes import kept_hashes
+from neurotron.estimator.table import inputs_of, labels_of, large_enough, units_of, weights_of
 from neurotron.networks import FilterNetwork
 from neurotron.solvers import Proof, Solution, solve
 
 __all__ = ["NeuroTronRegressor"]
 
-FEW_COLUMNS = 100
-"""Up to so many columns, products of matrices are faster with one thread than with several."""
 MOST_COLUMNS = 2_000
 """The most columns whose second moment is kept: 32 MB."""
 
@@ -133,6 +132,8 @@ class NeuroTronRegressor(FittedModel):
         What `standardize` subtracts from the columns and divides them by; 0 and 1 without it.
     n_rows_
         The number of rows.
+    row_hashes_
+        64-bit hashes of the rows and their labels, by which `verify` notices rows of the fit.
     n_iter_
         How many starts were tried.
     converged_
@@ -217,9 +218,9 @@ class NeuroTronRegressor(FittedModel):
         rate = check_parameters(self)
         rows = inputs_of(self, X, reset=True)
         labels = labels_of(self, rows, y)
-        rows, labels = without_tiny(self, rows, labels)
+        rows, labels = large_enough(self, rows, labels)
         counts = weights_of(sample_weight, len(rows))
-        with one_blas_thread() if rows.shape[1] <= FEW_COLUMNS else nullcontext():
+        with one_blas_thread():
             self._fit(rows, labels, counts, rate)
         if self.verbose:
             say(str(self._diagnosis))
@@ -232,24 +233,30 @@ class NeuroTronRegressor(FittedModel):
             )
         return self
 
-    def _fit(self, rows: Array, labels: Array, counts: Array | None, rate: float) -> None:
-        network = network_for(
-            self.network, rows.shape[1], filter_size=self.filter_size,
-            image_shape=self.image_shape, stride=self.stride, leak=self.leak,
-            activation=self.activation,
+    def _network(self, columns: int) -> FilterNetwork:
+        """Return the network for so many columns."""
+        return network_for(
+            self.network, columns, filter_size=self.filter_size, image_shape=self.image_shape,
+            stride=self.stride, leak=self.leak, activation=self.activation,
         )  # fmt: skip
+
+    def _fit(self, rows: Array, labels: Array, counts: Array | None, rate: float) -> None:
+        network = self._network(rows.shape[1])
         gates = self.standardize and not network.is_linear
         units = units_of(rows) if gates else (np.zeros(rows.shape[1]), np.ones(rows.shape[1]))
         seen = (rows - units[0]) / units[1] if gates else rows
+        few = few_rows(len(rows), network.filter_size + bool(self.fit_intercept))
+        if few and self.verbose:
+            say(few)
         with np.errstate(over="ignore"):  # a row that is infinitely far off has no weight
             solution = solve(
                 network, seen, labels, sample_weight=counts, intercept=bool(self.fit_intercept),
                 seed=seed_of(self.random_state), max_starts=self.max_iter, max_rows=self.max_rows,
-                tolerance=self.tol, start=self._last_filter(network),
+                tolerance=self.tol, start=self._last_filter(network), progress=self._progress,
             )  # fmt: skip
         self.input_center_, self.input_scale_ = units
         self._set_solution(solution)
-        self._set_moments(rows, counts)
+        self._set_moments(rows, labels, counts)
         predicted = self._outputs(rows)
         rounding = self._rounding(rows, labels)
         found = judge(solution, seen, labels - predicted, rounding, counts, rate)
@@ -263,9 +270,10 @@ class NeuroTronRegressor(FittedModel):
             return None
         return weights, self.intercept_
 
-    def _set_moments(self, rows: Array, counts: Array | None) -> None:
+    def _set_moments(self, rows: Array, labels: Array, counts: Array | None) -> None:
         weighted = rows if counts is None else rows * counts[:, None]
         self.n_rows_ = len(rows)
+        self.row_hashes_ = kept_hashes(rows, labels)
         self.input_mean_ = weighted.mean(axis=0)
         small = rows.shape[1] <= MOST_COLUMNS
         self.input_second_moment_ = weighted.T @ rows / len(rows) if small else None

@@ -14,10 +14,11 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import validate_data
 
 from neurotron import _check
+from neurotron._tiny import without_tiny
 from neurotron._types import Array
 from neurotron.solvers.robust import NORMAL_MEDIAN
 
-__all__ = ["inputs_of", "labels_of", "units_of", "weights_of", "without_tiny"]
+__all__ = ["inputs_of", "labels_of", "large_enough", "units_of", "weights_of"]
 
 ENCODE = (
     "encode it as numbers first, for example with a OneHotEncoder in a ColumnTransformer in front "
@@ -35,6 +36,7 @@ DATES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.tim
 
 def inputs_of(model: BaseEstimator, X: Any, *, reset: bool) -> Array:
     """Return the inputs as a finite float64 array (N, n); with `reset`, remember the columns."""
+    _check.refuse_masked("X", X)
     if sparse.issparse(X):
         raise _check.InputError(
             "`X` is a sparse matrix, and only dense ones are supported: give X.toarray(), or set "
@@ -60,6 +62,7 @@ def labels_of(model: BaseEstimator, X: Array, y: Any) -> Array:
         )
     if sparse.issparse(y):
         raise _check.InputError("`y` is a sparse matrix: give y.toarray().ravel()")
+    _check.refuse_masked("y", y)
     given = np.asarray(y)
     if given.ndim == 2 and given.shape[1] > 1:
         raise _check.InputError(
@@ -78,29 +81,10 @@ def labels_of(model: BaseEstimator, X: Array, y: Any) -> Array:
     return labels
 
 
-def without_tiny(model: BaseEstimator, X: Array, y: Array) -> tuple[Array, Array]:
-    """Return rows to fit with 0 for values below 1e-70, whose squares are far below all others.
-
-    A column that has only such values is refused.
-    """
-    for place, column in enumerate(X.T):
-        if _is_tiny(column):
-            name = _column(place, getattr(model, "feature_names_in_", None))
-            raise _check.InputError(f"column {name} of `X` {_check.TINY}")
-    if _is_tiny(y):
-        raise _check.InputError(f"`y` {_check.TINY}")
-    return _zeroed(X), _zeroed(y[:, None])[:, 0]
-
-
-def _is_tiny(column: Array) -> bool:
-    return bool(column.any() and _sizes(column) < _check.SMALLEST)
-
-
-def _zeroed(values: Array) -> Array:
-    """Return the values with 0 for tiny ones; a copy is made only if there are any."""
-    if not any(column[np.abs(column) < _check.SMALLEST].any() for column in values.T):
-        return values
-    return np.where(np.abs(values) < _check.SMALLEST, 0.0, values)
+def large_enough(model: BaseEstimator, X: Array, y: Array) -> tuple[Array, Array]:
+    """Return rows without tiny values; a column that has no others is refused by its name."""
+    columns = getattr(model, "feature_names_in_", None)
+    return without_tiny("X", X, lambda place: _column(place, columns)), without_tiny("y", y)
 
 
 def weights_of(sample_weight: Any, rows: int) -> Array | None:
@@ -140,8 +124,11 @@ def _no_number(value: Any) -> _check.InputError:
 
 def _refuse_other_than_numbers(X: Any) -> None:
     """Refuse text, categories and dates, with the name of the first such column of a frame."""
+    if hasattr(X, "collect_schema") and not hasattr(X, "to_numpy"):
+        raise _check.InputError("`X` is a LazyFrame, which has no rows yet: give X.collect()")
     columns = getattr(X, "columns", None)
     if columns is not None and hasattr(X, "dtypes"):
+        _refuse_repeated(list(columns))
         for name, kind in zip(columns, list(X.dtypes), strict=True):
             _refuse_kind(f"column {_check.shown(name)} of `X`", _kind_of_column(X, name, kind))
         return
@@ -155,6 +142,15 @@ def _refuse_other_than_numbers(X: Any) -> None:
         _refuse_kind("`X`", _kind_of_array(given))
 
 
+def _refuse_repeated(columns: list[Any]) -> None:
+    if len(set(columns)) < len(columns):
+        twice = next(name for name in columns if columns.count(name) > 1)
+        raise _check.InputError(
+            f"`X` has {columns.count(twice)} columns named {_check.shown(twice)}: rename or leave "
+            "out all but one"
+        )
+
+
 def _refuse_kind(where: str, kind: str | None) -> None:
     if kind is not None:
         raise _check.InputError(f"{where} holds {kind}: {COUNT if kind == TIMES else ENCODE}")
@@ -162,6 +158,10 @@ def _refuse_kind(where: str, kind: str | None) -> None:
 
 def _kind_of_column(X: Any, name: Any, kind: Any) -> str | None:
     """Return what a column of pandas or polars holds, or None if that may be numbers."""
+    if str(kind).startswith("Sparse"):
+        raise _check.InputError(
+            f"column {_check.shown(name)} of `X` is sparse: replace it by its .sparse.to_dense()"
+        )
     if str(kind) == "object":
         return _kind_of_array(np.asarray(X[name]))
     polars = hasattr(kind, "is_numeric") and not hasattr(kind, "kind")

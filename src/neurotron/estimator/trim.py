@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from neurotron import _check
 from neurotron._types import Array
-from neurotron.estimator.table import inputs_of, labels_of, without_tiny
+from neurotron.estimator.table import inputs_of, labels_of, large_enough
 from neurotron.networks import linear
 from neurotron.solvers import rivals
 
@@ -74,7 +74,8 @@ class TrimRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """
         share = HALF if self.share is None else _check.number("share", self.share, "[0, 1)")
         rows = inputs_of(self, X, reset=True)
-        rows, labels = without_tiny(self, rows, labels_of(self, rows, y))
+        labels = labels_of(self, rows, y)
+        rows, labels = large_enough(self, rows, labels)
         fitted = rivals.trim(linear(rows.shape[1]), rows, labels, intercept=True, tampered=share)
         self.coef_, self.intercept_ = fitted.weights, fitted.intercept
         return self

@@ -13,6 +13,7 @@ import numpy as np
 from neurotron import _check
 from neurotron._types import Array
 from neurotron.data import Simulated
+from neurotron.estimator.row_hashes import MOST_HASHES, row_hashes
 from neurotron.estimator.stated_law import refuse_another_law
 from neurotron.guarantees.assumptions import Assumption
 from neurotron.guarantees.verify import Verification, verify
@@ -25,21 +26,19 @@ if TYPE_CHECKING:
 
 __all__ = ["verify_model"]
 
-SAME = 1e-12
-"""Means of the columns that differ by less, in units of the root mean square, are the same."""
-
 
 def verify_model(
     model: FittedModel, rows: Array, labels: Array, *, law: Law | None, noise: Any, **stated: Any
 ) -> Verification:
     """Return what fresh rows prove about a model; the other options are those of `verify`."""
-    _refuse_the_rows_of_the_fit(model, rows)
+    freshness = _freshness(model, rows, labels)
     posed = _posed(model, rows, labels, noise, law)
     problem = posed.problem(law)
     if law is not None:
         refuse_another_law(law, posed.inputs, shifted=posed.may_shift)
     found = verify(problem, posed.weights, posed.inputs, posed.labels, noise=noise, **stated)
-    return posed.told(found)
+    found = posed.told(found)
+    return dataclasses.replace(found, assumptions=(*found.assumptions, freshness))
 
 
 @dataclass(frozen=True)
@@ -113,13 +112,19 @@ def _posed(model: FittedModel, rows: Array, labels: Array, noise: Any, law: Law 
     )
 
 
-def _refuse_the_rows_of_the_fit(model: FittedModel, rows: Array) -> None:
-    """Refuse rows that have the number and the means of those of the fit."""
-    if len(rows) != model.n_rows_:
-        return
-    sizes = np.sqrt((rows**2).mean(axis=0))
-    if (np.abs(rows.mean(axis=0) - model.input_mean_) <= SAME * sizes).all():
+def _freshness(model: FittedModel, rows: Array, labels: Array) -> Assumption:
+    """Return whether rows were compared with those of the fit; refuse rows that it has seen."""
+    kept = model.row_hashes_
+    if kept is None:
+        text = "The model keeps no hashes of its rows, so nobody checked that these are others."
+        return Assumption("other rows", text, "stated", "stated", True)
+    seen = int(np.isin(row_hashes(rows, labels), kept).sum())
+    if seen:
         raise _check.InputError(
-            "`X` has the rows that the model was fitted to, which it explains too well: give fresh "
-            "rows, which the fit has not seen"
+            f"`X` and `y` have {seen:,} of their {len(rows):,} rows in common with the rows that "
+            "the model was fitted to, which it explains too well: leave them out, and give rows "
+            "which the fit has not seen"
         )
+    sample = f"a sample of {len(kept):,} of" if len(kept) == MOST_HASHES else "the"
+    text = f"None of these rows is one of {sample} {model.n_rows_:,} rows of the fit."
+    return Assumption("other rows", text, "compared by hashes", "none in common", True)

@@ -8,8 +8,9 @@ fewer than half of the labels at every input, if there are enough rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -17,7 +18,10 @@ from neurotron._types import Array
 from neurotron.solvers.linearized import Linearized, View
 from neurotron.solvers.robust import TINY, increment, leverages, mean, median
 
-__all__ = ["STARTS", "Found", "loss", "search"]
+__all__ = ["STARTS", "Found", "Progress", "loss", "search"]
+
+Progress: TypeAlias = Callable[[int, int], object]
+"""A function of the number of starts so far and of the most there can be."""
 
 WIDTHS = ((2.0, 1e-3, 15), (1.0, 1e-5, 15), (0.5, 1e-8, 20), (0.25, 1e-12, 30))
 """The widths of the Cauchy weights, in medians of the residuals, and the most rounds of each.
@@ -68,6 +72,7 @@ def search(
     most: int = STARTS,
     first: Array | None = None,
     core: Linearized | None = None,
+    tell: Callable[[int], object] = lambda tried: None,
 ) -> Found:
     """Return the best of the filters that descents from several starts find.
 
@@ -75,7 +80,8 @@ def search(
     fit more than half of the rows exactly are compared by how many they fit, others by their loss.
     Two different filters have at most `shared` rows in common, so the search ends as soon as a
     filter fits so many rows that no other can fit more. Descents use the rows of `core`, or all if
-    it is not given, and filters are compared on all rows.
+    it is not given, and filters are compared on all rows. After every start, `tell` is called with
+    their number.
     """
     core = rows if core is None else core
     best, score, agreeing, tried = np.zeros(rows.size), (1.0, np.inf), 0, 0
@@ -84,6 +90,7 @@ def search(
         start = starts.next(best) if first is None or tried else first
         point = descend(core, start, best if tried else None)
         tried += 1
+        tell(tried)
         if not np.isfinite(point).all():
             continue
         residuals = rows.residuals(point)

@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from neurotron import _check, _seeds
+from neurotron._threads import one_blas_thread
+from neurotron._tiny import without_tiny
 from neurotron._types import Array, Mask
 from neurotron.networks import FilterNetwork
 from neurotron.solvers.finish import SETTLED, fit_of_the_rest
@@ -15,7 +17,7 @@ from neurotron.solvers.fit import Fit, proof_of
 from neurotron.solvers.linearized import Linearized
 from neurotron.solvers.mixture import HiddenAttack, hidden_attack
 from neurotron.solvers.proof import nothing
-from neurotron.solvers.search import STARTS, loss
+from neurotron.solvers.search import STARTS, Progress, loss
 from neurotron.solvers.solution import Solution
 from neurotron.solvers.table import Table
 
@@ -25,6 +27,7 @@ MOST_EQUAL = 0.4
 """A larger share of equal labels gets a warning, if all others are rejected."""
 
 
+@one_blas_thread()  # the last bits would depend on the number of threads
 def solve(
     network: FilterNetwork,
     X: npt.ArrayLike,
@@ -38,6 +41,7 @@ def solve(
     tolerance: float = SETTLED,
     start: tuple[npt.ArrayLike, float] | None = None,
     prove: bool = True,
+    progress: Progress | None = None,
 ) -> Solution:
     """Find the filter of a network in rows of data whose labels may be poisoned.
 
@@ -78,6 +82,9 @@ def solve(
     prove
         Whether to look for a proof. If labels are exact, this takes longer than to find the filter:
         0.1 s for 25 columns, 1 s for 100.
+    progress
+        A function that is called after every start, with the number of starts so far and the most
+        there can be.
 
     Returns
     -------
@@ -105,7 +112,7 @@ def solve(
             "regression write nt.solve(nt.networks.linear(n_inputs), X, y, intercept=True)"
         )
     X = _check.array("X", X, ("N", network.n_inputs), _check.LARGEST, copy=False)
-    y = _check.array("y", y, (len(X),), _check.LARGEST)
+    X, y = without_tiny("X", X), without_tiny("y", _check.array("y", y, (len(X),), _check.LARGEST))
     counts = None if sample_weight is None else _check.sample_weight(sample_weight, len(X))
     _check.instance("intercept", intercept, bool)
     _check.instance("prove", prove, bool)
@@ -119,13 +126,15 @@ def solve(
             "`start` must be a pair, the weights and the intercept of a filter, got "
             f"{_check.shown(start)}: write start=(weights, 0.0) if there is no intercept"
         )
+    if progress is not None:
+        _check.function("progress", progress, "(starts, most starts)")
     counted: Mask = np.asarray(X.any(axis=1)) if not intercept else np.ones(len(X), np.bool_)
     if counts is not None:
         counted &= counts > 0.0
     table = Table.of(network, X, y, counts, counted, intercept=intercept)
     searched = table.searched(_seeds.generator(seed, "rows to search"), max_rows)
     first = None if start is None else table.in_coordinates(searched, *start)
-    found = table.found(searched, _seeds.generator(seed, "starts"), max_starts, first)
+    found = table.found(searched, _seeds.generator(seed, "starts"), max_starts, first, progress)
     point, scale = table.finished(searched, found, tolerance)
     point, scale = table.checked_by_column(searched, point, scale, tolerance)
     weights, constant = table.in_units(searched, point)
@@ -200,7 +209,7 @@ def _warn(rows: Linearized, point: Array) -> None:
             f"the rows determine only {rows.size} of {wanted} weights, because columns of `X` are "
             "constant, repeated or combinations of others; the filter has no component along the "
             "other directions: leave out columns to get weights that are unique",
-            stacklevel=3,
+            stacklevel=4,
         )
     active = rows.active(rows.gradient(point)[:, : rows.projected.shape[2]])
     informative = len(rows) if active is None else int(active.sum())
@@ -209,7 +218,7 @@ def _warn(rows: Linearized, point: Array) -> None:
         warnings.warn(
             f"only {informative} of {len(rows)} rows say something about the weights at the filter "
             f"that was found, because {why} in the others: do not rely on it",
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
@@ -227,5 +236,5 @@ def _warn_of_equal_labels(labels: Array, rejected: Mask) -> None:
             f"{100.0 * repeats.max() / len(labels):.3g} % of the labels are equal, and the "
             "regression follows them and rejects the others: it is meant for labels that vary "
             "continuously",
-            stacklevel=3,
+            stacklevel=4,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +22,7 @@ from neurotron.solvers.linearized import (
 )
 from neurotron.solvers.rare_columns import corrected, rare_columns
 from neurotron.solvers.robust import BISQUARE, median
-from neurotron.solvers.search import Found, loss, search
+from neurotron.solvers.search import Found, Progress, loss, search
 from neurotron.solvers.strict import noise_of, strict_finish
 
 __all__ = ["Table"]
@@ -113,17 +114,24 @@ class Table:
         return self._linearized(chosen, coordinates)
 
     def found(
-        self, searched: Linearized, draw: np.random.Generator, most: int, first: Array | None
-    ) -> Found:
+        self, searched: Linearized, draw: np.random.Generator, most: int, first: Array | None,
+        progress: Progress | None,
+    ) -> Found:  # fmt: skip
         """Return the best filter of at most so many starts, and how it was found."""
+
+        def tell(tried: int, before: int = 0) -> None:
+            if progress is not None:
+                progress(before + tried, most)
+
         shared = searched.size - 1 if searched.linear else self.network.filter_size
         core = _core(searched, draw)
         if core is searched:
-            return search(searched, shared, draw, most, first)
-        found = search(searched, shared, draw, min(most, CORE_STARTS), first, core)
+            return search(searched, shared, draw, most, first, tell=tell)
+        found = search(searched, shared, draw, min(most, CORE_STARTS), first, core, tell)
         if found.converged or found.starts == most:
             return found
-        again = search(searched, shared, draw, most - found.starts, found.point)
+        later = partial(tell, before=found.starts)
+        again = search(searched, shared, draw, most - found.starts, found.point, tell=later)
         return replace(again, starts=again.starts + found.starts)
 
     def finished(self, searched: Linearized, found: Found, tolerance: float) -> tuple[Array, float]:
