@@ -460,7 +460,7 @@ def test_the_command_prints_the_verdicts_as_json(smoke):
         [COMMAND, "claims", folder, "--json"], capture_output=True, text=True, timeout=60
     )
     assert (done.returncode, done.stderr) == (0, "")
-    printed = json.loads(done.stdout)
+    printed = json.loads(done.stdout)["claims"]
     assert printed == [judgement.to_dict() for judgement in nt.claims.evaluate(smoke)]
     assert printed == json.loads((folder / "claims.json").read_text())["claims"]
     verdicts = {claim["name"]: claim["verdict"] for claim in printed}

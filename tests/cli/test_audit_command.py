@@ -213,7 +213,7 @@ def test_a_table_that_is_too_large_is_refused_with_the_sample_that_is_not(data, 
 # ---- what it refuses -----------------------------------------------------------------------------
 
 HOSTILE: dict[str, tuple[tuple[object, ...], tuple[str, ...]]] = {
-    "no bound, no range": ((*LABEL, *RIDGE, "--probability", "0.1"), ("--bound`", "--label-range`")),
+    "no bound or range": ((*LABEL, *RIDGE, "--probability", "0.1"), ("--bound`", "--label-range`")),
     "no share and no number": ((*LABEL, *RIDGE, "--bound", "1"), ("--probability", "--rows")),
     "share and number": ((*PLAIN, "--rows", "3"), ("--probability", "--rows")),
     "a negative bound": ((*PLAIN, "--bound", "-1"), ("`--bound`", "-1")),

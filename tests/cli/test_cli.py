@@ -132,6 +132,27 @@ def test_json_is_valid_and_whole(options):
     assert content["environment"]["neurotron"]
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["simulate", *SMALL],
+        ["simulate", *SMALL, "--step-size", "1e9"],
+        ["certify", *SMALL[:4], "--steps", "9"],
+        ["certify", *SMALL[:4], "--trainer", "neuro-tron:step_size=9", "--steps", "9"],
+        ["plan", *SMALL[:4], "--bound", "1", "--probability", "0.1", "--steps", "9"],
+    ],
+    ids=["simulate", "diverged", "certify", "no certificate", "plan"],
+)
+def test_json_has_its_format_the_software_and_the_exit_code_and_no_endless_numbers(arguments):
+    result = in_this_process(*arguments, "--json")
+    assert "NaN" not in result.stdout
+    assert "Infinity" not in result.stdout
+    content = json.loads(result.stdout)
+    assert content["format"] == 1
+    assert content["software"] == {"name": "neurotron", "version": nt.__version__}
+    assert content["exit_code"] == result.returncode
+
+
 def test_bad_input_is_exit_code_2_of_the_installed_command():
     result = installed("simulate", "--probability", "1.5")
     assert (result.returncode, result.stdout) == (2, "")

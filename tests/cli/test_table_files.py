@@ -94,7 +94,7 @@ def test_quotes_in_the_header_are_the_same_in_every_copy(ends, tmp_path, monkeyp
     draw = np.random.default_rng(0)
     with Path("first.csv").open("w", newline="") as file:
         writer = csv.writer(file, lineterminator=ends)
-        writer.writerows([NAMES, *draw.normal(size=(20, len(NAMES))).tolist()])
+        writer.writerows([NAMES, *draw.normal(size=(90, len(NAMES))).tolist()])
     run("poison", "first.csv", *LABEL, "--bound", "1", "--drop", '"', "--out", "second.csv")
     run("clean", "second.csv", *LABEL, "--drop", 'say "hi"', "--cleaned", "third.csv")
     for name in ("second.csv", "third.csv"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -114,7 +115,9 @@ def test_too_few_rows_are_exit_code_1_with_what_would_do(folder):
     assert says(" ".join(done.stdout.split()), f"{needed:,}")
     done = in_this_process("verify", MODEL, "few.csv", *LABEL, *STATED, "--json")
     assert done.returncode == 1
-    assert json.loads(done.stdout)["radius"] is None
+    found = json.loads(done.stdout)
+    assert (found["radius"], found["exit_code"]) == (None, 1)
+    assert found["table_sha256"] == sha256(Path("few.csv").read_bytes()).hexdigest()
 
 
 @pytest.mark.parametrize(

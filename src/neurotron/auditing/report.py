@@ -9,7 +9,6 @@ from typing import Any
 
 from neurotron import _html
 from neurotron._digits import percent, readable
-from neurotron._environment import package_version
 from neurotron._intervals import Interval
 from neurotron.auditing.finding import (
     Breaking,
@@ -20,12 +19,10 @@ from neurotron.auditing.finding import (
     plain,
 )
 from neurotron.auditing.screening import Suspects
-from neurotron.auditing.verdicts import ATTACKED, EXIT_CODES, Check, Verdict, worse
+from neurotron.auditing.verdicts import ATTACKED, Check, Verdict, worse
 
 __all__ = ["Audit"]
 
-FORMAT = 1
-"""The version of what `Audit.to_dict` returns."""
 PRICE = 0.1
 """The largest price without an attack of an estimator that is recommended."""
 
@@ -186,11 +183,8 @@ class Audit:
         """Return everything as plain values for JSON; infinite numbers become None."""
         recommended = self.recommendation
         return {
-            "format": FORMAT,
-            "software": {"name": "neurotron", "version": package_version()},
             "headline": self.headline,
             "verdict": self.verdict,
-            "exit_code": EXIT_CODES[self.verdict],
             **{name: plain(getattr(self, name)) for name in self.__dataclass_fields__},
             "suspects": {"count": self.suspects.count, **plain(self.suspects)},
             "worst": plain(self.worst),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import shlex
 import sys
 from dataclasses import dataclass, replace
@@ -164,15 +162,13 @@ def audit(
     if max_damage is not None:
         _check.number("--max-damage", max_damage, "[0, inf)")
     from neurotron.auditing import stored
-    from neurotron.auditing.verdicts import EXIT_CODES, Gate
+    from neurotron.auditing.verdicts import Gate
 
     gate = Gate.of(max_change, accept_suspects)
     inputs, name, labels = _read(
         data, label, drop, estimator, skip_missing=skip_missing, separator=separator,
         decimal_comma=decimal_comma,
     )  # fmt: skip
-    with data.open("rb") as file:
-        table_hash = hashlib.file_digest(file, "sha256").hexdigest()
     kept = _sample(sample, len(labels), seed)
     if len(kept) * len(inputs.names) > stored.MOST_ENTRIES:
         raise inputs.table.refusal(
@@ -188,16 +184,15 @@ def audit(
     spec = request.spec(inputs.X.to_numpy()[kept], labels[kept])
     folder = PLACE / f"{data.stem}-{stored.name_of(spec)}" if out is None else out
     _compute(spec, folder, threads, dask, mixed)
-    found = stored.load_audit(spec, folder, gate)
-    found = replace(found, table_sha256=table_hash)
+    found = replace(stored.load_audit(spec, folder, gate), table_sha256=inputs.table.sha256)
     made = _Made(found, inputs, name, inputs.rows[kept].tolist(), folder)
     made.write()
     if as_json:
-        typer.echo(json.dumps(made.summary(), indent=2, ensure_ascii=False))
+        typer.echo(made.json())
     else:
         made.print()
-    if code := EXIT_CODES[made.audit.verdict]:
-        raise typer.Exit(code)
+    if made.exit_code:
+        raise typer.Exit(made.exit_code)
 
 
 # ---- what is asked -------------------------------------------------------------------------------
@@ -299,6 +294,13 @@ class _Made:
     """The numbers of the audited rows in the file, from 1."""
     folder: Path
 
+    @property
+    def exit_code(self) -> int:
+        """What the command tells a pipeline."""
+        from neurotron.auditing.verdicts import EXIT_CODES
+
+        return EXIT_CODES[self.audit.verdict]
+
     def write(self) -> None:
         """Write the page and the numbers into the folder."""
         from neurotron.report.audit_page import build_audit
@@ -309,22 +311,17 @@ class _Made:
         page = build_audit(self.audit, label=label, command=command, rows=self.rows)
         folder = Folder.read(self.folder)
         folder.write(PAGE, page.encode("utf-8", "replace"))
-        numbers = json.dumps(self.summary(), indent=2, ensure_ascii=False)
-        folder.write(NUMBERS, f"{numbers}\n".encode("utf-8", "replace"))
+        folder.write(NUMBERS, f"{self.json()}\n".encode("utf-8", "replace"))
 
-    def summary(self) -> dict[str, Any]:
-        """Return everything for JSON; rows are counted from 1, as in the file."""
+    def json(self) -> str:
+        """Return everything as JSON; rows are counted from 1, as in the file."""
         found = self.audit.to_dict()
         found["influential"] = [
             each | {"row": self.rows[each["row"]]} for each in found["influential"]
         ]
         found["suspects"]["rows"] = [self.rows[row] for row in found["suspects"]["rows"]]
-        return found | {
-            "rows_left_out": self.inputs.skipped,
-            "label": self.label,
-            "columns": self.inputs.names,
-            "page": str(self.folder / PAGE),
-        }
+        found |= table_output.origin(self.inputs, self.label)
+        return options.as_json(found | {"page": str(self.folder / PAGE)}, self.exit_code)
 
     def print(self) -> None:
         """Print the summary, and where the page is."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -257,7 +256,7 @@ def _tell(
 ) -> None:
     """Print the content as JSON; or the statement, its assumptions and its numbers."""
     if as_json:
-        typer.echo(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False))
+        typer.echo(options.as_json(content, int(plan is None and not certificate.holds)))
         return
     out = options.console()
     options.describe(out, problem)

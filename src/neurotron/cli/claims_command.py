@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -58,7 +57,7 @@ def claims(
         if note:
             options.console(stderr=True).print(note)
         found = [judgement.to_dict() for judgement in evaluated]
-        typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        typer.echo(options.as_json({"claims": found}))
     else:
         console = options.console()
         if note:

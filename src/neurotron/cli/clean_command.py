@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -100,7 +99,7 @@ def clean(
         kept = found.without_suspects()
         table_output.write(kept.frame, cleaned, kept.separator, overwrite=overwrite)
     if as_json:
-        typer.echo(json.dumps(found.summary(int(refused)), indent=2))
+        typer.echo(options.as_json(found.summary(), int(refused)))
     else:
         _print(found, [path for path in (out, cleaned) if path is not None], saved=out is not None)
     if refused:
@@ -148,9 +147,9 @@ class _Judged:
         rows = self.suspects["row"].to_numpy()
         return self.inputs.table.kept(~np.isin(self.inputs.rows, rows))
 
-    def summary(self, exit_code: int) -> dict[str, Any]:
+    def summary(self) -> dict[str, Any]:
         """Return the result for JSON."""
-        return table_output.summary(self.inputs, self.label, self.model, exit_code) | {
+        return table_output.summary(self.inputs, self.label, self.model) | {
             "suspects": self.suspects.height,
             "suspicious_rows": self.suspects.drop("is_label_issue").to_dicts(),
             "reasons_to_doubt": self.doubts,

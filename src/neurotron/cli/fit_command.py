@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -60,7 +59,7 @@ def fit(
     model = tables.fitted(inputs, labels, network, seed)
     model_file.save(model, out, overwrite=overwrite)
     if as_json:
-        typer.echo(json.dumps(_summary(inputs, name, model, out), indent=2))
+        typer.echo(options.as_json(_summary(inputs, name, model, out)))
     else:
         _print(inputs, name, model, out)
 

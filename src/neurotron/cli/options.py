@@ -6,7 +6,8 @@ what a command needs for its work is imported by the function that does the work
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,6 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from neurotron import _check
+from neurotron._environment import package_version
 
 if TYPE_CHECKING:
     from neurotron._registry import Registry
@@ -27,13 +29,15 @@ if TYPE_CHECKING:
 __all__ = [
     "ATTACK", "GUARANTEE", "OUTPUT", "PROBLEM", "RUN", "TRAINER", "AsJson", "AttackName",
     "BatchSize", "Engine", "FilterSize", "InputCount", "LawName", "NetworkName", "Noise", "Picture",
-    "Probability", "Seed", "build_problem", "console", "describe", "json_number", "readable_width",
-    "registry", "train", "trainer_option",
+    "Probability", "Seed", "as_json", "build_problem", "console", "describe",
+    "readable_width", "registry", "train", "trainer_option",
 ]  # fmt: skip
 
 PROBLEM, ATTACK, TRAINER, RUN = "Problem", "Attack", "Trainer", "Run"
 GUARANTEE, OUTPUT = "Guarantee", "Output"
 
+FORMAT = 1
+"""The version of what commands print as JSON. It grows if a name or its meaning changes."""
 N_INPUTS, MOST_WEIGHTS = 100, 25
 NARROW = 60
 """Columns below which a table is printed as blocks."""
@@ -219,6 +223,19 @@ def describe(out: Console, problem: Problem) -> None:
     out.print(f"inputs    {network.n_inputs} from {problem.law!r}")
 
 
-def json_number(value: float) -> float | None:
-    """Return a number for JSON, which has no infinity: null instead."""
-    return float(value) if np.isfinite(value) else None
+def as_json(content: Mapping[str, Any], exit_code: int = 0) -> str:
+    """Return a result as JSON, with its format, the software and the exit code of the command.
+
+    JSON has no infinite numbers: they become null.
+    """
+    software = {"name": "neurotron", "version": package_version()}
+    whole = {"format": FORMAT, "software": software, "exit_code": exit_code, **content}
+    return json.dumps(_finite(whole), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if np.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {name: _finite(each) for name, each in value.items()}
+    return [_finite(each) for each in value] if isinstance(value, (list, tuple)) else value

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -138,7 +137,8 @@ def simulate(
     except _check.InputError as error:  # what was trained is printed all the same
         refusal = error
     if as_json:
-        typer.echo(json.dumps(_summary(run, problem, verified), indent=2))
+        code = 130 if "interrupted" in run.status else 0 if refusal is None else 2
+        typer.echo(options.as_json(_summary(run, problem, verified), code))
     else:
         _print(run, problem, adversary, batch_size, plot, verified)
         if adversary is not None and min(probability, adversary.probability) >= 0.5:
@@ -276,9 +276,9 @@ def _summary(
                 "status": run.status[i],
                 "stopped_at": run.stopped_at[i],
                 "engine": run.engines[i].name,
-                "error": options.json_number(run.errors[i, -1]),
+                "error": float(run.errors[i, -1]),
                 "weights": run.weights[i].tolist(),
-                "errors": [options.json_number(value) for value in run.errors[i]],
+                "errors": run.errors[i].tolist(),
             }
             | ({"verification": verified[arm.name].to_dict()} if verified else {})
             for i, arm in enumerate(run.arms)

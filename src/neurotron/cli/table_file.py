@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import hashlib
 import io
 import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -63,10 +63,10 @@ class TableFile:
     name: str
     frame: pl.DataFrame
     rows: Index
+    sha256: str
+    """The SHA-256 of the file."""
     separator: str = ","
     decimal_comma: bool = False
-    sha256: str = ""
-    """The hash of the file."""
 
     @property
     def columns(self) -> list[str]:
@@ -182,8 +182,8 @@ def read_table(path: Path, *, separator: str, decimal_comma: bool) -> TableFile:
     if not frame.height:
         raise _check.InputError(f"{shown}: the table has no rows")
     rows = np.arange(1, frame.height + 1)
-    digest = hashlib.sha256(content).hexdigest()
-    return TableFile(shown, frame, rows, separator, decimal_comma, digest)
+    digest = sha256(content).hexdigest()
+    return TableFile(shown, frame, rows, digest, separator, decimal_comma)
 
 
 def _content(path: Path, shown: str) -> bytes:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from neurotron import _check
 from neurotron._digits import percent, readable
-from neurotron._environment import package_version
 from neurotron.cli.table_options import TABLES, check_ending, listed
 
 if TYPE_CHECKING:
@@ -21,12 +20,9 @@ if TYPE_CHECKING:
     from neurotron.estimator import NeuroTronRegressor
 
 __all__ = [
-    "check_output", "describe", "describe_rows", "doubts", "print_doubts", "print_unused",
-    "print_written", "same_ending", "share", "summary", "write",
+    "check_output", "describe", "describe_rows", "doubts", "origin", "print_doubts",
+    "print_unused", "print_written", "same_ending", "share", "summary", "write",
 ]  # fmt: skip
-
-FORMAT = 1
-"""The version of the JSON of `fit` and `clean`; it grows when a key changes its meaning."""
 
 # ---- describing ----------------------------------------------------------------------------------
 
@@ -92,24 +88,23 @@ def print_written(console: Console, paths: Sequence[Path]) -> None:
         console.print("\n" + "\n".join(f"Written: {path}" for path in paths))
 
 
-def summary(
-    inputs: Inputs, label: str, model: NeuroTronRegressor, exit_code: int = 0
-) -> dict[str, Any]:
-    """Return the same for JSON."""
+def origin(inputs: Inputs, label: str) -> dict[str, Any]:
+    """Return for JSON which rows and columns of which table are used."""
+    return {
+        "table_sha256": inputs.table.sha256, "rows_left_out": inputs.skipped, "label": label,
+        "columns": inputs.names,
+    }  # fmt: skip
+
+
+def summary(inputs: Inputs, label: str, model: NeuroTronRegressor) -> dict[str, Any]:
+    """Return what `describe` prints for JSON."""
     attacked = {
         "attacked_fraction": model.attacked_fraction_,
         "attacked_fraction_interval": model.attacked_fraction_interval_,
     }
-    return {
-        "format": FORMAT,
-        "software": {"name": "neurotron", "version": package_version()},
-        "table_sha256": inputs.table.sha256,
-        "exit_code": exit_code,
-        **(attacked if _is_new(model) else {}),
+    return (attacked if _is_new(model) else {}) | {
+        **origin(inputs, label),
         "rows": len(inputs.rows),
-        "rows_left_out": inputs.skipped,
-        "label": label,
-        "columns": inputs.names,
         "noise": float(model.scale_),
     }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -116,7 +115,7 @@ def verify(
     if plot is not None:
         found.plot(str(plot))
     if as_json:
-        typer.echo(json.dumps(_summary(inputs, name, found), indent=2, ensure_ascii=False))
+        typer.echo(options.as_json(_summary(inputs, name, found), int(not found.useful)))
     else:
         _print(inputs, name, loaded, found, plot)
     if not found.useful:
@@ -143,9 +142,7 @@ def _law(text: str | None, model: NeuroTronRegressor) -> Law | None:
 
 
 def _summary(inputs: Inputs, label: str, found: Verification) -> dict[str, Any]:
-    return found.to_dict() | {
-        "rows_left_out": inputs.skipped, "label": label, "columns": inputs.names
-    }  # fmt: skip
+    return found.to_dict() | table_output.origin(inputs, label)
 
 
 def _print(
