@@ -166,12 +166,11 @@ def test_numbers_that_are_the_studys_own_do_not_make_another_study():
         assert study_hash(other.identity()) != study_hash(STUDY.identity())
 
 
-def test_the_longest_units_of_a_replicate_come_first():
-    units = [*work_of(STUDY).units]
-    assert units[:3] == [("long", 0), ("short", 0), ("shorter", 0)]
-    assert units[-1] == ("long", 5)
+def test_units_cost_by_their_steps_samples_and_verified_rows():
     costs = work_of(STUDY).costs
     assert costs["long"] > costs["short"] > costs["shorter"] > 0.0
+    verified = parsed(TEXT.replace("verify = 0", "verify = 40"))
+    assert work_of(verified).costs["short"] > costs["short"]
 
 
 @pytest.mark.parametrize(
