@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -20,6 +21,13 @@ def test_the_package_is_installed_from_a_checkout_everywhere():
     text = " ".join(" ".join(file.read_text().split()) for file in files)
     assert re.findall(r"pip install (?:-\S+ )*'?neurotron", text) == []
     assert "pip install '.[lab]'" in text
+
+
+def test_make_paper_installs_only_the_lab_and_says_how_long_that_took(tmp_path):
+    asked = ["make", "--dry-run", "--directory", ROOT, f"VENV={tmp_path}", "paper"]
+    done = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+    assert re.findall(r"pip install .* -e '([^']*)'", done) == [".[lab]"]
+    assert "installation took" in done
 
 
 def test_what_is_not_installed_is_named_with_its_extra(monkeypatch):
