@@ -25,7 +25,7 @@ from tools.evidence_page import judgements
 
 import neurotron as nt
 from neurotron.claims.model import tally
-from neurotron.guarantees.predictions import certify_with_predictions
+from neurotron.guarantees.predictions import certified
 from neurotron.guarantees.request import Request
 from neurotron.guarantees.sharp_certificate import certify_sharply
 from neurotron.solvers.rivals import least_squares
@@ -632,7 +632,7 @@ def test_what_other_coordinates_gain():
     request = Request(
         problem, nt.Arm(nt.NeuroTron(0.01)), 16, 3000, 0.05, None, nt.Budget(0.1, 0.5), "sharp"
     )
-    before, after = certify_sharply(request), certify_with_predictions(request)
+    before, after = certify_sharply(request), certified(request)
     assert_says(PROOFS, "the prediction error is at most {} instead", after.prediction_error)
     assert_says(PROOFS, "instead of {}, and the error", before.prediction_error)
     assert_says(PROOFS, "the error of the weights at most {} instead", after.radius)

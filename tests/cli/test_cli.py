@@ -8,6 +8,7 @@ import re
 
 import pytest
 from tests.support.cli import in_this_process, installed
+from tests.support.messages import says
 
 import neurotron as nt
 from neurotron.cli.app import COMMANDS
@@ -280,6 +281,26 @@ def test_an_attack_outside_the_theorem_has_no_bound_unless_one_is_given():
 
 
 GATE = ["--network", "relu-gate", "--n-inputs", "8", "--bound", "1", "--probability", "0.05"]
+
+
+def test_certify_says_that_no_theorem_covers_a_trainer_and_measures_it_with_a_step_size():
+    """It complained about a step size that nobody had given."""
+    small = ["--network", "relu-gate", "--n-inputs", "4", "--trainer", "sgd"]
+    for options in ([], ["--long-run"]):
+        done = in_this_process("certify", *small, *options)
+        assert done.returncode == 2
+        assert says(done.stderr, "no theorem covers SGD", "'measured'")
+    done = in_this_process("certify", *small, "--method", "measured", "--steps", "50")
+    assert done.returncode == 0
+    assert says(done.stdout, "Measured, not proved", "SGD")
+
+
+def test_certify_fails_if_nothing_is_better_than_the_start():
+    done = in_this_process("certify", *GATE, "--bound", "1e6", "--steps", "100")
+    assert done.returncode == 1
+    assert says(done.stdout, "useless", "No step size improves on the start")
+    done = in_this_process("certify", *GATE, "--bound", "1e6", "--steps", "100", "--json")
+    assert json.loads(done.stdout)["exit_code"] == done.returncode == 1
 
 
 def test_certify_without_a_step_size_has_the_radius_of_the_plan():

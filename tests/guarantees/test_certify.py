@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from scipy import stats
 from tests.support.messages import says
 
 import neurotron as nt
+from neurotron._digits import up
 from neurotron._streams import Stream
 from neurotron.data.base import draw_inputs
 
@@ -29,10 +31,11 @@ def names(assumptions) -> list[str]:
 
 def test_a_certificate_reads_as_a_paragraph_with_its_assumptions(small_problem):
     text = str(certify(small_problem))
-    head, _, assumptions = text.partition("Assumptions:")
+    head, _, assumptions = text.partition("Assumptions (✓ checked, • stated):")
     assert head.startswith("Guaranteed (sharp certificate, a theorem about the law")
     assert "probability at least 0.95" in head.replace("\n", " ")
-    assert assumptions.count("✓") == 5
+    assert (assumptions.count("✓"), assumptions.count("•")) == (4, 1)
+    assert "• The attack changes each label by at most θ" in assumptions
     assert max(map(len, text.splitlines())) <= 80
 
 
@@ -479,6 +482,45 @@ def test_a_certificate_names_the_step_size_and_the_weighting_that_were_found(sma
     assert trained.step_size == certificate.step_size
     assert repr(trained) in certificate.statement
     assert nt.certify(problem, trained, steps=1000).radius == certificate.radius
+
+
+# ---- step sizes, and bounds that say nothing -----------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["sharp", "theorem1"])
+def test_the_fastest_step_size_is_not_praised_where_another_one_has_a_better_guarantee(method):
+    problem = nt.Problem.draw(nt.networks.relu_gate(4), nt.Normal(scale=2.0), seed=1)
+    arm = nt.Arm(nt.NeuroTron(), nt.attacks.Adaptive(bound=0.1, probability=0.1))
+    found = nt.certify(problem, arm, steps=4000, method=method)
+    assert pickle.loads(pickle.dumps(found)).statement == found.statement
+    best = nt.plan(problem, arm.attack, steps=4000, method=method)
+    named = f"With step_size={best.certificate.step_size:.6g}, the guarantee is {up(best.answer)}."
+    assert says(found.statement, "This is the fastest step size.", named)
+    better = nt.NeuroTron(float(f"{best.certificate.step_size:.6g}"))
+    again = nt.certify(problem, nt.Arm(better, arm.attack), steps=4000, method=method)
+    assert again.radius <= best.answer * 1.001 < found.radius
+    assert "fastest" not in again.statement
+
+
+def test_without_an_attack_the_fastest_step_size_needs_no_advice(gate_problem):
+    assert "step_size=" not in nt.certify(gate_problem, nt.NeuroTron(), steps=50).statement[300:]
+
+
+def test_a_bound_that_is_no_better_than_the_start_is_called_useless():
+    """One leaky gate on rows with a constant column: the fastest step is too long for the table."""
+    draw = np.random.default_rng(0)
+    X, w = np.column_stack([draw.standard_normal((300, 3)), np.ones(300)]), np.arange(4.0)
+    network = nt.networks.relu_gate(4, leak=0.3)
+    problem = nt.Problem.from_rows(network, X, network(w, X), replacement=True)
+    found = nt.certify(problem, nt.NeuroTron(), budget=nt.Budget(1.0, 0.3), steps=1000)
+    assert found.holds
+    assert found.radius > 1e80
+    assert not found.useful
+    assert found.to_dict()["useful"] is False
+    assert says(found.statement, "It is useless", "no bound is better than the start", "fastest")
+    good = nt.certify(problem, nt.NeuroTron(0.01), budget=nt.Budget(1.0, 0.3), steps=1000)
+    assert good.useful
+    assert "useless" not in good.statement
 
 
 @pytest.mark.parametrize("width", [math.nan, 79.5, 0, "80"])

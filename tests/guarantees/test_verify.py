@@ -178,7 +178,12 @@ def test_it_prints_radius_confidence_and_assumptions(paper, attacked):
     text = str(found)
     assert text.startswith("Verified. With confidence 0.999, the distance")
     assert "at most 10 % of the labels" in found.statement
-    assert text.count("✓") == len(found.assumptions) >= 4
+    marks = {assumption.name: assumption.mark for assumption in found.assumptions}
+    assert marks == {
+        "fresh": "•", "attacker": "•", "noise": "•", "concentration": "✓", "λ > 0": "✓",
+        "symmetry": "✓",
+    }  # fmt: skip
+    assert "Assumptions (✓ checked, • stated):\n  • The 2,000 rows are fresh" in text
     assert "fresh" in text
     assert max(map(len, text.splitlines())) <= 80
     assert "Verification(theorem (law), parity" in repr(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -91,7 +92,7 @@ def certify(
     r"""Print what is guaranteed about the error of a trainer, and under which assumptions.
 
     The guarantee holds against every attack with the same bound and probability. The exit code is 1
-    if nothing is guaranteed.
+    if nothing is guaranteed, or nothing better than the start.
 
         neurotron certify --bound 1 --probability 0.2 --steps 10000
 
@@ -125,7 +126,7 @@ def certify(
     certificate = guarantees.certify(problem, arm, seed=seed, **asked)
     _tell(problem, certificate, certificate.to_dict(), as_json, remark=remark)
     _show(certificate, problem, arm, seed, simulate, plot, as_json)
-    if not certificate.holds:
+    if not certificate.useful:
         raise typer.Exit(1)
 
 
@@ -136,22 +137,26 @@ def _trainer(
     from neurotron import trainers
     from neurotron._registry import parse
     from neurotron.cli import step_sizes
+    from neurotron.guarantees.plan import planned
 
-    _check.integer("batch_size", asked["batch_size"], 1)
-    trainer = trainers.build(text, step_size="fastest")
-    chosen = "step_size" in parse(text)[1] or asked["method"] == "measured"
-    if chosen or type(trainer) is not trainers.NeuroTron:
-        return trainer, ""
-    if asked["steps"] is None:
+    steps, batch_size = asked["steps"], _check.integer("batch_size", asked["batch_size"], 1)
+    name, given = parse(text)
+    if name != "neuro-tron" or "step_size" in given or asked["method"] == "measured":
+        return step_sizes.Defaults(problem, attack, steps or 1, batch_size).build(text), ""
+    if steps is None:
         raise _check.InputError(
             "`--long-run` needs a step size, because the smaller it is, the better is the limit: "
             "write --trainer neuro-tron:step_size=1e-3"
         )
-    best = step_sizes.planned(trainer, problem, attack, asked)
+    trainer = trainers.build(text, step_size="fastest")
+    assert isinstance(trainer, trainers.NeuroTron)
+    best = planned(trainer, problem, attack, **asked)
     if best is None:
         return trainer, "No step size improves on the start for sure; this is the fastest one."
-    return best, (
-        f"The step size {best.step_size:.6g} has the best guarantee after {asked['steps']:,} steps."
+    size = best.certificate.step_size
+    return (
+        best.arm.trainer,
+        f"The step size {size:.6g} has the best guarantee after {steps:,} steps.",
     )
 
 
@@ -256,12 +261,12 @@ def _tell(
 ) -> None:
     """Print the content as JSON; or the statement, its assumptions and its numbers."""
     if as_json:
-        typer.echo(options.as_json(content, int(plan is None and not certificate.holds)))
+        typer.echo(options.as_json(content, int(plan is None and not certificate.useful)))
         return
     out = options.console()
     options.describe(out, problem)
     out.print(f"\n{(plan or certificate).to_text(options.readable_width(out))}")
-    if certificate.holds and certificate.kind != "measured":
+    if certificate.holds and math.isfinite(certificate.floor):
         kind = "a schedule" if certificate.step_size is None else "this step size"
         out.print(
             f"\nThe guaranteed root mean squared error tends to {up(certificate.floor)} with "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from neurotron.problem import Problem
 from neurotron.theory.sharp import sharp_recursion
 from neurotron.trainers import NeuroTron, Trainer
 
-__all__ = ["Defaults", "is_papers", "papers_step_size", "planned", "resolved_step_size"]
+__all__ = ["Defaults", "is_papers", "papers_step_size", "resolved_step_size"]
 
 PAPER: dict[laws.Law, float] = {
     laws.Normal(): 1e-4,
@@ -61,8 +60,12 @@ class Defaults:
         if name == "neuro-tron":
             trainer = trainers.build(text, step_size="fastest")
             assert isinstance(trainer, NeuroTron)
-            asked = {"steps": self.steps, "batch_size": self.batch_size}
-            return planned(trainer, self.problem, self.attack, asked) or trainer
+            from neurotron.guarantees.plan import planned
+
+            best = planned(
+                trainer, self.problem, self.attack, steps=self.steps, batch_size=self.batch_size
+            )
+            return trainer if best is None else best.arm.trainer
         found = self._gradient_step(name) if name in ("sgd", "first-sample-sgd") else "fastest"
         return trainers.build(text, step_size=found)
 
@@ -86,22 +89,6 @@ class Defaults:
             for trainer in (self.build("neuro-tron"), NeuroTron())
         )
         return float(found) / float(fastest)
-
-
-def planned(
-    trainer: NeuroTron, problem: Problem, attack: Attack | None, asked: dict[str, Any]
-) -> NeuroTron | None:
-    """Return the trainer with the step size that has the best guarantee, None if none has one."""
-    from neurotron.guarantees import NotAchievable, plan
-
-    if problem.law.corrupted:
-        return None
-    try:
-        found = plan(problem, attack, sensing=trainer.sensing, weighting=trainer.weighting, **asked)
-    except NotAchievable:
-        return None
-    assert isinstance(found.arm.trainer, NeuroTron)
-    return found.arm.trainer
 
 
 def papers_step_size(problem: Problem, network: str) -> float | None:

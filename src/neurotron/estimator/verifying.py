@@ -15,7 +15,7 @@ from neurotron._types import Array
 from neurotron.data import Simulated
 from neurotron.estimator.row_hashes import MOST_HASHES, row_hashes
 from neurotron.estimator.stated_law import refuse_another_law
-from neurotron.guarantees.assumptions import Assumption
+from neurotron.guarantees.assumptions import STATED, Assumption
 from neurotron.guarantees.verify import Verification, verify
 from neurotron.laws import Law
 from neurotron.networks import FilterNetwork, with_intercept
@@ -81,7 +81,7 @@ class _Posed:
             "Nothing is said about the constant of the model (its intercept): an error of it "
             f"counts as noise of honest labels{shift}."
         )
-        remark = Assumption("intercept", text, "as noise", "as noise", True)
+        remark = Assumption("intercept", text, STATED, STATED, True)
         return dataclasses.replace(
             found, assumptions=(*found.assumptions, remark), prediction_error=math.inf
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,15 +19,21 @@ from neurotron.theory.rounding import label_rounding
 from neurotron.theory.table import TableFit
 
 __all__ = [
+    "STATED",
     "Assumption",
     "finite_constant",
     "fit_of_table",
     "independent_rows",
     "labels",
+    "legend",
     "linear_or_parity",
     "parity",
     "positive_pull",
 ]
+
+STATED = "stated"
+"""What is found of an assumption that nobody can check here: somebody states it."""
+MARKS = {"✓": "checked", "•": "stated", "✗": "does not hold"}
 
 
 @dataclass(frozen=True)
@@ -44,7 +50,7 @@ class Assumption:
     statement: str
     """What is required, as a sentence."""
     measured: float | str
-    """What is found: a number, or words."""
+    """What is found: a number, or words; `STATED` if nobody checks it."""
     required: str
     holds: bool
     remedy: str = ""
@@ -53,7 +59,12 @@ class Assumption:
     """Whether nothing is guaranteed without it; nearly symmetric rows may have a certificate."""
 
     def __str__(self) -> str:
-        return f"{'✓' if self.holds else '✗'} {self.explanation}"
+        return f"{self.mark} {self.explanation}"
+
+    @property
+    def mark(self) -> str:
+        """One of `MARKS`."""
+        return ("•" if self.measured == STATED else "✓") if self.holds else "✗"
 
     @property
     def explanation(self) -> str:
@@ -77,6 +88,12 @@ class Assumption:
             "name": self.name, "statement": self.statement, "measured": measured,
             "required": self.required, "holds": self.holds, "remedy": self.remedy,
         }  # fmt: skip
+
+
+def legend(assumptions: Iterable[Assumption]) -> str:
+    """Return what the marks of these assumptions mean."""
+    used = {assumption.mark for assumption in assumptions}
+    return ", ".join(f"{mark} {words}" for mark, words in MARKS.items() if mark in used)
 
 
 LEAST_SQUARES = 1e4

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from neurotron import _check
 from neurotron._digits import up
 from neurotron._html import card
-from neurotron.guarantees.assumptions import Assumption
+from neurotron.guarantees.assumptions import Assumption, legend
 
 __all__ = ["WIDTH", "Certificate", "Kind", "fill", "finite"]
 
@@ -72,7 +72,7 @@ class Certificate(ABC):
         """Return the statement and its assumptions, wrapped at words to lines of this width."""
         lines = [fill(self.statement, width)]
         if self.assumptions:
-            lines.append("Assumptions:")
+            lines.append(f"Assumptions ({legend(self.assumptions)}):")
         lines += [fill(str(a), width, "  ", "    ") for a in self.assumptions]
         return "\n".join(lines)
 
@@ -85,9 +85,10 @@ class Certificate(ABC):
         return {self.error_name: f"at most {up(self.radius)}"} if self.holds else {}
 
     def _repr_html_(self) -> str:
-        rows = [("✓" if a.holds else "✗", a.explanation) for a in self.assumptions]
+        rows = [(a.mark, a.explanation) for a in self.assumptions]
         return card(
-            "Certificate", self.facts, columns=("", "assumption"), rows=rows,
+            "Certificate", self.facts, rows=rows,
+            columns=("", f"assumption ({legend(self.assumptions)})"),
             note=self.statement,
         )  # fmt: skip
 

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from functools import partial
 
 import numpy as np
 
 from neurotron import _check
+from neurotron._digits import up
 from neurotron.attacks import Attack
 from neurotron.attacks.budget import Budget, budget_of
 from neurotron.attacks.scope import OTHER_SAMPLES, misstated
-from neurotron.guarantees.paper_certificate import certify_by_theorem1
-from neurotron.guarantees.predictions import certify_with_predictions
+from neurotron.guarantees.plan import planned
+from neurotron.guarantees.predictions import certified
 from neurotron.guarantees.request import Request
 from neurotron.guarantees.training_certificate import TrainingCertificate
 from neurotron.problem import Problem
 from neurotron.simulation import MOST_SAMPLES, MOST_STEPS, simulate
 from neurotron.theory.rounding import Rounding
 from neurotron.theory.sharp import risk_constant
-from neurotron.trainers import Arm, Trainer
+from neurotron.trainers import Arm, NeuroTron, Trainer
 from neurotron.trainers.neuro_tron import ScheduledTron
 from neurotron.trajectories import Trajectories
 
@@ -27,6 +29,8 @@ __all__ = ["METHODS", "certify"]
 
 METHODS = ("sharp", "theorem1", "measured")
 MOST_RUNS = 1000
+WORTH_SAYING = 0.99
+"""Another step size is named if its radius is at most this part of the one of the fastest step."""
 ULPS = 4.0
 """A measured error is not taken to be smaller than this many rounding errors of the weights."""
 
@@ -96,8 +100,27 @@ def certify(
     if method == "measured":
         return _measure(request, seed)
     problem.law.require_clean("a guarantee")
-    by_theorem1 = method == "theorem1"
-    return certify_by_theorem1(request) if by_theorem1 else certify_with_predictions(request)
+    found = certified(request)
+    if arm.trainer.step_size != "fastest" or not request.steps or random_start:
+        return found
+    return dataclasses.replace(found, advice=partial(_better_step, request))
+
+
+def _better_step(request: Request, radius: float) -> str:
+    """Return which step size has a better guarantee than the fastest one, if any has."""
+    trainer = request.arm.trainer
+    assert isinstance(trainer, NeuroTron)
+    best = planned(
+        trainer, request.problem, request.attack, batch_size=request.batch_size,
+        steps=request.steps, failure=request.failure, initial_error=request.given_error,
+        method=request.method,
+    )  # fmt: skip
+    if best is None or best.answer > WORTH_SAYING * radius:
+        return ""
+    return (
+        f" This is the fastest step size. With step_size={best.certificate.step_size:.6g}, the "
+        f"guarantee is {up(best.answer)}."
+    )
 
 
 def _adversary(arm: Arm, budget: Budget | None, batch_size: int) -> Attack | Budget | None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from neurotron.guarantees.assumptions import labels, parity
+from neurotron.guarantees.paper_certificate import certify_by_theorem1
 from neurotron.guarantees.request import Request
 from neurotron.guarantees.sharp_certificate import (
     STEP_SIZE,
@@ -24,10 +25,15 @@ from neurotron.theory.table import initial_distance
 from neurotron.trainers import NeuroTron
 from neurotron.trainers.neuro_tron import ScheduledTron
 
-__all__ = ["certify_with_predictions", "gate_coordinates"]
+__all__ = ["certified", "gate_coordinates"]
 
 
-def certify_with_predictions(request: Request) -> TrainingCertificate:
+def certified(request: Request) -> TrainingCertificate:
+    """Return the certificate of a theorem: the paper's, or the sharp one with its predictions."""
+    return certify_by_theorem1(request) if request.method == "theorem1" else _sharply(request)
+
+
+def _sharply(request: Request) -> TrainingCertificate:
     """Return the sharp certificate, with the smaller of two bounds on the prediction error.
 
     One follows from the radius, the other from a certificate in coordinates in which distances are

@@ -14,6 +14,7 @@ from neurotron.attacks import Attack
 from neurotron.attacks.budget import Budget, budget_of
 from neurotron.attacks.scope import OTHER_ANSWERS, OTHER_SAMPLES, misstated
 from neurotron.guarantees.assumptions import (
+    STATED,
     Assumption,
     fit_of_table,
     independent_rows,
@@ -194,7 +195,7 @@ class Request:
         remedy = "Use the method 'measured' of certify, which needs no theorem."
         known = not isinstance(attack, Attack) or method in attack.covered
         holds = known and budget_of(attack).bound is not None
-        measured = "covered" if holds else f"no theorem covers {attack!r}"
+        measured = STATED if holds else f"no theorem covers {attack!r}"
         formula, found = misstated(attack, self.batch_size, method) if holds else ("", "")
         if found:
             holds = False

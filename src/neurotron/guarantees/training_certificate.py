@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,11 @@ DISTANCES = ("radius", "radii", "root_mean_square", "initial_error", "floor", "l
 def by_markov(roots: Any, failure: float) -> Any:
     """Return ε with √E‖w − w*‖² ≤ ε√δ, by Markov's inequality P(‖w − w*‖ > ε) ≤ δ."""
     return roots / math.sqrt(failure) * (1.0 + ROUNDING)
+
+
+def no_advice(radius: float) -> str:
+    """Say nothing about step sizes."""
+    return ""
 
 
 METHOD_NAMES = {
@@ -90,6 +96,10 @@ class TrainingCertificate(Certificate):
     leak: float = 1.0
     """The leak of the network. Unless it is 1, the fit of a table is not the least-squares one."""
 
+    advice: Callable[[float], str] = no_advice
+    """Returns a sentence about a better step size than one with this radius. It takes longer than
+    the certificate, so it is called only for the text."""
+
     def about(self, centre: Array, shift: float) -> TrainingCertificate:
         """Return the certificate about a centre that is at most `shift` away from the exact one."""
         farther = {name: getattr(self, name) + shift for name in DISTANCES}
@@ -123,6 +133,16 @@ class TrainingCertificate(Certificate):
         )
 
     @property
+    def useful(self) -> bool:
+        """Whether a bound, on weights or predictions, is better than the one of the start.
+
+        What was measured always says something.
+        """
+        at_start = math.sqrt(self.risk) * self.initial_error
+        better = self.root_mean_square < self.initial_error or self.prediction_error < at_start
+        return self.holds and (better or self.kind == "measured")
+
+    @property
     def is_rounding(self) -> bool:
         """Whether rounding errors are at least half of the radius."""
         return self.holds and 2.0 * self.rounding >= self.root_mean_square
@@ -130,7 +150,7 @@ class TrainingCertificate(Certificate):
     @property
     def statement(self) -> str:
         """What is guaranteed, in one paragraph."""
-        return f"{self._title} {self._claim}"
+        return f"{self._title} {self._claim}{self.advice(self.radius)}"
 
     def __repr__(self) -> str:
         return (
@@ -162,7 +182,7 @@ class TrainingCertificate(Certificate):
         name = METHOD_NAMES[self.method]
         if not self.holds:
             return f"No guarantee ({name})."
-        return {
+        title = {
             "theorem (law)": f"Guaranteed ({name}, a theorem about the law of the inputs).",
             "theorem (table)": (
                 f"Guaranteed ({name}, a theorem about this table, whose rows are drawn with "
@@ -174,6 +194,8 @@ class TrainingCertificate(Certificate):
             ),
             "measured": "Measured, not proved.",
         }[self.kind]
+        useless = " It is useless, because no bound is better than the start."
+        return title if self.useful else title + useless
 
     @property
     def _work(self) -> str:
@@ -267,6 +289,8 @@ class TrainingCertificate(Certificate):
 
     @property
     def _remarks(self) -> str:
+        if not self.useful:
+            return ""
         text = ""
         if self.is_rounding:
             text += (
@@ -286,6 +310,7 @@ class TrainingCertificate(Certificate):
         """Return everything as plain values for JSON; infinite numbers become None."""
         return {
             **super().to_dict(),
+            "useful": self.useful,
             "method": self.method,
             "steps": self.steps,
             "trainer": repr(self.trainer),

@@ -1,6 +1,6 @@
 """`plan`: give three of bound, probability, accuracy and steps; the planner finds the fourth."""
 
-from neurotron.guarantees.plan.planner import Plan, plan
+from neurotron.guarantees.plan.planner import Plan, plan, planned
 from neurotron.guarantees.plan.search import NotAchievable
 
-__all__ = ["NotAchievable", "Plan", "plan"]
+__all__ = ["NotAchievable", "Plan", "plan", "planned"]

@@ -13,10 +13,9 @@ from neurotron._types import Array
 from neurotron.attacks import Attack
 from neurotron.attacks.budget import Budget, budget_of
 from neurotron.guarantees.certificate import WIDTH, fill
-from neurotron.guarantees.certify import certify
 from neurotron.guarantees.plan.models import Model, PaperModel, SharpModel
 from neurotron.guarantees.plan.search import Found, NotAchievable, Search
-from neurotron.guarantees.predictions import gate_coordinates
+from neurotron.guarantees.predictions import certified, gate_coordinates
 from neurotron.guarantees.request import Request
 from neurotron.guarantees.training_certificate import TrainingCertificate
 from neurotron.problem import Problem
@@ -24,7 +23,7 @@ from neurotron.simulation import MOST_SAMPLES, MOST_STEPS
 from neurotron.theory.coordinates import ORIGINAL, Coordinates, for_predictions
 from neurotron.trainers import Arm, NeuroTron
 
-__all__ = ["GOALS", "Plan", "plan"]
+__all__ = ["GOALS", "Plan", "plan", "planned"]
 
 GOALS = ("weights", "predictions")
 """What an accuracy may bound."""
@@ -188,10 +187,9 @@ def plan(
     made = found.choice.steps if request.steps is None else request.steps
     attacker = attack if isinstance(attack, Attack) else None
     arm = Arm(model.trainer(met, found.choice.step_size), attacker)
-    certificate = certify(
-        problem, arm, batch_size=batch_size, steps=made, failure=failure,
-        initial_error=initial_error, method=method, budget=None if attacker else met,
-    )  # fmt: skip
+    certificate = certified(
+        dataclasses.replace(request, arm=arm, steps=made, attack=attacker or met)
+    )
     reached = certificate.prediction_error if predictions else certificate.radius
     if reached > (math.inf if accuracy is None else accuracy) or not certificate.holds:
         remedy = "" if reached == math.inf else f" Ask for an accuracy of {up(reached)}."
@@ -205,6 +203,18 @@ def plan(
     }  # fmt: skip
     tried = sum(one.evaluations for one in models)
     return Plan(arm, made, certificate, asked, answers[asked], tried, accuracy_of)
+
+
+def planned(
+    trainer: NeuroTron, problem: Problem, attack: Attack | Budget | None, **asked: Any
+) -> Plan | None:
+    """Return the plan with the best guarantee for this kind of trainer; None if there is none."""
+    if problem.law.corrupted:
+        return None
+    try:
+        return plan(problem, attack, sensing=trainer.sensing, weighting=trainer.weighting, **asked)
+    except NotAchievable:
+        return None
 
 
 def _best(asked: str, searches: list[Search]) -> tuple[Found, Model]:
