@@ -139,8 +139,8 @@ def test_json_is_valid_and_whole(options):
         ["simulate", *SMALL],
         ["simulate", *SMALL, "--step-size", "1e9"],
         ["certify", *SMALL[:4], "--steps", "9"],
-        ["certify", *SMALL[:4], "--trainer", "neuro-tron:step_size=9", "--steps", "9"],
-        ["plan", *SMALL[:4], "--bound", "1", "--probability", "0.1", "--steps", "9"],
+        ["certify", *SMALL[:4], "--law", "student-t:dof=4", "--trainer", "neuro-tron:step_size=1"],
+        ["plan", *SMALL[:4], "--bound", "1", "--probability", "0.1", "--steps", "9999"],
     ],
     ids=["simulate", "diverged", "certify", "no certificate", "plan"],
 )
