@@ -269,10 +269,10 @@ MEASURES = {
 
 def _not_above_one(values: Array, level: float) -> bool | None:
     """Tell whether the mean of independent values is not above 1, unless chance explains that."""
-    from scipy import stats
+    from scipy.special import stdtrit
 
     if len(values) < 2:
         return None
-    allowed = float(stats.t.isf(level, len(values) - 1))
+    allowed = -float(stdtrit(len(values) - 1, level))
     spread = float(values.std(ddof=1)) / math.sqrt(len(values))
     return bool(values.mean() <= 1.0 + allowed * spread)

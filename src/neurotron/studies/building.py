@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from neurotron import _check, _seeds, attacks, laws, networks, trainers
 from neurotron._registry import parse
 from neurotron.engine.recording import recorded_steps
+from neurotron.laws import Law
 from neurotron.laws.rows_file import hash_of_file
 from neurotron.problem import Problem
 from neurotron.studies.solving import SOLVE, Solver, solver_of
@@ -27,6 +29,9 @@ __all__ = [
     "arm_rows", "build_arm", "build_arms", "build_one_of_each", "build_problem", "check",
     "problem_seed", "require_keys", "seed_of",
 ]  # fmt: skip
+
+KEPT_LAWS = 8
+"""Laws that are kept for the units that come next; they may have tables of rows."""
 
 
 class Encounter(NamedTuple):
@@ -104,8 +109,14 @@ def build_problem(study: BaseStudy, setting: Problems, replicate: int) -> Proble
     network = networks.BY_NAME.build(
         setting.network, n_inputs=setting.n_inputs, filter_size=setting.filter_size, seed=seed
     )
-    law = laws.BY_NAME.build(setting.law, n_inputs=setting.n_inputs)
+    law = _law(setting.law, setting.n_inputs)
     return Problem.draw(network, law, seed=seed, noise=setting.noise)
+
+
+@lru_cache(maxsize=KEPT_LAWS)
+def _law(text: str, n_inputs: int) -> Law:
+    """Return the law of a text, with all that was computed from it: replicates share them."""
+    return laws.BY_NAME.build(text, n_inputs=n_inputs)
 
 
 def build_arms(study: Study, setting: Setting, problem: Problem, replicate: int) -> list[Arm]:
