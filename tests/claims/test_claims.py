@@ -349,17 +349,18 @@ def test_one_outer_weight_alone_says_nothing(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("end", "verdict"),
+    ("run", "verdict"),
     [
-        ((7.0, 1.0), HOLDS),
-        ((7.0, 1.0 + 1e-6), DOES_NOT_HOLD),
-        ((math.nan, math.inf), DOES_NOT_HOLD),
+        ({"weights": (7.0, 1.0)}, HOLDS),
+        ({"weights": (7.0, 1.0 + 1e-6)}, DOES_NOT_HOLD),
+        ({"weights": (math.nan, math.inf)}, DOES_NOT_HOLD),
+        ({"attack_vector": None}, DOES_NOT_HOLD),  # as a forged shard may say
     ],
 )
-def test_impersonation_wins_only_if_every_run_ends_at_its_filter(end, verdict, tmp_path):
+def test_impersonation_wins_only_if_every_run_ends_at_its_filter(run, verdict, tmp_path):
     def outcome(setting, replicate, arm):
         ours = arm["algorithm"] == "neuro-tron" and arm["probability"] == 1.0 and replicate == 3
-        return {"attack_vector": (7.0, 1.0), "weights": end if ours else (7.0, 1.0)}
+        return {"attack_vector": (7.0, 1.0), "weights": (7.0, 1.0)} | (run if ours else {})
 
     claim = judge(tmp_path, "impersonation-wins", outcome, IMPERSONATION)
     assert claim.verdict == verdict

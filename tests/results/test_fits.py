@@ -111,6 +111,16 @@ def test_a_table_that_no_unit_can_return_is_left_out_and_computed_again(change, 
     assert reason in after.damaged[0]
 
 
+@pytest.mark.parametrize("error", [0.0, float("inf")])
+def test_noisy_labels_without_an_honest_error_to_compare_with_are_left_out(error, tmp_path):
+    held = made_fits(tmp_path / "out", STUDY, from_eight_rows_on, 1).folder
+    rows = rows_of(held.load("noise", 0))
+    forged = [row | {"error": error if row["solver"] == "honest" else row["error"]} for row in rows]
+    Folder.read(held.path).save("noise", 0, forged)
+    (line,) = load(held.path).damaged
+    assert "no fit can have" in line
+
+
 def test_an_empty_folder_has_an_empty_table(tmp_path):
     fits = made_fits(tmp_path / "out", STUDY, from_eight_rows_on, 0)
     assert fits.fits.is_empty()

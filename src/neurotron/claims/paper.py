@@ -191,7 +191,8 @@ def impersonation_wins(results: Results) -> list[Finding]:
     runs = results.runs.filter(attack="impersonation", probability=1.0, algorithm="neuro-tron")
     findings = []
     for (setting, trainer), group in runs.group_by("setting", "trainer", maintain_order=True):
-        distances = group["distance"].fill_nan(np.inf).to_numpy()  # of a run that diverged
+        known = group["distance"].fill_null(np.inf)  # a forged shard may have no filter
+        distances = known.fill_nan(np.inf).to_numpy()  # of a run that diverged
         findings.append(
             Finding.of(f"{results.titles[str(setting)]}, {trainer}",
                        "median distance ‖w − w_adv‖ at β = 1 (at most 1e-9 in every run)",

@@ -187,6 +187,9 @@ def sound_fits(setting: dict[str, Any], table: pl.DataFrame) -> pl.DataFrame:
     table = typed(table, SCHEMA, "rows")
     needed = table.drop("starts", "proven")
     possible = (table["error"] >= 0.0) & table["error"].is_not_nan()
+    if setting["noise"] > 0.0:  # errors are shown as ratios to those of the solver "honest"
+        known = table["error"].is_finite() | (table["solver"] != "honest")
+        possible &= (table["error"] > 0.0) & known
     if any(needed.null_count().row(0)) or not possible.all():
         raise Damaged("it has a value that no fit can have")
     found: dict[Any, list[tuple[float, float]]] = {}
