@@ -260,3 +260,12 @@ def test_infinite_damage_is_null_in_json():
     assert finding.plain(nt.results.Interval(math.inf, math.inf, math.inf)) == {
         "estimate": None, "low": None, "high": None
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["X", "y"])
+def test_masked_values_are_refused_and_never_used_as_data(name):
+    rows, labels = small_table(40)
+    given = {"X": rows, "y": labels}
+    given[name] = np.ma.masked_greater(given[name], 1.0)
+    with pytest.raises(nt.InputError, match=f"`{name}` is a masked array: fill the masked values"):
+        nt.audit("ridge", **given, budget=BUDGET)

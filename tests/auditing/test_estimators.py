@@ -207,7 +207,7 @@ class Bad(RegressorMixin, BaseEstimator):
         ({"budget": nt.Budget(bound=1.0)}, "how many labels"),
         ({"budget": nt.Budget(probability=0.1)}, "how far"),
         ({"budget": nt.Budget(bound=0.0, probability=0.1)}, "above 0"),
-        ({"budget": nt.Budget(bound=1.0, probability=1e-4)}, "none of the 45 rows"),
+        ({"budget": nt.Budget(bound=1.0, probability=1e-4)}, "none of the 45 labels"),
         ({"budget": nt.Budget(bound=1.0, rows=61)}, "only 60"),
         ({"attacks": "worst"}, "unknown attack"),
         ({"tolerance": -0.1}, "tolerance"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
@@ -13,6 +14,7 @@ from tests.support.commands import finish, has_grown, hashes, shards, start, wai
 
 import neurotron as nt
 from neurotron.auditing.stored import Request, audit_in, load_audit, name_of
+from neurotron.results.rows import plain_rows
 
 X, Y = small_table(40)
 ASKED = {
@@ -52,6 +54,54 @@ def test_a_stored_audit_has_the_same_numbers_and_is_resumed(tmp_path, spec, numb
     assert load_audit(spec, tmp_path / "audit").to_dict() == numbers
     again = audit_in(spec, tmp_path / "audit", workers=1)
     assert (again.kept, again.computed) == (4, 0)
+
+
+FORGED = {
+    "other columns": lambda rows: [{"x": 1}],
+    "nothing about the fit": lambda rows: rows[1:],
+    "no ceiling": lambda rows: [row for row in rows if row["kind"] != "ceiling"],
+    "another budget": lambda rows: [row | {"bound": 2.0} for row in rows],
+    "text for numbers": lambda rows: [row | {"error": "much"} for row in rows],
+    "no numbers": lambda rows: [row | {"error": None} for row in rows],
+    "attacks only": lambda rows: [row | {"kind": "attack"} for row in rows],
+    "rows that the table has not": lambda rows: [
+        row | {"training": None if row["training"] is None else [99] * 30} for row in rows
+    ],
+    "fewer effects than rows": lambda rows: [
+        row | {"sizes": None if row["sizes"] is None else [1.0, 1.0]} for row in rows
+    ],
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_forged_part_with_a_right_seal_is_set_aside_and_computed_again(name, tmp_path, stored):
+    spec, whole, numbers = stored
+    shutil.copytree(whole, tmp_path / "audit")
+    folder = nt.results.Folder.read(tmp_path / "audit")
+    rows = [*folder.load("audited", 1).iter_rows(named=True)]
+    folder.save("audited", 1, plain_rows(FORGED[name](rows)))
+    again = audit_in(spec, folder.path, workers=1)
+    assert (again.computed, len(again.set_aside)) == (1, 1)
+    assert load_audit(spec, folder.path).to_dict() == numbers
+
+
+def test_numbers_of_rows_that_one_split_lacks_are_not_compared(tmp_path, stored):
+    spec, whole, numbers = stored
+    shutil.copytree(whole, tmp_path / "audit")
+    folder = nt.results.Folder.read(tmp_path / "audit")
+    rows = folder.load("audited", 1).iter_rows(named=True)
+    folder.save("audited", 1, plain_rows([row for row in rows if row["kind"] != "search"]))
+    assert audit_in(spec, folder.path, workers=1).computed == 0
+    assert load_audit(spec, folder.path).to_dict()["damages"] == numbers["damages"]
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """A small audit: what is asked, its folder, and what it found."""
+    asked = Request(estimator="ridge", budgets=(BUDGET,), **ASKED | {"remedies": ()}).spec(X, Y)
+    folder = tmp_path_factory.mktemp("stored") / "audit"
+    audit_in(asked, folder, workers=1)
+    return asked, folder, load_audit(asked, folder).to_dict()
 
 
 @pytest.mark.long

@@ -168,7 +168,7 @@ def test_remedies_can_be_built_and_one_is_told_the_share():
     built = {text: BY_NAME.build(text) for text in texts}
     assert built["trim:share=0.125"].share == 0.125
     with pytest.raises(nt.InputError) as caught:
-        remedies(1.0)
+        remedies(1.5)
     assert says(caught.value, "`share`", "1")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import math
 import re
+import subprocess
 from base64 import b64encode
 from dataclasses import replace
 from hashlib import sha256
@@ -89,6 +90,19 @@ def test_what_was_reached_is_never_printed_above_the_ceiling():
         most, reached = re.search(r"single prediction ([\d.e+-]+) ([\d.e+-]+)", words).groups()
         assert float(most) >= value
         assert float(most) >= float(reached)
+
+
+def test_it_says_why_a_bar_may_reach_above_the_ceiling(text):
+    assert "a mean over the same splits: a bar may reach above it" in read(text)
+    assert "a bar may reach" not in read(build_audit(made(ceilings=(no_ceiling("so"),))))
+
+
+def test_a_page_removes_what_a_killed_attempt_to_write_it_left(tmp_path):
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    (tmp_path / f".my.html.{ended.pid}.tmp").write_text("half a pa")
+    write_audit(made(), tmp_path / "my.html")
+    assert [*tmp_path.iterdir()] == [tmp_path / "my.html"]
 
 
 def test_the_reason_stands_where_there_is_no_ceiling():

@@ -131,6 +131,7 @@ def test_only_our_own_leftovers_of_dead_processes_are_removed(folder, dead):
     gone = [
         f".report.html.{dead}.tmp", f".claims.json.{dead}.tmp", f"figures/.one.pdf.{dead}.tmp",
         f"figures/.written.json.{dead}.tmp", f"shards/b/.12.parquet.{dead}.tmp",
+        f".audit.html.{dead}.tmp", f".audit.json.{dead}.tmp",
     ]  # fmt: skip
     for name in (*kept, *gone):
         (folder.path / name).parent.mkdir(exist_ok=True)

@@ -221,13 +221,16 @@ def breaking(splits: Splits, bound: float, tolerance: float, of: int) -> Breakin
     """
     safe = [[row["rows"] for row in _only(each, SAFE) if row["bound"] == bound] for each in splits]
     proven = min(map(min, safe)) if all(safe) else None
-    tried = {
-        (row["rows"], row["share"], row["kind"])
-        for row in splits[0]
-        if row["kind"] in (SEARCH, ATTACK) and row["bound"] == bound
-    }
+    tried = set.intersection(
+        *(
+            {(row["rows"], row["share"], row["kind"]) for row in rows if row["bound"] == bound}
+            for rows in splits
+        )
+    )
     unbroken, broken = 0, None
     for count, share, kind in sorted(tried):
+        if kind not in (SEARCH, ATTACK):
+            continue
         level = Level(bound, share, count)
         harmless = proven is not None and count <= proven
         if not harmless and strongest(splits, level, kind).relative.high > tolerance:

@@ -132,7 +132,7 @@ def _with_different_names(cases: list[Case]) -> tuple[Case, ...]:
 def _remedies(given: str | Sequence[Any], share: float) -> Sequence[Any]:
     if isinstance(given, str):
         if given == "usual":
-            return catalog.remedies(min(share, 0.99))
+            return catalog.remedies(share)
         return [given]
     if not isinstance(given, Sequence) or len(given) > MOST_REMEDIES:
         raise _check.InputError(

@@ -66,6 +66,7 @@ class AuditedTable:
     @classmethod
     def of(cls, X: Any, y: npt.ArrayLike) -> AuditedTable:
         """Return the table of some rows, after checking that rows and labels belong together."""
+        _check.refuse_masked("X", X)
         labels = _check.array("y", y, ("N",), _check.LARGEST)
         rows = _number_of_rows(X)
         if rows != len(labels):

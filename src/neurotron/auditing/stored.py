@@ -7,18 +7,20 @@ rows, the estimators by name, and what is asked. Nothing in it is ever executed.
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import tempfile
 import zlib
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from neurotron import _check
 from neurotron._intervals import Interval
@@ -34,6 +36,7 @@ from neurotron.auditing.splits import AuditedTable
 from neurotron.auditing.verdicts import NO_GATE, Gate
 from neurotron.estimator import catalog, load_model
 from neurotron.results import load_table
+from neurotron.results.shard import Damaged
 from neurotron.studies import Progress, Report, Work, run
 
 __all__ = ["MOST_ENTRIES", "Request", "audit_in", "load_audit", "part"]
@@ -179,8 +182,21 @@ def audit_in(
     """Compute what is missing of an audit, and store it in a folder; see `studies.run`."""
     splits = spec["asked"]["splits"]
     units = [(setting["name"], number) for number in range(splits) for setting in spec["settings"]]
-    work = Work(spec, units, part)
+    work = Work(spec, units, part, check=partial(_require_sound, _job(json.dumps(spec))))
     return run(work, folder, workers=workers, executor=executor, mixed=mixed, progress=progress)
+
+
+def _require_sound(job: Job, setting: str, table: pl.DataFrame) -> None:
+    """Raise `Damaged` unless the rows of a part can be gathered, as an audit of this split alone.
+
+    Whoever writes a file with a right seal can write anything into it, so any error is possible.
+    """
+    alone = Job((job.parts[setting],), 1, job.suspects, None, NO_GATE)
+    try:
+        with contextlib.suppress(_check.InputError):  # the estimator failed, which is an answer
+            gathered(alone, {"audited": [[*table.iter_rows(named=True)]]}).to_dict()
+    except Exception as error:
+        raise Damaged(f"no audit has such rows ({type(error).__name__})") from None
 
 
 def load_audit(spec: dict[str, Any], folder: str | Path, gate: Gate = NO_GATE) -> Audit:

@@ -31,6 +31,7 @@ from sklearn.preprocessing import SplineTransformer, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 from neurotron import _check
+from neurotron._digits import up
 from neurotron._registry import Registry
 from neurotron.estimator.certified_training import (
     LEAST_STEPS,
@@ -268,8 +269,8 @@ REMEDIES: tuple[str, ...] = (
 def remedies(share: float) -> tuple[str, ...]:
     """Return what an audit tries in place of a regressor, if a `share` of labels is poisoned.
 
-    >>> remedies(0.1)[6:8]
-    ('trim:share=0.1', 'trim')
+    >>> remedies(5 / 74)[6:8]
+    ('trim:share=0.06757', 'trim')
     """
-    told = _check.number("share", share, "[0, 1)")
+    told = up(min(_check.number("share", share, "[0, 1]"), 0.99))
     return tuple(text.format(share=told) for text in REMEDIES)

@@ -158,7 +158,10 @@ def _caption(audit: Audit, keys: Sequence[Key], has_ceiling: bool) -> str:
     if len(keys) == 1:
         text += f" The budget is {level_name(*keys[0])}: the share of labels, and their change."
     if has_ceiling:
-        text += " No attack within the budget exceeds the ceiling."
+        text += (
+            " No attack within the budget exceeds the ceiling, which is a mean over the same "
+            "splits: a bar may reach above it, because splits differ."
+        )
     if audit.tolerance is not None:
         text += f" The dotted line is the tolerance, {percent(audit.tolerance)}."
     return text

@@ -76,6 +76,7 @@ def write_audit(audit: Audit, path: str | Path, **more: Any) -> Path:
         )
     text = build_audit(audit, **more)
     try:
+        _files.remove_leftovers(place)
         _files.replace(place, text.encode("utf-8", "replace"))
     except OSError as error:
         raise _check.InputError(

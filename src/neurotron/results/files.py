@@ -22,7 +22,8 @@ __all__ = [
 ]  # fmt: skip
 
 TEMPORARY = re.compile(
-    r"\.(?P<name>[0-9]+\.parquet|(manifest|claims|written)\.json|report\.html|[^/]+\.(png|pdf))"
+    r"\.(?P<name>[0-9]+\.parquet|(manifest|claims|written|audit)\.json|(report|audit)\.html|"
+    r"[^/]+\.(png|pdf))"
     r"\.(?P<pid>[0-9]{1,9})\.tmp"
 )
 """The temporary name of a file until it is complete: `.<name>.<process>.tmp`."""
