@@ -7,6 +7,7 @@ READY := $(VENV)/.ready
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e
 BENCH := out/benchmarks
 export OPENBLAS_NUM_THREADS ?= 1
+unexport PYTHONDONTWRITEBYTECODE  # or every process compiles every module again
 
 .PHONY: help paper test check format verify bench clean
 

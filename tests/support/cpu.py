@@ -10,8 +10,11 @@ from typing import Any
 
 import pytest
 
-AT_MOST = 525
+AT_MOST = 400
 """Seconds that all tests but the long ones may take together, children included."""
+
+SLOW = 2.0
+"""Tests that take more seconds are listed with the argument of their marker `slow`, if any."""
 
 BY_TEST = "NEUROTRON_CPU_BY_TEST"
 """The environment's name of a file that gets a line for each test: its seconds and its name."""
@@ -28,6 +31,7 @@ class CpuMeter:
 
     def __init__(self) -> None:
         self.workers: list[float] = []
+        self.slow: list[str] = []
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
@@ -35,22 +39,33 @@ class CpuMeter:
         try:
             return (yield)
         finally:
+            taken = seconds() - before
             if file:
                 with Path(file).open("a") as lines:
-                    lines.write(f"{seconds() - before:.3f} {item.nodeid}\n")
+                    lines.write(f"{taken:.3f} {item.nodeid}\n")
+            if taken > SLOW:
+                argued = item.get_closest_marker("slow")
+                why = str(argued.args[0]) if argued else "not argued"
+                self.slow.append(f"{taken:.1f} s {item.nodeid}: {why}")
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if hasattr(session.config, "workeroutput"):
-            session.config.workeroutput["cpu"] = seconds()
+            session.config.workeroutput.update(cpu=seconds(), slow=self.slow)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        self.workers.append(getattr(node, "workeroutput", {}).get("cpu", 0.0))
+        output = getattr(node, "workeroutput", {})
+        self.workers.append(output.get("cpu", 0.0))
+        self.slow.extend(output.get("slow", ()))
 
     def pytest_terminal_summary(
         self, terminalreporter: pytest.TerminalReporter, config: pytest.Config
     ) -> None:
+        if self.slow and config.option.markexpr == "not long":
+            terminalreporter.write_line(f"Tests of more than {SLOW:g} s of CPU:")
+            for line in sorted(self.slow, key=lambda line: -float(line.split()[0])):
+                terminalreporter.write_line(f"  {line}")
         terminalreporter.write_line(summary(self.total(), config.option.markexpr))
 
     def total(self) -> float:
