@@ -28,8 +28,8 @@ __all__ = ["TableFile", "read_table", "write_table"]
 
 MOST_BYTES = 2 * 10**9
 """Largest size of a file that is read, and of what it unpacks to: 100 bytes for each cell."""
-MOST_CELLS = 2 * 10**7
-"""Largest table that is read. A fit then takes up to 2 GB: a cell of CSV 50 to 100 bytes of it."""
+MOST_CELLS = 5 * 10**7
+"""Largest table that is read. A fit then takes up to 5 GB: a cell of CSV 50 to 100 bytes of it."""
 MOST_COLUMNS = 50_000
 """Most columns of a table. Each takes up to 0.5 ms, however few rows there are."""
 MOST_WRONG = 100
