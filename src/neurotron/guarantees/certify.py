@@ -50,6 +50,10 @@ def certify(
 ) -> TrainingCertificate:
     """Return what is guaranteed about ‖w − w*‖ when `arm` is trained on `problem`.
 
+    A certificate `holds` if there is a bound at all, and is `useful` if the bound is better than
+    the start. The fastest step size, a trainer's default, often has not the best guarantee under
+    attack; the text then names the step size that has.
+
     Parameters
     ----------
     problem, arm, batch_size
