@@ -89,7 +89,7 @@ def received(problem, attack, batch_size=8, steps=3):
     stream = Stream.of(0, 0)
     cohort = NumpyCohort(Setup(problem, arms, batch_size, stream, state))
     for _ in range(steps):
-        seen = cohort._draw_and_project(cohort.state.step)
+        seen = cohort._project(cohort.state.step, cohort.draw(cohort.state.step))
         yield cohort._received(seen)[:, 0], seen.batch
         cohort.advance(state.step + 1, np.arange(0))
 

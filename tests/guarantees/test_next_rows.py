@@ -11,6 +11,7 @@ from tests.support.attacks import STREAMED, example
 import neurotron as nt
 from neurotron.attacks import Adaptive, Constant, HalfSpace, LargeNorm
 from neurotron.data import Stream
+from neurotron.guarantees.verify import next_rows as module
 from neurotron.guarantees.verify.next_rows import next_rows, verify_run
 
 SIZE, BATCH, STEPS = 4, 8, 30
@@ -81,6 +82,18 @@ def test_labels_are_those_on_which_an_arm_that_stands_still_would_go_on(kind, tr
     np.testing.assert_allclose(losses, longer.losses[0, STEPS + 1 :], rtol=1e-12, atol=1e-30)
     _, y = drawn(PROBLEM, range(STEPS + 1, STEPS + 41))
     assert not np.array_equal(one.y, y)
+
+
+@pytest.mark.parametrize("kind", STREAMED, ids=lambda kind: kind.__name__)
+def test_labels_do_not_depend_on_how_many_batches_an_attack_is_shown_at_a_time(kind, monkeypatch):
+    attack = example(kind, SIZE, bound=0.7, probability=0.6)
+    trainers = [nt.SGD(0.01), nt.FirstSampleSGD(0.01), nt.NeuroTron(0.01)]
+    run = nt.simulate(PROBLEM, trainers, attack=attack, steps=STEPS, batch_size=3, seed=5)
+    together = next_rows(run, 40)
+    monkeypatch.setattr(module, "WATCHED", 3)
+    for one, alone in zip(together, next_rows(run, 40), strict=True):
+        assert np.array_equal(one.X, alone.X)
+        np.testing.assert_allclose(one.y, alone.y, rtol=1e-13)
 
 
 def test_an_attack_sees_the_present_weights_of_its_arm_and_reported_ones_are_verified():

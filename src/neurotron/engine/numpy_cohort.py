@@ -16,7 +16,7 @@ from neurotron import _check
 from neurotron._streams import Purpose
 from neurotron._types import Array, Index
 from neurotron.attacks import Attack, Query
-from neurotron.attacks.query import QueryBuilder, visible
+from neurotron.attacks.query import QueryBuilder, position_signs, visible
 from neurotron.data.base import Batch, draw_batch
 from neurotron.engine.grouping import columns_where, groups, sensing_groups
 from neurotron.engine.recording import Records
@@ -29,9 +29,10 @@ __all__ = ["NumpyCohort", "answer"]
 
 
 class Seen(NamedTuple):
-    """A batch as the arms see it, before its labels are attacked."""
+    """One or more batches in a row, as the arms see them before labels are attacked."""
 
     step: int
+    """The number of the first batch."""
     batch: Batch
     sensed: list[Array]
     """The inputs times each sensing matrix, each (b, r)."""
@@ -98,7 +99,8 @@ class NumpyCohort:
     def watch(self, step: int, batch: Batch) -> Array:
         """Return the labels that each arm receives in batch number `step`, (b, arms).
 
-        Nobody learns from it: attacks see the arms as they are now.
+        Nobody learns from it: attacks see the arms as they are now. Built-in attacks look at one
+        sample at a time, and may be shown several batches that follow each other as one.
         """
         with np.errstate(all="ignore"):
             return self._received(self._project(step, batch))
@@ -115,52 +117,56 @@ class NumpyCohort:
 
     def _received(self, seen: Seen) -> Array:
         """Return the labels that each arm receives, (b, arms)."""
-        coin, uniform = self.stream.pairs(Purpose.ATTACK, seen.step, self.batch_size)
         labels = np.repeat(seen.batch.labels[:, None], len(self.arms), axis=1)
+        numbers = range(seen.step, seen.step + len(labels) // self.batch_size)
+        pairs = [self.stream.pairs(Purpose.ATTACK, step, self.batch_size) for step in numbers]
+        coin, uniform = np.concatenate(pairs, axis=1)
         if not self.by_attack:
             return labels
         query = self._query(seen, uniform)
         tame = np.abs(seen.batch.inputs).max(axis=1, keepdims=True) < 1e100
         for attack, columns in self.by_attack:
             part = visible(query, attack, columns)
-            hit = coin[:, None] <= self._chance(attack, columns, part, seen.step)
-            distortion = self._distortion(attack, columns, part, seen.step, tame)
+            hit = coin[:, None] <= self._chance(attack, columns, part, seen)
+            distortion = self._distortion(attack, columns, part, seen, tame)
             labels[:, columns] += np.where(hit, distortion, 0.0)
         return labels
 
-    def _chance(self, attack: Attack, columns: Index, query: Query, step: int) -> Array:
+    def _chance(self, attack: Attack, columns: Index, query: Query, seen: Seen) -> Array:
         """Return β, (b, columns), after checking that it is in [0, probability]."""
-        shape = (self.batch_size, len(columns))
+        shape = (len(seen.output), len(columns))
         probability = self.probability[None, columns]
         chance = answer(attack, "chance", attack.chance(probability, query), shape)
         if not ((chance >= 0.0) & (chance <= probability * (1.0 + 1e-12))).all():
             raise _check.InputError(
                 f"`chance` of {attack!r} must return probabilities in [0, probability], which it "
-                f"did not at step {step}"
+                f"did not at step {seen.step}"
             )
         return chance
 
     def _distortion(
-        self, attack: Attack, columns: Index, query: Query, step: int, tame: npt.NDArray[np.bool_]
+        self, attack: Attack, columns: Index, query: Query, seen: Seen, tame: npt.NDArray[np.bool_]
     ) -> Array:
         """Return ξ, (b, columns), after checking that |ξ| ≤ θ.
 
         It is not checked for inputs that are not `tame`, which are so large that numbers overflow.
         """
         bound = self.bound[None, columns]
-        shape = (self.batch_size, len(columns))
+        shape = (len(seen.output), len(columns))
         distortion = answer(attack, "distort", attack.distort(bound, query), shape)
         excess = tame & ~(np.abs(distortion) <= bound * (1.0 + 1e-12))
         if excess.any():
             worst = float(distortion[excess][0])
             raise _check.InputError(
                 f"`distort` of {attack!r} must return changes within its bound, but returned "
-                f"{worst:g} at step {step}"
+                f"{worst:g} at step {seen.step}"
             )
         return distortion
 
     def _query(self, seen: Seen, uniform: Array) -> Query:
         """Return what the attacks see; probes use the projections that were already computed."""
+        size, count = self.batch_size, len(uniform) // self.batch_size
+        steps = np.arange(seen.step, seen.step + count, dtype=np.float64)
         return self.queries.build(
             seen.batch.inputs,
             label=seen.batch.labels[:, None],
@@ -169,7 +175,8 @@ class NumpyCohort:
             push=lambda: self._push(seen),
             probe=lambda: self._probe(seen),
             probe_output=lambda: self._probe_output(seen),
-            step=np.full((1, 1), float(seen.step)),
+            sign=lambda: np.tile(position_signs(size), count)[:, None],
+            step=(steps if count == 1 else np.repeat(steps, size))[:, None],
         )
 
     def _push(self, seen: Seen) -> Array:
@@ -182,7 +189,8 @@ class NumpyCohort:
         columns = self.by_gradient
         along = seen.projected @ away[:, columns]
         push[:, columns] = (seen.coefficients[:, :, columns] * along).sum(axis=1)
-        push[:, self.by_first] = push[:1, self.by_first]
+        first = np.arange(len(push)) // self.batch_size * self.batch_size
+        push[:, self.by_first] = push[first][:, self.by_first]
         return push
 
     def _probe(self, seen: Seen) -> Array:

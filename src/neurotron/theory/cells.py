@@ -54,7 +54,7 @@ class Cells:
     def contain(self, active: Mask) -> Mask:
         """Return for each row of gates that are active or not, (b, k), whether a cell has them."""
         known = set(_packed(self.slopes == 1.0))
-        return np.array([gates in known for gates in _packed(active)], bool)
+        return np.fromiter(map(known.__contains__, _packed(active)), bool, len(active))
 
     def radius(self, level: Array, slope: float, probability: Array) -> Array:
         """Return ρ such that honest labels within the level have at most this probability."""

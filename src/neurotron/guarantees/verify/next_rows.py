@@ -16,7 +16,7 @@ import numpy as np
 from neurotron import _check
 from neurotron._streams import Stream
 from neurotron._types import Array
-from neurotron.attacks import Attack
+from neurotron.attacks import BUILT_IN, Attack
 from neurotron.data import Batch, Rows
 from neurotron.engine.numpy_cohort import NumpyCohort
 from neurotron.engine.setup import Setup
@@ -27,6 +27,9 @@ from neurotron.problem import Problem
 from neurotron.trajectories import Trajectories
 
 __all__ = ["NextRows", "next_rows", "verify_run"]
+
+WATCHED = 500
+"""About how many of the next rows are shown to built-in attacks at a time."""
 
 
 class NextRows(NamedTuple):
@@ -131,12 +134,13 @@ def next_rows(run: Trajectories, rows: int, also: Sequence[Trajectories] = ()) -
     X = np.empty((count * batch_size, network.n_inputs))
     honest, received = np.empty(len(X)), np.empty((len(arms), len(X)))
     cohorts = [_cohort(one) for one in (run, *also)]
-    for i in range(count):
-        step = run.state.step + 1 + i
-        batch = cohorts[0].draw(step)
-        _require_even(batch)
+    own = any(arm.attack is not None and type(arm.attack) not in BUILT_IN for arm, _ in arms)
+    together = 1 if own else max(WATCHED // batch_size, 1)
+    for i in range(0, count, together):
+        step, more = run.state.step + 1 + i, min(together, count - i)
+        batch = _joined([cohorts[0].draw(step + j) for j in range(more)])
         labels = np.hstack([cohort.watch(step, batch) for cohort in cohorts])
-        here = slice(i * batch_size, (i + 1) * batch_size)
+        here = slice(i * batch_size, (i + more) * batch_size)
         X[here], honest[here], received[:, here] = batch.inputs, batch.labels, labels.T
     changed = (received != honest)[:, :rows].mean(axis=1)
     return [
@@ -188,10 +192,15 @@ def _require_fresh(problem: Problem) -> None:
         )
 
 
-def _require_even(batch: Batch) -> None:
-    """Refuse rows that do not all count the same: they are not drawn from the law as they are."""
-    if batch.counts is not None:
+def _joined(batches: list[Batch]) -> Batch:
+    """Return batches as one; refuse rows that do not all count the same.
+
+    Such rows are not drawn from the law as they are.
+    """
+    inputs, labels, counts = zip(*batches, strict=True)
+    if any(given is not None for given in counts):
         raise _check.InputError(
             "the next rows of this stream do not have the law of the problem, in which rows count "
             f"with their `sample_weight`: {REMEDY}"
         )
+    return Batch(np.concatenate(inputs), np.concatenate(labels))
