@@ -11,6 +11,7 @@ import pytest
 from sklearn.datasets import load_diabetes
 from tests.support.audited import BUDGET, small_table
 from tests.support.audits import check, damage, made, single
+from tests.support.damages import need_packages
 from tests.support.messages import says
 
 import neurotron as nt
@@ -188,6 +189,15 @@ def test_the_houses_as_they_are_decide_nothing(accept):
     assert found.verdict == "undecided"
 
 
+def test_the_cleaned_houses_exceed_the_tolerance_that_the_others_seemed_to_hold():
+    rows, labels = houses()
+    asked = {"budget": nt.Budget(bound=100.0, rows=20), "tolerance": 0.1}
+    wrong = audited(rows, labels, **asked).suspects.rows
+    kept = np.delete(np.arange(len(labels)), wrong)
+    found = audited(rows[kept], labels[kept], **asked)
+    assert (found.suspects.count, found.verdict) == (0, "exceeded")
+
+
 def test_untouched_diabetes_decides():
     rows, labels = load_diabetes(return_X_y=True)
     budget = nt.Budget(bound=100.0, probability=0.1)
@@ -198,10 +208,11 @@ def test_untouched_diabetes_decides():
 
 @pytest.mark.long
 def test_untouched_diamonds_decide():
-    table = diamonds()
+    need_packages("plotnine")
+    rows, labels = (part[::5] for part in diamonds())
     budget = nt.Budget(bound=1.0, probability=0.05)
-    found = audited(*table, budget=budget, tolerance=9.0)
-    assert found.verdict == "within"
+    for tolerance, verdict in ((0.05, "exceeded"), (9.0, "within")):
+        assert audited(rows, labels, budget=budget, tolerance=tolerance).verdict == verdict
 
 
 def test_headlines_name_suspects_only_if_there_are_any():

