@@ -25,12 +25,12 @@ def scene_of(seed: int, size: float) -> Scene:
     matrix = draw.standard_normal((len(split.test_y), len(split.y)))
     room = Room(*draw.uniform(0.0, 1.0, (2, len(split.y))))
     residuals = size * draw.standard_normal(len(split.test_y))
-    return Scene(split, room, 1.0, None, residuals, Effects(matrix), seed)
+    return Scene(split, room, 1.0, None, residuals, split.y, Effects(split, None, matrix), seed)
 
 
 def largest_rises(scene: Scene) -> tuple[float, float, float]:
     """Return what the worst of all changes of two labels does to error, mean and predictions."""
-    count, matrix = len(scene.split.y), scene.effects.matrix
+    count, matrix = len(scene.split.y), scene.exact
     found = []
     for rows in itertools.combinations(range(count), MOST):
         for signs in itertools.product((-1, 1), repeat=MOST):
@@ -58,7 +58,7 @@ def test_no_change_of_two_labels_exceeds_the_ceilings_and_some_reach_them(size):
 def test_half_of_the_linear_term_would_not_be_a_ceiling():
     def halved(scene: Scene) -> float:
         residuals = scene.residuals
-        along = residuals[None, :] @ scene.effects.matrix / len(residuals)
+        along = residuals[None, :] @ scene.exact / len(residuals)
         linear = largest_rise(along, scene.room, MOST)[0]
         before, shift = rms(residuals), scene.rms_ceiling.at(MOST)
         return math.sqrt(before**2 + linear + shift**2) - before

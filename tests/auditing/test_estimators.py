@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.compose import TransformedTargetRegressor, make_column_transformer
-from sklearn.ensemble import RandomForestRegressor
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
@@ -22,11 +22,13 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from tests.support.audited import BUDGET, small_table
 
 import neurotron as nt
+from neurotron.auditing.attackers import SURROGATES
 from neurotron.auditing.job import job_of
 from neurotron.auditing.splits import AuditedTable
 
 X, Y = small_table()
 QUICK = {"budget": BUDGET, "remedies": [], "splits": 2, "attacks": ["constant", "worst-error"]}
+EVERY_KIND = ["constant", "picked-rows", *SURROGATES, "worst-error"]
 COLOURS = np.array(["red", "green", "blue"])[np.arange(len(Y)) % 3]
 FRAME = {"size": X[:, 0], "colour": COLOURS, "weight": np.where(X[:, 1] > 2, np.nan, X[:, 1])}
 ENCODED = make_column_transformer((OneHotEncoder(), ["colour"]), ("passthrough", ["size"]))
@@ -52,7 +54,7 @@ ENCODED = make_column_transformer((OneHotEncoder(), ["colour"]), ("passthrough",
 def test_any_regressor_on_any_table_can_be_audited(estimator, rows, linear):
     if hasattr(rows, "tocsr"):
         estimator = Ridge(solver="lsqr", tol=1e-12)
-    found = nt.audit(estimator, rows, np.abs(Y), **QUICK | {"attacks": "all"})
+    found = nt.audit(estimator, rows, np.abs(Y), **QUICK | {"attacks": EVERY_KIND})
     assert found.n_rows == len(Y)
     assert (found.ceilings[0].error is not None) == linear
     assert np.isfinite([damage.relative.estimate for damage in found.damages]).all()
@@ -81,7 +83,7 @@ def test_labels_of_test_rows_are_never_given_to_a_fit_and_never_attacked():
 
     nt.audit(Spy(), X, Y, **QUICK | {"splits": 1}, executor=None)
     fitted = {tuple(rows) for rows, labels in seen if labels is not None}
-    tested = {tuple(rows) for rows, labels in seen if labels is None}
+    tested = {tuple(rows) for rows, labels in seen if labels is None} - fitted
     assert len(fitted) == len(tested) == 1
     assert not {*next(iter(fitted))} & {*next(iter(tested))}
 
@@ -119,7 +121,7 @@ def test_small_changes_are_tried_on_estimators_that_reject_large_ones():
     rows = draw.standard_normal((160, 4))
     labels = rows @ [3.0, -2.0, 1.0, 0.5] + 0.5 * draw.standard_normal(160)
     found = [
-        nt.audit("trim:share=0.1", rows, labels, remedies=[], splits=3, attacks=["surrogate"],
+        nt.audit("trim:share=0.1", rows, labels, remedies=[], splits=3, attacks="linear-surrogate",
                  budget=nt.Budget(bound=bound, probability=0.1)).largest.relative.estimate
         for bound in (1.25, 5.0, 1e3)
     ]  # fmt: skip
@@ -127,10 +129,55 @@ def test_small_changes_are_tried_on_estimators_that_reject_large_ones():
     assert min(found[1:]) > 0.15  # 0.04 or less if only the whole bound were tried
 
 
-def test_trees_are_attacked_by_their_leaves():
-    found = nt.audit("tree", X, Y, **QUICK | {"attacks": ["constant", "influence"]})
-    by_name = {one.attack: one.relative.estimate for one in found.damages}
-    assert by_name["influence"] > 2.0 * by_name["constant"]
+def reached(estimator, rows, labels, *attacks):
+    """Return by how much attacks on a tenth of the labels raise the error, each in its place."""
+    budget = nt.Budget(bound=float(labels.std()), probability=0.1)
+    found = nt.audit(estimator, rows, labels, **QUICK | {"attacks": attacks, "budget": budget})
+    return [one.relative.estimate for one in found.damages]
+
+
+def curved(seed=0):
+    """Return a table that no linear model fits well."""
+    draw = np.random.default_rng(seed)
+    rows = draw.standard_normal((120, 3)) * [2.0, 1.0, 1.0]
+    return rows, rows[:, 0] + 0.2 * rows[:, 0] ** 2 + 0.3 * draw.standard_normal(120)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    ["boosting:trees=20", HistGradientBoostingRegressor(max_iter=20, min_samples_leaf=5)],
+    ids=["its own leaves", "those of other trees"],
+)
+def test_boosting_is_attacked_by_leaves_also_if_nobody_can_look_into_its_own(estimator):
+    straight, leaves = reached(estimator, *curved(), "linear-surrogate", "leaf-surrogate")
+    assert leaves > 1.3 * straight
+
+
+def test_rows_at_one_end_that_move_to_one_side_harm_trimming_more_than_least_squares_shows():
+    draw = np.random.default_rng(2)
+    rows = draw.standard_normal((120, 3))
+    rows[:, 0] = np.exp(rows[:, 0])
+    labels = 3.0 * np.log1p(rows[:, 0]) + 0.3 * draw.standard_normal(120)
+    straight, one_sided = reached("trim", rows, labels, "linear-surrogate", "one-sided")
+    assert one_sided > 2.0 * straight
+
+
+def test_an_estimator_is_fitted_at_most_65_times_to_a_split_also_with_a_search():
+    fits = []
+
+    class Median(RegressorMixin, BaseEstimator):
+        def fit(self, X, y):
+            fits.append(len(y))
+            self.middle_ = np.median(y)
+            return self
+
+        def predict(self, X):
+            return np.full(len(X), self.middle_)
+
+    more = {"attacks": "all", "splits": 1, "tolerance": 0.1}
+    found = nt.audit(Median(), X, Y, **QUICK | more)
+    assert found.transfers_only
+    assert 40 < len(fits) <= 65
 
 
 def test_audits_in_threads_leave_the_filters_of_warnings_as_they_were():

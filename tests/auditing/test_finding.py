@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 import pytest
-from tests.support.audits import made, remedy
+from tests.support.audits import around, check, made, no_ceiling, remedy
 
 from neurotron._intervals import Interval, of_mean
 from neurotron.auditing import finding
@@ -14,6 +14,12 @@ from neurotron.auditing.finding import Breaking
 from neurotron.auditing.measuring import ATTACK, CEILING, CLEAN, SAFE, SEARCH
 from neurotron.auditing.question import Level
 from neurotron.auditing.wording import breaking_words
+
+
+def _flat(found):
+    """Return a summary in one line."""
+    return " ".join(str(found).split())
+
 
 LEVEL = Level(1.0, 0.1, 10)
 
@@ -125,6 +131,59 @@ def test_nothing_is_proved_unless_it_is_on_every_split():
 def test_a_remedy_is_recommended_if_it_is_clearly_better_and_cheap(change, is_recommended):
     one = replace(remedy("huber", 0.01, 0.05), **change)
     assert (made(remedies=(one,)).recommendation is not None) == is_recommended
+
+
+@pytest.mark.parametrize(
+    ("harm", "at_most", "name"),
+    [
+        (0.105, 0.19, "ridge"),
+        (0.095, None, "ridge"),
+        (0.105, None, "huber"),
+        (0.12, 0.13, "huber"),
+    ],
+    ids=["equal, with a ceiling", "better", "equal, without one", "worse, with a ceiling"],
+)
+def test_of_remedies_that_are_equally_good_one_with_a_ceiling_is_recommended(harm, at_most, name):
+    pair = (remedy("huber", 0.0, 0.1), remedy("ridge", 0.0, harm, at_most))
+    found = made(remedies=tuple(sorted(pair, key=lambda one: one.error.estimate)))
+    assert found.recommendation.name == name
+
+
+@pytest.mark.parametrize(
+    ("verdict", "words"),
+    [("within", ""), ("exceeded", ", but misses the tolerance"),
+     ("undecided", ", but may miss the tolerance")],
+)  # fmt: skip
+def test_a_remedy_that_misses_the_tolerance_is_said_to(verdict, words):
+    found = made(remedies=(replace(remedy("huber", 0.0, 0.05), verdict=verdict),))
+    assert f"(transfer attacks only), at no cost without an attack{words}." in found.headline
+    assert f"{words.removeprefix(', but ') or 'holds the tolerance'}: huber" in _flat(found)
+    assert found.to_dict()["remedies"][0]["verdict"] == verdict
+
+
+def test_a_remedy_that_holds_the_tolerance_by_a_bad_fit_is_said_to():
+    found = _flat(made(remedies=(remedy("mean", 0.06, 0.01),)))
+    assert "holds the tolerance, but fits worse than least squares: mean" in found
+
+
+def test_numbers_of_transfer_attacks_are_marked_in_text_and_json():
+    bare = {"transfers_only": True, "ceilings": (no_ceiling("it is a tree"),)}
+    found = made(**bare)
+    assert "by 34 % (transfer attacks only)" in found.headline
+    for each, times in ((found, 1), (made(**bare, checks=(check(around(0.05)),)), 2)):
+        assert _flat(each).count("Only transfer attacks were tried") == times
+    assert found.to_dict()["transfers_only"]
+    assert "+6.1 %*" in str(found)
+    ceiling = made(remedies=made().remedies[3:4])
+    assert "transfer" not in str(ceiling)
+
+
+@pytest.mark.parametrize(("above", "is_said"), [(0.049, False), (0.051, True)])
+def test_a_small_rise_means_little_for_a_model_that_fits_worse_than_least_squares(above, is_said):
+    found = made(versus_least_squares=around(above))
+    words = "ridge:alpha=1 fits the labels 5.1 % worse than least squares"
+    assert (words in _flat(found)) == is_said
+    assert (words in found.to_dict()["poor_fit"]) == is_said
 
 
 def test_a_mean_of_infinite_values_keeps_their_sign():

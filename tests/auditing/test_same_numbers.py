@@ -21,7 +21,7 @@ ASKED = {
     "tolerance": 0.1,
     "remedies": ("huber",),
     "splits": 2,
-    "attacks": ("constant", "influence"),
+    "attacks": ("constant", "linear-surrogate"),
 }
 
 

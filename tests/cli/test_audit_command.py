@@ -289,7 +289,7 @@ def test_a_hostile_request_is_one_sentence_and_nothing_is_written(name, data):
     assert files(data) == before
 
 
-@pytest.mark.parametrize("pair", ["huber worst-error", "ridge influence"])
+@pytest.mark.parametrize("pair", ["huber worst-error", "ridge linear-surrogate"])
 def test_an_attack_that_is_not_possible_is_said(pair, data):
     estimator, attack = pair.split()
     more = ("--no-remedies", "--splits", "2", "--attack", attack)

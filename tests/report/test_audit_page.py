@@ -109,7 +109,7 @@ def test_the_reason_stands_where_there_is_no_ceiling():
     reason = "its settings are tuned on the labels (RidgeCV)"
     words = read(build_audit(made(ceilings=(no_ceiling(reason),))), "ceilings")
     assert f"There is no ceiling, because {reason}." in words
-    assert "a better attack may do more" in words
+    assert "A better attack may do more" in words
 
 
 def test_a_reason_for_all_budgets_is_said_once_and_others_with_their_budgets():
@@ -166,9 +166,15 @@ def test_rows_are_counted_as_in_the_users_file_if_it_is_known(text):
 def test_remedies_show_their_price_and_which_is_recommended(text):
     words = read(text, "remedies")
     assert "Recommended: neurotron ." in words
-    assert "neurotron ✓ recommended +6.1 % (+5.2 % to +7 %) – +1.1 % (+0.93 % to +1.3 %)" in words
+    assert (
+        "neurotron ✓ recommended +6.1 % (+5.2 % to +7 %) (transfer attacks only) 57.5 (54.6 to "
+        "60.4) – +1.1 % (+0.93 % to +1.3 %)"
+    ) in words
+    assert "holds the tolerance huber" in words
+    assert "misses the tolerance theil-sen" in words
+    assert "holds the tolerance, but fits worse than least squares ridge" in words
     assert words.count("recommended") == 1
-    assert re.search(r"ridge:alpha=100 \+18 % .* \+19 % .* influence \+16 %", words)
+    assert re.search(r"ridge:alpha=100 \+18 % .* \+19 % .* one-sided \+16 %", words)
     none = read(build_audit(made(remedies=(remedy("forest", 0.04, 0.4),))), "remedies")
     assert "None of these alternatives is recommended" in none
 
@@ -180,6 +186,20 @@ def test_remedies_are_compared_with_the_audited_estimator_at_the_same_budget():
     words = read(build_audit(both), "remedies")
     assert "with the budget 10 % by 1" in words
     assert re.search(r"ridge:alpha=1 \(audited\) \+34 % [^–]* \+36 % – worst-error \+34 %", words)
+
+
+def test_numbers_of_transfer_attacks_have_that_beside_them():
+    words = read(build_audit(made(transfers_only=True, ceilings=(no_ceiling("it is a tree"),))))
+    assert "by 34 % (transfer attacks only)" in words
+    assert "they were worked out for other models" in words
+    assert words.count("(transfer attacks only)") == words.count("transfer attacks only)") > 3
+    assert "(transfer attacks only) – " not in read(build_audit(made(remedies=())))
+
+
+def test_a_model_that_fits_badly_is_warned_about():
+    words = read(build_audit(made(versus_least_squares=single(0.31))))
+    assert "fits the labels 31 % worse than least squares on the same splits" in words
+    assert "worse than least squares" not in read(build_audit(made(remedies=())))
 
 
 def test_what_could_not_be_fitted_is_said():

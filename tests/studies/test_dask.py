@@ -55,7 +55,7 @@ def test_a_cluster_computes_the_same(dask, file, undisturbed, out):
 
 def test_a_cluster_audits_the_same(dask, tmp_path):
     X, y = small_table(40)
-    asked = {"remedies": ("huber",), "splits": 2, "attacks": ("constant", "influence")}
+    asked = {"remedies": ("huber",), "splits": 2, "attacks": ("constant", "linear-surrogate")}
     spec = Request(estimator="ridge", budgets=(BUDGET,), **asked).spec(X, y)
     with cluster.connected(dask.address) as (executor, workers):
         audit_in(spec, tmp_path / "cluster", executor=executor, workers=workers)

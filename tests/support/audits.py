@@ -61,11 +61,20 @@ def no_ceiling(reason: str, bound: float = 1.0, share: float = 0.1) -> Ceiling:
 
 
 def remedy(name: str, price: float, harm: float, at_most: float | None = None) -> Remedy:
-    """Return a remedy, from its price on clean data and its damage."""
+    """Return a remedy, from its price without an attack and its damage."""
     total = around(price + harm)
-    saved = around(0.34 - total.estimate)
-    limit = None if at_most is None else around(at_most)
-    return Remedy(name, around(price), total, damage("influence", harm), limit, saved)
+    return Remedy(
+        name=name,
+        error=around(CLEAN * (1.0 + total.estimate), 0.05),
+        price=around(price),
+        total=total,
+        damage=damage("one-sided", harm),
+        at_most=None if at_most is None else around(at_most),
+        saved=around(0.34 - total.estimate),
+        verdict="exceeded" if harm > 0.1 else "within",
+        transfers_only=at_most is None,
+        versus_least_squares=around(price),
+    )
 
 
 def made(**changes: object) -> Audit:
@@ -84,6 +93,8 @@ def made(**changes: object) -> Audit:
         label_range=None,
         clean_error=around(CLEAN, 0.05),
         unit=CLEAN,
+        versus_least_squares=around(0.001),
+        transfers_only=False,
         damages=damages,
         strongest=strongest(damages),
         ceilings=(ceiling(0.36),),

@@ -10,7 +10,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from neurotron import _check, _seeds, attacks
 from neurotron._registry import kebab_case
 from neurotron._types import Array, Index
 from neurotron.attacks import Attack
-from neurotron.auditing.effects import Effects, of_least_squares
+from neurotron.auditing.effects import Effects
 from neurotron.auditing.splits import Split
 from neurotron.networks import linear
 from neurotron.poisoning import poison
@@ -36,23 +37,32 @@ __all__ = [
     "ALL",
     "EXACT",
     "KNOWING",
+    "SURROGATES",
+    "Plan",
     "Scene",
-    "attacked",
     "is_random",
     "name_of",
     "parse_attacks",
-    "strengths_of",
+    "plans_of",
 ]
 
 FROM_LIBRARY = (
     "constant", "random-sign", "sign-flip", "impersonation", "adaptive", "large-norm",
     "high-leverage", "picked-rows",
 )  # fmt: skip
+LINEAR, LEAF, KERNEL = "linear-surrogate", "leaf-surrogate", "kernel-surrogate"
+SURROGATES: dict[str, Callable[[Effects], Array]] = {
+    LINEAR: attrgetter("linear"), LEAF: attrgetter("leaf"), KERNEL: attrgetter("kernel")
+}  # fmt: skip
+"""Attacks on estimators that are not linear in the labels, and the smoothers that they attack."""
+ONE_SIDED = "one-sided"
 EXACT = ("worst-prediction", "worst-mean", "worst-error")
 """Attacks on estimators that are linear in the labels, the first two of which nobody can exceed."""
 KNOWING = {
-    "surrogate": "raises the error that least squares would have on the test rows",
-    "influence": "moves the labels with the largest effect on the predictions",
+    LINEAR: "raises the error that least squares would have on the test rows",
+    LEAF: "raises the error of trees whose splits stay as they are: the model's, if it has any",
+    KERNEL: "raises the error that ridge regression with Gaussian kernels would have",
+    ONE_SIDED: "moves the rows at one end of a direction to the same side, for several directions",
     "worst-prediction": "moves one prediction as far as any attack can",
     "worst-mean": "moves the mean prediction as far as any attack can",
     "worst-error": "raises the error on the test rows, from several starts",
@@ -61,13 +71,19 @@ KNOWING = {
 ALL = (*FROM_LIBRARY, *KNOWING)
 CHOOSING = ("large-norm", "high-leverage", "picked-rows", "impostor", *KNOWING)
 """Attacks that leave nothing to chance, so that one replicate is enough."""
-WEAKER = ("high-leverage", "surrogate", "influence")
-SIZES = (5.0, 2.5, 1.25)
-"""Estimators that reject labels which are far off may suffer more from smaller changes. If an
-estimator is not linear, the attacks `WEAKER` also try changes of so many errors that it has without
-an attack, and the worst counts."""
+SIZES = (4.0, 3.0, 2.0)
+"""Estimators that clip or reject residuals suffer most from labels which they still believe. So
+attacks through least squares also move labels to at most so many deviations of the errors from what
+the estimator predicts for them, the others to the first only; the worst counts."""
+DIRECTIONS = 8
+"""Random directions of one-sided attacks, beside both ends of the widest one."""
+NORMAL = 1.4826
+"""The standard deviation of normal errors is so many times the median of their sizes."""
 OPPOSITE = ("impersonation", "picked-rows")
 """Attacks that give the labels of another model: that with the opposite coefficients."""
+
+Plan = Callable[[int], Array]
+"""One way to attack at most so many labels: it returns them all, or their changes, (N,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +97,22 @@ class Scene:
     label_range: tuple[float, float] | None
     residuals: Array
     """Predictions of the estimator on honest labels minus the labels of the test rows."""
+    fitted: Array
+    """Predictions of the estimator on honest labels for the rows that were fitted, (N,)."""
     effects: Effects
     seed: int
+
+    @cached_property
+    def rooms(self) -> tuple[Room, ...]:
+        """The room of the budget, and what of it is within `SIZES` deviations of the fit."""
+        spread = NORMAL * float(np.median(np.abs(self.residuals)))
+        above = self.split.y - self.fitted
+        narrower = (
+            Room(*(np.clip(size * spread + sign * above, 0.0, end)
+                   for sign, end in zip((1.0, -1.0), self.room, strict=True)))
+            for size in SIZES if spread > 0.0
+        )  # fmt: skip
+        return (self.room, *narrower)
 
     @cached_property
     def problem(self) -> Problem:
@@ -92,14 +122,15 @@ class Scene:
         return Problem.from_rows(linear(inputs.shape[1]), inputs, labels, true_weights=weights)
 
     @cached_property
-    def least_squares(self) -> Array:
-        """The effects of labels on the predictions of least squares, (m, N)."""
-        return of_least_squares(self.split)
-
-    @cached_property
     def rms_ceiling(self) -> RmsCeiling:
         """Bounds on the root mean square of the changes of predictions."""
-        return RmsCeiling(self.effects.matrix, self.room)
+        return RmsCeiling(self.exact, self.room)
+
+    @property
+    def exact(self) -> Array:
+        """The effects on the predictions of an estimator that is linear in the labels."""
+        assert self.effects.exact is not None
+        return self.effects.exact
 
     @property
     def opposite(self) -> Array:
@@ -142,45 +173,33 @@ def is_random(attack: str | Attack) -> bool:
     return attack.partition(":")[0] not in CHOOSING
 
 
-def strengths_of(attack: str | Attack, scene: Scene) -> tuple[float, ...]:
-    """Return by which factors the changes of an attack are multiplied; the worst result counts."""
-    if attack not in WEAKER or scene.effects.exact:
-        return (1.0,)
-    error = float(np.sqrt(np.mean(scene.residuals**2)))
-    smaller = (size * error / scene.bound for size in SIZES)
-    return (1.0, *(strength for strength in smaller if 0.0 < strength < 1.0))
+def plans_of(attack: str | Attack, scene: Scene, replicate: int) -> list[Plan]:
+    """Return the ways in which an attack is tried, the worst of which counts; none if it cannot."""
+    if not isinstance(attack, str) or attack not in KNOWING:
+        return [lambda most: _from_library(attack, scene, most, replicate)]
+    if attack == ONE_SIDED:
+        changes = _one_sided(scene)
+    elif (attack in EXACT) != (scene.effects.exact is not None):
+        return []
+    elif attack in SURROGATES:
+        matrix = SURROGATES[attack](scene.effects)
+        rooms = scene.rooms if attack == LINEAR else scene.rooms[:2]
+        changes = [partial(_worst_error, scene, matrix, room) for room in rooms]
+    else:
+        changes = [partial(BY_EFFECTS[attack], scene)]
+    return [partial(_within_range, scene, change) for change in changes]
 
 
-def attacked(attack: str | Attack, scene: Scene, most: int, replicate: int) -> Array | None:
-    """Return the labels after an attack on at most `most` of them; None if it does not apply."""
-    if isinstance(attack, str) and attack in KNOWING:
-        if (attack in EXACT) != scene.effects.exact:
-            return None
-        labels = scene.split.y + BY_EFFECTS[attack](scene, most)
-        return np.clip(labels, *(scene.label_range or (-np.inf, np.inf)))  # against rounding
-    labels = _from_library(attack, scene, most, replicate)
-    assert int((labels != scene.split.y).sum()) <= most
-    return labels
+def _within_range(scene: Scene, change: Plan, most: int) -> Array:
+    """Return the labels after a change, which rounding does not bring out of their range."""
+    return np.clip(scene.split.y + change(most), *(scene.label_range or (-np.inf, np.inf)))
 
 
 # ---- attacks that know the effects of labels -----------------------------------------------------
 
 
-def _worst_error(scene: Scene, most: int) -> Array:
-    return worst_rms_change(scene.effects.matrix, scene.room, most, scene.residuals)
-
-
-def _surrogate(scene: Scene, most: int) -> Array:
-    """Attack least squares: estimators that follow the same rows are hurt by the same labels."""
-    return worst_rms_change(scene.least_squares, scene.room, most, scene.residuals)
-
-
-def _worst_mean(scene: Scene, most: int) -> Array:
-    return _worst_of(scene.effects.matrix.mean(axis=0, keepdims=True), scene, most)
-
-
-def _worst_prediction(scene: Scene, most: int) -> Array:
-    return _worst_of(scene.effects.matrix, scene, most)
+def _worst_error(scene: Scene, matrix: Array, room: Room, most: int) -> Array:
+    return worst_rms_change(matrix, room, most, scene.residuals)
 
 
 def _worst_of(functionals: Array, scene: Scene, most: int) -> Array:
@@ -191,12 +210,26 @@ def _worst_of(functionals: Array, scene: Scene, most: int) -> Array:
 
 
 BY_EFFECTS: dict[str, Callable[[Scene, int], Array]] = {
-    "surrogate": _surrogate,
-    "influence": _worst_error,
-    "worst-prediction": _worst_prediction,
-    "worst-mean": _worst_mean,
-    "worst-error": _worst_error,
+    "worst-prediction": lambda scene, most: _worst_of(scene.exact, scene, most),
+    "worst-mean": lambda scene, most: _worst_of(scene.exact.mean(0, keepdims=True), scene, most),
+    "worst-error": lambda scene, most: _worst_error(scene, scene.exact, scene.room, most),
 }
+
+
+def _one_sided(scene: Scene) -> list[Plan]:
+    """Return changes of the rows at one end of a direction, all up or all down."""
+    inputs = scene.split.inputs[:, :-1]
+    if not inputs.size:
+        return []
+    widest = inputs @ np.linalg.svd(inputs, full_matrices=False)[2][0]
+    draw = _seeds.generator(scene.seed, "audit", ONE_SIDED)
+    drawn = (inputs @ draw.standard_normal((inputs.shape[1], DIRECTIONS))).T
+    tried = [(each, room) for each in (widest, -widest) for room in scene.rooms[:2]]
+    tried += [(each, scene.rooms[:2][-1]) for each in drawn]
+    return [
+        partial(worst_change, sign * (along - along.min()), room)
+        for along, room in tried for sign in (1.0, -1.0)
+    ]  # fmt: skip
 
 
 # ---- attacks of the library ----------------------------------------------------------------------

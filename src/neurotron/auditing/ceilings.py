@@ -21,7 +21,7 @@ EXACT_KIND = (
 
 def exact_ceiling(scene: Scene, most: int) -> Certified:
     """Return the ceiling for changes of at most `most` labels."""
-    matrix = scene.effects.matrix
+    matrix = scene.exact
     mean = matrix.mean(axis=0, keepdims=True)
     worst, of_mean = (
         float(largest_rise(np.concatenate([rows, -rows]), scene.room, most).max())
@@ -38,7 +38,7 @@ def _error(scene: Scene, most: int) -> float:
     value is exact, and the second one is at most the square of the bound on the root mean square
     of d. That bound itself is another one, by the triangle inequality.
     """
-    residuals, matrix = scene.residuals, scene.effects.matrix
+    residuals, matrix = scene.residuals, scene.exact
     shift = scene.rms_ceiling.at(most)
     along = residuals[None, :] @ matrix / len(residuals)
     linear = float(largest_rise(along, scene.room, most)[0])

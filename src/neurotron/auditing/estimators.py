@@ -12,7 +12,7 @@ from neurotron import _check
 from neurotron._types import Array
 from neurotron.auditing.splits import Split
 
-__all__ = ["Fit", "checked", "fit", "prepared", "shown"]
+__all__ = ["Fit", "checked", "fit", "predicted", "prepared", "shown"]
 
 INNER = ("best_estimator_", "regressor_", "estimator_", "final_estimator_")
 """Where searches and wrappers keep the model that they fitted."""
@@ -87,7 +87,7 @@ def fit(estimator: Any, split: Split, labels: Array) -> Fit:
     model = clone(estimator)
     try:
         model.fit(deepcopy(split.X), labels.copy())  # it may change what it is given
-        predictions = np.asarray(model.predict(deepcopy(split.test_X)), np.float64)
+        predictions = predicted(model, split.test_X)
     except (KeyboardInterrupt, MemoryError):
         raise
     except Exception as error:
@@ -101,6 +101,11 @@ def fit(estimator: Any, split: Split, labels: Array) -> Fit:
     if not np.isfinite(predictions).all():
         raise _check.InputError(f"{shown(estimator)} predicts numbers that are not finite")
     return Fit(model, predictions)
+
+
+def predicted(model: Any, X: Any) -> Array:
+    """Return what a fitted model predicts; it may change what it is given."""
+    return np.asarray(model.predict(deepcopy(X)), np.float64)
 
 
 def shown(estimator: Any) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,14 +14,19 @@ from neurotron._types import Array
 from neurotron.auditing.measuring import ATTACK, CEILING, CLEAN, EFFECTS, SAFE, SEARCH, Row
 from neurotron.auditing.question import Level
 
+if TYPE_CHECKING:
+    from neurotron.auditing.verdicts import Verdict
+
 __all__ = [
-    "STRONGEST", "Breaking", "Ceiling", "Damage", "InfluentialRow", "Remedy", "Splits", "breaking",
-    "ceiling_rows", "ceilings", "clean_errors", "damages", "influential", "largest", "plain",
-    "strongest", "units",
+    "STRONGEST", "WORSE", "Breaking", "Ceiling", "Damage", "InfluentialRow", "Remedy", "Splits",
+    "breaking", "ceiling_rows", "ceilings", "clean_errors", "damages", "influential", "largest",
+    "plain", "strongest", "transfers_only", "units", "versus_least_squares",
 ]  # fmt: skip
 
 STRONGEST = "strongest"
 """What tables call the strongest attack on each split."""
+WORSE = 0.05
+"""A model whose error is by more than this part above that of least squares fits badly."""
 SHOWN_ROWS = 10
 """How many of the rows that matter most are kept."""
 
@@ -41,7 +46,7 @@ class Damage:
     rows: int
     """How many of the fitted labels were changed, at most."""
     error: Interval
-    """The rise of the root mean squared error on test rows, in units of the label."""
+    """The rise of the root mean squared error on test rows, in units of the label; at least 0."""
     relative: Interval
     """The same, in units of the error without an attack."""
     mean: Interval
@@ -84,7 +89,7 @@ class Breaking:
     rows: int | None
     """The smallest number that was found to break it, or None if none of those tried does."""
     attack: str
-    """The attack that raised the error most with so few rows."""
+    """The attack that raised the error most with so few rows, on any split."""
     unbroken: int
     """The largest number below, for which no attack that was tried breaks it."""
     proven: int | None
@@ -113,6 +118,8 @@ class Remedy:
     """Another estimator, with what it costs and what attacks do to it."""
 
     name: str
+    error: Interval
+    """The error under the strongest attack on each split, in units of the label."""
     price: Interval
     """The rise of the error without an attack, in units of that of the audited estimator."""
     total: Interval
@@ -124,6 +131,17 @@ class Remedy:
     """What no attack can raise its error beyond, like `total`; None without a ceiling."""
     saved: Interval
     """How much less the error rises than that of the audited estimator, in the same units."""
+    verdict: Verdict
+    """Whether it holds the tolerances of the audit with the largest budget."""
+    transfers_only: bool
+    """Whether no attack was worked out for it, so that all are transferred from other models."""
+    versus_least_squares: Interval
+    """By which part its error without an attack is above that of least squares."""
+
+    @property
+    def fits_badly(self) -> bool:
+        """Whether a small rise of its error means little, because that is large anyway."""
+        return self.versus_least_squares.estimate > WORSE
 
 
 # ---- gathering -----------------------------------------------------------------------------------
@@ -139,21 +157,34 @@ def units(splits: Splits) -> Array:
     return np.array([_only(rows, CLEAN)[0]["unit"] for rows in splits])
 
 
-def damages(splits: Splits, levels: Sequence[Level], kind: str = ATTACK) -> tuple[Damage, ...]:
+def versus_least_squares(splits: Splits) -> Interval:
+    """Return by which part the error without an attack is above that of least squares."""
+    least = np.array([_only(rows, CLEAN)[0]["least_squares"] for rows in splits])
+    return of_mean(clean_errors(splits) / least - 1.0)
+
+
+def transfers_only(splits: Splits) -> bool:
+    """Return whether no attack was worked out for the estimator itself, on some split."""
+    return any(row["reason"] for rows in splits for row in _only(rows, EFFECTS))
+
+
+def damages(splits: Splits, levels: Sequence[Level]) -> tuple[Damage, ...]:
     """Return what every attack does at every level, in the order in which they were tried.
 
     An attack that is possible on some splits only is left out.
     """
     return tuple(
-        _damage(splits, kind, attack, level)
+        _damage(splits, attack, level)
         for level in levels
-        for attack in dict.fromkeys(row["attack"] for row in _at(splits[0], kind, level))
-        if all(attack in (row["attack"] for row in _at(rows, kind, level)) for rows in splits)
+        for attack in dict.fromkeys(row["attack"] for row in _at(splits[0], ATTACK, level))
+        if all(attack in (row["attack"] for row in _at(rows, ATTACK, level)) for rows in splits)
     )
 
 
-def _damage(splits: Splits, kind: str, attack: str, level: Level) -> Damage:
-    found = [[row for row in _at(rows, kind, level) if row["attack"] == attack] for rows in splits]
+def _damage(splits: Splits, attack: str, level: Level) -> Damage:
+    found = [
+        [row for row in _at(rows, ATTACK, level) if row["attack"] == attack] for rows in splits
+    ]
     return _summary(attack, level, splits, found)
 
 
@@ -164,15 +195,26 @@ def _summary(attack: str, level: Level, splits: Splits, found: Sequence[Sequence
     if all(row["drift"] is not None for rows in found for row in rows):
         drift = of_mean(_means(found, "drift"))
     return Damage(
-        attack, *level, of_mean(rise), of_mean(rise / units(splits)),
+        attack, *level, _of_rises(rise), _of_rises(rise / units(splits)),
         of_mean(_means(found, "mean")), of_mean(_means(found, "worst")), drift,
     )  # fmt: skip
 
 
+def _of_rises(rises: Array) -> Interval:
+    """Return the mean of values that are not negative, whose interval is not, either."""
+    found = of_mean(rises)
+    return found._replace(low=max(found.low, 0.0))
+
+
 def strongest(splits: Splits, level: Level, kind: str = ATTACK) -> Damage:
     """Return what an attacker does who uses the strongest attack on each split."""
-    found = [[max(_at(rows, kind, level), key=lambda row: row["error"])] for rows in splits]
-    return _summary(STRONGEST, level, splits, found)
+    found = _strongest(splits, level, kind)
+    return _summary(STRONGEST, level, splits, [[row] for row in found])
+
+
+def _strongest(splits: Splits, level: Level, kind: str) -> list[Row]:
+    """Return the row of the strongest attack on each split."""
+    return [max(_at(rows, kind, level), key=lambda row: row["error"]) for rows in splits]
 
 
 def largest(splits: Splits, level: Level, name: str) -> Array:
@@ -227,21 +269,20 @@ def breaking(splits: Splits, bound: float, tolerance: float, of: int) -> Breakin
             for rows in splits
         )
     )
-    unbroken, broken = 0, None
+    unbroken = 0
     for count, share, kind in sorted(tried):
         if kind not in (SEARCH, ATTACK):
             continue
         level = Level(bound, share, count)
         harmless = proven is not None and count <= proven
         if not harmless and strongest(splits, level, kind).relative.high > tolerance:
-            broken = max(
-                damages(splits, [level], kind), key=lambda damage: damage.relative.estimate
-            )
-            break
+            worst = max(
+                zip(_strongest(splits, level, kind), units(splits), strict=True),
+                key=lambda pair: pair[0]["error"] / pair[1],
+            )[0]
+            return Breaking(bound, of, count, worst["attack"], unbroken, proven)
         unbroken = count
-    if broken is None:
-        return Breaking(bound, of, None, "", unbroken, proven)
-    return Breaking(bound, of, broken.rows, broken.attack, unbroken, proven)
+    return Breaking(bound, of, None, "", unbroken, proven)
 
 
 def influential(splits: Splits, count: int) -> tuple[InfluentialRow, ...]:

@@ -9,18 +9,19 @@ import numpy as np
 from neurotron import _check
 from neurotron._intervals import of_mean
 from neurotron.auditing import finding
+from neurotron.auditing.attackers import EXACT, SURROGATES
 from neurotron.auditing.finding import Breaking, Remedy, Splits
 from neurotron.auditing.job import Case, Job
 from neurotron.auditing.measuring import ATTACK, FAILED
 from neurotron.auditing.report import Audit
-from neurotron.auditing.verdicts import checks
+from neurotron.auditing.verdicts import checks, worse
 
 __all__ = ["gathered"]
 
 IMPOSSIBLE = (
-    "none of these attacks is possible on this estimator: worst-prediction, worst-mean and "
-    "worst-error need predictions that are linear in the labels, and surrogate and influence are "
-    "for all other estimators; try all attacks"
+    f"none of these attacks is possible on this estimator: {', '.join(EXACT)} need predictions "
+    f"that are linear in the labels, and {', '.join(SURROGATES)} are for all other estimators; try "
+    "all attacks"
 )
 
 
@@ -34,9 +35,11 @@ def gathered(job: Job, measured: Mapping[str, Splits]) -> Audit:
     found = [(case, measured[name]) for name, case in job.parts.items()]
     found, without = found[: len(job.cases)], found[len(job.cases) :]
     failures = {case.name: _failure(rows) for case, rows in found}
-    remedies = [_remedy(case, rows, splits) for case, rows in found[1:] if not failures[case.name]]
-    without = [(case, rows) for case, rows in without if not _failure(rows)]
     limits = question.tolerance, job.gate.max_change
+    remedies = [
+        _remedy(case, rows, splits, limits) for case, rows in found[1:] if not failures[case.name]
+    ]
+    without = [(case, rows) for case, rows in without if not _failure(rows)]
     breaking: tuple[Breaking, ...] = ()
     if question.tolerance is not None:
         breaking = tuple(
@@ -56,6 +59,8 @@ def gathered(job: Job, measured: Mapping[str, Splits]) -> Audit:
         label_range=question.limited_range,
         clean_error=of_mean(finding.clean_errors(splits)),
         unit=float(finding.units(splits).mean()),
+        versus_least_squares=finding.versus_least_squares(splits),
+        transfers_only=finding.transfers_only(splits),
         damages=finding.damages(splits, question.levels),
         strongest=tuple(finding.strongest(splits, level) for level in question.levels),
         ceilings=finding.ceilings(splits, question.levels),
@@ -77,7 +82,7 @@ def gathered(job: Job, measured: Mapping[str, Splits]) -> Audit:
         ),
         breaking=breaking,
         influential=finding.influential(splits, len(table)),
-        remedies=tuple(sorted(remedies, key=lambda remedy: remedy.total.estimate)),
+        remedies=tuple(sorted(remedies, key=lambda remedy: remedy.error.estimate)),
         failures=tuple(f"{name}: {reason}" for name, reason in failures.items() if reason),
     )
 
@@ -91,7 +96,9 @@ def _failure(splits: Splits) -> str:
     return "" if attacked else IMPOSSIBLE
 
 
-def _remedy(case: Case, splits: Splits, audited: Splits) -> Remedy:
+def _remedy(
+    case: Case, splits: Splits, audited: Splits, limits: tuple[float | None, float | None]
+) -> Remedy:
     """Return an alternative, compared with the audited estimator on the same splits."""
     (level,) = case.question.levels
     own, clean, unit = (
@@ -101,6 +108,7 @@ def _remedy(case: Case, splits: Splits, audited: Splits) -> Remedy:
     most = [row["error"] for row in finding.ceiling_rows(splits, level)]
     return Remedy(
         case.name,
+        error=of_mean(after),
         price=of_mean((own - clean) / unit),
         total=of_mean((after - clean) / unit),
         damage=max(
@@ -109,4 +117,9 @@ def _remedy(case: Case, splits: Splits, audited: Splits) -> Remedy:
         ),
         at_most=None if None in most else of_mean((own + np.array(most) - clean) / unit),
         saved=of_mean((before - after) / unit),
+        verdict=worse(
+            check.verdict for check in checks(splits, [level], *limits, without_suspects=False)
+        ),
+        transfers_only=finding.transfers_only(splits),
+        versus_least_squares=finding.versus_least_squares(splits),
     )  # fmt: skip

@@ -11,6 +11,7 @@ from neurotron import _html
 from neurotron._digits import percent, readable
 from neurotron._intervals import Interval
 from neurotron.auditing.finding import (
+    WORSE,
     Breaking,
     Ceiling,
     Damage,
@@ -25,6 +26,12 @@ __all__ = ["Audit"]
 
 PRICE = 0.1
 """The largest price without an attack of an estimator that is recommended."""
+EQUAL = 0.01
+"""Rises of the error that differ by at most this part of it are equal: splits differ by more."""
+MISSES: dict[Verdict, str] = {
+    "exceeded": ", but misses the tolerance", "undecided": ", but may miss the tolerance"
+}  # fmt: skip
+"""What a headline says about a remedy, by its verdict."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -55,6 +62,11 @@ class Audit:
     unit: float
     """What relative damage is divided by, on average: the error without an attack, or a millionth
     of the spread of the labels if there is no error."""
+    versus_least_squares: Interval
+    """By which part that error is above that of least squares on the same splits."""
+    transfers_only: bool
+    """Whether no attack was worked out for this estimator itself, because its predictions are not
+    linear in the labels: all are transferred from other models, and a better one may do more."""
     damages: tuple[Damage, ...]
     """What every attack does with every budget."""
     strongest: tuple[Damage, ...]
@@ -79,8 +91,8 @@ class Audit:
     influential: tuple[InfluentialRow, ...]
     """The rows whose labels matter most, the first one most."""
     remedies: tuple[Remedy, ...]
-    """Other estimators under the strongest attacks on them with the largest budget, the safest
-    first."""
+    """Other estimators under the strongest attacks on them with the largest budget, that with the
+    smallest error first."""
     failures: tuple[str, ...] = ()
     """Remedies that could not be fitted, and why."""
 
@@ -126,14 +138,31 @@ class Audit:
 
     @property
     def recommendation(self) -> Remedy | None:
-        """The safest remedy that is clearly better and costs at most 10 % without an attack."""
-        better = (
+        """The safest remedy that is clearly better and costs at most 10 % without an attack.
+
+        Of those that are equal within 1 % of the error, one with a ceiling is preferred.
+        """
+        better = [
             remedy for remedy in self.remedies
             if math.isfinite(remedy.total.estimate)
             and remedy.saved.low > 0.0
             and remedy.price.estimate <= PRICE
-        )  # fmt: skip
-        return next(better, None)
+        ]  # fmt: skip
+        least = min((remedy.total.estimate for remedy in better), default=0.0) + EQUAL
+        equal = (remedy for remedy in better if remedy.total.estimate <= least)
+        return min(equal, key=lambda remedy: remedy.at_most is None, default=None)
+
+    @property
+    def poor_fit(self) -> str:
+        """Why a small rise of the error would mean little; empty if it means something."""
+        worse = self.versus_least_squares.estimate
+        if worse <= WORSE:
+            return ""
+        return (
+            f"{self.estimator} fits the labels {percent(worse)} worse than least squares on the "
+            "same splits: a small rise means little, so compare errors under attack in units of "
+            "the label."
+        )
 
     @property
     def headline(self) -> str:
@@ -141,12 +170,12 @@ class Audit:
         worst = self.largest
         text = (
             f"{self.budget_words(worst)} can raise the error of {self.estimator} by "
-            f"{_rise(worst.relative)}"
+            f"{_rise(worst.relative)}{_by(self)}"
         )
         remedy = self.recommendation
         if remedy is not None:
-            text += f"; with {remedy.name} it rises by {_rise(remedy.total)}"
-            text += f", {_price(remedy.price)}"
+            text += f"; with {remedy.name} it rises by {_rise(remedy.total)}{_by(remedy)}"
+            text += f", {_price(remedy.price)}{MISSES.get(remedy.verdict, '')}"
         if self.suspects.count:
             text += f". In the table itself, {_suspects(self.suspects.count)}"
         if self.without_suspects:
@@ -188,6 +217,7 @@ class Audit:
             **{name: plain(getattr(self, name)) for name in self.__dataclass_fields__},
             "suspects": {"count": self.suspects.count, **plain(self.suspects)},
             "worst": plain(self.worst),
+            "poor_fit": self.poor_fit,
             "recommendation": None if recommended is None else recommended.name,
         }
 
@@ -229,6 +259,11 @@ def _rise(relative: Interval) -> str:
     return (
         percent(max(relative.estimate, 0.0)) if math.isfinite(relative.estimate) else "any amount"
     )
+
+
+def _by(found: Audit | Remedy) -> str:
+    """Return what has to stand beside a number that a better attack may exceed."""
+    return " (transfer attacks only)" * found.transfers_only
 
 
 def _suspects(count: int) -> str:

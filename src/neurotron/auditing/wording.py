@@ -12,19 +12,25 @@ from neurotron._digits import percent, readable, up
 from neurotron._intervals import Interval
 
 if TYPE_CHECKING:
-    from neurotron.auditing.finding import Breaking, Ceiling
+    from neurotron.auditing.finding import Breaking, Ceiling, Remedy
     from neurotron.auditing.report import Audit
     from neurotron.auditing.verdicts import Check
 
 __all__ = [
-    "as_text", "breaking_words", "ceiling_words", "suspects_words", "verdict_words",
+    "TRANSFERS", "as_text", "breaking_words", "ceiling_words", "held_words", "suspects_words",
+    "verdict_words",
     "with_interval",
 ]  # fmt: skip
 
-MOST_NAME = 26
+MOST_NAME = 22
 """How many characters of the name of a remedy are printed."""
 SHOWN = 5
 """How many of the rows that matter most are printed."""
+TRANSFERS = (
+    "Only transfer attacks were tried: they were worked out for other models, so a better attack "
+    "may do more."
+)
+"""What is said about a model for which itself no attack can be worked out."""
 
 
 def as_text(audit: Audit, width: int, rows: Sequence[int] | None = None) -> str:
@@ -36,6 +42,8 @@ def _parts(audit: Audit, width: int, rows: Sequence[int] | None) -> Iterator[str
     yield _filled(audit.headline, width)
     if audit.checks:
         yield _filled(verdict_words(audit), width)
+    if audit.poor_fit:
+        yield _filled(audit.poor_fit, width)
     yield _filled(suspects_words(audit), width)
     for ceiling in audit.ceilings:
         yield _filled(ceiling_words(audit, ceiling), width)
@@ -69,10 +77,11 @@ def _parts(audit: Audit, width: int, rows: Sequence[int] | None) -> Iterator[str
         )
     if audit.remedies:
         yield _table(
-            ("instead", "without attack", "under attack", "worst attack", "at most"),
+            ("instead", "price", "under attack", "error", "worst attack", "at most"),
             [
                 (_short(remedy.name), _signed(remedy.price.estimate),
-                 _signed(remedy.total.estimate), remedy.damage.attack, _most(remedy.at_most))
+                 f"{_signed(remedy.total.estimate)}{'*' * remedy.transfers_only}",
+                 readable(remedy.error.estimate, 3), remedy.damage.attack, _most(remedy.at_most))
                 for remedy in audit.remedies
             ],
         )  # fmt: skip
@@ -114,7 +123,8 @@ def verdict_words(audit: Audit) -> str:
         " No attack with this budget can, whatever its method: the ceiling is lower on every split."
     ) * all(check.is_proved for check in these)
     both = ", with the suspects or without them" * bool(audit.without_suspects)
-    return f"{found}No attack that was tried could {' or '.join(limits)}{both}.{proved}"
+    doubt = proved or f" {TRANSFERS}" * audit.transfers_only
+    return f"{found}No attack that was tried could {' or '.join(limits)}{both}.{doubt}"
 
 
 def _limit(check: Check) -> str:
@@ -148,7 +158,9 @@ def suspects_words(audit: Audit) -> str:
 def ceiling_words(audit: Audit, ceiling: Ceiling) -> str:
     """Return what no attack can exceed and what was reached, or why the first is not known."""
     if ceiling.reason:
-        return f"No ceiling for {audit.budget_words(ceiling).rstrip(',')}: {ceiling.reason}."
+        budget = audit.budget_words(ceiling).rstrip(",")
+        transfers = f" {TRANSFERS}" * audit.transfers_only
+        return f"No ceiling for {budget}: {ceiling.reason}.{transfers}"
     pairs = (
         ("the error rises", ceiling.error, ceiling.reached_error),
         ("a prediction changes", ceiling.worst, ceiling.reached_worst),
@@ -191,16 +203,29 @@ def breaking_words(audit: Audit, breaking: Breaking) -> str:
 
 def _recommended(audit: Audit) -> str:
     remedy = audit.recommendation
-    if remedy is None:
-        return (
-            "instead: other estimators, each under the attack that is worst for it, compared with "
-            f"{audit.estimator} without an attack. None is clearly safer at a price of at most "
-            "10 % without an attack."
-        )
-    return (
-        "instead: other estimators, each under the attack that is worst for it, compared with "
-        f"{audit.estimator} without an attack. Recommended: {remedy.name}."
+    text = (
+        "instead: other estimators, each under the attack that is worst for it. price, under "
+        "attack, at most: rise of the error over that of "
+        f"{audit.estimator} without an attack; error: in units of the label. "
     )
+    if any(each.transfers_only for each in audit.remedies):
+        text += "*: transfer attacks only, so a better attack may do more. "
+    if audit.checks:
+        said: dict[str, list[str]] = {}
+        for each in audit.remedies:
+            said.setdefault(held_words(each), []).append(each.name)
+        text += "; ".join(f"{words}: {', '.join(names)}" for words, names in said.items()) + ". "
+    if remedy is None:
+        return f"{text}None is clearly safer at a price of at most 10 % without an attack."
+    return f"{text}Recommended: {remedy.name}."
+
+
+def held_words(remedy: Remedy) -> str:
+    """Return whether a remedy holds the tolerance, in words."""
+    if remedy.verdict != "within":
+        return "misses the tolerance" if remedy.verdict == "exceeded" else "may miss the tolerance"
+    badly = ", but fits worse than least squares" * remedy.fits_badly
+    return f"holds the tolerance{badly}"
 
 
 def with_interval(value: Interval) -> str:

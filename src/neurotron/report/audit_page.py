@@ -13,7 +13,9 @@ from neurotron._environment import package_version
 from neurotron.auditing.attackers import KNOWING
 from neurotron.auditing.finding import STRONGEST
 from neurotron.auditing.wording import (
+    TRANSFERS,
     breaking_words,
+    held_words,
     suspects_words,
     verdict_words,
     with_interval,
@@ -97,6 +99,7 @@ def _values(audit: Audit, rows: Sequence[int] | None) -> dict[str, Any]:
         "ceilings": [_ceiling(one) for one in audit.ceilings],
         "kinds": _grouped(audit, "kind"),
         "reasons": _grouped(audit, "reason"),
+        "transfers": TRANSFERS * audit.transfers_only,
         "figure": figure_of(audit_chart(audit)),
         "damages": [_damage(one) for one in _ranked(audit)[:MOST_ROWS]],
         "described": _described(audit),
@@ -179,7 +182,8 @@ def _damage(one: Damage) -> dict[str, Any]:
 
 def _remedy(one: Remedy, audit: Audit) -> dict[str, Any]:
     return {
-        "name": one.name, "is_best": one == audit.recommendation,
+        "name": one.name, "is_best": one == audit.recommendation, "error": _both(one.error, _size),
+        "held": held_words(one), "transfers_only": one.transfers_only,
         "price": with_interval(one.price), "worst": _damage(one.damage),
         "total": with_interval(one.total),
         "limit": NONE if one.at_most is None else _most(one.at_most),
@@ -207,6 +211,7 @@ def _itself(audit: Audit) -> dict[str, Any]:
     ]  # fmt: skip
     return {
         "level": _level(largest), "worst": _damage(worst),
+        "error": _size(audit.clean_error.estimate + largest.error.estimate),
         "total": with_interval(largest.relative), "limit": _most(limits[0]) if limits else NONE,
     }  # fmt: skip
 
