@@ -1,8 +1,8 @@
-"""What `nt.verify` costs: ``python -m benchmarks.verifying`` measures it and keeps the table.
+"""What guarantees cost: ``python -m benchmarks.verifying`` measures it and keeps the table.
 
-All figures are CPU time of one call in a running process, with one thread of BLAS. The first call
-of every workload is not counted. The table goes to docs/evidence/verifying.csv and into
-docs/performance.md.
+All figures are CPU time in a running process with one thread of BLAS: of one call, or of all
+verifications and certificates of a unit of a study. The first one of every workload is not counted.
+The table goes to docs/evidence/verifying.csv and into docs/performance.md.
 """
 
 from __future__ import annotations
@@ -16,10 +16,13 @@ import numpy as np
 
 import neurotron as nt
 from benchmarks import growth, page, table
+from benchmarks.workloads import PAPER as STUDY
 from benchmarks.workloads import QUICK
 from neurotron._threads import one_blas_thread
+from neurotron.studies import unit
+from neurotron.studies.building import build_arms, build_problem
 
-__all__ = ["GRID", "NAME", "TITLE", "WORKLOADS", "compute", "measure"]
+__all__ = ["GRID", "NAME", "TITLE", "UNITS", "WORKLOADS", "compute", "measure"]
 
 NAME, TITLE = "verifying", "Verification (`python -m benchmarks.verifying`)"
 ROUNDS = 5
@@ -79,6 +82,8 @@ WORKLOADS: dict[str, Make] = {
 """What is verified, with 10,000 rows each."""
 MOST = 0.5
 """Seconds of CPU that each of them may take."""
+UNITS = {"normal-1": (0.12, 0.12), "student-t-4": (0.12, 0.12), "outer-weights-1": (0.06, 0.03)}
+"""Settings of the paper's study, with the seconds of CPU that a unit may and should take."""
 
 GRID: dict[int, Make] = {
     rows: partial(paper, rows, probability=0.3, attacker="coin", noise=0.0)
@@ -95,17 +100,31 @@ def seconds(make: Make) -> float:
     return time.process_time() - began
 
 
+def seconds_of_unit(name: str) -> float:
+    """Return the CPU time that a unit of a setting takes after all its arms are trained."""
+    setting = STUDY.setting(name)
+    problem = build_problem(STUDY, setting, 0)
+    arms = build_arms(STUDY, setting, problem, 0)
+    runs = [*unit.runs_of(STUDY, setting, problem, arms, 0, None)]
+    began = time.process_time()
+    unit.verified_radii(STUDY.verified_rows_of(setting), runs, None)
+    for arm in arms:
+        unit.guaranteed_radii(STUDY, setting, problem, arm)
+    return time.process_time() - began
+
+
 def measure(rounds: int = ROUNDS) -> tuple[table.Rounds, growth.Curves]:
-    """Return the seconds of every workload, and the curve in milliseconds."""
+    """Return the seconds of every workload and unit, and the curve in milliseconds."""
     with one_blas_thread():
-        bars = {name: _rounds(make, rounds) for name, make in WORKLOADS.items()}
-        curve = {rows: 1e3 * _rounds(make, rounds) for rows, make in GRID.items()}
+        bars = {name: _rounds(partial(seconds, make), rounds) for name, make in WORKLOADS.items()}
+        bars |= {name: _rounds(partial(seconds_of_unit, name), rounds) for name in UNITS}
+        curve = {rows: 1e3 * _rounds(partial(seconds, make), rounds) for rows, make in GRID.items()}
     return bars, {"rows N": curve}
 
 
-def _rounds(make: Make, rounds: int) -> np.ndarray:
-    seconds(make)
-    return np.array([seconds(make) for _ in range(rounds)])
+def _rounds(timed: Callable[[], float], rounds: int) -> np.ndarray:
+    timed()
+    return np.array([timed() for _ in range(rounds)])
 
 
 def compute(bars: table.Rounds, curves: growth.Curves) -> list[table.Row]:
@@ -114,6 +133,11 @@ def compute(bars: table.Rounds, curves: growth.Curves) -> list[table.Row]:
         table.at_most(f"10,000 rows, {name}, CPU seconds", bars[name], MOST, MOST)
         for name in WORKLOADS
     ]
+    rows += [
+        table.at_most(f"all arms of a unit of `{name}`, with certificates, CPU seconds",
+                      bars[name], *limits)
+        for name, limits in UNITS.items()
+    ]  # fmt: skip
     for name, curve in curves.items():
         what = f"slope of the time against {name} ({min(curve):,} … {max(curve):,})"
         rows.append(table.plain(what, growth.slopes(curve).all))

@@ -378,6 +378,10 @@ def test_the_solver_is_timed_and_its_growth_is_fitted(monkeypatch):
 def test_verification_meets_its_bars_in_the_stored_table():
     rows, _ = table.read(STORE / "verifying.csv")
     names = [f"10,000 rows, {name}, CPU seconds" for name in verifying.WORKLOADS]
+    names += [
+        f"all arms of a unit of `{name}`, with certificates, CPU seconds"
+        for name in verifying.UNITS
+    ]
     assert [one.what for one in rows[:-1]] == names
     assert [one.met for one in rows] == ["yes"] * len(names) + [""]
 
@@ -387,8 +391,9 @@ def test_verification_is_timed_and_its_growth_is_fitted(monkeypatch):
     monkeypatch.setattr(verifying, "WORKLOADS", small)
     monkeypatch.setattr(verifying, "GRID", dict(list(verifying.GRID.items())[:2]))
     monkeypatch.setattr(verifying, "MOST", 1e-9)
-    bar, slope = verifying.compute(*verifying.measure(rounds=1))
-    assert bar.met == "no"
+    monkeypatch.setattr(verifying, "UNITS", {"prediction-risk": (1e-9, 1e-9)})
+    bar, unit, slope = verifying.compute(*verifying.measure(rounds=1))
+    assert (bar.met, unit.met) == ("no", "no")
     assert "1,000 … 4,000" in slope.what
 
 

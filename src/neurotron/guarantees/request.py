@@ -57,7 +57,7 @@ class Request:
     coordinates: Coordinates = ORIGINAL
     """The coordinates in which errors and distances are measured."""
 
-    @property
+    @cached_property
     def budget(self) -> Budget:
         """The budget of the attack."""
         return budget_of(self.attack)

@@ -20,7 +20,7 @@ from neurotron.studies.spec import MISSES, Setting, Study
 from neurotron.trainers import Arm, NeuroTron
 from neurotron.trajectories import Trajectories
 
-__all__ = ["prediction_errors", "train"]
+__all__ = ["guaranteed_radii", "prediction_errors", "runs_of", "train", "verified_radii"]
 
 RADII = ("radius", "root_mean_square", "theorem1_radius")
 CERTIFIED = ("certified_prediction_error", "theorem1_prediction_error")
@@ -47,14 +47,14 @@ def train(
     with one_blas_thread():
         problem = build_problem(study, spec, replicate)
         arms = build_arms(study, spec, problem, replicate)
-        runs = [*_runs(study, spec, problem, arms, replicate, progress)]
-        verified = _verified(study.verified_rows_of(spec), runs, progress)
+        runs = [*runs_of(study, spec, problem, arms, replicate, progress)]
+        verified = verified_radii(study.verified_rows_of(spec), runs, progress)
         for run in runs:
             rows |= _rows(study, spec, replicate, run, verified)
     return [rows[arm.name] for arm in arms]
 
 
-def _runs(
+def runs_of(
     study: Study,
     spec: Setting,
     problem: Problem,
@@ -89,7 +89,7 @@ def _rows(
 ) -> dict[str, dict[str, Any]]:
     """Return the row of each arm of a run, by its name."""
     problem = run.problem
-    guaranteed = [_guaranteed(study, spec, problem, arm) for arm in run.arms]
+    guaranteed = [guaranteed_radii(study, spec, problem, arm) for arm in run.arms]
     predicted = prediction_errors(problem, run.weights, seed_of(study, spec), replicate)
     return {
         arm.name: {
@@ -116,7 +116,9 @@ def _at_the_end(progress: Callable[[int, int], None] | None) -> Callable[[], Non
     return None if progress is None else partial(progress, 1, 1)
 
 
-def _guaranteed(study: Study, spec: Setting, problem: Problem, arm: Arm) -> dict[str, float | None]:
+def guaranteed_radii(
+    study: Study, spec: Setting, problem: Problem, arm: Arm
+) -> dict[str, float | None]:
     """Return what each theorem guarantees after the last step, None where it does not apply."""
     from neurotron.guarantees import certify
 
@@ -167,7 +169,7 @@ def prediction_errors(
     return [math.sqrt(square) if square >= 0.0 else math.inf for square in squares]
 
 
-def _verified(
+def verified_radii(
     rows: int, runs: list[Trajectories], progress: Callable[[int, int], None] | None
 ) -> dict[str, float]:
     """Return the verified radius of each arm, infinite where none is; {} if nobody asked for it.
