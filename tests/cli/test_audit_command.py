@@ -54,6 +54,7 @@ def files(folder: Path) -> set[str]:
 # ---- what it does --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow("a new process loads scikit-learn, and finds and draws everything")
 @pytest.mark.parametrize(
     ("tolerance", "code"),
     [
@@ -64,6 +65,7 @@ def files(folder: Path) -> set[str]:
 def test_the_installed_command_tells_its_verdict_by_its_exit_code(tolerance, code, data):
     done = installed("audit", "data.csv", *PLAIN, "--max-damage", tolerance, cwd=data)
     assert done.returncode == code, done.stderr
+    assert "3 of 3 parts" in done.stderr
     text = " ".join(done.stdout.split())
     verdict = "within" if code == 0 else "exceeded"
     assert says(text, "60 from data.csv", f"Verdict: {verdict}", "worst-error 4", "Page")

@@ -181,7 +181,8 @@ def audit(
         remedies="usual" if remedies else (), splits=splits, replicates=replicates,
         label_range=label_range, seed=seed,
     )  # fmt: skip
-    spec = request.spec(inputs.X.to_numpy()[kept], labels[kept])
+    with options.console(stderr=True).status("looking for suspects …"):  # in a terminal only
+        spec = request.spec(inputs.X.to_numpy()[kept], labels[kept])
     folder = PLACE / f"{data.stem}-{stored.name_of(spec)}" if out is None else out
     _compute(spec, folder, threads, dask, mixed)
     found = replace(stored.load_audit(spec, folder, gate), table_sha256=inputs.table.sha256)
@@ -253,7 +254,7 @@ def _compute(
     with (
         study_commands.executor_at(dask) as (executor, workers),
         tables.warnings_as_sentences(),
-        study_commands.progress_bar() as progress,
+        study_commands.progress_bar("parts") as progress,
     ):
         report = stored.audit_in(
             spec, folder, executor=executor, workers=workers if threads is None else threads,

@@ -213,7 +213,7 @@ def executor_at(address: str | None) -> Iterator[tuple[Executor | None, int | No
 
 
 @contextlib.contextmanager
-def progress_bar() -> Iterator[Callable[[Progress], None]]:
+def progress_bar(units: str = "units") -> Iterator[Callable[[Progress], None]]:
     """Show units done and the time that is left, on the standard error."""
     columns = TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()
     console = Console(stderr=True)
@@ -224,7 +224,7 @@ def progress_bar() -> Iterator[Callable[[Progress], None]]:
 
         def show(state: Progress) -> None:
             nonlocal shown
-            done = f"{state.units_done:,} of {state.units:,} units"
+            done = f"{state.units_done:,} of {state.units:,} {units}"
             bar.update(task.id, completed=state.share, total=1.0, description=done)
             tenths = 10 * state.units_done // state.units
             if bar.disable and tenths > shown:
