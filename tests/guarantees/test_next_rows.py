@@ -11,6 +11,7 @@ from tests.support.attacks import STREAMED, example
 import neurotron as nt
 from neurotron.attacks import Adaptive, Constant, HalfSpace, LargeNorm
 from neurotron.data import Stream
+from neurotron.guarantees.verify import fresh_rows
 from neurotron.guarantees.verify import next_rows as module
 from neurotron.guarantees.verify.next_rows import next_rows, verify_run
 
@@ -276,6 +277,16 @@ def test_every_arm_is_verified_against_its_own_attack_or_against_the_one_given()
         assert {name: one.to_dict() for name, one in found.items()} == {
             name: one.to_dict() for name, one in same.items()
         }
+
+
+def test_many_rows_are_verified_arm_by_arm_with_the_same_radii(monkeypatch):
+    run = run_of(nt.SGD(0.01), nt.NeuroTron(0.01), nt.NeuroTron(0.02))
+    together = verify_run(run, 200, noise=0.0)
+    monkeypatch.setattr(fresh_rows, "BLOCK", 200)
+    alone = verify_run(run, 200, noise=0.0)
+    assert {arm: one.to_dict() for arm, one in together.items()} == {
+        arm: one.to_dict() for arm, one in alone.items()
+    }
 
 
 def test_a_wrong_formula_is_named_with_its_step():

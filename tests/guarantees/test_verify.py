@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import neurotron as nt
-from neurotron.guarantees.verify import case
+from neurotron.guarantees.verify import by_parity, case
+from neurotron.theory.concentration import Mixture
 
 BETA = 0.1
 
@@ -639,6 +640,18 @@ def test_rounding_that_grows_with_the_distance_makes_the_radius_larger(monkeypat
     usual = nt.verify(problem, [1.0, -2.0], X, y, probability=0.05).radius
     monkeypatch.setattr(case, "rounding_reach", lambda network, X: np.full(len(X), 0.1))
     assert nt.verify(problem, [1.0, -2.0], X, y, probability=0.05).radius > 1.05 * usual
+
+
+@pytest.mark.parametrize("law", [nt.Laplace(), nt.StudentT(dof=4.0)], ids=["Laplace", "t"])
+def test_levels_chosen_by_a_table_of_the_law_have_the_radius_of_the_law_itself(law, monkeypatch):
+    problem = linear_problem([1.0, -2.0], law)
+    X, y = rows_of(problem, 500)
+    y = y + 0.1 * np.random.default_rng(1).standard_normal(500)
+    monkeypatch.setattr(by_parity, "LEVELS", 25)  # as the law itself takes long
+    chosen = nt.verify(problem, [1.0, -1.9], X, y, probability=0.05)
+    monkeypatch.setattr(Mixture, "quick", property(lambda bound: bound))
+    found = nt.verify(problem, [1.0, -1.9], X, y, probability=0.05)
+    assert (chosen.radius, chosen.level) == (found.radius, found.level)
 
 
 def test_an_input_may_be_in_a_wrong_cell_by_rounding(paper, monkeypatch):
