@@ -358,6 +358,7 @@ def test_warnings_are_sentences_on_the_standard_error(data):
     done = in_this_process("clean", "twice.csv", *LABEL, "--json")
     assert json.loads(done.stdout)["suspects"] == len(POISONED)
     assert done.stderr.startswith("warning: the rows determine only 3 of 4 weights")
+    assert "columns of the table are" in done.stderr
     assert done.stderr.count("\n") == 1
 
 

@@ -61,6 +61,15 @@ def test_a_small_file_with_long_texts_is_refused(data, monkeypatch):
     assert says(refused("clean", "texts.parquet", *LABEL), "texts.parquet", "unpack", "leave out")
 
 
+@pytest.mark.parametrize("values", [[[0.0] * 9] * 5, [{"height": 1.0}] * 5], ids=["list", "record"])
+def test_lists_and_records_are_refused_before_they_unpack(values, data, monkeypatch):
+    """A Parquet file keeps equal numbers once: 800 MB of lists in 20 rows fitted into 28 kB."""
+    pl.DataFrame({"many": values, "price": range(5)}).write_parquet("lists.parquet")
+    monkeypatch.setattr(pl, "read_parquet", lambda *_, **__: pytest.fail("read all of it"))
+    told = refused("clean", "lists.parquet", *LABEL, "--drop", "many")
+    assert says(told, "'many'", "lists or records", "without it")
+
+
 CELLS = (
     "1.5", " -2e3 ", "true", "abc", "NA", "", "1e-80", "0", "1e90", "-inf", "12345678901234567",
     "1e17", "1,5", "1,234",
@@ -71,9 +80,8 @@ CELLS = (
 @pytest.mark.parametrize("decimal_comma", [False, True])
 def test_a_column_is_read_the_same_alone_and_among_others(cell, decimal_comma):
     """Columns of usual numbers are read at once, all others on their own."""
-    table = TableFile(
-        "t", pl.DataFrame({"a": ["3"], "b": [cell], "c": [2]}), np.array([1]), ";", decimal_comma
-    )
+    frame = pl.DataFrame({"a": ["3"], "b": [cell], "c": [2]})
+    table = TableFile("t", frame, np.array([1]), "", ";", decimal_comma)
     answers = []
     for usual in (columns.usual_numbers, lambda *_, **__: {}):
         with pytest.MonkeyPatch.context() as patch:

@@ -531,3 +531,12 @@ def test_a_width_that_is_no_number_of_columns_is_refused_at_once(width):
         with pytest.raises(nt.InputError) as caught:
             text(width=width)
         assert says(caught.value, "`width`", "whole number")
+
+
+@pytest.mark.parametrize("method", ["sharp", "theorem1"])
+def test_extreme_step_sizes_are_refused_and_tiny_bounds_are_not(gate_problem, method):
+    for step_size in (1e-300, 1e300):
+        with pytest.raises(ValueError, match=r"`step_size` must be in \[1e-100, 1e100\]"):
+            nt.certify(gate_problem, nt.NeuroTron(step_size), method=method)
+    budget = nt.Budget(1e-300, 0.1)
+    assert nt.certify(gate_problem, nt.NeuroTron(1e-3), budget=budget, method=method).useful

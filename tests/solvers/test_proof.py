@@ -380,6 +380,17 @@ def test_a_negative_multiple_of_any_size_is_counted_on_the_rows(power, signs):
         assert proof_of(network, x, weights=w, explained=explained).tampered < 60
 
 
+@pytest.mark.parametrize("powers", [(0, -15), (8, 0, -12)])
+def test_weights_of_columns_that_rounding_hides_are_not_proved(powers):
+    """Of a column of 1e-15 beside one of 1, labels show only how large the weight may be."""
+    x, w = rows(40, len(powers)) * 10.0 ** np.array(powers), np.ones(len(powers))
+    found = nt.solve(build.linear(len(w)), x, x @ w)
+    assert np.abs(found.weights - w).max() > 1e-3
+    assert says(found.proof.reason, "sizes differ too much")
+    proved = nt.solve(build.linear(2), x[:, :2] * 10.0 ** -np.array(powers[:2]), x[:, 0]).proof
+    assert proved.kind == "proved"
+
+
 def test_rows_in_a_plane_never_make_a_wrong_filter_proved():
     """In 45 of 300 rows a column is the sum of two others, and 130 labels are another filter's."""
     network, wrong = build.linear(10), 0

@@ -136,8 +136,6 @@ def _cast(column: pl.Series) -> Array:
 def _kind(dtype: pl.DataType) -> str:
     if dtype.is_temporal():
         return "dates or times"
-    if dtype.is_nested():
-        return "lists or records"
     if dtype in (pl.Categorical, pl.Enum):
         return "categories"
     return f"values of type {_check.shorten(str(dtype))}"

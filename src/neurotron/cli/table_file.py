@@ -11,7 +11,7 @@ import csv
 import io
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -306,6 +306,7 @@ def _parquet(content: bytes, shown: str) -> pl.DataFrame:
         rows = pl.scan_parquet(io.BytesIO(content)).select(pl.len()).collect().item()
         _check_size(rows, max(len(schema), 1), shown)
         _check_names([*schema], shown)
+        _check_types(schema, shown)
         frame = pl.read_parquet(io.BytesIO(content))  # equal texts are not unpacked yet
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         reason = _shortened(_check.printable(" ".join(str(error).split())))
@@ -318,6 +319,16 @@ def _parquet(content: bytes, shown: str) -> pl.DataFrame:
             "text"
         )
     return frame
+
+
+def _check_types(schema: Mapping[str, pl.DataType], shown: str) -> None:
+    """Refuse lists and records, of which a few rows in a small file may unpack to gigabytes."""
+    for name, kind in schema.items():
+        if kind.is_nested():
+            raise _check.InputError(
+                f"{shown}: column {_check.shown(name)} holds lists or records: write the file "
+                "without it, or with columns of numbers instead"
+            )
 
 
 def _shortened(text: str) -> str:

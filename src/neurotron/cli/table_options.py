@@ -259,6 +259,7 @@ def warnings_as_sentences() -> Iterator[None]:
         warnings.filterwarnings("ignore", "the search tried all")  # the last lines say it
         yield
     for text in dict.fromkeys(str(each.message) for each in caught):
+        text = text.replace("`X`", "the table")
         options.console(stderr=True).print(f"warning: {text}")
 
 

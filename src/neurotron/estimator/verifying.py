@@ -13,7 +13,7 @@ import numpy as np
 from neurotron import _check
 from neurotron._types import Array
 from neurotron.data import Simulated
-from neurotron.estimator.row_hashes import MOST_HASHES, row_hashes
+from neurotron.estimator.row_hashes import row_hashes
 from neurotron.estimator.stated_law import refuse_another_law
 from neurotron.guarantees.assumptions import STATED, Assumption
 from neurotron.guarantees.verify import Verification, verify
@@ -115,7 +115,7 @@ def _posed(model: FittedModel, rows: Array, labels: Array, noise: Any, law: Law 
 def _freshness(model: FittedModel, rows: Array, labels: Array) -> Assumption:
     """Return whether rows were compared with those of the fit; refuse rows that it has seen."""
     kept = model.row_hashes_
-    if kept is None:
+    if kept is None or not len(kept):  # every row occurs twice
         text = "The model keeps no hashes of its rows, so nobody checked that these are others."
         return Assumption("other rows", text, "stated", "stated", True)
     seen = int(np.isin(row_hashes(rows, labels), kept).sum())
@@ -125,6 +125,8 @@ def _freshness(model: FittedModel, rows: Array, labels: Array) -> Assumption:
             "the model was fitted to, which it explains too well: leave them out, and give rows "
             "which the fit has not seen"
         )
-    sample = f"a sample of {len(kept):,} of" if len(kept) == MOST_HASHES else "the"
-    text = f"None of these rows is one of {sample} {model.n_rows_:,} rows of the fit."
+    text = (
+        "None of these rows, in all digits and with its label, is one of the "
+        f"{len(kept):,} whose hashes the model keeps, of {model.n_rows_:,} rows of its fit."
+    )
     return Assumption("other rows", text, "compared by hashes", "none in common", True)

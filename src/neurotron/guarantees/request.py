@@ -37,6 +37,9 @@ __all__ = ["Request"]
 TAKEN_FOR_GRANTED = ("parity", "labels")
 """Assumptions that a plug-in estimate makes although they do not hold, or are not known to."""
 
+STEPS = "[1e-100, 1e100]"
+"""Step sizes that are certified: squares of others, and of what they bound, are no numbers."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Request:
@@ -174,6 +177,8 @@ class Request:
                 f"no theorem covers {type(trainer).__name__}: certify NeuroTron, or use "
                 "the method 'measured'"
             )
+        if isinstance(trainer.step_size, float):
+            _check.number("step_size", trainer.step_size, STEPS)
         return trainer.completed(self.problem)
 
     def against_this_attack(self, trainer: NeuroTron) -> bool:

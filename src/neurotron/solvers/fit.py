@@ -10,7 +10,7 @@ from neurotron import _check
 from neurotron._types import Array, Mask
 from neurotron.networks import FilterNetwork
 from neurotron.solvers.linearized import Linearized, blocks_of, outputs_of
-from neurotron.solvers.position import ROUNDING
+from neurotron.solvers.position import ROUNDING, SIX_DIGITS
 from neurotron.solvers.proof import Proof, nothing, prove
 from neurotron.solvers.robust import BISQUARE
 
@@ -70,7 +70,10 @@ def proof_of(rows: Linearized, X: Array, weights: Array, fit: Fit, counted: Mask
     if rows.network.activation is not None:
         return prove(rows.network, X, weights, explained, intercept=rows.intercept)
     if _is_coarse(rows, X, weights, fit, explained):
-        return nothing("rounding hides too much of the labels, or columns are nearly dependent")
+        return nothing(
+            "rounding hides too much of the labels, or columns are nearly dependent, or their "
+            "sizes differ too much"
+        )
     proof = prove(rows.network, X, weights, explained, intercept=rows.intercept)
     against = int((counted & ~fit.explained).sum())
     if 0 <= proof.tampered < against:
@@ -85,9 +88,11 @@ def _is_coarse(rows: Linearized, X: Array, weights: Array, fit: Fit, explained: 
     """Return whether rounding could make another filter explain rows that it does not share.
 
     Rounding must be far below the spread of the outputs divided by the number of rows, and below
-    what nearly dependent columns need for weights with six digits.
+    what nearly dependent columns, or those with the smallest values, need for weights with six
+    digits.
     """
     spread = float(rows.network(weights, X[explained]).std()) if explained.any() else 0.0
     sizes = np.linalg.norm(np.linalg.pinv(rows.coordinates), axis=0)
     largest = float(np.linalg.norm(rows.coordinates * sizes[:, None], 2))
-    return fit.rounding * max(3e5 * len(X), 3e7 * largest) > spread
+    seen = SIX_DIGITS * float(np.linalg.norm(weights) * sizes[: len(weights)].min())
+    return fit.rounding > min(spread / max(3e5 * len(X), 3e7 * largest), seen)

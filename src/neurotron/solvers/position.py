@@ -16,7 +16,8 @@ import numpy as np
 from neurotron._types import Array, Index, Mask
 
 __all__ = [
-    "ROUNDING", "by_rounding", "fullest_hyperplane", "group_sizes", "most_in_groups", "structure",
+    "ROUNDING", "SIX_DIGITS", "by_rounding", "fullest_hyperplane", "group_sizes", "most_in_groups",
+    "structure",
 ]  # fmt: skip
 
 ROUNDING = 16.0 * float(np.finfo(np.float64).eps)

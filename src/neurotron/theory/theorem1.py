@@ -218,7 +218,8 @@ class Theorem1:
         It is such that θ²/c_rate is the limit of Δ, the paper's c_rate for every batch size and
         every β (docs/errata.md#e3).
         """
-        return self.bound**2 / self.floor(gamma) if self.bound > 0.0 else math.inf
+        floor = self.floor(gamma)
+        return self.bound**2 / floor if floor > 0.0 else math.inf
 
     def updates_by_rate(self, start: float, target: float, gamma: float) -> int | None:
         """Return log(Δ_1/(ε²δ − θ²/c_rate))/log(1/(1 − κ)), the paper's T − 1 with its constant.
