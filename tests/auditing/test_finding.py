@@ -62,6 +62,12 @@ def test_budgets_of_equal_share_and_another_number_of_rows_are_kept_apart():
     assert (first.rows, second.rows) == (10, 11)
 
 
+def test_the_interval_of_a_rise_ends_at_zero():
+    splits = [split(row(ATTACK, "a", error)) for error in (1.0, 1.5)]
+    (found,) = finding.damages(splits, [LEVEL])
+    assert found.error.low == found.relative.low == 0.0 < found.error.estimate
+
+
 def test_damage_is_in_units_that_are_never_zero():
     rows = split(row(ATTACK, "a", 0.5), clean=0.0, unit=0.25)
     assert finding.damages([rows], [LEVEL])[0].relative.estimate == 2.0
