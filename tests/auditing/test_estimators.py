@@ -162,7 +162,7 @@ def test_rows_at_one_end_that_move_to_one_side_harm_trimming_more_than_least_squ
     assert one_sided > 2.0 * straight
 
 
-def test_an_estimator_is_fitted_at_most_65_times_to_a_split_also_with_a_search():
+def test_a_model_that_is_not_linear_is_fitted_at_most_65_times_to_a_split_with_the_search():
     fits = []
 
     class Median(RegressorMixin, BaseEstimator):

@@ -163,13 +163,19 @@ def test_of_remedies_that_are_equally_good_one_with_a_ceiling_is_recommended(har
 def test_a_remedy_that_misses_the_tolerance_is_said_to(verdict, words):
     found = made(remedies=(replace(remedy("huber", 0.0, 0.05), verdict=verdict),))
     assert f"(transfer attacks only), at no cost without an attack{words}." in found.headline
-    assert f"{words.removeprefix(', but ') or 'holds the tolerance'}: huber" in _flat(found)
+    said = words.removeprefix(", but ") or "holds the tolerance"
+    assert f"{said[0].upper()}{said[1:]}: huber" in _flat(found)
     assert found.to_dict()["remedies"][0]["verdict"] == verdict
 
 
 def test_a_remedy_that_holds_the_tolerance_by_a_bad_fit_is_said_to():
     found = _flat(made(remedies=(remedy("mean", 0.06, 0.01),)))
-    assert "holds the tolerance, but fits worse than least squares: mean" in found
+    assert "Holds the tolerance, but fits worse than least squares: mean" in found
+
+
+def test_a_remedy_whose_error_stays_lower_under_attack_is_not_said_to_rise():
+    headline = made(remedies=(remedy("ridge", -0.3, 0.1, -0.15),)).headline
+    assert "with ridge it stays 20 % lower than without an attack, at no cost" in headline
 
 
 def test_numbers_of_transfer_attacks_are_marked_in_text_and_json():

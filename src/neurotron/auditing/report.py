@@ -174,7 +174,7 @@ class Audit:
         )
         remedy = self.recommendation
         if remedy is not None:
-            text += f"; with {remedy.name} it rises by {_rise(remedy.total)}{_by(remedy)}"
+            text += f"; with {remedy.name} it {_changes(remedy.total)}{_by(remedy)}"
             text += f", {_price(remedy.price)}{MISSES.get(remedy.verdict, '')}"
         if self.suspects.count:
             text += f". In the table itself, {_suspects(self.suspects.count)}"
@@ -259,6 +259,13 @@ def _rise(relative: Interval) -> str:
     return (
         percent(max(relative.estimate, 0.0)) if math.isfinite(relative.estimate) else "any amount"
     )
+
+
+def _changes(total: Interval) -> str:
+    """Return where the error is under attack, compared with that of another estimator without."""
+    if total.estimate < 0.0:
+        return f"stays {percent(-total.estimate)} lower than without an attack"
+    return f"rises by {_rise(total)}"
 
 
 def _by(found: Audit | Remedy) -> str:

@@ -77,7 +77,7 @@ def _parts(audit: Audit, width: int, rows: Sequence[int] | None) -> Iterator[str
         )
     if audit.remedies:
         yield _table(
-            ("instead", "price", "under attack", "error", "worst attack", "at most"),
+            ("instead", "price", "attacked", "error", "worst attack", "at most"),
             [
                 (_short(remedy.name), _signed(remedy.price.estimate),
                  f"{_signed(remedy.total.estimate)}{'*' * remedy.transfers_only}",
@@ -204,8 +204,8 @@ def breaking_words(audit: Audit, breaking: Breaking) -> str:
 def _recommended(audit: Audit) -> str:
     remedy = audit.recommendation
     text = (
-        "instead: other estimators, each under the attack that is worst for it. price, under "
-        "attack, at most: rise of the error over that of "
+        "instead: other estimators, each under the attack that is worst for it. price (without an "
+        "attack), attacked, at most: rise of the error over that of "
         f"{audit.estimator} without an attack; error: in units of the label. "
     )
     if any(each.transfers_only for each in audit.remedies):
@@ -214,7 +214,8 @@ def _recommended(audit: Audit) -> str:
         said: dict[str, list[str]] = {}
         for each in audit.remedies:
             said.setdefault(held_words(each), []).append(each.name)
-        text += "; ".join(f"{words}: {', '.join(names)}" for words, names in said.items()) + ". "
+        found = "; ".join(f"{words}: {', '.join(names)}" for words, names in said.items())
+        text += f"{found[0].upper()}{found[1:]}. "
     if remedy is None:
         return f"{text}None is clearly safer at a price of at most 10 % without an attack."
     return f"{text}Recommended: {remedy.name}."
