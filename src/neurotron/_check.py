@@ -229,8 +229,9 @@ def array(
 
 
 def refuse_masked(name: str, value: object) -> None:
-    """Refuse a masked array, whose hidden values would be used as data."""
-    if isinstance(value, np.ma.MaskedArray):
+    """Refuse a masked array, or a list of them, whose hidden values would be used as data."""
+    parts = value if isinstance(value, (list, tuple)) else [value]
+    if any(isinstance(part, np.ma.MaskedArray) for part in parts):
         raise InputError(
             f"`{name}` is a masked array: fill the masked values, or leave out these rows"
         )

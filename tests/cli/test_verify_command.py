@@ -104,6 +104,14 @@ def test_parquet_and_left_out_rows(folder):
     assert (found["rows"], found["rows_left_out"]) == (2999, 1)
 
 
+def test_rows_of_the_fit_are_refused_unless_the_model_was_saved_without_their_hashes(folder):
+    told = refused(MODEL, "old.csv", *LABEL, *STATED)
+    assert says(told, "200 of their 200 rows", "few values", "save the model without row hashes")
+    in_this_process("fit", "old.csv", *LABEL, "--out", MODEL, "--overwrite", "--no-row-hashes")
+    done = in_this_process("verify", MODEL, "old.csv", *LABEL, *STATED)
+    assert says(done.stdout, "nobody checked")
+
+
 def test_too_few_rows_are_exit_code_1_with_what_would_do(folder):
     write("few.csv", 3, seed=2)
     done = in_this_process("verify", MODEL, "few.csv", *LABEL, *STATED, "--law", "normal")

@@ -28,7 +28,8 @@ def test_masked_arrays_are_refused_because_their_hidden_values_would_be_used(use
         "label_report": MODEL.label_report,
         "solve": lambda X, y: nt.solve(nt.networks.linear(3), X, y),
     }
-    for name, rows, labels in (("`X`", X_masked, Y), ("`y`", X, y_masked)):
+    by_rows = "`X`", list(X_masked), Y
+    for name, rows, labels in (("`X`", X_masked, Y), ("`y`", X, y_masked), by_rows):
         if (use, name) == ("predict", "`y`"):
             continue
         with pytest.raises(nt.InputError) as caught:

@@ -35,6 +35,14 @@ def fit(
             show_default=False,
         ),
     ],
+    no_row_hashes: Annotated[
+        bool,
+        options.option(
+            options.OUTPUT,
+            "--no-row-hashes",
+            help="Do not save hashes of the rows, by which `neurotron verify` refuses them.",
+        ),
+    ] = False,
     overwrite: tables.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -58,7 +66,7 @@ def fit(
         decimal_comma=decimal_comma,
     )  # fmt: skip
     model = tables.fitted(inputs, labels, network, seed)
-    model_file.save(model, out, overwrite=overwrite)
+    model_file.save(model, out, overwrite=overwrite, row_hashes=not no_row_hashes)
     if as_json:
         typer.echo(options.as_json(_summary(inputs, name, model, out)))
     else:

@@ -123,7 +123,8 @@ def _freshness(model: FittedModel, rows: Array, labels: Array) -> Assumption:
         raise _check.InputError(
             f"`X` and `y` have {seen:,} of their {len(rows):,} rows in common with the rows that "
             "the model was fitted to, which it explains too well: leave them out, and give rows "
-            "which the fit has not seen"
+            "which the fit has not seen; or, if columns have so few values that rows are equal by "
+            "chance, save the model without row hashes"
         )
     text = (
         "None of these rows, in all digits and with its label, is one of the "
