@@ -151,7 +151,7 @@ def test_the_command_says_when_the_study_is_not_the_catalogs(tmp_path, capsys):
     assert "differs from the catalog's study 'mirror'" in said
     claims_command.claims(results.folder.path, as_json=True)
     printed = capsys.readouterr()
-    assert printed.out.startswith("[")
+    assert printed.out.startswith("{")
     assert "differs from the catalog's study 'mirror'" in printed.err
 
 

@@ -109,12 +109,13 @@ def build_problem(study: BaseStudy, setting: Problems, replicate: int) -> Proble
     network = networks.BY_NAME.build(
         setting.network, n_inputs=setting.n_inputs, filter_size=setting.filter_size, seed=seed
     )
-    law = _law(setting.law, setting.n_inputs)
+    build = laws.BY_NAME.build if "sha256=" in setting.law else _law  # a file may have changed
+    law = build(setting.law, n_inputs=setting.n_inputs)
     return Problem.draw(network, law, seed=seed, noise=setting.noise)
 
 
 @lru_cache(maxsize=KEPT_LAWS)
-def _law(text: str, n_inputs: int) -> Law:
+def _law(text: str, *, n_inputs: int) -> Law:
     """Return the law of a text, with all that was computed from it: replicates share them."""
     return laws.BY_NAME.build(text, n_inputs=n_inputs)
 
