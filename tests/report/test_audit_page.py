@@ -179,6 +179,11 @@ def test_remedies_show_their_price_and_which_is_recommended(text):
     assert "None of these alternatives is recommended" in none
 
 
+def test_a_ceiling_below_the_error_of_the_audited_estimator_has_one_sign():
+    words = read(build_audit(made(remedies=(remedy("ridge", -0.3, 0.1, -0.1365),))), "remedies")
+    assert " −13.65 % " in words
+
+
 def test_remedies_are_compared_with_the_audited_estimator_at_the_same_budget():
     """The largest one, in whatever order they were given."""
     two = (*made().damages, damage("constant", 0.07, share=0.05))

@@ -76,7 +76,8 @@ SIZES = (4.0, 3.0, 2.0)
 attacks through least squares also move labels to at most so many deviations of the errors from what
 the estimator predicts for them, the others to the first only; the worst counts."""
 DIRECTIONS = 8
-"""Random directions of one-sided attacks, beside both ends of the widest one."""
+"""Random directions of one-sided attacks, beside both ends of the widest one. Four do as much harm
+to most models on three tables, but missed the worst for TRIM on another: 8 instead of 56 %."""
 NORMAL = 1.4826
 """The standard deviation of normal errors is so many times the median of their sizes."""
 OPPOSITE = ("impersonation", "picked-rows")

@@ -238,7 +238,8 @@ def _range(found: Interval, words: Callable[[float], str]) -> str:
 
 def _most(relative: Interval) -> str:
     """Return a relative ceiling in percent, rounded up."""
-    return f"+{up(100.0 * relative.estimate)} %"
+    text = up(100.0 * relative.estimate)
+    return f"−{text[1:]} %" if text.startswith("-") else f"+{text} %"
 
 
 def _exact(value: float) -> str:
