@@ -151,6 +151,8 @@ def linear_near(off: float, beta: float) -> int:
     return found
 
 
+@pytest.mark.long
+@pytest.mark.quick
 def test_labels_of_a_filter_close_to_the_true_one_win_as_the_page_says():
     text = " ".join(PAGE.split())
     assert f"at β = 0.4 the solver found the true filter on {linear_near(0.01, 0.4)} of 10" in text
@@ -203,8 +205,8 @@ def solved(setting: str, attack: str, bound: float, beta: float, replicates: int
 
 @pytest.mark.filterwarnings("ignore:only .* rows say something")
 def test_the_stored_numbers_of_rows_are_enough_when_computed_again():
-    found = [solved(*cell, replicates=2) for cell in SAMPLE]
-    assert sum(map(sum, found)) >= 11  # of 12: each of them has at least 95 %
+    found = [solved(*cell, replicates=1) for cell in SAMPLE]
+    assert sum(map(sum, found)) >= 5  # of 6: each of them has at least 95 %
 
 
 @pytest.mark.long

@@ -147,7 +147,7 @@ def test_under_impersonation_the_mean_follows_its_exact_recursion():
     finals = np.array(
         [
             nt.simulate(problem, [arm], steps=steps, batch_size=4, replicate=i).weights[0]
-            for i in range(3000)
+            for i in range(1000)
         ]
     )
     middle = problem.true_weights + beta * (other - problem.true_weights)

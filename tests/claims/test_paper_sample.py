@@ -23,6 +23,7 @@ def claims(tmp_path_factory) -> dict[str, nt.claims.Judgement]:
     return {found.claim.name: found for found in nt.claims.evaluate(nt.load_results(folder))}
 
 
+@pytest.mark.slow("ten units of the paper's study as it is, computed once for all claims")
 @pytest.mark.parametrize("name", sorted(TOLD))
 def test_a_claim_of_the_paper_comes_out_as_the_docs_say(claims, name):
     assert claims[name].verdict == VERDICTS["paper"][name], claims[name]

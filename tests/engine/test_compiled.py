@@ -427,6 +427,7 @@ def own_copy(tmp_path):
     return run
 
 
+@pytest.mark.slow("four new processes compile from nothing")
 def test_only_what_is_used_and_new_is_compiled(own_copy):
     first, compiled = own_copy("Constant")
     assert first.startswith("compiled ")

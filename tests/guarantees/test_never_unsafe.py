@@ -42,6 +42,8 @@ def test_with_L2_halved_they_do_not(found):
     assert max(one.l2_halved for one in found) > LIMIT
 
 
+@pytest.mark.long
+@pytest.mark.quick
 @pytest.mark.parametrize("activation", BUILT_IN)
 def test_the_same_with_other_activations(activation):
     """A sample of tests/long/test_activation_safety.py."""

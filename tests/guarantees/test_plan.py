@@ -204,7 +204,7 @@ def test_extreme_questions_get_an_answer_or_a_reason(method):
     draw = np.random.default_rng(11)
     problem = SETTINGS[method][0]
     answered = 0
-    for _ in range(150):
+    for _ in range(75):
         asked = str(draw.choice(["bound", "probability", "accuracy", "steps"]))
         bound, chance = 10.0 ** draw.uniform(-80, 65), 10.0 ** draw.uniform(-40, 0)
         budget = nt.Budget(

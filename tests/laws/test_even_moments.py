@@ -15,7 +15,7 @@ from neurotron.data.base import draw_inputs
 from neurotron.laws.even_moments import EvenMoments
 
 N = 5
-DRAWS = 400_000
+DRAWS = 200_000
 SIGMAS = 5.0
 MIX = np.random.default_rng(1).standard_normal((N, N))
 GRAM = MIX[:3].T @ MIX[:3]

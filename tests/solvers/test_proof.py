@@ -35,7 +35,7 @@ def proof_of(network, x, *, explained=None, weights=None, intercept=False) -> Pr
 
 @pytest.fixture(scope="module")
 def poisoned():
-    return list(cases(seed=20, number=112))
+    return list(cases(seed=20, number=56))
 
 
 def test_a_wrong_filter_is_never_proved_against_the_rows_that_were_tampered_with(poisoned):

@@ -215,7 +215,7 @@ def test_a_search_without_agreement_ends_after_all_starts():
     assert np.linalg.norm(solution.weights) < 100.0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     name=st.sampled_from([*NETWORKS]),
     kind=st.sampled_from(
@@ -225,7 +225,7 @@ def test_a_search_without_agreement_ends_after_all_starts():
     seed=st.integers(0, 10**6),
     intercept=st.booleans(),
 )
-@pytest.mark.filterwarnings("ignore:the rows determine", "ignore:only")
+@pytest.mark.filterwarnings("ignore:the rows determine", "ignore:only", "ignore:.*labels are equal")
 def test_no_table_gives_nonsense(name, kind, rows, seed, intercept):
     network, draw = NETWORKS[name], np.random.default_rng(seed)
     X = {
@@ -253,9 +253,9 @@ def test_no_table_gives_nonsense(name, kind, rows, seed, intercept):
 
 def test_what_is_said_of_poisoned_tables_of_all_kinds_is_true():
     """A sample of tests/long/test_solved.py."""
-    found = [one for one in map(solved, range(40)) if one is not None]
+    found = [one for one in map(solved, range(20)) if one is not None]
     wrong = [one for one in found if not one.right]
-    assert 0 < len(wrong) < 30
+    assert 0 < len(wrong) < 15
     assert all(one.solution.proven_against < one.tampered for one in wrong)
     assert all(one.largest < 20.0 for one in found)
 

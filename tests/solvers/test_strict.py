@@ -64,7 +64,7 @@ def test_rows_with_large_leverage_do_not_pull_the_filter(seed, intercept, usual)
     ],
 )
 def test_honest_tables_keep_the_usual_last_step(noise, usual):
-    tables = [pulled(400, 0.0, 4, seed, noise) for seed in range(5)]
+    tables = [pulled(400, 0.0, 4, seed, noise) for seed in range(3)]
     found = [off(*rows[:3], intercept=True) for rows in tables]
     usual()
     assert found == [off(*rows[:3], intercept=True) for rows in tables]
@@ -72,7 +72,7 @@ def test_honest_tables_keep_the_usual_last_step(noise, usual):
 
 def test_few_rows_do_not_decide(usual):
     sizes = ((199, 5), (199, 3), (270, 10))  # 200 are needed, and 25 for each of 11 weights
-    tables = [pulled(rows, 0.15, columns, seed)[:3] for rows, columns in sizes for seed in range(5)]
+    tables = [pulled(rows, 0.15, columns, seed)[:3] for rows, columns in sizes for seed in range(3)]
     found = [off(*rows, intercept=True) for rows in tables]
     usual()
     assert found == [off(*rows, intercept=True) for rows in tables]

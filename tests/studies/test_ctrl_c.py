@@ -28,6 +28,7 @@ def wait_for(process: subprocess.Popen[str], folder: Path, count: int) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.slow("the command runs twice, and its units must be long enough to be interrupted")
 def test_ctrl_c_keeps_what_is_done_and_the_same_command_finishes(tmp_path, out):
     file = write_study(tmp_path, steps=60_000, replicates=3)
     command = ("run", file, "--out", out)
@@ -52,7 +53,7 @@ def test_ctrl_c_does_not_wait_for_a_long_unit(tmp_path, out):
     process = start("run", file, "--out", out)
     while process.poll() is None and not (out / "runs.jsonl").exists():
         time.sleep(0.01)
-    time.sleep(2.0)
+    time.sleep(0.5)
     code, output, errors = interrupt(process)
     assert code == 130
     assert "Traceback" not in errors

@@ -25,7 +25,7 @@ distributed = pytest.importorskip("distributed")
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory) -> Path:
-    return write_study(tmp_path_factory.mktemp("study"), steps=30_000, replicates=5)
+    return write_study(tmp_path_factory.mktemp("study"), steps=15_000, replicates=5)
 
 
 @pytest.fixture(scope="module")
@@ -149,6 +149,7 @@ def test_a_wrong_address_is_told(file, out, address):
     assert not out.exists()
 
 
+@pytest.mark.slow("the last test counts what the scheduler and the workers of the others took")
 def test_a_scheduler_that_does_not_answer_is_told(monkeypatch):
     monkeypatch.setattr(cluster, "SECONDS_TO_ANSWER", 1)
     with pytest.raises(InputError, match=r"no Dask scheduler answers at 'tcp://127\.0\.0\.1:1'"):

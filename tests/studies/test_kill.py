@@ -8,8 +8,9 @@ from tests.support.commands import hashes, kill_and_resume, leftovers, write_stu
 import neurotron as nt
 
 
+@pytest.mark.slow("the command is killed and runs again, and once more without being killed")
 @pytest.mark.parametrize(
-    ("kills", "replicates"), [(2, 4), pytest.param(4, 8, marks=pytest.mark.long)]
+    ("kills", "replicates"), [(1, 2), pytest.param(4, 8, marks=pytest.mark.long)]
 )
 def test_a_killed_study_resumes_to_the_same_content(tmp_path, kills, replicates):
     file = write_study(tmp_path, steps=40_000, replicates=replicates)

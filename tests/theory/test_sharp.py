@@ -1,6 +1,6 @@
 """The constants of the sharp certificate, each against its definition by Monte Carlo.
 
-Intervals are five standard errors of 400 000 draws, unless a test says otherwise.
+Intervals are five standard errors of 200 000 draws, unless a test says otherwise.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from neurotron.networks import sensing
 from neurotron.theory.attack_moments import AttackMoments, attack_moments
 from neurotron.theory.sharp import sharp_constants
 
-DRAWS = 400_000
+DRAWS = 200_000
 SIGMAS = 5.0
 MIX = np.random.default_rng(1).standard_normal((7, 7))
 NETWORKS = {
