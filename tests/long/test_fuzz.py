@@ -375,7 +375,7 @@ def good_calls(folder):
         "studies.Work": (
             nt.studies.Work,
             {"spec": {"name": "x", "settings": [{"name": "a"}]}, "units": [("a", 0)],
-             "function": sums, "steps": 1}),
+             "function": sums, "costs": {"a": 2.0}}),
         "studies.template": (nt.studies.template, {}),
         "theory.Theorem1.of": (
             nt.theory.Theorem1.of,
