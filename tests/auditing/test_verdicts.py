@@ -119,7 +119,52 @@ def test_a_table_that_is_poisoned_already_leaves_the_verdict_undecided():
 @pytest.mark.parametrize(("low", "verdict"), [(0.0099, "within"), (0.0101, "undecided")])
 def test_more_than_one_label_in_a_hundred_that_seems_attacked_leaves_it_open(low, verdict):
     some = Suspects((1, 2, 3, 4, 5), Interval(0.02, low, 0.03))
-    assert made(suspects=some, checks=(check(Interval(0.05, 0.04, 0.06)),)).verdict == verdict
+    found = made(
+        suspects=some, checks=(check(Interval(0.05, 0.04, 0.06)),),
+        without_suspects=(damage("strongest", 0.05),),
+    )  # fmt: skip
+    assert found.verdict == verdict
+
+
+def test_no_tolerance_holds_where_nobody_could_look_for_suspects():
+    """Four wrong labels of 40 make a rise of 1,000 % one of 16 %, among too many columns."""
+    asked = {"tolerance": 0.5, "budget": nt.Budget(bound=5.0, probability=0.1), "splits": 5}
+    draw = np.random.default_rng(5)
+    rows = draw.standard_normal((40, 9))
+    labels = rows @ draw.standard_normal(9) + 0.1 * draw.standard_normal(40)
+    assert audited(rows, labels, **asked).verdict == "exceeded"
+    labels[:4] += 30.0
+    found = audited(rows, labels, **asked)
+    assert found.largest.relative.high < 0.5
+    assert found.verdict == "undecided"
+    words = " ".join(str(found).split())
+    assert says(words, "Nobody could look for suspects: 40 rows are too few", "--accept-suspects 0")
+    accepted = audited(rows, labels, **asked, accept_suspects=0)
+    assert accepted.verdict == "within"
+    assert "accepted by a person" in str(accepted)
+
+
+def test_no_tolerance_holds_where_nothing_can_be_audited_without_the_suspects():
+    labels = np.zeros(len(Y))
+    labels[0] = 100.0  # without this suspect, all labels are equal
+    found = audited(X, labels, tolerance=9.0)
+    assert (found.suspects.rows, found.without_suspects) == ((0,), ())
+    assert found.suspects.attacked_fraction.low < 0.01
+    assert found.verdict == "undecided"
+    assert "Without the suspects, the table cannot be audited." in " ".join(str(found).split())
+    assert "1 of 80 labels does not fit" in " ".join(str(found).split())
+    assert audited(X, labels, tolerance=9.0, accept_suspects=1).verdict == "within"
+
+
+def test_nothing_is_recommended_and_no_remedy_holds_while_labels_are_in_doubt():
+    many = Suspects((1, 2, 3), Interval(0.03, 0.02, 0.04))
+    assert made().recommendation is not None
+    found = made(suspects=many)
+    assert found.recommendation is None
+    words = " ".join(str(found).split())
+    assert "None is recommended as long as the labels of the table are in doubt" in words
+    assert "holds the tolerance" not in words.lower()
+    assert replace(found, accept_suspects=3).recommendation == made().recommendation
 
 
 def test_the_damage_without_suspects_is_that_of_the_cleaned_table():
@@ -166,7 +211,7 @@ def test_accepted_suspects_let_the_worse_damage_decide():
 
 
 def test_why_nobody_could_look_for_suspects_is_said():
-    found = audited(X[:19], Y[:19], tolerance=9.0)
+    found = audited(X[:19], Y[:19])
     assert found.suspects == Suspects(reason="19 rows are too few, 20 are needed")
     assert "Nobody looked for suspects" in str(found)
     assert json.loads(json.dumps(found.to_dict()))["suspects"]["attacked_fraction"] is None
@@ -237,4 +282,6 @@ def test_headlines_name_suspects_only_if_there_are_any():
     one = made(
         suspects=Suspects((3,), Interval(0.0, 0.0, 0.01)), without_suspects=(damage("x", 0.2),)
     )
-    assert "1 label is a suspect; without them the error can rise by 20 %" in one.headline
+    assert "1 label is a suspect; without them the error can rise by 20 %." in one.headline
+    assert one.headline.count("transfer attacks only") == 1  # of the remedy
+    assert replace(one, transfers_only=True).headline.count("transfer attacks only") == 3

@@ -176,7 +176,7 @@ def test_remedies_show_their_price_and_which_is_recommended(text):
     assert words.count("recommended") == 1
     assert re.search(r"ridge:alpha=100 \+18 % .* \+19 % .* one-sided \+16 %", words)
     none = read(build_audit(made(remedies=(remedy("forest", 0.04, 0.4),))), "remedies")
-    assert "None of these alternatives is recommended" in none
+    assert "None is recommended: none makes" in none
 
 
 def test_a_ceiling_below_the_error_of_the_audited_estimator_has_one_sign():

@@ -111,8 +111,10 @@ class Audit:
         """Why suspects leave the verdict open, without a full stop; empty if they do not."""
         if self.accept_suspects is not None and self.suspects.count <= self.accept_suspects:
             return ""
-        share = self.suspects.attacked_fraction
-        if share is not None and share.low > ATTACKED:
+        share, within = self.suspects.attacked_fraction, self._found == "within"
+        if share is None:
+            return f"Nobody could look for suspects: {self.suspects.reason}" * within
+        if share.low > ATTACKED:
             return (
                 f"At least {percent(share.low)} of the labels seem to be attacked already, so the "
                 "rise of the error says little"
@@ -123,7 +125,13 @@ class Audit:
                 "The damage is within the tolerance on all rows and beyond it without the "
                 "suspects, or the other way round"
             )
-        return ""
+        alone = within and self.suspects.count > 0 and not self.without_suspects
+        return "Without the suspects, the table cannot be audited" * alone
+
+    @property
+    def _found(self) -> Verdict:
+        """The worst verdict of all checks, whatever the suspects say."""
+        return worse(check.verdict for check in self.checks)
 
     @property
     def verdict(self) -> Verdict:
@@ -133,18 +141,20 @@ class Audit:
         is not, and "undecided" if the interval reaches beyond it. The damage with and without the
         suspects of the table counts, and the worst of all decides, unless suspects leave it open.
         """
-        found = worse(check.verdict for check in self.checks)
-        return "undecided" if self.checks and self.doubt else found
+        return "undecided" if self.checks and self.doubt else self._found
 
     @property
     def recommendation(self) -> Remedy | None:
         """The safest remedy that is clearly better and costs at most 10 % without an attack.
 
-        Of those that are equal within 1 % of the error, one with a ceiling is preferred.
+        Of those that are equal within 1 % of the error, one with a ceiling is preferred. While
+        suspects leave the verdict open there is none, because a model that follows wrong labels
+        seems better where it is tested on others of their kind.
         """
         better = [
             remedy for remedy in self.remedies
-            if math.isfinite(remedy.total.estimate)
+            if not self.doubt
+            and math.isfinite(remedy.total.estimate)
             and remedy.saved.low > 0.0
             and remedy.price.estimate <= PRICE
         ]  # fmt: skip
@@ -180,7 +190,7 @@ class Audit:
             text += f". In the table itself, {_suspects(self.suspects.count)}"
         if self.without_suspects:
             largest = max(self.without_suspects, key=_size)
-            text += f"; without them the error can rise by {_rise(largest.relative)}"
+            text += f"; without them the error can rise by {_rise(largest.relative)}{_by(self)}"
         return f"{text}."
 
     def budget_words(self, budget: Damage | Ceiling) -> str:

@@ -16,7 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from neurotron import _check, _seeds
+from neurotron._tiny import without_tiny
 from neurotron._types import Array, Index
+from neurotron.estimator.table import refuse_repeated
 
 __all__ = ["FEWEST_ROWS", "AuditedTable", "Split"]
 
@@ -67,8 +69,9 @@ class AuditedTable:
     def of(cls, X: Any, y: npt.ArrayLike) -> AuditedTable:
         """Return the table of some rows, after checking that rows and labels belong together."""
         _check.refuse_masked("X", X)
-        labels = _check.array("y", y, ("N",), _check.LARGEST)
+        labels = without_tiny("y", _check.array("y", y, ("N",), _check.LARGEST))
         rows = _number_of_rows(X)
+        refuse_repeated([*getattr(X, "columns", ())])
         if rows != len(labels):
             raise _check.InputError(
                 f"`X` and `y` must have as many rows, got {rows:,} and {len(labels):,}"

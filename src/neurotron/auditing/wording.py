@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from neurotron.auditing.verdicts import Check
 
 __all__ = [
-    "TRANSFERS", "as_text", "breaking_words", "ceiling_words", "held_words", "suspects_words",
-    "verdict_words",
-    "with_interval",
+    "TRANSFERS", "as_text", "breaking_words", "ceiling_words", "held_words", "no_remedy_words",
+    "suspects_words", "verdict_words", "with_interval",
 ]  # fmt: skip
 
 MOST_NAME = 22
@@ -104,10 +103,13 @@ def verdict_words(audit: Audit) -> str:
         return ""
     if audit.doubt:
         count = audit.suspects.count
+        accepting = f"--accept-suspects {count} (accept_suspects={count} in Python)"
+        if audit.suspects.attacked_fraction is None:
+            return f"{found}{audit.doubt}. Look at the labels, and say that you did: {accepting}."
         return (
             f"{found}{audit.doubt}. Look at the suspects with `neurotron clean`. Then audit the "
             "table without those that are wrong (--cleaned writes it), or accept them with "
-            f"--accept-suspects {count} (accept_suspects={count} in Python)."
+            f"{accepting}."
         )
     these = [check for check in audit.checks if check.verdict == verdict]
     limits = [*dict.fromkeys(map(_limit, these))]
@@ -137,12 +139,14 @@ def suspects_words(audit: Audit) -> str:
     """Return how many labels may be attacked before the audit, or why nobody could look."""
     found, share = audit.suspects, audit.suspects.attacked_fraction
     if share is None:
-        return f"Nobody looked for suspects among the labels of the table: {found.reason}."
+        text = f"Nobody looked for suspects among the labels of the table: {found.reason}."
+        return text + _accepted(audit)
     ends = f"95 % interval: {percent(share.low)} to {percent(share.high)}"
     about = "none" if share.estimate == 0.0 else f"about {percent(share.estimate)}"
     text = (
-        f"Suspects in the table itself: {found.count:,} of {audit.n_rows:,} labels do not fit a "
-        f"robust linear model. Of all labels, {about} seem to be attacked already ({ends})."
+        f"Suspects in the table itself: {found.count:,} of {audit.n_rows:,} labels "
+        f"{'does' if found.count == 1 else 'do'} not fit a robust linear model. Of all labels, "
+        f"{about} seem to be attacked already ({ends})."
     )
     for before, without in zip(audit.strongest, audit.without_suspects, strict=False):
         text += (
@@ -150,9 +154,14 @@ def suspects_words(audit: Audit) -> str:
             f"error by {with_interval(without.relative)} instead of "
             f"{with_interval(before.relative)}."
         )
-    if audit.accept_suspects is not None:
-        text += f" Up to {audit.accept_suspects:,} suspects were accepted by a person."
-    return text
+    return text + _accepted(audit)
+
+
+def _accepted(audit: Audit) -> str:
+    """Return what a person said about the labels of the table."""
+    if audit.accept_suspects is None:
+        return ""
+    return f" Up to {audit.accept_suspects:,} suspects were accepted by a person."
 
 
 def ceiling_words(audit: Audit, ceiling: Ceiling) -> str:
@@ -213,17 +222,27 @@ def _recommended(audit: Audit) -> str:
     if audit.checks:
         said: dict[str, list[str]] = {}
         for each in audit.remedies:
-            said.setdefault(held_words(each), []).append(each.name)
+            said.setdefault(held_words(audit, each), []).append(each.name)
         found = "; ".join(f"{words}: {', '.join(names)}" for words, names in said.items())
         text += f"{found[0].upper()}{found[1:]}. "
     if remedy is None:
-        return f"{text}None is clearly safer at a price of at most 10 % without an attack."
+        return f"{text}{no_remedy_words(audit)}"
     return f"{text}Recommended: {remedy.name}."
 
 
-def held_words(remedy: Remedy) -> str:
-    """Return whether a remedy holds the tolerance, in words."""
-    if remedy.verdict != "within":
+def no_remedy_words(audit: Audit) -> str:
+    """Return why no remedy is recommended."""
+    if audit.doubt:
+        return "None is recommended as long as the labels of the table are in doubt."
+    return (
+        "None is recommended: none makes the error under attack clearly smaller and costs at most "
+        "10 % without an attack."
+    )
+
+
+def held_words(audit: Audit, remedy: Remedy) -> str:
+    """Return whether a remedy holds the tolerance, in words; if labels are in doubt, it may not."""
+    if remedy.verdict != "within" or audit.doubt:
         return "misses the tolerance" if remedy.verdict == "exceeded" else "may miss the tolerance"
     badly = ", but fits worse than least squares" * remedy.fits_badly
     return f"holds the tolerance{badly}"

@@ -145,7 +145,8 @@ def audit(
 
     First of all, a robust fit looks for suspects: labels that may be attacked already. If these
     are more than 1 % of the rows, or decide whether the damage is within the tolerance, the verdict
-    is undecided until you audit the output of `neurotron clean --cleaned`, or accept them.
+    is undecided until you audit the output of `neurotron clean --cleaned`, or accept them. The same
+    is true of a table with too few rows to look for suspects, unless the tolerance is exceeded.
 
     The exit code is 0 if the damage is within --max-damage and --max-change, or if none is given, 3
     if it is not, or if that is undecided, 2 if the command cannot do what it was asked to do, and

@@ -18,7 +18,7 @@ from neurotron._tiny import without_tiny
 from neurotron._types import Array
 from neurotron.solvers.robust import NORMAL_MEDIAN
 
-__all__ = ["inputs_of", "labels_of", "large_enough", "units_of", "weights_of"]
+__all__ = ["inputs_of", "labels_of", "large_enough", "refuse_repeated", "units_of", "weights_of"]
 
 ENCODE = (
     "encode it as numbers first, for example with a OneHotEncoder in a ColumnTransformer in front "
@@ -128,7 +128,7 @@ def _refuse_other_than_numbers(X: Any) -> None:
         raise _check.InputError("`X` is a LazyFrame, which has no rows yet: give X.collect()")
     columns = getattr(X, "columns", None)
     if columns is not None and hasattr(X, "dtypes"):
-        _refuse_repeated(list(columns))
+        refuse_repeated(list(columns))
         for name, kind in zip(columns, list(X.dtypes), strict=True):
             _refuse_kind(f"column {_check.shown(name)} of `X`", _kind_of_column(X, name, kind))
         return
@@ -142,7 +142,8 @@ def _refuse_other_than_numbers(X: Any) -> None:
         _refuse_kind("`X`", _kind_of_array(given))
 
 
-def _refuse_repeated(columns: list[Any]) -> None:
+def refuse_repeated(columns: list[Any]) -> None:
+    """Refuse columns of which two have the same name."""
     if len(set(columns)) < len(columns):
         twice = next(name for name in columns if columns.count(name) > 1)
         raise _check.InputError(

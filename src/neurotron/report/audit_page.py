@@ -16,6 +16,7 @@ from neurotron.auditing.wording import (
     TRANSFERS,
     breaking_words,
     held_words,
+    no_remedy_words,
     suspects_words,
     verdict_words,
     with_interval,
@@ -113,6 +114,7 @@ def _values(audit: Audit, rows: Sequence[int] | None) -> dict[str, Any]:
         ],
         "first_row": 0 if rows is None else 1,
         "remedies": [_remedy(one, audit) for one in audit.remedies],
+        "no_remedy": no_remedy_words(audit),
         "itself": _itself(audit),
         "clean": _both(audit.clean_error, _size),
         "failures": audit.failures,
@@ -183,7 +185,7 @@ def _damage(one: Damage) -> dict[str, Any]:
 def _remedy(one: Remedy, audit: Audit) -> dict[str, Any]:
     return {
         "name": one.name, "is_best": one == audit.recommendation, "error": _both(one.error, _size),
-        "held": held_words(one), "transfers_only": one.transfers_only,
+        "held": held_words(audit, one), "transfers_only": one.transfers_only,
         "price": with_interval(one.price), "worst": _damage(one.damage),
         "total": with_interval(one.total),
         "limit": NONE if one.at_most is None else _most(one.at_most),
