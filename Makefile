@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE  # or every process compiles every module again
 .PHONY: help paper test check format verify bench clean
 
 help:
-	@echo "make paper    recompute the paper's study; ends with what holds (one to two minutes, after installation)"
+	@echo "make paper    recompute the paper's study; ends with what holds (about a minute, after installation)"
 	@echo "make test     run all tests (about five minutes on two cores)"
 	@echo "make check    format, lint, types"
 	@echo "make verify   run the studies behind docs/evidence and the long tests (hours; goes on where it stopped)"

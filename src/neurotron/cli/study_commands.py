@@ -146,7 +146,7 @@ def paper(
 ) -> None:
     """Recompute the paper's simulation study and report which of its claims hold.
 
-    This is the same as `neurotron run paper`. It takes one to two minutes on two processors, writes
+    This is the same as `neurotron run paper`. It takes about a minute on two processors, writes
     a page to open in a browser, and prints the verdicts.
     """
     run("paper", out, replicates, threads, dask, mixed, figures)
