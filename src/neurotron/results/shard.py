@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import itertools
 import json
 from typing import Any, NamedTuple
 
@@ -128,17 +127,13 @@ def rows_of(table: pl.DataFrame) -> list[Row]:
 def _values(column: pl.Series) -> list[Any]:
     if column.dtype not in TYPES.values():
         raise ValueError("a column has an unknown type")
+    values = column.to_list()
     if not column.dtype.is_nested():
-        return column.to_list()
-    lengths = column.list.len().to_list()  # None if there is no list
-    full = column.filter(column.list.len() > 0).explode()
-    if full.null_count():
+        return values
+    kind = np.int64 if column.dtype == TYPES[plain.WHOLES] else np.float64
+    if any(None in value for value in values if value is not None):
         raise ValueError("a list has missing values")
-    numbers, ends = full.to_numpy(), itertools.accumulate(length or 0 for length in lengths)
-    return [
-        None if length is None else numbers[end - length : end]
-        for length, end in zip(lengths, ends, strict=True)
-    ]
+    return [None if value is None else np.array(value, kind) for value in values]
 
 
 def _require_seal(data: bytes) -> None:
