@@ -161,6 +161,7 @@ def test_nothing_is_recommended_and_no_remedy_holds_while_labels_are_in_doubt():
     assert made().recommendation is not None
     found = made(suspects=many)
     assert found.recommendation is None
+    assert found.to_dict()["doubt"].startswith("At least 2 % of the labels seem to be attacked")
     words = " ".join(str(found).split())
     assert "None is recommended as long as the labels of the table are in doubt" in words
     assert "holds the tolerance" not in words.lower()

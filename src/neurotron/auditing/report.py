@@ -224,6 +224,7 @@ class Audit:
         return {
             "headline": self.headline,
             "verdict": self.verdict,
+            "doubt": self.doubt,
             **{name: plain(getattr(self, name)) for name in self.__dataclass_fields__},
             "suspects": {"count": self.suspects.count, **plain(self.suspects)},
             "worst": plain(self.worst),
