@@ -126,6 +126,17 @@ def test_more_than_one_label_in_a_hundred_that_seems_attacked_leaves_it_open(low
     assert found.verdict == verdict
 
 
+def test_wrong_labels_that_do_not_show_are_not_denied():
+    """A tenth of the labels is wrong by three times the noise, and the interval does not say so."""
+    draw = np.random.default_rng(3)
+    rows = draw.standard_normal((200, 3))
+    labels = rows @ np.ones(3) + draw.standard_normal(200) + 3.0 * (np.arange(200) < 20)
+    found = audited(rows, labels, tolerance=9.0)
+    assert found.suspects.count == 0
+    assert found.suspects.attacked_fraction.high < 0.1
+    assert "less than about five times the noise often do not show" in " ".join(str(found).split())
+
+
 def test_no_tolerance_holds_where_nobody_could_look_for_suspects():
     """Four wrong labels of 40 make a rise of 1,000 % one of 16 %, among too many columns."""
     asked = {"tolerance": 0.5, "budget": nt.Budget(bound=5.0, probability=0.1), "splits": 5}
