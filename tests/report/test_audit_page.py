@@ -119,7 +119,7 @@ def test_a_reason_for_all_budgets_is_said_once_and_others_with_their_budgets():
     assert "5 %" not in words
     words = read(build_audit(made(ceilings=(*same, ceiling(0.3, share=0.2)))), "ceilings")
     assert "5 % by 1, 10 % by 1: There is no ceiling, because it is a tree." in words
-    assert "20 % by 1: They hold" in words
+    assert "20 % by 1: The ceilings hold" in words
 
 
 def test_every_attack_is_in_the_table_with_its_interval_the_worst_first(text):

@@ -25,7 +25,7 @@ ATTACKS = {
     "picked-rows": 0.18, "impersonation": 0.15, "sign-flip": 0.09, "constant": 0.08,
     "worst-mean": 0.03, "random-sign": 0.02, "adaptive": -0.004,
 }  # fmt: skip
-LINEAR = "They hold if predictions are linear in the labels, which was tested."
+LINEAR = "The ceilings hold if predictions are linear in the labels, which was tested."
 
 
 def around(middle: float, part: float = 0.15) -> Interval:

@@ -14,7 +14,7 @@ from neurotron.theory.smoother import largest_rise
 __all__ = ["exact_ceiling", "harmless_rows", "rms"]
 
 EXACT_KIND = (
-    "They hold if predictions are linear in the labels, which was tested. Those of single "
+    "The ceilings hold if predictions are linear in the labels, which was tested. Those of single "
     "predictions and of their mean are exact: an attack reaches them."
 )
 

@@ -130,8 +130,8 @@ def _by_proof(model: NeuroTronRegressor, labels: Array, most: int) -> Certified 
         )
     same = SIX_DIGITS * float(np.abs(labels).max())
     kind = (
-        f"They hold if clean labels are exact, for fits whose proven_against_ is {needs:,} or "
-        "more. Other fits may be off by more, and say so by a smaller one."
+        f"The ceilings hold if clean labels are exact, for fits whose proven_against_ is "
+        f"{needs:,} or more. Other fits may be off by more, and say so by a smaller one."
     )
     return Certified(same, same, same, kind, needs)
 
@@ -164,8 +164,8 @@ def _by_training(
         error=of_mean + stretch * away + rounding,
         mean=float(paths[-1] + np.linalg.norm(mean) * away) + rounding,
         worst=float((paths[:-1] + lengths * away).max()) + rounding,
-        kind=f"They hold with {100.0 * (1.0 - FAILURE):g} % confidence, if the attacker does not "
-        "know which rows will be drawn.",
+        kind=f"The ceilings hold with {100.0 * (1.0 - FAILURE):g} % confidence, if the attacker "
+        "does not know which rows will be drawn.",
     )
 
 
