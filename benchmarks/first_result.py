@@ -20,14 +20,14 @@ def two_trainers() -> None:
 
 def paper_study() -> None:
     """Run one replicate of all settings and arms of the paper's study, for a few steps."""
-    study = nt.studies.read("paper")
+    study = nt.lab.studies.read("paper")
     short = tuple(
         one.model_copy(update={"steps": None}) if hasattr(one, "steps") else one
         for one in study.settings
     )
     study = study.model_copy(update={"steps": 100, "settings": short})
     with tempfile.TemporaryDirectory() as place:
-        nt.studies.run(study, f"{place}/paper", replicates=1, workers=1)
+        nt.lab.studies.run(study, f"{place}/paper", replicates=1, workers=1)
 
 
 NAMES = {"two-trainers": two_trainers, "paper-study": paper_study}

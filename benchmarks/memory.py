@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks import process
 from benchmarks.workloads import FOUR_LAWS, PAPER, fewer
-from neurotron import studies
+from neurotron.lab import studies
 
 __all__ = ["FUNCTIONS", "ROUNDS", "measure"]
 

@@ -17,7 +17,7 @@ import neurotron as nt
 from benchmarks import growth, page, table
 from benchmarks.workloads import QUICK
 from neurotron._threads import one_blas_thread
-from neurotron.studies.row_solvers import Task, answer
+from neurotron.lab.studies.row_solvers import Task, answer
 
 __all__ = ["BARS", "GRIDS", "NAME", "TITLE", "compute", "measure"]
 

@@ -19,8 +19,8 @@ from benchmarks import growth, page, table
 from benchmarks.workloads import PAPER as STUDY
 from benchmarks.workloads import QUICK
 from neurotron._threads import one_blas_thread
-from neurotron.studies import unit
-from neurotron.studies.building import build_arms, build_problem
+from neurotron.lab.studies import unit
+from neurotron.lab.studies.building import build_arms, build_problem
 
 __all__ = ["GRID", "NAME", "TITLE", "UNITS", "WORKLOADS", "compute", "measure"]
 

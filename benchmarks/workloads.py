@@ -10,9 +10,10 @@ from typing import cast
 import numpy as np
 
 import neurotron as nt
-from neurotron import laws, networks, studies, trainers
+from neurotron import laws, networks, trainers
 from neurotron._registry import parse
-from neurotron.claims.paper import PUBLISHED_STEP_SIZES
+from neurotron.lab import studies
+from neurotron.lab.claims.paper import PUBLISHED_STEP_SIZES
 from neurotron.trainers.catalog import step_size_of
 
 __all__ = [

@@ -55,7 +55,7 @@ TRUTHLESS = nt.Problem(gate(), nt.data.Simulated(nt.Normal()))
 TRON = nt.Arm(nt.NeuroTron(0.1))
 BUDGET = nt.Budget(1.0, 0.5)
 LIED_TO = nt.Arm(nt.NeuroTron(0.1), nt.attacks.Impersonation(1.0, weights=np.zeros(3)))
-SMOKE = nt.studies.read("smoke")
+SMOKE = nt.lab.studies.read("smoke")
 
 
 def certify(arm=TRON, **changes):
@@ -425,26 +425,26 @@ CASES = [
     (lambda: nt.check_trainer(nt.SGD(0.1), seed=-1),
      "seed", "0", "-1"),
     # studies, results and figures
-    (lambda: nt.studies.parse("text", "x"),
+    (lambda: nt.lab.studies.parse("text", "x"),
      "content", "bytes", "TOML", "'text'"),
-    (lambda: nt.studies.run(SMOKE, "out", mixed="no"), "mixed", "bool", "'no'"),
-    (lambda: nt.studies.run(SMOKE, ""),
+    (lambda: nt.lab.studies.run(SMOKE, "out", mixed="no"), "mixed", "bool", "'no'"),
+    (lambda: nt.lab.studies.run(SMOKE, ""),
      "folder", "file or folder", "''"),
-    (lambda: nt.studies.train(SMOKE.model_dump_json(), "nrmal", 0),
+    (lambda: nt.lab.studies.train(SMOKE.model_dump_json(), "nrmal", 0),
      "setting", "'nrmal'", "'normal'", "laplace, normal"),
-    (lambda: nt.studies.train("{", "normal", 0),
+    (lambda: nt.lab.studies.train("{", "normal", 0),
      "not JSON", "line 1 column 1"),
     (lambda: nt.load_results(None), "folder", "file or folder", "None"),
     (lambda: nt.load_results("x" * 100_000),
      "folder", f"'{'x' * 56}...", "File name too long"),
-    (lambda: nt.results.rate(7, 3), "successes", "0", "3", "7"),
-    (lambda: nt.results.rate(-1, 3), "successes", "0", "3", "-1"),
-    (lambda: nt.results.bootstrap([1.0, 2.0], seed=[1]), "seed", "whole number", "[1]"),
-    (lambda: nt.claims.evaluate(None), "results", "Results", "None"),
+    (lambda: nt.lab.results.rate(7, 3), "successes", "0", "3", "7"),
+    (lambda: nt.lab.results.rate(-1, 3), "successes", "0", "3", "-1"),
+    (lambda: nt.lab.results.bootstrap([1.0, 2.0], seed=[1]), "seed", "whole number", "[1]"),
+    (lambda: nt.lab.claims.evaluate(None), "results", "Results", "None"),
     (lambda: nt.plot(None), "run", "Trajectories", "None"),
-    (lambda: nt.figures.charts(None), "results", "Results", "None"),
-    (lambda: nt.figures.draw(None), "chart", "Chart", "None"),
-    (lambda: nt.figures.save(None, "a.png"), "figure", "draw(chart)", "None"),
+    (lambda: nt.lab.figures.charts(None), "results", "Results", "None"),
+    (lambda: nt.lab.figures.draw(None), "chart", "Chart", "None"),
+    (lambda: nt.lab.figures.save(None, "a.png"), "figure", "draw(chart)", "None"),
     # sizes
     (lambda: nt.networks.symmetric(n_inputs=10**9, filter_size=2),
      "gates", "100,000,000", "2 × 1000000000"),

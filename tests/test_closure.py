@@ -17,7 +17,7 @@ from neurotron._check import InputError
 from neurotron._closure import closure, home_of, source_hash
 
 ROOT = Path(neurotron.__file__).parent
-UNIT = "neurotron.studies.unit"
+UNIT = "neurotron.lab.studies.unit"
 
 
 def test_a_training_unit_needs_what_trains_and_certifies_and_not_what_shows():

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from neurotron import studies
-from neurotron.studies import building
+from neurotron.lab import studies
+from neurotron.lab.studies import building
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]

@@ -11,20 +11,20 @@ from tests.support.verdicts import VERDICTS
 from tools import evidence
 
 import neurotron as nt
-from neurotron.claims.model import DOES_NOT_HOLD, HOLDS, UNDECIDED
-from neurotron.results.compact import MOST_BYTES
-from neurotron.results.manifest import study_hash
+from neurotron.lab.claims.model import DOES_NOT_HOLD, HOLDS, UNDECIDED
+from neurotron.lab.results.compact import MOST_BYTES
+from neurotron.lab.results.manifest import study_hash
 
 STORED = evidence.stored()
 
 
 def test_every_study_of_the_catalog_with_claims_of_its_own_is_stored():
-    assert set(STORED) == set(evidence.STUDIES) == set(nt.studies.catalog()) - {"smoke"}
+    assert set(STORED) == set(evidence.STUDIES) == set(nt.lab.studies.catalog()) - {"smoke"}
 
 
 @pytest.mark.parametrize("name", evidence.STUDIES)
 def test_what_is_stored_is_of_the_study_as_it_is(name):
-    study = nt.studies.read(name)
+    study = nt.lab.studies.read(name)
     assert STORED[name]["study"] == study_hash(study.identity())
     assert STORED[name]["replicates"] == study.replicates
     assert tuple(STORED[name]["claims"]) == study.claims
@@ -78,8 +78,8 @@ def test_an_entry_of_a_study_can_be_read_again_and_its_page_shows_every_comparis
 ):
     monkeypatch.setattr(evidence, "STORE", tmp_path)
     monkeypatch.setattr(evidence, "VERDICTS", tmp_path / "verdicts.json")
-    study = nt.studies.read("recovery").model_copy(update={"steps": 50, "record": 50})
-    nt.studies.run(study, tmp_path / "out", replicates=5)
+    study = nt.lab.studies.read("recovery").model_copy(update={"steps": 50, "record": 50})
+    nt.lab.studies.run(study, tmp_path / "out", replicates=5)
     results = nt.load_results(tmp_path / "out")
     evidence.keep("recovery", evidence.entry_of(results), "setting\n")
     entry = evidence.stored()["recovery"]
@@ -98,7 +98,7 @@ def test_results_are_judged_again_without_computing_and_other_seeds_are_kept(tmp
     monkeypatch.setattr(evidence, "STORE", tmp_path)
     monkeypatch.setattr(evidence, "VERDICTS", tmp_path / "verdicts.json")
     monkeypatch.setattr(evidence, "computed", lambda *_: pytest.fail("nothing may be computed"))
-    study = nt.studies.read("limits")
+    study = nt.lab.studies.read("limits")
     made(tmp_path / "limits", study, lambda *_: {"errors": ending_at(9.0)}, 5)
     seeds = {"1": {"code": "c", "verdicts": dict.fromkeys(study.claims, HOLDS)}}
     (tmp_path / "verdicts.json").write_text(json.dumps({"limits": {"other_seeds": seeds}}))

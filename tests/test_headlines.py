@@ -24,10 +24,10 @@ from tools import evidence
 from tools.evidence_page import judgements
 
 import neurotron as nt
-from neurotron.claims.model import tally
 from neurotron.guarantees.predictions import certified
 from neurotron.guarantees.request import Request
 from neurotron.guarantees.sharp_certificate import certify_sharply
+from neurotron.lab.claims.model import tally
 from neurotron.solvers.rivals import least_squares
 
 README, PAGES = ROOT / "README.md", ROOT / "docs" / "paper.md"

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 import neurotron as nt
 from neurotron.cli import options
 from neurotron.cli.app import app
+from neurotron.lab.studies import building
 from neurotron.networks import sensing
-from neurotron.studies import building
 
 LAW = nt.laws.BY_NAME.build
 ROWS = np.random.default_rng(3).standard_normal((40, 3))
@@ -25,8 +25,8 @@ def csv(tmp_path):
     return path
 
 
-def study_with(law: str, **setting) -> nt.studies.Study:
-    base = nt.studies.read("smoke")
+def study_with(law: str, **setting) -> nt.lab.studies.Study:
+    base = nt.lab.studies.read("smoke")
     changes = {"law": law, "n_inputs": 3, "filter_size": 3, "network": "relu-gate"} | setting
     return base.model_copy(update={"settings": (base.settings[0].model_copy(update=changes),)})
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import neurotron as nt
-from neurotron.studies import building
+from neurotron.lab.studies import building
 
-PAPER = nt.studies.read("paper")
+PAPER = nt.lab.studies.read("paper")
 BY_NAME = {setting.name: setting for setting in PAPER.settings}
 
 

@@ -12,8 +12,8 @@ import neurotron as nt
 from neurotron._names import STUB, stub
 
 SUBPACKAGES = [
-    nt.attacks, nt.claims, nt.data, nt.guarantees, nt.laws, nt.networks, nt.results,
-    nt.simulation, nt.studies, nt.theory, nt.trainers,
+    nt.attacks, nt.lab.claims, nt.data, nt.guarantees, nt.laws, nt.networks, nt.lab.results,
+    nt.simulation, nt.lab.studies, nt.theory, nt.trainers,
 ]  # fmt: skip
 
 

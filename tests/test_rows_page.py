@@ -11,9 +11,9 @@ from tests.support.documents import ROOT
 from tools import evidence
 
 import neurotron as nt
-from neurotron.results.fits import SOLVED
-from neurotron.studies.fit import _Sample
-from neurotron.studies.row_solvers import answer
+from neurotron.lab.results.fits import SOLVED
+from neurotron.lab.studies.fit import _Sample
+from neurotron.lab.studies.row_solvers import answer
 
 PAGE = (ROOT / "docs" / "rows.md").read_text()
 ENTRY = evidence.stored()["rows"]
@@ -189,7 +189,7 @@ SAMPLE = [
 
 def solved(setting: str, attack: str, bound: float, beta: float, replicates: int) -> list[bool]:
     """Return which problems are solved from the stored smallest number of rows."""
-    study = nt.studies.read("rows")
+    study = nt.lab.studies.read("rows")
     spec = study.setting(setting)
     ratio = float(
         one(setting=setting, attack=attack, probability=f"{beta:g}", solver="solve")["smallest"]

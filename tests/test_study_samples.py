@@ -7,26 +7,26 @@ import polars as pl
 import pytest
 
 import neurotron as nt
-from neurotron.claims import activations, certificates
-from neurotron.claims.frontier import CONCENTRATED, NON_ADDITIVE
-from neurotron.results.tables import CLOSE, EXACT, Results
-from neurotron.studies.building import build_arms, build_problem
+from neurotron.lab.claims import activations, certificates
+from neurotron.lab.claims.frontier import CONCENTRATED, NON_ADDITIVE
+from neurotron.lab.results.tables import CLOSE, EXACT, Results
+from neurotron.lab.studies.building import build_arms, build_problem
 
 
 def sample(folder, name: str, setting: str, replicates: int, **changes) -> Results:
     """Run one setting of a study of the catalog, some of its trainers or attacks left out."""
-    study = nt.studies.read(name)
+    study = nt.lab.studies.read(name)
     of_setting = {key: changes.pop(key) for key in ("trainers", "sweeps") if key in changes}
     of_setting["paired_with"] = None  # the other one is not run
     chosen = study.setting(setting).model_copy(update=of_setting)
     short = study.model_copy(update={"settings": (chosen,), **changes})
-    report = nt.studies.run(short, folder, replicates=replicates)
+    report = nt.lab.studies.run(short, folder, replicates=replicates)
     assert not report.failures
     return nt.load_results(folder)
 
 
 def test_the_defence_recovers_the_filter_under_every_additive_attack(tmp_path):
-    sweeps = nt.studies.read("defence").setting("normal-9").sweeps
+    sweeps = nt.lab.studies.read("defence").setting("normal-9").sweeps
     others = (*CONCENTRATED, *NON_ADDITIVE)
     additive = tuple(sweep for sweep in sweeps if sweep.attack.partition(":")[0] not in others)
     runs = sample(
@@ -59,7 +59,7 @@ def test_certified_errors_are_hardly_larger_than_measured_ones(setting, law, lim
     "setting", ["laplace-2-net-0", "uniform-net-0", "student-t-4-net-0", "cauchy-net-0"]
 )
 def test_no_direction_that_is_found_pushes_one_percent_further_than_that_of_the_attack(setting):
-    study = nt.studies.read("sharpness")
+    study = nt.lab.studies.read("sharpness")
     spec = study.setting(setting)
     problem = build_problem(study, spec, 0)
     arm = build_arms(study, spec, problem, 0)[0]
@@ -95,7 +95,7 @@ def test_heavy_tails_with_inverse_norm_weights_are_certified(setting, tmp_path):
 
 
 def test_no_verified_radius_is_smaller_than_the_error_and_exact_filters_are_verified(tmp_path):
-    sweeps = nt.studies.read("verified").setting("normal-9").sweeps
+    sweeps = nt.lab.studies.read("verified").setting("normal-9").sweeps
     chosen = tuple(sweep for sweep in sweeps if sweep.attack in ("adaptive", "half-space"))
     trainers = ("RefinedTron", "certified Neuro-Tron")
     results = sample(tmp_path / "out", "verified", "normal-9", 1, sweeps=chosen, trainers=trainers)

@@ -10,11 +10,11 @@ from tools import tables_guide
 from tools.tables_guide import CONVOLUTION, HUBER, OURS, TOLD, behind
 
 import neurotron as nt
-from neurotron.studies.public_tables import LOGARITHMS, TABLES
-from neurotron.studies.table_unit import damage
+from neurotron.lab.studies.public_tables import LOGARITHMS, TABLES
+from neurotron.lab.studies.table_unit import damage
 
 KEYS = ("setting", "attack", "probability")
-STUDY = nt.studies.read("tables")
+STUDY = nt.lab.studies.read("tables")
 
 
 @pytest.fixture(scope="module")

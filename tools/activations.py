@@ -18,9 +18,9 @@ import polars as pl
 
 import neurotron as nt
 from neurotron._types import Array, Mask
-from neurotron.results import files
+from neurotron.lab.results import files
+from neurotron.lab.studies.work import fingerprint
 from neurotron.solvers import rivals
-from neurotron.studies.work import fingerprint
 
 STORE = Path(__file__).parent.parent / "docs" / "evidence"
 NAME = "activation-rows"
@@ -129,11 +129,11 @@ def errors(
     return rows
 
 
-def work() -> nt.studies.Work:
+def work() -> nt.lab.studies.Work:
     """Return the work: all networks of all settings."""
     spec = {"name": NAME, "settings": [{"name": name} for name in SETTINGS]}
     units = [(name, number) for name in SETTINGS for number in range(REPLICATES)]
-    return nt.studies.Work(spec, units, errors)
+    return nt.lab.studies.Work(spec, units, errors)
 
 
 def summary(rows: pl.DataFrame) -> pl.DataFrame:
@@ -162,11 +162,11 @@ def main() -> None:
     """Compute what is missing, and store the summary."""
     found = fingerprint(errors)
     folder = STORE.parent.parent / "out" / NAME / found["code"]
-    report = nt.studies.run(work(), folder)
+    report = nt.lab.studies.run(work(), folder)
     if report.interrupted or report.failures:
         sys.exit(f"{NAME}: {len(report.failures)} units failed, see {folder / 'runs.jsonl'}")
     comment = ", ".join(f"{name} {value}" for name, value in sorted(found.items()))
-    table = summary(nt.results.load_table(folder))
+    table = summary(nt.lab.results.load_table(folder))
     files.write(STORE, f"{NAME}.csv", f"# {comment}\n{table.write_csv()}".encode())
 
 

@@ -28,19 +28,19 @@ from pathlib import Path
 from typing import Any
 
 import neurotron as nt
-from neurotron.claims import Finding, Judgement
-from neurotron.results import files
-from neurotron.results.compact import compact_csv
-from neurotron.results.damage_summary import compact_damages_csv
-from neurotron.results.damages import Damages
-from neurotron.results.fits import Fits
-from neurotron.results.loading import AnyResults, load
-from neurotron.results.manifest import study_hash
-from neurotron.results.needed import compact_fits_csv, needed
-from neurotron.studies.fit import fit
-from neurotron.studies.table_unit import damage
-from neurotron.studies.unit import train
-from neurotron.studies.work import fingerprint
+from neurotron.lab.claims import Finding, Judgement
+from neurotron.lab.results import files
+from neurotron.lab.results.compact import compact_csv
+from neurotron.lab.results.damage_summary import compact_damages_csv
+from neurotron.lab.results.damages import Damages
+from neurotron.lab.results.fits import Fits
+from neurotron.lab.results.loading import AnyResults, load
+from neurotron.lab.results.manifest import study_hash
+from neurotron.lab.results.needed import compact_fits_csv, needed
+from neurotron.lab.studies.fit import fit
+from neurotron.lab.studies.table_unit import damage
+from neurotron.lab.studies.unit import train
+from neurotron.lab.studies.work import fingerprint
 from tools import tables_guide
 from tools.evidence_page import page, restored
 
@@ -62,7 +62,7 @@ Entry = dict[str, Any]
 
 def computed(name: str, seed: int = 0) -> AnyResults:
     """Return the results of a study, and compute what is missing."""
-    study = nt.studies.read(name).model_copy(update={"seed": seed})
+    study = nt.lab.studies.read(name).model_copy(update={"seed": seed})
     function = FUNCTIONS[study.of_kind]
     what = json.dumps([study.identity(), fingerprint(function)], sort_keys=True)
     key = hashlib.sha256(what.encode()).hexdigest()[:16]
@@ -70,7 +70,7 @@ def computed(name: str, seed: int = 0) -> AnyResults:
     with ProcessPoolExecutor(os.cpu_count()) as processes:
         # fits are ordinary Python, which only one thread of a process runs at a time
         pool = None if study.of_kind == "training" else processes
-        report = nt.studies.run(
+        report = nt.lab.studies.run(
             study, folder, executor=pool, workers=os.cpu_count() if pool else None
         )
     if report.interrupted:
@@ -87,7 +87,7 @@ def entry_of(results: AnyResults) -> Entry:
         "study": manifest["study"],
         "environment": manifest["environment"],
         "replicates": max(results.replicates.values()),
-        "claims": {one.claim.name: _judged(one) for one in nt.claims.evaluate(results)},
+        "claims": {one.claim.name: _judged(one) for one in nt.lab.claims.evaluate(results)},
     }
     if isinstance(results, Fits):
         betas, rows = needed(results)
@@ -170,12 +170,12 @@ def _with_a_line_for_each_finding(verdicts: dict[str, Entry]) -> str:
 
 def draw(name: str, results: AnyResults) -> None:
     """Draw the figures of a study that pages of docs or the README show."""
-    from neurotron.figures.render_matplotlib import draw as drawn
-    from neurotron.figures.render_matplotlib import encode
+    from neurotron.lab.figures.render_matplotlib import draw as drawn
+    from neurotron.lab.figures.render_matplotlib import encode
 
     shown = "".join(page.read_text() for page in (ROOT / "README.md", *ROOT.glob("docs/*.md")))
     folder = ROOT / "docs" / "images" / name
-    for chart in nt.figures.charts(results):
+    for chart in nt.lab.figures.charts(results):
         if f"images/{name}/{chart.name}.png" in shown:
             folder.mkdir(exist_ok=True)
             (folder / f"{chart.name}.png").write_bytes(encode(drawn(chart), ".png", dpi=100))
@@ -206,7 +206,7 @@ def judge_again(name: str, folder: Path) -> None:
     Verdicts with other seeds stay as they are.
     """
     results = load(folder)
-    if results.folder.manifest["study"] != study_hash(nt.studies.read(name).identity()):
+    if results.folder.manifest["study"] != study_hash(nt.lab.studies.read(name).identity()):
         sys.exit(f"{folder} has the results of another study than {name!r} of the catalog")
     entry = entry_of(results)
     if "other_seeds" in (before := stored().get(name, {})):
@@ -219,7 +219,7 @@ def judge_again(name: str, folder: Path) -> None:
 def _verdicts(name: str, seed: int) -> Entry:
     """Return the verdicts of a study with another seed."""
     results = computed(name, seed)
-    verdicts = {one.claim.name: one.verdict for one in nt.claims.evaluate(results)}
+    verdicts = {one.claim.name: one.verdict for one in nt.lab.claims.evaluate(results)}
     return {"code": results.folder.manifest["environment"]["code"], "verdicts": verdicts}
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import neurotron as nt
 from neurotron._digits import counted
-from neurotron.claims import CLAIMS, Finding, Judgement
-from neurotron.claims.model import tally
+from neurotron.lab.claims import CLAIMS, Finding, Judgement
+from neurotron.lab.claims.model import tally
 
 __all__ = ["judgements", "page", "restored"]
 
@@ -17,7 +17,7 @@ Entry = dict[str, Any]
 
 def page(name: str, entry: Entry) -> str:
     """Return the Markdown page of a study: verdicts, comparisons, and where they are from."""
-    study = nt.studies.read(name)
+    study = nt.lab.studies.read(name)
     parts = [
         f"# {study.title}",
         study.description.strip(),
@@ -82,7 +82,7 @@ def _comparisons(findings: list[Entry]) -> str:
 
 def _origin(name: str) -> str:
     """Return how the numbers were computed, and where more of them are."""
-    study = nt.studies.read(name)
+    study = nt.lab.studies.read(name)
     replicates = counted(map(study.replicates_of, study.settings), "replicate")
     numbers = {"rows": "numbers of all solvers", "tables": "damages of every method"}
     return (

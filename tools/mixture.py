@@ -16,14 +16,14 @@ from unittest import mock
 
 import neurotron as nt
 from neurotron._types import Array
-from neurotron.results import files
-from neurotron.results.damage_summary import percent
-from neurotron.results.damages import middle
+from neurotron.lab.results import files
+from neurotron.lab.results.damage_summary import percent
+from neurotron.lab.results.damages import middle
+from neurotron.lab.studies.public_tables import Table
+from neurotron.lab.studies.table_splits import Attack, attacked, split_of
+from neurotron.lab.studies.tables_spec import TablesStudy
+from neurotron.lab.studies.work import fingerprint
 from neurotron.solvers import solver
-from neurotron.studies.public_tables import Table
-from neurotron.studies.table_splits import Attack, attacked, split_of
-from neurotron.studies.tables_spec import TablesStudy
-from neurotron.studies.work import fingerprint
 from tools.tables_guide import CELL, ROOT, STORE
 
 REPLICATES = 20
@@ -31,7 +31,7 @@ REPLICATES = 20
 
 def _attacks() -> list[Attack]:
     """Return the attacks of the study of public tables, which are the same for all tables."""
-    study = nt.studies.read("tables")
+    study = nt.lab.studies.read("tables")
     assert isinstance(study, TablesStudy)
     return [attack for sweep in study.settings[0].sweeps for attack in sweep.attacks]
 
@@ -70,19 +70,19 @@ def _error(model: Any, rows: Table) -> float:
 
 def main() -> None:
     """Compute what is missing, and store the medians."""
-    study = nt.studies.read("tables")
+    study = nt.lab.studies.read("tables")
     names = [setting.name for setting in study.settings if setting.name != CELL]
     spec = {"name": "mixture", "settings": [{"name": name} for name in names]}
     units = [(name, number) for number in range(REPLICATES) for name in names]
     code = fingerprint(damages)["code"]
     folder = Path(ROOT / "out" / f"mixture-{code}")
-    work = nt.studies.Work(spec, units, damages)
-    report = nt.studies.run(work, folder, workers=1)  # one at a time, because of the patch
+    work = nt.lab.studies.Work(spec, units, damages)
+    report = nt.lab.studies.run(work, folder, workers=1)  # one at a time, because of the patch
     if report.interrupted or report.failures:
         sys.exit(f"mixture: {len(report.failures)} units failed, see {folder / 'runs.jsonl'}")
     keys = ("setting", "name", "probability")
     lines = [f"# code: {code}", "setting,attack,probability,damage,low,high"]
-    found = nt.results.load_table(folder).group_by(keys, maintain_order=True)
+    found = nt.lab.results.load_table(folder).group_by(keys, maintain_order=True)
     of_table: dict[str, list[str]] = {name: [] for name in names}
     for (setting, attack, share), group in found:
         numbers = ",".join(map(percent, middle(group["damage"].to_numpy())))

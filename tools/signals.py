@@ -20,9 +20,9 @@ from matplotlib.figure import Figure
 
 import neurotron as nt
 from neurotron._types import Array, Mask
-from neurotron.results import files
+from neurotron.lab.results import files
+from neurotron.lab.studies.work import fingerprint
 from neurotron.solvers import rivals
-from neurotron.studies.work import fingerprint
 
 ROOT = Path(__file__).parent.parent
 STORE = ROOT / "docs" / "evidence"
@@ -230,12 +230,12 @@ def errors(
     return rows
 
 
-def work() -> nt.studies.Work:
+def work() -> nt.lab.studies.Work:
     """Return the work: all replicates of all kinds of data."""
     names = [f"{kind}-{inputs}" for kind in KINDS for inputs in INPUTS]
     spec = {"name": "signals", "settings": [{"name": name} for name in names], "rows": ROWS}
     units = [(name, number) for name in names for number in range(REPLICATES)]
-    return nt.studies.Work(spec, units, errors)
+    return nt.lab.studies.Work(spec, units, errors)
 
 
 def summary(rows: pl.DataFrame) -> pl.DataFrame:
@@ -366,10 +366,10 @@ def main() -> None:
     """Compute what is missing, and store the summary, its page and the picture."""
     code = fingerprint(errors)["code"]
     folder = ROOT / "out" / "signals" / code
-    report = nt.studies.run(work(), folder)
+    report = nt.lab.studies.run(work(), folder)
     if report.interrupted or report.failures:
         sys.exit(f"signals: {len(report.failures)} units failed, see {folder / 'runs.jsonl'}")
-    table = summary(nt.results.load_table(folder))
+    table = summary(nt.lab.results.load_table(folder))
     files.write(STORE, "signals.csv", f"# code {code}\n{table.write_csv()}".encode())
     files.write(STORE, "signals.md", page(table, code).encode())
     draw(picture_filters()).savefig(PICTURE, dpi=150)

@@ -17,8 +17,8 @@ import polars as pl
 
 import neurotron as nt
 from neurotron._types import Array, Mask
-from neurotron.results import files
-from neurotron.studies.work import fingerprint
+from neurotron.lab.results import files
+from neurotron.lab.studies.work import fingerprint
 
 __all__ = ["ATTACKS", "FILE", "NOISE", "measure", "page_tables", "stored"]
 

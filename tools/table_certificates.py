@@ -20,11 +20,11 @@ import polars as pl
 
 import neurotron as nt
 from neurotron._types import Array
-from neurotron.results import files
-from neurotron.results.summary import bootstrap
-from neurotron.studies import public_tables as tables
-from neurotron.studies.public_tables import Table
-from neurotron.studies.work import fingerprint
+from neurotron.lab.results import files
+from neurotron.lab.results.summary import bootstrap
+from neurotron.lab.studies import public_tables as tables
+from neurotron.lab.studies.public_tables import Table
+from neurotron.lab.studies.work import fingerprint
 
 STORE = Path(__file__).parent.parent / "docs" / "evidence"
 NAME = "table-certificates"

@@ -13,8 +13,8 @@ from typing import Any
 import polars as pl
 
 import neurotron as nt
-from neurotron.results import files
-from neurotron.results.damage_summary import NUMBERS, standing
+from neurotron.lab.results import files
+from neurotron.lab.results.damage_summary import NUMBERS, standing
 
 ROOT = Path(__file__).parent.parent
 STORE = ROOT / "docs" / "evidence"
@@ -30,7 +30,7 @@ def stored() -> pl.DataFrame:
     """Return the stored summary, one row for each table, attack, share and method, in per cent."""
     wide = pl.read_csv(STORE / "tables.csv", infer_schema_length=None)
     parts = []
-    for method in nt.studies.read("tables").methods:  # type: ignore[union-attr]
+    for method in nt.lab.studies.read("tables").methods:  # type: ignore[union-attr]
         chosen = {f"{number}: {method}": number for number in NUMBERS}
         part = wide.select(*KEYS, pl.lit(method).alias("method"), *chosen).rename(chosen)
         parts.append(part.cast(dict.fromkeys(NUMBERS, pl.Float64)).drop_nulls())

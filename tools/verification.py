@@ -21,8 +21,8 @@ import polars as pl
 
 import neurotron as nt
 from neurotron._types import Array
-from neurotron.results import files
-from neurotron.studies.work import fingerprint
+from neurotron.lab.results import files
+from neurotron.lab.studies.work import fingerprint
 
 STORE = Path(__file__).parent.parent / "docs" / "evidence"
 RADII, ROWS = "verification", "verification-rows"

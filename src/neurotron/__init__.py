@@ -25,17 +25,17 @@ _HOME = {
     "neurotron.conformance": [
         "check_activation", "check_attack", "check_law", "check_trainer",
     ],
-    "neurotron.estimator": ["NeuroTronRegressor", "load_model"],
+    "neurotron.estimators": ["NeuroTronRegressor", "load_model"],
     "neurotron.laws": [
         "Correlated", "Empirical", "Laplace", "Law", "Normal", "ProductLaw", "Rademacher",
         "ScipyLaw", "StudentT", "Uniform",
     ],
-    "neurotron.figures": ["plot"],
+    "neurotron.lab.figures": ["plot"],
     "neurotron.networks": ["FilterNetwork"],
     "neurotron.poisoning": ["poison"],
     "neurotron.problem": ["Problem"],
     "neurotron.simulation": ["simulate"],
-    "neurotron.results": ["load_results"],
+    "neurotron.lab.results": ["load_results"],
     "neurotron.solvers": ["Solution", "solve"],
     "neurotron.guarantees": [
         "Certificate", "NotAchievable", "Plan", "Verification", "certify", "plan", "verify",
@@ -48,8 +48,8 @@ _HOME = {
 }  # fmt: skip
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 _SUBPACKAGES = (
-    "attacks", "claims", "data", "figures", "guarantees", "laws", "networks", "results",
-    "simulation", "solvers", "studies", "theory", "trainers",
+    "attacks", "data", "guarantees", "lab", "laws", "networks", "simulation", "solvers", "theory",
+    "trainers",
 )  # fmt: skip
 _SEARCHED = ("attacks", "data", "laws", "networks", "simulation", "solvers", "theory", "trainers")
 

@@ -1,16 +1,13 @@
 # Written by `python -m neurotron._names` from the table in __init__.py.
 
 from neurotron import attacks as attacks
-from neurotron import claims as claims
 from neurotron import data as data
-from neurotron import figures as figures
 from neurotron import guarantees as guarantees
+from neurotron import lab as lab
 from neurotron import laws as laws
 from neurotron import networks as networks
-from neurotron import results as results
 from neurotron import simulation as simulation
 from neurotron import solvers as solvers
-from neurotron import studies as studies
 from neurotron import theory as theory
 from neurotron import trainers as trainers
 from neurotron._check import InputError as InputError
@@ -23,9 +20,8 @@ from neurotron.conformance import check_activation as check_activation
 from neurotron.conformance import check_attack as check_attack
 from neurotron.conformance import check_law as check_law
 from neurotron.conformance import check_trainer as check_trainer
-from neurotron.estimator import NeuroTronRegressor as NeuroTronRegressor
-from neurotron.estimator import load_model as load_model
-from neurotron.figures import plot as plot
+from neurotron.estimators import NeuroTronRegressor as NeuroTronRegressor
+from neurotron.estimators import load_model as load_model
 from neurotron.guarantees import Certificate as Certificate
 from neurotron.guarantees import NotAchievable as NotAchievable
 from neurotron.guarantees import Plan as Plan
@@ -33,6 +29,8 @@ from neurotron.guarantees import Verification as Verification
 from neurotron.guarantees import certify as certify
 from neurotron.guarantees import plan as plan
 from neurotron.guarantees import verify as verify
+from neurotron.lab.figures import plot as plot
+from neurotron.lab.results import load_results as load_results
 from neurotron.laws import Correlated as Correlated
 from neurotron.laws import Empirical as Empirical
 from neurotron.laws import Laplace as Laplace
@@ -46,7 +44,6 @@ from neurotron.laws import Uniform as Uniform
 from neurotron.networks import FilterNetwork as FilterNetwork
 from neurotron.poisoning import poison as poison
 from neurotron.problem import Problem as Problem
-from neurotron.results import load_results as load_results
 from neurotron.simulation import simulate as simulate
 from neurotron.solvers import Solution as Solution
 from neurotron.solvers import solve as solve

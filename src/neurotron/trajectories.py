@@ -282,7 +282,7 @@ class Trajectories(_Errors, Pickled):
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draw error (or loss) over steps; return the figure, saved to `path` if one is given."""
-        from neurotron.figures import plot
+        from neurotron.lab.figures import plot
 
         return plot(self, path)
 

@@ -289,7 +289,7 @@ def test_without_an_error_the_unit_is_named():
 
 
 def test_infinite_damage_is_null_in_json():
-    assert finding.plain(nt.results.Interval(math.inf, math.inf, math.inf)) == {
+    assert finding.plain(nt.lab.results.Interval(math.inf, math.inf, math.inf)) == {
         "estimate": None, "low": None, "high": None
     }  # fmt: skip
 

@@ -13,8 +13,8 @@ from tests.support.messages import says
 import neurotron as nt
 from neurotron.auditing import certified
 from neurotron.auditing.certified import certified_ceiling
-from neurotron.estimator import certified_training
-from neurotron.estimator.certified_training import CertifiedTrainingRegressor
+from neurotron.estimators import certified_training
+from neurotron.estimators.certified_training import CertifiedTrainingRegressor
 
 # ---- a proof on the rows -------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from tests.support.commands import finish, has_grown, hashes, shards, start, wai
 
 import neurotron as nt
 from neurotron.auditing.stored import Request, audit_in, load_audit, name_of
-from neurotron.results.rows import plain_rows
+from neurotron.lab.results.rows import plain_rows
 
 X, Y = small_table(40)
 ASKED = {
@@ -77,7 +77,7 @@ FORGED = {
 def test_a_forged_part_with_a_right_seal_is_set_aside_and_computed_again(name, tmp_path, stored):
     spec, whole, numbers = stored
     shutil.copytree(whole, tmp_path / "audit")
-    folder = nt.results.Folder.read(tmp_path / "audit")
+    folder = nt.lab.results.Folder.read(tmp_path / "audit")
     rows = [*folder.load("audited", 1).iter_rows(named=True)]
     folder.save("audited", 1, plain_rows(FORGED[name](rows)))
     again = audit_in(spec, folder.path, workers=1)
@@ -88,7 +88,7 @@ def test_a_forged_part_with_a_right_seal_is_set_aside_and_computed_again(name, t
 def test_numbers_of_rows_that_one_split_lacks_are_not_compared(tmp_path, stored):
     spec, whole, numbers = stored
     shutil.copytree(whole, tmp_path / "audit")
-    folder = nt.results.Folder.read(tmp_path / "audit")
+    folder = nt.lab.results.Folder.read(tmp_path / "audit")
     rows = folder.load("audited", 1).iter_rows(named=True)
     folder.save("audited", 1, plain_rows([row for row in rows if row["kind"] != "search"]))
     assert audit_in(spec, folder.path, workers=1).computed == 0

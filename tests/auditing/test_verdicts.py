@@ -20,7 +20,7 @@ from neurotron._digits import percent
 from neurotron._intervals import Interval
 from neurotron.auditing import screening
 from neurotron.auditing.screening import Suspects
-from neurotron.studies.public_tables import diamonds
+from neurotron.lab.studies.public_tables import diamonds
 
 FEW = ("constant", "worst-error")
 OPTIONS = {"attacks": FEW, "remedies": (), "splits": 3, "replicates": 1}

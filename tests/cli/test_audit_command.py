@@ -14,8 +14,8 @@ from tests.support.messages import says
 
 import neurotron as nt
 from neurotron.auditing import audit, stored
-from neurotron.estimator import catalog
-from neurotron.studies.runner import Failure, Report
+from neurotron.estimators import catalog
+from neurotron.lab.studies.runner import Failure, Report
 
 HOUSES = Path(__file__).parents[2] / "docs" / "houses.csv"
 LABEL = ("--label", "price")

@@ -44,7 +44,7 @@ def command(monkeypatch, capfd):
 
 @pytest.fixture
 def study(tmp_path, monkeypatch):
-    monkeypatch.setattr(nt.claims, "evaluate", lambda _: [])  # the paper's claims take long
+    monkeypatch.setattr(nt.lab.claims, "evaluate", lambda _: [])  # the paper's claims take long
     (tmp_path / "small.toml").write_bytes(SMALL)
     return tmp_path / "small.toml"
 
@@ -71,7 +71,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(command, words):
 
 
 def test_verdicts_as_json_whose_reader_is_gone_are_no_error(command, study):
-    made(study.parent / "out", nt.studies.read(study), lambda *_: {}, 1)
+    made(study.parent / "out", nt.lab.studies.read(study), lambda *_: {}, 1)
     assert command("claims", study.parent / "out", "--json", stdout=closed_pipe()) == (0, "")
 
 

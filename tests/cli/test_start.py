@@ -17,7 +17,13 @@ finally:
 """
 
 DRAWING = {"matplotlib", "plotly", "jinja2"}
-STUDIES = {"polars", "distributed", "neurotron.studies", "neurotron.results", "neurotron.figures"}
+STUDIES = {
+    "polars",
+    "distributed",
+    "neurotron.lab.studies",
+    "neurotron.lab.results",
+    "neurotron.lab.figures",
+}
 COMPILER = {"numba", "llvmlite", "scipy", "neurotron.engine.compiled"}
 FORMULAS = {f"neurotron.{name}" for name in ("attacks", "guarantees", "laws", "theory", "trainers")}
 

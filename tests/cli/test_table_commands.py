@@ -17,7 +17,7 @@ from tests.support.hostile_tables import HOSTILE
 from tests.support.messages import says
 
 import neurotron
-from neurotron.estimator import NeuroTronRegressor
+from neurotron.estimators import NeuroTronRegressor
 
 ROOT = Path(__file__).parents[2]
 

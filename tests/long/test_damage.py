@@ -20,11 +20,11 @@ from tests.support.commands import hashes, leftovers
 from tests.support.pieces import pieces
 
 import neurotron as nt
-from neurotron import report
 from neurotron._check import InputError
-from neurotron.figures import render_matplotlib
-from neurotron.report import pictures
-from neurotron.results.folder import Folder, StorageError
+from neurotron.lab import report
+from neurotron.lab.figures import render_matplotlib
+from neurotron.lab.report import pictures
+from neurotron.lab.results.folder import Folder, StorageError
 
 pytestmark = pytest.mark.long
 
@@ -62,7 +62,7 @@ class Whole:
         run(folder, replicates=2)
         held = Folder.read(folder)
         held.record("failed", setting="normal", replicate=1, error="bad luck")
-        self.study = nt.studies.parse(STUDY, "study")
+        self.study = nt.lab.studies.parse(STUDY, "study")
         (folder / "study.toml").write_bytes(STUDY)
         pictures.write(held, [*SHOWN, SimpleNamespace(name="older")])
         for name, data in USERS.items():
@@ -86,12 +86,12 @@ class Whole:
             if not path.exists() or path.read_bytes() != data:
                 path.write_bytes(data)
 
-    def judge(self, results: nt.Results) -> list[nt.claims.Judgement]:
+    def judge(self, results: nt.Results) -> list[nt.lab.claims.Judgement]:
         """Return the claims of results; those of the same results once, because it takes long."""
         key = repr((results.spec, results.damaged))
         if key not in self.verdicts:
-            self.verdicts[key] = nt.claims.evaluate(results)
-        nt.claims.write(results, self.verdicts[key])
+            self.verdicts[key] = nt.lab.claims.evaluate(results)
+        nt.lab.claims.write(results, self.verdicts[key])
         return self.verdicts[key]
 
     def use(self) -> None:
@@ -108,8 +108,8 @@ class Whole:
 
     def resume(self) -> None:
         """Run the study of the file again: what is missing is computed, to the same content."""
-        study = nt.studies.read(self.folder / "study.toml")
-        nt.studies.run(study, self.folder, replicates=min(study.replicates, 3), workers=1)
+        study = nt.lab.studies.read(self.folder / "study.toml")
+        nt.lab.studies.run(study, self.folder, replicates=min(study.replicates, 3), workers=1)
         found = hashes(self.folder)
         assert {unit: found[unit] for unit in self.hashes} == self.hashes
 

@@ -27,8 +27,8 @@ from tests.support.units import sums
 
 import neurotron as nt
 from neurotron.conformance import ConformanceError
-from neurotron.studies import building, kinds, reading
-from neurotron.studies.writing import to_toml
+from neurotron.lab.studies import building, kinds, reading
+from neurotron.lab.studies.writing import to_toml
 
 pytestmark = pytest.mark.long
 
@@ -166,12 +166,12 @@ def good_calls(folder):
     attack = nt.attacks.Constant(0.1, 0.1)
     arm = nt.Arm(nt.NeuroTron(0.1), attack)
     run = nt.simulate(problem, [arm], steps=3, batch_size=2)
-    study = nt.studies.read("smoke").model_copy(update={"steps": 10})
-    nt.studies.run(study, folder, replicates=1)
+    study = nt.lab.studies.read("smoke").model_copy(update={"steps": 10})
+    nt.lab.studies.run(study, folder, replicates=1)
     results = nt.load_results(folder)
     fits = made_fits(folder.with_name("fits"), rows_study(), lambda *_: {}, replicates=1)
     damages = made_damages(folder.with_name("damages"), tables_study(), lambda *_: {}, 1)
-    chart = nt.figures.run_chart(run)
+    chart = nt.lab.figures.run_chart(run)
     model = folder.with_name("model.safetensors")
     nt.NeuroTronRegressor().fit(np.arange(20.0).reshape(10, 2) ** 2, np.arange(10.0)).save(model)
     budget = nt.Budget(0.1, 0.1)
@@ -279,8 +279,8 @@ def good_calls(folder):
         "check_trainer": (nt.check_trainer, {"trainer": nt.SGD(0.01), "seed": 0}),
         "load_model": (nt.load_model, {"path": model}),
         "load_results": (nt.load_results, {"folder": folder}),
-        "results.load_damages": (nt.results.load_damages, {"folder": damages.folder.path}),
-        "results.load_fits": (nt.results.load_fits, {"folder": fits.folder.path}),
+        "results.load_damages": (nt.lab.results.load_damages, {"folder": damages.folder.path}),
+        "results.load_fits": (nt.lab.results.load_fits, {"folder": fits.folder.path}),
         "plan": (nt.plan, planned),
         "verify": (nt.verify, verified),
         "audit": (nt.audit, audited),
@@ -310,15 +310,15 @@ def good_calls(folder):
         },
         "attacks.build": (
             nt.attacks.build, asked | {"text": "large-norm", "problem": problem, "seed": 0}),
-        "claims.evaluate": (nt.claims.evaluate, {"results": results}),
-        "claims.write": (nt.claims.write, {"results": results, "judgements": []}),
-        "figures.charts": (nt.figures.charts, {"results": results}),
+        "claims.evaluate": (nt.lab.claims.evaluate, {"results": results}),
+        "claims.write": (nt.lab.claims.write, {"results": results, "judgements": []}),
+        "figures.charts": (nt.lab.figures.charts, {"results": results}),
         "figures.check_picture": (
-            lambda path: nt.figures.check_picture("path", path), {"path": folder / "a.png"}),
-        "figures.draw": (nt.figures.draw, {"chart": chart}),
-        "figures.run_chart": (nt.figures.run_chart, {"run": run}),
+            lambda path: nt.lab.figures.check_picture("path", path), {"path": folder / "a.png"}),
+        "figures.draw": (nt.lab.figures.draw, {"chart": chart}),
+        "figures.run_chart": (nt.lab.figures.run_chart, {"run": run}),
         "figures.save": (
-            nt.figures.save, {"figure": nt.figures.draw(chart), "path": folder / "a.png"}),
+            nt.lab.figures.save, {"figure": nt.lab.figures.draw(chart), "path": folder / "a.png"}),
         "laws.BY_NAME.build": (nt.laws.BY_NAME.build, {"text": "normal"}),
         "laws.Moved": (
             nt.laws.Moved,
@@ -355,28 +355,28 @@ def good_calls(folder):
             nt.networks.sensing.sensing_matrix,
             {"sensing": "optimal", "network": gate, "covariance": np.eye(3)}),
         "sensing.wishart": (nt.networks.sensing.wishart, sized | {"degrees": 2}),
-        "results.Folder.read": (nt.results.Folder.read, {"path": folder}),
+        "results.Folder.read": (nt.lab.results.Folder.read, {"path": folder}),
         "results.bootstrap": (
-            nt.results.bootstrap, {"values": [1.0, 2.0], "statistic": np.mean, "seed": 0}),
-        "results.load_table": (nt.results.load_table, {"folder": folder}),
-        "results.rate": (nt.results.rate, {"successes": 1, "trials": 3}),
+            nt.lab.results.bootstrap, {"values": [1.0, 2.0], "statistic": np.mean, "seed": 0}),
+        "results.load_table": (nt.lab.results.load_table, {"folder": folder}),
+        "results.rate": (nt.lab.results.rate, {"successes": 1, "trials": 3}),
         "results.Results.steps_to": (results.steps_to, {"error": "0.1×"}),
-        "studies.catalog": (nt.studies.catalog, {}),
-        "studies.parse": (nt.studies.parse, {"content": b"", "origin": "x"}),
-        "studies.read": (nt.studies.read, {"name_or_file": "smoke"}),
+        "studies.catalog": (nt.lab.studies.catalog, {}),
+        "studies.parse": (nt.lab.studies.parse, {"content": b"", "origin": "x"}),
+        "studies.read": (nt.lab.studies.read, {"name_or_file": "smoke"}),
         "studies.run": (
-            nt.studies.run,
+            nt.lab.studies.run,
             {"study": study, "folder": folder, "replicates": 1, "workers": 1, "executor": None,
              "mixed": False, "progress": stop}),
         "studies.train": (
-            nt.studies.train,
+            nt.lab.studies.train,
             {"text": study.model_dump_json(), "setting": "normal", "replicate": 0,
              "progress": stop}),
         "studies.Work": (
-            nt.studies.Work,
+            nt.lab.studies.Work,
             {"spec": {"name": "x", "settings": [{"name": "a"}]}, "units": [("a", 0)],
              "function": sums, "costs": {"a": 2.0}}),
-        "studies.template": (nt.studies.template, {}),
+        "studies.template": (nt.lab.studies.template, {}),
         "theory.Theorem1.of": (
             nt.theory.Theorem1.of,
             {"problem": problem, "sensing": np.eye(3), "attack": attack, "batch_size": 4}),
@@ -453,8 +453,8 @@ def wrong_calls(calls, rng, count):
 @pytest.mark.quick
 def test_every_public_callable_is_called(calls):
     packages = [
-        nt, nt.attacks, nt.claims, nt.data, nt.figures, nt.guarantees, nt.laws, nt.networks,
-        nt.networks.sensing, nt.results, nt.simulation, nt.solvers, nt.studies, nt.theory,
+        nt, nt.attacks, nt.lab.claims, nt.data, nt.lab.figures, nt.guarantees, nt.laws, nt.networks,
+        nt.networks.sensing, nt.lab.results, nt.simulation, nt.solvers, nt.lab.studies, nt.theory,
         nt.trainers,
     ]  # fmt: skip
     public = {
@@ -466,8 +466,8 @@ def test_every_public_callable_is_called(calls):
 
 @pytest.mark.parametrize("numbers", CALLS, ids=str)
 def test_a_wrong_call_is_refused_in_one_sentence_or_right(calls, numbers, monkeypatch):
-    monkeypatch.setattr(nt.results.Folder, "written", stop)
-    monkeypatch.setattr(nt.results.Folder, "write", stop)
+    monkeypatch.setattr(nt.lab.results.Folder, "written", stop)
+    monkeypatch.setattr(nt.lab.results.Folder, "write", stop)
     found, counts = {}, Counter()
     everything = wrong_calls(calls, random.Random(0), numbers.stop)
     for name, wrong in itertools.islice(everything, numbers.start, None):
@@ -557,7 +557,7 @@ def is_small(study):
 
 def read_back(study):
     text = to_toml(study.model_dump(mode="json"))
-    assert nt.studies.parse(text.encode(), "again") == study
+    assert nt.lab.studies.parse(text.encode(), "again") == study
 
 
 @pytest.mark.parametrize("numbers", STUDIES, ids=str)
@@ -568,7 +568,7 @@ def test_a_mutated_study_is_refused_in_one_sentence_or_reads_back_the_same(numbe
     for _ in numbers:
         if rng.random() < 0.5:
             text = mutated_bytes(rng, rng.choice(CATALOG))
-            ended = outcome(lambda text=text: valid.append(nt.studies.parse(text, "x")))
+            ended = outcome(lambda text=text: valid.append(nt.lab.studies.parse(text, "x")))
         else:
             text = json.dumps(mutated_tree(rng, rng.choice(trees)))
             ended = outcome(lambda text=text: valid.append(kinds.complete_any(text)))

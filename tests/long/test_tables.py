@@ -11,8 +11,8 @@ from tools import mixture, tables_guide
 from tools.tables_guide import CELL, OURS, TOLD
 
 import neurotron as nt
-from neurotron.studies.table_unit import damage
-from neurotron.studies.table_work import work_of_tables
+from neurotron.lab.studies.table_unit import damage
+from neurotron.lab.studies.table_work import work_of_tables
 
 pytestmark = pytest.mark.long
 
@@ -43,7 +43,7 @@ def test_the_mixture_never_raises_the_median_damage_by_more_than_a_point():
 
 def test_a_split_of_diabetes_is_computed_again_as_it_is_stored():
     """No damage exceeds the largest that is stored. Diabetes needs no package of an extra."""
-    spec = nt.studies.read("tables").model_dump_json(exclude={"replicates"})
+    spec = nt.lab.studies.read("tables").model_dump_json(exclude={"replicates"})
     for row in damage(spec, "diabetes", 3):
         attack = row["attack"].replace("-", " ")
         chosen = {name: row[name] for name in ("probability", "method")} | {"attack": attack}
@@ -89,7 +89,7 @@ def file(tmp_path_factory):
 @pytest.fixture(scope="module")
 def undisturbed(file):
     folder = file.parent / "undisturbed"
-    nt.studies.run(nt.studies.read(file), folder, workers=1)
+    nt.lab.studies.run(nt.lab.studies.read(file), folder, workers=1)
     found = hashes(folder)
     assert len(found) == 12
     return found
@@ -115,4 +115,4 @@ def test_after_kills_and_on_a_cluster(file, tmp_path, undisturbed):
 
 def test_the_study_of_the_catalog_can_be_run_here():
     need_packages()
-    assert len(work_of_tables(nt.studies.read("tables")).units) == 160
+    assert len(work_of_tables(nt.lab.studies.read("tables")).units) == 160

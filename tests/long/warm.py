@@ -7,14 +7,16 @@ from pathlib import Path
 from tests.support.commands import study_text
 
 import neurotron as nt
-from neurotron.studies.unit import train
+from neurotron.lab.studies.unit import train
 
 STUDY = study_text(steps=300, replicates=2).encode()
 
 
 def run(folder: Path, replicates: int) -> None:
     """Run the study: what a process does until it is killed."""
-    nt.studies.run(nt.studies.parse(STUDY, "study"), folder, replicates=replicates, workers=1)
+    nt.lab.studies.run(
+        nt.lab.studies.parse(STUDY, "study"), folder, replicates=replicates, workers=1
+    )
 
 
-train(nt.studies.parse(STUDY, "study").model_dump_json(), "normal", 0)
+train(nt.lab.studies.parse(STUDY, "study").model_dump_json(), "normal", 0)

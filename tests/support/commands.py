@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 import neurotron as nt
-from neurotron.results.folder import Folder
-from neurotron.studies.training import work_of
+from neurotron.lab.results.folder import Folder
+from neurotron.lab.studies.training import work_of
 
 COMMAND = str(Path(sys.executable).parent / "neurotron")
 PATIENCE = 600.0
@@ -134,5 +134,5 @@ def leftovers(folder: Path) -> list[str]:
 
 def in_reversed_order(file: Path, folder: Path) -> None:
     """Run a study from its last unit to its first."""
-    work = work_of(nt.studies.read(file))
-    nt.studies.run(replace(work, units=[*work.units][::-1]), folder)
+    work = work_of(nt.lab.studies.read(file))
+    nt.lab.studies.run(replace(work, units=[*work.units][::-1]), folder)

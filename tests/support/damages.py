@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import neurotron as nt
-from neurotron.results.damages import Damages, cells_of, load_damages
-from neurotron.results.folder import Folder, manifest_of
-from neurotron.results.manifest import DAMAGING
-from neurotron.results.rows import plain_rows
+from neurotron.lab.results.damages import Damages, cells_of, load_damages
+from neurotron.lab.results.folder import Folder, manifest_of
+from neurotron.lab.results.manifest import DAMAGING
+from neurotron.lab.results.rows import plain_rows
 
 __all__ = ["EVERY_METHOD", "made_damages", "need_packages", "tables_study"]
 
@@ -60,11 +60,11 @@ methods = ["right", "ours", "Huber", "TRIM, told β"]
 """
 
 
-def tables_study(*claims: str) -> nt.studies.TablesStudy:
+def tables_study(*claims: str) -> nt.lab.studies.TablesStudy:
     """Return a small study of public tables, with these claims."""
     listed = ", ".join(f'"{name}"' for name in claims)
-    study = nt.studies.parse(TABLES.replace("CLAIMS", listed).encode(), "tables")
-    assert isinstance(study, nt.studies.TablesStudy)
+    study = nt.lab.studies.parse(TABLES.replace("CLAIMS", listed).encode(), "tables")
+    assert isinstance(study, nt.lab.studies.TablesStudy)
     return study
 
 
@@ -72,7 +72,7 @@ Outcome = Callable[[str, int, dict[str, Any]], dict[str, Any]]
 
 
 def made_damages(
-    folder: Path, study: nt.studies.TablesStudy, outcome: Outcome, replicates: int = 20
+    folder: Path, study: nt.lab.studies.TablesStudy, outcome: Outcome, replicates: int = 20
 ) -> Damages:
     """Return results whose fits are what `outcome(setting, replicate, fit)` says of them."""
     manifest = manifest_of(study.identity(), {}, {}, DAMAGING)

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import neurotron as nt
-from neurotron.results.fits import SOLVED, Fits, cells_of, load_fits
-from neurotron.results.folder import Folder, manifest_of
-from neurotron.results.manifest import FITTING
-from neurotron.results.rows import plain_rows
+from neurotron.lab.results.fits import SOLVED, Fits, cells_of, load_fits
+from neurotron.lab.results.folder import Folder, manifest_of
+from neurotron.lab.results.manifest import FITTING
+from neurotron.lab.results.rows import plain_rows
 
 __all__ = ["ROWS", "made_fits", "rows_study"]
 
@@ -55,11 +55,11 @@ sweeps = [{ attack = "none" }, { attack = "constant", bound = [0.1, 1], probabil
 """
 
 
-def rows_study(*claims: str) -> nt.studies.RowsStudy:
+def rows_study(*claims: str) -> nt.lab.studies.RowsStudy:
     """Return the small study of rows, with these claims."""
     listed = ", ".join(f'"{name}"' for name in claims)
-    study = nt.studies.parse(ROWS.replace("CLAIMS", listed).encode(), "rows")
-    assert isinstance(study, nt.studies.RowsStudy)
+    study = nt.lab.studies.parse(ROWS.replace("CLAIMS", listed).encode(), "rows")
+    assert isinstance(study, nt.lab.studies.RowsStudy)
     return study
 
 
@@ -67,7 +67,7 @@ Outcome = Callable[[str, int, dict[str, Any]], dict[str, Any]]
 
 
 def made_fits(
-    folder: Path, study: nt.studies.RowsStudy, outcome: Outcome, replicates: int = 6
+    folder: Path, study: nt.lab.studies.RowsStudy, outcome: Outcome, replicates: int = 6
 ) -> Fits:
     """Return results whose fits are what `outcome(setting, replicate, fit)` says of them."""
     manifest = manifest_of(study.identity(), {}, {}, FITTING)
@@ -82,7 +82,7 @@ def made_fits(
 
 
 def walk(
-    setting: nt.studies.RowsSetting, replicate: int, cell: tuple[Any, ...], outcome: Outcome
+    setting: nt.lab.studies.RowsSetting, replicate: int, cell: tuple[Any, ...], outcome: Outcome
 ) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for ratio, size in zip(setting.rows_per_weight, setting.sizes, strict=True):

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from neurotron.results.folder import Folder, manifest_of
-from neurotron.results.manifest import TRAINING
-from neurotron.results.training import PREDICTIONS
+from neurotron.lab.results.folder import Folder, manifest_of
+from neurotron.lab.results.manifest import TRAINING
+from neurotron.lab.results.training import PREDICTIONS
 
 SETTING = {"name": "a", "title": None, "bound": [0.25, 1.0]}
 SPEC = {"name": "small", "steps": 10, "settings": [SETTING, {"name": "b", "title": None}]}

@@ -17,5 +17,5 @@ def problem(setting: str, seed: int, noise: float = 0.0) -> nt.Problem:
 
 
 @cache
-def _settings() -> dict[str, nt.studies.Setting]:
-    return {setting.name: setting for setting in nt.studies.read("paper").settings}
+def _settings() -> dict[str, nt.lab.studies.Setting]:
+    return {setting.name: setting for setting in nt.lab.studies.read("paper").settings}

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 import neurotron as nt
-from neurotron.results import shard
-from neurotron.results.folder import Folder, manifest_of
-from neurotron.results.manifest import TRAINING
-from neurotron.results.rows import plain_rows
-from neurotron.results.training import PREDICTIONS
-from neurotron.studies import building
+from neurotron.lab.results import shard
+from neurotron.lab.results.folder import Folder, manifest_of
+from neurotron.lab.results.manifest import TRAINING
+from neurotron.lab.results.rows import plain_rows
+from neurotron.lab.results.training import PREDICTIONS
+from neurotron.lab.studies import building
 
 STEPS = (0, 10, 100, 1000)
 INITIAL = 10.0
@@ -30,7 +30,7 @@ def ending_at(error: float, reached: int | None = 10) -> list[float]:
 
 def made(
     folder: Path,
-    study: nt.studies.Study,
+    study: nt.lab.studies.Study,
     outcome: Callable[[str, int, dict[str, Any]], dict[str, Any]],
     replicates: int | dict[str, Iterable[int]],
 ) -> nt.Results:

@@ -9,7 +9,7 @@ import numpy as np
 from tests.support.results import TRUE, ending_at, made
 
 import neurotron as nt
-from neurotron.claims import catalog
+from neurotron.lab.claims import catalog
 
 PAPER, FRONTIER_CLAIMS = (
     [claim.name for claim in (*claims, *catalog.OF_ANY_STUDY)]
@@ -82,7 +82,7 @@ def as_in_the_paper(setting, replicate, arm):
 
 
 def like_the_paper(folder):
-    return made(folder, nt.studies.parse(LIKE_THE_PAPERS.encode(), "like"), as_in_the_paper, 10)
+    return made(folder, nt.lab.studies.parse(LIKE_THE_PAPERS.encode(), "like"), as_in_the_paper, 10)
 
 
 def flat(setting, replicate, arm):

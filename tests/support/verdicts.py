@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neurotron.claims.model import DOES_NOT_HOLD, HOLDS, PUBLISHED_CODE_ONLY, UNDECIDED
+from neurotron.lab.claims.model import DOES_NOT_HOLD, HOLDS, PUBLISHED_CODE_ONLY, UNDECIDED
 
 BATCH_SIZES = dict.fromkeys(
     (

@@ -31,8 +31,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from neurotron import _check
 from neurotron._types import Array
-from neurotron.estimator import NeuroTronRegressor
-from neurotron.estimator.certified_training import CertifiedTrainingRegressor
+from neurotron.estimators import NeuroTronRegressor
+from neurotron.estimators.certified_training import CertifiedTrainingRegressor
 from neurotron.solvers.proof import GENERAL
 from neurotron.theory.moved_labels import moved_mean, moved_spread
 

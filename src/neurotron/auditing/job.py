@@ -14,7 +14,7 @@ from neurotron.auditing.question import Level, Question, levels_of
 from neurotron.auditing.screening import Suspects, screened
 from neurotron.auditing.splits import AuditedTable
 from neurotron.auditing.verdicts import NO_GATE, Gate
-from neurotron.estimator import catalog
+from neurotron.estimators import catalog
 from neurotron.poisoning import range_of
 
 __all__ = ["REPLICATES", "SPLITS", "Case", "Job", "job_of"]

@@ -250,13 +250,13 @@ class Audit:
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draw the damage of every attack, with its ceiling."""
-        from neurotron.figures.audit import plot_audit
+        from neurotron.lab.figures.audit import plot_audit
 
         return plot_audit(self, path)
 
     def save_page(self, path: str | Path) -> Path:
         """Write the audit as one page for a browser, which needs no network."""
-        from neurotron.report.audit_page import write_audit
+        from neurotron.lab.report.audit_page import write_audit
 
         return write_audit(self, path)
 

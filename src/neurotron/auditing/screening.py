@@ -10,7 +10,7 @@ from neurotron import _check
 from neurotron._intervals import Interval
 from neurotron._threads import no_warnings, one_blas_thread
 from neurotron.auditing.splits import AuditedTable
-from neurotron.estimator import NeuroTronRegressor
+from neurotron.estimators import NeuroTronRegressor
 
 __all__ = ["Suspects", "screened"]
 

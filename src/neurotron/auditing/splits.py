@@ -18,7 +18,7 @@ import numpy.typing as npt
 from neurotron import _check, _seeds
 from neurotron._tiny import without_tiny
 from neurotron._types import Array, Index
-from neurotron.estimator.table import refuse_repeated
+from neurotron.estimators.table import refuse_repeated
 
 __all__ = ["FEWEST_ROWS", "AuditedTable", "Split"]
 

@@ -34,10 +34,10 @@ from neurotron.auditing.report import Audit
 from neurotron.auditing.screening import Suspects
 from neurotron.auditing.splits import AuditedTable
 from neurotron.auditing.verdicts import NO_GATE, Gate
-from neurotron.estimator import catalog, load_model
-from neurotron.results import load_table
-from neurotron.results.shard import Damaged
-from neurotron.studies import Progress, Report, Work, run
+from neurotron.estimators import catalog, load_model
+from neurotron.lab.results import load_table
+from neurotron.lab.results.shard import Damaged
+from neurotron.lab.studies import Progress, Report, Work, run
 
 __all__ = ["MOST_ENTRIES", "Request", "audit_in", "load_audit", "part"]
 

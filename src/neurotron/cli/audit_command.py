@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from neurotron.attacks import Budget
     from neurotron.auditing import Audit
     from neurotron.cli.table_options import Inputs
-    from neurotron.studies import Report
+    from neurotron.lab.studies import Report
 
 __all__ = ["audit"]
 
@@ -214,7 +214,7 @@ def _read(
     """Return the rows of the table; for a model file, the columns that it was fitted on."""
     model = None
     if estimator.endswith(tables.MODELS):
-        from neurotron.estimator import load_model
+        from neurotron.estimators import load_model
 
         model = load_model(estimator)
     return tables.read_labelled(data, label, drop, model=model, **reading)
@@ -305,8 +305,8 @@ class _Made:
 
     def write(self) -> None:
         """Write the page and the numbers into the folder."""
-        from neurotron.report.audit_page import build_audit
-        from neurotron.results.folder import Folder
+        from neurotron.lab.report.audit_page import build_audit
+        from neurotron.lab.results.folder import Folder
 
         command = _check.printable(shlex.join(["neurotron", *sys.argv[1:]]))
         label = _check.printable(self.label)

@@ -114,7 +114,7 @@ def certify(
     problem = options.build_problem(network, law, n_inputs, filter_size, noise, seed)
     adversary = attacks.build(attack, problem, bound=bound, probability=probability, seed=seed)
     if plot is not None:
-        from neurotron.figures import check_picture
+        from neurotron.lab.figures import check_picture
 
         check_picture("--plot", plot)
     asked: dict[str, Any] = {
@@ -231,7 +231,7 @@ def plan(
 
     problem = options.build_problem(network, law, n_inputs, filter_size, noise, seed)
     if plot is not None:
-        from neurotron.figures import check_picture
+        from neurotron.lab.figures import check_picture
 
         check_picture("--plot", plot)
     budget = attacks.Budget(bound, probability, _check.choice("scope", scope, ("query", "batch")))  # type: ignore[arg-type]

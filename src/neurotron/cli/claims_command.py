@@ -14,8 +14,8 @@ from rich.text import Text
 from neurotron.cli import options
 
 if TYPE_CHECKING:
-    from neurotron.claims import Finding, Judgement
-    from neurotron.results.loading import AnyResults
+    from neurotron.lab.claims import Finding, Judgement
+    from neurotron.lab.results.loading import AnyResults
 
 __all__ = ["claims", "evaluate", "print_verdicts"]
 
@@ -48,8 +48,8 @@ def claims(
 
     The verdicts are also written to claims.json in the folder.
     """
-    from neurotron.claims.judging import departure
-    from neurotron.results.loading import load
+    from neurotron.lab.claims.judging import departure
+    from neurotron.lab.results.loading import load
 
     results = load(folder)
     evaluated, note = evaluate(results), departure(results)
@@ -67,7 +67,7 @@ def claims(
 
 def print_verdicts(console: Console, results: AnyResults, evaluated: list[Judgement]) -> None:
     """Print the verdicts on the claims that the results test, if there are any."""
-    from neurotron.claims.judging import departure
+    from neurotron.lab.claims.judging import departure
 
     tested = [judgement for judgement in evaluated if judgement.conclusive]
     if tested:
@@ -82,8 +82,8 @@ def print_verdicts(console: Console, results: AnyResults, evaluated: list[Judgem
 
 def evaluate(results: AnyResults) -> list[Judgement]:
     """Judge the claims of a study, and write the verdicts to claims.json."""
-    from neurotron import claims as judged
-    from neurotron.results import StorageError
+    from neurotron.lab import claims as judged
+    from neurotron.lab.results import StorageError
 
     notes = options.console(stderr=True)
     for line in results.damaged:
@@ -105,7 +105,7 @@ UNITS = "%×"
 
 def _print(console: Console, evaluated: list[Judgement], details: bool) -> None:
     """Print one line for each claim, and how many there are of each verdict."""
-    from neurotron.claims.model import tally
+    from neurotron.lab.claims.model import tally
 
     if nothing := _nothing(evaluated):
         console.print(nothing, soft_wrap=False)
@@ -124,7 +124,7 @@ def _print(console: Console, evaluated: list[Judgement], details: bool) -> None:
 
 def _nothing(evaluated: list[Judgement]) -> str:
     """Return a sentence that says why no claim is tested; empty if one is."""
-    from neurotron.claims.model import FEWEST
+    from neurotron.lab.claims.model import FEWEST
 
     if not evaluated:
         return "This study names no claims."
@@ -137,7 +137,7 @@ def _nothing(evaluated: list[Judgement]) -> str:
 
 def _lines(evaluated: list[Judgement]) -> Table:
     """Return a table of the claims: mark, short statement and verdict."""
-    from neurotron.claims.model import MARKS, VERDICTS
+    from neurotron.lab.claims.model import MARKS, VERDICTS
 
     styles = dict(zip(VERDICTS, STYLES, strict=True))
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False, pad_edge=False)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from neurotron._types import Array
     from neurotron.cli.table_file import TableFile
     from neurotron.cli.table_options import Inputs
-    from neurotron.estimator import NeuroTronRegressor
+    from neurotron.estimators import NeuroTronRegressor
 
 __all__ = ["clean"]
 
@@ -166,7 +166,7 @@ def _judged(
         found = tables.fitted(inputs, labels, network, seed)
         doubts = table_output.doubts(inputs, found)
     else:
-        from neurotron.estimator import load_model
+        from neurotron.estimators import load_model
 
         found = load_model(model)
         inputs, name, labels = tables.read_labelled(data, label, drop, model=found, **reading)

@@ -12,7 +12,7 @@ from neurotron.cli import table_options as tables
 
 if TYPE_CHECKING:
     from neurotron.cli.table_options import Inputs
-    from neurotron.estimator import NeuroTronRegressor
+    from neurotron.estimators import NeuroTronRegressor
 
 __all__ = ["fit"]
 

@@ -91,9 +91,9 @@ def list_things(
 
 def _overview(out: Console) -> None:
     """Print the names of everything on one page."""
-    from neurotron import studies
-    from neurotron.claims import CLAIMS
     from neurotron.guarantees.certificate import fill
+    from neurotron.lab import studies
+    from neurotron.lab.claims import CLAIMS
     from neurotron.networks.sensing import SENSING
 
     names: dict[str, Iterable[str]] = {kind: options.registry(kind) for kind in NAMED}
@@ -171,7 +171,7 @@ def _sensing() -> Table:
 
 
 def _studies() -> Table:
-    from neurotron import studies
+    from neurotron.lab import studies
 
     table = _empty("name", "what it is")
     for name, title in studies.catalog().items():
@@ -180,8 +180,8 @@ def _studies() -> Table:
 
 
 def _claims() -> Table:
-    from neurotron import studies
-    from neurotron.claims import CLAIMS
+    from neurotron.lab import studies
+    from neurotron.lab.claims import CLAIMS
 
     named = {name: studies.read(name).claims for name in studies.catalog()}
     table = _empty("name", "what is claimed", "studies")

@@ -35,7 +35,7 @@ def predict(
 
         neurotron predict model.safetensors new.csv --out predictions.csv
     """
-    from neurotron.estimator import load_model
+    from neurotron.estimators import load_model
 
     table_output.check_output(
         "--out", out, tables.TABLES, overwrite=overwrite, others=[data, model]

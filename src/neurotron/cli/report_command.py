@@ -16,8 +16,8 @@ from neurotron.cli import options
 from neurotron.cli.claims_command import evaluate
 
 if TYPE_CHECKING:
-    from neurotron.claims import Judgement
-    from neurotron.results.loading import AnyResults
+    from neurotron.lab.claims import Judgement
+    from neurotron.lab.results.loading import AnyResults
 
 __all__ = ["Figures", "report", "write_report"]
 
@@ -47,7 +47,7 @@ def report(
 
         neurotron report out/paper --figures
     """
-    from neurotron.results.loading import load
+    from neurotron.lab.results.loading import load
 
     results = load(folder)
     write_report(results, evaluate(results), figures)
@@ -56,7 +56,7 @@ def report(
 def write_report(results: AnyResults, judgements: list[Judgement], figures: bool) -> None:
     """Write the page and then, if they are wanted, the figures for print; say where they are."""
     from neurotron._threads import processors
-    from neurotron.report import pictures, write, write_figures
+    from neurotron.lab.report import pictures, write, write_figures
 
     console, folder = options.console(), results.folder
     console.print(f"Report: {write(results, judgements)}")

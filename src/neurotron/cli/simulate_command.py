@@ -121,7 +121,7 @@ def simulate(
                 "a law that does not corrupt them"
             )
     if plot is not None:
-        from neurotron.figures import check_picture
+        from neurotron.lab.figures import check_picture
 
         check_picture("--plot", plot)
     run = options.train(

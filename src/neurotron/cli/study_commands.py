@@ -23,9 +23,9 @@ from neurotron.cli.claims_command import evaluate, print_verdicts
 from neurotron.cli.report_command import Figures, write_report
 
 if TYPE_CHECKING:
-    from neurotron.results import Damages, Fits, Results
-    from neurotron.studies import Progress, Report
-    from neurotron.studies.kinds import AnyStudy
+    from neurotron.lab.results import Damages, Fits, Results
+    from neurotron.lab.studies import Progress, Report
+    from neurotron.lab.studies.kinds import AnyStudy
 
 __all__ = [
     "Dask", "Mixed", "Threads", "check_workers", "executor_at", "init", "paper", "progress_bar",
@@ -97,7 +97,7 @@ def run(
     start from. The exit code is 1 if some results could not be computed or were removed during the
     run, 2 if the command cannot do what it was asked to do, and 130 after Ctrl-C.
     """
-    from neurotron import studies
+    from neurotron.lab import studies
 
     check_workers(threads, dask)
     chosen = studies.read(study)
@@ -110,8 +110,8 @@ def run(
     _tell(chosen, report)
     if report.interrupted:
         raise typer.Exit(130)
-    from neurotron.results import Fits, Results
-    from neurotron.results.loading import load
+    from neurotron.lab.results import Fits, Results
+    from neurotron.lab.results.loading import load
 
     results, console = load(folder), options.console()
     more = len(list(results.folder.units())) - report.present
@@ -156,7 +156,7 @@ def init(
     file: Annotated[Path, typer.Argument(help="The file to write.")] = Path("my-study.toml"),
 ) -> None:
     """Write a study file with comments, from which you can start your own."""
-    from neurotron import studies
+    from neurotron.lab import studies
 
     if file.suffix != ".toml":
         raise _check.InputError(f"the name of a study must end in .toml, got {str(file)!r}")
@@ -183,8 +183,8 @@ def schema(
     ] = "training",
 ) -> None:
     """Print the JSON schema of studies: every key, its type and its range."""
-    from neurotron.studies import Study
-    from neurotron.studies.kinds import KINDS
+    from neurotron.lab.studies import Study
+    from neurotron.lab.studies.kinds import KINDS
 
     models: dict[str, type[AnyStudy]] = {"training": Study, **KINDS}
     if kind not in models:
@@ -206,7 +206,7 @@ def executor_at(address: str | None) -> Iterator[tuple[Executor | None, int | No
     if address is None:
         yield None, None
         return
-    from neurotron.studies import cluster
+    from neurotron.lab.studies import cluster
 
     with cluster.connected(address) as (executor, workers):
         yield executor, workers
@@ -263,7 +263,7 @@ MOST_OUTCOMES = 24
 
 def _print_outcomes(console: Console, results: Results) -> None:
     """Print where the runs of each trainer ended, setting by setting if that is short."""
-    from neurotron.results.summary import OUTCOMES, outcomes_by_trainer, outcomes_in_all
+    from neurotron.lab.results.summary import OUTCOMES, outcomes_by_trainer, outcomes_in_all
 
     rows, titles = outcomes_by_trainer(results), results.titles
     if len(rows) + len(titles) > MOST_OUTCOMES:
@@ -292,7 +292,7 @@ def _print_outcomes(console: Console, results: Results) -> None:
 
 def _print_needed(console: Console, results: Fits) -> None:
     """Print how many rows were enough for the filter, setting by setting."""
-    from neurotron.results.needed import needed
+    from neurotron.lab.results.needed import needed
 
     betas, rows = needed(results)
     if not rows:
@@ -318,8 +318,8 @@ def _print_needed(console: Console, results: Fits) -> None:
 
 def _print_damages(console: Console, results: Damages) -> None:
     """Print what attacks cost the first method of each table, and the best of the others."""
-    from neurotron.results.damage_summary import percent, summarise_damages
-    from neurotron.results.damages import CASE
+    from neurotron.lab.results.damage_summary import percent, summarise_damages
+    from neurotron.lab.results.damages import CASE
 
     table = Table(box=None, padding=(0, 1, 0, 0))
     table.add_column("median damage in %", header_style="dim", overflow="fold")

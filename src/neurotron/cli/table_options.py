@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from neurotron._types import Array, Index
     from neurotron.cli.table_file import TableFile
-    from neurotron.estimator import NeuroTronRegressor
+    from neurotron.estimators import NeuroTronRegressor
 
 __all__ = [
     "MODEL", "MODELS", "TABLE", "TABLES", "Data", "DecimalComma", "Drop", "FitSeed", "Inputs",
@@ -225,9 +225,9 @@ def fitted(inputs: Inputs, labels: Array, network: str, seed: int) -> NeuroTronR
     """Return a model of the rows; warnings become sentences on the standard error."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    from neurotron.estimator import NeuroTronRegressor
-    from neurotron.estimator.parameters import network_parameters
-    from neurotron.estimator.reasons import few_rows
+    from neurotron.estimators import NeuroTronRegressor
+    from neurotron.estimators.parameters import network_parameters
+    from neurotron.estimators.reasons import few_rows
 
     seed = _check.integer("--seed", seed, 0)
     model = NeuroTronRegressor(random_state=seed, **network_parameters(*parse(network)))

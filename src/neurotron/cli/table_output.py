@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from neurotron.cli.table_options import Inputs
-    from neurotron.estimator import NeuroTronRegressor
+    from neurotron.estimators import NeuroTronRegressor
 
 __all__ = [
     "check_output", "describe", "describe_rows", "doubts", "origin", "print_doubts",

@@ -16,7 +16,7 @@ from neurotron.cli import table_options as tables
 
 if TYPE_CHECKING:
     from neurotron.cli.table_options import Inputs
-    from neurotron.estimator import NeuroTronRegressor
+    from neurotron.estimators import NeuroTronRegressor
     from neurotron.guarantees import Verification
     from neurotron.laws import Law
 
@@ -95,10 +95,10 @@ def verify(
 
         neurotron verify m.safetensors new.csv --label y --probability 0.1 --noise 0
     """
-    from neurotron.estimator import load_model
+    from neurotron.estimators import load_model
 
     if plot is not None:
-        from neurotron.figures import check_picture
+        from neurotron.lab.figures import check_picture
 
         check_picture("--plot", plot)
     stated = _noise(noise)

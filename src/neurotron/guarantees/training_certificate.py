@@ -341,6 +341,6 @@ class TrainingCertificate(Certificate):
 
     def plot(self, path: str | Path | None = None, *, run: Trajectories | None = None) -> Any:
         """Draw the guaranteed error over the steps, and the measured one of a `run` if given."""
-        from neurotron.figures.certificate import plot_certificate
+        from neurotron.lab.figures.certificate import plot_certificate
 
         return plot_certificate(self, path, run=run)

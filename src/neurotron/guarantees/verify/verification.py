@@ -221,7 +221,7 @@ class Verification(Certificate):
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draw the share of rows explained over the level, with the share that is needed."""
-        from neurotron.figures.verification import plot_verification
+        from neurotron.lab.figures.verification import plot_verification
 
         return plot_verification(self, path)
 

@@ -1,0 +1,276 @@
+"""Regressors by name: what `neurotron audit` audits, and what it recommends instead.
+
+``"ridge:alpha=100"`` is a name with a setting. Nothing is evaluated: a name is looked up, and every
+setting is a number or a word that is checked. So a text from anywhere can do no harm.
+
+Every regressor takes the columns as they are. Those whose predictions depend on units standardise
+the columns themselves, and those that draw random numbers always draw the same ones.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import (
+    HuberRegressor,
+    LinearRegression,
+    QuantileRegressor,
+    RANSACRegressor,
+    Ridge,
+    TheilSenRegressor,
+)
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import SplineTransformer, StandardScaler
+from sklearn.tree import DecisionTreeRegressor
+
+from neurotron import _check
+from neurotron._digits import up
+from neurotron._registry import Registry
+from neurotron.estimators.certified_training import (
+    LEAST_STEPS,
+    MOST_STEPS,
+    CertifiedTrainingRegressor,
+)
+from neurotron.estimators.parameters import network_parameters
+from neurotron.estimators.regressor import NeuroTronRegressor
+from neurotron.estimators.trim import TrimRegressor
+from neurotron.networks.activations import activation_of
+
+__all__ = ["BY_NAME", "REMEDIES", "SYNONYMS", "TOLD", "canonical", "remedies"]
+
+MOST_TREES, MOST_DEPTH, MOST_KNOTS = 10_000, 1_000, 1_000
+MOST_SUBSETS, MOST_NEIGHBORS = 1_000_000, 1_000_000
+POSITIVE = "(0, inf)"
+
+# ---- linear in the labels ------------------------------------------------------------------------
+
+
+def least_squares() -> Any:
+    """Return linear regression by least squares, without any defence."""
+    return _standardised(LinearRegression())
+
+
+def ridge(alpha: float = 1.0) -> Any:
+    """Return least squares with coefficients that are kept small by a penalty `alpha`."""
+    return _standardised(Ridge(alpha=_check.number("alpha", alpha, "[0, inf)")))
+
+
+def kernel_ridge(alpha: float = 1.0, gamma: float | None = None) -> Any:
+    """Return smooth regression with Gaussian kernels exp(−`gamma`·distance²), penalty `alpha`.
+
+    By default `gamma` is one over the number of columns. Labels are centred first.
+    """
+    width = None if gamma is None else _check.number("gamma", gamma, POSITIVE)
+    model = KernelRidge(kernel="rbf", alpha=_check.number("alpha", alpha, POSITIVE), gamma=width)
+    return TransformedTargetRegressor(
+        _standardised(model), transformer=StandardScaler(with_std=False), check_inverse=False
+    )
+
+
+def nearest_neighbors(k: int = 5) -> Any:
+    """Return the mean label of the `k` nearest rows."""
+    neighbors = _check.integer("k", k, 1, MOST_NEIGHBORS)
+    return _standardised(KNeighborsRegressor(n_neighbors=neighbors))
+
+
+def splines(knots: int = 5, alpha: float = 1.0) -> Any:
+    """Return a sum of cubic splines, one per column with some `knots`, with penalty `alpha`."""
+    bends = SplineTransformer(n_knots=_check.integer("knots", knots, 2, MOST_KNOTS))
+    return make_pipeline(bends, Ridge(alpha=_check.number("alpha", alpha, POSITIVE)))
+
+
+def gaussian_process(length: float = 3.0, noise: float = 0.5) -> Any:
+    """Return the mean of a Gaussian process whose functions bend over a `length`.
+
+    The `length` is in standard deviations of the columns. The variance of the `noise` is in those
+    of the functions. Neither is tuned.
+    """
+    kernel = RBF(_check.number("length", length, POSITIVE))
+    spread = _check.number("noise", noise, POSITIVE)
+    return _standardised(
+        GaussianProcessRegressor(kernel, alpha=spread, optimizer=None, normalize_y=True)
+    )
+
+
+def certified_training(steps: int = 2_000) -> Any:
+    """Return least squares by Neuro-Tron in some `steps`, with a bound on any poisoning."""
+    least = _check.integer("steps", steps, LEAST_STEPS, MOST_STEPS)
+    return CertifiedTrainingRegressor(steps=least)
+
+
+# ---- robust --------------------------------------------------------------------------------------
+
+
+def huber(epsilon: float = 1.35) -> Any:
+    """Return linear regression that counts residuals beyond `epsilon` deviations less."""
+    limit = _check.number("epsilon", epsilon, "[1, inf)")
+    return _standardised(HuberRegressor(epsilon=limit, max_iter=1_000))
+
+
+def quantile(level: float = 0.5, alpha: float = 0.0) -> Any:
+    """Return linear regression of a quantile of the labels, by default of the median.
+
+    The `level` of the quantile is between 0 and 1. A penalty `alpha` keeps coefficients small.
+    """
+    penalty = _check.number("alpha", alpha, "[0, inf)")
+    at = _check.number("level", level, "(0, 1)")
+    return _standardised(QuantileRegressor(quantile=at, alpha=penalty, solver="highs-ipm"))
+
+
+def ransac(threshold: float | None = None) -> Any:
+    """Return linear regression of the most rows that agree up to a `threshold` (RANSAC).
+
+    By default the threshold is the median distance of labels from their median.
+    """
+    limit = None if threshold is None else _check.number("threshold", threshold, POSITIVE)
+    return _standardised(RANSACRegressor(residual_threshold=limit, random_state=0))
+
+
+def theil_sen(subsets: int = 3_000) -> Any:
+    """Return the median of the linear regressions of `subsets` small sets of rows (Theil–Sen)."""
+    most = _check.integer("subsets", subsets, 1, MOST_SUBSETS)
+    return _standardised(TheilSenRegressor(max_subpopulation=most, random_state=0))
+
+
+def trim(share: float | None = None) -> Any:
+    """Return linear regression without the `share` of rows that fit worst (TRIM).
+
+    By default half of the rows are left out.
+    """
+    return TrimRegressor(None if share is None else _check.number("share", share, "[0, 1)"))
+
+
+def neurotron(
+    network: str = "linear",
+    activation: str | None = None,
+    leak: float | None = None,
+    filter_size: int | None = None,
+    stride: int | None = None,
+    height: int | None = None,
+    width: int | None = None,
+) -> Any:
+    """Return the regression of this package, which ignores poisoned labels.
+
+    The `network` is linear, relu, leaky, convolution or image. All but the first have settings:
+    `activation`, `leak`, `filter_size`, `stride`, and `height` and `width` of images.
+    """
+    sizes = {"filter_size": filter_size, "stride": stride, "height": height, "width": width}
+    settings: dict[str, Any] = {"activation": activation, "leak": leak, **sizes}
+    given = {name: value for name, value in settings.items() if value is not None}
+    parameters = network_parameters(_check.text("network", network), given)
+    activation_of(activation)
+    for name in sizes.keys() & given.keys():
+        _check.integer(name, given[name], 1)
+    if leak is not None:
+        _check.number("leak", leak, "(0, 1)")
+    return NeuroTronRegressor(**parameters)
+
+
+# ---- trees ---------------------------------------------------------------------------------------
+
+
+def tree(depth: int = 5) -> Any:
+    """Return one regression tree of at most so many splits below each other (`depth`)."""
+    return DecisionTreeRegressor(max_depth=_depth(depth), random_state=0)
+
+
+def forest(trees: int = 100, depth: int | None = None) -> Any:
+    """Return the mean of many random `trees`, of any depth unless `depth` limits it."""
+    limit = None if depth is None else _depth(depth)
+    return RandomForestRegressor(_trees(trees), max_depth=limit, random_state=0)
+
+
+def boosting(trees: int = 100, depth: int = 3, rate: float = 0.1) -> Any:
+    """Return a sum of small `trees`, each fitted to what those before it leave (boosting).
+
+    Each has at most `depth` splits below each other, and counts with the factor `rate`.
+    """
+    step = _check.number("rate", rate, "(0, 1]")
+    return GradientBoostingRegressor(
+        n_estimators=_trees(trees), max_depth=_depth(depth), learning_rate=step, random_state=0
+    )
+
+
+# ---- shared --------------------------------------------------------------------------------------
+
+
+def _standardised(model: Any) -> Any:
+    return make_pipeline(StandardScaler(), model)
+
+
+def _trees(trees: int) -> int:
+    return _check.integer("trees", trees, 1, MOST_TREES)
+
+
+def _depth(depth: int) -> int:
+    return _check.integer("depth", depth, 1, MOST_DEPTH)
+
+
+BY_NAME: Registry[Any] = Registry(
+    "estimator",
+    {
+        factory.__name__.replace("_", "-"): factory
+        for factory in (
+            least_squares, ridge, kernel_ridge, nearest_neighbors, splines, gaussian_process,
+            huber, quantile, ransac, theil_sen, trim, tree, forest, boosting, neurotron,
+            certified_training,
+        )
+    },
+)  # fmt: skip
+
+SYNONYMS = {
+    "linear": "least-squares", "ols": "least-squares", "knn": "nearest-neighbors",
+    "kneighbors": "nearest-neighbors", "krr": "kernel-ridge", "gp": "gaussian-process",
+    "gpr": "gaussian-process", "median": "quantile", "lad": "quantile", "decisiontree": "tree",
+    "cart": "tree", "rf": "forest", "randomforest": "forest", "gbm": "boosting", "gbr": "boosting",
+    "gbdt": "boosting", "gradientboosting": "boosting",
+}  # fmt: skip
+"""Other names that people type, in small letters and nothing else."""
+
+
+def canonical(text: str) -> str:
+    """Return a text with the name that this package has for the regressor.
+
+    >>> canonical("rf:trees=30"), canonical("LinearRegression"), canonical("Theil_Sen")
+    ('forest:trees=30', 'least-squares', 'theil-sen')
+    """
+    name, colon, settings = text.partition(":")
+    bare = name.lower().replace("-", "").replace("_", "")
+    bare = bare.removesuffix("regressor").removesuffix("regression")
+    known = SYNONYMS | {each.replace("-", ""): each for each in BY_NAME}
+    if bare in known:
+        return f"{known[bare]}{colon}{settings}"
+    if re.search(r"[./\\()]", name) or (colon and "=" not in settings):
+        raise _check.InputError(
+            f"unknown estimator {_check.shown(text)}: models of your own are audited in Python, "
+            "with nt.audit(model, X, y, budget=…); `neurotron list estimators` shows those with a "
+            "name"
+        )
+    return text
+
+
+TOLD = "trim:share={share}"
+"""TRIM that is told the share of poisoned labels, which `remedies` fills in."""
+
+REMEDIES: tuple[str, ...] = (
+    "ridge:alpha=10", "ridge:alpha=100", "huber", "quantile", "ransac", "theil-sen:subsets=500",
+    TOLD, "trim", "tree", "forest:trees=30", "neurotron",
+)  # fmt: skip
+"""What an audit tries in place of a regressor."""
+
+
+def remedies(share: float) -> tuple[str, ...]:
+    """Return what an audit tries in place of a regressor, if a `share` of labels is poisoned.
+
+    >>> remedies(5 / 74)[6:8]
+    ('trim:share=0.06757', 'trim')
+    """
+    told = up(min(_check.number("share", share, "[0, 1]"), 0.99))
+    return tuple(text.format(share=told) for text in REMEDIES)

@@ -1,0 +1,317 @@
+"""The list of claims: to add one, write its record here and its name where studies look it up.
+
+Claims that go beyond the paper have their records in `neurotron.lab.claims.beyond_paper`, and those
+about public tables in `neurotron.lab.claims.tables`.
+
+Studies are a lower layer than claims and cannot import them, so the names are also in
+`neurotron.lab.studies.claim_names`, by which a study is refused before anything is computed.
+"""
+
+from __future__ import annotations
+
+from neurotron.lab.claims import activations, against_sgd, certificates, mirror, paper, predictions
+from neurotron.lab.claims.beyond_paper import BATCH_SIZE, DEFENCE, FRONTIER, MOVED_INPUTS, ROWS
+from neurotron.lab.claims.effects import Unit, count, growth, percent, spread, times, worst
+from neurotron.lab.claims.model import Claim
+from neurotron.lab.claims.tables import TABLES
+
+__all__ = [
+    "ACTIVATIONS", "BATCH_SIZE", "CERTIFICATES", "CLAIMS", "DEFENCE", "FRONTIER", "MIRROR",
+    "MOVED_INPUTS", "OF_ANY_STUDY", "PAPER", "ROWS", "TABLES", "VERIFICATION",
+]  # fmt: skip
+
+PAPER = (
+    Claim(
+        "grows-with-bound",
+        "A larger bound θ on the attack increases Neuro-Tron's error.",
+        paper.grows_with(0),
+        source="section 4, figure 1a",
+        from_paper=True,
+        short="Neuro-Tron's error grows with the bound θ",
+        phrase=growth("θ"),
+        figures=("figure-1a", "final-errors-alternating-sign-bound"),
+    ),
+    Claim(
+        "grows-with-probability",
+        "A larger probability β of attack increases Neuro-Tron's error.",
+        paper.grows_with(1),
+        source="section 4, figure 1b",
+        from_paper=True,
+        short="Neuro-Tron's error grows with probability β",
+        phrase=growth("β"),
+        figures=("figure-1b", "final-errors-alternating-sign-probability"),
+    ),
+    Claim(
+        "recovers-without-attack",
+        "Without attack, Neuro-Tron's error falls to about 1e-14 for every law.",
+        paper.recovers_without_attack,
+        source="section 4, figure 6",
+        from_paper=True,
+        short="Without attack, the error falls to 1e-14",
+        phrase=spread("median error {}", Unit(limits=(1e-13,)), noun="settings"),
+        figures=("figure-6",),
+    ),
+    Claim(
+        "small-attack-degrades",
+        "Even a small attack (θ = 0.125) makes the recovery visibly worse.",
+        paper.small_attack_degrades,
+        source="section 4, figure 6",
+        from_paper=True,
+        short="Even a small attack visibly raises the error",
+        phrase=spread("{} the error without attack", times(10.0)),
+        figures=("figure-6",),
+    ),
+    Claim(
+        "smaller-error-than-sgd",
+        "Under attack, Neuro-Tron ends with a smaller error than SGD.",
+        against_sgd.smaller_error,
+        source="section 4, figures 2 to 5",
+        from_paper=True,
+        short="Neuro-Tron's error is smaller than SGD's",
+        phrase=spread("{} the error of {group}", times(1.0)),
+        figures=("paired-errors", "figure-2a"),
+        broader_than_published=True,  # what the paper ran was not SGD
+    ),
+    Claim(
+        "faster-than-sgd",
+        "Under attack, Neuro-Tron converges faster than SGD.",
+        against_sgd.faster,
+        source="section 4, figures 2 to 5",
+        from_paper=True,
+        short="Neuro-Tron is faster than SGD",
+        phrase=spread("{} the steps of {group}", times(1.0)),
+        figures=("figure-2a", "figure-3a", "figure-4a", "figure-5a"),
+        broader_than_published=True,
+    ),
+    Claim(
+        "heavy-tails-alike",
+        "With t(4) inputs (no fourth moment), Neuro-Tron is about as accurate as with others "
+        "(that is, its error is within a factor of 10).",
+        paper.heavy_tails_alike,
+        source="section 4, figure 3",
+        from_paper=True,
+        short="t(4) inputs: error within a factor of 10",
+        phrase=spread("{} the error with other laws", times(0.1, 10.0)),
+        figures=("final-errors-alternating-sign-bound", "figure-3a"),
+    ),
+    Claim(
+        "outer-weights-help",
+        "Heavier outer weights (q = 10 instead of q = 1) lower the error under the same attack.",
+        paper.outer_weights_help,
+        source="section 3.6, figure 7",
+        from_paper=True,
+        short="Heavier outer weights lower the error",
+        phrase=spread(
+            "with {group}, q = 10 has {} the error of q = 1",
+            times(1.0),
+            diverged="with {group}, q = 10 diverges",
+        ),
+        figures=("figure-7",),
+        broader_than_published=True,  # the paper's step sizes were not the same
+    ),
+    Claim(
+        "impersonation-wins",
+        "If every label comes from another filter w_adv, Neuro-Tron converges to w_adv.",
+        paper.impersonation_wins,
+        source="section 3.5",
+        from_paper=True,
+        short="If all labels are w_adv's, it learns w_adv",
+        phrase=worst(
+            "the largest distance to w_adv in {total} runs is {}", max, Unit(limits=(1e-9,))
+        ),
+        figures=("section-3-5",),
+    ),
+    Claim(
+        "risk-below-attack",
+        "Where the condition of section 3.4 holds, the prediction risk is at most θ*².",
+        predictions.risk_below_attack,
+        source="section 3.4",
+        from_paper=True,
+        short="The prediction risk is at most θ*²",
+        phrase=worst(
+            "the largest prediction error in {total} runs is {} of θ*", max, Unit(limits=(1.0,))
+        ),
+        section="certificates",
+    ),
+    Claim(
+        "predictions-as-certified",
+        "No prediction error is above the one that the sharp certificate guarantees.",
+        predictions.predictions_as_certified,
+        short="No prediction error is above certified",
+        phrase=worst(
+            "{count} of {total} runs above, the largest prediction error is {} of the certified "
+            "one",
+            max,
+            Unit(limits=(1.0,)),
+        ),
+        section="certificates",
+    ),
+    Claim(
+        "theorem-1-is-silent",
+        "Theorem 1 promises nothing about the simulations that are said to validate it.",
+        paper.theorem_is_silent,
+        source="added by this package, about the caption of figure 1",
+        short="Theorem 1 promises nothing about these runs",
+        phrase=count(
+            "Theorem 1 promises less than the initial error on {count} of {total} networks"
+        ),
+        section="certificates",
+    ),
+)
+"""The claims of the paper, and two of ours about its theorem and its runs."""
+
+MIRROR = (
+    Claim(
+        "neuro-tron-recovers",
+        f"Neuro-Tron recovers the filter on more than {100.0 * mirror.OFTEN:g} % of the networks.",
+        mirror.recovers,
+        short="Neuro-Tron finds w* on over 90 % of networks",
+        phrase=count("w* is found on {count} of {total} networks"),
+        figures=("mirror-filter",),
+    ),
+    Claim(
+        "more-often-than-sgd",
+        "Neuro-Tron recovers the filter on more networks than SGD does.",
+        mirror.more_often,
+        short="Neuro-Tron finds w* more often than SGD",
+        phrase=count(
+            "on {count} of {replicates} networks only Neuro-Tron finds w*, on {rest} only SGD"
+        ),
+        figures=("mirror-filter",),
+    ),
+    Claim(
+        "sgd-ends-at-mirror",
+        "Where SGD does not recover the filter, it mostly ends in the direction of its mirror "
+        "image −w*.",
+        mirror.ends_at_mirror,
+        short="Where SGD fails, it goes towards −w*",
+        phrase=count(
+            "in the direction of −w* on {count} of the {total} networks that SGD does not recover"
+        ),
+        figures=("mirror-filter",),
+    ),
+)
+"""Which trainer recovers the filter, and which ends at its mirror image."""
+
+CERTIFICATES = (
+    Claim(
+        "recovers-to-rounding",
+        "Without attack, Neuro-Tron ends within 1e-13 of the filter on every network.",
+        certificates.recovers_to_rounding,
+        source="added by this package, about figure 6 with more steps",
+        short="Without attack, every error is below 1e-13",
+        phrase=worst("the largest of {total} errors is {}", max, Unit(limits=(1e-13,))),
+    ),
+    Claim(
+        "certified-mean-square",
+        "No mean square error over many streams of data is above the certified one.",
+        certificates.certified_mean_square,
+        short="No mean square error is above the certified one",
+        phrase=spread("measured error {} of the certified one", Unit("", 3, limits=(1.0,))),
+        section="certificates",
+    ),
+    Claim(
+        "sharp-for-normal-and-laplace",
+        "For normal and Laplace inputs, the certified root mean square error is at most "
+        "3 % above the measured one, under the worst attack and with scheduled steps.",
+        certificates.sharp(1.03, "normal", "laplace"),
+        short="Certificates are within 3 %: normal, Laplace",
+        phrase=spread("certified error {} the measured one", Unit(" ×", 3, limits=(1.0, 1.03))),
+        section="certificates",
+    ),
+    Claim(
+        "sharp-for-uniform-and-t",
+        "For uniform inputs, and for t(4) inputs with weights, the certified root mean square "
+        "error is at most 4 % above the measured one, under the worst attack and with scheduled "
+        "steps.",
+        certificates.sharp(1.04, "uniform", "student-t:dof=4"),
+        short="Certificates are within 4 %: uniform, t(4)",
+        phrase=spread("certified error {} the measured one", Unit(" ×", 3, limits=(1.0, 1.04))),
+        section="certificates",
+    ),
+    Claim(
+        "sharp-for-cauchy",
+        "For Cauchy inputs with weights, the certified root mean square error is at most "
+        "15 % above the measured one, under the worst attack and with scheduled steps.",
+        certificates.sharp(1.15, "student-t:dof=1"),
+        short="Certificates are within 15 %: Cauchy",
+        phrase=spread("certified error {} the measured one", Unit(" ×", 3, limits=(1.0, 1.15))),
+        section="certificates",
+    ),
+    Claim(
+        "radius-near-error",
+        "With scheduled steps and under the worst attack, the radius at 95 % confidence is at most "
+        "1.5 times the measured root mean square error.",
+        certificates.radius_near_error(1.5),
+        short="Radii are at most 1.5 × the errors",
+        phrase=spread("radius {} the measured error", Unit(" ×", 3, limits=(1.0, 1.5))),
+        section="certificates",
+    ),
+)
+"""Claims about recovery without attack and about certificates."""
+
+ACTIVATIONS = (
+    Claim(
+        "mirror-with-every-activation",
+        "With every activation, SGD ends in the direction of the mirror image −w* on some networks "
+        "even without attack, and Neuro-Tron on none.",
+        activations.mirror_with_every,
+        short="With every activation, only SGD goes to −w*",
+        phrase=spread("{group} ends in the direction of −w* on {} of the networks", percent()),
+        figures=("mirror-filter",),
+    ),
+    Claim(
+        "sharp-with-every-activation",
+        "With every activation, the certified root mean square error is at most 10 % above the "
+        "measured one, under the worst attacks and with scheduled steps.",
+        activations.sharp_with_every(1.1),
+        short="Certificates are within 10 %: every activation",
+        phrase=spread("certified error {} the measured one", Unit(" ×", 3, limits=(1.0, 1.1))),
+        figures=("activations",),
+        section="certificates",
+    ),
+)
+"""What holds with every activation."""
+
+OF_ANY_STUDY = (
+    Claim(
+        "certificate-holds",
+        "No run ends outside the radius of the sharp certificate.",
+        certificates.certificate_holds,
+        short="No run ends outside its certified radius",
+        phrase=worst(
+            "{count} of {total} runs outside, the largest error is {} of its radius",
+            max,
+            Unit(limits=(1.0,)),
+        ),
+        figures=("certificate",),
+        section="certificates",
+    ),
+)
+"""The claims by which a study is judged that names none."""
+
+VERIFICATION = (
+    Claim(
+        "verification-holds",
+        "No verified radius is smaller than the error.",
+        certificates.verification_holds,
+        short="No verified radius is smaller than the error",
+        phrase=worst(
+            "{count} of {total} verified radii are smaller than the error, which is at most {} of "
+            "the radius",
+            max,
+            Unit(limits=(1.0,)),
+        ),
+        section="verification",
+    ),
+)
+"""The claim about any study whose runs are verified on fresh rows."""
+
+CLAIMS = {
+    claim.name: claim
+    for claim in (
+        *PAPER, *MIRROR, *BATCH_SIZE, *MOVED_INPUTS, *FRONTIER, *DEFENCE, *CERTIFICATES,
+        *ACTIVATIONS, *OF_ANY_STUDY, *VERIFICATION, *ROWS, *TABLES,
+    )
+}  # fmt: skip
+"""Every claim there is, by its name."""

@@ -1,0 +1,242 @@
+"""The paper's figures, for studies that name claims of the paper."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from neurotron._registry import parse
+from neurotron.lab.claims.catalog import PAPER
+from neurotron.lab.claims.settings import SettingRuns, conditions_but, table1_settings
+from neurotron.lab.figures.chart import SMALLEST, Chart, Line, Panel
+from neurotron.lab.figures.styles import OF_ALGORITHM, PLAIN, Style
+from neurotron.lab.figures.trajectories import (
+    compare,
+    levels_of,
+    over_steps,
+    panel_of_levels,
+    settings_said,
+)
+from neurotron.lab.figures.view import LevelSweep, View, with_honest
+from neurotron.lab.results.levels import attacked
+from neurotron.lab.results.summary import bootstrap
+
+__all__ = ["paper_charts", "shown_by_paper"]
+
+ATTACK = "alternating-sign"
+COMPARED = ("neuro-tron", "first-sample-sgd", "sgd")
+"""The algorithms of figures 1 to 6."""
+OTHER = 0.5, 0.25
+"""The β at which θ varies, and the θ at which β does."""
+OUTER_WEIGHTS = {(1.0, 1e-4): 0, (10.0, 2e-5): 1}
+"""Outer weights and step sizes as the paper ran them, in the order of figure 7."""
+COMPARISONS = {
+    "normal": "2", "student-t:dof=4": "3", "laplace:scale=2": "4", "normal:scale=3": "5"
+}  # fmt: skip
+"""The number of the figure with each law, by the name of the law."""
+
+
+def paper_charts(view: View) -> Iterator[Chart]:
+    """Yield the figures of section 4 and the appendices, as far as there are such runs."""
+    if not _is_about_paper(view):
+        return
+    found = _columns(view)
+    yield from _neuro_tron_alone(view, found)
+    for setting in sorted(found, key=lambda setting: COMPARISONS[setting.law]):
+        yield from _against_sgd(view, setting)
+    yield from _no_attack(view, found)
+    yield from _outer_weights(view)
+    yield from _impersonation(view)
+
+
+def shown_by_paper(view: View) -> set[tuple[str, str, str]]:
+    """Return which settings, attacks and trainers the paper's figures show."""
+    if not _is_about_paper(view):
+        return set()
+    columns = "setting", "attack_text", "trainer"
+    runs = [_outer_weight_runs(view), _impersonated_runs(view)]
+    keys = {key for table in runs for key in table.select(columns).unique().iter_rows()}
+    for setting in _columns(view):
+        keys |= {(setting.name, ATTACK, trainer) for trainer in setting.trainers.values()}
+    return keys
+
+
+def _is_about_paper(view: View) -> bool:
+    """Tell whether a study names a claim of the paper."""
+    return any(claim.name in view.results.spec["claims"] for claim in PAPER)
+
+
+def _columns(view: View) -> list[SettingRuns]:
+    """Return the columns of Table 1, one per law of the paper, with its trainers and SGD."""
+    return [
+        replace(
+            setting, trainers={it: who for it, who in setting.trainers.items() if it in COMPARED}
+        )
+        for setting in table1_settings(view.results)
+        if setting.law in COMPARISONS
+    ]
+
+
+def _figure(number: str, chart: Chart) -> Chart:
+    """Return a figure of the paper, called by its number there."""
+    return replace(chart, title=f"Figure {number}: {chart.title}", short_title=f"Figure {number}")
+
+
+def _sweep(view: View, setting: SettingRuns, axis: int) -> LevelSweep | None:
+    """Return the paper's sweep of a law over θ or β; if there is none, the longest sweep."""
+    own = [level for level in attacked(setting.levels) if level[1 - axis] == OTHER[axis]]
+    chosen = own if len(own) > 1 else setting.sweep(axis)
+    if len(chosen) < 2:
+        return None
+    levels = with_honest(setting.levels, chosen, axis)
+    named = setting.trainers.values()
+    trainers = tuple(who for who in view.trainers(setting.name) if who in named)
+    return LevelSweep(setting.name, ATTACK, axis, tuple(levels), trainers)
+
+
+def _attacked(sweep: LevelSweep) -> LevelSweep:
+    """Return the sweep without its honest level, because figure 6 shows attacked labels."""
+    return sweep._replace(levels=tuple(attacked(sweep.levels)))
+
+
+def _alone(sweep: LevelSweep, setting: SettingRuns) -> LevelSweep:
+    return sweep._replace(trainers=(setting.trainers["neuro-tron"],))
+
+
+def _neuro_tron_alone(view: View, found: list[SettingRuns]) -> Iterator[Chart]:
+    words = (
+        ("1a", "Neuro-Tron for different bounds θ of the attack", "bound θ"),
+        ("1b", "Neuro-Tron for different probabilities β", "probability β"),
+    )
+    for axis, (number, title, varied) in enumerate(words):
+        pairs = [(_sweep(view, setting, axis), setting) for setting in found]
+        sweeps = [
+            _alone(_attacked(sweep), setting) for sweep, setting in pairs if sweep is not None
+        ]
+        if sweeps:
+            about = (
+                f"Neuro-Tron with the input laws of the paper, for several values of the {varied}."
+            )
+            yield _figure(number, levels_of(view, f"figure-{number}", title, sweeps, about))
+
+
+def _against_sgd(view: View, setting: SettingRuns) -> Iterator[Chart]:
+    rivals = ""
+    if "first-sample-sgd" in setting.trainers:
+        rivals += f" The paper's SGD is '{setting.trainers['first-sample-sgd']}'."
+    if "sgd" in setting.trainers:
+        rivals += (
+            f" '{setting.trainers['sgd']}' is stochastic gradient descent, which the paper did not "
+            "run. Where its band is wide, some of its runs went to the mirror image −w*."
+        )
+    for axis, letter in enumerate("ab"):
+        sweep = _sweep(view, setting, axis)
+        if sweep is not None and len(sweep.trainers) > 1:
+            what = ("bound θ", "probability β")[axis]
+            number = f"{COMPARISONS[setting.law]}{letter}"
+            chart = compare(
+                view, f"figure-{number}",
+                f"Neuro-Tron against SGD, {setting.title} inputs, by {what}", _attacked(sweep),
+                f"The trainers on the same data with {setting.title} inputs, one panel per {what} "
+                f"of the attack.{rivals}",
+            )  # fmt: skip
+            yield _figure(number, chart)
+
+
+def _no_attack(view: View, found: list[SettingRuns]) -> Iterator[Chart]:
+    pairs = [(_sweep(view, setting, 0), setting) for setting in found]
+    sweeps = [
+        _alone(sweep._replace(levels=sweep.levels[:2]), setting)
+        for sweep, setting in pairs
+        if sweep is not None and [bound for bound, _ in sweep.levels[:2]] == [0.0, 0.125]
+    ]
+    if sweeps:
+        about = "Neuro-Tron without an attack (θ = 0) and under the smallest attack of the paper."
+        chart = levels_of(view, "figure-6", "no attack, and a small one", sweeps, about)
+        yield _figure("6", chart)
+
+
+def _outer_weight_runs(view: View) -> pl.DataFrame:
+    """Return runs of the paper's step sizes in settings that differ only in their outer weights."""
+    conditions = {
+        setting["name"]: conditions_but(setting, "network", "outer_weights")
+        for setting in view.results.spec["settings"]
+        if "outer_weights" in parse(setting["network"])[1]
+    }
+    shared = Counter(conditions.values())
+    weighted = [name for name, sizes in conditions.items() if shared[sizes] > 1]
+    return view.results.runs.filter(
+        pl.col("setting").is_in(weighted),
+        pl.col("step_size").is_in([step for _, step in OUTER_WEIGHTS]),
+        attack=ATTACK, algorithm="neuro-tron",
+    )  # fmt: skip
+
+
+def _outer_weights(view: View) -> Iterator[Chart]:
+    keys = ["setting", "trainer", "outer_weights", "step_size"]
+    arms = _outer_weight_runs(view).select(keys).unique(maintain_order=True).iter_rows()
+    ordered = sorted(arms, key=lambda arm: (OUTER_WEIGHTS.get(arm[2:], 2), arm[2]))
+    panels, sweeps = [], []
+    for setting, trainer, weight, step in ordered:
+        sweep = next(sweep for sweep in view.sweeps(setting) if sweep.attack == ATTACK)
+        as_run = "as published" if (weight, step) in OUTER_WEIGHTS else "not in the paper"
+        title = f"q = {weight:g}, η = {step:g} ({as_run})"
+        sweeps.append(sweep._replace(trainers=(trainer,)))
+        panels.append(panel_of_levels(view, title, sweeps[-1], OF_ALGORITHM["neuro-tron"]))
+    if panels:
+        about = (
+            "Neuro-Tron with all outer weights q = 1 or q = 10. The paper compares q = 1 and "
+            f"η = 1e-4 with q = 10 and η = 2e-5.{settings_said(view, sweeps)[0]} A line that "
+            "ends early belongs to runs that diverged."
+        )
+        settings = [sweep.setting for sweep in sweeps]
+        title = "heavier outer weights"
+        yield _figure("7", over_steps(view, "figure-7", title, about, panels, settings))
+
+
+def _impersonated_runs(view: View) -> pl.DataFrame:
+    return view.results.runs.filter(attack="impersonation")
+
+
+def _impersonation(view: View) -> Iterator[Chart]:
+    """Yield the distances to the true filter and to the one that an attacker impersonates."""
+    panels, settings = [], []
+    runs = _impersonated_runs(view)
+    for (setting, trainer), group in runs.group_by("setting", "trainer", maintain_order=True):
+        chances = sorted(group["probability"].unique())
+        look = view.styles[str(trainer)]
+        lines = [
+            _distances(group, chances, "distance", "to w_adv, the attacker's", PLAIN),
+            _distances(group, chances, "error", f"to w*, the true one ({trainer})", look),
+        ]
+        ticks = tuple(f"β = {chance:g}" for chance in chances)
+        panels.append(Panel(str(trainer), tuple(lines), ticks))
+        settings.append(str(setting))
+    if panels:
+        over = view.replicates(settings)
+        yield Chart(
+            "section-3-5", "Section 3.5: labels of another filter",
+            "With probability β, the attacker replaces a label by the label of another filter "
+            "w_adv. At β = 1 all labels belong to w_adv, and no trainer can know of w*. "
+            f"Points are medians of the final distances over {over}, and bars are their 95 % "
+            "bootstrap intervals.",
+            "probability β of the attack", "distance of the final weights", tuple(panels),
+            f"medians of {over}, bars: 95 % intervals", x_log=False, short_title="Section 3.5",
+        )  # fmt: skip
+
+
+def _distances(
+    runs: pl.DataFrame, chances: list[float], column: str, name: str, style: Style
+) -> Line:
+    found = [
+        bootstrap(runs.filter(probability=chance)[column].fill_nan(np.inf).to_numpy())
+        for chance in chances
+    ]
+    y, low, high = np.maximum(np.array(found, dtype=np.float64).T, SMALLEST)
+    finite = np.isfinite(y)
+    x = np.arange(len(y), dtype=np.float64)
+    return Line(name, x[finite], y[finite], style, low[finite], high[finite])

@@ -1,0 +1,259 @@
+"""Builds the problem and the arms of one replicate from a setting of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from neurotron import _check, _seeds, attacks, laws, networks, trainers
+from neurotron._registry import parse
+from neurotron.engine.recording import recorded_steps
+from neurotron.lab.studies.solving import SOLVE, Solver, solver_of
+from neurotron.lab.studies.spec import (
+    MOST_ARMS,
+    MOST_ARMS_IN_ALL,
+    BaseStudy,
+    Levels,
+    Problems,
+    Setting,
+    Study,
+)
+from neurotron.laws import Law
+from neurotron.laws.rows_file import hash_of_file
+from neurotron.problem import Problem
+from neurotron.trainers import Arm
+from neurotron.trainers.catalog import step_size_of
+
+__all__ = [
+    "arm_rows", "build_arm", "build_arms", "build_one_of_each", "build_problem", "check",
+    "problem_seed", "require_keys", "seed_of",
+]  # fmt: skip
+
+KEPT_LAWS = 8
+"""Laws that are kept for the units that come next; they may have tables of rows."""
+
+
+class Encounter(NamedTuple):
+    """A trainer, given by its label, under an attack."""
+
+    trainer: str
+    attack: str
+    bound: float
+    probability: float
+
+    @property
+    def name(self) -> str:
+        """The name of the arm."""
+        if self.attack == "none":
+            return f"{self.trainer}, honest labels"
+        return f"{self.trainer}, {self.attack} θ={self.bound:.12g} β={self.probability:.12g}"
+
+
+def encounters(study: Study, setting: Setting) -> list[Encounter]:
+    """Return which trainers meet which attacks in a setting, each pair once."""
+    met: dict[Encounter, None] = {}
+    for sweep in setting.sweeps:
+        labels = sweep.trainers or setting.trainers or tuple(study.trainers)
+        if len(labels) * len(sweep.bound) * len(sweep.probability) > MOST_ARMS:
+            raise _too_many()
+        for label in labels:
+            met |= dict.fromkeys(Encounter(label, sweep.attack, *level) for level in sweep.levels)
+    if len(met) > MOST_ARMS:
+        raise _too_many()
+    return list(met)
+
+
+def _most_arms(study: Study, setting: Setting) -> int:
+    """Return an upper bound on the number of arms of a setting that is not refused."""
+    pairs = sum(
+        len(sweep.trainers or setting.trainers or study.trainers)
+        * (1 if sweep.attack == "none" else len(sweep.bound) * len(sweep.probability))
+        for sweep in setting.sweeps
+    )
+    return min(pairs, MOST_ARMS)
+
+
+def _too_many() -> _check.InputError:
+    return _check.InputError(
+        f"the sweeps give more than {MOST_ARMS:,} arms: make the sweeps smaller"
+    )
+
+
+def arm_rows(study: Study, setting: Setting) -> list[dict[str, Any]]:
+    """Return the columns of tables that describe the arms of a setting, one row per arm."""
+    network, rows = parse(setting.network)[1], []
+    for encounter in encounters(study, setting):
+        algorithm, _ = parse(study.trainers[encounter.trainer])
+        rows.append(
+            {
+                "arm": encounter.name,
+                "trainer": encounter.trainer,
+                "trainer_text": study.trainers[encounter.trainer],
+                "algorithm": algorithm,
+                "step_size": step_size_of(study.trainers[encounter.trainer], setting.step_size),
+                "attack": parse(encounter.attack)[0],
+                "attack_text": encounter.attack,
+                "bound": encounter.bound,
+                "probability": encounter.probability,
+                "law": setting.law,
+                "outer_weights": float(network.get("outer_weights", 1.0)),
+            }
+        )
+    return rows
+
+
+def build_problem(study: BaseStudy, setting: Problems, replicate: int) -> Problem:
+    """Return the problem of a replicate: its own network and true weights."""
+    seed = problem_seed(study, setting, replicate)
+    network = networks.BY_NAME.build(
+        setting.network, n_inputs=setting.n_inputs, filter_size=setting.filter_size, seed=seed
+    )
+    build = laws.BY_NAME.build if "sha256=" in setting.law else _law  # a file may have changed
+    law = build(setting.law, n_inputs=setting.n_inputs)
+    return Problem.draw(network, law, seed=seed, noise=setting.noise)
+
+
+@lru_cache(maxsize=KEPT_LAWS)
+def _law(text: str, *, n_inputs: int) -> Law:
+    """Return the law of a text, with all that was computed from it: replicates share them."""
+    return laws.BY_NAME.build(text, n_inputs=n_inputs)
+
+
+def build_arms(study: Study, setting: Setting, problem: Problem, replicate: int) -> list[Arm]:
+    """Return the arms of a setting, in the order of `arm_rows`."""
+    return [
+        _arm(study, setting, problem, replicate, encounter)
+        for encounter in encounters(study, setting)
+    ]
+
+
+def build_one_of_each(study: Study, setting: Setting, problem: Problem) -> list[Arm]:
+    """Return one arm for each trainer and each attack, whatever its level."""
+    met = {(one.trainer, parse(one.attack)[0]): one for one in encounters(study, setting)}
+    return [_arm(study, setting, problem, 0, encounter) for encounter in met.values()]
+
+
+def build_arm(study: Study, setting: Setting, problem: Problem, replicate: int, name: str) -> Arm:
+    """Return the arm of a setting that has this name."""
+    chosen = next(one for one in encounters(study, setting) if one.name == name)
+    return _arm(study, setting, problem, replicate, chosen)
+
+
+def _arm(
+    study: Study, setting: Setting, problem: Problem, replicate: int, encounter: Encounter
+) -> Arm:
+    attack = attacks.build(
+        encounter.attack,
+        problem,
+        bound=encounter.bound,
+        probability=encounter.probability,
+        seed=problem_seed(study, setting, replicate),
+    )
+    text = study.trainers[encounter.trainer]
+    trainer = solver_of(text) or trainers.build(_known(text), step_size=setting.step_size)
+    return Arm(trainer, attack, name=encounter.name)
+
+
+def _known(text: str) -> str:
+    """Return the text of a trainer, whose name must be known."""
+    if (name := parse(text)[0]) not in trainers.BY_NAME:
+        raise _check.unknown("trainer", name, (*trainers.BY_NAME, SOLVE))
+    return text
+
+
+def check(study: Study) -> None:
+    """Build everything once, so that errors are found before anything is computed."""
+    units = sum(map(study.replicates_of, study.settings))
+    if units > MOST_UNITS:
+        raise _check.InputError(
+            f"settings × replicates must be at most {MOST_UNITS:,}, got {units:,}"
+        )
+    if sum(_most_arms(study, setting) for setting in study.settings) > MOST_ARMS_IN_ALL:
+        raise _check.InputError(
+            f"the study has more than {MOST_ARMS_IN_ALL:,} arms in all settings: make the sweeps "
+            "smaller"
+        )
+    for setting in study.settings:
+        try:
+            _check_setting(study, setting)
+        except _check.InputError as error:
+            raise _check.InputError(f"setting {setting.name!r}: {error}") from None
+
+
+def _check_setting(study: Study, setting: Setting) -> None:
+    require_keys(setting, setting.sweeps)
+    _require_few("batch_size × n_inputs", setting.batch_size * setting.n_inputs)
+    problem, steps = build_problem(study, setting, 0), study.steps_of(setting)
+    arms, rows = build_arms(study, setting, problem, 0), study.verified_rows_of(setting)
+    _require_few("arms × records", len(arms) * len(recorded_steps(study.record, steps)))
+    _require_few("verify × n_inputs", rows * setting.n_inputs)
+    _require_few("verify × arms", rows * len(arms))
+    if len({arm.name for arm in arms}) < len(arms):
+        raise _check.InputError(
+            "two bounds or two probabilities agree in their first 12 digits: remove one of them"
+        )
+    kinds = {
+        (met.trainer, met.attack): arm
+        for met, arm in zip(encounters(study, setting), arms, strict=True)
+    }
+    for arm in kinds.values():
+        arm.resolved(problem, setting.batch_size, steps)
+        if isinstance(arm.trainer, Solver):
+            _require_few("rows × n_inputs", arm.trainer.rows * setting.n_inputs)
+            _require_few("rows × arms", arm.trainer.rows * len(arms))
+            arm.trainer.require_rows(problem, setting.batch_size, steps)
+
+
+def require_keys(setting: Problems, sweeps: Sequence[Levels]) -> None:
+    """Refuse parameters in texts of a setting that are keys of its tables."""
+    for sweep in sweeps:
+        _require_keys("sweep", sweep.attack, "bound", "probability")
+    _require_keys("setting", setting.network, "n_inputs", "filter_size")
+    _require_keys("setting", setting.law, "n_inputs")
+    _require_hash(setting.law)
+
+
+def _require_keys(table: str, text: str, *names: str) -> None:
+    """Refuse parameters in `text` that are keys of its table."""
+    for name in names:
+        if name in parse(text)[1]:
+            raise _check.InputError(f"give `{name}` as a key of the {table}, not inside {text!r}")
+
+
+def _require_hash(law: str) -> None:
+    """Refuse rows of a file without the hash by which the study says which file it means."""
+    name, given = parse(law)
+    if name == "empirical" and "rows" in given and not given.get("sha256"):
+        raise _check.InputError(
+            f"a study must say which file it means, so that its results can be computed again: "
+            f"write {law},sha256={hash_of_file(str(given['rows']))}"
+        )
+    if isinstance(given.get("law"), str):
+        _require_hash(given["law"].replace(";", ","))
+
+
+def _require_few(what: str, entries: int) -> None:
+    if entries > MOST_ENTRIES:
+        raise _check.InputError(f"{what} must be at most {MOST_ENTRIES:,}, got {entries:,}")
+
+
+MOST_ENTRIES = 10**7
+"""Largest number of entries of an array, 80 MB."""
+
+MOST_UNITS = 10**6
+
+
+def seed_of(study: BaseStudy, setting: Problems) -> int:
+    """Return the seed of everything a setting draws; paired settings have the same one.
+
+    Paired settings draw the same uniform numbers. In a replicate they have the same true weights if
+    their filters have the same size, and the same gates and data if all sizes agree.
+    """
+    # "cohort" is part of every seed: another word would change all results
+    return _seeds.key(study.seed, "cohort", setting.paired_with or setting.name)
+
+
+def problem_seed(study: BaseStudy, setting: Problems, replicate: int) -> int:
+    """Return the seed of the network, the true weights and the vectors of attacks."""
+    return _seeds.key(seed_of(study, setting), "problem", 0 if setting.same_problem else replicate)

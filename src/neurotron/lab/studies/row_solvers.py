@@ -1,0 +1,106 @@
+"""The solvers that a study of rows compares, each as a function of a task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from neurotron import _check
+from neurotron._types import Array, Mask
+from neurotron.lab.studies.rows_spec import SOLVERS
+from neurotron.networks import FilterNetwork
+from neurotron.solvers.rivals import Fitted, huber, least_squares, trim
+from neurotron.solvers.solver import solve
+
+__all__ = ["Answer", "Task", "answer"]
+
+LIMITS = np.geomspace(1.0, 1e-12, 7)
+"""Where residuals begin to be large, in typical labels, on the way to least absolute residuals."""
+BEND = 0.2
+"""The scale of scipy's losses, in medians of the residuals at the start."""
+
+
+class Task(NamedTuple):
+    """Rows to find a filter in, and what only some solvers are told about them."""
+
+    network: FilterNetwork
+    X: Array
+    y: Array
+    tampered: Mask
+    true_weights: Array
+
+
+class Answer(NamedTuple):
+    """The filter that a solver found; starts and proof are those of `solve`."""
+
+    weights: Array
+    starts: int | None = None
+    proven: int | None = None
+
+
+def answer(solver: str, task: Task) -> Answer:
+    """Return what a solver finds; a filter of NaN if it fails."""
+    try:
+        return BY_NAME[solver](task)
+    except (np.linalg.LinAlgError, _check.InputError):
+        return Answer(np.full(task.network.filter_size, np.nan))
+
+
+def _solve(task: Task) -> Answer:
+    found = solve(task.network, task.X, task.y)
+    return Answer(found.weights, found.starts, found.proven_against)
+
+
+def _honest(task: Task) -> Answer:
+    """Fit the honest rows alone by least squares, from the true weights."""
+    X, y = task.X[~task.tampered], task.y[~task.tampered]
+    return Answer(least_squares(task.network, X, y, start=Fitted(task.true_weights)).weights)
+
+
+def _trim(task: Task) -> Answer:
+    """Tell TRIM the exact share of tampered labels."""
+    share = float(task.tampered.mean())
+    return Answer(trim(task.network, task.X, task.y, tampered=share).weights)
+
+
+def _plain(rival: Callable[..., Fitted], task: Task) -> Answer:
+    return Answer(rival(task.network, task.X, task.y).weights)
+
+
+def _l1(task: Task) -> Answer:
+    """Make the mean of the absolute residuals small, by Huber losses of falling limits."""
+    size, found = float(np.median(np.abs(task.y))) or 1.0, None
+    for limit in LIMITS:
+        found = huber(task.network, task.X, task.y, limit=limit * size, start=found)
+    assert found is not None
+    return Answer(found.weights)
+
+
+def _scipy(loss: str, task: Task) -> Answer:
+    """Minimise a robust loss of scipy, from the start that the other rivals have."""
+    from scipy.optimize import least_squares as minimise
+
+    network, X, y = task.network, task.X, task.y
+    start = huber(network, X, y, limit=float(np.median(np.abs(y))) or 1.0).weights
+    found = minimise(
+        lambda w: network(w, X) - y, start, lambda w: network.gradient(w, X), loss=loss,
+        f_scale=BEND * float(np.median(np.abs(network(start, X) - y))) or 1.0,
+    )  # fmt: skip
+    return Answer(found.x)
+
+
+BY_NAME: dict[str, Callable[[Task], Answer]] = {
+    "solve": _solve,
+    "honest": _honest,
+    "least-squares": partial(_plain, least_squares),
+    "huber": partial(_plain, huber),
+    "trim": _trim,
+    "trim-half": partial(_plain, trim),
+    "l1": _l1,
+    "soft-l1": partial(_scipy, "soft_l1"),
+    "cauchy": partial(_scipy, "cauchy"),
+}
+assert BY_NAME.keys() == SOLVERS.keys()

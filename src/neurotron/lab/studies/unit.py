@@ -1,0 +1,188 @@
+"""Computes one unit of a study: trains or solves every arm of a setting once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from neurotron import _check, _seeds
+from neurotron._threads import one_blas_thread
+from neurotron._types import Array
+from neurotron.lab.studies.building import build_arms, build_problem, seed_of
+from neurotron.lab.studies.completion import complete
+from neurotron.lab.studies.solving import Solver, solved
+from neurotron.lab.studies.spec import MISSES, Setting, Study
+from neurotron.problem import Problem
+from neurotron.trainers import Arm, NeuroTron
+from neurotron.trajectories import Trajectories
+
+__all__ = ["guaranteed_radii", "prediction_errors", "runs_of", "train", "verified_radii"]
+
+RADII = ("radius", "root_mean_square", "theorem1_radius")
+CERTIFIED = ("certified_prediction_error", "theorem1_prediction_error")
+FRESH = 2000
+"""The number of fresh inputs on which predictions are compared."""
+
+
+def train(
+    text: str,
+    setting: str,
+    replicate: int,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[dict[str, Any]]:
+    """Train every arm of a setting of a study once, and return one row per arm.
+
+    `text` is the study as JSON. This is a pure function: what it returns depends on its first three
+    arguments alone.
+    """
+    _check.text("setting", setting)
+    study = complete(text, Study)
+    spec = study.setting(setting)
+    _check.integer("replicate", replicate, 0)
+    rows: dict[str, dict[str, Any]] = {}
+    with one_blas_thread():
+        problem = build_problem(study, spec, replicate)
+        arms = build_arms(study, spec, problem, replicate)
+        runs = [*runs_of(study, spec, problem, arms, replicate, progress)]
+        verified = verified_radii(study.verified_rows_of(spec), runs, progress)
+        for run in runs:
+            rows |= _rows(study, spec, replicate, run, verified)
+    return [rows[arm.name] for arm in arms]
+
+
+def runs_of(
+    study: Study,
+    spec: Setting,
+    problem: Problem,
+    arms: list[Arm],
+    replicate: int,
+    progress: Callable[[int, int], None] | None,
+) -> Iterator[Trajectories]:
+    """Yield the run of the arms that are trained, and that of the arms that are solved."""
+    from neurotron.simulation import simulate  # loads the compiler
+
+    options: dict[str, Any] = {
+        "steps": study.steps_of(spec), "batch_size": spec.batch_size, "seed": seed_of(study, spec),
+        "replicate": replicate, "record": study.record,
+    }  # fmt: skip
+    trained = [arm for arm in arms if not isinstance(arm.trainer, Solver)]
+    if trained:
+        run = simulate(problem, trained, **options, progress=progress)
+        if "interrupted" in run.status:
+            raise KeyboardInterrupt
+        yield run
+    if len(trained) < len(arms):
+        others = [arm for arm in arms if isinstance(arm.trainer, Solver)]
+        yield solved(problem, others, **options, progress=_at_the_end(progress))
+
+
+def _rows(
+    study: Study,
+    spec: Setting,
+    replicate: int,
+    run: Trajectories,
+    verified: dict[str, float],
+) -> dict[str, dict[str, Any]]:
+    """Return the row of each arm of a run, by its name."""
+    problem = run.problem
+    guaranteed = [guaranteed_radii(study, spec, problem, arm) for arm in run.arms]
+    predicted = prediction_errors(problem, run.weights, seed_of(study, spec), replicate)
+    return {
+        arm.name: {
+            "arm": arm.name,
+            "status": run.status[i],
+            "stopped_at": run.stopped_at[i],
+            **{name: guaranteed[i][name] for name in RADII},
+            "verified_radius": verified.get(arm.name),
+            "prediction_error": None if predicted is None else predicted[i],
+            **{name: guaranteed[i][name] for name in CERTIFIED},
+            "weights": run.weights[i],
+            "true_weights": problem.true_weights,
+            "attack_vector": None if arm.attack is None else arm.attack.probe_vector,
+            "steps": run.steps,
+            "errors": run.errors[i],
+            "losses": run.losses[i],
+        }
+        for i, arm in enumerate(run.arms)
+    }
+
+
+def _at_the_end(progress: Callable[[int, int], None] | None) -> Callable[[], None] | None:
+    """Return a function that says that the last step is done, and that work goes on."""
+    return None if progress is None else partial(progress, 1, 1)
+
+
+def guaranteed_radii(
+    study: Study, spec: Setting, problem: Problem, arm: Arm
+) -> dict[str, float | None]:
+    """Return what each theorem guarantees after the last step, None where it does not apply."""
+    from neurotron.guarantees import certify
+
+    found: dict[str, float | None] = dict.fromkeys((*RADII, *CERTIFIED))
+    trainer = arm.trainer
+    if problem.law.corrupted or type(trainer) is not NeuroTron or trainer.averaging:
+        return found
+    for method in ("sharp", "theorem1"):
+        if method == "theorem1" and trainer.step_size == "scheduled":  # it has one step size
+            continue
+        certificate = certify(
+            problem, arm, batch_size=spec.batch_size, steps=study.steps_of(spec),
+            failure=study.failure, method=method,
+        )  # fmt: skip
+        if not certificate.holds:
+            continue
+        if method == "sharp":
+            found["radius"] = certificate.radius
+            found["root_mean_square"] = certificate.root_mean_square
+            found["certified_prediction_error"] = certificate.prediction_error
+        else:
+            found["theorem1_radius"] = certificate.radius
+            found["theorem1_prediction_error"] = certificate.prediction_error
+    return found
+
+
+def prediction_errors(
+    problem: Problem, weights: Array, seed: int, replicate: int
+) -> list[float] | None:
+    """Return √E(f_w(x) − f_{w*}(x))² of each row of `weights`, as a mean over fresh inputs.
+
+    Its square is the prediction risk of the paper's section 3.4. Inputs are drawn before anything
+    corrupts them. If they have no variance, no risk is finite, and the answer is None.
+    """
+    law, n, truth = problem.law.clean, problem.network.n_inputs, problem.true_weights
+    assert truth is not None
+    if law.covariance(n) is None:
+        return None
+    draw = _seeds.generator(seed, "fresh inputs", replicate)
+    u, v = draw.random((2, law.pairs(FRESH, n)))
+    x = law.inputs(u, v, FRESH, n)
+    projected = problem.network.project(x)
+    with np.errstate(over="ignore", invalid="ignore"):
+        wanted, *outputs = (
+            problem.network.respond(projected @ one[:, None])[0] for one in (truth, *weights)
+        )
+        squares = [float(((one - wanted) ** 2).mean()) for one in outputs]
+    return [math.sqrt(square) if square >= 0.0 else math.inf for square in squares]
+
+
+def verified_radii(
+    rows: int, runs: list[Trajectories], progress: Callable[[int, int], None] | None
+) -> dict[str, float]:
+    """Return the verified radius of each arm, infinite where none is; {} if nobody asked for it.
+
+    An arm is verified against an attacker like its own, and by the noise that the problem has.
+    """
+    from neurotron.guarantees.verify.next_rows import verify_run
+
+    run, *also = runs
+    if not rows or run.problem.law.corrupted:
+        return {}
+    noise = "independent" if run.problem.noise else 0.0
+    found = verify_run(
+        run, rows, noise=noise, failure=MISSES, also=also, progress=_at_the_end(progress)
+    )
+    return {arm: one.radius for arm, one in found.items()}

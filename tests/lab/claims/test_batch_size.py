@@ -1,0 +1,200 @@
+"""What the batch size changes: verdicts on made-up results, a sample, and errata 13."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from tests.support.results import ending_at, made
+
+import neurotron as nt
+from neurotron.lab.claims import batch_size
+from neurotron.lab.claims.model import DOES_NOT_HOLD, HOLDS, NOT_TESTED, UNDECIDED
+from neurotron.lab.figures.batch_size import _exception
+from neurotron.lab.studies import building
+from neurotron.theory import Theorem1
+
+STUDY = nt.lab.studies.read("batch-size")
+PAPER = nt.lab.studies.read("paper")
+SHORT = STUDY.model_copy(
+    update={"settings": tuple(STUDY.setting(f"normal-1-b{b}") for b in (1, 4, 16))}
+)
+
+
+def size_of(setting: str) -> int:
+    return int(setting.rpartition("-b")[2])
+
+
+def made_up(steps=(1000, 100, 10), floor=lambda b: b**-0.5, part=0.9):
+    """Return runs that reach w* after these steps, and end at such an error under attack."""
+
+    def outcome(setting, replicate, arm):
+        b = size_of(setting)
+        if arm["attack"] == "none":
+            return {"errors": ending_at(0.0, dict(zip((1, 4, 16), steps, strict=True))[b])}
+        error = floor(b) * (1.0 + 0.001 * replicate)
+        return {"errors": ending_at(error), "radius": 9.0, "root_mean_square": error / part}
+
+    return outcome
+
+
+def judged(folder, claim: str, outcome, study=SHORT, replicates: int = 6):
+    record = nt.lab.claims.CLAIMS[claim]
+    results = made(folder / "r", study, outcome, replicates)
+    return nt.lab.claims.Judgement(record, tuple(record.check(results)))
+
+
+@pytest.mark.parametrize(
+    ("claim", "outcome", "verdict"),
+    [
+        ("fewer-steps-with-larger-batches", made_up(), HOLDS),
+        ("fewer-steps-with-larger-batches", made_up((100, 100, 10)), DOES_NOT_HOLD),
+        ("fewer-steps-with-larger-batches", made_up((10, 100, 10)), DOES_NOT_HOLD),
+        ("samples-alike-for-all-batches", made_up((1000, 1000, 100)), DOES_NOT_HOLD),
+        ("larger-batches-lower-the-floor", made_up(), HOLDS),
+        ("larger-batches-lower-the-floor", made_up(floor=lambda b: b**0.1), DOES_NOT_HOLD),
+        ("batch-sizes-as-certified", made_up((1000, 100, 10)), HOLDS),
+        ("batch-sizes-as-certified", made_up((1000, 100, 10), part=1.1), DOES_NOT_HOLD),
+        ("batch-sizes-as-certified", made_up((1000, 1000, 1000)), DOES_NOT_HOLD),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_claim_comes_out_as_the_runs_were_made(claim, outcome, verdict, tmp_path):
+    assert judged(tmp_path, claim, outcome).verdict == verdict
+
+
+def test_numbers_of_samples_are_compared_with_those_of_the_smallest_batch(tmp_path):
+    found = judged(tmp_path, "samples-alike-for-all-batches", made_up()).findings
+    assert [(one.case, one.estimate) for one in found] == [
+        ("N(0, 1), b = 4 against 1", 0.4), ("N(0, 1), b = 16 against 1", 0.16),
+    ]  # fmt: skip
+
+
+def test_steps_that_some_runs_need_and_others_do_not_leave_the_claim_undecided(tmp_path):
+    def outcome(setting, replicate, arm):
+        steps = (100, 10 if replicate % 2 else 1000, 10)
+        return made_up(steps)(setting, replicate, arm)
+
+    assert judged(tmp_path, "fewer-steps-with-larger-batches", outcome).verdict == UNDECIDED
+
+
+def test_a_study_with_one_batch_size_does_not_test_the_claims(tmp_path):
+    study = STUDY.model_copy(update={"settings": STUDY.settings[:1]})
+    results = made(tmp_path / "r", study, made_up(), 6)
+    verdicts = {one.claim.name: one.verdict for one in nt.lab.claims.evaluate(results)}
+    assert set(verdicts.values()) == {NOT_TESTED}
+    assert not [one for one in nt.lab.figures.charts(results) if one.name.startswith("batch-size")]
+
+
+def test_the_charts_show_what_the_claims_compare(tmp_path):
+    charts = {
+        one.name: one for one in nt.lab.figures.charts(made(tmp_path / "r", SHORT, made_up(), 3))
+    }
+    steps, samples = charts["batch-size-steps"].panels[0].lines[::2]
+    assert charts["batch-size-steps"].panels[0].ticks == ("1", "4", "16")
+    assert steps.x.tolist() == [0, 1, 2]
+    assert steps.y.tolist() == [1000, 100, 10]
+    assert samples.y.tolist() == [1000, 400, 160]
+    floor = charts["batch-size-floor"].panels[0].lines
+    assert [line.name for line in floor] == [
+        "same η, noise", "same η, drift", "η of the certificate, noise, same samples",
+        "same η, certified",
+    ]  # fmt: skip
+    np.testing.assert_allclose(floor[0].y, [1.001, 0.5005, 0.25025])
+    np.testing.assert_allclose(floor[3].y, floor[1].y / 0.9)
+    rising, falling = charts["batch-size-step-size"].lines
+    assert (np.diff(rising.y) > 0.0).all()
+    assert (np.diff(falling.y) < 0.0).all()
+
+
+def nothing_learnt(setting, replicate, arm):
+    return {"errors": ending_at(0.5)}
+
+
+def test_the_paper_compares_batch_sizes_apart_from_its_table_1(tmp_path):
+    laws = "normal-1", "student-t-4", "normal-9", "laplace-2"
+    groups = batch_size.batch_sizes(made(tmp_path / "r", PAPER, nothing_learnt, 1))
+    names = [{b: f"{law}-b{b}" for b in (1, 4, 16)} for law in laws]
+    assert [group.settings for group in groups] == names
+    for law, by_size in zip(laws, names, strict=True):
+        assert {PAPER.setting(name).paired_with for name in by_size.values()} == {law}
+
+
+@pytest.mark.parametrize("key", ["sweeps", "trainers", "law"])
+def test_settings_that_differ_in_more_than_their_batch_size_are_not_compared(key, tmp_path):
+    one, other = SHORT.settings[:2]
+    differing = {"sweeps": one.sweeps[:2], "trainers": ("η = 0.002",), "law": "uniform"}
+    settings = (one, other.model_copy(update={key: differing[key]}))
+    study = SHORT.model_copy(update={"settings": settings})
+    assert batch_size.batch_sizes(made(tmp_path / "r", study, nothing_learnt, 1)) == []
+
+
+def test_runs_of_the_paper_that_are_compared_by_batch_size_have_no_figures_of_their_own(tmp_path):
+    some = tuple(one for one in PAPER.settings if one.name.startswith("normal-1"))
+    study = PAPER.model_copy(update={"settings": some})
+    charts = nt.lab.figures.charts(made(tmp_path / "r", study, nothing_learnt, 1))
+    assert "batch-size-steps" in {one.name for one in charts}
+    assert not [one.title for one in charts if "b = " in one.title]
+
+
+def test_errors_after_the_same_number_of_samples_are_those_of_earlier_steps(tmp_path):
+    results = made(tmp_path / "r", SHORT, made_up(), 2)
+    (group,) = batch_size.batch_sizes(results)
+    runs = group.runs(trainer="η of the certificate", attack="none")
+    assert group.errors_after(1, runs[1], 1000).tolist() == [0.0, 0.0]
+    assert group.errors_after(4, runs[4], 399).tolist() == [10.0, 10.0]
+    assert group.errors_after(4, runs[4], 400).tolist() == [0.0, 0.0]
+
+
+def test_certified_steps_are_those_of_the_rate_in_docs_paper(tmp_path):
+    """c²λ1²/(L2²/b + (1 − 1/b)L1²) per step; a certificate may know a better bound."""
+    results = made(tmp_path / "r", SHORT, made_up(), 1)
+    (group,) = batch_size.batch_sizes(results)
+    runs = group.runs(trainer="η of the certificate", attack="none")
+    arm = nt.Arm(nt.NeuroTron("fastest", weighting="inverse-norm"))
+    for b, setting in zip((1, 16), (SHORT.settings[0], SHORT.settings[2]), strict=True):
+        (steps,) = group.certified_steps(b, runs[b])
+        problem = building.build_problem(SHORT, setting, 0)
+        matrix = problem.sensing_matrix("optimal", "inverse-norm")
+        known = nt.theory.sharp_constants(problem, matrix, "inverse-norm")
+        square = known.L2**2 / b + (1.0 - 1.0 / b) * known.L1**2
+        rate = (0.5 * known.lambda1) ** 2 / square
+        assert steps == np.ceil(np.log(0.01) / np.log1p(-rate))
+        found = nt.certify(problem, arm, batch_size=b, steps=int(steps), initial_error=100.0)
+        assert found.mean_square_bounds[-1] <= 100.0 * (1.0 + 1e-9)
+
+
+@dataclass(frozen=True)
+class OnSmallInputs(nt.attacks.Constant):
+    """The attacker of errata 13: always at inputs of norm 1/4, never at others."""
+
+    query_fields: ClassVar[tuple[str, ...]] = ("norm",)
+
+    @staticmethod
+    def chance(probability, query):
+        return np.where(query.norm < 0.3, probability, 0.0)
+
+
+def test_errata_13_the_step_size_of_theorem_1_falls_with_b_against_small_inputs():
+    """γη at b = 1, 2, 16, from the page and from the moments by hand."""
+    rows = nt.laws.Empirical([[0.25], [-0.25], [0.5], [-0.5]])
+    problem = nt.Problem.draw(nt.networks.relu_gate(1), rows)
+    attack = OnSmallInputs(bound=1.0, probability=1.0)
+    m2, m4 = ((0.25**i + 0.5**i) / 2 for i in (2, 4))
+    beta1, beta3 = 0.25 / 2, 0.25**3 / 2
+    for b, printed in ((1, 0.762), (2, 0.736), (16, 0.714)):
+        spread = (beta1 * m2 + m2**2) * (1 - 1 / b) + (beta3 + m4) / b
+        by_hand = (m2 - beta1) / spread
+        assert by_hand == pytest.approx(printed, abs=5e-4)
+        for theorem in (_exception(b), Theorem1.of(problem, np.eye(1), attack, b)):
+            assert 2.0 * theorem.step_size(2.0) == pytest.approx(by_hand, rel=1e-12)
+
+
+def test_without_an_attack_the_step_size_of_theorem_1_grows_to_the_kurtosis_of_the_norm():
+    problem = nt.Problem.draw(nt.networks.relu_gate(4), nt.Laplace(scale=2.0))
+    small, large = (Theorem1.of(problem, np.eye(4), None, b).step_size(2.0) for b in (1, 10**9))
+    assert large / small == pytest.approx(
+        problem.norm_moment(4) / problem.norm_moment(2) ** 2, rel=1e-6
+    )
