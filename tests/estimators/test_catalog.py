@@ -23,15 +23,10 @@ from neurotron.estimators.catalog import (
     canonical,
     remedies,
 )
-from neurotron.estimators.certified_training import CertifiedTrainingRegressor
 
 COEFFICIENTS, INTERCEPT = np.array([3.0, -2.0, 1.0]), 500.0
 """Labels are far from 0, so that a regressor without an intercept would be found out."""
-FAST = {
-    "forest": "forest:trees=5",
-    "theil-sen": "theil-sen:subsets=300",
-    "certified-training": "certified-training:steps=400",
-}
+FAST = {"forest": "forest:trees=5", "theil-sen": "theil-sen:subsets=300"}
 NAMES = [*BY_NAME]
 
 
@@ -107,7 +102,6 @@ def test_every_name_says_what_it_is_and_names_its_settings(name):
         ("forest:trees=7,depth=2", "n_estimators", 7),
         ("forest:trees=7,depth=2", "max_depth", 2),
         ("boosting:trees=7,depth=2,rate=1", "learning_rate", 1.0),
-        ("certified-training:steps=200", "steps", 200),
         ("neurotron:network=leaky,leak=0.3", "leak", 0.3),
         ("neurotron:network=relu,activation=gelu", "activation", "gelu"),
         ("neurotron:network=image,height=2,width=3,filter_size=2", "image_shape", (2, 3)),
@@ -145,7 +139,6 @@ def test_settings_reach_the_estimator(text, parameter, value):
         ("tree:depth=abc", ("`depth`", "abc")),
         ("forest:trees=1000000000", ("`trees`", "10000", "1000000000")),
         ("boosting:rate=2", ("`rate`", "2")),
-        ("certified-training:steps=2", ("`steps`", "from 100", "2")),
         ("neurotron:network=lineer", ("unknown network", "'linear'")),
         ("neurotron:network=3", ("`network`", "3")),
         ("neurotron:leak=0.5", ("parameter of linear", "'leak'")),
@@ -174,7 +167,6 @@ def test_remedies_can_be_built_and_one_is_told_the_share():
 
 SMOOTHERS = [
     "least-squares", "ridge", "kernel-ridge", "nearest-neighbors", "splines", "gaussian-process",
-    "certified-training:steps=400",
 ]  # fmt: skip
 
 
@@ -187,12 +179,6 @@ def test_smoothers_are_linear_in_the_labels(name):
         return BY_NAME.build(name).fit(X, labels).predict(FRESH)
 
     assert np.allclose(predict(2.0 * one - other), 2.0 * predict(one) - predict(other), atol=1e-9)
-
-
-@pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks([CertifiedTrainingRegressor(steps=200)])
-def test_scikit_learn_accepts_certified_training(estimator, check):
-    check(estimator)
 
 
 # ---- TRIM ----------------------------------------------------------------------------------------

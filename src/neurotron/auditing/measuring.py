@@ -235,10 +235,7 @@ class _Split:
         """Return what no attack can exceed, or why that is not known."""
         if scene.effects.exact is not None:
             return exact_ceiling(scene, level.rows)
-        found = certified_ceiling(
-            self.clean.estimator, self.split.X, self.split.y, self.split.test_X,
-            bound=level.bound, rows=level.rows, seed=self.seed,
-        )  # fmt: skip
+        found = certified_ceiling(self.clean.estimator, self.split.y, level.rows)
         return found or scene.effects.reason
 
     def _doubt(self, ceiling: Certified, way: Tried) -> str:

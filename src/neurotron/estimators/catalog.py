@@ -33,11 +33,6 @@ from sklearn.tree import DecisionTreeRegressor
 from neurotron import _check
 from neurotron._digits import up
 from neurotron._registry import Registry
-from neurotron.estimators.certified_training import (
-    LEAST_STEPS,
-    MOST_STEPS,
-    CertifiedTrainingRegressor,
-)
 from neurotron.estimators.parameters import network_parameters
 from neurotron.estimators.regressor import NeuroTronRegressor
 from neurotron.estimators.trim import TrimRegressor
@@ -97,12 +92,6 @@ def gaussian_process(length: float = 3.0, noise: float = 0.5) -> Any:
     return _standardised(
         GaussianProcessRegressor(kernel, alpha=spread, optimizer=None, normalize_y=True)
     )
-
-
-def certified_training(steps: int = 2_000) -> Any:
-    """Return least squares by Neuro-Tron in some `steps`, with a bound on any poisoning."""
-    least = _check.integer("steps", steps, LEAST_STEPS, MOST_STEPS)
-    return CertifiedTrainingRegressor(steps=least)
 
 
 # ---- robust --------------------------------------------------------------------------------------
@@ -220,7 +209,6 @@ BY_NAME: Registry[Any] = Registry(
         for factory in (
             least_squares, ridge, kernel_ridge, nearest_neighbors, splines, gaussian_process,
             huber, quantile, ransac, theil_sen, trim, tree, forest, boosting, neurotron,
-            certified_training,
         )
     },
 )  # fmt: skip
