@@ -15,7 +15,7 @@ ROOT = Path(neurotron.__file__).parent
 FOUNDATIONS = [
     ["_announce", "_digits", "_files", "_html", "_interrupts", "_intervals", "_types"],
     ["_check", "_extras", "_environment", "_code_hash", "_formula"],
-    ["_jit"],
+    ["_jit", "_references"],
     ["_arguments", "_closure", "_philox", "_pickling", "_registry", "_seeds", "_threads", "_tiny"],
     ["_streams"],
 ]
