@@ -12,7 +12,7 @@ from neurotron._check import shorten
 __all__ = ["MissingExtra", "install", "require", "unloadable"]
 
 EXTRA_OF = dict.fromkeys(
-    ("jinja2", "matplotlib", "plotly", "polars", "pydantic", "rich", "typer"), "lab"
+    ("filelock", "jinja2", "matplotlib", "plotly", "polars", "pydantic", "rich", "typer"), "lab"
 ) | {"distributed": "cluster", "safetensors": "sklearn", "sklearn": "sklearn"}
 
 

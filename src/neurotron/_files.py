@@ -7,13 +7,16 @@ import errno
 import os
 import re
 import stat
+import time
 from collections.abc import Callable
 from pathlib import Path
 
-__all__ = ["MOST_BYTES", "create", "is_alive", "read", "remove_leftovers", "replace"]
+__all__ = ["MOST_BYTES", "create", "is_old", "read", "remove_leftovers", "replace"]
 
 MOST_BYTES = 10**9
 """Largest size of a file that is read, about twice the largest shard of a study."""
+OLD = 3600.0
+"""A file that was unfinished for so many seconds is never finished: to write one takes seconds."""
 
 
 def read(path: Path, most: int = MOST_BYTES) -> bytes:
@@ -21,7 +24,7 @@ def read(path: Path, most: int = MOST_BYTES) -> bytes:
 
     Pipes and devices, which a forged folder may contain, are refused without waiting for them.
     """
-    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
         found = os.fstat(file.fileno())
         if not stat.S_ISREG(found.st_mode):
             raise OSError(f"{str(path)!r} is not a regular file")
@@ -73,32 +76,25 @@ def _rename_to_new(fresh: Path, path: Path) -> None:
 
 
 def remove_leftovers(path: Path) -> None:
-    """Remove what is left of earlier attempts to write this file, if their processes have ended.
-
-    A process that is killed while it writes leaves `.<name>.<process>.tmp`.
-    """
-    ours = re.compile(rf"\.{re.escape(path.name)}\.([0-9]{{1,9}})\.tmp")
+    """Remove what killed processes left of this file, `.<name>.<process>.tmp`, when it is old."""
+    ours = re.compile(rf"\.{re.escape(path.name)}\.[0-9]{{1,9}}\.tmp")
     with contextlib.suppress(OSError):  # they do no harm
         for other in path.parent.iterdir():
-            found = ours.fullmatch(other.name)
-            if found and stat.S_ISREG(other.lstat().st_mode) and not is_alive(int(found[1])):
+            if ours.fullmatch(other.name) and is_old(other):
                 other.unlink(missing_ok=True)
 
 
-def is_alive(process: int) -> bool:
-    """Return whether there is a process with this number."""
-    try:
-        os.kill(process, 0)  # signal 0 only checks that the process exists
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True  # it belongs to another user
-    return True
+def is_old(path: Path) -> bool:
+    """Return whether this is a regular file that was left by a process that ended: see `OLD`."""
+    found = path.lstat()
+    return stat.S_ISREG(found.st_mode) and time.time() - found.st_mtime > OLD
 
 
 def _sync_folder(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    """Write the names of a folder's files to disk, where the system can."""
+    if hasattr(os, "O_DIRECTORY"):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

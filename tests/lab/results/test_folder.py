@@ -106,45 +106,38 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path, place):
         pass
 
 
-@pytest.fixture(scope="module")
-def dead():
-    """The number of a process that has ended."""
-    process = subprocess.Popen(["true"])
-    process.wait()
-    return process.pid
-
-
-def test_leftovers_of_a_killed_run_are_cleaned(folder, dead):
-    (folder.path / f"shards/a/.1.parquet.{dead}.tmp").write_bytes(b"half a sh")
+def test_leftovers_of_a_killed_run_are_cleaned(folder):
+    (folder.path / "shards/a/.1.parquet.7.tmp").write_bytes(b"half a sh")
     with held(folder.path) as again:
         assert [*again.units()] == [("a", 0)]
     assert files(folder.path) == {"lock", "manifest.json", "shards/a/0.parquet"}
 
 
-def test_only_our_own_leftovers_of_dead_processes_are_removed(folder, dead):
-    alive = os.getpid()
+def test_only_our_own_leftovers_are_removed_and_those_of_pages_when_they_are_old(folder):
+    new = [".report.html.7.tmp", "figures/.two.pdf.7.tmp"]
     kept = [
-        f".report.html.{alive}.tmp", f"shards/a/.1.parquet.{alive}.tmp", ".draft.tmp",
-        f".draft.{dead}.tmp", f"notes/.report.html.{dead}.tmp", f"shards/c/.1.parquet.{dead}.tmp",
-        ".report.html.1000000000000.tmp", ".report.html.0.tmp", ".report.html..tmp",
+        ".draft.tmp", ".draft.7.tmp", "notes/.report.html.7.tmp", "shards/c/.1.parquet.7.tmp",
+        ".report.html.1000000000000.tmp", ".report.html..tmp",
     ]  # fmt: skip
     gone = [
-        f".report.html.{dead}.tmp", f".claims.json.{dead}.tmp", f"figures/.one.pdf.{dead}.tmp",
-        f"figures/.written.json.{dead}.tmp", f"shards/b/.12.parquet.{dead}.tmp",
-        f".audit.html.{dead}.tmp", f".audit.json.{dead}.tmp",
+        ".report.html.8.tmp", ".claims.json.8.tmp", "figures/.one.pdf.8.tmp",
+        "figures/.written.json.8.tmp", "shards/b/.12.parquet.8.tmp", ".audit.html.8.tmp",
+        ".audit.json.8.tmp",
     ]  # fmt: skip
-    for name in (*kept, *gone):
+    for name in (*new, *kept, *gone):
         (folder.path / name).parent.mkdir(exist_ok=True)
         (folder.path / name).touch()
+        if name not in new:
+            os.utime(folder.path / name, (0, 0))
     (folder.path / ".x.tmp").mkdir()
-    (folder.path / f".manifest.json.{dead}.tmp").mkdir()
+    (folder.path / ".manifest.json.8.tmp").mkdir()
     with held(folder.path):
         pass
-    assert files(folder.path) == {"lock", "manifest.json", "shards/a/0.parquet", *kept}
+    assert files(folder.path) == {"lock", "manifest.json", "shards/a/0.parquet", *new, *kept}
 
 
-def test_a_run_killed_before_its_manifest_was_whole_can_begin_again(tmp_path, dead):
-    (tmp_path / f".manifest.json.{dead}.tmp").write_text("{")
+def test_a_run_killed_before_its_manifest_was_whole_can_begin_again(tmp_path):
+    (tmp_path / ".manifest.json.7.tmp").write_text("{")
     (tmp_path / "lock").touch()
     with held(tmp_path):
         pass

@@ -14,17 +14,18 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from neurotron._files import is_alive, read, replace
+from neurotron._check import InputError
+from neurotron._extras import require
+from neurotron._files import is_old, read, replace
 
 __all__ = [
-    "StorageError", "append", "is_temporary", "lock", "make_room", "place", "remove",
+    "StorageError", "append", "is_temporary", "locked", "make_room", "place", "remove",
     "remove_leftovers", "storing", "write",
 ]  # fmt: skip
 
 TEMPORARY = re.compile(
-    r"\.(?P<name>[0-9]+\.parquet|(manifest|claims|written|audit)\.json|(report|audit)\.html|"
-    r"[^/]+\.(png|pdf))"
-    r"\.(?P<pid>[0-9]{1,9})\.tmp"
+    r"\.((?P<locked>[0-9]+\.parquet|manifest\.json)|(claims|written|audit)\.json|"
+    r"(report|audit)\.html|[^/]+\.(png|pdf))\.[0-9]{1,9}\.tmp"
 )
 """The temporary name of a file until it is complete: `.<name>.<process>.tmp`."""
 
@@ -80,10 +81,24 @@ def append(root: Path, name: str, line: str) -> None:
         file.write(line.encode() + b"\n")
 
 
-def lock(root: Path) -> BinaryIO:
-    """Return the open lock file, which the process that writes holds."""
+@contextlib.contextmanager
+def locked(root: Path) -> Iterator[None]:
+    """Hold the lock of a folder, which the system releases even if this process is killed."""
+    path = place(root, "lock")
+    _refuse_link(path, "file")
+    filelock = require("filelock")
+    lock = filelock.FileLock(path, blocking=False)
     with storing(root):
-        return _opened(root, "lock")
+        try:
+            lock.acquire()
+        except filelock.Timeout:
+            raise InputError(
+                f"another run is writing into {str(root)!r}: wait for it to end, or stop it"
+            ) from None
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def remove(root: Path, name: str, digest: str) -> None:
@@ -110,13 +125,16 @@ def make_room(root: Path, name: str, digests: Iterable[str]) -> Path | None:
 
 
 def remove_leftovers(root: Path, folders: Iterable[str]) -> None:
-    """Remove unfinished files of ours from these folders if their process has ended."""
+    """Remove unfinished files of ours from these folders, whose lock this process holds.
+
+    Pages and figures are written without the lock, so only old ones are removed.
+    """
     for folder in (root / name for name in folders):
         if folder.is_symlink() or not folder.is_dir():
             continue
         for path in folder.iterdir():
             found = TEMPORARY.fullmatch(path.name)
-            if found and path.is_file() and not is_alive(int(found["pid"])):
+            if found and path.is_file() and (found["locked"] or is_old(path)):
                 path.unlink(missing_ok=True)
 
 
@@ -135,7 +153,7 @@ def _opened(root: Path, name: str) -> BinaryIO:
     """Open a file for appending, but not through a link."""
     path = place(root, name)
     _refuse_link(path, "file")
-    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
     return os.fdopen(os.open(path, flags, 0o666), "ab+")
 
 

@@ -14,7 +14,6 @@ that is killed can always be resumed.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import itertools
 import json
 import os
@@ -70,13 +69,7 @@ class Folder:
         files.place(path, "shards/any")
         with storing(path):
             (path / "shards").mkdir(parents=True, exist_ok=True)
-        with files.lock(path) as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise _check.InputError(
-                    f"another run is writing into {str(path)!r}: wait for it to end, or stop it"
-                ) from None
+        with files.locked(path):
             if (path / "manifest.json").is_file():
                 folder = cls.read(path)
                 folder._require_same(manifest, mixed)
