@@ -9,14 +9,16 @@ from pathlib import Path
 import pytest
 
 import neurotron
+from neurotron._jit import ABOVE
 
 ROOT = Path(neurotron.__file__).parent
 
 FOUNDATIONS = [
     ["_announce", "_digits", "_files", "_html", "_interrupts", "_intervals", "_types"],
-    ["_check", "_extras", "_environment", "_code_hash", "_formula"],
+    ["_check", "_extras", "_environment", "_formula"],
+    ["_sources"],
     ["_jit", "_references"],
-    ["_arguments", "_closure", "_philox", "_pickling", "_registry", "_seeds", "_threads", "_tiny"],
+    ["_arguments", "_philox", "_pickling", "_registry", "_seeds", "_threads", "_tiny"],
     ["_streams"],
 ]
 HOUSE = [
@@ -116,6 +118,18 @@ def test_every_exception_is_needed():
         for module in imports(path)
     }
     assert set(EXCEPTIONS) <= used
+
+
+def test_compiled_code_needs_no_module_whose_edit_does_not_compile_it_again():
+    ours = {".".join(["neurotron", *p.relative_to(ROOT).with_suffix("").parts]): p for p in MODULES}
+    ours |= {name.removesuffix(".__init__"): path for name, path in ours.items()}
+    waiting = [name for name, path in ours.items() if "neurotron._jit" in imports(path)]
+    needed = set()
+    while waiting:
+        needed.add(name := waiting.pop())
+        waiting += [one for one in imports(ours[name]) if one in ours and one not in needed]
+    assert "neurotron.attacks.base" in needed
+    assert not {name.split(".")[1] for name in needed} & {*ABOVE}
 
 
 def test_no_source_file_is_longer_than_350_lines():

@@ -13,6 +13,7 @@ import sys
 import textwrap
 import threading
 from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from types import FrameType
 from typing import Any, TypeVar, cast
 
@@ -23,10 +24,10 @@ from numba.core.serialize import dumps
 
 from neurotron._announce import announced
 from neurotron._check import InputError
-from neurotron._code_hash import code_hash
 from neurotron._interrupts import on_ctrl_c
+from neurotron._sources import package_hash
 
-__all__ = ["SUBJECT", "Compiled", "compiled_by", "compiling", "entry", "inline", "jit"]
+__all__ = ["SUBJECT", "Compiled", "compiling", "entry", "inline", "jit"]
 
 if config.DISABLE_JIT:
     raise InputError("training needs numba's compiler: unset NUMBA_DISABLE_JIT")
@@ -41,6 +42,8 @@ SUBJECT = "subject"
 """The attribute of a function that says what it is the formula of."""
 WITHOUT_COUNTS: dict[str, Any] = {"_nrt": False}
 """Such a function must not allocate. Views of arrays then cost nothing."""
+ABOVE = ("auditing", "cli", "estimators", "guarantees", "lab", "solvers", "work")
+"""The folders of this package that have no code to compile, and none that compiled code calls."""
 
 
 def jit(function: F) -> F:
@@ -53,23 +56,16 @@ def inline(function: F) -> F:
     return cast(F, njit(**OPTIONS, inline="always")(function))
 
 
-_implementations: dict[Any, Any] = {}
-
-
-def compiled_by(function: Any, write: Any) -> None:
-    """Register `write` as the code that compiled calls of `function` are made from."""
-    _implementations[function] = write
-
-
 # ---- code on disk --------------------------------------------------------------------------------
 
 
 class KeptCode(FunctionCache):
-    """The compiled code of a function on disk, found by the hash of its source.
+    """The compiled code of a function on disk, found by a hash of all sources that are compiled.
 
-    Files that cannot be read or written are not an error. Code that has become stale is
-    overwritten, because its files have the function's name. A file is sealed with a SHA-256:
-    machine code with one wrong bit runs, and gives wrong numbers.
+    An edit of one formula thus recompiles all. Code that has become stale is overwritten, because
+    its files have the function's name, which no other function may have. Files that cannot be read
+    or written are not an error. A file is sealed with a SHA-256: machine code with one wrong bit
+    runs, and gives wrong numbers.
     """
 
     missing: Callable[[], None] = staticmethod(lambda: None)
@@ -78,9 +74,10 @@ class KeptCode(FunctionCache):
     def __init__(self, function: Any) -> None:
         source = function.py_func
         super().__init__(source)  # RuntimeError if no folder can be written
-        self.code_hash = code_hash(function, _implementations)
+        compiler = tuple(map(version, ("numba", "llvmlite", "numpy")))
+        self.sources = (*compiler, package_hash(ABOVE))
         name = f"{source.__module__}.{source.__qualname__}-{sys.implementation.cache_tag}"
-        self._cache_file = IndexDataCacheFile(self.cache_path, name, self.code_hash)
+        self._cache_file = IndexDataCacheFile(self.cache_path, name, self.sources)
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         """Return the code that is kept on disk; None if none can be read.
@@ -116,7 +113,7 @@ class KeptCode(FunctionCache):
 
     def _index_key(self, signature: Any, codegen: Any) -> Any:
         """Return what code is found by; numba's own key does not know the functions it calls."""
-        return signature, codegen.magic_tuple(), self.code_hash
+        return signature, codegen.magic_tuple(), self.sources
 
 
 def _sealed(content: Any) -> tuple[bytes, bytes]:

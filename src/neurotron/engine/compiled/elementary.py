@@ -27,7 +27,6 @@ from numba.extending import lower_builtin
 from numpy.polynomial import Chebyshev, Polynomial
 
 from neurotron import _formula
-from neurotron._jit import compiled_by
 
 FLOAT, WORD = ir.DoubleType(), ir.IntType(64)
 
@@ -256,7 +255,6 @@ def _compile(function: Callable[..., Any], write: Callable[..., Value], *argumen
         return write(*(Value(builder, name) for name in names)).name
 
     lower_builtin(function, *arguments)(build)
-    compiled_by(function, build)
 
 
 _compile(_formula.erf, _erf, types.float64)

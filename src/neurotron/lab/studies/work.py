@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from neurotron import _check
-from neurotron._closure import home_of, source_hash
 from neurotron._environment import environment
+from neurotron._sources import home_of, source_hash
 from neurotron._threads import one_blas_thread
 from neurotron.lab.results.manifest import TRAINING, is_spec, without_words
 from neurotron.lab.results.rows import Row, plain_rows
@@ -160,7 +160,7 @@ def fingerprint(function: Function) -> dict[str, str]:
     name_of(function)
     packages = getattr(sys.modules[function.__module__], "PACKAGES", ())
     versions = {name: version(name) for name in packages}
-    return environment() | versions | {"code": source_hash(function.__module__)[:16]}
+    return environment() | versions | {"code": source_hash(function)[:16]}
 
 
 class Computed(NamedTuple):

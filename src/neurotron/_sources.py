@@ -1,0 +1,150 @@
+"""Hashes of source code: results and compiled code of other sources are stale."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import inspect
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from types import CodeType
+from typing import Any, NamedTuple
+
+from neurotron._check import InputError
+
+__all__ = ["home_of", "package_hash", "source_hash"]
+
+PACKAGE = Path(__file__).parent
+US = PACKAGE.name
+SHOWING = ("cli", "lab/claims", "lab/figures", "lab/report")
+"""The folders of this package that only judge and show results."""
+INSTALLED = ("site-packages", "dist-packages")
+"""Packages in a folder of this name are unrelated to each other."""
+
+
+@cache
+def package_hash(left_out: tuple[str, ...]) -> str:
+    """Return a hash of this package's source files without those of some folders."""
+    folders = {PACKAGE / name for name in left_out}
+    return _hash_of(PACKAGE, (f for f in PACKAGE.rglob("*.py") if folders.isdisjoint(f.parents)))
+
+
+def source_hash(function: Callable[..., Any]) -> str:
+    """Return a hash of the code that a function may run: of its module's files, and of ours.
+
+    Its module's files are those that it imports from its own folder, or from the folder that
+    contains its package. A function of a notebook, which has no file, is known by its bytecode.
+    Packages that are installed beside it, and the parts of ours that only show results, do not
+    count.
+
+    Editing a file does not change what the running process computes, but reloading a module does.
+    So the hash is computed again when another module of these files has been loaded.
+    """
+    function = inspect.unwrap(getattr(function, "func", function))
+    return _hash(package_hash(SHOWING), _own_hash(function))
+
+
+def _own_hash(function: Callable[..., Any]) -> str:
+    module = function.__module__
+    if module.partition(".")[0] == US:
+        return ""
+    if module == "__main__" and not hasattr(sys.modules[module], "__file__"):
+        return _hash(_bytecode(function.__code__))
+    home = home_of(module)
+    loads = [one for one in map(_spec, [*sys.modules.values()]) if home.contains(one)]
+    known = _known.get(module)
+    if known is None or [*map(id, known[0])] != [*map(id, loads)]:
+        known = _known[module] = loads, _hash_of(home.root, _files(home))
+    return known[1]
+
+
+_known: dict[str, tuple[list[Any], str]] = {}
+"""For each module what was loaded when its hash was computed, and the hash."""
+
+
+class Home(NamedTuple):
+    """The location of a module."""
+
+    name: str
+    file: Path
+    root: Path
+    """The folder that contains the first part of its name."""
+
+    def contains(self, spec: Any) -> bool:
+        """Return whether a module was loaded from a file in this folder."""
+        return str(getattr(spec, "origin", None)).startswith(str(self.root))
+
+
+def home_of(module: str) -> Home:
+    """Return the location of a module that has been imported."""
+    loaded = sys.modules.get(module)
+    file = Path(getattr(loaded, "__file__", None) or "")
+    if file.suffix != ".py" or not file.is_file():
+        raise InputError(f"the module {module!r} has no readable file of Python code")
+    spec = _spec(loaded)
+    name = file.stem if spec is None else str(spec.name)  # a script that is run is called __main__
+    tail = Path(*name.split("."))
+    for inside in (Path(f"{tail}.py"), tail / "__init__.py"):
+        if file.parts[-len(inside.parts) :] == inside.parts:
+            return Home(name, file, file.parents[len(inside.parts) - 1])
+    return Home(file.stem, file, file.parent)
+
+
+def _spec(module: Any) -> Any:
+    """Return an object that changes identity when a module is imported or reloaded."""
+    return getattr(module, "__spec__", None)
+
+
+def _files(home: Home) -> Iterable[Path]:
+    """Return the file of a module, and those of the modules that it imports from its root."""
+    if home.root.name in INSTALLED:
+        top = home.root / home.name.partition(".")[0]
+        return top.rglob("*.py") if top.is_dir() else [home.file]
+    found: set[Path] = set()
+    waiting = [home.file, *_with_packages(home.file.parent, home.root)]
+    while waiting:
+        file = waiting.pop()
+        if file not in found and PACKAGE not in file.parents and file.is_file():
+            found.add(file)
+            waiting += [
+                part
+                for place in _imports(file, home.root)
+                for part in _with_packages(place, home.root)
+            ]
+    return found
+
+
+def _imports(file: Path, root: Path) -> Iterator[Path]:
+    """Yield where modules would be that a file imports anywhere, as paths without their suffix."""
+    for node in ast.walk(ast.parse(file.read_bytes())):
+        if isinstance(node, ast.Import):
+            yield from (root.joinpath(*alias.name.split(".")) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            folder = file.parents[node.level - 1] if node.level else root
+            base = folder.joinpath(*(node.module or "").split("."))
+            yield base
+            yield from (base / alias.name for alias in node.names)  # a name may be a module
+
+
+def _with_packages(place: Path, root: Path) -> list[Path]:
+    """Return the files that a module may have, and those of the packages that contain it."""
+    packages = [folder for folder in (place, *place.parents) if root in folder.parents]
+    return [place.with_name(f"{place.name}.py"), *(one / "__init__.py" for one in packages)]
+
+
+def _hash_of(root: Path, files: Iterable[Path]) -> str:
+    """Return a hash of the content of files and of their names in `root`."""
+    found = {f.relative_to(root).as_posix(): hashlib.sha256(f.read_bytes()) for f in files}
+    return _hash(*(f"{name} {found[name].hexdigest()}" for name in sorted(found)))
+
+
+def _hash(*parts: str) -> str:
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def _bytecode(code: CodeType) -> str:
+    """Return what code does as text, without the place where it stands."""
+    constants = [_bytecode(c) if isinstance(c, CodeType) else c for c in code.co_consts]
+    return repr((code.co_code, code.co_names, constants))
