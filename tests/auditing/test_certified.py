@@ -11,7 +11,7 @@ from sklearn.linear_model import Ridge
 from tests.support.messages import says
 
 import neurotron as nt
-from neurotron.auditing.certified import certified_ceiling
+from neurotron.auditing.ceilings import by_proof
 
 TRUE = np.array([1.0, -2.0])
 
@@ -42,7 +42,7 @@ def labels_of(X: np.ndarray, y: np.ndarray, attacked: tuple[int, ...], weights: 
 def test_a_fit_that_reports_its_proof_predicts_as_without_any_attack_on_all_subsets():
     X, y, test = exact(9)
     clean, most = linear_fit(X, y), 3
-    ceiling = certified_ceiling(clean, y, most)
+    ceiling = by_proof(clean, y, most)
     right = 0
     for attacked in itertools.combinations(range(9), most):
         honest = next(row for row in range(9) if row not in attacked)
@@ -60,13 +60,13 @@ def test_with_one_row_less_in_the_condition_a_wrong_fit_would_be_covered():
     X, y, _ = exact(10)
     clean = linear_fit(X, y)
     assert clean.proven_against_ == 8
-    assert not isinstance(certified_ceiling(clean, y, 4), str)
-    reason = certified_ceiling(clean, y, 5)
+    assert not isinstance(by_proof(clean, y, 4), str)
+    reason = by_proof(clean, y, 5)
     assert says(reason, "8", "10")
     poisoned = linear_fit(X, labels_of(X, y, (0, 1, 2, 3, 4, 5), impostor(X, 9)))
     assert np.abs(poisoned.weights_ - TRUE).max() > 0.1
     assert poisoned.proven_against_ == 5  # of the 6 rows that were attacked
-    ceiling = certified_ceiling(clean, y, 4)
+    ceiling = by_proof(clean, y, 4)
     assert not ceiling._replace(needs=6).covers(poisoned)
     assert ceiling._replace(needs=5).covers(poisoned)
 
@@ -92,7 +92,7 @@ def test_attacks_with_another_filter_leave_covered_fits_as_they_are(name, attack
 
     clean, covered = fitted(y), 0
     for share in (0.05, 0.1, 0.2, 0.3, 0.45):
-        ceiling = certified_ceiling(clean, y, int(share * 60))
+        ceiling = by_proof(clean, y, int(share * 60))
         if isinstance(ceiling, str):
             continue
         labels, _ = nt.poison(X, y, attack(probability=share), seed=0, model=(network, w))
@@ -109,19 +109,19 @@ def test_rows_that_the_clean_fit_does_not_explain_count_as_tampered_with():
     y[:2] += 1.0
     clean = linear_fit(X, y)
     assert clean.proven_against_ == 26
-    assert certified_ceiling(clean, y, 12).needs == 14
-    assert says(certified_ceiling(clean, y, 13), "26", "28")
+    assert by_proof(clean, y, 12).needs == 14
+    assert says(by_proof(clean, y, 13), "26", "28")
 
 
 def test_noise_and_rows_in_hyperplanes_have_no_ceiling_and_a_reason():
     X, y, _ = exact(60)
     noisy = y + 0.1 * np.random.default_rng(0).standard_normal(60)
-    assert says(certified_ceiling(linear_fit(X, noisy), noisy, 1), "noise")
+    assert says(by_proof(linear_fit(X, noisy), noisy, 1), "noise")
     many = np.random.default_rng(0).integers(0, 3, (400, 12)).astype(float)  # "measured" only
     labels = many @ np.arange(12.0)
     model = nt.NeuroTronRegressor(max_iter=5).fit(many, labels)
     assert model.certificate_.kind == "measured"
-    reason = certified_ceiling(model, labels, 1)
+    reason = by_proof(model, labels, 1)
     assert says(reason, "do not prove", "estimate")
 
 
@@ -129,12 +129,12 @@ def test_a_proof_that_assumes_rows_in_general_position_is_no_ceiling():
     X = np.random.default_rng(0).standard_normal((100, 8))
     model = nt.NeuroTronRegressor(max_iter=5).fit(X, X @ np.arange(8.0))
     assert says(model.certificate_.kind, "proved if")
-    reason = certified_ceiling(model, X @ np.arange(8.0), 1)
+    reason = by_proof(model, X @ np.arange(8.0), 1)
     assert says(reason, "do not prove", "general position")
 
 
 def test_other_regressors_have_no_ceiling_here_and_none_is_given_before_a_fit():
     X, y, _ = exact(9)
-    assert certified_ceiling(Ridge().fit(X, y), y, 1) == ""
+    assert by_proof(Ridge().fit(X, y), y, 1) == ""
     with pytest.raises(NotFittedError):
-        certified_ceiling(nt.NeuroTronRegressor(), y, 1)
+        by_proof(nt.NeuroTronRegressor(), y, 1)

@@ -192,7 +192,8 @@ def test_audits_in_threads_leave_the_filters_of_warnings_as_they_were():
 def test_estimators_that_look_the_same_are_numbered():
     longest = [GridSearchCV(Ridge(), {"alpha": [0.1] * 50 + [last]}) for last in (1.0, 2.0)]
     table = AuditedTable.of(X, Y)
-    first, second = job_of(longest[0], table, budget=BUDGET, remedies=longest[1:]).cases
+    job = job_of(longest[0], table, budget=BUDGET, remedies=longest[1:])
+    first, second = job.cases.values()
     assert second.name == f"{first.name} (2)"
 
 

@@ -9,10 +9,10 @@ import pytest
 from tests.support.audits import around, check, made, no_ceiling, remedy
 
 from neurotron._intervals import Interval, of_mean
-from neurotron.auditing import finding
 from neurotron.auditing.finding import Breaking
-from neurotron.auditing.measuring import ATTACK, CEILING, CLEAN, SAFE, SEARCH
+from neurotron.auditing.gathering import breaking, ceiling, damages, strongest
 from neurotron.auditing.question import Level
+from neurotron.auditing.records import Attempt, Failed, Fitted, Limit, Measured, from_rows, to_rows
 from neurotron.auditing.wording import breaking_words
 
 
@@ -24,13 +24,25 @@ def _flat(found):
 LEVEL = Level(1.0, 0.1, 10)
 
 
-def row(kind, attack="", error=1.0, level=LEVEL, **more):
-    base = {"reason": "", "mean": 0.0, "worst": 0.0, "drift": None, "unit": None}
-    return base | {"kind": kind, "attack": attack, "error": error, **level._asdict()} | more
+def attempt(attack, error, level=LEVEL, *, searched=False):
+    return Attempt(*level, attack, searched, error, 0.0, 0.0, None)
 
 
-def split(*rows, clean=1.0, unit=None):
-    return [row(CLEAN, error=clean, unit=unit or clean), *rows]
+def split(*attempts, clean=1.0, unit=None, limits=()):
+    return Measured(Fitted(clean, unit or clean, clean, "", [], []), attempts, limits)
+
+
+def test_what_was_measured_survives_as_rows_of_plain_columns():
+    fitted = Fitted(1.0, 1.0, 0.9, "it is a tree", [0, 2], [0.5, 0.25])
+    most = Limit(*LEVEL, "", 0.1, 0.2, 0.3, 7, 5)
+    lost = Attempt(math.inf, 0.1, 10, "a", True, math.inf, 0.0, 1.0, 0.5)
+    whole = Measured(fitted, (attempt("a", 1.5), lost), (most, Limit(*LEVEL, "so it is")))
+    for found in (whole, Failed("it cannot be fitted")):
+        rows = to_rows(found)
+        assert from_rows(rows) == found
+        assert {type(value) for row in rows for value in row.values()} <= {
+            str, float, int, bool, list, type(None)
+        }  # fmt: skip
 
 
 # ---- the strongest attack ------------------------------------------------------------------------
@@ -38,70 +50,68 @@ def split(*rows, clean=1.0, unit=None):
 
 def test_the_strongest_attack_may_be_another_one_on_every_split():
     splits = [
-        split(row(ATTACK, "a", 1.5), row(ATTACK, "b", 1.0)),
-        split(row(ATTACK, "a", 1.0), row(ATTACK, "b", 1.5)),
+        split(attempt("a", 1.5), attempt("b", 1.0)),
+        split(attempt("a", 1.0), attempt("b", 1.5)),
     ]
-    assert finding.strongest(splits, LEVEL).relative.estimate == pytest.approx(0.5)
-    assert [one.relative.estimate for one in finding.damages(splits, [LEVEL])] == [0.25, 0.25]
+    assert strongest(splits, LEVEL).relative.estimate == pytest.approx(0.5)
+    assert [one.relative.estimate for one in damages(splits, [LEVEL])] == [0.25, 0.25]
 
 
 def test_an_attack_that_is_possible_on_some_splits_only_counts_in_the_strongest():
-    splits = [split(row(ATTACK, "a", 1.1)), split(row(ATTACK, "a", 1.1), row(ATTACK, "b", 1.9))]
-    assert [one.attack for one in finding.damages(splits, [LEVEL])] == ["a"]
-    assert finding.strongest(splits, LEVEL).relative.estimate == pytest.approx(0.5)
+    splits = [split(attempt("a", 1.1)), split(attempt("a", 1.1), attempt("b", 1.9))]
+    assert [one.attack for one in damages(splits, [LEVEL])] == ["a"]
+    assert strongest(splits, LEVEL).relative.estimate == pytest.approx(0.5)
 
 
 def test_budgets_of_equal_share_and_another_number_of_rows_are_kept_apart():
     more = LEVEL._replace(rows=11)
-    rows = split(
-        row(ATTACK, "a", 1.1), row(ATTACK, "a", 1.2, more),
-        row(CEILING, "sure", 0.3), row(CEILING, "sure", 0.4, more),
-    )  # fmt: skip
-    first, second = finding.ceilings([rows, rows], [LEVEL, more])
-    assert (first.error.estimate, second.error.estimate) == (0.3, 0.4)
-    assert (first.rows, second.rows) == (10, 11)
+    limits = (Limit(*LEVEL, "", 0.3, 0.0, 0.0), Limit(*more, "", 0.4, 0.0, 0.0))
+    each = split(attempt("a", 1.1), attempt("a", 1.2, more), limits=limits)
+    found = [ceiling([each, each], level) for level in (LEVEL, more)]
+    assert [(one.error.estimate, one.rows) for one in found] == [(0.3, 10), (0.4, 11)]
 
 
 def test_the_interval_of_a_rise_ends_at_zero():
-    splits = [split(row(ATTACK, "a", error)) for error in (1.0, 1.5)]
-    (found,) = finding.damages(splits, [LEVEL])
+    splits = [split(attempt("a", error)) for error in (1.0, 1.5)]
+    (found,) = damages(splits, [LEVEL])
     assert found.error.low == found.relative.low == 0.0 < found.error.estimate
 
 
 def test_damage_is_in_units_that_are_never_zero():
-    rows = split(row(ATTACK, "a", 0.5), clean=0.0, unit=0.25)
-    assert finding.damages([rows], [LEVEL])[0].relative.estimate == 2.0
+    each = split(attempt("a", 0.5), clean=0.0, unit=0.25)
+    assert damages([each], [LEVEL])[0].relative.estimate == 2.0
 
 
 # ---- the smallest budget -------------------------------------------------------------------------
 
 
-def searched(*errors, safe=None):
+def searched(*errors, safe=(None, None)):
     """Return two splits, whose damage differs by 0.02, with 1, 2, … rows attacked."""
-
-    def rows(more):
-        found = [
-            row(SEARCH, "a", 1.0 + error + more, LEVEL._replace(rows=count))
-            for count, error in enumerate(errors, 1)
-        ]
-        if safe is not None:
-            found.append(row(SAFE, level=LEVEL._replace(rows=safe)))
-        return split(*found)
-
-    return [rows(-0.01), rows(0.01)]
+    return [
+        split(
+            *(attempt("a", 1.0 + error + more, LEVEL._replace(rows=count), searched=True)
+              for count, error in enumerate(errors, 1)),
+            limits=(Limit(*LEVEL, "", 0.0, 0.0, 0.0, harmless=harmless),),
+        )
+        for more, harmless in zip((-0.01, 0.01), safe, strict=True)
+    ]  # fmt: skip
 
 
 def test_a_number_of_rows_breaks_the_tolerance_if_the_interval_reaches_beyond_it():
     half = of_mean([-0.01, 0.01]).high
-    found = finding.breaking(searched(0.1, 0.2, 0.3), 1.0, 0.2 + 0.9 * half, 45)
+    found = breaking(searched(0.1, 0.2, 0.3), 1.0, 0.2 + 0.9 * half, 45)
     assert (found.rows, found.unbroken) == (2, 1)
-    found = finding.breaking(searched(0.1, 0.2, 0.3), 1.0, 0.2 + 1.1 * half, 45)
+    found = breaking(searched(0.1, 0.2, 0.3), 1.0, 0.2 + 1.1 * half, 45)
     assert (found.rows, found.unbroken) == (3, 2)
 
 
 def test_what_is_proved_to_be_harmless_does_not_break():
-    found = finding.breaking(searched(0.3, 0.3, 0.3, safe=2), 1.0, 0.1, 45)
+    found = breaking(searched(0.3, 0.3, 0.3, safe=(2, 3)), 1.0, 0.1, 45)
     assert (found.rows, found.unbroken, found.proven) == (3, 2, 2)
+
+
+def test_nothing_is_proved_unless_it_is_on_every_split():
+    assert breaking(searched(0.3, safe=(5, None)), 1.0, 0.1, 45).proven is None
 
 
 @pytest.mark.parametrize(
@@ -112,11 +122,6 @@ def test_it_is_said_whether_fewer_rows_were_tried(rows, unbroken, words):
     text = breaking_words(made(), Breaking(1.0, 332, rows, "constant", unbroken, None))
     assert words in text
     assert ("not tried" in text) == (words == "Fewer were not tried.")
-
-
-def test_nothing_is_proved_unless_it_is_on_every_split():
-    one, other = searched(0.3, safe=5)
-    assert finding.breaking([one, other[:-1]], 1.0, 0.1, 45).proven is None
 
 
 # ---- remedies ------------------------------------------------------------------------------------

@@ -59,11 +59,11 @@ def test_a_stored_audit_has_the_same_numbers_and_is_resumed(tmp_path, spec, numb
 FORGED = {
     "other columns": lambda rows: [{"x": 1}],
     "nothing about the fit": lambda rows: rows[1:],
-    "no ceiling": lambda rows: [row for row in rows if row["kind"] != "ceiling"],
+    "no ceiling": lambda rows: [row for row in rows if row["kind"] != "limit"],
     "another budget": lambda rows: [row | {"bound": 2.0} for row in rows],
     "text for numbers": lambda rows: [row | {"error": "much"} for row in rows],
     "no numbers": lambda rows: [row | {"error": None} for row in rows],
-    "attacks only": lambda rows: [row | {"kind": "attack"} for row in rows],
+    "attacks only": lambda rows: [row | {"kind": "attempt"} for row in rows],
     "rows that the table has not": lambda rows: [
         row | {"training": None if row["training"] is None else [99] * 30} for row in rows
     ],
@@ -90,7 +90,7 @@ def test_numbers_of_rows_that_one_split_lacks_are_not_compared(tmp_path, stored)
     shutil.copytree(whole, tmp_path / "audit")
     folder = nt.lab.results.Folder.read(tmp_path / "audit")
     rows = folder.load("audited", 1).iter_rows(named=True)
-    folder.save("audited", 1, plain_rows([row for row in rows if row["kind"] != "search"]))
+    folder.save("audited", 1, plain_rows([row for row in rows if not row["searched"]]))
     assert audit_in(spec, folder.path, workers=1).computed == 0
     assert load_audit(spec, folder.path).to_dict()["damages"] == numbers["damages"]
 

@@ -10,13 +10,13 @@ from neurotron.auditing.finding import (
     STRONGEST,
     Breaking,
     Ceiling,
+    Check,
     Damage,
     InfluentialRow,
     Remedy,
 )
 from neurotron.auditing.report import Audit
 from neurotron.auditing.screening import Suspects
-from neurotron.auditing.verdicts import Check
 
 NO_SUSPECTS = Suspects((), Interval(0.0, 0.0, 0.008))
 CLEAN = 54.2

@@ -21,10 +21,11 @@ from neurotron._threads import processors
 from neurotron.attacks import Attack, Budget
 from neurotron.auditing.gathering import gathered
 from neurotron.auditing.job import REPLICATES, SPLITS, Job, job_of
-from neurotron.auditing.measuring import Row, measure
+from neurotron.auditing.measuring import measure
+from neurotron.auditing.question import Gate
+from neurotron.auditing.records import Failed, Measured
 from neurotron.auditing.report import Audit
 from neurotron.auditing.splits import AuditedTable
-from neurotron.auditing.verdicts import Gate
 
 __all__ = ["audit"]
 
@@ -124,7 +125,7 @@ def audit(
 
 def _computed(
     job: Job, executor: Executor | None, tell: Callable[[int, int], None]
-) -> dict[str, list[list[Row]]]:
+) -> dict[str, list[Measured | Failed]]:
     """Return what `measure` returns for each case and each split, from threads or an executor."""
     over = threading.Event()
     pool, look = executor, None
@@ -136,10 +137,10 @@ def _computed(
             number,
         )
         for number in range(job.splits)
-        for name, case in job.parts.items()
+        for name, case in job.cases.items()
     }
-    found: dict[tuple[str, int], list[Row]] = {}
-    waiting: set[Future[list[Row]]] = set(parts)
+    found: dict[tuple[str, int], Measured | Failed] = {}
+    waiting: set[Future[Measured | Failed]] = set(parts)
     try:
         while waiting:
             tell(len(found), len(parts))
@@ -153,7 +154,7 @@ def _computed(
             future.cancel()
         if executor is None:
             pool.shutdown()
-    return {name: [found[name, number] for number in range(job.splits)] for name in job.parts}
+    return {name: [found[name, number] for number in range(job.splits)] for name in job.cases}
 
 
 def _looker(over: threading.Event) -> Callable[[int, int], None]:

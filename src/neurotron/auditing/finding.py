@@ -1,37 +1,29 @@
-"""What an audit found: numbers with intervals, gathered from the rows of all splits."""
+"""What an audit found: numbers with intervals, and the verdict on each tolerance."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
 
-import numpy as np
-
-from neurotron._intervals import Interval, of_mean
-from neurotron._types import Array
-from neurotron.auditing.measuring import ATTACK, CEILING, CLEAN, EFFECTS, SAFE, SEARCH, Row
-from neurotron.auditing.question import Level
-
-if TYPE_CHECKING:
-    from neurotron.auditing.verdicts import Verdict
+from neurotron._intervals import Interval
 
 __all__ = [
-    "STRONGEST", "WORSE", "Breaking", "Ceiling", "Damage", "InfluentialRow", "Remedy", "Splits",
-    "breaking", "ceiling_rows", "ceilings", "clean_errors", "damages", "influential", "largest",
-    "plain", "strongest", "transfers_only", "units", "versus_least_squares",
+    "ATTACKED", "EXIT_CODES", "STRONGEST", "WORSE", "Breaking", "Ceiling", "Check", "Damage",
+    "InfluentialRow", "Remedy", "Verdict", "plain", "worse",
 ]  # fmt: skip
 
 STRONGEST = "strongest"
 """What tables call the strongest attack on each split."""
 WORSE = 0.05
 """A model whose error is by more than this part above that of least squares fits badly."""
-SHOWN_ROWS = 10
-"""How many of the rows that matter most are kept."""
-
-Splits = Sequence[Sequence[Row]]
-"""The rows that `measure` returned for each split."""
+Verdict = Literal["within", "exceeded", "undecided", "not asked"]
+EXIT_CODES: dict[Verdict, int] = {"not asked": 0, "within": 0, "undecided": 3, "exceeded": 3}
+"""What a gate does with each verdict, from the best one to the worst."""
+ATTACKED = 0.01
+"""If certainly more than this share of the labels is attacked, a tolerance says nothing: damage is
+then compared with an error that the attack has raised already, on test rows, too."""
 
 
 @dataclass(frozen=True)
@@ -144,178 +136,42 @@ class Remedy:
         return self.versus_least_squares.estimate > WORSE
 
 
-# ---- gathering -----------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Check:
+    """A tolerance beside what was found, for every budget."""
 
+    what: Literal["error", "change"]
+    """The rise of the error in units of that without an attack, or the change of a prediction."""
+    tolerance: float
+    without_suspects: bool
+    """Whether the suspects were left out of the table."""
+    found: tuple[Interval, ...]
+    """What the strongest attack reached. For the error this is the mean over splits; for a change
+    it is the largest one on any split, and the upper end of the interval of their mean if that is
+    more, because no prediction may change by more."""
+    most: tuple[float | None, ...]
+    """What no attack exceeds on any split, if there is a ceiling."""
 
-def clean_errors(splits: Splits) -> Array:
-    """Return the error without an attack on each split."""
-    return np.array([_only(rows, CLEAN)[0]["error"] for rows in splits])
+    @property
+    def is_proved(self) -> bool:
+        """Whether the ceilings are within the tolerance."""
+        return all(most is not None and most <= self.tolerance for most in self.most)
 
-
-def units(splits: Splits) -> Array:
-    """Return the error of each split in units of which damage is given: never quite zero."""
-    return np.array([_only(rows, CLEAN)[0]["unit"] for rows in splits])
-
-
-def versus_least_squares(splits: Splits) -> Interval:
-    """Return by which part the error without an attack is above that of least squares."""
-    least = np.array([_only(rows, CLEAN)[0]["least_squares"] for rows in splits])
-    return of_mean(clean_errors(splits) / least - 1.0)
-
-
-def transfers_only(splits: Splits) -> bool:
-    """Return whether no attack was worked out for the estimator itself, on some split."""
-    return any(row["reason"] for rows in splits for row in _only(rows, EFFECTS))
-
-
-def damages(splits: Splits, levels: Sequence[Level]) -> tuple[Damage, ...]:
-    """Return what every attack does at every level, in the order in which they were tried.
-
-    An attack that is possible on some splits only is left out.
-    """
-    return tuple(
-        _damage(splits, attack, level)
-        for level in levels
-        for attack in dict.fromkeys(row["attack"] for row in _at(splits[0], ATTACK, level))
-        if all(attack in (row["attack"] for row in _at(rows, ATTACK, level)) for rows in splits)
-    )
-
-
-def _damage(splits: Splits, attack: str, level: Level) -> Damage:
-    found = [
-        [row for row in _at(rows, ATTACK, level) if row["attack"] == attack] for rows in splits
-    ]
-    return _summary(attack, level, splits, found)
-
-
-def _summary(attack: str, level: Level, splits: Splits, found: Sequence[Sequence[Row]]) -> Damage:
-    """Return the mean over splits of the mean over the rows that were found on each."""
-    rise = _means(found, "error") - clean_errors(splits)
-    drift = None
-    if all(row["drift"] is not None for rows in found for row in rows):
-        drift = of_mean(_means(found, "drift"))
-    return Damage(
-        attack, *level, _of_rises(rise), _of_rises(rise / units(splits)),
-        of_mean(_means(found, "mean")), of_mean(_means(found, "worst")), drift,
-    )  # fmt: skip
-
-
-def _of_rises(rises: Array) -> Interval:
-    """Return the mean of values that are not negative, whose interval is not, either."""
-    found = of_mean(rises)
-    return found._replace(low=max(found.low, 0.0))
-
-
-def strongest(splits: Splits, level: Level, kind: str = ATTACK) -> Damage:
-    """Return what an attacker does who uses the strongest attack on each split."""
-    found = _strongest(splits, level, kind)
-    return _summary(STRONGEST, level, splits, [[row] for row in found])
-
-
-def _strongest(splits: Splits, level: Level, kind: str) -> list[Row]:
-    """Return the row of the strongest attack on each split."""
-    return [max(_at(rows, kind, level), key=lambda row: row["error"]) for rows in splits]
-
-
-def largest(splits: Splits, level: Level, name: str) -> Array:
-    """Return the largest value of a column under any attack, on each split."""
-    return np.array([max(row[name] for row in _at(rows, ATTACK, level)) for rows in splits])
-
-
-def ceilings(splits: Splits, levels: Sequence[Level]) -> tuple[Ceiling, ...]:
-    """Return the ceiling of each level; there is one only if every split has one."""
-    return tuple(_ceiling(splits, level) for level in levels)
-
-
-def ceiling_rows(splits: Splits, level: Level) -> list[Row]:
-    """Return the row of each split with the ceiling of a level, or with why there is none."""
-    return [_at(rows, CEILING, level)[0] for rows in splits]
-
-
-def _ceiling(splits: Splits, level: Level) -> Ceiling:
-    found = ceiling_rows(splits, level)
-    first, clean = found[0], clean_errors(splits)
-    reasons = [row["reason"] for row in found if row["reason"]]
-    reached: dict[str, Any] = {
-        "reached_error": of_mean(largest(splits, level, "error") - clean),
-        "reached_mean": of_mean(largest(splits, level, "mean")),
-        "reached_worst": of_mean(largest(splits, level, "worst")),
-    }
-    bare = Ceiling(*level, first["attack"], "", **reached)
-    if reasons:
-        return replace(bare, kind="", reason=reasons[0])
-    values = {
-        name: np.array([math.nan if row[name] is None else row[name] for row in found])
-        for name in ("error", "mean", "worst")
-    }
-    values["relative"] = values["error"] / units(splits)
-    known: dict[str, Any] = {
-        name: of_mean(array) for name, array in values.items() if not np.isnan(array).any()
-    }
-    return replace(bare, **known)
-
-
-def breaking(splits: Splits, bound: float, tolerance: float, of: int) -> Breaking:
-    """Return the smallest number of rows that breaks the tolerance, on the safe side.
-
-    A number breaks it if the interval of the strongest damage reaches beyond the tolerance, unless
-    it is proved to be harmless.
-    """
-    safe = [[row["rows"] for row in _only(each, SAFE) if row["bound"] == bound] for each in splits]
-    proven = min(map(min, safe)) if all(safe) else None
-    tried = set.intersection(
-        *(
-            {(row["rows"], row["share"], row["kind"]) for row in rows if row["bound"] == bound}
-            for rows in splits
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the tolerance holds: "undecided" if an interval reaches beyond it."""
+        if any(found.low > self.tolerance for found in self.found):
+            return "exceeded"
+        within = all(
+            found.high <= self.tolerance or (most is not None and most <= self.tolerance)
+            for found, most in zip(self.found, self.most, strict=True)
         )
-    )
-    unbroken = 0
-    for count, share, kind in sorted(tried):
-        if kind not in (SEARCH, ATTACK):
-            continue
-        level = Level(bound, share, count)
-        harmless = proven is not None and count <= proven
-        if not harmless and strongest(splits, level, kind).relative.high > tolerance:
-            worst = max(
-                zip(_strongest(splits, level, kind), units(splits), strict=True),
-                key=lambda pair: pair[0]["error"] / pair[1],
-            )[0]
-            return Breaking(bound, of, count, worst["attack"], unbroken, proven)
-        unbroken = count
-    return Breaking(bound, of, None, "", unbroken, proven)
+        return "within" if within else "undecided"
 
 
-def influential(splits: Splits, count: int) -> tuple[InfluentialRow, ...]:
-    """Return the rows whose labels move predictions most, on average over their splits."""
-    total, times = np.zeros(count), np.zeros(count, int)
-    for rows in splits:
-        (row,) = _only(rows, EFFECTS)
-        chosen = np.asarray(row["training"], int)
-        total[chosen] += np.asarray(row["sizes"])
-        times[chosen] += 1
-    shift = np.where(times > 0, total / np.maximum(times, 1), 0.0)
-    order = np.argsort(-shift, kind="stable")[:SHOWN_ROWS]
-    return tuple(
-        InfluentialRow(int(row), float(shift[row]), int(times[row])) for row in order
-        if shift[row] > 0.0
-    )  # fmt: skip
-
-
-def _only(rows: Iterable[Row], kind: str) -> list[Row]:
-    return [row for row in rows if row["kind"] == kind]
-
-
-def _at(rows: Iterable[Row], kind: str, level: Level) -> list[Row]:
-    """Return the rows of a kind at a level."""
-    return [
-        row for row in _only(rows, kind)
-        if (row["bound"], row["share"], row["rows"]) == level
-    ]  # fmt: skip
-
-
-def _means(found: Sequence[Sequence[Row]], name: str) -> Array:
-    """Return the mean over replicates of a column, on each split."""
-    return np.array([np.mean([row[name] for row in rows]) for rows in found])
+def worse(verdicts: Iterable[Verdict]) -> Verdict:
+    """Return the worst of some verdicts."""
+    return max(verdicts, key=[*EXIT_CODES].index, default="not asked")
 
 
 def plain(value: Any) -> Any:

@@ -2,50 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from neurotron import _check
-from neurotron._intervals import of_mean
-from neurotron.auditing import finding
+from neurotron._intervals import Interval, of_mean
+from neurotron._types import Array
 from neurotron.auditing.attackers import EXACT, SURROGATES
-from neurotron.auditing.finding import Breaking, Remedy, Splits
+from neurotron.auditing.ceilings import kind_of
+from neurotron.auditing.finding import (
+    STRONGEST,
+    Breaking,
+    Ceiling,
+    Check,
+    Damage,
+    InfluentialRow,
+    Remedy,
+    worse,
+)
 from neurotron.auditing.job import Case, Job
-from neurotron.auditing.measuring import ATTACK, FAILED
+from neurotron.auditing.question import Level
+from neurotron.auditing.records import Attempt, Failed, Measured
 from neurotron.auditing.report import Audit
-from neurotron.auditing.verdicts import checks, worse
 
-__all__ = ["gathered"]
+__all__ = ["breaking", "ceiling", "damages", "gathered", "strongest"]
 
 IMPOSSIBLE = (
     f"none of these attacks is possible on this estimator: {', '.join(EXACT)} need predictions "
     f"that are linear in the labels, and {', '.join(SURROGATES)} are for all other estimators; try "
     "all attacks"
 )
+SHOWN_ROWS = 10
+"""How many of the rows that matter most are kept."""
+
+Splits = Sequence[Measured]
+"""What was measured of one estimator on each split."""
 
 
-def gathered(job: Job, measured: Mapping[str, Splits]) -> Audit:
-    """Return the audit of a job, of which the rows of each part and each split were measured."""
-    audited, splits = job.cases[0], measured["audited"]
-    reason = _failure(splits)
-    if reason:
-        raise _check.InputError(reason)
+def gathered(job: Job, found: Mapping[str, Sequence[Measured | Failed]]) -> Audit:
+    """Return the audit of a job, of which each part was measured on each split."""
+    measured = {name: _measured(outcomes) for name, outcomes in found.items()}
+    audited, splits = job.cases["audited"], measured["audited"]
+    if isinstance(splits, str):
+        raise _check.InputError(splits)
     question, table = audited.question, audited.table
-    found = [(case, measured[name]) for name, case in job.parts.items()]
-    found, without = found[: len(job.cases)], found[len(job.cases) :]
-    failures = {case.name: _failure(rows) for case, rows in found}
     limits = question.tolerance, job.gate.max_change
-    remedies = [
-        _remedy(case, rows, splits, limits) for case, rows in found[1:] if not failures[case.name]
-    ]
-    without = [(case, rows) for case, rows in without if not _failure(rows)]
-    breaking: tuple[Breaking, ...] = ()
-    if question.tolerance is not None:
-        breaking = tuple(
-            finding.breaking(splits, bound, question.tolerance, table.n_training)
-            for bound in dict.fromkeys(level.bound for level in question.levels)
-        )
+    remedies, failures = [], []
+    for name, case in job.remedies.items():
+        own = measured[name]
+        if isinstance(own, str):
+            failures.append(f"{case.name}: {own}")
+        else:
+            remedies.append(_remedy(case, own, splits, limits))
+    without: list[tuple[Splits, tuple[Level, ...]]] = []
+    other = measured.get("without-suspects", "")
+    if not isinstance(other, str):
+        without.append((other, job.cases["without-suspects"].question.levels))
     return Audit(
         estimator=audited.name,
         n_rows=len(table),
@@ -57,43 +71,216 @@ def gathered(job: Job, measured: Mapping[str, Splits]) -> Audit:
         seed=question.seed,
         table_sha256=table.digest,
         label_range=question.limited_range,
-        clean_error=of_mean(finding.clean_errors(splits)),
-        unit=float(finding.units(splits).mean()),
-        versus_least_squares=finding.versus_least_squares(splits),
-        transfers_only=finding.transfers_only(splits),
-        damages=finding.damages(splits, question.levels),
-        strongest=tuple(finding.strongest(splits, level) for level in question.levels),
-        ceilings=finding.ceilings(splits, question.levels),
+        clean_error=of_mean(_errors(splits)),
+        unit=float(_units(splits).mean()),
+        versus_least_squares=_versus_least_squares(splits),
+        transfers_only=_transfers_only(splits),
+        damages=damages(splits, question.levels),
+        strongest=tuple(strongest(splits, level) for level in question.levels),
+        ceilings=tuple(ceiling(splits, level) for level in question.levels),
         tolerance=question.tolerance,
         max_change=job.gate.max_change,
         suspects=job.suspects,
         accept_suspects=job.gate.accept_suspects,
         without_suspects=tuple(
-            finding.strongest(rows, level)
-            for case, rows in without
-            for level in case.question.levels
+            strongest(those, level) for those, levels in without for level in levels
         ),
-        checks=tuple(
-            check
-            for case, rows in (found[0], *without)
-            for check in checks(
-                rows, case.question.levels, *limits, without_suspects=case is not audited
-            )
+        checks=(
+            *_checks(splits, question.levels, *limits),
+            *(check for each in without for check in _checks(*each, *limits, without=True)),
         ),
-        breaking=breaking,
-        influential=finding.influential(splits, len(table)),
+        breaking=tuple(
+            breaking(splits, bound, question.tolerance, table.n_training)
+            for bound in dict.fromkeys(level.bound for level in question.levels)
+            if question.tolerance is not None
+        ),
+        influential=_influential(splits, len(table)),
         remedies=tuple(sorted(remedies, key=lambda remedy: remedy.error.estimate)),
-        failures=tuple(f"{name}: {reason}" for name, reason in failures.items() if reason),
+        failures=tuple(failures),
     )
 
 
-def _failure(splits: Splits) -> str:
-    """Return why an estimator could not be fitted to honest labels, or attacked, or nothing."""
-    reasons = [row["reason"] for rows in splits for row in rows if row["kind"] == FAILED]
-    if reasons:
-        return str(reasons[0])
-    attacked = all(any(row["kind"] == ATTACK for row in rows) for rows in splits)
-    return "" if attacked else IMPOSSIBLE
+def _measured(outcomes: Sequence[Measured | Failed]) -> Splits | str:
+    """Return what was measured on all splits, or why an estimator could not be audited."""
+    found = [one for one in outcomes if isinstance(one, Measured)]
+    failed = [one.reason for one in outcomes if isinstance(one, Failed)]
+    if failed:
+        return failed[0]
+    attacked = all(any(not one.searched for one in each.attempts) for each in found)
+    return found if attacked else IMPOSSIBLE
+
+
+# ---- of one estimator ----------------------------------------------------------------------------
+
+
+def _errors(splits: Splits) -> Array:
+    return np.array([each.fitted.error for each in splits])
+
+
+def _units(splits: Splits) -> Array:
+    return np.array([each.fitted.unit for each in splits])
+
+
+def _versus_least_squares(splits: Splits) -> Interval:
+    return of_mean(_errors(splits) / np.array([each.fitted.least_squares for each in splits]) - 1.0)
+
+
+def _transfers_only(splits: Splits) -> bool:
+    return any(each.fitted.reason for each in splits)
+
+
+def damages(splits: Splits, levels: Sequence[Level]) -> tuple[Damage, ...]:
+    """Return what every attack does at every level, in the order in which they were tried.
+
+    An attack that is possible on some splits only is left out.
+    """
+    return tuple(
+        _damage(attack, level, splits, found)
+        for level in levels
+        for attack in dict.fromkeys(one.attack for one in splits[0].at(level))
+        if all(found := [[one for one in each.at(level) if one.attack == attack]
+                         for each in splits])
+    )  # fmt: skip
+
+
+def strongest(splits: Splits, level: Level, *, searched: bool = False) -> Damage:
+    """Return what an attacker does who uses the strongest attack on each split."""
+    found = _strongest(splits, level, searched=searched)
+    return _damage(STRONGEST, level, splits, [[one] for one in found])
+
+
+def _strongest(splits: Splits, level: Level, *, searched: bool) -> list[Attempt]:
+    return [max(each.at(level, searched=searched), key=lambda one: one.error) for each in splits]
+
+
+def _damage(
+    attack: str, level: Level, splits: Splits, found: Sequence[Sequence[Attempt]]
+) -> Damage:
+    """Return the mean over splits of the mean over the attempts that were found on each."""
+
+    def means(value: Callable[[Attempt], Any]) -> Array:
+        return np.array([np.mean([value(one) for one in attempts]) for attempts in found])
+
+    rise = means(lambda one: one.error) - _errors(splits)
+    drift = None
+    if all(one.drift is not None for attempts in found for one in attempts):
+        drift = of_mean(means(lambda one: one.drift))
+    return Damage(
+        attack, *level, _of_rises(rise), _of_rises(rise / _units(splits)),
+        of_mean(means(lambda one: one.mean)), of_mean(means(lambda one: one.worst)), drift,
+    )  # fmt: skip
+
+
+def _of_rises(rises: Array) -> Interval:
+    """Return the mean of values that are not negative, whose interval is not, either."""
+    found = of_mean(rises)
+    return found._replace(low=max(found.low, 0.0))
+
+
+def _reached(splits: Splits, level: Level, name: str) -> Array:
+    """Return the largest value under any attack, on each split."""
+    return np.array([max(getattr(one, name) for one in each.at(level)) for each in splits])
+
+
+def _at_most(splits: Splits, level: Level, name: str) -> Array | None:
+    """Return the ceiling of a value on each split, or None if a split has none."""
+    values = [getattr(each.limit(level), name) for each in splits]
+    return None if None in values else np.array(values)
+
+
+def ceiling(splits: Splits, level: Level) -> Ceiling:
+    """Return the ceiling of a level; there is one only if every split has one."""
+    limits = [each.limit(level) for each in splits]
+    reason = next((one.reason for one in limits if one.reason), "")
+    most = {name: _at_most(splits, level, name) for name in ("error", "mean", "worst")}
+    if most["error"] is not None:
+        most["relative"] = most["error"] / _units(splits)
+    known: dict[str, Any] = {
+        name: of_mean(values) for name, values in most.items() if values is not None
+    }
+    return Ceiling(
+        *level, "" if reason else kind_of(limits[0].needs), reason,
+        reached_error=of_mean(_reached(splits, level, "error") - _errors(splits)),
+        reached_mean=of_mean(_reached(splits, level, "mean")),
+        reached_worst=of_mean(_reached(splits, level, "worst")),
+        **known,
+    )  # fmt: skip
+
+
+def breaking(splits: Splits, bound: float, tolerance: float, of: int) -> Breaking:
+    """Return the smallest number of rows that breaks the tolerance, on the safe side.
+
+    A number breaks it if the interval of the strongest damage reaches beyond the tolerance, unless
+    it is proved to be harmless.
+    """
+    safe = [
+        [one.harmless for one in each.limits if one.bound == bound and one.harmless is not None]
+        for each in splits
+    ]
+    proven = min(map(min, safe)) if all(safe) else None
+    tried = set.intersection(
+        *(
+            {(one.rows, one.share, one.searched) for one in each.attempts if one.bound == bound}
+            for each in splits
+        )
+    )
+    unbroken = 0
+    for count, share, searched in sorted(tried):
+        level = Level(bound, share, count)
+        harmless = proven is not None and count <= proven
+        if not harmless and strongest(splits, level, searched=searched).relative.high > tolerance:
+            worst = max(
+                zip(_strongest(splits, level, searched=searched), _units(splits), strict=True),
+                key=lambda pair: pair[0].error / pair[1],
+            )[0]
+            return Breaking(bound, of, count, worst.attack, unbroken, proven)
+        unbroken = count
+    return Breaking(bound, of, None, "", unbroken, proven)
+
+
+def _influential(splits: Splits, count: int) -> tuple[InfluentialRow, ...]:
+    """Return the rows whose labels move predictions most, on average over their splits."""
+    total, times = np.zeros(count), np.zeros(count, int)
+    for each in splits:
+        total[each.fitted.training] += each.fitted.sizes
+        times[each.fitted.training] += 1
+    shift = np.where(times > 0, total / np.maximum(times, 1), 0.0)
+    order = np.argsort(-shift, kind="stable")[:SHOWN_ROWS]
+    return tuple(
+        InfluentialRow(int(row), float(shift[row]), int(times[row])) for row in order
+        if shift[row] > 0.0
+    )  # fmt: skip
+
+
+# ---- against tolerances and other estimators -----------------------------------------------------
+
+
+def _checks(
+    splits: Splits,
+    levels: Sequence[Level],
+    tolerance: float | None,
+    max_change: float | None,
+    *,
+    without: bool = False,
+) -> Iterator[Check]:
+    """Yield each tolerance that was given, with what was found on these splits."""
+
+    def most(name: str, units: Any) -> tuple[float | None, ...]:
+        found = (_at_most(splits, level, name) for level in levels)
+        return tuple(None if each is None else float((each * units).max()) for each in found)
+
+    if tolerance is not None:
+        rises = tuple(strongest(splits, level).relative for level in levels)
+        yield Check("error", tolerance, without, rises, most("error", 1.0 / _units(splits)))
+    if max_change is not None:
+        changes = tuple(_largest(_reached(splits, level, "worst")) for level in levels)
+        yield Check("change", max_change, without, changes, most("worst", 1.0))
+
+
+def _largest(values: Array) -> Interval:
+    """Return the largest of some values, and how large their mean may be if that is more."""
+    top = float(values.max())
+    return Interval(top, top, max(top, of_mean(values).high))
 
 
 def _remedy(
@@ -101,25 +288,21 @@ def _remedy(
 ) -> Remedy:
     """Return an alternative, compared with the audited estimator on the same splits."""
     (level,) = case.question.levels
-    own, clean, unit = (
-        finding.clean_errors(splits), finding.clean_errors(audited), finding.units(audited)
-    )  # fmt: skip
-    after, before = (finding.largest(each, level, "error") for each in (splits, audited))
-    most = [row["error"] for row in finding.ceiling_rows(splits, level)]
+    own, clean, unit = _errors(splits), _errors(audited), _units(audited)
+    after, before = (_reached(each, level, "error") for each in (splits, audited))
+    most = _at_most(splits, level, "error")
     return Remedy(
         case.name,
         error=of_mean(after),
         price=of_mean((own - clean) / unit),
         total=of_mean((after - clean) / unit),
         damage=max(
-            finding.damages(splits, [level]), key=lambda damage: damage.relative.estimate,
-            default=finding.strongest(splits, level),
+            damages(splits, [level]), key=lambda damage: damage.relative.estimate,
+            default=strongest(splits, level),
         ),
-        at_most=None if None in most else of_mean((own + np.array(most) - clean) / unit),
+        at_most=None if most is None else of_mean((own + most - clean) / unit),
         saved=of_mean((before - after) / unit),
-        verdict=worse(
-            check.verdict for check in checks(splits, [level], *limits, without_suspects=False)
-        ),
-        transfers_only=finding.transfers_only(splits),
-        versus_least_squares=finding.versus_least_squares(splits),
+        verdict=worse(check.verdict for check in _checks(splits, [level], *limits)),
+        transfers_only=_transfers_only(splits),
+        versus_least_squares=_versus_least_squares(splits),
     )  # fmt: skip

@@ -10,10 +10,9 @@ from neurotron import _check
 from neurotron.attacks import Attack, Budget
 from neurotron.auditing.attackers import parse_attacks
 from neurotron.auditing.estimators import checked, shown
-from neurotron.auditing.question import Level, Question, levels_of
+from neurotron.auditing.question import NO_GATE, Gate, Level, Question, levels_of
 from neurotron.auditing.screening import Suspects, screened
 from neurotron.auditing.splits import AuditedTable
-from neurotron.auditing.verdicts import NO_GATE, Gate
 from neurotron.estimators import catalog
 from neurotron.poisoning import range_of
 
@@ -33,24 +32,19 @@ class Case(NamedTuple):
 
 
 class Job(NamedTuple):
-    """The cases of an audit, the first of which is the audited estimator."""
+    """What an audit computes and gathers."""
 
-    cases: tuple[Case, ...]
+    cases: dict[str, Case]
+    """The audited estimator; the audited one without the suspects, if there are any; remedies."""
     splits: int
     suspects: Suspects
-    without_suspects: Case | None
-    """The audited estimator on the table without its suspects, if it has any."""
     gate: Gate
 
     @property
-    def parts(self) -> dict[str, Case]:
-        """All cases, by the names under which a folder stores them."""
-        audited, *remedies = self.cases
-        named = {"audited": audited}
-        named |= {f"remedy-{place}": case for place, case in enumerate(remedies, 1)}
-        if self.without_suspects is not None:
-            named["without-suspects"] = self.without_suspects
-        return named
+    def remedies(self) -> dict[str, Case]:
+        """The alternatives."""
+        others = ("audited", "without-suspects")
+        return {name: case for name, case in self.cases.items() if name not in others}
 
 
 def job_of(
@@ -66,14 +60,12 @@ def job_of(
     label_range: tuple[float, float] | None = None,
     seed: int = 0,
     name: str | None = None,
-    suspects: Suspects | None = None,
     gate: Gate = NO_GATE,
 ) -> Job:
     """Return what an audit computes, after checking all that was given; see `audit`.
 
     Remedies are compared at the largest budget, without a search for the smallest one. The audited
-    estimator may be given another `name`. The table is searched for `suspects` unless they are
-    known already.
+    estimator may be given another `name`.
     """
     if tolerance is not None:
         tolerance = _check.number("tolerance", tolerance, "[0, inf)")
@@ -93,11 +85,14 @@ def job_of(
         for each in _remedies(remedies, question.largest.share)
         if not (isinstance(each, str) and catalog.canonical(each) == shown_as)
     ]
-    cases = _with_different_names([audited, *others])
+    named = _with_different_names([audited, *others])
+    cases = {f"remedy-{place}" if place else "audited": case for place, case in enumerate(named)}
     count = _check.integer("splits", splits, 1, MOST_SPLITS)
-    found = screened(table) if suspects is None else suspects
-    without = _without(found, audited, lambda kept: levels_of(budget, kept, label_range))
-    return Job(cases, count, found, without, gate)
+    suspects = screened(table)
+    without = _without(suspects, audited, lambda kept: levels_of(budget, kept, label_range))
+    if without is not None:
+        cases["without-suspects"] = without
+    return Job(cases, count, suspects, gate)
 
 
 def _without(

@@ -16,20 +16,16 @@ from neurotron import _check, _seeds
 from neurotron._threads import no_warnings, one_blas_thread
 from neurotron._types import Array
 from neurotron.auditing.attackers import SURROGATES, Plan, Scene, is_random, name_of, plans_of
-from neurotron.auditing.ceilings import exact_ceiling, harmless_rows, rms
-from neurotron.auditing.certified import Certified, certified_ceiling
+from neurotron.auditing.ceilings import Most, by_proof, exact_ceiling, harmless_rows, rms
 from neurotron.auditing.effects import Effects, effects_of
 from neurotron.auditing.estimators import Fit, fit, predicted, prepared
 from neurotron.auditing.question import Level, Question
+from neurotron.auditing.records import Attempt, Failed, Fitted, Limit, Measured
 from neurotron.auditing.splits import AuditedTable
 from neurotron.theory.smoother import room_of, worst_rms_change
 
-__all__ = ["ATTACK", "CEILING", "CLEAN", "EFFECTS", "FAILED", "SAFE", "SEARCH", "Row", "measure"]
+__all__ = ["measure"]
 
-CLEAN, ATTACK, SEARCH, CEILING, SAFE, EFFECTS, FAILED = (
-    "clean", "attack", "search", "ceiling", "safe", "effects", "failed"
-)  # fmt: skip
-"""The kinds of rows that `measure` returns."""
 ROUNDING = 1e-6
 """By which part of a ceiling the damage may exceed it before the ceiling is withdrawn."""
 SEARCHED = (1.0 / 16.0, 1.0 / 8.0, 1.0 / 4.0, 1.0 / 2.0, 2.0, 4.0)
@@ -44,29 +40,12 @@ ALL_UP_TO = 40
 FINER = 1.1
 """The factor from one number of rows to the next, beyond that."""
 
-Row = dict[str, Any]
-
-
-class Damage(NamedTuple):
-    """What a fit to attacked labels changed."""
-
-    error: float
-    """The root mean squared error on the test rows; at least that without an attack, because nobody
-    attacks to lower it."""
-    mean: float
-    """The absolute change of the mean prediction."""
-    worst: float
-    """The largest absolute change of a prediction."""
-    drift: float | None
-    """The relative change of the parameters, if there are any."""
-
 
 class Tried(NamedTuple):
     """A way to attack, and what it did with the budget of the audit."""
 
-    attack: str
+    attempt: Attempt
     plan: Plan
-    damage: Damage
     fit: Fit | None
 
 
@@ -76,8 +55,8 @@ def measure(
     question: Question,
     number: int,
     progress: Callable[[int, int], None] | None = None,
-) -> list[Row]:
-    """Return a row for each fit, ceiling and vector of effects on split `number` of a table.
+) -> Measured | Failed:
+    """Return what was measured on split `number` of a table.
 
     Parameters
     ----------
@@ -97,8 +76,8 @@ def measure(
         try:
             audited = _Split(estimator, table, question, number, look)
         except _check.InputError as error:  # it cannot be fitted to honest labels
-            return [_row(FAILED, reason=str(error))]
-        return [*audited.rows()]
+            return Failed(str(error))
+        return audited.measured()
 
 
 class _Split:
@@ -127,26 +106,34 @@ class _Split:
         self.look(self.done, len(self.question.levels))
         return fit(self.estimator, self.split, labels)
 
-    def rows(self) -> Iterator[Row]:
-        """Yield all rows."""
+    def measured(self) -> Measured:
+        """Return what every attack does at every level, and what none can."""
         split, levels = self.split, self.question.levels
         weights = np.linalg.lstsq(split.inputs, split.y, rcond=None)[0]
-        yield _row(
-            CLEAN, error=self.error, unit=self.unit,
-            least_squares=max(rms(split.test_inputs @ weights - split.test_y), self.least),
-        )  # fmt: skip
         effects = effects_of(
             self.estimator, split, self.clean.estimator, levels[0].bound, self.seed
         )  # fmt: skip
+        attempts: list[Attempt] = []
+        limits = []
         for level in levels:
             scene = self._scene(level, effects)
             tried = self._attacks(scene, level)
-            yield from self._level(scene, level, tried)
+            limits.append(self._limit(scene, level, [way for ways in tried for way in ways]))
+            attempts += (
+                max(ways, key=lambda way: way.attempt.error).attempt for ways in tried
+            )  # fmt: skip
+            if self.question.tolerance is not None:
+                attempts += self._searched(scene, level, [way for ways in tried for way in ways])
             self.done += 1
-        yield _row(
-            EFFECTS, reason=effects.reason, training=split.training,
-            sizes=_sizes(effects, tried) * np.maximum(*scene.room),
-        )  # fmt: skip
+        fitted = Fitted(
+            self.error,
+            self.unit,
+            max(rms(split.test_inputs @ weights - split.test_y), self.least),
+            effects.reason,
+            split.training.tolist(),
+            (_sizes(effects, tried) * np.maximum(*scene.room)).tolist(),
+        )
+        return Measured(fitted, tuple(attempts), tuple(limits))
 
     def _scene(self, level: Level, effects: Effects) -> Scene:
         """Return what attackers know at a level."""
@@ -157,115 +144,106 @@ class _Split:
         limited = self.question.limited_range
         return Scene(split, room, bound, limited, residuals, self.fitted, effects, self.seed)
 
-    def _level(self, scene: Scene, level: Level, tried: list[list[Tried]]) -> Iterator[Row]:
-        ceiling = self._ceiling(scene, level)
-        reason = ceiling if isinstance(ceiling, str) else ""
-        for repetition, ways in enumerate(tried):
-            worst = max(ways, key=lambda way: way.damage.error)
-            yield _row(
-                ATTACK, attack=worst.attack, repetition=repetition, **level._asdict(),
-                **worst.damage._asdict(),
-            )  # fmt: skip
-            if isinstance(ceiling, Certified):
-                reason = next(filter(None, (self._doubt(ceiling, way) for way in ways)), reason)
-        known = {} if reason or isinstance(ceiling, str) else _bounds(ceiling)
-        yield _row(CEILING, reason=reason, **level._asdict(), **known)
-        if self.question.tolerance is None:
-            return
-        if scene.effects.exact is not None:
-            yield from self._search_exactly(scene, level, reason)
-        else:
-            yield from self._search(level, [way for ways in tried for way in ways])
-
-    def _search(self, level: Level, tried: list[Tried]) -> Iterator[Row]:
-        """Yield what those attacks that did most harm do with other numbers of rows."""
-        numbers = {max(math.ceil(part * level.rows), 1) for part in SEARCHED} - {level.rows}
-        worst = sorted(tried, key=lambda way: way.damage.error, reverse=True)[:KEPT]
-        for number in sorted(numbers):
-            for place, way in enumerate(worst):
-                if number <= len(self.split.y):
-                    damage, _ = self._damage(way.plan(number))
-                    yield _row(
-                        SEARCH, attack=way.attack, repetition=place,
-                        **level._replace(rows=number)._asdict(), **damage._asdict(),
-                    )  # fmt: skip
-
-    def _search_exactly(self, scene: Scene, level: Level, reason: str) -> Iterator[Row]:
-        """Yield the damage of many numbers of rows, and up to which nothing can break."""
-        matrix, room, residuals = scene.exact, scene.room, scene.residuals
-        near = worst_rms_change(matrix, room, level.rows, residuals)
-        most = min(4 * level.rows, len(self.split.y))
-        larger = np.geomspace(1.0, most, 1 + round(math.log(most, FINER))).round().astype(int)
-        for tried in sorted({*range(1, min(ALL_UP_TO, most) + 1), *larger.tolist()}):
-            if tried != level.rows:
-                shift = matrix @ worst_rms_change(matrix, room, tried, residuals, near)
-                yield _row(
-                    SEARCH, attack="worst-error", repetition=0,
-                    **level._replace(rows=tried)._asdict(), error=rms(residuals + shift),
-                    mean=abs(float(shift.mean())), worst=float(np.abs(shift).max()),
-                )  # fmt: skip
-        assert self.question.tolerance is not None
-        if not reason:
-            harmless = harmless_rows(scene, self.question.tolerance * self.unit)
-            yield _row(SAFE, **level._replace(rows=harmless)._asdict())
+    # ---- attacks ----
 
     def _attacks(self, scene: Scene, level: Level) -> list[list[Tried]]:
         """Return what all ways do in which each attack is tried, for each of its replicates."""
         return [
-            [Tried(name_of(attack), plan, *self._damage(plan(level.rows))) for plan in plans]
+            [self._tried(level, name_of(attack), plan) for plan in plans]
             for attack in self.question.attacks
             for replicate in range(self.question.replicates if is_random(attack) else 1)
             if (plans := plans_of(attack, scene, replicate))
         ]
 
-    def _damage(self, labels: Array) -> tuple[Damage, Fit | None]:
-        """Return what a fit to these labels changes; everything is infinite if it fails."""
+    def _tried(self, level: Level, attack: str, plan: Plan, *, searched: bool = False) -> Tried:
+        """Return what a fit to attacked labels changes; everything is infinite if it fails."""
         try:
-            found = self._fit(labels)
+            found = self._fit(plan(level.rows))
         except _check.InputError:
-            return Damage(math.inf, math.inf, math.inf, None), None
+            lost = Attempt(*level, attack, searched, math.inf, math.inf, math.inf, None)
+            return Tried(lost, plan, None)
         shift = found.predictions - self.clean.predictions
-        damage = Damage(
-            max(rms(found.predictions - self.split.test_y), self.error),
-            abs(float(shift.mean())), float(np.abs(shift).max()), _drift(self.clean, found),
-        )  # fmt: skip
-        return damage, found
+        error = max(rms(found.predictions - self.split.test_y), self.error)
+        drift = _drift(self.clean, found)
+        return Tried(Attempt(*level, attack, searched, error, *_shifts(shift), drift), plan, found)
 
-    def _ceiling(self, scene: Scene, level: Level) -> Certified | str:
+    def _searched(self, scene: Scene, level: Level, tried: list[Tried]) -> Iterator[Attempt]:
+        """Yield what the worst attacks do with other numbers of rows."""
+        if scene.effects.exact is not None:
+            yield from self._search_exactly(scene, level)
+            return
+        numbers = {max(math.ceil(part * level.rows), 1) for part in SEARCHED} - {level.rows}
+        worst = sorted(tried, key=lambda way: way.attempt.error, reverse=True)[:KEPT]
+        for number in sorted(numbers):
+            for way in worst:
+                if number <= len(self.split.y):
+                    other = level._replace(rows=number)
+                    yield self._tried(other, way.attempt.attack, way.plan, searched=True).attempt
+
+    def _search_exactly(self, scene: Scene, level: Level) -> Iterator[Attempt]:
+        """Yield the damage of many numbers of rows, without a fit."""
+        matrix, room, residuals = scene.exact, scene.room, scene.residuals
+        near = worst_rms_change(matrix, room, level.rows, residuals)
+        most = min(4 * level.rows, len(self.split.y))
+        larger = np.geomspace(1.0, most, 1 + round(math.log(most, FINER))).round().astype(int)
+        for number in sorted({*range(1, min(ALL_UP_TO, most) + 1), *larger.tolist()}):
+            if number != level.rows:
+                shift = matrix @ worst_rms_change(matrix, room, number, residuals, near)
+                yield Attempt(
+                    *level._replace(rows=number), "worst-error", True, rms(residuals + shift),
+                    *_shifts(shift), None,
+                )  # fmt: skip
+
+    # ---- ceilings ----
+
+    def _limit(self, scene: Scene, level: Level, tried: list[Tried]) -> Limit:
         """Return what no attack can exceed, or why that is not known."""
+        most = self._most(scene, level)
+        if isinstance(most, str):
+            return Limit(*level, most)
+        doubts = [doubt for way in tried if (doubt := self._doubt(most, way))]
+        if doubts:
+            return Limit(*level, doubts[0])
+        harmless = None
+        if self.question.tolerance is not None and scene.effects.exact is not None:
+            harmless = harmless_rows(scene, self.question.tolerance * self.unit)
+        return Limit(*level, "", **most._asdict(), harmless=harmless)
+
+    def _most(self, scene: Scene, level: Level) -> Most | str:
         if scene.effects.exact is not None:
             return exact_ceiling(scene, level.rows)
-        found = certified_ceiling(self.clean.estimator, self.split.y, level.rows)
+        found = by_proof(self.clean.estimator, self.split.y, level.rows)
         return found or scene.effects.reason
 
-    def _doubt(self, ceiling: Certified, way: Tried) -> str:
+    def _doubt(self, most: Most, way: Tried) -> str:
         """Return why a ceiling says nothing about a fit to attacked labels, or nothing."""
-        if way.fit is None or not ceiling.covers(way.fit.estimator):
-            return f"it is not about the fit to the labels of the attack {way.attack}"
-        reached = way.damage.error - self.error, way.damage.mean, way.damage.worst
+        found = way.attempt
+        if way.fit is None or not most.covers(way.fit.estimator):
+            return f"it is not about the fit to the labels of the attack {found.attack}"
+        reached = found.error - self.error, found.mean, found.worst
         exceeded = any(
-            value > most + ROUNDING * (most + self.unit)
-            for value, most in zip(reached, ceiling[:3], strict=True)
+            value > limit + ROUNDING * (limit + self.unit)
+            for value, limit in zip(reached, most[:3], strict=True)
         )
         return exceeded * (
-            f"the attack {way.attack} exceeded the ceiling, so the estimator is not what the "
+            f"the attack {found.attack} exceeded the ceiling, so the estimator is not what the "
             "ceiling assumes"
         )
+
+
+def _shifts(shift: Array) -> tuple[float, float]:
+    """Return the change of the mean prediction, and the largest change of a prediction."""
+    return abs(float(shift.mean())), float(np.abs(shift).max())
 
 
 def _sizes(effects: Effects, tried: list[list[Tried]]) -> Array:
     """Return the size of the effect of each label, by the surrogate that did most harm, (N,)."""
     matrix = effects.exact
     if matrix is None:
-        ways = [way for ways in tried for way in ways if way.attack in SURROGATES]
-        worst = max(ways, key=lambda way: way.damage.error, default=None)
+        ways = [way.attempt for ways in tried for way in ways if way.attempt.attack in SURROGATES]
+        worst = max(ways, key=lambda one: one.error, default=None)
         matrix = effects.linear if worst is None else SURROGATES[worst.attack](effects)
     return np.asarray(np.sqrt(np.mean(matrix**2, axis=0)))
-
-
-def _bounds(ceiling: Certified) -> Row:
-    values = ceiling._asdict()
-    return {"attack": values["kind"]} | {name: values[name] for name in ("error", "mean", "worst")}
 
 
 def _drift(clean: Fit, found: Fit) -> float | None:
@@ -275,14 +253,3 @@ def _drift(clean: Fit, found: Fit) -> float | None:
         return None
     length = float(np.linalg.norm(before))
     return float(np.linalg.norm(after - before)) / length if length > 0.0 else None
-
-
-COLUMNS: Row = {
-    "kind": "", "attack": "", "reason": "", "bound": None, "share": None, "rows": None,
-    "repetition": None, "unit": None, "least_squares": None, "error": None, "mean": None,
-    "worst": None, "drift": None, "sizes": None, "training": None,
-}  # fmt: skip
-
-
-def _row(kind: str, **values: Any) -> Row:
-    return COLUMNS | {"kind": kind} | values

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from neurotron import _check
 from neurotron.attacks import Budget
 from neurotron.auditing.splits import AuditedTable
 
-__all__ = ["Level", "Question", "levels_of"]
+__all__ = ["NO_GATE", "Gate", "Level", "Question", "levels_of"]
 
 MOST_LEVELS = 50
 
@@ -52,6 +52,27 @@ class Question:
     def limited_range(self) -> tuple[float, float] | None:
         """The range of labels, or None if they may be anything."""
         return self.label_range if any(map(math.isfinite, self.label_range)) else None
+
+
+class Gate(NamedTuple):
+    """What decides, besides the tolerance, and changes nothing that is measured."""
+
+    max_change: float | None = None
+    """The largest acceptable change of a prediction, in units of the label."""
+    accept_suspects: int | None = None
+    """Up to so many suspects were looked at by a person, who accepts them."""
+
+    @classmethod
+    def of(cls, max_change: float | None = None, accept_suspects: int | None = None) -> Self:
+        """Return the gate after checking what was given."""
+        if max_change is not None:
+            max_change = _check.number("max_change", max_change, "[0, inf)")
+        if accept_suspects is not None:
+            accept_suspects = _check.integer("accept_suspects", accept_suspects, 0)
+        return cls(max_change, accept_suspects)
+
+
+NO_GATE = Gate()
 
 
 def levels_of(

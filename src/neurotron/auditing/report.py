@@ -11,16 +11,19 @@ from neurotron import _html
 from neurotron._digits import percent, readable
 from neurotron._intervals import Interval
 from neurotron.auditing.finding import (
+    ATTACKED,
     WORSE,
     Breaking,
     Ceiling,
+    Check,
     Damage,
     InfluentialRow,
     Remedy,
+    Verdict,
     plain,
+    worse,
 )
 from neurotron.auditing.screening import Suspects
-from neurotron.auditing.verdicts import ATTACKED, Check, Verdict, worse
 
 __all__ = ["Audit"]
 

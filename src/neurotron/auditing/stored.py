@@ -23,17 +23,16 @@ import numpy as np
 import polars as pl
 
 from neurotron import _check
-from neurotron._intervals import Interval
 from neurotron._types import Array
 from neurotron.attacks import Budget
 from neurotron.auditing.attackers import parse_attacks
 from neurotron.auditing.gathering import gathered
 from neurotron.auditing.job import REPLICATES, SPLITS, Job, job_of
-from neurotron.auditing.measuring import Row, measure
+from neurotron.auditing.measuring import measure
+from neurotron.auditing.question import NO_GATE, Gate
+from neurotron.auditing.records import from_rows, to_rows
 from neurotron.auditing.report import Audit
-from neurotron.auditing.screening import Suspects
 from neurotron.auditing.splits import AuditedTable
-from neurotron.auditing.verdicts import NO_GATE, Gate
 from neurotron.estimators import catalog, load_model
 from neurotron.lab.results import load_table
 from neurotron.lab.results.shard import Damaged
@@ -89,8 +88,8 @@ class Request:
                       "columns": inputs.shape[1]},
         }  # fmt: skip
         job = _job(json.dumps(spec))
-        settings = [{"name": name} for name in job.parts]
-        return {"name": "audit", "settings": settings, **spec, "suspects": asdict(job.suspects)}
+        settings = [{"name": name} for name in job.cases]
+        return {"name": "audit", "settings": settings, **spec}
 
 
 def _plain_end(end: float) -> float | None:
@@ -124,10 +123,10 @@ def part(
     setting: str,
     replicate: int,
     progress: Callable[[int, int], None] | None = None,
-) -> list[Row]:
+) -> list[dict[str, Any]]:
     """Measure an estimator on one split of the table in the text; `replicate` is its number."""
-    case = _job(text).parts[setting]
-    return measure(case.estimator, case.table, case.question, replicate, progress)
+    case = _job(text).cases[setting]
+    return to_rows(measure(case.estimator, case.table, case.question, replicate, progress))
 
 
 @lru_cache(maxsize=2)
@@ -144,14 +143,7 @@ def _job(text: str) -> Job:
     if asked["label_range"] is not None:
         low, high = asked["label_range"]
         asked["label_range"] = (-np.inf if low is None else low, np.inf if high is None else high)
-    if "suspects" in spec:  # otherwise they are looked for
-        asked["suspects"] = _suspects(**spec["suspects"])
     return job_of(estimator, AuditedTable.of(X, y), budget=budgets, name=name, **asked)
-
-
-def _suspects(rows: list[int], attacked_fraction: list[float] | None, reason: str) -> Suspects:
-    share = None if attacked_fraction is None else Interval(*attacked_fraction)
-    return Suspects(tuple(rows), share, reason)
 
 
 def _model(content: bytes) -> Any:
@@ -191,10 +183,10 @@ def _require_sound(job: Job, setting: str, table: pl.DataFrame) -> None:
 
     Whoever writes a file with a right seal can write anything into it, so any error is possible.
     """
-    alone = Job((job.parts[setting],), 1, job.suspects, None, NO_GATE)
+    alone = job._replace(cases={"audited": job.cases[setting]}, splits=1)
     try:
         with contextlib.suppress(_check.InputError):  # the estimator failed, which is an answer
-            gathered(alone, {"audited": [[*table.iter_rows(named=True)]]}).to_dict()
+            gathered(alone, {"audited": [from_rows(table.iter_rows(named=True))]}).to_dict()
     except Exception as error:
         raise Damaged(f"no audit has such rows ({type(error).__name__})") from None
 
@@ -205,13 +197,14 @@ def load_audit(spec: dict[str, Any], folder: str | Path, gate: Gate = NO_GATE) -
     The gate decides about the same numbers, so another one needs no further computation.
     """
     job = _job(json.dumps(spec))._replace(gate=gate)
-    groups: dict[tuple[str, int], list[Row]] = {}
+    groups: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for row in load_table(folder).iter_rows(named=True):
         groups.setdefault((row["setting"], row["replicate"]), []).append(row)
-    wanted = [(name, number) for name in job.parts for number in range(job.splits)]
+    wanted = [(name, number) for name in job.cases for number in range(job.splits)]
     missing = [unit for unit in wanted if unit not in groups]
     if missing:
         raise _check.InputError(
             f"{len(missing):,} parts of the audit are missing: run the same command again"
         )
-    return gathered(job, {name: [groups[name, i] for i in range(job.splits)] for name in job.parts})
+    found = {unit: from_rows(rows) for unit, rows in groups.items()}
+    return gathered(job, {name: [found[name, i] for i in range(job.splits)] for name in job.cases})

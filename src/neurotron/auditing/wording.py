@@ -12,9 +12,8 @@ from neurotron._digits import percent, readable, up
 from neurotron._intervals import Interval
 
 if TYPE_CHECKING:
-    from neurotron.auditing.finding import Breaking, Ceiling, Remedy
+    from neurotron.auditing.finding import Breaking, Ceiling, Check, Remedy
     from neurotron.auditing.report import Audit
-    from neurotron.auditing.verdicts import Check
 
 __all__ = [
     "TRANSFERS", "as_text", "breaking_words", "ceiling_words", "held_words", "no_remedy_words",

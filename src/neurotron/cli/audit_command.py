@@ -163,7 +163,7 @@ def audit(
     if max_damage is not None:
         _check.number("--max-damage", max_damage, "[0, inf)")
     from neurotron.auditing import stored
-    from neurotron.auditing.verdicts import Gate
+    from neurotron.auditing.question import Gate
 
     gate = Gate.of(max_change, accept_suspects)
     inputs, name, labels = _read(
@@ -299,7 +299,7 @@ class _Made:
     @property
     def exit_code(self) -> int:
         """What the command tells a pipeline."""
-        from neurotron.auditing.verdicts import EXIT_CODES
+        from neurotron.auditing.finding import EXIT_CODES
 
         return EXIT_CODES[self.audit.verdict]
 
