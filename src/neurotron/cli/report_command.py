@@ -41,7 +41,7 @@ def report(
 
     The page report.html has verdicts, figures, certificates and settings in one file that any
     browser shows without a network. With --figures, the folder figures gets every figure as PNG
-    and PDF as well, drawn by one process per processor.
+    and PDF as well.
 
         neurotron report out/paper
 
@@ -55,14 +55,13 @@ def report(
 
 def write_report(results: AnyResults, judgements: list[Judgement], figures: bool) -> None:
     """Write the page and then, if they are wanted, the figures for print; say where they are."""
-    from neurotron._threads import processors
     from neurotron.lab.report import pictures, write, write_figures
 
     console, folder = options.console(), results.folder
     console.print(f"Report: {write(results, judgements)}")
     if figures:
         with _progress() as progress:
-            path = write_figures(results, workers=processors(), progress=progress)
+            path = write_figures(results, progress=progress)
         console.print(f"Figures: {path}")
     elif pictures.exist(folder):
         options.console(stderr=True).print(

@@ -19,7 +19,6 @@ from tests.support.studies import SMALL, like_the_paper
 from typer.testing import CliRunner
 
 import neurotron as nt
-from neurotron import _threads
 from neurotron.cli.app import app
 from neurotron.lab.claims import CLAIMS
 from neurotron.lab.figures import render_matplotlib
@@ -108,7 +107,6 @@ def test_a_command_judges_every_claim_once(tmp_path, monkeypatch, word):
 def drawn(monkeypatch):
     """The names of the charts that are drawn for print, by this process."""
     names = []
-    monkeypatch.setattr(_threads, "processors", lambda: 1)
     monkeypatch.setattr(render_matplotlib, "draw", lambda chart: names.append(chart.name))
     monkeypatch.setattr(render_matplotlib, "encode", lambda _, end: end.encode())
     return names
@@ -140,7 +138,6 @@ def test_the_page_is_written_before_the_figures(folder, monkeypatch):
     def cannot(_):
         raise ValueError("no ink")
 
-    monkeypatch.setattr(_threads, "processors", lambda: 1)
     monkeypatch.setattr(render_matplotlib, "draw", cannot)
     done = CliRunner().invoke(app, ["report", str(folder), "--figures"])
     assert says(done.exception, "figure 'levels", "no ink")

@@ -40,7 +40,7 @@ def write(results: AnyResults, judgements: list[Judgement]) -> Path:
 
 
 def write_figures(
-    results: AnyResults, *, workers: int = 1, progress: Callable[[int, int], None] | None = None
+    results: AnyResults, *, progress: Callable[[int, int], None] | None = None
 ) -> Path:
     """Write every figure as PNG and PDF into the folder of the results; return their folder.
 
@@ -50,13 +50,10 @@ def write_figures(
     ----------
     results
         The results, from `load_results`.
-    workers
-        The number of processes that draw. With more than one, a script must have its work below
-        ``if __name__ == "__main__":``, because each process imports the script.
     progress
         A function that is called with the number of figures drawn and their total.
     """
-    pictures.write(results.folder, charts(results), workers, progress)
+    pictures.write(results.folder, charts(results), progress)
     return results.folder.path / pictures.FOLDER
 
 

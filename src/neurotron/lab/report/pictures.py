@@ -7,10 +7,11 @@ import re
 from collections.abc import Callable
 from hashlib import sha256
 
-from neurotron import _files
+from neurotron import _check, _files
 from neurotron._announce import say
+from neurotron._extras import MissingExtra
+from neurotron.lab.figures import render_matplotlib
 from neurotron.lab.figures.chart import Chart
-from neurotron.lab.figures.drawing import draw_all
 from neurotron.lab.results.folder import Folder
 
 __all__ = ["FOLDER", "exist", "write"]
@@ -27,10 +28,7 @@ Digests = dict[str, list[str]]
 
 
 def write(
-    folder: Folder,
-    charts: list[Chart],
-    workers: int = 1,
-    progress: Callable[[int, int], None] | None = None,
+    folder: Folder, charts: list[Chart], progress: Callable[[int, int], None] | None = None
 ) -> None:
     """Write every chart as PNG and PDF, and remove pictures that only an earlier report wrote.
 
@@ -38,7 +36,12 @@ def write(
     renamed. While pictures are written, the list contains the old and the new ones. So even if a
     report is killed, the next one knows which pictures were written by a report.
     """
-    drawn = draw_all(charts, workers, progress)
+    tell = progress or (lambda done, total: None)
+    drawn: dict[str, bytes] = {}
+    tell(0, len(charts))
+    for done, chart in enumerate(charts, 1):
+        drawn |= _drawn(chart)
+        tell(done, len(charts))
     earlier = _earlier(folder)
     new = {name: [sha256(data).hexdigest()] for name, data in drawn.items()}
     both = {name: earlier.get(name, []) + new.get(name, []) for name in earlier | new}
@@ -51,6 +54,20 @@ def write(
         for digest in earlier[name]:
             folder.remove(f"{FOLDER}/{name}", digest)
     _keep_list(folder, new)
+
+
+def _drawn(chart: Chart) -> dict[str, bytes]:
+    """Return a chart as PNG and PDF, by the names of the files."""
+    try:
+        picture = render_matplotlib.draw(chart)
+        return {
+            f"{chart.name}{end}": render_matplotlib.encode(picture, end) for end in (".png", ".pdf")
+        }
+    except MissingExtra:
+        raise
+    except Exception as error:
+        text = _check.shorten(" ".join(f"{type(error).__name__}: {error}".split()))
+        raise _check.InputError(f"the figure {chart.name!r} cannot be drawn ({text})") from error
 
 
 def exist(folder: Folder) -> bool:
