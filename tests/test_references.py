@@ -44,22 +44,25 @@ def test_a_module_is_imported_with_permission_only(write, tmp_path):
     assert not is_allowed()
 
 
-def test_classes_of_loaded_modules_need_no_permission_but_their_functions_do(write, tmp_path):
-    name = write("own_module")
+def test_of_loaded_modules_only_classes_of_the_wanted_kind_need_no_permission(write, tmp_path):
+    name = write("own_module", f"{ATTACK}\n\nclass Error(ValueError):\n    pass\n")
     with code_allowed(tmp_path):
-        kind, function = resolve(f"{name}:Mine"), resolve(f"{name}:unit")
-    assert resolve(f"{name}:Mine") is kind
-    for text in (f"{name}:unit", "os:system"):
+        kind, function = resolve(f"{name}:Error"), resolve(f"{name}:unit")
+    assert resolve(f"{name}:Error", ValueError) is kind
+    for text, base in ((f"{name}:unit", None), (f"{name}:Mine", ValueError), ("os:system", object)):
         with pytest.raises(InputError, match="--allow-code"):
-            resolve(text)
-    assert reference_of(kind) == "own_module:Mine"
+            resolve(text, base)
+    assert reference_of(kind) == "own_module:Error"
     assert reference_of(function) == "own_module:unit"
 
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("own_module:Mime", "unknown name in the module 'own_module' 'Mime': did you mean 'Mine'?"),
+        (
+            "own_module:Mime",
+            "unknown name in the module 'own_module': 'Mime': did you mean 'Mine'?",
+        ),
         ("own_modul:Mine", "there is no module 'own_modul'"),
         ("own_module.part:Mine", "there is no module 'own_module.part'"),
         ("broken:Mine", "the module 'broken' fails when it is imported: ZeroDivisionError"),
@@ -115,7 +118,7 @@ def test_a_file_that_is_run_is_called_as_when_it_is_imported(tmp_path, how, name
         "from neurotron._references import reference_of, resolve\n"
         "class Mine: pass\n"
         "text = reference_of(Mine)\n"
-        "print(text, resolve(text) is Mine)\n"
+        "print(text, resolve(text, object) is Mine)\n"
     )
     Path(tmp_path, "script.py").write_text(code)
     command = [sys.executable, *(part.replace("{}", code) for part in how)]

@@ -1,8 +1,7 @@
 """Code by name: ``"module:name"`` is a class or function that Python can import.
 
-Studies and commands are text, and text from anywhere must do no harm. So importing a module, or
-calling a function that text names, needs a permission, which `code_allowed` gives. This package's
-own modules need none, and neither do classes of modules that the program has imported itself.
+Studies and commands are text, and text from anywhere must do no harm. So code that text names needs
+a permission, which `code_allowed` gives. This package's own code needs none.
 """
 
 from __future__ import annotations
@@ -59,8 +58,10 @@ def is_reference(text: str) -> bool:
     return FORM.fullmatch(text) is not None
 
 
-def resolve(text: str) -> object:
+def resolve(text: str, base: type | None = None) -> object:
     """Return the class or function that "module:name" means.
+
+    A class that derives from `base` needs no permission if the program has imported it already.
 
     >>> resolve("neurotron.laws.normal:Normal")
     <class 'neurotron.laws.normal.Normal'>
@@ -73,7 +74,7 @@ def resolve(text: str) -> object:
     module, _, name = text.partition(":")
     ours = module.partition(".")[0] == __package__
     loaded = _loaded(module)
-    if not (ours or is_allowed() or isinstance(getattr(loaded, name, None), type)):
+    if not (ours or is_allowed() or _derives(getattr(loaded, name, None), base)):
         raise _check.InputError(
             f"{_check.shown(text)} names code of the module {_check.shown(module)}: allow it with "
             "--allow-code (in Python: allow_code=True) if you trust it"
@@ -81,8 +82,13 @@ def resolve(text: str) -> object:
     home = _import(module) if loaded is None else loaded
     _require_found_first(module, home)
     if not hasattr(home, name):
-        raise _check.unknown(f"name in the module {module!r}", name, vars(home))
+        known = [each for each in vars(home) if not each.startswith("_")]
+        raise _check.unknown(f"name in the module {module!r}:", name, known)
     return getattr(home, name)
+
+
+def _derives(found: object, base: type | None) -> bool:
+    return base is not None and isinstance(found, type) and issubclass(found, base)
 
 
 def reference_of(thing: object) -> str:

@@ -19,7 +19,7 @@ from neurotron import _check
 from neurotron._arguments import Explained
 from neurotron._formula import formula_group
 from neurotron._pickling import Pickled
-from neurotron._registry import construct, kebab_case
+from neurotron._registry import construct, name_of
 from neurotron._types import Array
 from neurotron.attacks.query import Query
 from neurotron.attacks.table import Table
@@ -106,7 +106,7 @@ class Attack(Pickled, metaclass=Explained):
         share = _check.number("share", share, "[0, 1]")
         found = cls.parameters_for(problem, share, _check.integer("seed", seed, 0), parameters)
         filled = {"bound": bound, "probability": share, **found, **parameters}
-        return construct("attack", kebab_case(cls.__name__), cls, filled)
+        return construct("attack", name_of(cls), cls, filled)
 
     @classmethod
     def parameters_for(

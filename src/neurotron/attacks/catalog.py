@@ -6,6 +6,8 @@ from `neurotron.attacks`, its place in the compiled loop and the tests all follo
 
 from __future__ import annotations
 
+from typing import cast
+
 from neurotron import _check
 from neurotron._registry import Registry
 from neurotron.attacks.adaptive import Adaptive as Adaptive
@@ -48,7 +50,12 @@ BUILT_IN: tuple[type[Attack], ...] = (
     Impostor,
 )
 
-BY_NAME: Registry[Attack] = Registry.of("attack", BUILT_IN)
+BY_NAME: Registry[Attack] = Registry.of("attack", BUILT_IN, Attack)
+
+
+def kind_of(name: str) -> type[Attack]:
+    """Return the class of a built-in attack, or of one of your own, such as "mine:TowardsZero"."""
+    return cast(type[Attack], BY_NAME.factory(name))
 
 
 def build(
@@ -95,5 +102,4 @@ def build(
     if text == "none":
         return None
     name, settings = BY_NAME.read(text)
-    kind = BUILT_IN[[*BY_NAME].index(name)]
-    return kind.spending(problem, bound, probability, seed, **settings)
+    return kind_of(name).spending(problem, bound, probability, seed, **settings)

@@ -17,9 +17,11 @@ from typing import Any
 import numpy as np
 
 from neurotron import _check, _seeds, attacks
-from neurotron._registry import kebab_case
+from neurotron._references import is_reference
+from neurotron._registry import kebab_case, parse
 from neurotron._types import Array, Index
 from neurotron.attacks import Attack
+from neurotron.attacks.catalog import kind_of
 from neurotron.auditing.effects import Effects
 from neurotron.auditing.splits import Split
 from neurotron.networks import linear
@@ -151,11 +153,11 @@ def parse_attacks(given: str | Attack | Sequence[str | Attack]) -> tuple[str | A
             f'`attacks` must be "all", a name or a list of names, got {_check.shown(given)}'
         )
     known = (*KNOWING, *attacks.BY_NAME)
-    for each in chosen:
-        if isinstance(each, Attack):
-            continue
-        if _check.text("attacks", each).partition(":")[0] not in known:
-            raise _check.unknown("attack", each, known)
+    for name in [parse(each)[0] for each in chosen if not isinstance(each, Attack)]:
+        if is_reference(name):
+            kind_of(name)
+        elif name not in known:
+            raise _check.unknown("attack", name, known)
     names = [name_of(each) for each in chosen]
     if len({*names}) < len(names):
         raise _check.InputError(f"`attacks` must be different, got {', '.join(names)}")
@@ -264,7 +266,7 @@ def _built(attack: str | Attack, scene: Scene, seed: int, share: float) -> Attac
         part = share if attack.scope == "rows" else 1.0
         return dataclasses.replace(attack, bound=scene.bound, probability=part)
     name, given = attacks.BY_NAME.read(attack)
-    kind = attacks.BUILT_IN[[*attacks.BY_NAME].index(name)]
+    kind = kind_of(name)
     if name in OPPOSITE:
         given = {"weights": scene.opposite, **given}
     part = share if kind.scope == "rows" else 1.0

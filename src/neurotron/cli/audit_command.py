@@ -134,6 +134,7 @@ def audit(
             "Default: a folder in out/audits.",
         ),
     ] = None,
+    allow_code: options.AllowCode = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Audit what an attacker can do to a model of a table by changing some of its labels.

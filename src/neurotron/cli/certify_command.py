@@ -87,6 +87,7 @@ def certify(
     ] = "sharp",
     simulate: Simulate = False,
     plot: options.Picture = None,
+    allow_code: options.AllowCode = False,
     as_json: options.AsJson = False,
 ) -> None:
     r"""Print what is guaranteed about the error of a trainer, and under which assumptions.
@@ -212,6 +213,7 @@ def plan(
     ] = "sharp",
     simulate: Simulate = False,
     plot: options.Picture = None,
+    allow_code: options.AllowCode = False,
     as_json: options.AsJson = False,
 ) -> None:
     r"""Find the step size and the steps, the accuracy, or the strongest attack for a guarantee.

@@ -19,6 +19,7 @@ from rich.table import Table
 
 from neurotron import _check
 from neurotron._environment import package_version
+from neurotron._references import code_allowed
 
 if TYPE_CHECKING:
     from neurotron._registry import Registry
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
     from neurotron.trajectories import Trajectories
 
 __all__ = [
-    "ATTACK", "GUARANTEE", "OUTPUT", "PROBLEM", "RUN", "TRAINER", "AsJson", "AttackName",
-    "BatchSize", "Engine", "FilterSize", "InputCount", "LawName", "NetworkName", "Noise", "Picture",
-    "Probability", "Seed", "as_json", "build_problem", "console", "describe",
+    "ATTACK", "GUARANTEE", "OUTPUT", "PROBLEM", "RUN", "TRAINER", "AllowCode", "AsJson",
+    "AttackName", "BatchSize", "Engine", "FilterSize", "InputCount", "LawName", "NetworkName",
+    "Noise", "Picture", "Probability", "Seed", "as_json", "build_problem", "console", "describe",
     "readable_width", "registry", "train", "trainer_option",
 ]  # fmt: skip
 
@@ -52,7 +53,7 @@ def option(panel: str, *names: str, help: str, **more: Any) -> Any:
 
 def registry(kind: str) -> Registry[object]:
     """Return the networks, laws, attacks, trainers or estimators by name."""
-    home = "estimator.catalog" if kind == "estimators" else kind
+    home = "estimators.catalog" if kind == "estimators" else kind
     found: Registry[object] = import_module(f"neurotron.{home}").BY_NAME
     return found
 
@@ -69,6 +70,13 @@ def named(panel: str, flag: str, kind: str, help: str) -> Any:
 def trainer_option(help: str) -> Any:
     """Return the option of trainers."""
     return named(TRAINER, "--trainer", "trainers", help)
+
+
+def _allow_code(context: typer.Context, allowed: bool) -> bool:
+    """Allow code by name until the command ends; modules are found in the current folder, too."""
+    if allowed:
+        context.with_resource(code_allowed(Path.cwd()))
+    return allowed
 
 
 LawName = Annotated[
@@ -102,6 +110,17 @@ BatchSize = Annotated[int, option(RUN, help="The number of samples per update.")
 Engine = Annotated[str, option(RUN, help="How to compute: auto, compiled or numpy.")]
 Picture = Annotated[
     Path | None, option(OUTPUT, "--plot", help="Save a picture to this file (PNG, PDF or SVG).")
+]
+AllowCode = Annotated[
+    bool,
+    option(
+        RUN,
+        "--allow-code",
+        callback=_allow_code,
+        is_eager=True,
+        help="Allow names of your own code: mine:MyAttack is the class MyAttack in mine.py. It is "
+        "imported, so allow only code that you trust.",
+    ),
 ]
 AsJson = Annotated[bool, option(OUTPUT, "--json", help="Print the result as JSON.")]
 

@@ -53,6 +53,7 @@ def poison(
             options.OUTPUT, help="Save which labels were changed to this CSV or Parquet file."
         ),
     ] = None,
+    allow_code: options.AllowCode = False,
     overwrite: tables.Overwrite = False,
 ) -> None:
     """Attack the labels of a table, and save the poisoned table.
@@ -119,12 +120,11 @@ def _poisoned(
 
 def _no_bound(text: str) -> float:
     """Return infinity for an attack that needs no bound, or has one; refuse any other one."""
-    from neurotron import attacks
+    from neurotron._registry import parse
+    from neurotron.attacks.catalog import kind_of
 
-    if text == "none":
-        return math.inf
-    name, given = attacks.BY_NAME.read(text)
-    if "bound" not in given and getattr(attacks.BY_NAME.factories[name], "covered", False):
+    name, given = parse(text)
+    if name != "none" and "bound" not in given and kind_of(name).covered:
         raise _check.InputError(
             f"the attack {_check.shown(name)} needs a largest change of a label: add --bound"
         )

@@ -80,6 +80,7 @@ def simulate(
         ),
     ] = None,
     plot: options.Picture = None,
+    allow_code: options.AllowCode = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Train on poisoned labels and print how close each trainer comes to the true weights.
@@ -151,12 +152,12 @@ def simulate(
 
 def _usual_bound(attack: str) -> float:
     """Return the paper's θ, or infinity for an attack whose changes have no bound."""
-    from neurotron import attacks
     from neurotron._registry import parse
+    from neurotron.attacks.catalog import kind_of
     from neurotron.attacks.unlimited import Unlimited
 
-    kind = attacks.BY_NAME.factories.get(parse(attack)[0])
-    return math.inf if isinstance(kind, type) and issubclass(kind, Unlimited) else 0.25
+    name, _ = parse(attack)
+    return math.inf if name != "none" and issubclass(kind_of(name), Unlimited) else 0.25
 
 
 def _verified(

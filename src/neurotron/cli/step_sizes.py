@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 
 from neurotron import laws, trainers
-from neurotron._registry import kebab_case, parse
+from neurotron._registry import parse
 from neurotron._streams import Stream
 from neurotron.attacks import Attack
 from neurotron.data.base import draw_inputs
@@ -16,6 +18,7 @@ from neurotron.networks import FilterNetwork
 from neurotron.problem import Problem
 from neurotron.theory.sharp import sharp_recursion
 from neurotron.trainers import NeuroTron, Trainer
+from neurotron.trainers.catalog import takes_step_size
 
 __all__ = ["Defaults", "is_papers", "papers_step_size", "resolved_step_size"]
 
@@ -66,15 +69,17 @@ class Defaults:
                 trainer, self.problem, self.attack, steps=self.steps, batch_size=self.batch_size
             )
             return trainer if best is None else best.arm.trainer
-        found = self._gradient_step(name) if name in ("sgd", "first-sample-sgd") else "fastest"
-        return trainers.build(text, step_size=found)
+        if not takes_step_size(text):
+            return trainers.build(text, step_size="fastest")
+        kind = cast(type[Trainer], trainers.BY_NAME.factory(name))
+        return trainers.build(text, step_size=self._gradient_step(kind.direction))
 
-    def _gradient_step(self, name: str) -> float:
+    def _gradient_step(self, direction: str) -> float:
         """Return a step size for a trainer that no theorem covers.
 
         The direction of the first sample alone is as noisy as a batch of one.
         """
-        if name == "first-sample-sgd":
+        if direction == "first_gradient":
             return _rounded(LARGEST * _fastest_with_mean_gate(self.problem, 1))
         part = min(LARGEST, GRADIENT * self._patience)
         return _rounded(part * _fastest_with_mean_gate(self.problem, self.batch_size))
@@ -129,6 +134,6 @@ def resolved_step_size(trainer: Trainer, problem: Problem, batch_size: int) -> s
     if isinstance(trainer, NeuroTron) and trainer.step_size == "fastest":
         resolved = trainer.resolve(problem, batch_size=batch_size, steps=0, attack=None)
         return f"{resolved.step_size:.3g} (fastest)"
-    if "step_size" not in trainers.BY_NAME.parameters(kebab_case(type(trainer).__name__)):
+    if "step_size" not in inspect.signature(type(trainer)).parameters:
         return "its own"
     return trainer.step_size if isinstance(trainer.step_size, str) else f"{trainer.step_size:.3g}"

@@ -82,6 +82,7 @@ def verify(
         ),
     ] = 0.001,
     plot: options.Picture = None,
+    allow_code: options.AllowCode = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Verify a model of `neurotron fit` on fresh rows, some of whose labels may be attacked.

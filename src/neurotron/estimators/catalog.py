@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from sklearn.base import BaseEstimator
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -32,7 +33,8 @@ from sklearn.tree import DecisionTreeRegressor
 
 from neurotron import _check
 from neurotron._digits import up
-from neurotron._registry import Registry
+from neurotron._references import is_reference
+from neurotron._registry import Registry, parse
 from neurotron.estimators.parameters import network_parameters
 from neurotron.estimators.regressor import NeuroTronRegressor
 from neurotron.estimators.trim import TrimRegressor
@@ -211,6 +213,7 @@ BY_NAME: Registry[Any] = Registry(
             huber, quantile, ransac, theil_sen, trim, tree, forest, boosting, neurotron,
         )
     },
+    BaseEstimator,
 )  # fmt: skip
 
 SYNONYMS = {
@@ -235,11 +238,11 @@ def canonical(text: str) -> str:
     known = SYNONYMS | {each.replace("-", ""): each for each in BY_NAME}
     if bare in known:
         return f"{known[bare]}{colon}{settings}"
-    if re.search(r"[./\\()]", name) or (colon and "=" not in settings):
+    if re.search(r"[./\\()]", name) and not is_reference(parse(text)[0]):
         raise _check.InputError(
-            f"unknown estimator {_check.shown(text)}: models of your own are audited in Python, "
-            "with nt.audit(model, X, y, budget=…); `neurotron list estimators` shows those with a "
-            "name"
+            f"unknown estimator {_check.shown(text)}: write one of your own as module:name, or "
+            "audit it in Python, with nt.audit(model, X, y, budget=…); `neurotron list estimators` "
+            "shows those with a name"
         )
     return text
 

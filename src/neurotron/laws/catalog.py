@@ -91,7 +91,7 @@ def _empirical(rows: str, symmetrized: bool = False, sha256: str | None = None) 
     return Empirical(read_rows(rows, sha256), symmetrized)
 
 
-_NAMED = Registry.of("law", BUILT_IN).factories
+_NAMED = Registry.of("law", BUILT_IN, Law).factories
 BY_NAME: Registry[Law] = Registry(
     "law",
     {
@@ -102,4 +102,5 @@ BY_NAME: Registry[Law] = Registry(
         "corrupted": _corrupted,
         "moved": _moved,
     },
+    Law,
 )

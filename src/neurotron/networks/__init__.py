@@ -99,6 +99,7 @@ BY_NAME: Registry[FilterNetwork] = Registry(
         "convolution": convolution,
         "convolution2d": _convolution2d,
     },
+    FilterNetwork,
 )
 
 

@@ -6,6 +6,7 @@ from `neurotron.trainers`, its place in the compiled loop and the tests all foll
 
 from __future__ import annotations
 
+from neurotron._references import is_reference
 from neurotron._registry import Registry, parse
 from neurotron.trainers.base import Trainer
 from neurotron.trainers.clipped_sgd import ClippedSGD as ClippedSGD
@@ -32,23 +33,19 @@ BUILT_IN: tuple[type[Trainer], ...] = (
 RESOLVED: tuple[type[Trainer], ...] = (ScheduledTron,)
 """What a built-in trainer may become once a run is known; it has no name of its own in text."""
 
-BY_NAME: Registry[Trainer] = Registry.of("trainer", BUILT_IN)
-
-
-AT_ONE_STEP_SIZE: tuple[type[Trainer], ...] = (NeuroTron, SGD, FirstSampleSGD)
-"""The trainers that are compared at one step size, unless their text gives another."""
+BY_NAME: Registry[Trainer] = Registry.of("trainer", BUILT_IN, Trainer)
 
 
 def build(text: str, *, step_size: float | str) -> Trainer:
     """Return the trainer that `text` describes.
 
-    Those that are compared at one step size have η = `step_size` unless the text gives another; the
-    others find their own.
+    Neuro-Tron and those that need a step size have η = `step_size` unless the text gives another;
+    the others find their own.
 
     >>> build("sgd", step_size=1e-4), build("refined-tron", step_size=1e-4)
     (SGD(step_size=0.0001), RefinedTron())
     """
-    return BY_NAME.build(text, **({"step_size": step_size} if _takes_step_size(text) else {}))
+    return BY_NAME.build(text, **({"step_size": step_size} if takes_step_size(text) else {}))
 
 
 def step_size_of(text: str, step_size: float) -> float | None:
@@ -57,9 +54,12 @@ def step_size_of(text: str, step_size: float) -> float | None:
     >>> step_size_of("sgd", 1e-4), step_size_of("neuro-tron:step_size=fastest", 1e-4)
     (0.0001, None)
     """
-    said = parse(text)[1].get("step_size", step_size if _takes_step_size(text) else None)
+    said = parse(text)[1].get("step_size", step_size if takes_step_size(text) else None)
     return None if said is None or isinstance(said, str) else float(said)
 
 
-def _takes_step_size(text: str) -> bool:
-    return BY_NAME.factories.get(parse(text)[0]) in AT_ONE_STEP_SIZE
+def takes_step_size(text: str) -> bool:
+    """Return whether a trainer is compared with others at one step size."""
+    name, _ = parse(text)
+    known = name in BY_NAME or is_reference(name)
+    return known and (name == "neuro-tron" or BY_NAME.parameters(name).get("step_size") == "")

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from neurotron import _check, _seeds, attacks, laws, networks, trainers
+from neurotron._references import is_reference
 from neurotron._registry import parse
 from neurotron.engine.recording import recorded_steps
 from neurotron.lab.studies.solving import SOLVE, Solver, solver_of
@@ -157,7 +158,7 @@ def _arm(
 
 def _known(text: str) -> str:
     """Return the text of a trainer, whose name must be known."""
-    if (name := parse(text)[0]) not in trainers.BY_NAME:
+    if (name := parse(text)[0]) not in trainers.BY_NAME and not is_reference(name):
         raise _check.unknown("trainer", name, (*trainers.BY_NAME, SOLVE))
     return text
 
