@@ -55,6 +55,7 @@ verify: $(READY)
 	$(BIN)/python -m tools.activations && \
 	$(BIN)/python -m tools.table_certificates && \
 	$(BIN)/python -m tools.suspects && \
+	$(BIN)/python -m docs.numbers && \
 	$(BIN)/python docs/pictures.py && \
 	NEUROTRON_RESUME=1 $(BIN)/pytest -n auto --dist load -m long && \
 	echo "make verify took $$(( ($$(date +%s) - began) / 60 )) minutes in all"

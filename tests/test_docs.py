@@ -37,8 +37,11 @@ def anchors(document: Path) -> set[str]:
 
 @pytest.mark.parametrize(
     ("study", "page"),
-    [("paper", "paper.md"), ("frontier", "defence.md"), ("activations", "activations.md")],
-)
+    [
+        ("paper", "paper.md"), ("frontier", "defence.md"), ("activations", "activations.md"),
+        ("rows", "rows.md"),
+    ],
+)  # fmt: skip
 def test_every_picture_of_a_study_is_shown(study, page):
     shown = (ROOT / "docs" / page).read_text() + (ROOT / "README.md").read_text()
     pictures = [path.name for path in (ROOT / "docs" / "images" / study).iterdir()]
@@ -57,7 +60,15 @@ def test_the_study_in_the_guide_can_be_run(tmp_path):
 ELSEWHERE = re.compile(r"\b(?:THEORY2?|DESIGN|REFEREE)\b|theory notes")
 WRITTEN = [
     path
-    for folder in ("src", "docs", "tests", "evidence", "benchmarks", "README.md", "CONTRIBUTING.md")
+    for folder in (
+        "src",
+        "docs",
+        "tests",
+        "research",
+        "tools",
+        "benchmarks",
+        *ROOT.glob("[RC]*.md"),
+    )
     for path in (ROOT / folder, *(ROOT / folder).rglob("*"))
     if path.suffix in {".py", ".md", ".toml", ".html"} and path != Path(__file__)
 ]

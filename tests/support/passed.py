@@ -1,7 +1,7 @@
 """Which long tests have passed, and with which code: one small file for each, in out/long.
 
-The code of a test is its module, the makers in tests/support, the package, and the documents that
-the module names in `READS`. Versions of Python, NumPy and the like count as well.
+The code of a test is its module, what tests and research are made with, the package, and the
+documents that the module names in `READS`. Versions of Python, NumPy and the like count as well.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from tests.support.documents import ROOT
 
 import neurotron
 from neurotron._environment import environment
 
+ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "out" / "long"
 FAILED = pytest.StashKey[bool]()
 
@@ -51,7 +51,8 @@ def _record(item: pytest.Item) -> dict[str, str]:
 @cache
 def code_of(module: Path, documents: tuple[Path, ...]) -> str:
     """Return a hash of everything that a test of a module computes with."""
-    folders = (Path(neurotron.__file__).parent, ROOT / "tests" / "support")
+    places = ("tests/oracles", "tests/support", "research", "tools")
+    folders = (Path(neurotron.__file__).parent, *(ROOT / place for place in places))
     files = [
         path for folder in folders for path in sorted(folder.rglob("*"))
         if path.is_file() and "__pycache__" not in path.parts

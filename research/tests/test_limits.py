@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from tests.support import paper
-from tests.support.documents import DEFENCE, assert_says, rounds_to, stated, value
+from docs.numbers import rounds_to, value
+from research.tests import paper
+from research.tests.documents import DEFENCE, assert_says, stated
 
 import neurotron as nt
 from neurotron._streams import Purpose, Stream

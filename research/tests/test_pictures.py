@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from docs import pictures
-from tests.support.documents import PROOFS, ROOT, assert_says
+from docs.numbers import ROOT
+from research.tests.documents import PROOFS, assert_says
 
 pytestmark = [pytest.mark.long, pytest.mark.quick]
 READS = (PROOFS, ROOT / "docs" / "pictures.py")

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from tests.support import documents, paper
+from docs.numbers import half_a_unit, value
+from research.tests import documents, paper
 
 import neurotron as nt
 from neurotron._types import Array
@@ -156,5 +157,5 @@ def standard_error(values: Array) -> float:
 def assert_near(document: Path, words: str, values: Array, place: int = 0) -> None:
     """Check a printed mean with a smaller sample: it is at most four standard errors off."""
     printed = documents.stated(document, words)[place]
-    off = abs(values.mean() - documents.value(printed))
-    assert off <= documents.rounding(printed) + 4.0 * standard_error(values), printed
+    off = abs(values.mean() - value(printed))
+    assert off <= half_a_unit(printed) + 4.0 * standard_error(values), printed
