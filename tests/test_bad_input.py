@@ -263,28 +263,6 @@ CASES = [
     (lambda: simulate([nt.Arm(nt.NeuroTron(0.1))],
                       problem=nt.Problem.draw(gate(), nt.Correlated(nt.StudentT(1), np.eye(3)))),
      "sensing='optimal'", "finite variance", "sensing='mean'", "array"),
-    (lambda: nt.Normal(1.0), "Normal(scale=1.0)", "Normal(1.0)"),
-    (lambda: nt.Normal(0, 1), "Normal(scale=1.0)", "mean zero", "Normal(0, 1)"),
-    (lambda: nt.StudentT(4, 2),
-     "StudentT(dof=…, scale=1.0)", "StudentT(4, 2)"),
-    (lambda: nt.StudentT(),
-     "StudentT(dof=…, scale=1.0)", "StudentT()"),
-    (lambda: nt.Empirical(),
-     "Empirical(rows=…, symmetrized=False, sample_weight=None)", "Empirical()"),
-    (lambda: nt.ScipyLaw(),
-     "ScipyLaw(distribution=…)", "ScipyLaw()"),
-    (lambda: nt.Normal(sigma=1), "Normal", "'sigma'", "'scale'"),
-    (lambda: nt.Normal(scal=1), "Normal", "'scal'", "did you mean 'scale'"),
-    (lambda: nt.SGD(), "SGD(step_size=…, averaging=False)", "SGD()"),
-    (lambda: nt.SGD(learning_rate=0.1), "SGD", "'learning_rate'", "'step_size'"),
-    (lambda: nt.NeuroTron(lr=0.1), "NeuroTron", "'lr'", "'step_size'"),
-    (lambda: nt.ClippedTron(eta=0.1), "ClippedTron", "'eta'", "'step_size'"),
-    (lambda: nt.HuberSGD(lr=0.1), "HuberSGD", "'lr'", "'pace'"),
-    (lambda: nt.NeuroTron(sensng="mean"), "NeuroTron", "'sensng'", "did you mean 'sensing'"),
-    (lambda: nt.Budget(1.0, beta=0.1), "Budget", "'beta'", "'probability'"),
-    (lambda: nt.Arm(nt.SGD(0.1), atack=None), "Arm", "'atack'", "did you mean 'attack'"),
-    (lambda: nt.attacks.Adaptive(theta=1.0), "Adaptive", "'theta'", "'bound'"),
-    (lambda: nt.attacks.Adaptive(), "Adaptive(bound=…, probability=1.0)", "Adaptive()"),
     (lambda: nt.ClippedSGD(quantile=0.0), "quantile", "(0, 1)", "0"),
     (lambda: nt.HuberSGD(speed=2.0), "speed", "(0, 1]", "2"),
     (lambda: nt.TrimmedSGD(-1.0), "pace", "(0, inf)", "-1"),
@@ -495,29 +473,6 @@ def test_a_record_beyond_the_run_keeps_the_first_and_the_last_step(record):
 
 def test_there_are_at_least_thirty_of_them():
     assert len(CASES) >= 30
-
-
-def test_a_class_of_ones_own_says_how_its_field_becomes_an_argument():
-    class Stronger(nt.Attack):
-        strength: float = 0.5
-
-        def distort(self, bound, query):
-            return bound
-
-    with pytest.raises(nt.InputError, match=r"'strength'.*@dataclass"):
-        Stronger(bound=1.0, strength=0.7)
-
-
-def test_an_initialiser_that_takes_any_argument_names_the_missing_one():
-    class Named(nt.Attack):
-        def __init__(self, strength, **others):
-            super().__init__(**others)
-
-        def distort(self, bound, query):
-            return bound
-
-    with pytest.raises(nt.InputError, match=r"Named\(strength=…\)"):
-        Named(bound=1.0)
 
 
 def test_a_class_in_place_of_a_trainer_is_told_how_to_write_it(small_problem):

@@ -18,7 +18,7 @@ FOUNDATIONS = [
     ["_check", "_extras", "_environment", "_formula"],
     ["_sources"],
     ["_jit", "_references"],
-    ["_arguments", "_philox", "_pickling", "_registry", "_seeds", "_threads", "_tiny"],
+    ["_philox", "_pickling", "_registry", "_seeds", "_threads", "_tiny"],
     ["_streams"],
 ]
 HOUSE = [

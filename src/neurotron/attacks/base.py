@@ -8,7 +8,7 @@ elementwise formulas of what the attacker sees, a `Query`.
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, Self
@@ -16,7 +16,6 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from neurotron import _check
-from neurotron._arguments import Explained
 from neurotron._formula import formula_group
 from neurotron._pickling import Pickled
 from neurotron._registry import construct, name_of
@@ -29,7 +28,7 @@ __all__ = ["Attack"]
 
 
 @dataclass(frozen=True, eq=False)
-class Attack(Pickled, metaclass=Explained):
+class Attack(Pickled, ABC):
     """Base of all attacks, which add a bounded ξ to some of the labels.
 
     A label is attacked with probability β, independently of the others; then ξ with |ξ| ≤ θ is

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from neurotron import _check
-from neurotron._arguments import Explained
 from neurotron.attacks.base import Attack
 
 __all__ = ["NO_ATTACK", "Budget", "budget_of", "chance_within"]
 
 
 @dataclass(frozen=True)
-class Budget(metaclass=Explained):
+class Budget:
     """What an attacker may do: how much it changes labels, and how often.
 
     Use it in place of an attack to get a guarantee against every attacker within the budget. Give

@@ -8,7 +8,7 @@ pairs into a batch, so that any batch can be drawn again and both engines draw t
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from neurotron import _check
-from neurotron._arguments import Explained
 from neurotron._pickling import Pickled
 from neurotron._types import Array
 from neurotron.laws.even_moments import EvenMoments, by_covariance, of_product
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Law", "ProductLaw", "ScaledLaw"]
 
 
-class Law(Pickled, metaclass=Explained):
+class Law(Pickled, ABC):
     """Base of all laws (probability distributions) of inputs x in Rⁿ.
 
     To write your own law, derive from `ProductLaw` if its coordinates are independent and
@@ -283,7 +282,6 @@ class ScaledLaw(ProductLaw):
     scale: float = field(default=1.0, kw_only=True)
 
     symmetric = True
-    argument_hint = "inputs have mean zero"
 
     @staticmethod
     @abstractmethod

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from neurotron import _check
-from neurotron._arguments import Explained
 from neurotron.attacks import Attack, Query
 from neurotron.problem import Problem
 from neurotron.trainers.base import Trainer
@@ -20,7 +19,7 @@ __all__ = ["Arm", "check_arms"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Arm(metaclass=Explained):
+class Arm:
     """A trainer under an attack.
 
     Parameters

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 import numpy as np
 
 from neurotron import _check
-from neurotron._arguments import Explained
 from neurotron._formula import formula_group
 from neurotron._pickling import Pickled
 
@@ -31,7 +30,7 @@ Direction = Literal["sensing", "gradient", "first_gradient"]
 
 
 @dataclass(frozen=True, eq=False)
-class Trainer(Pickled, metaclass=Explained):
+class Trainer(Pickled):
     """Base of all trainers.
 
     To write your own, name a `direction` and give the formula `influence`, in plain NumPy. A
