@@ -24,8 +24,8 @@ FOUNDATIONS = [
 HOUSE = [
     "networks", "laws", "data", "problem", "attacks", "theory", "solvers", "trainers",
     "engine", "trajectories", "simulation", "guarantees", "conformance", "poisoning",
-    "model_file", "work", "estimators", "lab/results", "lab/studies", "auditing", "lab/claims",
-    "lab/figures", "lab/report", "lab", "cli",
+    "model_file", "work", "estimators", "auditing", "lab/store", "lab/results", "lab/training",
+    "lab/claims", "lab/figures", "lab/report", "lab/studies", "lab", "cli",
 ]  # fmt: skip
 TOOLS = ["__main__", "_names"]
 LAYERS = [*FOUNDATIONS, *([name] for name in HOUSE), TOOLS]

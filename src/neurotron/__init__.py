@@ -35,7 +35,7 @@ _HOME = {
     "neurotron.poisoning": ["poison"],
     "neurotron.problem": ["Problem"],
     "neurotron.simulation": ["simulate"],
-    "neurotron.lab.results": ["load_results"],
+    "neurotron.lab.training.runs": ["load_results"],
     "neurotron.solvers": ["Solution", "solve"],
     "neurotron.guarantees": [
         "Certificate", "NotAchievable", "Plan", "Verification", "certify", "plan", "verify",
@@ -45,6 +45,7 @@ _HOME = {
         "RefinedTron", "Stages", "Trainer", "TrimmedSGD",
     ],
     "neurotron.trajectories": ["Trajectories"],
+    "neurotron.work": ["Study"],
 }  # fmt: skip
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 _SUBPACKAGES = (

@@ -30,7 +30,7 @@ from neurotron.guarantees import certify as certify
 from neurotron.guarantees import plan as plan
 from neurotron.guarantees import verify as verify
 from neurotron.lab.figures import plot as plot
-from neurotron.lab.results import load_results as load_results
+from neurotron.lab.training.runs import load_results as load_results
 from neurotron.laws import Correlated as Correlated
 from neurotron.laws import Empirical as Empirical
 from neurotron.laws import Laplace as Laplace
@@ -59,5 +59,6 @@ from neurotron.trainers import Stages as Stages
 from neurotron.trainers import Trainer as Trainer
 from neurotron.trainers import TrimmedSGD as TrimmedSGD
 from neurotron.trajectories import Trajectories as Trajectories
+from neurotron.work import Study as Study
 
 __version__: str

@@ -1,7 +1,8 @@
 """Code by name: ``"module:name"`` is a class or function that Python can import.
 
 Studies and commands are text, and text from anywhere must do no harm. So code that text names needs
-a permission, which `code_allowed` gives. This package's own code needs none.
+a permission, which `code_allowed` gives. This package's own code needs none, nor what the program
+itself has given to a study in this process.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ SCRIPTS = ("__main__", "__mp_main__")
 """What a file that is run is called, in its process and in the worker processes of this one."""
 
 _allowed: ContextVar[bool] = ContextVar("code_allowed", default=False)
+_given: dict[str, object] = {}
+"""What this program named itself, by `reference_of`."""
 
 
 @contextmanager
@@ -71,6 +74,8 @@ def resolve(text: str, base: type | None = None) -> object:
     """
     if not is_reference(_check.text("text", text)):
         raise _check.InputError(f'{_check.shown(text)} must have the form "module:name"')
+    if text in _given:
+        return _given[text]
     module, _, name = text.partition(":")
     ours = module.partition(".")[0] == __package__
     loaded = _loaded(module)
@@ -106,7 +111,9 @@ def reference_of(thing: object) -> str:
             f"{_check.shown(thing)} must be defined at the top level of a file, under its own "
             "name, so that workers can import it"
         )
-    return f"{_importable_name(home)}:{name}"
+    text = f"{_importable_name(home)}:{name}"
+    _given[text] = thing
+    return text
 
 
 def _importable_name(home: ModuleType) -> str:

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from neurotron import _check
 from neurotron._types import Array
@@ -30,13 +29,13 @@ from neurotron.auditing.gathering import gathered
 from neurotron.auditing.job import REPLICATES, SPLITS, Job, job_of
 from neurotron.auditing.measuring import measure
 from neurotron.auditing.question import NO_GATE, Gate
-from neurotron.auditing.records import from_rows, to_rows
+from neurotron.auditing.records import COLUMNS, from_rows, to_rows
 from neurotron.auditing.report import Audit
 from neurotron.auditing.splits import AuditedTable
 from neurotron.estimators import catalog, load_model
-from neurotron.lab.results import load_table
-from neurotron.lab.results.shard import Damaged
-from neurotron.lab.studies import Progress, Report, Work, run
+from neurotron.lab.results.results import load
+from neurotron.lab.store.running import run
+from neurotron.work import Progress, Report, Study
 
 __all__ = ["MOST_ENTRIES", "Request", "audit_in", "load_audit", "part"]
 
@@ -119,13 +118,14 @@ def _decoded(text: str) -> bytes:
 
 
 def part(
-    text: str,
-    setting: str,
+    setting: dict[str, Any],
     replicate: int,
+    seed: int,
+    spec: Array,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[dict[str, Any]]:
     """Measure an estimator on one split of the table in the text; `replicate` is its number."""
-    case = _job(text).cases[setting]
+    case = _job(str(spec)).cases[setting["name"]]
     return to_rows(measure(case.estimator, case.table, case.question, replicate, progress))
 
 
@@ -172,23 +172,25 @@ def audit_in(
     progress: Callable[[Progress], None] | None = None,
 ) -> Report:
     """Compute what is missing of an audit, and store it in a folder; see `studies.run`."""
-    splits = spec["asked"]["splits"]
-    units = [(setting["name"], number) for number in range(splits) for setting in spec["settings"]]
-    work = Work(spec, units, part, check=partial(_require_sound, _job(json.dumps(spec))))
-    return run(work, folder, workers=workers, executor=executor, mixed=mixed, progress=progress)
+    study = Study(
+        "audit", spec["settings"], part, COLUMNS, replicates=spec["asked"]["splits"],
+        data={"spec": np.array(json.dumps(spec))},
+        check=partial(_require_sound, _job(json.dumps(spec))),
+    )  # fmt: skip
+    return run(study, folder, workers=workers, executor=executor, mixed=mixed, progress=progress)
 
 
-def _require_sound(job: Job, setting: str, table: pl.DataFrame) -> None:
-    """Raise `Damaged` unless the rows of a part can be gathered, as an audit of this split alone.
+def _require_sound(job: Job, setting: str, rows: list[dict[str, Any]]) -> None:
+    """Raise a ValueError unless these rows can be gathered, as an audit of one split.
 
     Whoever writes a file with a right seal can write anything into it, so any error is possible.
     """
     alone = job._replace(cases={"audited": job.cases[setting]}, splits=1)
     try:
         with contextlib.suppress(_check.InputError):  # the estimator failed, which is an answer
-            gathered(alone, {"audited": [from_rows(table.iter_rows(named=True))]}).to_dict()
+            gathered(alone, {"audited": [from_rows(rows)]}).to_dict()
     except Exception as error:
-        raise Damaged(f"no audit has such rows ({type(error).__name__})") from None
+        raise ValueError(f"no audit has such rows ({type(error).__name__})") from None
 
 
 def load_audit(spec: dict[str, Any], folder: str | Path, gate: Gate = NO_GATE) -> Audit:
@@ -198,7 +200,7 @@ def load_audit(spec: dict[str, Any], folder: str | Path, gate: Gate = NO_GATE) -
     """
     job = _job(json.dumps(spec))._replace(gate=gate)
     groups: dict[tuple[str, int], list[dict[str, Any]]] = {}
-    for row in load_table(folder).iter_rows(named=True):
+    for row in load(folder).table.iter_rows(named=True):
         groups.setdefault((row["setting"], row["replicate"]), []).append(row)
     wanted = [(name, number) for name in job.cases for number in range(job.splits)]
     missing = [unit for unit in wanted if unit not in groups]

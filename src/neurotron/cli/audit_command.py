@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from neurotron.attacks import Budget
     from neurotron.auditing import Audit
     from neurotron.cli.table_options import Inputs
-    from neurotron.lab.studies import Report
+    from neurotron.work import Report
 
 __all__ = ["audit"]
 
@@ -307,7 +307,7 @@ class _Made:
     def write(self) -> None:
         """Write the page and the numbers into the folder."""
         from neurotron.lab.report.audit_page import build_audit
-        from neurotron.lab.results.folder import Folder
+        from neurotron.lab.store.folder import Folder
 
         command = _check.printable(shlex.join(["neurotron", *sys.argv[1:]]))
         label = _check.printable(self.label)

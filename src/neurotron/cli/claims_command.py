@@ -15,7 +15,7 @@ from neurotron.cli import options
 
 if TYPE_CHECKING:
     from neurotron.lab.claims import Finding, Judgement
-    from neurotron.lab.results.loading import AnyResults
+    from neurotron.lab.results.results import Results
 
 __all__ = ["claims", "evaluate", "print_verdicts"]
 
@@ -28,6 +28,7 @@ def claims(
         bool, typer.Option("--details", help="Also print what was measured, and every comparison.")
     ] = False,
     as_json: options.AsJson = False,
+    allow_code: options.AllowCode = False,
 ) -> None:
     """Print which claims of its study a folder of results supports.
 
@@ -48,11 +49,11 @@ def claims(
 
     The verdicts are also written to claims.json in the folder.
     """
-    from neurotron.lab.claims.judging import departure
-    from neurotron.lab.results.loading import load
+    from neurotron.lab.results.results import load
 
     results = load(folder)
-    evaluated, note = evaluate(results), departure(results)
+    with options.code_of(results, allow_code):
+        evaluated, note = evaluate(results), results.spec["note"]
     if as_json:
         if note:
             options.console(stderr=True).print(note)
@@ -65,25 +66,23 @@ def claims(
         _print(console, evaluated, details)
 
 
-def print_verdicts(console: Console, results: AnyResults, evaluated: list[Judgement]) -> None:
+def print_verdicts(console: Console, results: Results, evaluated: list[Judgement]) -> None:
     """Print the verdicts on the claims that the results test, if there are any."""
-    from neurotron.lab.claims.judging import departure
-
     tested = [judgement for judgement in evaluated if judgement.conclusive]
     if tested:
         console.print("\nclaims of this study:\n")
         _print(console, tested, details=False)
-        if note := departure(results):
+        if note := results.spec["note"]:
             console.print(f"\n{note}", soft_wrap=False)
         console.print(f"\nwhat was measured: neurotron claims {results.folder.path} --details")
     elif evaluated:
         console.print(f"\n{_nothing(evaluated)}")
 
 
-def evaluate(results: AnyResults) -> list[Judgement]:
+def evaluate(results: Results) -> list[Judgement]:
     """Judge the claims of a study, and write the verdicts to claims.json."""
     from neurotron.lab import claims as judged
-    from neurotron.lab.results import StorageError
+    from neurotron.lab.store.folder import StorageError
 
     notes = options.console(stderr=True)
     for line in results.damaged:
@@ -147,7 +146,7 @@ def _lines(evaluated: list[Judgement]) -> Table:
     for judgement in evaluated:
         style = styles[judgement.verdict]
         mark, verdict = (Text(it, style) for it in (MARKS[judgement.verdict], judgement.verdict))
-        table.add_row(mark, Text(judgement.claim.short), verdict)
+        table.add_row(mark, Text(judgement.claim.short or judgement.claim.statement), verdict)
     return table
 
 

@@ -91,13 +91,13 @@ def list_things(
 
 def _overview(out: Console) -> None:
     """Print the names of everything on one page."""
+    from neurotron import lab
     from neurotron.guarantees.certificate import fill
-    from neurotron.lab import studies
     from neurotron.lab.claims import CLAIMS
     from neurotron.networks.sensing import SENSING
 
     names: dict[str, Iterable[str]] = {kind: options.registry(kind) for kind in NAMED}
-    names |= {"sensing": SENSING, "studies": studies.catalog(), "claims": CLAIMS}
+    names |= {"sensing": SENSING, "studies": lab.catalog(), "claims": CLAIMS}
     indent = " " * (12 if out.width >= 60 else 2)
     for kind in KINDS:
         out.print(fill(", ".join(names[kind]), out.width, f"{kind:<12}", indent))
@@ -171,19 +171,19 @@ def _sensing() -> Table:
 
 
 def _studies() -> Table:
-    from neurotron.lab import studies
+    from neurotron import lab
 
     table = _empty("name", "what it is")
-    for name, title in studies.catalog().items():
+    for name, title in lab.catalog().items():
         table.add_row(name, title)
     return table
 
 
 def _claims() -> Table:
-    from neurotron.lab import studies
+    from neurotron import lab
     from neurotron.lab.claims import CLAIMS
 
-    named = {name: studies.read(name).claims for name in studies.catalog()}
+    named = {name: lab.read(name).claims for name in lab.catalog()}
     table = _empty("name", "what is claimed", "studies")
     for claim in CLAIMS.values():
         where = ", ".join(study for study, claims in named.items() if claim.name in claims)

@@ -6,6 +6,7 @@ what a command needs for its work is imported by the function that does the work
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
@@ -23,6 +24,7 @@ from neurotron._references import code_allowed
 
 if TYPE_CHECKING:
     from neurotron._registry import Registry
+    from neurotron.lab.results.results import Results
     from neurotron.problem import Problem
     from neurotron.trainers import Arm, Trainer
     from neurotron.trajectories import Trajectories
@@ -70,6 +72,12 @@ def named(panel: str, flag: str, kind: str, help: str) -> Any:
 def trainer_option(help: str) -> Any:
     """Return the option of trainers."""
     return named(TRAINER, "--trainer", "trainers", help)
+
+
+def code_of(results: Results, allowed: bool) -> contextlib.AbstractContextManager[None]:
+    """Return a context in which claims and charts of a folder may be imported, if allowed."""
+    folder = results.spec["code"]
+    return code_allowed(folder) if allowed and folder else contextlib.nullcontext()
 
 
 def _allow_code(context: typer.Context, allowed: bool) -> bool:

@@ -17,7 +17,7 @@ from neurotron.cli.claims_command import evaluate
 
 if TYPE_CHECKING:
     from neurotron.lab.claims import Judgement
-    from neurotron.lab.results.loading import AnyResults
+    from neurotron.lab.results.results import Results
 
 __all__ = ["Figures", "report", "write_report"]
 
@@ -36,6 +36,7 @@ def report(
         Path, typer.Argument(help="A folder of results that `neurotron run` has written.")
     ],
     figures: Figures = False,
+    allow_code: options.AllowCode = False,
 ) -> None:
     """Write the report of a folder of results again.
 
@@ -47,13 +48,14 @@ def report(
 
         neurotron report out/paper --figures
     """
-    from neurotron.lab.results.loading import load
+    from neurotron.lab.results.results import load
 
     results = load(folder)
-    write_report(results, evaluate(results), figures)
+    with options.code_of(results, allow_code):
+        write_report(results, evaluate(results), figures)
 
 
-def write_report(results: AnyResults, judgements: list[Judgement], figures: bool) -> None:
+def write_report(results: Results, judgements: list[Judgement], figures: bool) -> None:
     """Write the page and then, if they are wanted, the figures for print; say where they are."""
     from neurotron.lab.report import pictures, write, write_figures
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import textwrap
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from datetime import timedelta
@@ -23,9 +22,8 @@ from neurotron.cli.claims_command import evaluate, print_verdicts
 from neurotron.cli.report_command import Figures, write_report
 
 if TYPE_CHECKING:
-    from neurotron.lab.results import Damages, Fits, Results
-    from neurotron.lab.studies import Progress, Report
-    from neurotron.lab.studies.kinds import AnyStudy
+    from neurotron.lab.results.results import Results
+    from neurotron.work import Progress, Report, Study
 
 __all__ = [
     "Dask", "Mixed", "Threads", "check_workers", "executor_at", "init", "paper", "progress_bar",
@@ -81,6 +79,7 @@ def run(
     dask: Dask = None,
     mixed: Mixed = False,
     figures: Figures = False,
+    allow_code: options.AllowCode = False,
 ) -> None:
     """Run a study, keep its results in a folder, and write a report about them.
 
@@ -97,39 +96,33 @@ def run(
     start from. The exit code is 1 if some results could not be computed or were removed during the
     run, 2 if the command cannot do what it was asked to do, and 130 after Ctrl-C.
     """
-    from neurotron.lab import studies
+    from neurotron import lab
+    from neurotron.lab.studies.reading import read
 
     check_workers(threads, dask)
-    chosen = studies.read(study)
+    chosen = read(study, allow_code=allow_code)
     folder = Path("out") / chosen.name if out is None else out
     with executor_at(dask) as (executor, workers), progress_bar() as progress:
-        report = studies.run(
+        report = lab.run(
             chosen, folder, replicates=replicates, executor=executor, mixed=mixed,
             workers=workers if threads is None else threads, progress=progress,
         )  # fmt: skip
     _tell(chosen, report)
     if report.interrupted:
         raise typer.Exit(130)
-    from neurotron.lab.results import Fits, Results
-    from neurotron.lab.results.loading import load
-
-    results, console = load(folder), options.console()
+    results, console = lab.load(folder), options.console()
     more = len(list(results.folder.units())) - report.present
     if more > 0:
         console.print(
             f"The folder has {more:,} more units from earlier runs. They count in what follows."
         )
-    evaluated = evaluate(results)
-    if not console.is_terminal:  # a log is read from its beginning, a terminal from its end
-        print_verdicts(console, results, evaluated)
-    if isinstance(results, Results):
-        _print_outcomes(console, results)
-    elif isinstance(results, Fits):
-        _print_needed(console, results)
-    else:
-        _print_damages(console, results)
-    console.print()
-    write_report(results, evaluated, figures)
+    with options.code_of(results, allow_code):
+        evaluated = evaluate(results)
+        if not console.is_terminal:  # a log is read from its beginning, a terminal from its end
+            print_verdicts(console, results, evaluated)
+        _print_tables(console, results)
+        console.print()
+        write_report(results, evaluated, figures)
     if console.is_terminal:
         print_verdicts(console, results, evaluated)
     if report.failures or report.removed:
@@ -156,13 +149,13 @@ def init(
     file: Annotated[Path, typer.Argument(help="The file to write.")] = Path("my-study.toml"),
 ) -> None:
     """Write a study file with comments, from which you can start your own."""
-    from neurotron.lab import studies
+    from neurotron.lab.studies.reading import template
 
     if file.suffix != ".toml":
         raise _check.InputError(f"the name of a study must end in .toml, got {str(file)!r}")
     try:
         with open(file, "x", encoding="utf-8") as new:
-            new.write(studies.template())
+            new.write(template())
     except FileExistsError:
         raise _check.InputError(f"{str(file)!r} exists already: choose another name") from None
     except OSError as error:
@@ -173,23 +166,11 @@ def init(
     console.print(f"Written: {file}\nEdit it, then run it: neurotron run {file}")
 
 
-def schema(
-    kind: Annotated[
-        str,
-        typer.Argument(
-            help="The kind of studies: training, rows for those of stored rows, or tables for "
-            "those of public tables."
-        ),
-    ] = "training",
-) -> None:
+def schema() -> None:
     """Print the JSON schema of studies: every key, its type and its range."""
-    from neurotron.lab.studies import Study
-    from neurotron.lab.studies.kinds import KINDS
+    from neurotron.lab.studies.completion import schema_of_studies
 
-    models: dict[str, type[AnyStudy]] = {"training": Study, **KINDS}
-    if kind not in models:
-        raise _check.unknown("kind of studies", kind, models)
-    typer.echo(json.dumps(models[kind].model_json_schema(), indent=2, ensure_ascii=False))
+    typer.echo(json.dumps(schema_of_studies(), indent=2, ensure_ascii=False))
 
 
 def check_workers(threads: int | None, dask: str | None) -> None:
@@ -206,7 +187,7 @@ def executor_at(address: str | None) -> Iterator[tuple[Executor | None, int | No
     if address is None:
         yield None, None
         return
-    from neurotron.lab.studies import cluster
+    from neurotron.work import cluster
 
     with cluster.connected(address) as (executor, workers):
         yield executor, workers
@@ -235,7 +216,7 @@ def progress_bar(units: str = "units") -> Iterator[Callable[[Progress], None]]:
         yield show
 
 
-def _tell(study: AnyStudy, report: Report) -> None:
+def _tell(study: Study, report: Report) -> None:
     """Print what a run did."""
     console = options.console()
     for line in report.set_aside:
@@ -257,90 +238,28 @@ def _tell(study: AnyStudy, report: Report) -> None:
         console.print("Run the same command again to go on.")
 
 
-MOST_OUTCOMES = 24
-"""Lines of the table of outcomes: as many as a terminal shows; beyond, one for each trainer."""
+MOST_LINES = 40
+"""Lines of a table: as many as a terminal shows; beyond, the page has it."""
 
 
-def _print_outcomes(console: Console, results: Results) -> None:
-    """Print where the runs of each trainer ended, setting by setting if that is short."""
-    from neurotron.lab.results.summary import OUTCOMES, outcomes_by_trainer, outcomes_in_all
+def _print_tables(console: Console, results: Results) -> None:
+    """Print the tables of a study that are meant for the terminal."""
+    from neurotron.lab.report.content import tables, text
 
-    rows, titles = outcomes_by_trainer(results), results.titles
-    if len(rows) + len(titles) > MOST_OUTCOMES:
-        rows, titles = outcomes_in_all(results), {"": f"all {len(titles)} settings"}
-    table = Table(box=None, padding=(0, 1, 0, 0))
-    table.add_column("runs that ended", header_style="dim", overflow="fold")
-    for column in ("at w*", "−w*", "other", "diverged", "of", "median error"):
-        table.add_column(column, header_style="dim", justify="right", overflow="fold")
-    last = None
-    for row in rows:
-        if row["setting"] != last:
-            table.add_row(titles[row["setting"]])
-        last = row["setting"]
-        shown = (f"{row[outcome]:,}" if row[outcome] else "–" for outcome in OUTCOMES)
-        ends = sorted({f"{row['least']:.1e}", f"{row['largest']:.1e}"}, key=float)
-        name = textwrap.indent(textwrap.fill(row["trainer"], 28, subsequent_indent="  "), "  ")
-        table.add_row(name, *shown, f"{row['runs']:,}", "…".join(ends))
-    console.print()
-    console.print(table, soft_wrap=False)
-    console.print(
-        "\nA run ended at the true weights w* if it is within ‖w*‖/2 of them, in the direction "
-        "of their mirror −w* if the cosine with −w* is above ½, and at other weights otherwise. "
-        "Median errors are over replicates, from the easiest attack to the hardest."
-    )
-
-
-def _print_needed(console: Console, results: Fits) -> None:
-    """Print how many rows were enough for the filter, setting by setting."""
-    from neurotron.lab.results.needed import needed
-
-    betas, rows = needed(results)
-    if not rows:
-        return
-    table = Table(box=None, padding=(0, 1, 0, 0))
-    table.add_column("rows for each weight", header_style="dim", overflow="fold")
-    for beta in betas:
-        table.add_column(f"β={beta:g}", header_style="dim", justify="right", overflow="fold")
-    last = None
-    for row in rows:
-        if row.setting != last:
-            table.add_row(results.titles[row.setting])
-        last = row.setting
-        table.add_row(f"  {row.attack}", *row.cells)
-    console.print()
-    console.print(table, soft_wrap=False)
-    console.print(
-        "\nThis is the smallest N/r, the number of rows for each weight, from which on the filter "
-        "was found exactly in at least 95 % of the problems. A dash says that the largest one was "
-        "not enough."
-    )
-
-
-def _print_damages(console: Console, results: Damages) -> None:
-    """Print what attacks cost the first method of each table, and the best of the others."""
-    from neurotron.lab.results.damage_summary import percent, summarise_damages
-    from neurotron.lab.results.damages import CASE
-
-    table = Table(box=None, padding=(0, 1, 0, 0))
-    table.add_column("median damage in %", header_style="dim", overflow="fold")
-    for column in ("β", "first method", "best other", ""):
-        table.add_column(column, header_style="dim", justify="right" if column else "left")
-    last = None
-    for (setting, attack, _, share), group in summarise_damages(results).group_by(
-        CASE, maintain_order=True
-    ):
-        lead = results.leads[str(setting)]
-        if setting != last:
-            table.add_row(f"{results.titles[str(setting)]}: {lead}")
-        last = setting
-        found = dict(group.select("method", "damage").rows())
-        mine = found.pop(lead)
-        best = min(found, key=lambda name: found[name], default="")
-        other = (percent(found[best]), best) if best else ("", "")
-        table.add_row(f"  {str(attack).replace('-', ' ')}", f"{share:g}", percent(mine), *other)
-    console.print()
-    console.print(table, soft_wrap=False)
-    console.print(
-        "\nThe damage is the error on honest test labels divided by that of least squares without "
-        "an attack, minus one."
-    )
+    for shown in tables(results):
+        if not shown.on_terminal:
+            continue
+        table = Table(box=None, padding=(0, 1, 0, 0))
+        for i, column in enumerate(shown.columns):
+            table.add_column(
+                column, header_style="dim", justify="right" if i else "left", overflow="fold"
+            )
+        for row in shown.rows[:MOST_LINES]:
+            table.add_row(*map(text, row)) if len(row) > 1 else table.add_row(text(row[0]))
+        console.print(f"\n{shown.title}\n")
+        console.print(table, soft_wrap=False)
+        more = len(shown.rows) - MOST_LINES
+        if more > 0:
+            console.print(f"and {more:,} more rows, on the page")
+        if shown.note:
+            console.print(f"\n{shown.note}")

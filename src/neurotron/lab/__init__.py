@@ -1,14 +1,46 @@
-"""The laboratory: studies, their results, claims, figures and pages (extra `lab`)."""
+"""The laboratory: studies, their results, claims, charts and pages (extra `lab`).
+
+>>> import neurotron as nt
+>>> study = nt.lab.read("smoke")
+>>> [setting["title"] for setting in study.settings]
+['N(0, 1)', 'Laplace(1)']
+"""
 
 from __future__ import annotations
 
 import importlib
 from typing import Any
 
-__all__ = ["claims", "figures", "report", "results", "studies"]
+from neurotron._extras import require
+
+_HOME = {
+    "neurotron.lab.claims": ["CLAIMS", "Claim", "Finding", "Judgement", "evaluate"],
+    "neurotron.lab.figures.chart": ["Chart", "Line", "Panel"],
+    "neurotron.lab.figures.collection": ["charts"],
+    "neurotron.lab.report.headline": ["Headline"],
+    "neurotron.lab.report.writer": ["report"],
+    "neurotron.lab.results.results": ["Results", "load"],
+    "neurotron.lab.results.summary": ["Interval", "bootstrap", "median", "rate"],
+    "neurotron.lab.results.text_table": ["TextTable"],
+    "neurotron.lab.store.folder": ["StorageError"],
+    "neurotron.lab.store.running": ["run"],
+    "neurotron.lab.studies.reading": ["catalog", "parse", "read", "template"],
+    "neurotron.lab.training.runs": ["Runs"],
+}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+
+__all__ = sorted(_MODULE_OF)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module 'neurotron.lab' has no attribute {name!r}")
-    return importlib.import_module(f"neurotron.lab.{name}")
+    require("polars")
+    require("pydantic")
+    value = getattr(importlib.import_module(_MODULE_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -12,11 +12,12 @@ import numpy as np
 from neurotron._types import Array
 from neurotron.lab.claims.model import Finding, below
 from neurotron.lab.claims.settings import SettingRuns, table1_settings
-from neurotron.lab.results.levels import Level, divided, over_levels
-from neurotron.lab.results.summary import bootstrap, steps_to
+from neurotron.lab.results.summary import bootstrap
+from neurotron.lab.training.levels import Level, divided, over_levels
+from neurotron.lab.training.summary import steps_to
 
 if TYPE_CHECKING:
-    from neurotron.lab.results.tables import Results
+    from neurotron.lab.training.runs import Runs
 
 __all__ = ["faster", "smaller_error"]
 
@@ -59,7 +60,7 @@ def compare(settings: list[SettingRuns], measure: str, ratio: Ratio) -> list[Fin
     return findings
 
 
-def smaller_error(results: Results) -> list[Finding]:
+def smaller_error(results: Runs) -> list[Finding]:
     """Divide final errors of Neuro-Tron by those of the rival."""
 
     def ratio(setting: SettingRuns, rival: str, level: Level) -> Array:
@@ -69,7 +70,7 @@ def smaller_error(results: Results) -> list[Finding]:
     return compare(table1_settings(results), "error divided by that of SGD (below 1)", ratio)
 
 
-def faster(results: Results) -> list[Finding]:
+def faster(results: Runs) -> list[Finding]:
     """Divide the steps of Neuro-Tron to a tenth of the initial error by those of the rival."""
     every, keys = table1_settings(results), ["setting", "replicate", "arm"]
     if not every:

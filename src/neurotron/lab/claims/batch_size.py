@@ -19,18 +19,18 @@ from neurotron._types import Array
 from neurotron.lab.claims.certificates import CONFIDENCE
 from neurotron.lab.claims.model import Finding, at_most, below, between
 from neurotron.lab.claims.settings import CONDITIONS
-from neurotron.lab.results.levels import divided, paired, slopes
-from neurotron.lab.results.sharing import once
-from neurotron.lab.results.summary import Interval, bootstrap, distinct_runs
-from neurotron.lab.studies import building
-from neurotron.lab.studies.origin import study_of
+from neurotron.lab.results.results import once
+from neurotron.lab.results.summary import Interval, bootstrap
+from neurotron.lab.training import building
+from neurotron.lab.training.levels import divided, paired, slopes
+from neurotron.lab.training.summary import distinct_runs, steps_to
 from neurotron.problem import Problem
 from neurotron.theory.sharp import sharp_recursion
 from neurotron.trainers import NeuroTron
 from neurotron.trainers.catalog import build
 
 if TYPE_CHECKING:
-    from neurotron.lab.results.tables import Results
+    from neurotron.lab.training.runs import Runs
 
 __all__ = [
     "ATTACKED", "BOUNDED", "DRIFT", "SAME_STEP", "TENTH", "BatchSizes", "as_certified",
@@ -57,12 +57,12 @@ class BatchSizes:
     title: str
     settings: dict[int, str]
     """The setting of each batch size, in increasing order."""
-    results: Results
+    results: Runs
 
     def runs(self, *chosen: pl.Expr, **equal: Any) -> dict[int, pl.DataFrame]:
         """Return the runs of Neuro-Tron with each batch size, in the order of replicates."""
         every = distinct_runs(self.results).join(
-            self.results.steps_to(f"{TENTH}×"), on=["setting", "replicate", "arm"], how="left"
+            steps_to(self.results, f"{TENTH}×"), on=["setting", "replicate", "arm"], how="left"
         )
         ours = every.filter(*chosen, algorithm="neuro-tron", **equal).sort("replicate")
         found = {b: ours.filter(setting=name) for b, name in self.settings.items()}
@@ -72,7 +72,7 @@ class BatchSizes:
     def problem(self) -> Problem:
         """The problem of the first replicate, which all batch sizes share if they are paired."""
         first = next(iter(self.settings.values()))
-        return _problem(self.results, study_of(self.results).setting(first).name, 0)
+        return _problem(self.results, first, 0)
 
     def errors_after(self, b: int, runs: pl.DataFrame, samples: int) -> Array:
         """Return the errors of runs after so many samples, at the last step recorded until then."""
@@ -99,11 +99,10 @@ class BatchSizes:
         return np.array([_certified(self.results, self.settings[b], *pair) for pair in pairs])
 
 
-def _certified(results: Results, setting: str, trainer: str, replicate: int) -> float:
-    study = study_of(results)
-    spec = study.setting(setting)
+def _certified(results: Runs, setting: str, trainer: str, replicate: int) -> float:
+    spec = results.specs[setting]
     problem = _problem(results, spec.paired_with or spec.name, replicate)
-    ours = build(study.trainers[trainer], step_size=spec.step_size).resolve(
+    ours = build(spec.trainers[trainer], step_size=spec.step_size).resolve(
         problem, batch_size=spec.batch_size, steps=0, attack=None
     )
     assert isinstance(ours, NeuroTron)
@@ -114,14 +113,13 @@ def _certified(results: Results, setting: str, trainer: str, replicate: int) -> 
 
 
 @once
-def _problem(results: Results, setting: str, replicate: int) -> Problem:
+def _problem(results: Runs, setting: str, replicate: int) -> Problem:
     """Return the problem of a replicate, drawn again; paired settings share it."""
-    study = study_of(results)
-    return building.build_problem(study, study.setting(setting), replicate)
+    return building.build_problem(results.specs[setting], replicate)
 
 
 @once
-def batch_sizes(results: Results) -> list[BatchSizes]:
+def batch_sizes(results: Runs) -> list[BatchSizes]:
     """Return the settings of a study that differ in nothing but their batch size."""
     alike: dict[Any, dict[int, dict[str, Any]]] = {}
     there = set(results.runs["setting"])
@@ -143,16 +141,16 @@ def batch_sizes(results: Results) -> list[BatchSizes]:
     ]
 
 
-def _shared_title(results: Results, group: dict[int, dict[str, Any]]) -> str:
+def _shared_title(results: Runs, group: dict[int, dict[str, Any]]) -> str:
     first, one = next(iter(group.items()))
     return results.titles[one["name"]].removesuffix(f", b = {first}")
 
 
-def honest_runs(results: Results) -> Iterator[tuple[BatchSizes, dict[int, pl.DataFrame]]]:
+def honest_runs(results: Runs) -> Iterator[tuple[BatchSizes, dict[int, pl.DataFrame]]]:
     """Yield the runs on honest labels with the step size of the fastest certified convergence."""
     labels = [
         label
-        for label, text in results.spec["trainers"].items()
+        for label, text in results.trainers.items()
         if parse(text)[1].get("step_size") == "fastest"
     ]
     for group in batch_sizes(results):
@@ -173,7 +171,7 @@ def _together(*tables: pl.DataFrame) -> list[pl.DataFrame]:
     return [table.filter(pl.col("replicate").is_in(shared)) for table in tables]
 
 
-def fewer_steps(results: Results) -> list[Finding]:
+def fewer_steps(results: Runs) -> list[Finding]:
     """Divide the steps to a tenth of the initial error by those with the next smaller batch."""
     findings = []
     for group, runs in honest_runs(results):
@@ -191,7 +189,7 @@ def fewer_steps(results: Results) -> list[Finding]:
     return findings
 
 
-def samples_alike(results: Results) -> list[Finding]:
+def samples_alike(results: Runs) -> list[Finding]:
     """Divide the samples to a tenth of the initial error by those with the smallest batch."""
     findings = []
     for group, runs in honest_runs(results):
@@ -210,7 +208,7 @@ def samples_alike(results: Results) -> list[Finding]:
     return findings
 
 
-def lower_floor(results: Results) -> list[Finding]:
+def lower_floor(results: Runs) -> list[Finding]:
     """Find how the error under an attack without drift depends on b, for the same step size."""
     findings = []
     for group in batch_sizes(results):
@@ -230,7 +228,7 @@ def lower_floor(results: Results) -> list[Finding]:
     return findings
 
 
-def as_certified(results: Results) -> list[Finding]:
+def as_certified(results: Runs) -> list[Finding]:
     """Divide what was measured at each batch size by what was certified before training."""
     findings = []
     for group, runs in honest_runs(results):

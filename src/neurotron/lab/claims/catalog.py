@@ -1,24 +1,20 @@
-"""The list of claims: to add one, write its record here and its name where studies look it up.
-
-Claims that go beyond the paper have their records in `neurotron.lab.claims.beyond_paper`, and those
-about public tables in `neurotron.lab.claims.tables`.
-
-Studies are a lower layer than claims and cannot import them, so the names are also in
-`neurotron.lab.studies.claim_names`, by which a study is refused before anything is computed.
-"""
+"""The claims that come with the package, by their names: the paper's, and those of guarantees."""
 
 from __future__ import annotations
 
-from neurotron.lab.claims import activations, against_sgd, certificates, mirror, paper, predictions
-from neurotron.lab.claims.beyond_paper import BATCH_SIZE, DEFENCE, FRONTIER, MOVED_INPUTS, ROWS
-from neurotron.lab.claims.effects import Unit, count, growth, percent, spread, times, worst
-from neurotron.lab.claims.model import Claim
-from neurotron.lab.claims.tables import TABLES
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
 
-__all__ = [
-    "ACTIVATIONS", "BATCH_SIZE", "CERTIFICATES", "CLAIMS", "DEFENCE", "FRONTIER", "MIRROR",
-    "MOVED_INPUTS", "OF_ANY_STUDY", "PAPER", "ROWS", "TABLES", "VERIFICATION",
-]  # fmt: skip
+from neurotron import _check
+from neurotron._references import resolve
+from neurotron.lab.claims import against_sgd, batch_size, certificates, paper, predictions
+from neurotron.lab.claims.effects import Unit, count, growth, spread, times, worst
+from neurotron.lab.claims.model import Claim, Finding
+from neurotron.lab.results.results import Results
+from neurotron.lab.training.runs import Runs
+
+__all__ = ["CLAIMS", "OF_ANY_STUDY", "PAPER", "VERIFICATION", "check_claims", "claim_named"]
 
 PAPER = (
     Claim(
@@ -160,38 +156,47 @@ PAPER = (
 )
 """The claims of the paper, and two of ours about its theorem and its runs."""
 
-MIRROR = (
+BATCH_SIZE = (
     Claim(
-        "neuro-tron-recovers",
-        f"Neuro-Tron recovers the filter on more than {100.0 * mirror.OFTEN:g} % of the networks.",
-        mirror.recovers,
-        short="Neuro-Tron finds w* on over 90 % of networks",
-        phrase=count("w* is found on {count} of {total} networks"),
-        figures=("mirror-filter",),
+        "fewer-steps-with-larger-batches",
+        "A larger batch size b makes Neuro-Tron converge in fewer steps, with the step size of its "
+        "certificate, which grows with b.",
+        batch_size.fewer_steps,
+        source="Remark 1, item 3",
+        from_paper=True,
+        short="Larger batches converge in fewer steps",
+        phrase=spread("{} the steps with the next smaller batch", times(1.0)),
+        figures=("batch-size-steps", "batch-size-step-size"),
     ),
     Claim(
-        "more-often-than-sgd",
-        "Neuro-Tron recovers the filter on more networks than SGD does.",
-        mirror.more_often,
-        short="Neuro-Tron finds w* more often than SGD",
-        phrase=count(
-            "on {count} of {replicates} networks only Neuro-Tron finds w*, on {rest} only SGD"
-        ),
-        figures=("mirror-filter",),
+        "samples-alike-for-all-batches",
+        "The number of samples that Neuro-Tron needs is about the same for all batch sizes.",
+        batch_size.samples_alike,
+        source="added by this package, about the abstract's question of the batch size",
+        short="Larger batches need about as many samples",
+        phrase=spread("{} the samples of batches of one", times(0.5, 2.0)),
+        figures=("batch-size-steps",),
     ),
     Claim(
-        "sgd-ends-at-mirror",
-        "Where SGD does not recover the filter, it mostly ends in the direction of its mirror "
-        "image −w*.",
-        mirror.ends_at_mirror,
-        short="Where SGD fails, it goes towards −w*",
-        phrase=count(
-            "in the direction of −w* on {count} of the {total} networks that SGD does not recover"
-        ),
-        figures=("mirror-filter",),
+        "larger-batches-lower-the-floor",
+        "With the same step size, a larger batch lowers the error under an attack without drift.",
+        batch_size.lower_floor,
+        short="Larger batches lower the error under attack",
+        phrase=spread("slope {} on a log-log scale", Unit("", 3, limits=(0.0,)), noun="settings"),
+        figures=("batch-size-floor",),
+    ),
+    Claim(
+        "batch-sizes-as-certified",
+        "At every batch size, Neuro-Tron needs at most the certified number of steps, and ends "
+        "with at most the certified error.",
+        batch_size.as_certified,
+        short="Steps and errors as certified for every b",
+        phrase=spread("{} of the certified {group}", Unit("", 2, limits=(1.0,))),
+        figures=("batch-size-steps", "batch-size-floor"),
+        section="certificates",
     ),
 )
-"""Which trainer recovers the filter, and which ends at its mirror image."""
+"""What the batch size changes."""
 
 CERTIFICATES = (
     Claim(
@@ -250,29 +255,6 @@ CERTIFICATES = (
 )
 """Claims about recovery without attack and about certificates."""
 
-ACTIVATIONS = (
-    Claim(
-        "mirror-with-every-activation",
-        "With every activation, SGD ends in the direction of the mirror image −w* on some networks "
-        "even without attack, and Neuro-Tron on none.",
-        activations.mirror_with_every,
-        short="With every activation, only SGD goes to −w*",
-        phrase=spread("{group} ends in the direction of −w* on {} of the networks", percent()),
-        figures=("mirror-filter",),
-    ),
-    Claim(
-        "sharp-with-every-activation",
-        "With every activation, the certified root mean square error is at most 10 % above the "
-        "measured one, under the worst attacks and with scheduled steps.",
-        activations.sharp_with_every(1.1),
-        short="Certificates are within 10 %: every activation",
-        phrase=spread("certified error {} the measured one", Unit(" ×", 3, limits=(1.0, 1.1))),
-        figures=("activations",),
-        section="certificates",
-    ),
-)
-"""What holds with every activation."""
-
 OF_ANY_STUDY = (
     Claim(
         "certificate-holds",
@@ -307,11 +289,51 @@ VERIFICATION = (
 )
 """The claim about any study whose runs are verified on fresh rows."""
 
+
+def _of_runs(check: Callable[[Runs], list[Finding]]) -> Callable[[Results], list[Finding]]:
+    return lambda results: check(Runs.of(results))
+
+
 CLAIMS = {
-    claim.name: claim
-    for claim in (
-        *PAPER, *MIRROR, *BATCH_SIZE, *MOVED_INPUTS, *FRONTIER, *DEFENCE, *CERTIFICATES,
-        *ACTIVATIONS, *OF_ANY_STUDY, *VERIFICATION, *ROWS, *TABLES,
-    )
-}  # fmt: skip
-"""Every claim there is, by its name."""
+    claim.name: replace(claim, check=_of_runs(claim.check))
+    for claim in (*PAPER, *BATCH_SIZE, *CERTIFICATES, *OF_ANY_STUDY, *VERIFICATION)
+}
+"""Every claim that has a name: all are about training runs."""
+
+
+def check_claims(names: Sequence[Any], *, of_training: bool = True) -> None:
+    """Refuse claims that do not exist, or that are listed twice, or that need training runs.
+
+    >>> check_claims(["certificate-hold"])
+    Traceback (most recent call last):
+    ...
+    neurotron._check.InputError: unknown claim 'certificate-hold': did you mean ...
+    """
+    for name in names:
+        if list(names).count(name) > 1:
+            raise _check.InputError(f"`claims` lists {name!r} twice: list each claim once")
+        if isinstance(name, str) and ":" not in name:
+            if name not in CLAIMS:
+                raise _check.unknown("claim", name, CLAIMS)
+            if not of_training:
+                raise _check.InputError(
+                    f"claim {name!r} is about training runs: leave it out of `claims`"
+                )
+
+
+def claim_named(name: str) -> Claim:
+    """Return a claim of the list, or one of your own by its "module:name".
+
+    Your own is a function of the results that returns findings, whose docstring is the statement;
+    or a `Claim`.
+    """
+    if name in CLAIMS:
+        return CLAIMS[name]
+    if ":" not in name:
+        raise _check.unknown("claim", name, CLAIMS)
+    found: Any = resolve(name)
+    if isinstance(found, Claim):
+        return found
+    _check.function(name, found, "the results")
+    statement = " ".join((found.__doc__ or name).strip().split("\n\n")[0].split())
+    return Claim(found.__name__.replace("_", "-"), statement, found, source="")

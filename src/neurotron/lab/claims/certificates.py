@@ -11,11 +11,12 @@ import polars as pl
 
 from neurotron._types import Array
 from neurotron.lab.claims.model import Finding, at_most
-from neurotron.lab.results.summary import Interval, bootstrap, certified, rate
-from neurotron.lab.studies.spec import MISSES
+from neurotron.lab.results.summary import Interval, bootstrap, rate
+from neurotron.lab.training.spec import MISSES
+from neurotron.lab.training.summary import certified
 
 if TYPE_CHECKING:
-    from neurotron.lab.results.tables import Results
+    from neurotron.lab.training.runs import Runs
 
 __all__ = [
     "certificate_holds", "certified_mean_square", "radius_near_error", "recovers_to_rounding",
@@ -28,7 +29,7 @@ ROUNDING = 1e-13
 """The error below which a filter is found to rounding."""
 
 
-def certificate_holds(results: Results) -> list[Finding]:
+def certificate_holds(results: Runs) -> list[Finding]:
     """Count runs that end outside their radius, of those with a radius below the initial error."""
     findings, runs = [], certified(results)
     for (setting, trainer), group in runs.group_by("setting", "trainer", maintain_order=True):
@@ -45,7 +46,7 @@ def certificate_holds(results: Results) -> list[Finding]:
     return findings
 
 
-def verification_holds(results: Results) -> list[Finding]:
+def verification_holds(results: Runs) -> list[Finding]:
     """Count runs that end outside their verified radius, setting by setting.
 
     A verified radius fails with a small probability, so misses leave the claim undecided as long as
@@ -98,7 +99,7 @@ class Certified(NamedTuple):
     radius: float
 
 
-def _on_one_problem(results: Results) -> Iterator[Certified]:
+def _on_one_problem(results: Runs) -> Iterator[Certified]:
     """Yield the certified arms of the settings whose replicates have the same problem."""
     shared = [one["name"] for one in results.spec["settings"] if one["same_problem"]]
     runs = certified(results).filter(pl.col("setting").is_in(shared))
@@ -110,7 +111,7 @@ def _on_one_problem(results: Results) -> Iterator[Certified]:
         )  # fmt: skip
 
 
-def certified_mean_square(results: Results) -> list[Finding]:
+def certified_mean_square(results: Runs) -> list[Finding]:
     """Compare root mean square errors over many streams of data with the certified ones."""
     from scipy.special import stdtrit
 
@@ -131,14 +132,14 @@ def certified_mean_square(results: Results) -> list[Finding]:
     return findings
 
 
-def sharp(limit: float, *laws: str) -> Callable[[Results], list[Finding]]:
+def sharp(limit: float, *laws: str) -> Callable[[Runs], list[Finding]]:
     """Return the check that certified errors are at most `limit` times the measured ones.
 
     It is for inputs of these laws, each with any further parameters, and for step sizes that are
     those of the certificate.
     """
 
-    def check(results: Results) -> list[Finding]:
+    def check(results: Runs) -> list[Finding]:
         measure = f"certified divided by measured root mean square error (at most {limit:g})"
         return [
             _at_most(limit, one, one.bound, measure)
@@ -149,17 +150,16 @@ def sharp(limit: float, *laws: str) -> Callable[[Results], list[Finding]]:
     return check
 
 
-def radius_near_error(limit: float) -> Callable[[Results], list[Finding]]:
+def radius_near_error(limit: float) -> Callable[[Runs], list[Finding]]:
     """Return the check that radii are at most `limit` times the measured root mean square errors.
 
     It is for step sizes that are those of the certificate.
     """
 
-    def check(results: Results) -> list[Finding]:
-        percent = 100.0 * (1.0 - results.spec["failure"])
+    def check(results: Runs) -> list[Finding]:
         measure = (
-            f"radius at {percent:g} % confidence divided by measured root mean square error "
-            f"(at most {limit:g})"
+            f"radius at {results.confidence_text} confidence divided by measured root mean square "
+            f"error (at most {limit:g})"
         )
         return [
             _at_most(limit, one, one.radius, measure)
@@ -187,7 +187,7 @@ def _parts(one: Certified) -> Interval:
     return Interval(*(math.sqrt(value) / one.bound for value in found))
 
 
-def recovers_to_rounding(results: Results) -> list[Finding]:
+def recovers_to_rounding(results: Runs) -> list[Finding]:
     """Measure how far Neuro-Tron ends from the filter on honest labels, network by network."""
     runs = results.runs.filter(
         pl.col("bound") * pl.col("probability") == 0.0, algorithm="neuro-tron"

@@ -12,11 +12,11 @@ import polars as pl
 from neurotron._types import Array
 from neurotron.lab.claims.model import Finding, above, at_most, below, between, every
 from neurotron.lab.claims.settings import conditions_but, table1_settings
-from neurotron.lab.results.levels import divided, over_levels, paired, slopes
 from neurotron.lab.results.summary import Interval, bootstrap, median, rate
+from neurotron.lab.training.levels import divided, over_levels, paired, slopes
 
 if TYPE_CHECKING:
-    from neurotron.lab.results.tables import Results
+    from neurotron.lab.training.runs import Runs
 
 __all__ = [
     "grows_with", "heavy_tails_alike", "impersonation_wins", "outer_weights_help",
@@ -35,11 +35,11 @@ UNKNOWN = Interval(1.0, 0.0, np.inf)
 """The growth from one level to the next if all errors at both are zero, or all are infinite."""
 
 
-def grows_with(axis: int) -> Callable[[Results], list[Finding]]:
+def grows_with(axis: int) -> Callable[[Runs], list[Finding]]:
     """Return the check that the error grows with θ (axis 0) or β (axis 1)."""
     letter = "θβ"[axis]
 
-    def check(results: Results) -> list[Finding]:
+    def check(results: Runs) -> list[Finding]:
         findings = []
         for setting in table1_settings(results):
             levels = setting.sweep(axis)
@@ -71,7 +71,7 @@ def _growth(errors: Array) -> list[Interval]:
     return [bootstrap(values) if values.size else UNKNOWN for values in pairs]
 
 
-def recovers_without_attack(results: Results) -> list[Finding]:
+def recovers_without_attack(results: Runs) -> list[Finding]:
     """Compare errors of honest runs with 1e-13, ten times the paper's 1e-14."""
     findings = []
     for setting in table1_settings(results):
@@ -84,7 +84,7 @@ def recovers_without_attack(results: Results) -> list[Finding]:
     return findings
 
 
-def small_attack_degrades(results: Results) -> list[Finding]:
+def small_attack_degrades(results: Runs) -> list[Finding]:
     """Divide errors under the smallest attack by those without one, in pairs."""
     findings = []
     for setting in table1_settings(results):
@@ -105,7 +105,7 @@ def small_attack_degrades(results: Results) -> list[Finding]:
     return findings
 
 
-def heavy_tails_alike(results: Results) -> list[Finding]:
+def heavy_tails_alike(results: Runs) -> list[Finding]:
     """Divide errors without a fourth moment by those of every other law, at the same levels."""
     every = table1_settings(results)
     findings = []
@@ -129,7 +129,7 @@ def heavy_tails_alike(results: Results) -> list[Finding]:
     return findings
 
 
-def outer_weights_help(results: Results) -> list[Finding]:
+def outer_weights_help(results: Runs) -> list[Finding]:
     """Divide errors with heavy outer weights by those with light ones, at the same attack."""
     light, heavy = sorted(PUBLISHED_STEP_SIZES)
     runs = results.runs.filter(pl.col("step_size").is_not_null(), algorithm="neuro-tron")
@@ -186,7 +186,7 @@ def _is_late(attacked: Errors, honest: Errors, key: tuple[float, float]) -> bool
     return bool(ours < 2.0 * clean)
 
 
-def impersonation_wins(results: Results) -> list[Finding]:
+def impersonation_wins(results: Runs) -> list[Finding]:
     """Measure distances to the impersonated filter when every label is its own."""
     runs = results.runs.filter(attack="impersonation", probability=1.0, algorithm="neuro-tron")
     findings = []
@@ -202,7 +202,7 @@ def impersonation_wins(results: Results) -> list[Finding]:
     return findings
 
 
-def theorem_is_silent(results: Results) -> list[Finding]:
+def theorem_is_silent(results: Runs) -> list[Finding]:
     """Count replicates for which Theorem 1 promises less than the initial error at any level."""
     findings = []
     for setting in table1_settings(results):

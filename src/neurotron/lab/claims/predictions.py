@@ -9,12 +9,12 @@ import polars as pl
 
 from neurotron.guarantees.certify import certify
 from neurotron.lab.claims.model import Finding
-from neurotron.lab.results.summary import bootstrap, distinct_runs, rate
-from neurotron.lab.studies import building
-from neurotron.lab.studies.origin import study_of
+from neurotron.lab.results.summary import bootstrap, rate
+from neurotron.lab.training import building
+from neurotron.lab.training.summary import distinct_runs
 
 if TYPE_CHECKING:
-    from neurotron.lab.results.tables import Results
+    from neurotron.lab.training.runs import Runs
 
 __all__ = ["predictions_as_certified", "risk_below_attack"]
 
@@ -22,7 +22,7 @@ ATTACKED = pl.col("bound") * pl.col("probability") > 0.0
 PROMISED = pl.col("theorem1_radius") < pl.col("initial_error")
 
 
-def risk_below_attack(results: Results) -> list[Finding]:
+def risk_below_attack(results: Runs) -> list[Finding]:
     """Divide prediction errors by θ* where the condition of section 3.4 holds."""
     runs = distinct_runs(results).filter(ATTACKED, PROMISED)
     findings = []
@@ -43,21 +43,20 @@ def risk_below_attack(results: Results) -> list[Finding]:
     return findings
 
 
-def _largest_bound(results: Results, setting: str, arm: str, replicate: int) -> float | None:
+def _largest_bound(results: Runs, setting: str, arm: str, replicate: int) -> float | None:
     """Return θ* of a run, None unless the condition of section 3.4 holds."""
-    study = study_of(results)
-    spec = study.setting(setting)
-    problem = building.build_problem(study, spec, replicate)
+    spec = results.specs[setting]
+    problem = building.build_problem(spec, replicate)
+    (chosen,) = (one for one in building.build_arms(spec, problem, replicate) if one.name == arm)
     certificate = certify(
-        problem, building.build_arm(study, spec, problem, replicate, arm),
-        batch_size=spec.batch_size, steps=study.steps_of(spec), failure=study.failure,
+        problem, chosen, batch_size=spec.batch_size, steps=spec.steps, failure=spec.failure,
         method="theorem1",
     )  # fmt: skip
     constants = certificate.constants
     return constants["theta_star"] if constants.get("risk_ratio", np.inf) < 1.0 else None
 
 
-def predictions_as_certified(results: Results) -> list[Finding]:
+def predictions_as_certified(results: Runs) -> list[Finding]:
     """Count runs whose prediction error is above the certified one, setting by setting."""
     runs = distinct_runs(results).filter(
         pl.col("radius") < pl.col("initial_error"),

@@ -11,11 +11,11 @@ import polars as pl
 
 from neurotron._registry import parse
 from neurotron._types import Array
-from neurotron.lab.results.levels import Level, attacked, longest
-from neurotron.lab.results.sharing import once
+from neurotron.lab.results.results import once
+from neurotron.lab.training.levels import Level, attacked, longest
 
 if TYPE_CHECKING:
-    from neurotron.lab.results.tables import Results
+    from neurotron.lab.training.runs import Runs
 
 __all__ = ["SettingRuns", "conditions_but", "table1_settings"]
 
@@ -91,7 +91,7 @@ class SettingRuns:
 
 
 @once
-def table1_settings(results: Results) -> list[SettingRuns]:
+def table1_settings(results: Runs) -> list[SettingRuns]:
     """Return the columns of Table 1: Neuro-Tron under its attack at three bounds or more."""
     found = []
     runs = results.runs.filter(attack="alternating-sign")

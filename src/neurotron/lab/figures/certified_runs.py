@@ -11,9 +11,8 @@ from neurotron.guarantees.certify import certify
 from neurotron.lab.figures.certificate import certified_lines
 from neurotron.lab.figures.chart import ERROR, STEPS, Chart, Panel, line_of
 from neurotron.lab.figures.view import View, select_at_most
-from neurotron.lab.results.summary import certified
-from neurotron.lab.studies import building
-from neurotron.lab.studies.origin import study_of
+from neurotron.lab.training import building
+from neurotron.lab.training.summary import certified
 
 __all__ = ["certified_runs"]
 
@@ -56,14 +55,13 @@ def certified_runs(view: View, settings: Sequence[str]) -> Iterator[Chart]:
 
 
 def _panel(view: View, row: dict[str, Any]) -> Panel:
-    study = study_of(view.results)
-    setting = study.setting(row["setting"])
-    problem = building.build_problem(study, setting, row["replicate"])
-    arm = building.build_arm(study, setting, problem, row["replicate"], row["arm"])
+    setting = view.results.specs[row["setting"]]
+    problem = building.build_problem(setting, row["replicate"])
+    arms = building.build_arms(setting, problem, row["replicate"])
+    (arm,) = (one for one in arms if one.name == row["arm"])
     certificate = certify(
-        problem, arm, batch_size=setting.batch_size, steps=study.steps_of(setting),
-        failure=study.failure,
-    )  # fmt: skip
+        problem, arm, batch_size=setting.batch_size, steps=setting.steps, failure=setting.failure
+    )
     name, style = f"measured: {row['trainer']}", view.styles[row["trainer"]]
     ends = view.ends[row["setting"], row["arm"]]
     errors = view.errors[setting.name][ends.rows[ends.replicates == row["replicate"]]][0]

@@ -7,29 +7,20 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
-from neurotron.lab.figures.activations import by_activation
+from neurotron import _check
 from neurotron.lab.figures.batch_size import by_batch_size, shown_by_batch_size
 from neurotron.lab.figures.certified_runs import certified_runs
 from neurotron.lab.figures.chart import Chart
 from neurotron.lab.figures.maps import Maps
 from neurotron.lab.figures.outcomes import final_errors, mirror, paired_errors, success_rates
 from neurotron.lab.figures.paper import paper_charts, shown_by_paper
-from neurotron.lab.figures.rows import rows_charts
-from neurotron.lab.figures.tables import tables_charts
 from neurotron.lab.figures.trajectories import compare, levels_of
 from neurotron.lab.figures.view import LevelSweep, View
-from neurotron.lab.results.damages import Damages
-from neurotron.lab.results.fits import Fits
-from neurotron.lab.results.sharing import once
-from neurotron.lab.studies.origin import study_of
+from neurotron.lab.results.results import Results, called, once
+from neurotron.lab.training.runs import Runs
 
-if TYPE_CHECKING:
-    from neurotron.lab.results.loading import AnyResults
-    from neurotron.lab.results.tables import Results
-
-__all__ = ["MOST_CHARTS", "charts"]
+__all__ = ["MOST_CHARTS", "charts", "training_charts"]
 
 MOST_CHARTS = 40
 """Of one study: more than anybody reads."""
@@ -39,22 +30,31 @@ VARIED = {None: "level", 0: "bound θ", 1: "probability β"}
 NUMBERS = {None: "levels", 0: "bounds θ", 1: "probabilities β"}
 
 
-def charts(results: AnyResults) -> list[Chart]:
-    """Return the charts of any study: the paper's figures first, if it has runs for them.
+def charts(results: Results) -> list[Chart]:
+    """Return the charts of the results of any study: those that its functions return."""
+    _check.instance("results", results, Results)
+    found: list[Chart] = []
+    for name in results.spec["charts"]:
+        made = called(name, results)
+        found += [made] if isinstance(made, Chart) else made
+    for chart in found:
+        _check.instance("a chart", chart, Chart)
+    return list(_distinct([chart for chart in found if not chart.is_empty]))
+
+
+def training_charts(results: Results) -> list[Chart]:
+    """Return the charts of training runs: the paper's figures first, if it has runs for them.
 
     These are followed by comparisons of batch sizes, heat maps of attacks with a grid of levels
     (β, θ), and errors over steps of runs that neither the paper's figures nor those of batch sizes
     show. The last charts are for all settings: final errors, success rates, paired errors, the side
-    of the origin where runs end, activations, and certificates.
+    of the origin where runs end, and certificates.
     """
-    if isinstance(results, Fits):
-        return rows_charts(results)
-    return tables_charts(results) if isinstance(results, Damages) else list(_charts(results))
+    return list(_charts(Runs.of(results)))
 
 
 @once
-def _charts(results: Results) -> tuple[Chart, ...]:
-    study_of(results)
+def _charts(results: Runs) -> tuple[Chart, ...]:
     view = View(results)
     if not view.settings:
         return ()
@@ -64,7 +64,7 @@ def _charts(results: Results) -> tuple[Chart, ...]:
     compared = {setting for setting, *_ in shown_by_batch_size(view)}
     alone = [setting for setting in view.settings if setting not in compared]
     ends = [
-        *_over_levels(view, set(maps.grids)), *_by_trainer(view, alone), *by_activation(view),
+        *_over_levels(view, set(maps.grids)), *_by_trainer(view, alone),
         *certified_runs(view, alone or view.settings),
     ]  # fmt: skip
     every = list(_errors_over_steps(view))
@@ -73,8 +73,7 @@ def _charts(results: Results) -> tuple[Chart, ...]:
     if len(every) > room:
         more = f" {len(every) - room} more figures of this kind, for other settings, are left out."
         over_steps[-1] = replace(over_steps[-1], caption=over_steps[-1].caption + more)
-    found = [chart for chart in (*first, *over_steps, *ends) if not chart.is_empty]
-    return tuple(_distinct(found))
+    return (*first, *over_steps, *ends)
 
 
 def _distinct(found: list[Chart]) -> Iterator[Chart]:

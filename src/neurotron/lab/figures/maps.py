@@ -15,9 +15,10 @@ from neurotron.lab.figures.chart import ERROR, SMALLEST, Chart, Panel
 from neurotron.lab.figures.grid import Grid, Scale
 from neurotron.lab.figures.trajectories import MOST_LINES
 from neurotron.lab.figures.view import ArmKey, View, select_at_most
-from neurotron.lab.results.levels import Level, attacked
 from neurotron.lab.results.summary import Interval, bootstrap, median, rate
-from neurotron.lab.results.tables import EXACT
+from neurotron.lab.training.levels import Level, attacked
+from neurotron.lab.training.runs import EXACT
+from neurotron.lab.training.summary import steps_to
 from neurotron.trajectories import RECOVERED
 
 __all__ = ["Maps", "grid_of"]
@@ -213,7 +214,7 @@ class Maps:
     def _steps(self) -> dict[str, Array]:
         """The steps of each run of a setting to exact recovery; infinite if never."""
         steps = pl.col("steps").cast(float).fill_null(np.inf)
-        found = self.view.results.steps_to(EXACT).group_by("setting").agg(steps)
+        found = steps_to(self.view.results, EXACT).group_by("setting").agg(steps)
         return {setting: np.array(values) for setting, values in found.iter_rows()}
 
     @cached_property
@@ -237,7 +238,7 @@ class Maps:
     def _region_said(self, panels: Sequence[Panel]) -> str:
         if not any(panel.grid is not None and panel.grid.marked.any() for panel in panels):
             return " No cell is certified."
-        sure = f"{100.0 * (1.0 - self.view.results.spec['failure']):g} %"
+        sure = self.view.results.confidence_text
         return (
             " The outline, the same in the panels of all trainers, shows where the certificate "
             "of Neuro-Tron "

@@ -11,9 +11,9 @@ from neurotron._types import Array
 from neurotron.lab.figures.chart import ERROR, SMALLEST, Chart, Line, Panel
 from neurotron.lab.figures.trajectories import MOST_LINES, MOST_PANELS, present, settings_said
 from neurotron.lab.figures.view import ArmKey, Ends, LevelSweep, View, evenly, select_at_most
-from neurotron.lab.results.levels import Level, divided, over_levels
 from neurotron.lab.results.summary import Interval, bootstrap, median, rate
-from neurotron.lab.results.tables import EXACT
+from neurotron.lab.training.levels import Level, divided, over_levels
+from neurotron.lab.training.runs import EXACT
 
 __all__ = ["final_errors", "mirror", "paired_errors", "success_rates"]
 

@@ -22,8 +22,8 @@ from neurotron.lab.figures.trajectories import (
     settings_said,
 )
 from neurotron.lab.figures.view import LevelSweep, View, with_honest
-from neurotron.lab.results.levels import attacked
 from neurotron.lab.results.summary import bootstrap
+from neurotron.lab.training.levels import attacked
 
 __all__ = ["paper_charts", "shown_by_paper"]
 

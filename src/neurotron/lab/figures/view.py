@@ -14,10 +14,10 @@ from neurotron._digits import counted
 from neurotron._types import Array, Index
 from neurotron.lab.figures.chart import MOST_POINTS, Line, line_of, spread
 from neurotron.lab.figures.styles import Style, styles
-from neurotron.lab.results.levels import Level, attacked, longest
+from neurotron.lab.training.levels import Level, attacked, longest
 
 if TYPE_CHECKING:
-    from neurotron.lab.results.tables import Results
+    from neurotron.lab.training.runs import Runs
 
 __all__ = [
     "BANDS",
@@ -91,13 +91,13 @@ class Ends(NamedTuple):
 class View:
     """Results as figures need them."""
 
-    results: Results
+    results: Runs
 
     @cached_property
     def styles(self) -> dict[str, Style]:
         """The style of each trainer."""
         pairs = self.results.arms.select("trainer", "algorithm").unique(maintain_order=True)
-        order = list(self.results.spec["trainers"])
+        order = list(self.results.trainers)
         return styles(sorted(pairs.iter_rows(), key=lambda pair: order.index(pair[0])))
 
     @cached_property

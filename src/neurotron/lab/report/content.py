@@ -2,43 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
+import textwrap
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import polars as pl
-
+from neurotron import _check
 from neurotron._digits import counted
-from neurotron.lab.claims.catalog import CLAIMS, OF_ANY_STUDY, PAPER
-from neurotron.lab.claims.judging import departure
-from neurotron.lab.claims.model import MARKS, PUBLISHED_CODE_ONLY, tally
+from neurotron.lab.claims.catalog import OF_ANY_STUDY
+from neurotron.lab.claims.model import MARKS, Judgement, tally
 from neurotron.lab.figures.chart import Chart
-from neurotron.lab.report.headline import Rivalry, headline, rivalry
-from neurotron.lab.results.summary import (
-    OUTCOMES,
-    certified,
-    distinct_runs,
-    outcomes_by_trainer,
-    rate,
-)
-from neurotron.lab.studies.spec import MISSES
-from neurotron.lab.studies.writing import to_toml
+from neurotron.lab.report.headline import Headline
+from neurotron.lab.report.writing import to_toml
+from neurotron.lab.results.results import Results, called
+from neurotron.lab.results.text_table import TextTable
 
-if TYPE_CHECKING:
-    from neurotron.lab.claims import Judgement
-    from neurotron.lab.results.loading import AnyResults
-    from neurotron.lab.results.tables import Results
-
-__all__ = ["first", "levels", "number", "of_any", "page"]
+__all__ = ["first", "number", "page", "tables", "text"]
 
 MOST_ROWS = 300
 """Of a table: the rest is in the folder."""
 MOST_TOML = 100_000
-VERIFIED = f"{100.0 * (1.0 - MISSES):g} %"
-"""The confidence of a verified radius."""
 VERBATIM_OR_TEXT = re.compile(r"<(script|pre|code)\b.*?</\1>|(?<=>)[^<]+", re.S)
 UNIT = re.compile(r"(?<=\d) (?=[%×])|(?<=\(\d,) (?=\d\))")
 EQUALS = re.compile(r"(?<=\w) ([=≤]) (?=[\d−])")
@@ -46,37 +33,20 @@ EQUALS = re.compile(r"(?<=\w) ([=≤]) (?=[\d−])")
 
 
 def page(results: Results, judgements: list[Judgement], charts: list[Chart]) -> dict[str, Any]:
-    """Return the content of the page of training runs, except its figures and style."""
-    return of_any(results, judgements, charts) | {
-        "headline": headline(results),
-        "story": _story(rivalry(results), judgements),
-        "about_paper": _names_any(results, {claim.name for claim in PAPER}),
-        "outcomes": first(outcomes_by_trainer(results)),
-        "titles": results.titles,
-        "steps": counted(_own(results, "steps"), "step"),
-        "replicates_of": results.replicates,
-        "outcome_names": OUTCOMES,
-        "certificates": _certificates(results),
-        "verification": _verification(results),
-    }
-
-
-def of_any(results: AnyResults, judgements: list[Judgement], charts: list[Chart]) -> dict[str, Any]:
-    """Return the content that the pages of all kinds of studies have."""
+    """Return the content of the page of any study, except its figures and style."""
     spec = results.spec
+    about = bool({*spec["claims"]} - {claim.name for claim in OF_ANY_STUDY})
     return {
+        "headline": _headline(results, judgements),
         "title": spec["title"] or spec["name"],
         "spec": spec,
         "units": counted([sum(results.replicates.values())], "unit"),
         "replicates": counted(results.replicates.values(), "replicate"),
         "verdicts": _verdicts(judgements, {chart.name: chart for chart in charts}),
-        "departure": departure(results),
         "untested": sum(not judgement.conclusive for judgement in judgements),
         "count": tally([judgement for judgement in judgements if judgement.conclusive]),
-        "story": None,
-        "verification": None,
-        "names_sources": _names_any(results, set(CLAIMS) - {claim.name for claim in OF_ANY_STUDY}),
-        "settings": first(spec["settings"]),
+        "names_sources": about and any(judgement.claim.source for judgement in judgements),
+        "tables": [_shown(table) for table in tables(results)],
         "failures": first(results.failures),
         "damaged": first(results.damaged),
         "incomplete": first(_incomplete(results)),
@@ -88,8 +58,67 @@ def of_any(results: AnyResults, judgements: list[Judgement], charts: list[Chart]
     }
 
 
-def _names_any(results: AnyResults, names: set[str]) -> bool:
-    return not names.isdisjoint(results.spec["claims"])
+def tables(results: Results) -> list[TextTable]:
+    """Return the tables of the results of any study: those that its functions return."""
+    found = []
+    for name in results.spec["tables"]:
+        table = called(name, results)
+        if table is not None:
+            found.append(_check.instance(f"the result of {name}", table, TextTable))
+    if not any(table.name == "settings" for table in found):
+        found.append(_settings(results))
+    return found
+
+
+def _settings(results: Results) -> TextTable:
+    """Return the settings of a study, with the keys that its function gets."""
+    keys = dict.fromkeys(
+        key for one in results.settings.values() for key in one if key not in ("name", "title")
+    )
+    rows = [
+        (results.titles[name], *(_cell(one.get(key)) for key in keys), results.replicates[name])
+        for name, one in results.settings.items()
+    ]
+    columns = ("setting", *keys, "computed replicates")
+    return TextTable("settings", "The settings", columns, rows, on_terminal=False)
+
+
+def _cell(value: Any) -> Any:
+    """Return a value of a setting as a table shows it."""
+    if isinstance(value, dict | list):
+        return textwrap.shorten(json.dumps(value, ensure_ascii=False), 200, placeholder=" …")
+    return str(value) if isinstance(value, bool) else value
+
+
+def _shown(table: TextTable) -> dict[str, Any]:
+    """Return a table as the template takes it: which cells are numbers, and how they look."""
+    rows = [
+        [{"text": text(cell), "n": isinstance(cell, int | float)} for cell in row]
+        for row in table.rows
+    ]
+    return {"table": table, **first(rows)}
+
+
+def text(cell: Any) -> str:
+    """Return a cell of a table as text.
+
+    >>> text(12345), text(0.000123456), text(None), text("a")
+    ('12,345', '0.000123', '–', 'a')
+    """
+    if cell is None:
+        return "–"
+    if isinstance(cell, int):
+        return f"{cell:,}"
+    return number(cell) if isinstance(cell, float) else str(cell)
+
+
+def _headline(results: Results, judgements: list[Judgement]) -> Headline:
+    """Return what the results show, in the words of the study or by its verdicts."""
+    if results.spec["headline"] is not None:
+        name = results.spec["headline"]
+        return _check.instance(f"the result of {name}", called(name, results), Headline)
+    said = tally([judgement for judgement in judgements if judgement.conclusive])
+    return Headline(said or results.spec["title"] or results.spec["name"])
 
 
 def unbroken(markup: str) -> str:
@@ -122,30 +151,18 @@ def number(value: float | None) -> str:
     return f"{value:.3g}"
 
 
-def levels(values: Sequence[float]) -> str:
-    """Return the levels of a sweep as text of at most one line.
-
-    >>> levels([0.5, 1.0])
-    '0.5, 1'
-    """
-    words = [number(value) for value in values]
-    if len(words) > 20:
-        words[10:-3] = [f"… ({len(words)} in all) …"]
-    return ", ".join(words)
-
-
 def first(rows: Sequence[Any]) -> dict[str, Any]:
     """Return as many rows as a table shows, and how many more there are."""
     return {"rows": rows[:MOST_ROWS], "more": max(0, len(rows) - MOST_ROWS)}
 
 
-def _toml(results: AnyResults) -> str:
+def _toml(results: Results) -> str:
     """Return the study as a file, if it is short enough to be on the page."""
-    text = to_toml({**results.spec, "replicates": _asked_of_study(results)})
+    text = to_toml(results.spec, _asked_of_study(results))
     return text if len(text) <= MOST_TOML else ""
 
 
-def _asked(results: AnyResults, of_study: int) -> dict[str, int]:
+def _asked(results: Results, of_study: int) -> dict[str, int]:
     """Return the replicates of each setting if the study asks for so many."""
     return {
         one["name"]: min(of_study, one.get("replicates") or of_study)
@@ -153,14 +170,14 @@ def _asked(results: AnyResults, of_study: int) -> dict[str, int]:
     }
 
 
-def _asked_of_study(results: AnyResults) -> int:
+def _asked_of_study(results: Results) -> int:
     """Return the number of replicates that the study was last asked for, as far as is known."""
     most, wanted = max(1, *results.replicates.values()), results.wanted
     units = partial(_asked, results)
     return max(most, bisect_left(range(wanted), wanted, key=lambda n: sum(units(n).values())))
 
 
-def _incomplete(results: AnyResults) -> list[str]:
+def _incomplete(results: Results) -> list[str]:
     """Return the settings with fewer replicates than others, or than were asked for."""
     counts, wanted = results.replicates, _asked(results, _asked_of_study(results))
     return [
@@ -189,80 +206,7 @@ def _verdicts(judgements: list[Judgement], charts: dict[str, Chart]) -> list[dic
     ]
 
 
-def _story(pair: Rivalry | None, judgements: list[Judgement]) -> dict[str, str] | None:
-    """Return the numbers for the paragraph about SGD, if these results support what it says."""
-    verdicts = {judgement.claim.name: judgement.verdict for judgement in judgements}
-    both = ("smaller-error-than-sgd", "faster-than-sgd")
-    if pair is None or any(verdicts.get(name) != PUBLISHED_CODE_ONLY for name in both):
-        return None
-    if not pair.mirrored:
-        return None
-    interval = rate(pair.mirrored, pair.networks)
-    return {
-        "networks": f"{pair.networks:,}", "mirrored": f"{pair.mirrored:,}",
-        "found": f"{pair.found:,}",
-        "interval": f"{100.0 * interval.low:.0f} to {100.0 * interval.high:.0f} %",
-    }  # fmt: skip
-
-
-def _certificates(results: Results) -> dict[str, Any]:
-    """Return what is certified, one statement per arm, and the arms without a certificate."""
-    runs, sure = distinct_runs(results), certified(results)
-    arm = ["setting", "trainer", "attack_text", "bound", "probability"]
-    column = pl.col
-    statements = (
-        sure.group_by(arm, maintain_order=True)
-        .agg(
-            runs=pl.len(), least=column("radius").min(), largest=column("radius").max(),
-            measured=column("error").max(), outside=(column("part") > 1.0).sum(),
-        )
-        .join(runs.group_by(arm).agg(of=pl.len()), on=arm, maintain_order="left")
-        .to_dicts()
-    )  # fmt: skip
-    uncertain = runs.select(arm).unique(maintain_order=True).join(sure, on=arm, how="anti")
-    silent = uncertain.group_by("setting", "trainer", maintain_order=True).len().iter_rows()
-    return {
-        "statements": first(statements),
-        "silent": [
-            (results.titles[setting], trainer, levels) for setting, trainer, levels in silent
-        ],
-        "confidence": f"{100.0 * (1.0 - results.spec['failure']):g} %",
-        "theorem1": len(runs.filter(pl.col("theorem1_radius") < pl.col("initial_error"))),
-        "runs": len(runs.filter(algorithm="neuro-tron")),
-    }
-
-
-def _verification(results: Results) -> dict[str, Any] | None:
-    """Return what fresh rows prove about the runs, one row per setting and trainer.
-
-    Runs that are the same may have been verified against different attackers, so all count.
-    """
-    column = pl.col
-    asked = results.runs.filter(column("verified_radius").is_not_null(), status="finished")
-    if not len(asked):
-        return None
-    proved = column("verified_radius").is_finite()
-    rows = (
-        asked.group_by("setting", "trainer", maintain_order=True)
-        .agg(
-            runs=pl.len(), verified=proved.sum(),
-            least=column("verified_radius").filter(proved).min(),
-            largest=column("verified_radius").filter(proved).max(),
-            outside=(column("error") > column("verified_radius")).sum(),
-        )
-        .to_dicts()
-    )  # fmt: skip
-    fresh = counted(filter(None, _own(results, "verify")), "row")
-    return {"rows": first(rows), "fresh": fresh, "confidence": VERIFIED}
-
-
-def _own(results: Results, key: str) -> list[int]:
-    """Return the number that each setting has of its own, or else the study's."""
-    shared = results.spec.get(key, 0)
-    return [one.get(key, shared) for one in results.spec["settings"]]
-
-
-def _computed(results: AnyResults) -> dict[str, Any]:
+def _computed(results: Results) -> dict[str, Any]:
     """Return when, where and for how long it was computed, as far as runs.jsonl records it."""
     events = results.folder.events()
     times = sorted(str(event["time"]) for event in events if "time" in event)

@@ -101,7 +101,7 @@ def _template(name: str) -> Any:
         loader=jinja.FunctionLoader(_resource),
     )  # fmt: skip
     environment.filters |= {
-        "levels": content.levels, "number": content.number, "up": up,
+        "number": content.number, "up": up,
         "unbroken": lambda markup: type(markup)(content.unbroken(markup)),
     }  # fmt: skip
     return environment.get_template(name)

@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from neurotron.lab.claims.model import Judgement
 from neurotron.lab.figures.chart import MOST_POINTS, Chart
 from neurotron.lab.figures.collection import charts
-from neurotron.lab.report import content, pictures, rows_content, tables_content
+from neurotron.lab.report import content, pictures
 from neurotron.lab.report.frame import figure_of, render, size_of
-from neurotron.lab.results.damages import Damages
-from neurotron.lab.results.fits import Fits
-
-if TYPE_CHECKING:
-    from neurotron.lab.claims import Judgement
-    from neurotron.lab.results.loading import AnyResults
+from neurotron.lab.results.results import Results
 
 __all__ = ["build", "write", "write_figures"]
 
@@ -32,16 +28,14 @@ FIRST = "first-figure"
 """The name of that figure, if it is part of one."""
 
 
-def write(results: AnyResults, judgements: list[Judgement]) -> Path:
+def write(results: Results, judgements: list[Judgement]) -> Path:
     """Write the page into the folder of the results; return its path."""
     text = build(results, judgements)
     results.folder.write(PAGE, text.encode("utf-8", "replace"))  # an error may hold half characters
     return results.folder.path / PAGE
 
 
-def write_figures(
-    results: AnyResults, *, progress: Callable[[int, int], None] | None = None
-) -> Path:
+def write_figures(results: Results, *, progress: Callable[[int, int], None] | None = None) -> Path:
     """Write every figure as PNG and PDF into the folder of the results; return their folder.
 
     Figures of an earlier report that are no longer shown are removed; all other files stay.
@@ -57,20 +51,13 @@ def write_figures(
     return results.folder.path / pictures.FOLDER
 
 
-def build(
-    results: AnyResults, judgements: list[Judgement], drawn: list[Chart] | None = None
-) -> str:
+def build(results: Results, judgements: list[Judgement], drawn: list[Chart] | None = None) -> str:
     """Return the page as text, which is the same for the same results."""
     chosen = charts(results) if drawn is None else drawn
     figures = _figures(chosen)
     shown = [figure["chart"] for figure in figures]
     names = {chart.name for chart in shown}
-    if isinstance(results, Fits):
-        template, values = "rows.html", rows_content.page(results, judgements, shown)
-    elif isinstance(results, Damages):
-        template, values = "tables.html", tables_content.page(results, judgements, shown)
-    else:
-        template, values = "page.html", content.page(results, judgements, shown)
+    values = content.page(results, judgements, shown)
     first, others = _first(figures, values["headline"].figures)
     more = {
         "first": first,
@@ -78,7 +65,7 @@ def build(
         "left_out": [chart.title for chart in chosen if chart.name not in names],
         "command": COMMAND,
     }
-    return render(template, values | more)
+    return render("page.html", values | more)
 
 
 def _figures(chosen: list[Chart]) -> list[dict[str, Any]]:

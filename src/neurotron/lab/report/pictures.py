@@ -12,7 +12,7 @@ from neurotron._announce import say
 from neurotron._extras import MissingExtra
 from neurotron.lab.figures import render_matplotlib
 from neurotron.lab.figures.chart import Chart
-from neurotron.lab.results.folder import Folder
+from neurotron.lab.store.folder import Folder
 
 __all__ = ["FOLDER", "exist", "write"]
 

@@ -1,83 +1,262 @@
-"""Reads a study from JSON text, checks it and fills it in; every error is one sentence."""
+"""Makes a study of the keys of a file: checks them and fills them in."""
 
 from __future__ import annotations
 
+import json
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from neurotron import _check
-from neurotron.lab.studies.spec import BaseSetting, BaseStudy, Problems
+from neurotron._references import resolve
+from neurotron.lab.claims.catalog import OF_ANY_STUDY, VERIFICATION, check_claims
+from neurotron.lab.figures.collection import training_charts
+from neurotron.lab.report.headline import headline
+from neurotron.lab.report.training_tables import TABLES
+from neurotron.lab.training.columns import COLUMNS
+from neurotron.lab.training.preparing import Preparation
+from neurotron.lab.training.spec import (
+    ONE_LINE,
+    SOME_LINES,
+    Keys,
+    Name,
+    Setting,
+    Sweep,
+    Text,
+)
+from neurotron.lab.training.unit import train
+from neurotron.work.study import NAME_RULE, Study
 
-__all__ = ["TOO_DEEP", "complete"]
+__all__ = ["TOO_DEEP", "StudyKeys", "completed", "schema_of_studies"]
 
 TOO_DEEP = "lists, tables or `like` are nested too deeply"
-NAME_RULE = (
-    "must be 1 to 64 letters, digits, dots, dashes or underscores, the first a letter or digit"
-)
 
 
-S = TypeVar("S", bound=BaseStudy)
+class StudyKeys(Keys):
+    """The keys that every study has; all others are defaults for its settings."""
+
+    name: Name
+    title: Text = Field("", pattern=ONE_LINE, description="The title of the study, in one line.")
+    description: Text = Field("", pattern=SOME_LINES, description="What the study is for.")
+    unit: str | None = Field(
+        None, max_length=200, pattern=ONE_LINE,
+        description="The function that computes a unit, as module:function; training runs if left "
+        "out.",
+    )  # fmt: skip
+    columns: dict[str, str] = Field(
+        {}, description="The columns that the function returns, with their types."
+    )
+    seed: int = Field(0, ge=0, lt=2**63, description="Seed of all random draws.")
+    replicates: int = Field(
+        20, ge=1, le=1_000_000,
+        description="Number of replicates of every setting that does not ask for fewer.",
+    )  # fmt: skip
+    claims: tuple[str, ...] | None = Field(
+        None, strict=False, max_length=100,
+        description="The claims to judge by the results, as in `neurotron list claims`, or "
+        "functions of your own, as module:function.",
+    )  # fmt: skip
+    charts: tuple[str, ...] = Field(
+        (), strict=False, max_length=100,
+        description="Functions that return charts of the results, as module:function.",
+    )  # fmt: skip
+    tables: tuple[str, ...] = Field(
+        (), strict=False, max_length=100,
+        description="Functions that return tables for readers, as module:function.",
+    )  # fmt: skip
+    headline: str | None = Field(
+        None, max_length=200, description="A function that returns the headline of the page."
+    )
+    settings: tuple[dict[str, Any], ...] = Field(
+        strict=False, min_length=1, max_length=1000,
+        description="The settings, each with a name of its own.",
+    )  # fmt: skip
 
 
-def complete(text: str, model: type[S]) -> S:
-    """Return the study in a JSON text, checked, with the keys that settings take over by `like`."""
-    _check.text("study", text)
-    try:
-        study = _without_likes(model.model_validate_json(text))
-    except ValidationError as error:
-        raise _check.InputError(_sentence(error, model)) from None
-    except RecursionError:
-        raise _check.InputError(TOO_DEEP) from None
-    _check_pairs(study)
-    study.check_names()
-    return study
+def completed(
+    raw: dict[str, Any], catalogued: dict[str, Any] | None = None, code: str | None = None
+) -> Study:
+    """Return the study of the keys of a file.
+
+    `catalogued` are those of the study of the same name in the catalog, if there is one. Code that
+    the keys name is imported from the folder `code`, if that is given.
+    """
+    own = StudyKeys.model_fields
+    head = _validated(StudyKeys, {key: raw[key] for key in raw if key in own}, [], raw)
+    defaults = {key: value for key, value in raw.items() if key not in own}
+    settings = _without_likes(head.settings)
+    words: dict[str, Any] = {
+        "name": head.name, "title": head.title, "description": head.description.strip("\n"),
+        "replicates": head.replicates, "seed": head.seed, "code": code,
+    }  # fmt: skip
+    if head.unit is not None:
+        for name in (*(head.claims or ()), *head.charts, *head.tables, head.headline):
+            if name is not None and ":" in name:
+                resolve(name)
+        check_claims(head.claims or (), of_training=False)
+        return Study(
+            settings=[defaults | setting for setting in settings], unit=_function(head.unit),
+            columns=head.columns, claims=head.claims or (), charts=head.charts, tables=head.tables,
+            headline=head.headline, **words,
+        )  # fmt: skip
+    if head.columns:
+        raise _check.InputError("`columns` are for studies with a `unit` of their own")
+    claims = ("certificate-holds",) if head.claims is None else head.claims
+    check_claims(claims)
+    tasks = _tasks(settings, defaults, head.seed, raw)
+    made = Preparation(head.name, tasks)
+    return Study(
+        settings=[task.model_dump(mode="json") for task in tasks], unit=train, columns=COLUMNS,
+        claims=claims, charts=(training_charts, *head.charts), tables=(*TABLES, *head.tables),
+        headline=head.headline or headline, note=_note(raw, catalogued, claims),
+        costs=made.costs(), validate=made.validate, prepare=made.compile, check=made.check, **words,
+    )  # fmt: skip
 
 
-def _without_likes(study: S) -> S:
-    """Return the study with the keys filled in that a setting takes over from another."""
-    by_name = {setting.name: setting for setting in study.settings}
-    if len(by_name) < len(study.settings):
-        names = [setting.name for setting in study.settings]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise _check.InputError(f"two settings are called {twice!r}: give each its own name")
-    whole: dict[str, BaseSetting] = {}
+def schema_of_studies() -> dict[str, Any]:
+    """Return the JSON schema of studies of training runs; own studies may have any other keys."""
+    schema, setting = StudyKeys.model_json_schema(), Setting.model_json_schema()
+    keys = setting.pop("properties")
+    schema["$defs"] = setting.pop("$defs", {})
+    labels = {"anyOf": [keys["trainers"], {"type": "array", "items": {"type": "string"}}]}
+    like = {"like": {"type": "string", "description": "The setting whose keys it takes over."}}
+    schema["properties"]["settings"]["items"] = {
+        "type": "object", "properties": {**like, **keys, "trainers": labels}, "required": ["name"],
+    }  # fmt: skip
+    shared = {key: value for key, value in keys.items() if key not in schema["properties"]}
+    schema["properties"] |= {key: value for key, value in shared.items() if key != "paired_with"}
+    return schema
 
-    def filled(setting: BaseSetting, path: tuple[str, ...]) -> BaseSetting:
-        if setting.like is None:
+
+def _function(text: str) -> Any:
+    function = resolve(text)
+    return _check.function("unit", function, "(setting, replicate, seed)")
+
+
+def _note(
+    raw: Mapping[str, Any], catalogued: Mapping[str, Any] | None, claims: Sequence[str]
+) -> str:
+    """Return a caveat if claims are judged by a study other than the catalog's, else "".
+
+    The words, the seed and the number of replicates may differ, and some claims are for any study.
+    """
+    special = {*claims} - {claim.name for claim in (*OF_ANY_STUDY, *VERIFICATION)}
+    if not any(":" not in name for name in special):
+        return ""
+    if catalogued is None:
+        return "These claims were written for other studies: this study is not in the catalog."
+    if special <= {*catalogued["claims"]} and _asked(raw) == _asked(catalogued):
+        return ""
+    return (
+        "These claims were written for other studies: this study differs from the catalog's study "
+        f"{raw['name']!r}."
+    )
+
+
+FREE = ("title", "description", "claims", "charts", "tables", "seed", "replicates")
+
+
+def _asked(raw: Mapping[str, Any]) -> str:
+    """Return what a study computes, without its words, its seed and its number of replicates."""
+    kept = {key: value for key, value in raw.items() if key not in FREE}
+    kept["settings"] = [
+        {key: value for key, value in one.items() if key not in FREE} for one in raw["settings"]
+    ]
+    return json.dumps(kept, sort_keys=True)
+
+
+def _without_likes(settings: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return settings with the keys filled in that one takes over from another by `like`."""
+    names = [setting.get("name") for setting in settings]
+    for i, (name, setting) in enumerate(zip(names, settings, strict=True)):
+        if name is None:
+            raise _check.InputError(f"`settings[{i}].name` is missing")
+        if not isinstance(name, str) or not isinstance(setting.get("like", ""), str):
+            key = "like" if isinstance(name, str) else "name"
+            got = _check.shorten(repr(setting[key]))
+            raise _check.InputError(f"`settings[{i}].{key}` {NAME_RULE}, got {got}")
+        if names.count(name) > 1:
+            raise _check.InputError(f"two settings are called {name!r}: give each its own name")
+    by_name = {str(setting["name"]): setting for setting in settings}
+    whole: dict[str, dict[str, Any]] = {}
+
+    def filled(setting: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
+        if "like" not in setting:
             return setting
-        if setting.like in path:
-            circle = textwrap.shorten(" → ".join([*path, setting.like]), 200, placeholder=" …")
+        like = setting["like"]
+        if like in path:
+            circle = textwrap.shorten(" → ".join([*path, like]), 200, placeholder=" …")
             raise _check.InputError(f"settings refer to each other by `like` in a circle: {circle}")
-        if setting.like not in by_name:
-            raise _check.unknown(f"setting in `like` of {setting.name!r}", setting.like, by_name)
-        if setting.like not in whole:
-            whole[setting.like] = filled(by_name[setting.like], (*path, setting.like))
-        own = {name: getattr(setting, name) for name in setting.model_fields_set}
-        kept = {"title", "paired_with"} & type(setting).model_fields.keys()
-        own = dict.fromkeys(kept) | own  # these two are not taken over
-        return whole[setting.like].model_copy(update=own | {"like": None})
+        if like not in by_name:
+            raise _check.unknown(f"setting in `like` of {setting['name']!r}", like, by_name)
+        if like not in whole:
+            whole[like] = filled(by_name[like], (*path, like))
+        taken = {k: v for k, v in whole[like].items() if k not in ("title", "paired_with")}
+        return taken | {key: value for key, value in setting.items() if key != "like"}
 
-    settings = tuple(filled(setting, (setting.name,)) for setting in study.settings)
-    return study.model_copy(update={"settings": settings})
+    return [filled(setting, (setting["name"],)) for setting in settings]
 
 
-def _check_pairs(study: BaseStudy) -> None:
-    """Refuse pairs with a setting that does not exist, or that is paired itself."""
-    by_name = {one.name: one for one in study.settings if isinstance(one, Problems)}
-    for setting in by_name.values():
-        if setting.paired_with is None:
-            continue
-        if setting.paired_with not in by_name:
-            where = f"setting in `paired_with` of {setting.name!r}"
-            raise _check.unknown(where, setting.paired_with, by_name)
-        if by_name[setting.paired_with].paired_with is not None:
-            raise _check.InputError(
-                f"`paired_with` of {setting.name!r} must name a setting that is not paired itself, "
-                f"got {setting.paired_with!r}"
-            )
+def _tasks(
+    settings: list[dict[str, Any]], defaults: dict[str, Any], seed: int, raw: dict[str, Any]
+) -> list[Setting]:
+    """Return the settings of training runs, each with all its keys."""
+    known = [*StudyKeys.model_fields, *Setting.model_fields]
+    for key in defaults:
+        if key not in known:
+            raise _check.unknown("key in the study", key, known)
+    tasks = []
+    for i, setting in enumerate(settings):
+        whole = {"seed": seed, **defaults, **setting}
+        _choose_trainers(whole, defaults.get("trainers"))
+        tasks.append(_validated(Setting, whole, ["settings", i], raw))
+    for task in tasks:
+        for sweep in task.sweeps:
+            for label in sweep.trainers or ():
+                if label not in task.trainers:
+                    raise _unknown_trainer(task.name, label, task.trainers)
+    return tasks
+
+
+def _choose_trainers(setting: dict[str, Any], known: Any) -> None:
+    """Replace the labels of trainers in a setting by those trainers of the study."""
+    given = setting.get("trainers", {})
+    if not isinstance(known, dict) or not isinstance(given, list) or not given:
+        return
+    if not all(isinstance(label, str) for label in given):
+        return
+    sweeps = setting.get("sweeps", [{}])
+    more = [
+        label
+        for sweep in (sweeps if isinstance(sweeps, list) else [])
+        for label in (sweep.get("trainers") or [] if isinstance(sweep, dict) else [])
+        if isinstance(label, str) and label not in given
+    ]
+    for label in (*given, *more):
+        if label not in known:
+            raise _unknown_trainer(setting["name"], label, known)
+    if more:
+        setting["sweeps"] = [{"trainers": given, **sweep} for sweep in sweeps]
+    setting["trainers"] = {label: known[label] for label in (*given, *more)}
+
+
+def _unknown_trainer(setting: str, label: str, known: Mapping[str, Any]) -> _check.InputError:
+    return _check.unknown(f"trainer of setting {setting!r}", label, known)
+
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def _validated(
+    model: type[M], keys: dict[str, Any], place: list[int | str], raw: dict[str, Any]
+) -> M:
+    """Return the keys of a table as a model; the place of an error is where the file has it."""
+    try:
+        return model.model_validate_json(json.dumps(keys))
+    except ValidationError as error:
+        raise _check.InputError(_sentence(error, model, place, raw)) from None
 
 
 WORDS = {
@@ -110,7 +289,9 @@ WORDS_OF_KEYS = {
 """What a key must be, for keys with one message for all errors."""
 
 
-def _sentence(error: ValidationError, model: type[BaseStudy]) -> str:
+def _sentence(
+    error: ValidationError, model: type[BaseModel], within: list[int | str], raw: dict[str, Any]
+) -> str:
     """Return the first error that pydantic reports as one sentence in our words."""
     first, *others = error.errors()
     if first["type"] == "missing":  # perhaps because a key is misspelt
@@ -118,16 +299,18 @@ def _sentence(error: ValidationError, model: type[BaseStudy]) -> str:
     if first["type"] == "json_invalid":  # the JSON is valid, but pydantic stops at 200 levels
         return TOO_DEEP if "recursion" in first["msg"] else f"not JSON: {first['msg']}"
     kinds = ("literal['log','all']", "constrained-int", "[key]")
-    place = [part for part in first["loc"] if part not in kinds]
-    if not place:  # the whole text is not a table
-        return f"must be a table, got {_check.shown(first['input'])}"
+    inside = [part for part in first["loc"] if part not in kinds]
+    if within and inside[0] in raw and inside[0] not in raw["settings"][within[1]]:
+        within = []  # the study has the key
+    place = [*within, *inside]
     where = _place(place)
     if first["type"] == "extra_forbidden":
         *table, key = place
-        keys = _keys(table, model)
-        return str(_check.unknown(f"key in {_place(table) or 'the study'}", key, keys))
+        keys = Sweep.model_fields if "sweeps" in table else model.model_fields
+        more = [] if "sweeps" in table else ["like"]
+        return str(_check.unknown(f"key in {_place(table)}", key, [*keys, *more]))
     if first["type"] == "missing":
-        return f"`{where}` is missing"
+        return f"`{_place(inside) if inside == ['trainers'] else where}` is missing"
     pattern = (
         "must not have control or other invisible characters, and no line breaks if it must be one "
         "line"
@@ -136,7 +319,7 @@ def _sentence(error: ValidationError, model: type[BaseStudy]) -> str:
     text = words.get(first["type"], first["msg"]).format(**first.get("ctx", {}))
     if first["type"] == "tuple_type" and place[-1] in ("settings", "sweeps"):
         text = f"must be a list: write [[{'.'.join(map(str, place[::2]))}]]"
-    labelled = place[0] in ("trainers", "methods")  # whose keys are labels
+    labelled = inside[0] == "trainers"  # whose keys are labels
     rule = text if labelled else WORDS_OF_KEYS.get(str(place[-1]), text)
     return f"`{where}` {rule}, got {_check.shorten(repr(first['input']))}"
 
@@ -148,9 +331,3 @@ def _place(parts: Sequence[int | str]) -> str:
         for part in parts
     )
     return "".join(texts).removeprefix(".")
-
-
-def _keys(table: list[Any], model: type[BaseStudy]) -> list[str]:
-    """Return the keys that the table at this place may have."""
-    names = [part for part in table if isinstance(part, str)]
-    return list(model.tables.get(names[-1] if names else "", model).model_fields)

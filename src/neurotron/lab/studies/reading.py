@@ -1,4 +1,4 @@
-"""Reads a study from a TOML file and checks it; every error is one sentence."""
+"""Reads a study from a TOML file, or from the catalog; every error is one sentence."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import re
 import tomllib
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from neurotron import _check
-from neurotron.lab.studies.claim_names import check_claims
-from neurotron.lab.studies.completion import TOO_DEEP
-from neurotron.lab.studies.kinds import AnyStudy, complete_any
+from neurotron._references import code_allowed
+from neurotron.lab.studies.completion import TOO_DEEP, completed
+from neurotron.work.study import Study
 
 __all__ = ["CATALOG", "catalog", "parse", "read", "template"]
 
@@ -21,7 +22,7 @@ MOST_BYTES = 1_000_000
 
 def catalog() -> dict[str, str]:
     """Return the names of the studies that come with the package, with their titles."""
-    return {name: read(name).title for name in _names()}
+    return {name: _own(name)["title"] for name in _names()}
 
 
 def _names() -> list[str]:
@@ -30,27 +31,36 @@ def _names() -> list[str]:
     return sorted(name.removesuffix(".toml") for name in files if not name.startswith("_"))
 
 
+def _own(name: str) -> dict[str, Any]:
+    """Return the keys of a study of the catalog, as its file has them."""
+    return tomllib.loads((CATALOG / f"{name}.toml").read_text("utf-8"))
+
+
 def template() -> str:
     """Return the text of a study with comments, to start your own study from."""
     return (CATALOG / "_template.toml").read_text("utf-8")
 
 
-def read(name_or_file: str | Path) -> AnyStudy:
+def read(name_or_file: str | Path, *, allow_code: bool = False) -> Study:
     """Return the study in a TOML file, or a study of the catalog by its name.
 
     Parameters
     ----------
     name_or_file
         The path of a TOML file, or a name in `catalog`, such as "paper".
+    allow_code
+        Whether the file may name code of its own, as in ``unit = "mine:measure"``, which is then
+        imported, from the folder of the file first. Allow it only for files that you trust.
 
     Examples
     --------
     >>> import neurotron as nt
-    >>> nt.lab.studies.read("paper").replicates
+    >>> nt.lab.read("paper").replicates
     20
     """
     text = str(name_or_file) if isinstance(name_or_file, Path) else name_or_file
     _check.text("name_or_file", text)
+    _check.instance("allow_code", allow_code, bool)
     is_name = not text.endswith(".toml") and "/" not in text and "\\" not in text
     if is_name and text in _names():
         return parse((CATALOG / f"{text}.toml").read_bytes(), text)
@@ -65,10 +75,11 @@ def read(name_or_file: str | Path) -> AnyStudy:
         raise _check.InputError(
             f"{_check.printable(text[:300])}: cannot be read: {error.strerror}"
         ) from None
-    return parse(content, text)
+    code = str(Path(text).resolve().parent) if allow_code else None
+    return parse(content, text, code)
 
 
-def parse(content: bytes, origin: str) -> AnyStudy:
+def parse(content: bytes, origin: str, code: str | None = None) -> Study:
     """Return the study in the content of a TOML file.
 
     Parameters
@@ -77,6 +88,8 @@ def parse(content: bytes, origin: str) -> AnyStudy:
         The content of the file, as bytes of UTF-8 text.
     origin
         The name of the file, for error messages.
+    code
+        The folder from which the study may import code, if it may.
     """
     if not isinstance(content, bytes):
         raise _check.InputError(
@@ -84,15 +97,20 @@ def parse(content: bytes, origin: str) -> AnyStudy:
         )
     _check.text("origin", origin)
     try:
-        study = complete_any(_as_json(content))
-        check_claims(study.claims, study.of_kind)
+        raw = _plain(content)
+        catalogued = _own(raw["name"]) if raw.get("name") in _names() else None
+        if code is None:
+            return completed(raw, catalogued)
+        with code_allowed(code):
+            return completed(raw, catalogued, code)
+    except RecursionError:
+        raise _check.InputError(f"{_check.printable(origin[:300])}: {TOO_DEEP}") from None
     except _check.InputError as error:
         raise _check.InputError(f"{_check.printable(origin[:300])}: {error}") from None
-    return study
 
 
-def _as_json(content: bytes) -> str:
-    """Return TOML as JSON; dates become tables, which no key accepts."""
+def _plain(content: bytes) -> dict[str, Any]:
+    """Return TOML as plain values; dates become tables, which no key accepts."""
     if len(content) > MOST_BYTES:
         raise _check.InputError(f"a study must have at most {MOST_BYTES:,} bytes")
     try:
@@ -102,7 +120,10 @@ def _as_json(content: bytes) -> str:
     _require_short_keys(text)
     try:
         raw = tomllib.loads(text)
-        return json.dumps(raw, default=lambda date: {"date": str(date)})
+        plain: dict[str, Any] = json.loads(
+            json.dumps(raw, default=lambda date: {"date": str(date)}, allow_nan=True)
+        )
+        return plain
     except tomllib.TOMLDecodeError as error:
         raise _check.InputError(f"this is not TOML: {error}") from None
     except ValueError:  # Python's limit on digits

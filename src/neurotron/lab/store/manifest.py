@@ -4,59 +4,36 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from neurotron import _check, _files
-from neurotron.lab.results.rows import Row
+from neurotron.work.study import is_spec, without_words
 
-__all__ = [
-    "DAMAGING", "FITTING", "TRAINING", "differences", "is_spec", "manifest_of", "read", "reworded",
-    "study_hash", "without_words",
-]  # fmt: skip
+__all__ = ["differences", "manifest_of", "read", "reworded", "study_hash"]
 
-FORMAT = 6
-TRAINING = "neurotron.lab.studies.unit:train"
-"""The function whose units are training runs: `Results` reads them."""
-FITTING = "neurotron.lab.studies.fit:fit"
-"""The function whose units are fits to rows: `Fits` reads them."""
-DAMAGING = "neurotron.lab.studies.table_unit:damage"
-"""The function whose units are splits of public tables: `Damages` reads them."""
-WORDS = ("title", "description", "claims")
-UNIT = re.compile(r"[\w.]{1,200}:[\w.]{1,200}")
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-"""The names that a setting may have, as its name is also the name of a folder."""
+FORMAT = 7
 CHANGED = (
     "it was changed after it was written, so it may not describe the results: restore the original "
     "file, or choose another folder"
 )
 
 
-def manifest_of(
-    spec: dict[str, Any], arms: dict[str, list[Row]], environment: dict[str, str], unit: str
-) -> dict[str, Any]:
-    """Return the content of a manifest.
-
-    `unit` is the name of the function that computes a unit, as in "module:function". Only training
-    runs have `arms`.
-    """
+def manifest_of(spec: dict[str, Any], environment: dict[str, str]) -> dict[str, Any]:
+    """Return the content of a manifest."""
     manifest = {
         "format": FORMAT,
         "study": study_hash(spec),
-        "unit": unit,
         "spec": spec,
-        "arms": arms,
         "environment": environment,
     }
     return manifest | {"seal": _hash(manifest)}
 
 
 def reworded(manifest: dict[str, Any], spec: dict[str, Any]) -> dict[str, Any]:
-    """Return a manifest with the titles, descriptions and claims of another spec of its study."""
-    return manifest_of(spec, manifest["arms"], manifest["environment"], manifest["unit"])
+    """Return a manifest with the titles, claims and charts of another spec of its study."""
+    return manifest_of(spec, manifest["environment"])
 
 
 def read(file: Path) -> dict[str, Any]:
@@ -85,9 +62,7 @@ def _read(file: Path) -> dict[str, Any]:
     for name, fits in KINDS.items():
         if not fits(manifest[name]):
             raise _check.InputError(f"{file}: `{name}` is not as neurotron writes it; {CHANGED}")
-    settings = [setting["name"] for setting in manifest["spec"]["settings"]]
-    with_arms = settings if manifest["unit"] == TRAINING else []
-    if manifest["study"] != study_hash(manifest["spec"]) or with_arms != [*manifest["arms"]]:
+    if manifest["study"] != study_hash(manifest["spec"]):
         raise _check.InputError(f"{file}: its parts do not match; {CHANGED}")
     return manifest
 
@@ -125,19 +100,6 @@ def differences(old: Any, new: Any, place: str = "") -> list[str]:
     return [f"{place} was {was}, is now {now}"]
 
 
-def without_words(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a spec without titles, descriptions and claims, which do not affect results.
-
-    Only the spec's own and those of its settings are removed: a trainer may be labelled "title".
-    """
-    settings = [_but_words(setting) for setting in spec["settings"]]
-    return _but_words(spec) | {"settings": settings}
-
-
-def _but_words(table: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in table.items() if name not in WORDS}
-
-
 def _by_name(value: Any) -> Any:
     """Return a list of tables as a table whose keys are their names, or else their numbers."""
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
@@ -149,7 +111,7 @@ def _by_name(value: Any) -> Any:
 
 
 def study_hash(spec: dict[str, Any]) -> str:
-    """Return the hash of a study without titles, descriptions and claims."""
+    """Return the hash of what the numbers of a study depend on."""
     return _hash(without_words(spec))[:16]
 
 
@@ -164,73 +126,15 @@ def _refuse(word: str) -> None:
     raise ValueError(word)
 
 
-# --- checks of the parts of a manifest; the study itself is checked by `neurotron.lab.studies`
-
-
 def _is_text(value: Any) -> bool:
     return isinstance(value, str)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, float) and math.isfinite(value)
-
-
-def is_spec(value: Any) -> bool:
-    """Return whether a value has a name and settings with valid names, as every spec has."""
-    return (
-        isinstance(value, dict)
-        and _is_text(value.get("name"))
-        and isinstance(value.get("settings"), list)
-        and all(map(_is_setting, value["settings"]))
-        and len({setting["name"] for setting in value["settings"]}) == len(value["settings"])
-    )
-
-
-def _is_setting(value: Any) -> bool:
-    return (
-        isinstance(value, dict)
-        and _is_text(value.get("name"))
-        and NAME.fullmatch(value["name"]) is not None
-        and (value.get("title") is None or _is_text(value["title"]))
-    )
-
-
-ARM: dict[str, Callable[[Any], bool]] = dict.fromkeys(
-    ("arm", "trainer", "trainer_text", "algorithm", "attack", "attack_text", "law"), _is_text
-) | dict.fromkeys(("bound", "probability", "outer_weights"), _is_number)
-ARM["step_size"] = lambda value: value is None or _is_number(value)
-"""The columns of `Results.arms`."""
-
-
-def _is_arm(value: Any) -> bool:
-    return (
-        isinstance(value, dict)
-        and value.keys() == ARM.keys()
-        and all(fits(value[name]) for name, fits in ARM.items())
-    )
-
-
-def _are_arms(value: Any) -> bool:
-    return isinstance(value, dict) and all(
-        isinstance(rows, list)
-        and rows
-        and all(map(_is_arm, rows))
-        and len({row["arm"] for row in rows}) == len(rows)
-        for rows in value.values()
-    )
-
-
-def _is_environment(value: Any) -> bool:
-    return isinstance(value, dict) and all(map(_is_text, value.values()))
 
 
 KINDS: dict[str, Callable[[Any], bool]] = {
     "format": lambda value: isinstance(value, int),
     "study": _is_text,
-    "unit": lambda value: _is_text(value) and UNIT.fullmatch(value) is not None,
     "spec": is_spec,
-    "arms": _are_arms,
-    "environment": _is_environment,
+    "environment": lambda value: isinstance(value, dict) and all(map(_is_text, value.values())),
     "seal": _is_text,
 }
 """The check of each part of a manifest."""

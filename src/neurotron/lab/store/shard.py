@@ -11,32 +11,33 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from neurotron import _check
-from neurotron.lab.results import rows as plain
-from neurotron.lab.results.rows import Row, kinds_of
+from neurotron.work.columns import OWN, Row
 
-__all__ = ["Damaged", "Identity", "content_hash", "decode", "encode", "rows_of", "verify"]
+__all__ = [
+    "Damaged", "Identity", "content_hash", "decode", "encode", "rows_of", "schema_of", "verify",
+]  # fmt: skip
 
 SEAL = b"neurotron-seal:"
 DIGITS = 64
 TYPES: dict[str, Any] = {
-    plain.NOTHING: pl.Null,
-    plain.TEXT: pl.String,
-    plain.TRUTH: pl.Boolean,
-    plain.WHOLE: pl.Int64,
-    plain.REAL: pl.Float64,
-    plain.WHOLES: pl.List(pl.Int64),
-    plain.REALS: pl.List(pl.Float64),
+    "str": pl.String,
+    "bool": pl.Boolean,
+    "int": pl.Int64,
+    "float": pl.Float64,
+    "list[int]": pl.List(pl.Int64),
+    "list[float]": pl.List(pl.Float64),
 }
-"""The type of a column of each kind in a table."""
+"""The type of a column in a table, by its declared type."""
 
 
-class Damaged(Exception):
+class Damaged(ValueError):
     """A shard cannot be used; the message says why."""
 
 
@@ -49,11 +50,15 @@ class Identity(NamedTuple):
     replicate: int
 
 
-def encode(rows: list[Row], identity: Identity) -> bytes:
-    """Return the bytes of a shard of plain rows."""
-    kinds = {name: TYPES[kind] for name, kind in kinds_of(rows).items()}
-    columns = {name: [_listed(row[name]) for row in rows] for name in kinds}
-    frame = pl.DataFrame(columns, schema=kinds)
+def schema_of(columns: Mapping[str, str]) -> pl.Schema:
+    """Return the types of declared columns in a table."""
+    return pl.Schema({name: TYPES[kind] for name, kind in columns.items()})
+
+
+def encode(rows: list[Row], columns: Mapping[str, str], identity: Identity) -> bytes:
+    """Return the bytes of a shard of rows of these columns."""
+    values = {name: [_listed(row[name]) for row in rows] for name in columns}
+    frame = pl.DataFrame(values, schema=schema_of(columns))
     words = identity._asdict() | {"content": content_hash(rows, identity)}
     metadata = {"neurotron": json.dumps(words), "seal": SEAL.decode() + "0" * DIGITS}
     file = io.BytesIO()
@@ -69,9 +74,12 @@ def verify(data: bytes, identity: Identity) -> str:
     return _open(data, identity).content
 
 
-def decode(data: bytes, identity: Identity) -> pl.DataFrame:
-    """Return the table of a shard; raise `Damaged` if it is not intact."""
-    return _open(data, identity).table
+def decode(data: bytes, columns: Mapping[str, str], identity: Identity) -> pl.DataFrame:
+    """Return the table of a shard; raise `Damaged` if it is not intact, or has other columns."""
+    table = _open(data, identity).table
+    if table.schema != schema_of(columns):
+        raise Damaged("its columns are not those of the study")
+    return table
 
 
 class _Opened(NamedTuple):
@@ -118,7 +126,7 @@ def content_hash(rows: list[Row], identity: Identity) -> str:
 
 def rows_of(table: pl.DataFrame) -> list[Row]:
     """Return the rows of the table of a shard as they were encoded; refuse any other table."""
-    if not {*plain.OWN}.isdisjoint(table.columns):
+    if not {*OWN}.isdisjoint(table.columns):
         raise ValueError("a column has a reserved name")
     columns = {column.name: _values(column) for column in table.iter_columns()}
     return [{name: columns[name][i] for name in columns} for i in range(len(table))]
@@ -130,7 +138,7 @@ def _values(column: pl.Series) -> list[Any]:
     values = column.to_list()
     if not column.dtype.is_nested():
         return values
-    kind = np.int64 if column.dtype == TYPES[plain.WHOLES] else np.float64
+    kind = np.int64 if column.dtype == TYPES["list[int]"] else np.float64
     if any(None in value for value in values if value is not None):
         raise ValueError("a list has missing values")
     return [None if value is None else np.array(value, kind) for value in values]

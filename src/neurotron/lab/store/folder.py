@@ -2,6 +2,7 @@
 
     manifest.json                        what is computed, by which function, with which versions
     runs.jsonl                           log of events with time and machine, one per line
+    data/<name>.npy                      arrays that the study works on
     shards/<setting>/<replicate>.parquet  results of a unit
     claims.json, report.html, figures/   verdicts and figures, which can be made again from shards
     set-aside/                           damaged shards
@@ -14,37 +15,42 @@ that is killed can always be resumed.
 from __future__ import annotations
 
 import contextlib
+import io
 import itertools
 import json
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from neurotron import _check, _files
-from neurotron.lab.results import events, files, shard
-from neurotron.lab.results.files import StorageError, storing
-from neurotron.lab.results.manifest import differences, manifest_of, reworded, without_words
-from neurotron.lab.results.manifest import read as read_manifest
-from neurotron.lab.results.rows import Row
-from neurotron.lab.results.shard import Identity
+from neurotron.lab.store import events, files, shard
+from neurotron.lab.store.files import StorageError, storing
+from neurotron.lab.store.manifest import differences, manifest_of, reworded
+from neurotron.lab.store.manifest import read as read_manifest
+from neurotron.lab.store.shard import Identity
+from neurotron.work.columns import Row
+from neurotron.work.study import Study, Unit, digest, without_words
+from neurotron.work.workers import Computed
 
-__all__ = ["Folder", "StorageError", "manifest_of"]
+__all__ = ["Folder", "StorageError"]
 
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder of results and its manifest.
+    """A folder of results and its manifest: the sink of a run, and what `load` reads.
 
-    Most users need `load_results` or `load_table` instead.
+    Results of other versions or another kind of processor are kept only if `mixed`.
     """
 
     path: Path
     manifest: dict[str, Any]
+    mixed: bool = False
 
     @classmethod
     def read(cls, path: str | Path) -> Folder:
@@ -58,12 +64,15 @@ class Folder:
 
     @classmethod
     @contextlib.contextmanager
-    def written(cls, path: str | Path, manifest: dict[str, Any], mixed: bool) -> Iterator[Folder]:
+    def written(
+        cls, path: str | Path, study: Study, environment: dict[str, str], mixed: bool = False
+    ) -> Iterator[Folder]:
         """Lock a folder for writing results of a study: a new folder, or one of the same study.
 
         Results of other versions or another kind of processor are refused unless `mixed`. If only
-        titles, descriptions or claims have changed, the manifest is rewritten with the new ones.
+        titles, claims or charts have changed, the manifest is rewritten with the new ones.
         """
+        manifest = manifest_of(study.spec(), environment)
         path = Path(path)
         _require_ours(path)
         files.place(path, "shards/any")
@@ -71,16 +80,19 @@ class Folder:
             (path / "shards").mkdir(parents=True, exist_ok=True)
         with files.locked(path):
             if (path / "manifest.json").is_file():
-                folder = cls.read(path)
-                folder._require_same(manifest, mixed)
+                folder = replace(cls.read(path), mixed=mixed)
+                folder._require_same(manifest)
                 folder = folder._with_words(manifest)
             else:
-                folder = cls(path, manifest)
+                folder = cls(path, manifest, mixed)
             folder.keep_manifest()
+            for name, array in study.data.items():
+                folder._keep_array(name, array)
             settings = (f"shards/{setting}" for setting in folder.settings)
             with storing(path):
-                files.remove_leftovers(path, ["", "figures", *settings])
+                files.remove_leftovers(path, ["", "data", "figures", *settings])
             yield folder
+            folder.keep_manifest()
 
     @property
     def settings(self) -> list[str]:
@@ -91,12 +103,55 @@ class Folder:
         """Return the path of the shard of a unit."""
         return self.path / "shards" / setting / f"{replicate}.parquet"
 
-    def units(self) -> Iterator[tuple[str, int]]:
+    def units(self) -> Iterator[Unit]:
         """Yield the units that have a shard, in order."""
         for setting in self.settings:
             names = (self.path / "shards" / setting).glob("*.parquet")
             numbers = sorted({int(n.stem) for n in names if re.fullmatch("[0-9]{1,9}", n.stem)})
-            yield from ((setting, i) for i in numbers if self.shard_path(setting, i).is_file())
+            yield from (Unit(setting, i) for i in numbers if self.has(Unit(setting, i)))
+
+    def has(self, unit: Unit) -> bool:
+        """Return whether a unit has a shard."""
+        return self.shard_path(*unit).is_file()
+
+    def intact(self, unit: Unit, study: Study) -> str | None:
+        """Return None if a shard is intact; else set it aside and return what is wrong."""
+        try:
+            table = self.load(*unit)
+            if study.check is not None:
+                study.check(unit.setting, shard.rows_of(table))
+            return None
+        except ValueError as reason:
+            place = self.set_aside(*unit, str(reason))
+            shown = self.shard_path(*unit).relative_to(self.path)
+            return f"{shown}: {reason}; moved to {place}"
+
+    def keep(self, computed: Computed) -> None:
+        """Store the result of a unit."""
+        self.require_environment(computed.environment)
+        self.save(*computed.unit, computed.rows)
+
+    def array(self, name: str) -> np.ndarray[Any, Any]:
+        """Return an array that the study works on; refuse one that was changed."""
+        path = self.path / "data" / f"{name}.npy"
+        try:
+            array: np.ndarray[Any, Any] = np.load(path, allow_pickle=False)
+            if digest(array) == self.manifest["spec"]["data"][name]:
+                return array
+        except (OSError, ValueError, EOFError):
+            pass
+        raise _check.InputError(
+            f"{path}: it is damaged or missing: run the same command again to write it anew"
+        )
+
+    def _keep_array(self, name: str, array: np.ndarray[Any, Any]) -> None:
+        """Write an array of the study, unless it is there."""
+        try:
+            self.array(name)
+        except _check.InputError:
+            file = io.BytesIO()
+            np.save(file, array, allow_pickle=False)
+            self.write(f"data/{name}.npy", file.getvalue())
 
     def keep_manifest(self) -> None:
         """Write the manifest if it does not exist, or no longer exists."""
@@ -116,16 +171,22 @@ class Folder:
         same = self.manifest["spec"] == manifest["spec"]
         if same or self.manifest["study"] != manifest["study"]:
             return self
-        folder = Folder(self.path, reworded(self.manifest, manifest["spec"]))
+        folder = replace(self, manifest=reworded(self.manifest, manifest["spec"]))
         folder._write_manifest()
         return folder
 
     def load(self, setting: str, replicate: int) -> pl.DataFrame:
         """Return the table of a shard; raise `Damaged` if it is not intact or not of this study."""
         data = _files.read(self.shard_path(setting, replicate))
-        return shard.decode(data, self.identity(setting, replicate))
+        return shard.decode(data, self.columns, self.identity(setting, replicate))
 
-    def content_hashes(self) -> dict[tuple[str, int], str]:
+    @property
+    def columns(self) -> dict[str, str]:
+        """The columns of the units, with their declared types."""
+        columns: dict[str, str] = self.manifest["spec"]["columns"]
+        return columns
+
+    def content_hashes(self) -> dict[Unit, str]:
         """Return the hash of the values of every unit."""
         return {
             unit: shard.verify(_files.read(self.shard_path(*unit)), self.identity(*unit))
@@ -134,7 +195,7 @@ class Folder:
 
     def save(self, setting: str, replicate: int, rows: list[Row]) -> None:
         """Store the rows of a unit as a shard."""
-        data = shard.encode(rows, self.identity(setting, replicate))
+        data = shard.encode(rows, self.columns, self.identity(setting, replicate))
         self.write(str(self.shard_path(setting, replicate).relative_to(self.path)), data)
 
     def set_aside(self, setting: str, replicate: int, reason: str) -> Path:
@@ -175,27 +236,22 @@ class Folder:
         path = self.path / "runs.jsonl"
         return events.parse(_files.read(path).decode("utf-8", "replace")) if path.is_file() else []
 
-    def _require_same(self, manifest: dict[str, Any], mixed: bool) -> None:
-        """Refuse another study, and another environment unless `mixed`."""
-        changes = differences(_without_words(self.manifest), _without_words(manifest))
-        if _asked(self.manifest) != _asked(manifest):
-            changes = changes or ["its parts are in another order or of another type"]
+    def _require_same(self, manifest: dict[str, Any]) -> None:
+        """Refuse another study, and another environment unless they may be mixed."""
+        old, new = (without_words(one["spec"]) for one in (self.manifest, manifest))
+        if _asked(old) != _asked(new):
+            changes = differences(old, new) or ["its parts are in another order or of another type"]
             more = f" and {len(changes) - 5} more" if len(changes) > 5 else ""
             raise _check.InputError(
                 f"{str(self.path)!r} holds results of another study: {'; '.join(changes[:5])}"
                 f"{more}; choose another folder"
             )
-        self.require_environment(manifest["environment"], mixed)
-        if self.manifest["arms"] != manifest["arms"] and not mixed:
-            raise _check.InputError(
-                f"{self.path / 'manifest.json'}: its arms are not those of its study, so it was "
-                "changed after it was written: restore the original file, or choose another folder"
-            )
+        self.require_environment(manifest["environment"])
 
-    def require_environment(self, environment: dict[str, str], mixed: bool) -> None:
-        """Refuse results of another environment unless `mixed`."""
+    def require_environment(self, environment: dict[str, str]) -> None:
+        """Refuse results of another environment unless they may be mixed."""
         places = differences(self.manifest["environment"], environment)
-        if places and not mixed:
+        if places and not self.mixed:
             raise _check.InputError(
                 f"{str(self.path)!r} was computed with other versions or on another machine "
                 f"({'; '.join(places)}), so last digits can differ: choose another folder, or "
@@ -203,19 +259,10 @@ class Folder:
             )
 
 
-def _asked(manifest: dict[str, Any]) -> str:
-    """Return the part of a manifest that may not change as text; the order of settings may."""
-    kept = _without_words(manifest)
-    ordered = sorted(kept["settings"], key=lambda setting: str(setting["name"]))
-    return json.dumps(kept | {"settings": ordered}, sort_keys=True)
-
-
-def _without_words(manifest: dict[str, Any]) -> dict[str, Any]:
-    """Return the part of a manifest that may not change: the function, and the spec.
-
-    Titles, descriptions and claims are left out.
-    """
-    return {"the function": manifest["unit"], **without_words(manifest["spec"])}
+def _asked(spec: dict[str, Any]) -> str:
+    """Return what may not change of a spec as text; the order of settings may."""
+    ordered = sorted(spec["settings"], key=lambda setting: str(setting["name"]))
+    return json.dumps(spec | {"settings": ordered}, sort_keys=True)
 
 
 def _require_ours(path: Path) -> None:
@@ -228,7 +275,9 @@ def _require_ours(path: Path) -> None:
             )
     if path.is_dir():
         names = {entry.name for entry in path.iterdir()}
-        others = [name for name in names - {"lock", "shards"} if not files.is_temporary(name)]
+        others = [
+            name for name in names - {"lock", "shards", "data"} if not files.is_temporary(name)
+        ]
         if others and "manifest.json" not in names:
             raise _check.InputError(
                 f"{str(path)!r} holds other files and no results: choose another folder"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -9,13 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from neurotron import _check, _seeds
+from neurotron import _seeds
 from neurotron._threads import one_blas_thread
 from neurotron._types import Array
-from neurotron.lab.studies.building import build_arms, build_problem, seed_of
-from neurotron.lab.studies.completion import complete
-from neurotron.lab.studies.solving import Solver, solved
-from neurotron.lab.studies.spec import MISSES, Setting, Study
+from neurotron.lab.training.building import arm_rows, build_arms, build_problem
+from neurotron.lab.training.solving import Solver, solved
+from neurotron.lab.training.spec import MISSES, Setting
 from neurotron.problem import Problem
 from neurotron.trainers import Arm, NeuroTron
 from neurotron.trajectories import Trajectories
@@ -29,33 +29,28 @@ FRESH = 2000
 
 
 def train(
-    text: str,
-    setting: str,
+    setting: dict[str, Any],
     replicate: int,
+    seed: int,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[dict[str, Any]]:
-    """Train every arm of a setting of a study once, and return one row per arm.
+    """Train every arm of a setting once, and return one row per arm.
 
-    `text` is the study as JSON. This is a pure function: what it returns depends on its first three
-    arguments alone.
+    The setting says which seed it has, so that runs can be repeated outside a study.
     """
-    _check.text("setting", setting)
-    study = complete(text, Study)
-    spec = study.setting(setting)
-    _check.integer("replicate", replicate, 0)
+    spec = Setting.model_validate_json(json.dumps(setting))
     rows: dict[str, dict[str, Any]] = {}
     with one_blas_thread():
-        problem = build_problem(study, spec, replicate)
-        arms = build_arms(study, spec, problem, replicate)
-        runs = [*runs_of(study, spec, problem, arms, replicate, progress)]
-        verified = verified_radii(study.verified_rows_of(spec), runs, progress)
+        problem = build_problem(spec, replicate)
+        arms = build_arms(spec, problem, replicate)
+        runs = [*runs_of(spec, problem, arms, replicate, progress)]
+        verified = verified_radii(spec.verify, runs, progress)
         for run in runs:
-            rows |= _rows(study, spec, replicate, run, verified)
-    return [rows[arm.name] for arm in arms]
+            rows |= _rows(spec, replicate, run, verified)
+    return [met | rows[arm.name] for met, arm in zip(arm_rows(spec), arms, strict=True)]
 
 
 def runs_of(
-    study: Study,
     spec: Setting,
     problem: Problem,
     arms: list[Arm],
@@ -66,8 +61,8 @@ def runs_of(
     from neurotron.simulation import simulate  # loads the compiler
 
     options: dict[str, Any] = {
-        "steps": study.steps_of(spec), "batch_size": spec.batch_size, "seed": seed_of(study, spec),
-        "replicate": replicate, "record": study.record,
+        "steps": spec.steps, "batch_size": spec.batch_size, "seed": spec.stream_seed(),
+        "replicate": replicate, "record": spec.record,
     }  # fmt: skip
     trained = [arm for arm in arms if not isinstance(arm.trainer, Solver)]
     if trained:
@@ -81,7 +76,6 @@ def runs_of(
 
 
 def _rows(
-    study: Study,
     spec: Setting,
     replicate: int,
     run: Trajectories,
@@ -89,11 +83,10 @@ def _rows(
 ) -> dict[str, dict[str, Any]]:
     """Return the row of each arm of a run, by its name."""
     problem = run.problem
-    guaranteed = [guaranteed_radii(study, spec, problem, arm) for arm in run.arms]
-    predicted = prediction_errors(problem, run.weights, seed_of(study, spec), replicate)
+    guaranteed = [guaranteed_radii(spec, problem, arm) for arm in run.arms]
+    predicted = prediction_errors(problem, run.weights, spec.stream_seed(), replicate)
     return {
         arm.name: {
-            "arm": arm.name,
             "status": run.status[i],
             "stopped_at": run.stopped_at[i],
             **{name: guaranteed[i][name] for name in RADII},
@@ -116,9 +109,7 @@ def _at_the_end(progress: Callable[[int, int], None] | None) -> Callable[[], Non
     return None if progress is None else partial(progress, 1, 1)
 
 
-def guaranteed_radii(
-    study: Study, spec: Setting, problem: Problem, arm: Arm
-) -> dict[str, float | None]:
+def guaranteed_radii(spec: Setting, problem: Problem, arm: Arm) -> dict[str, float | None]:
     """Return what each theorem guarantees after the last step, None where it does not apply."""
     from neurotron.guarantees import certify
 
@@ -130,8 +121,8 @@ def guaranteed_radii(
         if method == "theorem1" and trainer.step_size == "scheduled":  # it has one step size
             continue
         certificate = certify(
-            problem, arm, batch_size=spec.batch_size, steps=study.steps_of(spec),
-            failure=study.failure, method=method,
+            problem, arm, batch_size=spec.batch_size, steps=spec.steps,
+            failure=spec.failure, method=method,
         )  # fmt: skip
         if not certificate.holds:
             continue

@@ -6,20 +6,12 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from neurotron import _check, _seeds, attacks, laws, networks, trainers
+from neurotron import _check, attacks, laws, networks, trainers
 from neurotron._references import is_reference
 from neurotron._registry import parse
 from neurotron.engine.recording import recorded_steps
-from neurotron.lab.studies.solving import SOLVE, Solver, solver_of
-from neurotron.lab.studies.spec import (
-    MOST_ARMS,
-    MOST_ARMS_IN_ALL,
-    BaseStudy,
-    Levels,
-    Problems,
-    Setting,
-    Study,
-)
+from neurotron.lab.training.solving import SOLVE, Solver, solver_of
+from neurotron.lab.training.spec import MOST_ARMS, MOST_ARMS_IN_ALL, Setting
 from neurotron.laws import Law
 from neurotron.laws.rows_file import hash_of_file
 from neurotron.problem import Problem
@@ -27,8 +19,7 @@ from neurotron.trainers import Arm
 from neurotron.trainers.catalog import step_size_of
 
 __all__ = [
-    "arm_rows", "build_arm", "build_arms", "build_one_of_each", "build_problem", "check",
-    "problem_seed", "require_keys", "seed_of",
+    "arm_rows", "build_arms", "build_one_of_each", "build_problem", "check", "check_setting",
 ]  # fmt: skip
 
 KEPT_LAWS = 8
@@ -51,11 +42,11 @@ class Encounter(NamedTuple):
         return f"{self.trainer}, {self.attack} θ={self.bound:.12g} β={self.probability:.12g}"
 
 
-def encounters(study: Study, setting: Setting) -> list[Encounter]:
+def encounters(setting: Setting) -> list[Encounter]:
     """Return which trainers meet which attacks in a setting, each pair once."""
     met: dict[Encounter, None] = {}
     for sweep in setting.sweeps:
-        labels = sweep.trainers or setting.trainers or tuple(study.trainers)
+        labels = sweep.trainers or tuple(setting.trainers)
         if len(labels) * len(sweep.bound) * len(sweep.probability) > MOST_ARMS:
             raise _too_many()
         for label in labels:
@@ -65,10 +56,10 @@ def encounters(study: Study, setting: Setting) -> list[Encounter]:
     return list(met)
 
 
-def _most_arms(study: Study, setting: Setting) -> int:
+def _most_arms(setting: Setting) -> int:
     """Return an upper bound on the number of arms of a setting that is not refused."""
     pairs = sum(
-        len(sweep.trainers or setting.trainers or study.trainers)
+        len(sweep.trainers or setting.trainers)
         * (1 if sweep.attack == "none" else len(sweep.bound) * len(sweep.probability))
         for sweep in setting.sweeps
     )
@@ -81,18 +72,18 @@ def _too_many() -> _check.InputError:
     )
 
 
-def arm_rows(study: Study, setting: Setting) -> list[dict[str, Any]]:
+def arm_rows(setting: Setting) -> list[dict[str, Any]]:
     """Return the columns of tables that describe the arms of a setting, one row per arm."""
     network, rows = parse(setting.network)[1], []
-    for encounter in encounters(study, setting):
-        algorithm, _ = parse(study.trainers[encounter.trainer])
+    for encounter in encounters(setting):
+        algorithm, _ = parse(setting.trainers[encounter.trainer])
         rows.append(
             {
                 "arm": encounter.name,
                 "trainer": encounter.trainer,
-                "trainer_text": study.trainers[encounter.trainer],
+                "trainer_text": setting.trainers[encounter.trainer],
                 "algorithm": algorithm,
-                "step_size": step_size_of(study.trainers[encounter.trainer], setting.step_size),
+                "step_size": step_size_of(setting.trainers[encounter.trainer], setting.step_size),
                 "attack": parse(encounter.attack)[0],
                 "attack_text": encounter.attack,
                 "bound": encounter.bound,
@@ -104,9 +95,9 @@ def arm_rows(study: Study, setting: Setting) -> list[dict[str, Any]]:
     return rows
 
 
-def build_problem(study: BaseStudy, setting: Problems, replicate: int) -> Problem:
+def build_problem(setting: Setting, replicate: int) -> Problem:
     """Return the problem of a replicate: its own network and true weights."""
-    seed = problem_seed(study, setting, replicate)
+    seed = setting.problem_seed(replicate)
     network = networks.BY_NAME.build(
         setting.network, n_inputs=setting.n_inputs, filter_size=setting.filter_size, seed=seed
     )
@@ -121,37 +112,26 @@ def _law(text: str, *, n_inputs: int) -> Law:
     return laws.BY_NAME.build(text, n_inputs=n_inputs)
 
 
-def build_arms(study: Study, setting: Setting, problem: Problem, replicate: int) -> list[Arm]:
+def build_arms(setting: Setting, problem: Problem, replicate: int) -> list[Arm]:
     """Return the arms of a setting, in the order of `arm_rows`."""
-    return [
-        _arm(study, setting, problem, replicate, encounter)
-        for encounter in encounters(study, setting)
-    ]
+    return [_arm(setting, problem, replicate, encounter) for encounter in encounters(setting)]
 
 
-def build_one_of_each(study: Study, setting: Setting, problem: Problem) -> list[Arm]:
+def build_one_of_each(setting: Setting, problem: Problem) -> list[Arm]:
     """Return one arm for each trainer and each attack, whatever its level."""
-    met = {(one.trainer, parse(one.attack)[0]): one for one in encounters(study, setting)}
-    return [_arm(study, setting, problem, 0, encounter) for encounter in met.values()]
+    met = {(one.trainer, parse(one.attack)[0]): one for one in encounters(setting)}
+    return [_arm(setting, problem, 0, encounter) for encounter in met.values()]
 
 
-def build_arm(study: Study, setting: Setting, problem: Problem, replicate: int, name: str) -> Arm:
-    """Return the arm of a setting that has this name."""
-    chosen = next(one for one in encounters(study, setting) if one.name == name)
-    return _arm(study, setting, problem, replicate, chosen)
-
-
-def _arm(
-    study: Study, setting: Setting, problem: Problem, replicate: int, encounter: Encounter
-) -> Arm:
+def _arm(setting: Setting, problem: Problem, replicate: int, encounter: Encounter) -> Arm:
     attack = attacks.build(
         encounter.attack,
         problem,
         bound=encounter.bound,
         probability=encounter.probability,
-        seed=problem_seed(study, setting, replicate),
+        seed=setting.problem_seed(replicate),
     )
-    text = study.trainers[encounter.trainer]
+    text = setting.trainers[encounter.trainer]
     trainer = solver_of(text) or trainers.build(_known(text), step_size=setting.step_size)
     return Arm(trainer, attack, name=encounter.name)
 
@@ -163,31 +143,31 @@ def _known(text: str) -> str:
     return text
 
 
-def check(study: Study) -> None:
+def check(settings: Sequence[Setting]) -> None:
     """Build everything once, so that errors are found before anything is computed."""
-    units = sum(map(study.replicates_of, study.settings))
-    if units > MOST_UNITS:
-        raise _check.InputError(
-            f"settings × replicates must be at most {MOST_UNITS:,}, got {units:,}"
-        )
-    if sum(_most_arms(study, setting) for setting in study.settings) > MOST_ARMS_IN_ALL:
+    if sum(map(_most_arms, settings)) > MOST_ARMS_IN_ALL:
         raise _check.InputError(
             f"the study has more than {MOST_ARMS_IN_ALL:,} arms in all settings: make the sweeps "
             "smaller"
         )
-    for setting in study.settings:
+    for setting in settings:
         try:
-            _check_setting(study, setting)
+            check_setting(setting)
         except _check.InputError as error:
             raise _check.InputError(f"setting {setting.name!r}: {error}") from None
 
 
-def _check_setting(study: Study, setting: Setting) -> None:
-    require_keys(setting, setting.sweeps)
+def check_setting(setting: Setting) -> None:
+    """Build the problem and the arms of a setting once, and refuse those that cannot be run."""
+    for sweep in setting.sweeps:
+        _require_keys("sweep", sweep.attack, "bound", "probability")
+    _require_keys("setting", setting.network, "n_inputs", "filter_size")
+    _require_keys("setting", setting.law, "n_inputs")
+    _require_hash(setting.law)
     _require_few("batch_size × n_inputs", setting.batch_size * setting.n_inputs)
-    problem, steps = build_problem(study, setting, 0), study.steps_of(setting)
-    arms, rows = build_arms(study, setting, problem, 0), study.verified_rows_of(setting)
-    _require_few("arms × records", len(arms) * len(recorded_steps(study.record, steps)))
+    problem, rows = build_problem(setting, 0), setting.verify
+    arms = build_arms(setting, problem, 0)
+    _require_few("arms × records", len(arms) * len(recorded_steps(setting.record, setting.steps)))
     _require_few("verify × n_inputs", rows * setting.n_inputs)
     _require_few("verify × arms", rows * len(arms))
     if len({arm.name for arm in arms}) < len(arms):
@@ -195,24 +175,14 @@ def _check_setting(study: Study, setting: Setting) -> None:
             "two bounds or two probabilities agree in their first 12 digits: remove one of them"
         )
     kinds = {
-        (met.trainer, met.attack): arm
-        for met, arm in zip(encounters(study, setting), arms, strict=True)
+        (met.trainer, met.attack): arm for met, arm in zip(encounters(setting), arms, strict=True)
     }
     for arm in kinds.values():
-        arm.resolved(problem, setting.batch_size, steps)
+        arm.resolved(problem, setting.batch_size, setting.steps)
         if isinstance(arm.trainer, Solver):
             _require_few("rows × n_inputs", arm.trainer.rows * setting.n_inputs)
             _require_few("rows × arms", arm.trainer.rows * len(arms))
-            arm.trainer.require_rows(problem, setting.batch_size, steps)
-
-
-def require_keys(setting: Problems, sweeps: Sequence[Levels]) -> None:
-    """Refuse parameters in texts of a setting that are keys of its tables."""
-    for sweep in sweeps:
-        _require_keys("sweep", sweep.attack, "bound", "probability")
-    _require_keys("setting", setting.network, "n_inputs", "filter_size")
-    _require_keys("setting", setting.law, "n_inputs")
-    _require_hash(setting.law)
+            arm.trainer.require_rows(problem, setting.batch_size, setting.steps)
 
 
 def _require_keys(table: str, text: str, *names: str) -> None:
@@ -241,20 +211,3 @@ def _require_few(what: str, entries: int) -> None:
 
 MOST_ENTRIES = 10**7
 """Largest number of entries of an array, 80 MB."""
-
-MOST_UNITS = 10**6
-
-
-def seed_of(study: BaseStudy, setting: Problems) -> int:
-    """Return the seed of everything a setting draws; paired settings have the same one.
-
-    Paired settings draw the same uniform numbers. In a replicate they have the same true weights if
-    their filters have the same size, and the same gates and data if all sizes agree.
-    """
-    # "cohort" is part of every seed: another word would change all results
-    return _seeds.key(study.seed, "cohort", setting.paired_with or setting.name)
-
-
-def problem_seed(study: BaseStudy, setting: Problems, replicate: int) -> int:
-    """Return the seed of the network, the true weights and the vectors of attacks."""
-    return _seeds.key(seed_of(study, setting), "problem", 0 if setting.same_problem else replicate)

@@ -24,7 +24,7 @@ __all__ = [
 ]  # fmt: skip
 
 TEMPORARY = re.compile(
-    r"\.((?P<locked>[0-9]+\.parquet|manifest\.json)|(claims|written|audit)\.json|"
+    r"\.((?P<locked>[0-9]+\.parquet|manifest\.json|\w+\.npy)|(claims|written|audit)\.json|"
     r"(report|audit)\.html|[^/]+\.(png|pdf))\.[0-9]{1,9}\.tmp"
 )
 """The temporary name of a file until it is complete: `.<name>.<process>.tmp`."""

@@ -1,0 +1,180 @@
+"""The tables of a study of training runs: where runs end, what is certified, what is verified."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+
+from neurotron._digits import up
+from neurotron.lab.results.results import Results
+from neurotron.lab.results.text_table import TextTable
+from neurotron.lab.training.runs import Runs
+from neurotron.lab.training.spec import MISSES, Setting
+from neurotron.lab.training.summary import (
+    OUTCOMES,
+    certified,
+    distinct_runs,
+    outcomes_by_trainer,
+)
+
+__all__ = ["TABLES", "certificates", "outcomes", "settings", "verification"]
+
+VERIFIED = f"{100.0 * (1.0 - MISSES):g} %"
+"""The confidence of a verified radius."""
+
+
+def outcomes(results: Results) -> TextTable:
+    """Return where the runs of each trainer ended, setting by setting."""
+    runs = Runs.of(results)
+    rows = (
+        (runs.titles[row["setting"]], row["trainer"], *(row[name] or None for name in OUTCOMES),
+         row["runs"], _range(row["least"], row["largest"]))
+        for row in outcomes_by_trainer(runs)
+    )  # fmt: skip
+    return TextTable(
+        "outcomes", "Where the runs ended",
+        ("trainer", *OUTCOMES.values(), "runs", "median error"), list(_grouped(rows)),
+        "A run found the true weights w* if its final weights are within ‖w*‖/2 of them. If not, "
+        "it ended at the mirror if the cosine of its weights with −w* is above ½, and elsewhere "
+        "otherwise. Median errors are over replicates, from the easiest attack to the hardest.",
+    )  # fmt: skip
+
+
+def certificates(results: Results) -> TextTable | None:
+    """Return what is certified about the arms of each setting, and what was measured."""
+    runs = Runs.of(results)
+    every, sure = distinct_runs(runs), certified(runs)
+    arm = ["setting", "trainer", "attack_text", "bound", "probability"]
+    column = pl.col
+    found = (
+        every.group_by(arm, maintain_order=True)
+        .agg(of=pl.len())
+        .join(
+            sure.group_by(arm).agg(
+                least=column("radius").min(), largest=column("radius").max(),
+                measured=column("error").max(), outside=(column("part") > 1.0).sum(),
+                certified=pl.len(),
+            ),
+            on=arm, maintain_order="left",
+        )
+    )  # fmt: skip
+    if not len(sure):
+        return None
+    rows = (
+        (runs.titles[row["setting"]], row["trainer"], row["bound"], row["probability"],
+         _range(row["least"], row["largest"], up), row["measured"], row["outside"],
+         row["certified"], row["of"] - row["certified"] or None)
+        for row in found.iter_rows(named=True)
+    )  # fmt: skip
+    silent = (
+        found.select("setting", "trainer").unique().height
+        - sure.select("setting", "trainer").n_unique()
+    )
+    theorem = every.filter(column("theorem1_radius") < column("initial_error"))
+    return TextTable(
+        "certificates", "What is certified",
+        ("trainer", "θ", "β", "certified radius", "largest error", "runs outside",
+         "certified runs", "runs without"), list(_grouped(rows)),
+        f"With probability {runs.confidence_text}, the final error ‖w − w*‖ is at most the radius, "
+        "for every attacker that changes each label by at most θ, with probability at most β each, "
+        "and knows only that sample and the past. The radius depends on the network, so the "
+        "smallest and the largest are given, rounded up. It allows for rounding errors. Pairs of a "
+        f"setting and a trainer without any certificate are not shown: {silent:,}. Theorem 1 of "
+        f"the paper guarantees something for {len(theorem):,} of the "
+        f"{len(every.filter(algorithm='neuro-tron')):,} runs of Neuro-Tron.",
+        on_terminal=False,
+    )  # fmt: skip
+
+
+def verification(results: Results) -> TextTable | None:
+    """Return what fresh rows prove about the runs, one row per setting and trainer.
+
+    Runs that are the same may have been verified against different attackers, so all count.
+    """
+    runs, column = Runs.of(results), pl.col
+    asked = runs.runs.filter(column("verified_radius").is_not_null(), status="finished")
+    if not len(asked):
+        return None
+    proved = column("verified_radius").is_finite()
+    found = asked.group_by("setting", "trainer", maintain_order=True).agg(
+        runs=pl.len(), verified=proved.sum(),
+        least=column("verified_radius").filter(proved).min(),
+        largest=column("verified_radius").filter(proved).max(),
+        outside=(column("error") > column("verified_radius")).sum(),
+    )  # fmt: skip
+    rows = (
+        (runs.titles[row["setting"]], row["trainer"], row["runs"], row["verified"] or None,
+         _range(row["least"], row["largest"], up) if row["verified"] else None, row["outside"])
+        for row in found.iter_rows(named=True)
+    )  # fmt: skip
+    fresh = " or ".join(f"{n:,}" for n in sorted({one.verify for one in runs.specs.values()} - {0}))
+    return TextTable(
+        "verification", "What is verified",
+        ("trainer", "runs", "verified", "radius", "smaller than the error"),
+        list(_grouped(rows)),
+        f"These runs were verified at their end, on the next {fresh} rows of their stream, with "
+        "the labels that their own attack writes there. A verified radius bounds ‖w − w*‖ with "
+        f"confidence {VERIFIED}, whoever trained the weights. The verification knows the network, "
+        "the law of the inputs and the probability β of the attack, but not the trainer; if the "
+        "attack prefers some inputs or some steps, it knows how many of these rows were changed. "
+        "From β = ½ on, an attacker can leave nothing to verify. A verified run need not be a good "
+        "one: the radius of weights that are far from w* is large.",
+        on_terminal=False,
+    )  # fmt: skip
+
+
+def settings(results: Results) -> TextTable:
+    """Return the settings of the study: sizes, laws, networks, trainers and attacks."""
+    runs = Runs.of(results)
+    rows = [
+        (runs.titles[name], one.law, one.network, one.n_inputs, one.filter_size, one.batch_size,
+         one.step_size, one.noise, f"{one.steps:,}", runs.replicates[name], _sweeps(one))
+        for name, one in runs.specs.items()
+    ]  # fmt: skip
+    trainers = "; ".join(f"{label}: {text}" for label, text in runs.trainers.items())
+    return TextTable(
+        "settings", "The settings",
+        ("setting", "inputs", "network", "n", "r", "b", "η", "noise", "steps", "replicates",
+         "attacks"), rows,
+        "n is the number of inputs, r the number of weights of the filter, b the batch size, and η "
+        "the step size of trainers that do not set their own. Noise is the standard deviation of "
+        f"the label noise without an attack. Trainers: {trainers}.",
+        on_terminal=False,
+    )  # fmt: skip
+
+
+TABLES = (outcomes, certificates, verification, settings)
+
+
+def _grouped(rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    """Yield rows without their first cell, after a heading wherever that changes."""
+    last = None
+    for first, *rest in rows:
+        if first != last:
+            yield (first,)
+        last = first
+        yield tuple(rest)
+
+
+def _range(least: float, largest: float, shown: Any = "{:.2g}".format) -> str:
+    ends = dict.fromkeys((shown(least), shown(largest)))
+    return " to ".join(ends)
+
+
+def _sweeps(setting: Setting) -> str:
+    """Return the attacks of a setting with their levels."""
+    return "; ".join(
+        one.attack
+        if one.attack == "none"
+        else f"{one.attack} (θ {_levels(one.bound)}; β {_levels(one.probability)})"
+        for one in setting.sweeps
+    )
+
+
+def _levels(values: tuple[float, ...]) -> str:
+    words = [f"{value:.3g}" for value in values]
+    if len(words) > 20:
+        words[10:-3] = [f"… ({len(words)} in all) …"]
+    return ", ".join(words)

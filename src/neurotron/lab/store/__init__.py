@@ -1,0 +1,1 @@
+"""The folder of results: the sink of a run in the laboratory."""

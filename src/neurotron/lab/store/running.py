@@ -1,0 +1,89 @@
+"""Runs a study into a folder, which keeps every finished unit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import replace
+from pathlib import Path
+
+from neurotron import _check
+from neurotron._threads import one_blas_thread
+from neurotron.lab.store.folder import Folder
+from neurotron.work.runner import Progress, Report, Run
+from neurotron.work.study import Study
+from neurotron.work.workers import allowing, workers_for
+
+__all__ = ["run"]
+
+
+def run(
+    study: Study,
+    folder: str | Path,
+    *,
+    replicates: int | None = None,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    mixed: bool = False,
+    progress: Callable[[Progress], None] | None = None,
+) -> Report:
+    """Compute the missing units of a study, and store them in `folder`.
+
+    The numbers depend on the study alone: not on workers, order or interruptions. Ctrl-C keeps
+    every finished unit and returns; run again to resume. A unit that fails is tried once more, then
+    recorded as failed, and the others continue.
+
+    Parameters
+    ----------
+    study
+        A study: your own, or one that `read` returned.
+    folder
+        A new folder, or a folder of the same study, which is then completed.
+    replicates
+        Number of replicates, if it differs from the study's. A finished study can be extended with
+        it.
+    workers
+        Number of threads, by default one per processor. With an `executor`, the number of its
+        workers.
+    executor
+        Any `concurrent.futures.Executor` whose workers have this package.
+    mixed
+        Whether one folder may hold results of different versions or processors.
+    progress
+        A function that is called about ten times a second with a `Progress`.
+
+    Returns
+    -------
+    Report
+        What was computed and what failed.
+
+    Examples
+    --------
+    >>> import neurotron as nt, tempfile
+    >>> study = nt.lab.read("smoke")
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     report = nt.lab.run(study, f"{place}/smoke", replicates=1)
+    ...     again = nt.lab.run(study, f"{place}/smoke", replicates=2)
+    >>> (report.computed, report.kept), (again.computed, again.kept)
+    ((2, 0), (2, 2))
+    """
+    _check.instance("study", study, Study)
+    if replicates is not None:
+        count = _check.integer("replicates", replicates, 1, 1_000_000)
+        study = replace(study, replicates=count)
+    if workers is not None:
+        workers = _check.integer("workers", workers, 1, 1024)
+    if executor is not None:
+        _check.instance("executor", executor, Executor)
+    _check.instance("mixed", mixed, bool)
+    if progress is not None:
+        _check.function("progress", progress, "a Progress")
+    place = _check.path("folder", folder)
+    with one_blas_thread(), allowing(study.code):
+        if study.validate is not None:
+            study.validate()
+        pool = workers_for(study, workers, executor)
+        with Folder.written(place, study, pool.fingerprint(), mixed) as held:
+            report = Run(study, held, pool, progress).run()
+    report.folder = held.path
+    return report

@@ -1,0 +1,1 @@
+"""The built-in study: trainers that meet attacks, in replicates."""

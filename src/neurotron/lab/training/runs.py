@@ -1,0 +1,225 @@
+"""The results of training runs as tables."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from neurotron import _check
+from neurotron._types import Array, Index
+from neurotron.lab.results.results import Results, load, once
+from neurotron.lab.training.columns import ARM, COLUMNS, PREDICTIONS
+from neurotron.lab.training.spec import Setting
+from neurotron.trajectories import MIRROR, RECOVERED
+from neurotron.work.columns import checked_columns
+
+__all__ = ["CLOSE", "EXACT", "Runs", "load_results"]
+
+EXACT = 1e-12
+"""A run has recovered w* exactly if its error is below this, which is the size of rounding."""
+
+CLOSE = 1e-6
+"""A run is close to w* if its error is below this."""
+
+
+@dataclass(frozen=True, eq=False)
+class Runs(Results):
+    """The results of training runs as tables, from `load_results`.
+
+    Attributes
+    ----------
+    folder, damaged, table
+        As those of `Results`.
+    arms
+        One row per setting and arm: trainer (its label), trainer_text (as in the study, with its
+        parameters), algorithm, step_size (null if the trainer finds its own), attack (its name),
+        attack_text, bound, probability, law, outer_weights.
+    runs
+        One row per setting, replicate and arm: the columns of `arms`, status, stopped_at,
+        initial_error, error, loss, outcome, cosine (with −w*), distance (to the attack's vector),
+        true_length (‖w*‖), radius and theorem1_radius (the guaranteed radii, null if there is no
+        guarantee), root_mean_square (the guaranteed √E‖w − w*‖²), verified_radius (what fresh rows
+        prove after the run, infinite if nothing, null if the study does not ask for it),
+        prediction_error (√E(f_w − f_{w*})² over fresh inputs, null if inputs have no variance),
+        certified_prediction_error and theorem1_prediction_error (the guaranteed ones).
+    """
+
+    @classmethod
+    def of(cls, results: Results) -> Runs:
+        """Return results of training runs; refuse those of another study."""
+        if isinstance(results, Runs):
+            return results
+        _check.instance("results", results, Results)
+        if results.folder.columns != checked_columns(COLUMNS):
+            raise _check.InputError(
+                f"{str(results.folder.path)!r} holds no training runs but results of "
+                f"{results.spec['unit']}: read it with neurotron.lab.load"
+            )
+        return _runs_of(results)
+
+    @cached_property
+    def specs(self) -> dict[str, Setting]:
+        """The settings by their names, as models of their keys."""
+        return {
+            name: Setting.model_validate_json(json.dumps(setting))
+            for name, setting in self.settings.items()
+        }
+
+    @property
+    def trainers(self) -> dict[str, str]:
+        """All trainers of the study: label and text, as in its file."""
+        return {label: text for one in self.specs.values() for label, text in one.trainers.items()}
+
+    @property
+    def confidence_text(self) -> str:
+        """The confidence of certified radii, as in "95 %"."""
+        chosen = sorted({1.0 - one.failure for one in self.specs.values()})
+        return " or ".join(f"{100.0 * one:g} %" for one in chosen)
+
+    @cached_property
+    def arms(self) -> pl.DataFrame:
+        """One row per setting and arm."""
+        return self.table.select("setting", *ARM).unique(maintain_order=True)
+
+    @cached_property
+    def runs(self) -> pl.DataFrame:
+        """One row per setting, replicate and arm."""
+        return _runs(self.table)
+
+    @cached_property
+    def trajectories(self) -> pl.DataFrame:
+        """A table of errors and losses: one row per setting, replicate, arm and recorded step."""
+        return self.trajectories_at(np.concatenate([[0], *self.steps.values()]))
+
+    def trajectories_at(self, steps: Index) -> pl.DataFrame:
+        """Return the rows of `trajectories` at some of the recorded steps only.
+
+        Use it for a study that records every step, whose full table may not fit into memory.
+        """
+        names = {"steps": "step", "errors": "error", "losses": "loss"}
+        keys = ["setting", "replicate", "arm"]
+        tables = [self.table.clear().select(*keys, *names)]
+        for setting, shards in self._by_setting.items():
+            places = pl.lit(np.flatnonzero(np.isin(self.steps[setting], steps))).implode()
+            tables.append(
+                shards.select(*keys, *(pl.col(name).list.gather(places) for name in names))
+            )
+        return pl.concat(tables).rename(names).explode(*names.values())
+
+    @cached_property
+    def steps(self) -> dict[str, Index]:
+        """The steps at which the runs of each setting were recorded."""
+        return {name: shards["steps"][0].to_numpy() for name, shards in self._by_setting.items()}
+
+    @cached_property
+    def errors(self) -> dict[str, Array]:
+        """The errors ‖w − w*‖ of each setting: a row per run, as in `runs`, a column per step."""
+        return {
+            name: shards["errors"].explode().to_numpy().reshape(len(shards), -1)
+            for name, shards in self._by_setting.items()
+        }
+
+    @cached_property
+    def _by_setting(self) -> dict[str, pl.DataFrame]:
+        """The rows of each setting, which follow each other, without a copy."""
+        found, start = {}, 0
+        for length, name in self.table["setting"].rle().struct.unnest().iter_rows():
+            found[name] = self.table.slice(start, length)
+            start += length
+        return found
+
+    def __repr__(self) -> str:
+        return (
+            f"Runs of {self.spec['name']!r}: {len(self.settings)} settings, {len(self.arms)} arms, "
+            f"{sum(self.replicates.values())} units"
+        )
+
+
+def load_results(folder: str | Path) -> Runs:
+    """Return the results in a folder of training runs as tables.
+
+    Damaged shards are left out and listed in `Runs.damaged`.
+
+    Parameters
+    ----------
+    folder
+        The folder that `neurotron run` or `nt.lab.run` has written.
+
+    Examples
+    --------
+    >>> import neurotron as nt, tempfile
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     _ = nt.lab.run(nt.lab.read("smoke"), f"{place}/smoke", replicates=2)
+    ...     results = nt.load_results(f"{place}/smoke")
+    >>> results
+    Runs of 'smoke': 2 settings, 12 arms, 4 units
+    >>> results.runs["outcome"].unique().to_list()
+    ['recovered']
+    """
+    return Runs.of(load(folder))
+
+
+@once
+def _runs_of(results: Results) -> Runs:
+    """Return results as runs, without shards whose steps differ from most of their setting's."""
+    table, damaged = results.table, list(results.damaged)
+    recorded: dict[str, dict[int, bytes]] = {}
+    columns = table.select("setting", "replicate", "steps", "errors", "losses")
+    for setting, replicate, *lists in columns.iter_rows():
+        same = lists[0] is not None and len({len(one or ()) for one in lists}) == 1
+        steps = np.asarray(lists[0], np.int64).tobytes() if same else b""
+        found = recorded.setdefault(setting, {})
+        found[replicate] = steps if found.get(replicate, steps) == steps else b""
+    for setting, found in recorded.items():
+        ((common, _),) = Counter(found.values()).most_common(1)
+        for replicate, steps in found.items():
+            if steps != common or not steps:
+                damaged.append(
+                    f"{results.folder.shard_path(setting, replicate)}: its steps differ from those "
+                    "of the other shards"
+                )
+                other = (pl.col("setting") == setting) & (pl.col("replicate") == replicate)
+                table = table.filter(~other)
+    return Runs(results.folder, tuple(damaged), table)
+
+
+def _runs(shards: pl.DataFrame) -> pl.DataFrame:
+    """Return the table of runs: how each run ended."""
+    column = pl.col
+    weights, true, vector = column("weights"), column("true_weights"), column("attack_vector")
+    length = _length(true)
+    outcome = (
+        pl.when(column("status") == "diverged")
+        .then(pl.lit("diverged"))
+        .when(column("error") < RECOVERED * length)
+        .then(pl.lit("recovered"))
+        .when(column("cosine").fill_nan(0.0) > MIRROR)  # zero weights have no direction
+        .then(pl.lit("mirror"))
+        .otherwise(pl.lit("other"))
+    )
+    ends = shards.with_columns(
+        initial_error=column("errors").list.first(),
+        error=column("errors").list.last(),
+        loss=column("losses").list.last(),
+        cosine=-(weights * true).list.sum() / (_length(weights) * length),
+        distance=_length(weights - vector),
+        true_length=length,
+    )
+    return ends.with_columns(outcome=outcome).select(RUN_COLUMNS)
+
+
+RUN_COLUMNS = [
+    "setting", "replicate", "arm", "status", "stopped_at", "initial_error", "error", "loss",
+    "outcome", "cosine", "distance", "true_length", "radius", "root_mean_square",
+    "theorem1_radius", "verified_radius", *PREDICTIONS, *[name for name in ARM if name != "arm"],
+]  # fmt: skip
+
+
+def _length(vector: pl.Expr) -> pl.Expr:
+    return (vector * vector).list.sum().sqrt()

@@ -1,0 +1,283 @@
+"""A study: settings, and a pure function that is called for every replicate of each of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from neurotron import _check, _seeds
+from neurotron._references import reference_of
+from neurotron.work.columns import checked_columns
+
+__all__ = [
+    "MOST_REPLICATES", "MOST_UNITS", "NAME", "NAME_RULE", "Study", "Unit", "digest",
+    "is_spec", "without_words",
+]  # fmt: skip
+
+MOST_UNITS = 10**6
+MOST_REPLICATES = 10**9
+"""The names of their files have at most nine digits."""
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+"""The names that a setting may have, as its name is also the name of a folder."""
+NAME_RULE = (
+    "must be 1 to 64 letters, digits, dots, dashes or underscores, the first a letter or digit"
+)
+WORDS = (
+    "title", "description", "claims", "charts", "tables", "headline", "note", "code", "replicates",
+)  # fmt: skip
+"""What may change without changing the numbers of a unit."""
+
+
+class Unit(NamedTuple):
+    """The work that one worker does at a time: one replicate of one setting."""
+
+    setting: str
+    replicate: int
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """An experiment: a function, and the settings and replicates to call it for.
+
+    Attributes
+    ----------
+    name
+        The name of the study, of letters, digits, dots, dashes and underscores.
+    settings
+        One table of plain JSON values for each setting. Its "name" differs from those of the
+        others. The optional keys "title" (for readers), "replicates" (if fewer than the study's are
+        enough) and "paired_with" (another setting, whose seeds it repeats) have a meaning for every
+        study; all other keys are for the function.
+    unit
+        The function. It is called with (setting, replicate, seed), where `setting` is one of the
+        tables and `seed` a whole number that differs for all units. It returns a row (a mapping
+        from columns to values), a list of rows, a mapping of equally long columns, or a table. Its
+        result must depend on its arguments alone. If it has a parameter `progress`, it gets a
+        function there, and should call ``progress(step, steps)`` now and then: Ctrl-C stops it
+        then.
+    columns
+        The columns that it returns, with their types: str, bool, int, float, list[int] or
+        list[float].
+    claims
+        What is judged by the results: names as in `neurotron list claims`, or functions of the
+        results that return findings, whose docstring is the statement.
+    charts, tables
+        Functions of the results that return a chart, or a table for readers.
+    title, description
+        What the study is for, in the words of its page.
+    replicates
+        How often every setting is repeated.
+    seed
+        The seed of all seeds.
+    data
+        NumPy arrays that the function gets as keyword arguments, by these names.
+    costs
+        How much longer a unit of one setting takes than of another; 1 where it is left out.
+    headline
+        A function of the results that returns the main result of the page as a `Headline`.
+    note
+        What readers of the claims should know before them.
+    validate
+        Called once before anything is stored; raises an error if the study cannot be run.
+    prepare
+        Called once before threads start, for example to compile.
+    check
+        Called with (setting, rows) for each unit that is already stored; raises a ValueError if the
+        function cannot have returned it.
+    code
+        The folder whose modules the study may import, if it may import any besides this package.
+    """
+
+    name: str
+    settings: Sequence[Mapping[str, Any]]
+    unit: Callable[..., Any]
+    columns: Mapping[str, Any]
+    claims: Sequence[Any] = ()
+    charts: Sequence[Any] = ()
+    tables: Sequence[Any] = ()
+    title: str = ""
+    description: str = ""
+    replicates: int = 20
+    seed: int = 0
+    data: Mapping[str, np.ndarray[Any, Any]] = field(default_factory=dict)
+    costs: Mapping[str, float] = field(default_factory=dict)
+    headline: Any = None
+    note: str = ""
+    validate: Callable[[], None] | None = None
+    prepare: Callable[[], None] | None = None
+    check: Callable[[str, list[dict[str, Any]]], None] | None = None
+    code: str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not NAME.fullmatch(self.name):
+            raise _check.InputError(f"`name` {NAME_RULE}, got {_check.shown(self.name)}")
+        _check.function("unit", self.unit, "(setting, replicate, seed)")
+        _check.integer("replicates", self.replicates, 1, MOST_REPLICATES)
+        _check.integer("seed", self.seed, 0, 2**63 - 1)
+        for name in ("title", "description"):
+            _check.instance(name, getattr(self, name), str)
+        object.__setattr__(self, "settings", _plain_settings(self.settings))
+        object.__setattr__(self, "columns", checked_columns(self.columns))
+        arrays = {name: np.ascontiguousarray(array) for name, array in self.data.items()}
+        object.__setattr__(self, "data", arrays)
+        for name in self.costs:
+            if name not in self.names:
+                raise _check.unknown("setting in `costs`", name, self.names)
+            _check.number(f"costs[{name!r}]", self.costs[name], "(0, inf)")
+        for setting in self.settings:
+            paired = setting.get("paired_with")
+            if paired is not None and paired not in self.names:
+                where = f"setting in `paired_with` of {setting['name']!r}"
+                raise _check.unknown(where, paired, self.names)
+            if paired is not None and self.setting(paired).get("paired_with") is not None:
+                raise _check.InputError(
+                    f"`paired_with` of {setting['name']!r} must name a setting that is not paired "
+                    f"itself, got {paired!r}"
+                )
+        count = sum(map(self.replicates_of, self.settings))
+        if count > MOST_UNITS:
+            raise _check.InputError(
+                f"settings × replicates must be at most {MOST_UNITS:,}, got {count:,}"
+            )
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the settings."""
+        return [setting["name"] for setting in self.settings]
+
+    def replicates_of(self, setting: Mapping[str, Any]) -> int:
+        """Return the number of replicates of a setting: the study's, or its own if that is less."""
+        return min(self.replicates, setting.get("replicates") or self.replicates)
+
+    def units(self) -> list[Unit]:
+        """Return all units, replicate by replicate."""
+        return [
+            Unit(setting["name"], replicate)
+            for replicate in range(self.replicates)
+            for setting in self.settings
+            if replicate < self.replicates_of(setting)
+        ]
+
+    def setting(self, name: str) -> Mapping[str, Any]:
+        """Return the setting with this name."""
+        if name not in self.names:
+            raise _check.unknown("setting", name, self.names)
+        return self.settings[self.names.index(name)]
+
+    def seed_of(self, unit: Unit) -> int:
+        """Return the seed of a unit; paired settings have the same one in each replicate."""
+        setting = self.setting(unit.setting)
+        axis = setting.get("paired_with") or unit.setting
+        return _seeds.key(self.seed, "unit", axis, unit.replicate)
+
+    def cost(self, unit: Unit) -> float:
+        """Return the cost of a unit."""
+        return self.costs.get(unit.setting, 1.0)
+
+    def spec(self) -> dict[str, Any]:
+        """Return the study as plain JSON values, as a folder of results keeps it."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "description": self.description,
+            "unit": reference_of(self.unit),
+            "columns": dict(self.columns),
+            **{
+                name: [*map(_named, getattr(self, name))] for name in ("claims", "charts", "tables")
+            },
+            "headline": None if self.headline is None else _named(self.headline),
+            "note": self.note,
+            "code": self.code,
+            "seed": self.seed,
+            "data": {name: digest(array) for name, array in self.data.items()},
+            "settings": [dict(setting) for setting in self.settings],
+        }
+
+
+def _named(given: Any) -> str:
+    """Return a claim, a chart or a table by its name."""
+    return given if isinstance(given, str) else reference_of(given)
+
+
+def digest(array: np.ndarray[Any, Any]) -> str:
+    """Return the hash of the type, the shape and the values of an array."""
+    if array.dtype.kind not in "biufU":
+        raise _check.InputError(f"`data` must be arrays of numbers or text, got {array.dtype}")
+    about = f"{array.dtype.str}{array.shape}".encode()
+    return hashlib.sha256(about + array.tobytes()).hexdigest()
+
+
+def _plain_settings(settings: Any) -> tuple[dict[str, Any], ...]:
+    """Return settings after writing them as JSON and reading them back."""
+    try:
+        plain = json.loads(json.dumps(settings, allow_nan=False))
+        json.dumps(plain, ensure_ascii=False).encode()  # as a manifest writes it
+    except (TypeError, ValueError, RecursionError) as error:
+        raise _check.InputError(f"`settings` must be plain JSON values: {error}") from None
+    if not plain or not _are_settings(plain):
+        raise _check.InputError(
+            '`settings` must be a list of tables, each with a different "name" of 1 to 64 letters, '
+            'digits, dots, dashes or underscores, the first a letter or digit; a "title" must be '
+            f"text: got {_check.shown(settings)}"
+        )
+    return tuple(plain)
+
+
+def is_spec(value: Any) -> bool:
+    """Return whether a value has the parts that the spec of every study has."""
+    return (
+        isinstance(value, dict)
+        and all(isinstance(value.get(name), str) for name in ("name", "title", "description"))
+        and all(isinstance(value.get(name), str) for name in ("unit", "note"))
+        and all(isinstance(value.get(name), str | None) for name in ("headline", "code"))
+        and isinstance(value.get("seed"), int)
+        and isinstance(value.get("data"), dict)
+        and all(isinstance(value.get(name), list) for name in ("claims", "charts", "tables"))
+        and _are_columns(value.get("columns"))
+        and _are_settings(value.get("settings"))
+    )
+
+
+def _are_columns(value: Any) -> bool:
+    try:
+        return bool(checked_columns(value) == value)
+    except _check.InputError:
+        return False
+
+
+def _are_settings(value: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and all(map(_is_setting, value))
+        and len({setting["name"] for setting in value}) == len(value)
+    )
+
+
+def _is_setting(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("name"), str)
+        and NAME.fullmatch(value["name"]) is not None
+        and isinstance(value.get("title"), str | None)
+        and isinstance(value.get("paired_with"), str | None)
+        and isinstance(value.get("replicates"), int | None)
+    )
+
+
+def without_words(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a spec without what does not affect its numbers, as titles, claims and charts.
+
+    Only the spec's own and those of its settings are removed: a trainer may be labelled "title".
+    """
+    settings = [_but_words(setting) for setting in spec["settings"]]
+    return _but_words(spec) | {"settings": settings}
+
+
+def _but_words(table: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in table.items() if name not in WORDS}

@@ -1,0 +1,204 @@
+"""The workers that compute units: threads of this process, or a given executor."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import platform
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from functools import partial
+from importlib.metadata import version
+from typing import Any, NamedTuple, Protocol, cast
+
+from neurotron._check import InputError
+from neurotron._environment import environment
+from neurotron._references import code_allowed, reference_of, resolve
+from neurotron._sources import source_hash
+from neurotron._threads import one_blas_thread, processors
+from neurotron.work.columns import Row, plain_rows
+from neurotron.work.study import Study, Unit
+
+__all__ = ["Computed", "Workers", "in_one_line", "workers_for"]
+
+
+def in_one_line(error: BaseException) -> str:
+    """Return the type and message of an error as one line."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}"[:500] if text else type(error).__name__
+
+
+class Computed(NamedTuple):
+    """What a worker returns: a computed unit, and where and how fast it was computed."""
+
+    unit: Unit
+    rows: list[Row]
+    environment: dict[str, str]
+    machine: str
+    seconds: float
+
+
+class Task(NamedTuple):
+    """What a worker needs of a study to compute any of its units."""
+
+    unit: Callable[..., Any] | str
+    """The function, or its name if it is imported by the worker."""
+    columns: Mapping[str, str]
+    data: Mapping[str, Any]
+    code: str | None
+    """The folder whose modules may be imported; "" if they are found without one."""
+
+    def compute(
+        self,
+        setting: Mapping[str, Any],
+        unit: Unit,
+        seed: int,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Computed:
+        """Compute a unit, and note where and how fast it was computed."""
+        began = time.perf_counter()
+        with one_blas_thread(), allowing(self.code):
+            function = self.function()
+            more = dict(self.data)
+            if "progress" in inspect.signature(function).parameters:
+                more["progress"] = progress
+            result = function(dict(setting), unit.replicate, seed, **more)
+            rows = plain_rows(result, self.columns)
+            where = fingerprint(function)
+        return Computed(unit, rows, where, platform.node(), time.perf_counter() - began)
+
+    def function(self) -> Callable[..., Any]:
+        """Return the function that computes a unit."""
+        if isinstance(self.unit, str):
+            return cast(Callable[..., Any], resolve(self.unit))
+        return self.unit
+
+    def fingerprint(self) -> dict[str, str]:
+        """Return what the bits of results depend on, where this is called."""
+        with allowing(self.code):
+            return fingerprint(self.function())
+
+
+def allowing(code: str | None) -> contextlib.AbstractContextManager[Any]:
+    """Return a context in which the modules of a folder may be imported, if one is given."""
+    return contextlib.nullcontext() if code is None else code_allowed(code or None)
+
+
+def fingerprint(function: Callable[..., Any]) -> dict[str, str]:
+    """Return what the bits of results depend on: versions, processor, and the function's code.
+
+    The module of the function may list `PACKAGES` whose versions matter as well.
+    """
+    module = inspect.unwrap(getattr(function, "func", function)).__module__
+    packages = getattr(sys.modules[module], "PACKAGES", ())
+    versions = {name: version(name) for name in packages}
+    return environment() | versions | {"code": source_hash(function)[:16]}
+
+
+class Workers(Protocol):
+    """The interface of workers that the runner uses."""
+
+    count: int
+
+    def prepare(self) -> None:
+        """Get ready before the first unit."""
+
+    def fingerprint(self) -> dict[str, str]:
+        """Return the environment in which units are computed."""
+
+    def submit(self, unit: Unit) -> Future[Computed]:
+        """Start a unit."""
+
+    def share_of(self, unit: Unit) -> float:
+        """Return how much of a unit is done, from 0 to 1; 0 if that is not known."""
+
+    def stop(self, futures: list[Future[Computed]]) -> None:
+        """Cancel the units that are not finished."""
+
+
+def workers_for(study: Study, count: int | None, executor: Executor | None) -> Workers:
+    """Return threads, or the workers of an executor, that compute the units of a study."""
+    return Threads(study, count) if executor is None else ExecutorWorkers(study, executor, count)
+
+
+class Threads:
+    """Threads of this process, which run units in parallel and can stop between slices."""
+
+    def __init__(self, study: Study, count: int | None) -> None:
+        self.study = study
+        self.task = Task(study.unit, study.columns, study.data, study.code)
+        self.count = count or processors()
+        self.executor = ThreadPoolExecutor(self.count, thread_name_prefix="neurotron")
+        self.asked_to_stop = threading.Event()
+        self.shares: dict[Unit, float] = {}
+
+    def prepare(self) -> None:
+        """Prepare the study in the main thread, which receives Ctrl-C."""
+        if self.study.prepare is not None:
+            self.study.prepare()
+
+    def fingerprint(self) -> dict[str, str]:
+        """Return the environment of this process."""
+        return self.task.fingerprint()
+
+    def submit(self, unit: Unit) -> Future[Computed]:
+        """Start a unit."""
+        setting, seed = self.study.setting(unit.setting), self.study.seed_of(unit)
+        look = partial(self._look, unit)
+        return self.executor.submit(self.task.compute, setting, unit, seed, look)
+
+    def _look(self, unit: Unit, step: int, steps: int) -> None:
+        self.shares[unit] = min(step / steps, 1.0) if steps > 0 else 1.0
+        if self.asked_to_stop.is_set():
+            raise KeyboardInterrupt
+
+    def share_of(self, unit: Unit) -> float:
+        """Return how much of a unit is done."""
+        return self.shares.get(unit, 0.0)
+
+    def stop(self, futures: list[Future[Computed]]) -> None:
+        """Cancel the waiting units, and stop the running ones when their slice ends."""
+        self.asked_to_stop.set()
+        self.executor.shutdown(wait=True, cancel_futures=True)
+
+
+class ExecutorWorkers:
+    """The workers of a given executor, such as a pool of processes or a cluster."""
+
+    def __init__(self, study: Study, executor: Executor, count: int | None) -> None:
+        self.study, self.executor = study, executor
+        name = reference_of(study.unit)
+        if name.startswith("__main__:"):
+            raise InputError(
+                f"{name.partition(':')[2]} is defined in a notebook or at a prompt, where other "
+                "processes cannot import it: put it into a file, or use threads"
+            )
+        self.task = Task(name, study.columns, study.data, study.code or "")
+        self.count = count if count is not None else int(getattr(executor, "_max_workers", 1))
+
+    def prepare(self) -> None:
+        """Do nothing: each worker compiles on first use."""
+
+    def fingerprint(self) -> dict[str, str]:
+        """Return the environment of a worker, because units are computed there."""
+        try:
+            return self.executor.submit(self.task.fingerprint).result()
+        except Exception as error:
+            raise InputError(f"the workers cannot be used ({in_one_line(error)})") from error
+
+    def submit(self, unit: Unit) -> Future[Computed]:
+        """Start a unit."""
+        setting, seed = self.study.setting(unit.setting), self.study.seed_of(unit)
+        return self.executor.submit(self.task.compute, setting, unit, seed)
+
+    def share_of(self, unit: Unit) -> float:
+        """Return 0, because these workers report only finished units."""
+        return 0.0
+
+    def stop(self, futures: list[Future[Computed]]) -> None:
+        """Cancel the units that have not started."""
+        for future in futures:
+            future.cancel()
