@@ -8,14 +8,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 import neurotron as nt
-from neurotron.lab.results.folder import Folder
-from neurotron.lab.studies.training import work_of
+from neurotron.lab.store.folder import Folder
+from neurotron.work import Study, Unit
 
 COMMAND = str(Path(sys.executable).parent / "neurotron")
 PATIENCE = 600.0
@@ -132,7 +131,14 @@ def leftovers(folder: Path) -> list[str]:
     return sorted(name for name in others if not re.fullmatch(figures, name))
 
 
+class Reversed(Study):
+    """A study whose last unit comes first."""
+
+    def units(self) -> list[Unit]:
+        """Return all units, from the last one to the first one."""
+        return super().units()[::-1]
+
+
 def in_reversed_order(file: Path, folder: Path) -> None:
     """Run a study from its last unit to its first."""
-    work = work_of(nt.lab.studies.read(file))
-    nt.lab.studies.run(replace(work, units=[*work.units][::-1]), folder)
+    nt.lab.run(Reversed(**vars(nt.lab.read(file))), folder)

@@ -6,19 +6,21 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import neurotron as nt
-from neurotron.lab.results import shard
-from neurotron.lab.results.folder import Folder, manifest_of
-from neurotron.lab.results.manifest import TRAINING
-from neurotron.lab.results.rows import plain_rows
-from neurotron.lab.results.training import PREDICTIONS
-from neurotron.lab.studies import building
+from neurotron.lab.store.folder import Folder
+from neurotron.lab.training.building import arm_rows
+from neurotron.lab.training.columns import ARM, COLUMNS
+from neurotron.lab.training.runs import Runs
+from neurotron.lab.training.spec import Setting
+from neurotron.work.columns import plain_rows
 
 STEPS = (0, 10, 100, 1000)
 INITIAL = 10.0
 TRUE = (3.0, 4.0)
+RUN = dict.fromkeys(name for name in COLUMNS if name not in ARM) | {
+    "status": "finished", "weights": TRUE, "true_weights": TRUE, "steps": STEPS,
+    "losses": (1.0,) * len(STEPS),
+}  # fmt: skip
 
 
 def ending_at(error: float, reached: int | None = 10) -> list[float]:
@@ -30,36 +32,26 @@ def ending_at(error: float, reached: int | None = 10) -> list[float]:
 
 def made(
     folder: Path,
-    study: nt.lab.studies.Study,
+    study: nt.Study | str | bytes,
     outcome: Callable[[str, int, dict[str, Any]], dict[str, Any]],
     replicates: int | dict[str, Iterable[int]],
-) -> nt.Results:
-    """Return results whose runs are what `outcome(setting, replicate, arm)` says of them."""
-    arms = {setting.name: building.arm_rows(study, setting) for setting in study.settings}
+) -> Runs:
+    """Return results whose runs are what `outcome(setting, replicate, arm)` says of them.
+
+    The study may be the text of its file.
+    """
+    if not isinstance(study, nt.Study):
+        content = study if isinstance(study, bytes) else study.encode()
+        study = nt.lab.parse(content, "made")
+    arms = {one["name"]: arm_rows(Setting.model_validate(one, strict=False)) for one in
+            study.settings}  # fmt: skip
     numbers = dict.fromkeys(arms, range(replicates)) if isinstance(replicates, int) else replicates
-    manifest = manifest_of(study.identity(), arms, {}, TRAINING)
-    with Folder.written(folder, manifest, False) as held:
+    with Folder.written(folder, study, {}) as held:
         for setting, chosen in numbers.items():
             for replicate in chosen:
-                rows = [_row(arm["arm"], outcome(setting, replicate, arm)) for arm in arms[setting]]
-                path = held.shard_path(setting, replicate)
-                path.parent.mkdir(parents=True, exist_ok=True)
-                data = shard.encode(plain_rows(rows), held.identity(setting, replicate))
-                path.write_bytes(data)
+                rows = [
+                    arm | RUN | {"errors": ending_at(0.0)} | outcome(setting, replicate, arm)
+                    for arm in arms[setting]
+                ]
+                held.save(setting, replicate, plain_rows(rows, study.columns))
     return nt.load_results(folder)
-
-
-def _row(arm: str, outcome: dict[str, Any]) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        "arm": arm, "status": "finished", "stopped_at": None, "radius": None,
-        "root_mean_square": None, "theorem1_radius": None, "verified_radius": None,
-        **dict.fromkeys(PREDICTIONS),
-        "weights": TRUE, "true_weights": TRUE, "attack_vector": None, "steps": STEPS,
-        "errors": ending_at(0.0), "losses": (1.0,) * len(STEPS),
-    } | outcome  # fmt: skip
-    return {
-        key: np.asarray(value, int if key == "steps" else float)
-        if isinstance(value, (tuple, list))
-        else value
-        for key, value in row.items()
-    }

@@ -8,13 +8,9 @@ import math
 import numpy as np
 from tests.support.results import TRUE, ending_at, made
 
-import neurotron as nt
 from neurotron.lab.claims import catalog
 
-PAPER, FRONTIER_CLAIMS = (
-    [claim.name for claim in (*claims, *catalog.OF_ANY_STUDY)]
-    for claims in (catalog.PAPER, catalog.FRONTIER)
-)
+PAPER = [claim.name for claim in (*catalog.PAPER, *catalog.OF_ANY_STUDY)]
 
 MIRROR = {"weights": (-3.0, -4.0), "errors": ending_at(10.0)}
 
@@ -82,7 +78,7 @@ def as_in_the_paper(setting, replicate, arm):
 
 
 def like_the_paper(folder):
-    return made(folder, nt.lab.studies.parse(LIKE_THE_PAPERS.encode(), "like"), as_in_the_paper, 10)
+    return made(folder, LIKE_THE_PAPERS, as_in_the_paper, 10)
 
 
 def flat(setting, replicate, arm):
@@ -134,9 +130,8 @@ EXACT = 1e-15
 
 POWERS = {"alternating-sign": 0.5, "constant": 0.5}
 
-FRONTIER = f"""
+FRONTIER = """
 name = "like-the-frontier"
-claims = {json.dumps(FRONTIER_CLAIMS)}
 [trainers]
 Refined = "refined-tron"
 Tron = "neuro-tron:step_size=fastest,weighting=inverse-norm"
