@@ -187,11 +187,6 @@ CASES = [
     (lambda: nt.ScipyLaw(stats.norm(scale=-1.0)),
      "ScipyLaw(norm(scale=-1))", "nan and nan", "parameters"),
     (lambda: nt.Correlated(nt.Normal(), np.zeros((2, 2))), "matrix", "zero"),
-    (lambda: nt.laws.Corrupted(nt.Normal(), -1.0), "scale", "[1e-70, 1e70]", "-1"),
-    (lambda: nt.laws.Corrupted(nt.Normal(), 1.0, 1.5), "probability", "[0, 1]", "1.5"),
-    (lambda: nt.laws.Corrupted("normal", 1.0), "law", "Law", "'normal'"),
-    (lambda: nt.laws.Corrupted(nt.laws.Corrupted(nt.Normal(), 1.0), 1.0),
-     "law", "corrupted already", "Corrupted(Normal(scale=1.0), scale=1, probability=1)"),
     (lambda: nt.check_law(type("Flat", (nt.ProductLaw,), {
         "variance": 1.0, "kurtosis": 1.0, "coordinates": lambda self, u, v: u})()),
      "Flat.coordinates", "tuple", "one or two arrays"),

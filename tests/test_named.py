@@ -14,7 +14,7 @@ from neurotron.cli.app import app
 from neurotron.lab.studies import building
 from neurotron.networks import sensing
 
-LAW = nt.laws.BY_NAME.build
+LAW = nt.data.BY_NAME.build
 ROWS = np.random.default_rng(3).standard_normal((40, 3))
 
 
@@ -60,7 +60,7 @@ def test_a_law_that_cannot_be_is_refused_in_one_sentence(text, words):
 
 
 def test_inputs_that_are_corrupted_may_be_correlated():
-    law = LAW("corrupted:scale=1,law=autoregressive:rho=0.5", n_inputs=4)
+    law = LAW("corrupted:scale=1,law=autoregressive:rho=0.5", n_inputs=4).law
     assert law.covariance(4)[0, 1] == pytest.approx(0.5)
     assert law.covariance(4)[0, 0] == pytest.approx(2.0)
 

@@ -56,7 +56,7 @@ def test_a_module_is_not_searched_for_while_it_is_imported():
         ("Adaptive", "it is nt.attacks.Adaptive"),
         ("relu_gate", "it is nt.networks.relu_gate"),
         ("Rows", "it is nt.data.Rows"),
-        ("Corrupted", "it is nt.laws.Corrupted"),
+        ("Corrupted", "it is nt.data.Corrupted"),
         ("iterate", "it is nt.simulation.iterate"),
         ("adaptive", "did you mean nt.attacks.Adaptive?"),
         ("Neurotron", "did you mean nt.NeuroTron?"),

@@ -16,7 +16,7 @@ def test_names_with_parameters_build_what_they_say():
 @pytest.mark.parametrize(
     ("registry", "text", "sentence"),
     [
-        (nt.laws.BY_NAME, "norml",
+        (nt.data.BY_NAME, "norml",
          "unknown law 'norml': did you mean 'normal'? known: autoregressive, corrupted, "
          "empirical, equicorrelated, laplace, moved, normal, rademacher, student-t, uniform"),
         (nt.laws.BY_NAME, "student-t", "law 'student-t' needs dof: write student-t:dof=…"),
@@ -51,7 +51,7 @@ def test_the_names_of_other_libraries_lead_to_step_size(other):
 
 
 @pytest.mark.parametrize(
-    "registry", [nt.laws.BY_NAME, nt.attacks.BY_NAME, nt.trainers.BY_NAME, nt.networks.BY_NAME]
+    "registry", [nt.data.BY_NAME, nt.attacks.BY_NAME, nt.trainers.BY_NAME, nt.networks.BY_NAME]
 )
 def test_everything_listed_has_a_summary_in_one_line(registry):
     for name in registry:

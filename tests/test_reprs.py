@@ -28,8 +28,8 @@ MATRIX = np.ones((30, N)) + np.eye(30, N)
 
 OBJECTS = [
     NETWORK, NETWORK.basis, nt.networks.convolution(N, 9).basis, ROWS, PROBLEM, PROBLEM.data,
-    nt.Problem(NETWORK, ROWS), nt.Empirical(X), nt.laws.Corrupted(nt.Empirical(X), 1.0),
-    nt.laws.Moved(nt.Normal(), 1.0, reads=np.ones(N)),
+    nt.Problem(NETWORK, ROWS), nt.Empirical(X), nt.data.Corrupted(nt.Empirical(X), scale=1.0),
+    nt.data.Corrupted(nt.Normal(), size=1.0, reads=np.ones(N)),
     nt.networks.relu_gate(2, activation="gelu").activation,
     PROBLEM.law, PROBLEM.even_moments(), nt.ScipyLaw(stats.logistic()),
     *(kind(4) if kind is nt.StudentT else kind() for kind in nt.laws.BUILT_IN),

@@ -11,6 +11,7 @@ import polars as pl
 
 from neurotron._registry import parse
 from neurotron._types import Array
+from neurotron.data import Corrupted
 from neurotron.guarantees.corrupted_inputs import biased_weights
 from neurotron.lab.claims.model import Finding, above, between
 from neurotron.lab.results.levels import paired
@@ -105,8 +106,13 @@ def _biases(results: Results, setting: str, trainer: str, replicates: list[int])
     for replicate in replicates:
         problem = building.build_problem(study, spec, replicate)
         tron = build(study.trainers[trainer], step_size=spec.step_size)
-        truth, known = problem.true_weights, problem.law.seen_moments(spec.n_inputs)
-        if known is None or not isinstance(tron, NeuroTron) or tron.weighting is not None:
+        data, truth = problem.data, problem.true_weights
+        assert isinstance(data, Corrupted)
+        if (
+            data.seen_moments(problem.network) is None
+            or not isinstance(tron, NeuroTron)
+            or tron.weighting is not None
+        ):
             found.append(math.nan)
             continue
         sensing = np.asarray(tron.completed(problem).sensing)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar, cast
 
@@ -14,7 +14,7 @@ from neurotron import _check, _seeds
 from neurotron._html import card
 from neurotron._pickling import Pickled
 from neurotron._types import Array
-from neurotron.data import Data, Rows, Simulated
+from neurotron.data import Corrupted, Data, Rows, Simulated
 from neurotron.laws import WEIGHTINGS, EvenMoments, Law
 from neurotron.laws.even_moments import weights_of_rows
 from neurotron.networks import FilterNetwork, with_intercept
@@ -100,7 +100,7 @@ class Problem(Pickled):
     def draw(
         cls,
         network: FilterNetwork,
-        law: Law,
+        law: Law | Corrupted,
         *,
         true_weights: npt.ArrayLike | None = None,
         seed: int = 0,
@@ -109,7 +109,8 @@ class Problem(Pickled):
     ) -> Problem:
         """Return a problem with simulated data: y = f_{w*}(x) + noise · ζ with ζ ~ N(0, 1).
 
-        The true weights w* are drawn from N(0, I_r) by `seed`, as in the paper, unless given.
+        The true weights w* are drawn from N(0, I_r) by `seed`, as in the paper, unless given. With
+        `data.Corrupted` in place of a law, labels are those of inputs that trainers do not see.
 
         >>> import neurotron as nt
         >>> problem = nt.Problem.draw(nt.networks.relu_gate(2), nt.Normal(), true_weights=[1, -2])
@@ -121,8 +122,10 @@ class Problem(Pickled):
             draw = _seeds.generator(seed, "true_weights")
             true_weights = draw.standard_normal(network.filter_size)
         weights = _check.array("true_weights", true_weights, (network.filter_size,))
-        law = _check.instance("law", law, Law).facing(network, weights)
-        data = Simulated(law, weights, noise)
+        if isinstance(law, Corrupted):
+            data: Data = replace(law, true_weights=weights, noise=noise)
+        else:
+            data = Simulated(law, weights, noise)
         return cls(network, data, cast(Array, initial_weights))
 
     @classmethod

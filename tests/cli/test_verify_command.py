@@ -213,7 +213,7 @@ def test_trainers_that_cannot_be_verified_say_what_would_do_once():
 def test_inputs_that_are_corrupted_are_refused_before_any_training():
     done = in_this_process(*RUN, *TRAINERS, *VERIFY, "--law", "corrupted:scale=0.1")
     assert (done.returncode, done.stdout) == (2, "")
-    assert says(done.stderr, "--verify", "does not corrupt")
+    assert says(done.stderr, "--verify", "corrupts inputs")
 
 
 @pytest.mark.parametrize("rows", ["0", "-3"])

@@ -243,7 +243,7 @@ def test_a_law_of_ones_own_is_fed_to_the_compiled_loop(law):
 
 
 def test_corrupted_inputs_are_fed_to_the_compiled_loop_with_labels_of_the_clean_ones():
-    law = nt.laws.Corrupted(nt.Normal(), 0.3, 0.5)
+    law = nt.data.Corrupted(nt.Normal(), scale=0.3, probability=0.5)
     network = nt.networks.symmetric(12, 4, 6, seed=1)
     problem = nt.Problem.draw(network, law, seed=1, noise=0.1)
     arms = all_arms(4, chosen=slice(0, None, 3))

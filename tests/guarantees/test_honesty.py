@@ -262,6 +262,6 @@ def test_labels_of_data_of_ones_own_have_no_guarantee(small_problem, method):
     assert not found.holds
     assert "labels" in [assumption.name for assumption in found.failed]
     assert "measured" in next(a.remedy for a in found.failed if a.name == "labels")
-    with pytest.raises(nt.NotAchievable, match="not known whether the labels of Skewed"):
+    with pytest.raises(nt.NotAchievable, match="no theorem covers the labels of Skewed"):
         nt.plan(problem, None, accuracy=1.0, batch_size=8, method=method)
     assert nt.certify(problem, arm, batch_size=8, steps=3, method="measured", failure=0.5).holds

@@ -227,8 +227,8 @@ def test_rows_of_a_table_are_drawn_with_replacement():
         (table(), r"not fresh.*same table.*replacement=True"),
         (table(replacement=True, sample_weight=np.arange(1.0, 51.0)), r"sample_weight.*your own"),
         (
-            nt.Problem.draw(NETWORK, nt.laws.Corrupted(nt.Normal(), scale=0.1), seed=3),
-            r"corrupts.*your own",
+            nt.Problem.draw(NETWORK, nt.data.Corrupted(nt.Normal(), scale=0.1), seed=3),
+            r"corrupts.*clean inputs",
         ),
     ],
     ids=["epochs", "weights", "corrupted"],

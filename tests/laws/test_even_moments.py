@@ -155,7 +155,8 @@ def test_subclasses_of_the_normal_law_do_not_inherit_its_moments_in_an_image():
     assert law.even_moments(N, "inverse-norm").quartic is None
     assert law.norm_moment(1, N) > normal.norm_moment(1, N)  # a bound, which holds for every law
     reads, moves = np.eye(N)[:2]
-    assert nt.laws.Moved(law, 0.5, reads=reads, moves=moves).seen_moments(N) is None
+    moved = nt.data.Corrupted(law, size=0.5, reads=reads, moves=moves)
+    assert moved.seen_moments(nt.networks.relu_gate(N)) is None
 
 
 class Ternary(nt.ProductLaw):

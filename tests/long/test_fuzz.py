@@ -176,7 +176,7 @@ def good_calls(folder):
     nt.NeuroTronRegressor().fit(np.arange(20.0).reshape(10, 2) ** 2, np.arange(10.0)).save(model)
     budget = nt.Budget(0.1, 0.1)
     theorem = nt.theory.Theorem1.of(problem, np.eye(3), budget, 4)
-    moved = nt.Problem.draw(gate, nt.laws.Moved(nt.Normal(), 0.5, 0.1), seed=1)
+    moved = nt.Problem.draw(gate, nt.data.Corrupted(nt.Normal(), size=0.5, probability=0.1), seed=1)
     liar = nt.Arm(nt.NeuroTron(0.1), nt.attacks.Impersonation(1.0, weights=[1.0, 2.0, 3.0]))
     asked = {"bound": 0.1, "probability": 0.5}
     scaled = {"scale": 1.0}
@@ -320,12 +320,10 @@ def good_calls(folder):
         "figures.save": (
             nt.lab.figures.save, {"figure": nt.lab.figures.draw(chart), "path": folder / "a.png"}),
         "laws.BY_NAME.build": (nt.laws.BY_NAME.build, {"text": "normal"}),
-        "laws.Moved": (
-            nt.laws.Moved,
-            {"law": nt.Normal(), "size": 1.0, "probability": 0.5, "reads": np.ones(3),
-             "moves": None}),
-        "laws.Corrupted": (
-            nt.laws.Corrupted, {"law": nt.Normal(), "scale": 1.0, "probability": 0.5}),
+        "data.Corrupted": (
+            nt.data.Corrupted,
+            {"clean": nt.Normal(), "size": 1.0, "probability": 0.5, "reads": np.ones(3),
+             "moves": None, "true_weights": np.ones(3), "noise": 0.1}),
         "networks.Matrices": (nt.networks.Matrices, {"values": np.ones((2, 2, 3))}),
         "networks.Windows": (nt.networks.Windows, {"index": [[0, 1]], "n_inputs": 3}),
         "networks.convolution": (

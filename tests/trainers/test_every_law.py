@@ -40,7 +40,7 @@ def test_neuro_tron_without_arguments_learns_on_it(law, noise):
 
 
 def test_neuro_tron_learns_on_corrupted_inputs_as_far_as_labels_let_it():
-    problem = nt.Problem.draw(NETWORK, nt.laws.Corrupted(nt.Normal(), 0.1), seed=1)
+    problem = nt.Problem.draw(NETWORK, nt.data.Corrupted(nt.Normal(), scale=0.1), seed=1)
     run = nt.simulate(problem, nt.NeuroTron(), steps=1000, batch_size=16)
     assert run.final_errors[0] < 0.1 * problem.initial_error()
 

@@ -55,7 +55,7 @@ def option(panel: str, *names: str, help: str, **more: Any) -> Any:
 
 def registry(kind: str) -> Registry[object]:
     """Return the networks, laws, attacks, trainers or estimators by name."""
-    home = "estimators.catalog" if kind == "estimators" else kind
+    home = {"estimators": "estimators.catalog", "laws": "data"}.get(kind, kind)
     found: Registry[object] = import_module(f"neurotron.{home}").BY_NAME
     return found
 
@@ -137,12 +137,12 @@ def build_problem(
     network: str, law: str, n_inputs: int | None, filter_size: int | None, noise: float, seed: int
 ) -> Problem:
     """Return the problem that the options describe; refuse a size that the network cannot have."""
-    from neurotron import laws, networks
+    from neurotron import data, networks
     from neurotron.problem import Problem
 
     name, given = networks.BY_NAME.read(network)
     inputs = given.get("n_inputs", N_INPUTS if n_inputs is None else n_inputs)
-    drawn = laws.BY_NAME.build(law, n_inputs=inputs)
+    drawn = data.BY_NAME.build(law, n_inputs=inputs)
     if n_inputs is None and "n_inputs" not in given and drawn.n_inputs is not None:
         inputs = drawn.n_inputs  # rows of a file
     if "filter_size" not in networks.BY_NAME.parameters(name):
@@ -244,10 +244,13 @@ def readable_width(out: Console) -> int:
 
 def describe(out: Console, problem: Problem) -> None:
     """Print what is learned, and from which inputs."""
+    from neurotron.data import Corrupted
+
     network = problem.network
     gates = "1 gate" if network.width == 1 else f"{network.width} gates"
     out.print(f"network   {gates}, {network.filter_size} weights")
-    out.print(f"inputs    {network.n_inputs} from {problem.law!r}")
+    source = problem.data if isinstance(problem.data, Corrupted) else problem.law
+    out.print(f"inputs    {network.n_inputs} from {source!r}")
 
 
 def as_json(content: Mapping[str, Any], exit_code: int = 0) -> str:

@@ -116,11 +116,7 @@ def simulate(
     chosen = [defaults.build(text) for text in texts]
     if verify is not None:
         verify = _check.integer("--verify", verify, 1)
-        if problem.law.corrupted:
-            raise _check.InputError(
-                "`--verify` needs labels that are computed from the inputs that trainers see: use "
-                "a law that does not corrupt them"
-            )
+        problem.data.require_seen("`--verify`")
     if plot is not None:
         from neurotron.lab.figures import check_picture
 

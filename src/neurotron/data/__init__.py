@@ -7,10 +7,12 @@ Empirical(2 rows of 2 inputs)
 
 from neurotron._streams import Purpose, Stream
 from neurotron.data.base import Batch, Data
+from neurotron.data.corrupted import BY_NAME as BY_NAME
+from neurotron.data.corrupted import Corrupted
 from neurotron.data.rows import Rows
 from neurotron.data.simulated import Simulated
 
-__all__ = ["Batch", "Data", "Purpose", "Rows", "Simulated", "Stream"]
+__all__ = ["Batch", "Corrupted", "Data", "Purpose", "Rows", "Simulated", "Stream"]
 
 
 def __dir__() -> list[str]:

@@ -61,6 +61,10 @@ class Data(Pickled, ABC):
         """Refuse data that cannot be trained on because there are no labels."""
         return
 
+    def require_seen(self, purpose: str) -> None:
+        """Refuse data whose labels were computed from other inputs than those that are seen."""
+        return
+
     @abstractmethod
     def batch(self, network: FilterNetwork, stream: Stream, step: int, batch_size: int) -> Batch:
         """Return batch number `step` of the stream, which is the same in every call."""

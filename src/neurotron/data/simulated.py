@@ -18,9 +18,6 @@ __all__ = ["Simulated"]
 class Simulated(Data):
     """Fresh batches from a law, with labels f_{w*}(x) + noise · ζ, where ζ ~ N(0, 1).
 
-    If the law corrupts inputs, labels are made from the clean inputs, but the trainer sees the
-    corrupted ones.
-
     Parameters
     ----------
     law
@@ -65,11 +62,8 @@ class Simulated(Data):
         """Return batch number `step` of the stream."""
         self.require_labels()
         assert self.true_weights is not None
-        law, n = self.law, network.n_inputs
-        inputs = clean = draw_inputs(law, stream, step, batch_size, n)
-        if law.corrupted:
-            clean = draw_inputs(law.clean, stream, step, batch_size, n)
-        labels = network(self.true_weights, clean)
+        inputs = draw_inputs(self.law, stream, step, batch_size, network.n_inputs)
+        labels = network(self.true_weights, inputs)
         if self.noise > 0.0:
             pair = stream.pairs(Purpose.NOISE, step, Normal().pairs(batch_size, 1))
             labels = labels + self.noise * Normal().inputs(*pair, batch_size, 1)[:, 0]

@@ -118,7 +118,7 @@ def labels(problem: Problem) -> list[Assumption]:
             "distance to the least-squares fit, whatever the labels are."
         )
     if type(data) is not Rows:
-        measured = f"it is not known whether the labels of {type(data).__name__} are"
+        measured = f"no theorem covers the labels of {type(data).__name__}"
         return [Assumption(name, statement, measured, "exact", False, remedy)]
     weights, looseness = data.true_weights, 1.0
     if weights is None and problem.network.is_linear:

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from neurotron import _check
 from neurotron._types import Array
-from neurotron.laws import Corrupted, Moved
+from neurotron.data import Corrupted
 from neurotron.problem import Problem
 from neurotron.theory.constants import sensing_of
 
@@ -28,30 +28,30 @@ def biased_weights(problem: Problem, sensing: npt.ArrayLike) -> Array:
     Parameters
     ----------
     problem
-        A problem whose law is `laws.Corrupted` or `laws.Moved`, without weights.
+        A problem whose data are `data.Corrupted`.
     sensing
         The sensing matrix M, shape (r, n).
 
     Examples
     --------
     >>> import neurotron as nt
-    >>> law = nt.laws.Corrupted(nt.Normal(), 0.5)
-    >>> problem = nt.Problem.draw(nt.networks.relu_gate(2), law, true_weights=[1.0, 2.0])
+    >>> noisy = nt.data.Corrupted(nt.Normal(), scale=0.5)
+    >>> problem = nt.Problem.draw(nt.networks.relu_gate(2), noisy, true_weights=[1.0, 2.0])
     >>> biased_weights(problem, [[1.0, 0.0], [0.0, 1.0]])  # w*/(1 + 0.5²)
     array([0.8, 1.6])
     """
-    law, n = _check.instance("problem", problem, Problem).law, problem.network.n_inputs
-    if not isinstance(law, (Corrupted, Moved)):
-        raise _check.InputError(f"the inputs of {law!r} are not corrupted, so w̄ is w* itself")
-    law.require_symmetric("the limit of the mean")
+    data = _check.instance("problem", problem, Problem).data
+    if not isinstance(data, Corrupted):
+        raise _check.InputError(f"the inputs of {data!r} are not corrupted, so w̄ is w* itself")
+    data.law.require_symmetric("the limit of the mean")
     truth = problem.true_weights
     if truth is None:
         raise _check.InputError("the problem has no `true_weights`: give them to Problem.draw")
-    moments = law.seen_moments(n)
+    moments = data.seen_moments(problem.network)
     if moments is None:
         raise _check.InputError(
-            f"E[x'x'ᵀ] or E[x'xᵀ] is not known for {law!r}: take normal inputs, or Empirical(rows) "
-            "with rows drawn from the law"
+            f"E[x'x'ᵀ] or E[x'xᵀ] is not known for {data!r}: take normal inputs, or "
+            "Empirical(rows) with rows drawn from the law"
         )
     matrix, gate = sensing_of(problem, sensing), problem.network.mean_gate
     seen, mixed = (matrix @ moment @ gate.T for moment in moments)

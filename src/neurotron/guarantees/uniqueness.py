@@ -86,11 +86,7 @@ def unique_minimum(problem: Problem) -> UniqueMinimum:
     It is not proved that w* is the only minimum, because this does not hold: rank(ĀΣ) = r.
     """
     network = _check.instance("problem", problem, Problem).network
-    if problem.law.corrupted:
-        raise _check.InputError(
-            f"w* is not a minimum of what a trainer sees, because {problem.law!r} corrupts inputs "
-            "after their labels are computed: give a problem whose law is the clean one"
-        )
+    problem.data.require_seen("a unique minimum")
     assumptions = [] if network.is_linear else [parity(problem)]
     weighting = None if problem.covariance is not None else "inverse-norm"
     covariance = problem.weighted_covariance(weighting)

@@ -10,16 +10,12 @@ from neurotron.laws.catalog import *  # noqa: F403  (type checkers see every law
 from neurotron.laws.catalog import BUILT_IN
 from neurotron.laws.catalog import BY_NAME as BY_NAME
 from neurotron.laws.correlated import Correlated
-from neurotron.laws.corrupted import Corrupted
 from neurotron.laws.empirical import Empirical
 from neurotron.laws.even_moments import WEIGHTINGS as WEIGHTINGS
 from neurotron.laws.even_moments import EvenMoments
-from neurotron.laws.moved import Moved
 from neurotron.laws.scipy_law import ScipyLaw
 
-__all__ = [
-    "Correlated", "Corrupted", "Empirical", "EvenMoments", "Law", "Moved", "ProductLaw", "ScipyLaw"
-]  # fmt: skip
+__all__ = ["Correlated", "Empirical", "EvenMoments", "Law", "ProductLaw", "ScipyLaw"]
 __all__ += [kind.__name__ for kind in BUILT_IN]
 
 

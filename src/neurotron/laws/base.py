@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -23,9 +23,6 @@ from neurotron.laws.even_moments import EvenMoments, by_covariance, of_product
 from neurotron.laws.moments import laplace_transforms, masses_of_density, norm_moment
 from neurotron.laws.projections import NORMAL, SLACK
 
-if TYPE_CHECKING:
-    from neurotron.networks import FilterNetwork
-
 __all__ = ["Law", "ProductLaw", "ScaledLaw"]
 
 
@@ -35,9 +32,6 @@ class Law(Pickled, ABC):
     To write your own law, derive from `ProductLaw` if its coordinates are independent and
     identically distributed, and check it with `check_law`.
     """
-
-    corrupted: ClassVar[bool] = False
-    """Whether labels are computed from inputs that the trainer does not see, those of `clean`."""
 
     @property
     def weighted(self) -> bool:
@@ -57,18 +51,6 @@ class Law(Pickled, ABC):
         """The dimension of x if it is fixed; None if the law exists for every dimension."""
         return None
 
-    @property
-    def clean(self) -> Law:
-        """The law of the inputs that labels are computed from, which use the same uniforms.
-
-        This is the law itself unless it corrupts inputs.
-        """
-        return self
-
-    def facing(self, network: FilterNetwork, true_weights: Array) -> Law:
-        """Return the law for a network and its true weights, on which only an adversary depends."""
-        return self
-
     @abstractmethod
     def pairs(self, batch_size: int, n_inputs: int) -> int:
         """Return how many pairs of uniforms a batch needs."""
@@ -80,14 +62,6 @@ class Law(Pickled, ABC):
     @abstractmethod
     def covariance(self, n_inputs: int) -> Array | None:
         """Return Σ = E[xxᵀ], (n, n); None if it is infinite."""
-
-    def seen_moments(self, n_inputs: int) -> tuple[Array, Array] | None:
-        """Return E[x'x'ᵀ] and E[x'xᵀ] of what trainers see and of what labels are computed from.
-
-        Both are Σ unless inputs are corrupted; None if they are infinite or not known.
-        """
-        sigma = self.covariance(n_inputs)
-        return None if sigma is None or self.corrupted else (sigma, sigma)
 
     def norm_moment(self, order: int, n_inputs: int) -> float:
         """Return m_i = E‖x‖^i of order i = 1 … 4, inf if it is infinite.
@@ -116,15 +90,6 @@ class Law(Pickled, ABC):
             raise _check.InputError(
                 f"{purpose} needs a parity-symmetric law, for which x and −x have the same "
                 f"distribution (Assumption 1), and {self!r} is not known to be one"
-            )
-
-    def require_clean(self, purpose: str) -> None:
-        """Refuse a law that corrupts inputs where labels must come from the same inputs."""
-        if self.corrupted:
-            raise _check.InputError(
-                f"{purpose} needs labels that are computed from the inputs the trainer sees, and "
-                f"{self!r} corrupts these inputs: use the method 'measured' of certify, which "
-                "needs no theorem"
             )
 
 

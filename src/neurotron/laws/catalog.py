@@ -13,10 +13,8 @@ from neurotron._registry import Registry
 from neurotron._types import Array
 from neurotron.laws.base import Law, ProductLaw, ScaledLaw
 from neurotron.laws.correlated import Correlated
-from neurotron.laws.corrupted import Corrupted
 from neurotron.laws.empirical import Empirical
 from neurotron.laws.laplace import Laplace as Laplace
-from neurotron.laws.moved import Moved
 from neurotron.laws.normal import Normal as Normal
 from neurotron.laws.rademacher import Rademacher as Rademacher
 from neurotron.laws.rows_file import read_rows
@@ -34,24 +32,6 @@ def named_inside(text: str, n_inputs: int | None = None) -> Law:
     """
     defaults = {} if n_inputs is None else {"n_inputs": n_inputs}
     return BY_NAME.build(_check.text("law", text).replace(";", ","), **defaults)
-
-
-def _corrupted(
-    scale: float, probability: float = 1.0, law: str = "normal", n_inputs: int | None = None
-) -> Corrupted:
-    """Return inputs with normal noise, added after the labels were computed.
-
-    The law is written as elsewhere, with a semicolon between its parameters:
-    law=student-t:dof=4;scale=2.
-    """
-    return Corrupted(named_inside(law, n_inputs), scale, probability)
-
-
-def _moved(
-    size: float, probability: float = 1.0, law: str = "normal", n_inputs: int | None = None
-) -> Moved:
-    """Return inputs that an adversary moves by a distance, after the labels were computed."""
-    return Moved(named_inside(law, n_inputs), size, probability)
 
 
 def _autoregressive(rho: float, n_inputs: int, law: str = "normal") -> Correlated:
@@ -99,8 +79,6 @@ BY_NAME: Registry[Law] = Registry(
         "autoregressive": _autoregressive,
         "equicorrelated": _equicorrelated,
         "empirical": _empirical,
-        "corrupted": _corrupted,
-        "moved": _moved,
     },
     Law,
 )

@@ -287,11 +287,11 @@ def is_disturbed(problem: Problem, attack: Attack | Budget | None) -> bool:
 def risk_constant(problem: Problem) -> float:
     """Return c with E[(f_w(x) − f_{w*}(x))²] ≤ c ‖w − w*‖² over new inputs x.
 
-    It is infinite where no such c is known: without second moments, for corrupted inputs, or if
-    inputs are not symmetric and the network is not linear.
+    It is infinite where no such c is known: without second moments, or if inputs are not
+    symmetric and the network is not linear.
     """
     law = problem.law
-    exact = (law.symmetric or problem.network.is_linear) and not law.corrupted
+    exact = law.symmetric or problem.network.is_linear
     return _risk(problem) if exact else math.inf
 
 

@@ -92,7 +92,6 @@ class NeuroTron(Trainer):
                 raise _check.InputError(
                     f"step_size='scheduled' is for NeuroTron itself, not for {type(self).__name__}"
                 )
-            problem.law.require_clean("step_size='scheduled'")
             fit = TableFit.of(problem, matrix, weighting) if has_fit(problem) else None
             if fit is None and problem.true_weights is None:
                 raise _check.InputError(

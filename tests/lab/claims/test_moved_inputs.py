@@ -66,7 +66,7 @@ def test_noise_of_another_size_is_not_compared(tmp_path):
 
 def test_the_noise_of_the_study_is_as_long_as_the_moves_of_the_adversary():
     for moved, noise in zip(STUDY.settings[::2], STUDY.settings[1::2], strict=True):
-        laws = [nt.laws.BY_NAME.build(one.law) for one in (moved, noise)]
+        laws = [nt.data.BY_NAME.build(one.law) for one in (moved, noise)]
         assert laws[0].size ** 2 == pytest.approx(moved.n_inputs * laws[1].scale ** 2)
         assert laws[0].probability == laws[1].probability
         assert noise.paired_with == moved.name

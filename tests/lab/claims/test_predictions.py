@@ -28,7 +28,7 @@ def test_the_prediction_error_of_one_gate_is_the_exact_one(leak):
 
 
 def test_predictions_are_compared_at_inputs_before_they_are_corrupted():
-    law = nt.laws.Corrupted(nt.Normal(), 100.0)
+    law = nt.data.Corrupted(nt.Normal(), scale=100.0)
     clean, noisy = (
         prediction_errors(
             nt.Problem.draw(nt.networks.linear(3), one, true_weights=np.zeros(3)),

@@ -203,7 +203,7 @@ def test_nothing_is_guaranteed_about_them_and_their_predictions_are_measured(row
         ("rows=96", "rows=many", "`rows` must be a whole number"),
         ("rows=96", "rows=96,step_size=0.1", "unknown parameter of solve 'step_size'"),
         ("rows=96", "rows=96,averaging=true", "unknown parameter of solve 'averaging'"),
-        ("batch_size = 16", 'batch_size = 16\nlaw = "corrupted:scale=0.1"', "corrupts them"),
+        ("batch_size = 16", 'batch_size = 16\nlaw = "corrupted:scale=0.1"', "corrupts inputs"),
     ],
 )
 def test_wrong_ones_are_refused_before_anything_is_computed(old, new, said):

@@ -56,7 +56,7 @@ def batches_of(setup: Setup) -> Batches:
 
 def _draws_itself(data: Data) -> bool:
     """Return whether the loop can compute the labels itself, from the inputs it draws."""
-    return type(data) is Simulated and not data.law.corrupted
+    return type(data) is Simulated
 
 
 def external_of(batches: Batches, scratch: Scratch) -> ExternalBatches:

@@ -161,7 +161,7 @@ def plan(
     ...     print(str(reason).partition(". ")[2])
     Ask for an accuracy above 0.02838, such as 0.02866.
     """
-    _check.instance("problem", problem, Problem).law.require_clean("a plan")
+    _check.instance("problem", problem, Problem)
     budget = _budget(attack)
     asked = _asked(budget, accuracy, steps)
     _check.choice("method", method, ("sharp", "theorem1"))
@@ -209,8 +209,6 @@ def planned(
     trainer: NeuroTron, problem: Problem, attack: Attack | Budget | None, **asked: Any
 ) -> Plan | None:
     """Return the plan with the best guarantee for this kind of trainer; None if there is none."""
-    if problem.law.corrupted:
-        return None
     try:
         return plan(problem, attack, sensing=trainer.sensing, weighting=trainer.weighting, **asked)
     except NotAchievable:

@@ -73,12 +73,7 @@ class Inputs:
         """Return the inputs; refuse those on which nothing can be verified."""
         _check.instance("problem", problem, Problem)
         inputs = _check.array("X", X, ("N", problem.network.n_inputs), _check.LARGEST)
-        if problem.law.corrupted:
-            raise _check.InputError(
-                f"verification needs labels that are computed from the inputs at hand, and "
-                f"{problem.law!r} corrupts them: verify on rows with clean inputs, with a problem "
-                "whose law is the clean one"
-            )
+        problem.data.require_seen("verification")
         return cls(problem, inputs)
 
     @cached_property

@@ -179,11 +179,7 @@ REMEDY = "verify on rows of your own, with verify(problem, weights, X, y, …)"
 
 def _require_fresh(problem: Problem) -> None:
     """Refuse a stream whose next rows are not independent draws from the law of the problem."""
-    if problem.law.corrupted:
-        raise _check.InputError(
-            f"the stream has no rows to verify on, because {problem.law!r} corrupts the inputs "
-            f"after their labels are computed: {REMEDY}"
-        )
+    problem.data.require_seen("verification")
     if isinstance(problem.data, Rows) and not problem.data.replacement:
         raise _check.InputError(
             "the next rows of this stream are not fresh, because its batches visit the same table "

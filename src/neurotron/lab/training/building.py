@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from neurotron import _check, attacks, laws, networks, trainers
+from neurotron import _check, attacks, data, networks, trainers
 from neurotron._references import is_reference
 from neurotron._registry import parse
 from neurotron.engine.recording import recorded_steps
@@ -101,15 +101,15 @@ def build_problem(setting: Setting, replicate: int) -> Problem:
     network = networks.BY_NAME.build(
         setting.network, n_inputs=setting.n_inputs, filter_size=setting.filter_size, seed=seed
     )
-    build = laws.BY_NAME.build if "sha256=" in setting.law else _law  # a file may have changed
+    build = data.BY_NAME.build if "sha256=" in setting.law else _law  # a file may have changed
     law = build(setting.law, n_inputs=setting.n_inputs)
     return Problem.draw(network, law, seed=seed, noise=setting.noise)
 
 
 @lru_cache(maxsize=KEPT_LAWS)
-def _law(text: str, *, n_inputs: int) -> Law:
+def _law(text: str, *, n_inputs: int) -> Law | data.Corrupted:
     """Return the law of a text, with all that was computed from it: replicates share them."""
-    return laws.BY_NAME.build(text, n_inputs=n_inputs)
+    return data.BY_NAME.build(text, n_inputs=n_inputs)
 
 
 def build_arms(setting: Setting, problem: Problem, replicate: int) -> list[Arm]:

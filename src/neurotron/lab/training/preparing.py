@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from neurotron._announce import announced
+from neurotron.data import Corrupted
 from neurotron.engine.recording import recorded_steps
 from neurotron.lab.training.building import arm_rows, build_one_of_each, build_problem, check
 from neurotron.lab.training.columns import require_sound
@@ -56,7 +57,7 @@ class Preparation:
             run = simulate(problem, arms, steps=0, batch_size=setting.batch_size)
             if "interrupted" in run.status:
                 raise KeyboardInterrupt
-            if setting.verify and not problem.law.corrupted:
+            if setting.verify and not isinstance(problem.data, Corrupted):
                 next_rows(run, 1)
         certify(Problem.draw(relu_gate(1), Normal()), Arm(NeuroTron(1.0)), steps=0, batch_size=1)
 

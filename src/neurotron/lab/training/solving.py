@@ -56,11 +56,7 @@ class Solver(Trainer):
                 f"{size:,}, and at most as many as {steps:,} steps with batches of {batch_size:,} "
                 f"have, {most:,}"
             )
-        if problem.law.corrupted:
-            raise _check.InputError(
-                f"{SOLVE} needs inputs as their labels saw them, and {problem.law!r} corrupts "
-                "them: take it out of the trainers of this setting"
-            )
+        problem.data.require_seen(SOLVE)
 
 
 def solver_of(text: str) -> Solver | None:

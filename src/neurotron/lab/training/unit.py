@@ -13,6 +13,7 @@ import numpy as np
 from neurotron import _seeds
 from neurotron._threads import one_blas_thread
 from neurotron._types import Array
+from neurotron.data import Corrupted
 from neurotron.lab.training.building import arm_rows, build_arms, build_problem
 from neurotron.lab.training.solving import Solver, solved
 from neurotron.lab.training.spec import MISSES, Setting
@@ -115,7 +116,7 @@ def guaranteed_radii(spec: Setting, problem: Problem, arm: Arm) -> dict[str, flo
 
     found: dict[str, float | None] = dict.fromkeys((*RADII, *CERTIFIED))
     trainer = arm.trainer
-    if problem.law.corrupted or type(trainer) is not NeuroTron or trainer.averaging:
+    if type(trainer) is not NeuroTron or trainer.averaging:
         return found
     for method in ("sharp", "theorem1"):
         if method == "theorem1" and trainer.step_size == "scheduled":  # it has one step size
@@ -144,7 +145,8 @@ def prediction_errors(
     Its square is the prediction risk of the paper's section 3.4. Inputs are drawn before anything
     corrupts them. If they have no variance, no risk is finite, and the answer is None.
     """
-    law, n, truth = problem.law.clean, problem.network.n_inputs, problem.true_weights
+    data, n, truth = problem.data, problem.network.n_inputs, problem.true_weights
+    law = data.clean if isinstance(data, Corrupted) else data.law
     assert truth is not None
     if law.covariance(n) is None:
         return None
@@ -170,7 +172,7 @@ def verified_radii(
     from neurotron.guarantees.verify.next_rows import verify_run
 
     run, *also = runs
-    if not rows or run.problem.law.corrupted:
+    if not rows or isinstance(run.problem.data, Corrupted):
         return {}
     noise = "independent" if run.problem.noise else 0.0
     found = verify_run(
