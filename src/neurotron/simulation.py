@@ -20,8 +20,7 @@ from neurotron._streams import Stream
 from neurotron._types import Index
 from neurotron.attacks import Attack
 from neurotron.engine.recording import Record, Records, recorded_steps
-from neurotron.engine.setup import Setup
-from neurotron.engine.state import CohortState
+from neurotron.engine.state import CohortState, Setup
 from neurotron.networks import FilterNetwork
 from neurotron.problem import Problem
 from neurotron.trainers import Arm, Trainer

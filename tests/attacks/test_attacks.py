@@ -81,8 +81,7 @@ def received(problem, attack, batch_size=8, steps=3):
     """Labels as an SGD learner that never moves receives them, and the honest ones."""
     from neurotron._streams import Stream
     from neurotron.engine.numpy_cohort import NumpyCohort
-    from neurotron.engine.setup import Setup
-    from neurotron.engine.state import CohortState
+    from neurotron.engine.state import CohortState, Setup
 
     arms = [nt.Arm(nt.SGD(1e-300), attack)]
     state = CohortState.initial(problem, arms)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import neurotron as nt
 from neurotron.attacks import Constant, RandomSign
-from neurotron.engine.weighting import newest_share
+from neurotron.engine.state import newest_share
 
 ENGINES = ("compiled", "numpy")
 

@@ -13,8 +13,7 @@ from neurotron._types import Index
 from neurotron.engine.compiled.cohort import CompiledCohort, obstacle
 from neurotron.engine.numpy_cohort import NumpyCohort
 from neurotron.engine.recording import Records
-from neurotron.engine.setup import Setup
-from neurotron.engine.state import CohortState
+from neurotron.engine.state import CohortState, Setup
 from neurotron.problem import Problem
 from neurotron.trainers import Arm
 

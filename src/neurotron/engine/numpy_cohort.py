@@ -20,9 +20,13 @@ from neurotron.attacks.query import QueryBuilder, position_signs, visible
 from neurotron.data.base import Batch, draw_batch
 from neurotron.engine.grouping import columns_where, groups, sensing_groups
 from neurotron.engine.recording import Records
-from neurotron.engine.setup import Setup
-from neurotron.engine.state import CohortState, divergence_limit
-from neurotron.engine.weighting import inverse_square, newest_share
+from neurotron.engine.state import (
+    CohortState,
+    Setup,
+    divergence_limit,
+    inverse_square,
+    newest_share,
+)
 from neurotron.trainers import Trainer
 
 __all__ = ["NumpyCohort", "answer"]

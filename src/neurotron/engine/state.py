@@ -1,21 +1,30 @@
-"""The state of a cohort: everything that the next step depends on."""
+"""The state of a cohort, everything that an engine needs to run it, and two weights in a step."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from neurotron import _check
+from neurotron._formula import select
 from neurotron._pickling import Pickled
+from neurotron._streams import Stream
 from neurotron._types import Array, Index
 from neurotron.problem import Problem
 from neurotron.trainers import Arm
 from neurotron.trainers.stages import Snapshot, Stage, current_stage, first_stage
 
-__all__ = ["CohortState", "KeptState", "divergence_limit"]
+__all__ = [
+    "CohortState", "KeptState", "Setup", "divergence_limit", "inverse_square", "newest_share",
+]  # fmt: skip
+
+LEAST = 1e-300
+"""A smaller squared norm is treated as 0, as dividing by it would overflow."""
 
 
 @dataclass
@@ -135,6 +144,32 @@ class KeptState(Pickled):
         )
 
 
+class Setup(NamedTuple):
+    """A problem, its arms, the stream of batches, and the present state of the arms."""
+
+    problem: Problem
+    arms: Sequence[Arm]
+    """The arms, with trainers whose step size and sensing matrix are numbers."""
+    batch_size: int
+    stream: Stream
+    """The random numbers of this replicate."""
+    state: CohortState
+    """The state of the arms, which the cohort updates in place."""
+
+    def part(self, columns: Index) -> Setup:
+        """Return the setup of some arms, with a copy of their state."""
+        arms = [self.arms[int(column)] for column in columns]
+        return self._replace(arms=arms, state=self.state.part(columns))
+
+    def with_current_trainers(self) -> Setup:
+        """Return the setup with the trainer of each arm's present stage."""
+        arms = [
+            dataclasses.replace(arm, trainer=arm.trainer.parts[stage.part])
+            for arm, stage in zip(self.arms, self.state.stages, strict=True)
+        ]
+        return self._replace(arms=arms)
+
+
 def divergence_limit(problem: Problem) -> float:
     """Return the absolute value of a weight above which an arm counts as diverged.
 
@@ -143,3 +178,24 @@ def divergence_limit(problem: Problem) -> float:
     known = (problem.initial_weights, problem.true_weights)
     largest = max(float(np.abs(weights).max()) for weights in known if weights is not None)
     return min(1e6 * (1.0 + largest), 1e300)
+
+
+def inverse_square(square: Any) -> Any:
+    """Return ω(x) = 1/‖x‖² from the squared norm, elementwise; 0 for x = 0.
+
+    >>> inverse_square(np.array([4.0, 0.0]))
+    array([0.25, 0.  ])
+    """
+    return select(square >= LEAST, 1.0 / np.maximum(square, LEAST), 0.0)
+
+
+def newest_share(count: Any) -> Any:
+    r"""Return the share of the newest of `count` weight vectors in their average.
+
+    The t-th vector then has the weight :math:`t (t+1) (t+2)`, of the order t³ (Shamir and Zhang,
+    *Stochastic gradient descent for non-smooth optimization*, 2013).
+
+    >>> newest_share(1.0)
+    1.0
+    """
+    return 4.0 / (count + 3.0)

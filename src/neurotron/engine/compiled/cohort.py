@@ -10,7 +10,7 @@ from neurotron.engine.compiled import formulas, layout
 from neurotron.engine.compiled.lanes import LANES
 from neurotron.engine.compiled.step import Step
 from neurotron.engine.recording import Records
-from neurotron.engine.setup import Setup
+from neurotron.engine.state import Setup
 from neurotron.laws import Correlated
 from neurotron.networks import FilterNetwork
 from neurotron.networks.activations import BUILT_IN

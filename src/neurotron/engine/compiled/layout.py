@@ -21,8 +21,7 @@ from neurotron.engine.compiled.arrays import (
 )
 from neurotron.engine.compiled.lanes import LANES
 from neurotron.engine.compiled.rules import rule_of
-from neurotron.engine.setup import Setup
-from neurotron.engine.state import divergence_limit
+from neurotron.engine.state import Setup, divergence_limit
 from neurotron.laws import Correlated
 from neurotron.laws.base import ScaledLaw
 from neurotron.networks import FilterNetwork

@@ -11,7 +11,7 @@ import numpy as np
 from neurotron._jit import inline, jit
 from neurotron._philox import fill_pairs
 from neurotron._types import Array, Index
-from neurotron.engine import weighting
+from neurotron.engine import state
 from neurotron.engine.compiled import elementary  # noqa: F401  (compiles what formulas call)
 from neurotron.engine.compiled.lanes import LANES, add_scaled, put, take, zeros
 
@@ -39,8 +39,8 @@ __all__ = [
     "times_inverse_square",
 ]  # fmt: skip
 
-_inverse_square = inline(weighting.inverse_square)
-_newest_share = inline(weighting.newest_share)
+_inverse_square = inline(state.inverse_square)
+_newest_share = inline(state.newest_share)
 
 
 @jit

@@ -19,7 +19,7 @@ from neurotron._types import Array
 from neurotron.attacks import BUILT_IN, Attack
 from neurotron.data import Batch, Rows
 from neurotron.engine.numpy_cohort import NumpyCohort
-from neurotron.engine.setup import Setup
+from neurotron.engine.state import Setup
 from neurotron.guarantees.verify.case import Case, Inputs
 from neurotron.guarantees.verify.fresh_rows import verify_cases
 from neurotron.guarantees.verify.verification import Verification
