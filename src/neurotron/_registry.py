@@ -7,6 +7,7 @@ own, in the module ``mine``, which is imported if that is allowed.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import re
 import types
@@ -21,7 +22,7 @@ from neurotron import _check
 from neurotron._references import is_allowed, is_reference, resolve
 from neurotron._types import Array
 
-__all__ = ["Registry", "construct", "kebab_case", "name_of", "parse"]
+__all__ = ["Registry", "construct", "kebab_case", "name_of", "own_names", "parse"]
 
 T = TypeVar("T", covariant=True)
 S = TypeVar("S")
@@ -120,6 +121,23 @@ class Registry(Generic[T]):
         filled = {key: value for key, value in defaults.items() if key in known} | given
         built = construct(self.kind, name, factory, filled)
         return built if name in self.factories else _check.instance(name, built, self.base)
+
+
+def own_names(value: object) -> Iterator[str]:
+    """Yield the names in the texts of a plain value that have the form of names of your own code.
+
+    >>> [*own_names([{"attack": "mine:Towards:target=1"}, "moved:law=mine:Law;size=2", "normal"])]
+    ['mine:Towards', 'mine:Law']
+    """
+    if isinstance(value, str):
+        with contextlib.suppress(_check.InputError):
+            name, given = parse(value.replace(";", ","))
+            if is_reference(name):
+                yield name
+            value = given
+    parts = value.values() if isinstance(value, Mapping) else value
+    for part in parts if isinstance(parts, Iterable) and not isinstance(parts, str) else ():
+        yield from own_names(part)
 
 
 def construct(kind: str, name: str, factory: Callable[..., S], given: Mapping[str, Any]) -> S:

@@ -31,27 +31,29 @@ def package_hash(left_out: tuple[str, ...]) -> str:
     return _hash_of(PACKAGE, (f for f in PACKAGE.rglob("*.py") if folders.isdisjoint(f.parents)))
 
 
-def source_hash(function: Callable[..., Any]) -> str:
-    """Return a hash of the code that a function may run: of its module's files, and of ours.
+def source_hash(*things: Callable[..., Any]) -> str:
+    """Return a hash of the code of functions and classes: of their modules' files, and of ours.
 
-    Its module's files are those that it imports from its own folder, or from the folder that
-    contains its package. A function of a notebook, which has no file, is known by its bytecode.
+    A module's files are those that it imports from its own folder, or from the folder that
+    contains its package. What is in a notebook, which has no file, is known by its bytecode.
     Packages that are installed beside it, and the parts of ours that only show results, do not
     count.
 
     Editing a file does not change what the running process computes, but reloading a module does.
     So the hash is computed again when another module of these files has been loaded.
     """
-    function = inspect.unwrap(getattr(function, "func", function))
-    return _hash(package_hash(SHOWING), _own_hash(function))
+    return _hash(package_hash(SHOWING), *map(_own_hash, things))
 
 
-def _own_hash(function: Callable[..., Any]) -> str:
+def _own_hash(thing: Callable[..., Any]) -> str:
+    function = inspect.unwrap(getattr(thing, "func", thing))
     module = function.__module__
     if module.partition(".")[0] == US:
         return ""
     if module == "__main__" and not hasattr(sys.modules[module], "__file__"):
-        return _hash(_bytecode(function.__code__))
+        parts = vars(function).values() if isinstance(function, type) else [function]
+        codes = [each.__code__ for each in map(inspect.unwrap, parts) if hasattr(each, "__code__")]
+        return _hash(*map(_bytecode, codes))
     home = home_of(module)
     loads = [one for one in map(_spec, [*sys.modules.values()]) if home.contains(one)]
     known = _known.get(module)

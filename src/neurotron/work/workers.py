@@ -8,7 +8,7 @@ import platform
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from functools import partial
 from importlib.metadata import version
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Protocol, cast
 from neurotron._check import InputError
 from neurotron._environment import environment
 from neurotron._references import code_allowed, reference_of, resolve
+from neurotron._registry import own_names
 from neurotron._sources import source_hash
 from neurotron._threads import one_blas_thread, processors
 from neurotron.work.columns import Row, plain_rows
@@ -50,6 +51,8 @@ class Task(NamedTuple):
     data: Mapping[str, Any]
     code: str | None
     """The folder whose modules may be imported; "" if they are found without one."""
+    names: tuple[str, ...]
+    """The names of code in the settings, such as an attack's."""
 
     def compute(
         self,
@@ -67,7 +70,7 @@ class Task(NamedTuple):
                 more["progress"] = progress
             result = function(dict(setting), unit.replicate, seed, **more)
             rows = plain_rows(result, self.columns)
-            where = fingerprint(function)
+            where = self.fingerprint()
         return Computed(unit, rows, where, platform.node(), time.perf_counter() - began)
 
     def function(self) -> Callable[..., Any]:
@@ -79,7 +82,12 @@ class Task(NamedTuple):
     def fingerprint(self) -> dict[str, str]:
         """Return what the bits of results depend on, where this is called."""
         with allowing(self.code):
-            return fingerprint(self.function())
+            return fingerprint(self.function(), *_classes(self.names))
+
+
+def _task(study: Study, unit: Callable[..., Any] | str, code: str | None) -> Task:
+    names = tuple(dict.fromkeys(own_names(study.settings)))
+    return Task(unit, study.columns, study.data, code, names)
 
 
 def allowing(code: str | None) -> contextlib.AbstractContextManager[Any]:
@@ -87,15 +95,25 @@ def allowing(code: str | None) -> contextlib.AbstractContextManager[Any]:
     return contextlib.nullcontext() if code is None else code_allowed(code or None)
 
 
-def fingerprint(function: Callable[..., Any]) -> dict[str, str]:
-    """Return what the bits of results depend on: versions, processor, and the function's code.
+def _classes(names: tuple[str, ...]) -> Iterator[Any]:
+    """Yield the code that names in settings mean; text may look like a name and mean nothing."""
+    for name in names:
+        with contextlib.suppress(InputError):
+            found = resolve(name, object)
+            if inspect.isclass(found) or inspect.isfunction(found):
+                yield found
 
-    The module of the function may list `PACKAGES` whose versions matter as well.
+
+def fingerprint(function: Callable[..., Any], *classes: Any) -> dict[str, str]:
+    """Return what the bits of results depend on: versions, processor, and the code.
+
+    The code is that of a function and of classes that it uses by name. The module of the function
+    may list `PACKAGES` whose versions matter as well.
     """
     module = inspect.unwrap(getattr(function, "func", function)).__module__
     packages = getattr(sys.modules[module], "PACKAGES", ())
     versions = {name: version(name) for name in packages}
-    return environment() | versions | {"code": source_hash(function)[:16]}
+    return environment() | versions | {"code": source_hash(function, *classes)[:16]}
 
 
 class Workers(Protocol):
@@ -129,7 +147,7 @@ class Threads:
 
     def __init__(self, study: Study, count: int | None) -> None:
         self.study = study
-        self.task = Task(study.unit, study.columns, study.data, study.code)
+        self.task = _task(study, study.unit, study.code)
         self.count = count or processors()
         self.executor = ThreadPoolExecutor(self.count, thread_name_prefix="neurotron")
         self.asked_to_stop = threading.Event()
@@ -176,7 +194,7 @@ class ExecutorWorkers:
                 f"{name.partition(':')[2]} is defined in a notebook or at a prompt, where other "
                 "processes cannot import it: put it into a file, or use threads"
             )
-        self.task = Task(name, study.columns, study.data, study.code or "")
+        self.task = _task(study, name, study.code or "")
         self.count = count if count is not None else int(getattr(executor, "_max_workers", 1))
 
     def prepare(self) -> None:
