@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from tests.support.cpu import CpuMeter
 from tests.support.networks import networks
+from tests.support.passed import Resuming
 
 import neurotron as nt
 
@@ -21,6 +22,7 @@ settings.load_profile("fixed")
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(CpuMeter(), "cpu")
+    config.pluginmanager.register(Resuming(), "resuming")
 
 
 @pytest.fixture(params=networks())

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.impostors import cases, old_rule
+from tests.oracles.impostors import cases, old_rule
 from tests.support.messages import says
 
 import neurotron as nt
@@ -465,3 +465,21 @@ def test_arguments_of_a_wrong_shape_are_named(name, change):
     with pytest.raises(nt.InputError) as error:
         prove(build.linear(3), **given_)
     says(error.value, f"`{name}`")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(10))
+def test_of_many_tables_no_wrong_filter_tampers_with_fewer_rows_than_is_proved(part):
+    """5,000 poisoned tables of all kinds of networks and inputs."""
+    poisoned = list(cases(seed=2000 + part, number=500))
+    exceeded = [
+        case
+        for case in poisoned
+        if prove(
+            case.network, case.inputs, case.filter, case.explained, intercept=case.intercept
+        ).tampered
+        >= case.tampered
+    ]
+    assert exceeded == []
+    fooled = sum(old_rule(case) and 2 * case.tampered < len(case.inputs) for case in poisoned)
+    assert fooled >= 50

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
+from tests.oracles.solved import solved
 from tests.solvers.tables import NETWORKS, oracle, table
 from tests.support.messages import says
-from tests.support.solved import solved
 
 import neurotron as nt
 from neurotron.solvers import linearized, search
@@ -252,7 +252,6 @@ def test_no_table_gives_nonsense(name, kind, rows, seed, intercept):
 
 
 def test_what_is_said_of_poisoned_tables_of_all_kinds_is_true():
-    """A sample of tests/long/test_solved.py."""
     found = [one for one in map(solved, range(20)) if one is not None]
     wrong = [one for one in found if not one.right]
     assert 0 < len(wrong) < 15
@@ -283,6 +282,22 @@ def test_a_start_that_is_no_pair_is_refused_in_one_sentence(start):
     with pytest.raises(nt.InputError) as caught:
         nt.solve(data.network, data.X, data.y, start=start)
     assert says(caught.value, "`start`", "pair", "intercept")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(10))
+def test_of_5000_poisoned_tables_no_wrong_filter_is_proved_and_none_is_nonsense(part):
+    found = [one for one in map(solved, range(500 * part, 500 * (part + 1))) if one is not None]
+    wrong = [one for one in found if not one.right]
+    assert [one.what for one in wrong if one.solution.proven_against >= one.tampered] == []
+    assert [one.what for one in found if not one.largest < 20.0] == []
+    fits = [np.count_nonzero(one.solution.explained) for one in wrong]
+    majority = [  # what an older rule called exact
+        2 * count > len(one.solution.explained) and count > 2 * len(one.solution.weights)
+        for one, count in zip(wrong, fits, strict=True)
+    ]
+    assert sum(majority) >= 25
+    assert len(found) - len(wrong) >= 250
 
 
 # ---- what a hostile reviewer found ---------------------------------------------------------------

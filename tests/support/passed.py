@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Generator
 from functools import cache
 from pathlib import Path
 
@@ -20,6 +21,29 @@ from neurotron._environment import environment
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "out" / "long"
 FAILED = pytest.StashKey[bool]()
+
+
+class Resuming:
+    """A plugin of pytest: with NEUROTRON_RESUME=1, long tests that have passed are skipped."""
+
+    def __init__(self) -> None:
+        self.resumes = os.environ.get("NEUROTRON_RESUME") == "1"
+
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        if self.resumes and item.get_closest_marker("long") and is_known(item):
+            pytest.skip("has passed with this code already (NEUROTRON_RESUME=1)")
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Remember a test once it is torn down, because checks may be in what tears it down."""
+        report = yield
+        failed = item.stash.setdefault(FAILED, False) or not report.passed
+        item.stash[FAILED] = failed
+        if item.get_closest_marker("long") and report.when == "teardown" and not failed:
+            remember(item)
+        return report
 
 
 def is_known(item: pytest.Item) -> bool:

@@ -7,7 +7,7 @@ import functools
 
 import numpy as np
 import pytest
-from tests.support.small_laws import SmallCase, law_case, random_law_case, starts, worst_means
+from tests.oracles.small_laws import SmallCase, law_case, random_law_case, starts, worst_means
 
 import neurotron as nt
 from neurotron.networks.activations import BUILT_IN, Activation

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from tests.support.random_recursions import Followed, follow_all, random_recursion
+from tests.oracles.recursions import Followed, follow_all, random_recursion
 
 from neurotron.theory.long_run import (
     NOTHING_KNOWN,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from tests.support.small_laws import SmallCase, law_case, random_law_case, samples, signs
+from tests.oracles.small_laws import SmallCase, law_case, random_law_case, samples, signs
 
 import neurotron as nt
 from neurotron.theory.mean_path import Deviation, MeanPath

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from scipy import stats
-from tests.support.random_recursions import random_recursion
-from tests.support.small_laws import (
+from tests.oracles.recursions import random_recursion
+from tests.oracles.small_laws import (
     SmallCase,
     law_case,
     mean_after,

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.oracles.smoothers import ROUNDING, RandomTable
 from tests.support.messages import says
+from tests.support.pieces import pieces
 
 from neurotron._check import InputError
 from neurotron.theory import smoother
@@ -324,3 +326,31 @@ def test_bad_input_gets_one_clear_sentence(call, words):
     with pytest.raises(InputError) as error:
         call()
     assert says(error.value, *words)
+
+
+# ---- random tables, and everybody who attacks their labels ---------------------------------------
+
+MANY, PIECES = 1000, 4
+
+
+@pytest.mark.long
+@pytest.mark.quick
+@pytest.mark.parametrize("numbers", pieces(MANY, PIECES), ids=str)
+def test_no_attack_exceeds_a_ceiling(numbers):
+    found = {number: RandomTable(number).excess() for number in numbers}
+    assert {number: excess for number, excess in found.items() if excess > ROUNDING} == {}
+
+
+@pytest.mark.long
+@pytest.mark.quick
+@pytest.mark.parametrize("numbers", pieces(MANY, PIECES), ids=str)
+def test_a_refit_reaches_the_ceiling_of_a_prediction(numbers):
+    found = {number: RandomTable(number).refitted() for number in numbers}
+    assert {number: away for number, away in found.items() if away > 1e-6} == {}
+
+
+@pytest.mark.long
+@pytest.mark.quick
+@pytest.mark.parametrize("part", [0.5, 0.99])
+def test_a_smaller_ceiling_is_exceeded_on_every_table(part):
+    assert min(RandomTable(number).excess(part) for number in range(50)) > ROUNDING

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 from mpmath import mp, mpf
-from tests.support.random_problems import random_case
-from tests.support.random_tables import random_rows
+from tests.oracles.problems import random_case
+from tests.oracles.tables import random_rows
 
 import neurotron as nt
 from neurotron.guarantees.predictions import gate_coordinates

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from tests.support.random_problems import (
+from tests.oracles.problems import (
     FAILURES,
     RECORDS,
     Case,
