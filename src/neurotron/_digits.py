@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from decimal import ROUND_CEILING, Context, Decimal
 
-__all__ = ["counted", "percent", "readable", "up"]
+from neurotron._intervals import Interval
+
+__all__ = ["between", "counted", "part", "percent", "readable", "signed", "up", "with_ends"]
 
 _CEILING = Context(prec=4, rounding=ROUND_CEILING)
 
@@ -28,31 +30,73 @@ def readable(value: float, digits: int = 6) -> str:
 
     >>> readable(1_128_799.5), readable(0.012345678), readable(-3.0), readable(2e-9)
     ('1,128,800', '0.0123457', '-3', '2e-09')
+    >>> readable(math.inf), readable(math.nan)
+    ('∞', 'not defined')
     """
+    if not math.isfinite(value):
+        return "not defined" if math.isnan(value) else "∞" if value > 0.0 else "-∞"
     rounded = float(f"{value:.{digits}g}")
     if not 1e-4 <= abs(rounded) < 1e15:
-        return f"{rounded:g}"
+        return f"{rounded:.{digits}g}"
     decimals = max(digits - 1 - math.floor(math.log10(abs(rounded))), 0)
     text = f"{rounded:,.{decimals}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def percent(share: float) -> str:
-    """Return a share in percent, with two digits, or three near all.
+def percent(share: float, digits: int | None = None) -> str:
+    """Return a share in percent, with two digits, or three near all, unless `digits` says more.
 
     >>> percent(0.1234), percent(0.9961), percent(1.0), percent(0.0), percent(12.5)
     ('12 %', '99.6 %', '100 %', '0 %', '1,250 %')
     """
-    return f"{readable(100.0 * share, 3 if share >= 0.995 else 2)} %"
+    return f"{readable(100.0 * share, digits or (3 if abs(share) >= 0.995 else 2))} %"
 
 
-def counted(numbers: Iterable[int], what: str) -> str:
+def signed(value: float, words: Callable[[float], str] = readable) -> str:
+    """Return a number with its sign in front of it, whatever `words` are used for it.
+
+    >>> signed(0.1, percent), signed(-0.1, percent), signed(-0.0)
+    ('+10 %', '−10 %', '+0')
+    """
+    text = words(value + 0.0)
+    return f"−{text[1:]}" if text.startswith("-") else f"+{text}"
+
+
+def between(low: float, high: float, words: Callable[[float], str] = percent) -> str:
+    """Return the ends of an interval.
+
+    >>> between(0.1, 0.25)
+    '10 % to 25 %'
+    """
+    return f"{words(low)} to {words(high)}"
+
+
+def with_ends(found: Interval, words: Callable[[float], str]) -> str:
+    """Return an estimate with its interval, if that is finite.
+
+    >>> with_ends(Interval(1.0, 0.5, 2.0), readable), with_ends(Interval(1.0, 0, math.inf), up)
+    ('1 (0.5 to 2)', '1')
+    """
+    known = math.isfinite(found.low) and math.isfinite(found.high)
+    return words(found.estimate) + f" ({between(found.low, found.high, words)})" * known
+
+
+def counted(numbers: int | Iterable[int], what: str) -> str:
     """Return how many there are of something, from the fewest to the most.
 
-    >>> counted([20, 10], "replicate"), counted([1], "step")
-    ('10 to 20 replicates', '1 step')
+    >>> counted([20, 10], "replicate"), counted([1], "step"), counted(1_000, "row")
+    ('10 to 20 replicates', '1 step', '1,000 rows')
     """
-    each = [*numbers]
+    each = [numbers] if isinstance(numbers, int) else [*numbers]
     few, many = min(each), max(each)
     shown = f"{few:,}" if few == many else f"{few:,} to {many:,}"
     return f"{shown} {what}{'s' if many != 1 else ''}"
+
+
+def part(count: int, total: int, what: str = "rows") -> str:
+    """Return how many of all, with their share.
+
+    >>> part(5, 200), part(1_200, 3_000, "labels")
+    ('5 of 200 rows (2.5 %)', '1,200 of 3,000 labels (40 %)')
+    """
+    return f"{count:,} of {total:,} {what} ({percent(count / total, 3)})"

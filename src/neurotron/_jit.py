@@ -10,7 +10,6 @@ import hashlib
 import pickle
 import signal
 import sys
-import textwrap
 import threading
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
@@ -26,6 +25,7 @@ from neurotron._announce import announced
 from neurotron._check import InputError
 from neurotron._interrupts import on_ctrl_c
 from neurotron._sources import package_hash
+from neurotron._text import wrap
 
 __all__ = ["SUBJECT", "Compiled", "compiling", "entry", "inline", "jit"]
 
@@ -240,7 +240,7 @@ def compiling(*functions: Entry | Compiled) -> Iterator[None]:
             f"{what}, which takes about {seconds} seconds; set NUMBA_CACHE_DIR to a folder to keep "
             "the result ..."
         )
-    with announced(textwrap.fill(message, 79, break_on_hyphens=False)), interruptible():
+    with announced(wrap(message, 79)), interruptible():
         yield
 
 

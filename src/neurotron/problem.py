@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from neurotron import _check, _seeds
-from neurotron._html import card
+from neurotron._digits import counted
 from neurotron._pickling import Pickled
+from neurotron._text import card
 from neurotron._types import Array
 from neurotron.data import Corrupted, Data, Rows, Simulated
 from neurotron.laws import WEIGHTINGS, EvenMoments, Law
@@ -78,13 +79,13 @@ class Problem(Pickled):
         return f"Problem({self.network!r}, {self.data!r})"
 
     def _repr_html_(self) -> str:
-        network, gates = self.network, "gate" if self.network.width == 1 else "gates"
+        network = self.network
         shape = f", leak {network.leak:g}" if network.leak else ""
         if network.activation is not None:
             shape = f", activation {network.activation.name}"
         facts = {
-            "network": f"{network.n_inputs} inputs, {network.width} {gates}{shape}, one filter of "
-            f"{network.filter_size} weights",
+            "network": f"{network.n_inputs} inputs, {counted(network.width, 'gate')}{shape}, one "
+            f"filter of {network.filter_size} weights",
             "data": repr(self.data),
             "inputs": f"{self.law!r}, {'' if self.law.symmetric else 'not '}symmetric",
             "true weights": "not known",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neurotron import _check, _html
+from neurotron import _check
+from neurotron._digits import counted
 from neurotron._extras import require
 from neurotron._pickling import Pickled
+from neurotron._text import card, table
 from neurotron._types import Array, Index
 from neurotron.problem import Problem
 from neurotron.trainers import Arm
@@ -105,10 +107,10 @@ class Summary(list[dict[str, Any]]):
     """
 
     def __repr__(self) -> str:
-        return "\n".join(_aligned([self._head, *self._cells])) if self else "no arms"
+        return table([self._head, *self._cells]) if self else "no arms"
 
     def _repr_html_(self) -> str:
-        return _html.card("Summary", columns=self._head, rows=self._cells)
+        return card("Summary", columns=self._head, rows=self._cells)
 
     @property
     def _head(self) -> list[str]:
@@ -225,15 +227,14 @@ class Trajectories(_Errors, Pickled):
 
     def __repr__(self) -> str:
         shown = [[f"  {arm.name}", arm.ending + _engine_note(arm.engine)] for arm in self]
-        lines = _aligned(shown[:MOST_SHOWN])
-        if len(shown) > MOST_SHOWN:
-            lines.append(f"  … and {len(shown) - MOST_SHOWN} more")
-        return "\n".join([f"Trajectories: {self._head}", *lines])
+        left = len(shown) - MOST_SHOWN
+        more = f"\n  … and {left} more" if left > 0 else ""
+        return f"Trajectories: {self._head}\n{table(shown[:MOST_SHOWN])}{more}"
 
     def _repr_html_(self) -> str:
         rows = [[arm.name, arm.ending + _engine_note(arm.engine)] for arm in self]
         left = len(rows) - MOST_SHOWN
-        return _html.card(
+        return card(
             "Trajectories",
             {"run": self._head, "problem": repr(self.problem)},
             columns=("arm", "ended with"),
@@ -243,8 +244,7 @@ class Trajectories(_Errors, Pickled):
 
     @property
     def _head(self) -> str:
-        arms = f"{len(self)} arm{'s' if len(self) > 1 else ''}"
-        return f"{arms}, {self.steps[-1]:,} steps, {len(self.steps)} recorded"
+        return f"{counted(len(self), 'arm')}, {self.steps[-1]:,} steps, {len(self.steps)} recorded"
 
     def summary(self) -> Summary:
         """Return one row per arm: where it ended, and how much of the initial error is left."""
@@ -293,15 +293,6 @@ def _engine_note(engine: Engine) -> str:
 
 def _cell(value: object) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows of cells as lines with aligned columns."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
 
 
 def _outcome(true: Array, weights: Array, error: float, status: str) -> str:

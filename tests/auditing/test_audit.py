@@ -14,7 +14,6 @@ from sklearn.neighbors import KNeighborsRegressor
 from tests.support.audited import BUDGET, small_table
 
 import neurotron as nt
-from neurotron.auditing import finding
 from neurotron.auditing.attackers import EXACT
 from neurotron.auditing.splits import AuditedTable
 
@@ -286,12 +285,6 @@ def test_without_an_error_the_unit_is_named():
     found = nt.audit("least-squares", X, labels, budget=BUDGET, remedies=[], splits=2, attacks=FEW)
     assert found.unit == pytest.approx(1e-6 * labels.std())
     assert "because without an attack there is no error" in " ".join(str(found).split())
-
-
-def test_infinite_damage_is_null_in_json():
-    assert finding.plain(nt.lab.results.Interval(math.inf, math.inf, math.inf)) == {
-        "estimate": None, "low": None, "high": None
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["X", "y"])

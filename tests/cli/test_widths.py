@@ -7,7 +7,6 @@ from rich.table import Table
 from tests.support.cli import in_this_process
 
 from neurotron.cli import options
-from neurotron.cli.options import wrapped
 
 WIDTHS = [40, 60, 80, 120]
 TINY = ["--n-inputs", "12", "--filter-size", "4"]
@@ -61,13 +60,6 @@ def test_a_path_is_left_whole_however_long_it_is(tmp_path, monkeypatch):
     picture = tmp_path / f"{'long' * 20}.svg"
     printed, _ = at(40, [*COMMANDS["simulate"], "--plot", str(picture)], monkeypatch)
     assert f"Picture: {picture}" in printed.splitlines()
-
-
-def test_a_path_within_a_sentence_is_left_whole():
-    path = "/a/very/long/path/that/users-copy"
-    lines = wrapped(f"there is no folder {path} here", 20).splitlines()
-    assert lines == ["there is no folder", path, "here"]
-    assert wrapped("  one two three", 10).splitlines() == ["  one two", "  three"]
 
 
 def test_a_narrow_terminal_shows_every_cell_of_a_table_whole():

@@ -12,7 +12,7 @@ from tests.estimators.tables import table
 
 import neurotron as nt
 from neurotron.estimators.geometry import geometry_of
-from neurotron.lab.figures.diagnosis import diagnosis_chart
+from neurotron.lab.figures.one_result import diagnosis_chart
 
 X, Y, MASK = table(rows=400, attacked=0.2)
 FIT = nt.NeuroTronRegressor().fit(X, Y)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from neurotron._intervals import Interval
 
 __all__ = [
     "ATTACKED", "EXIT_CODES", "STRONGEST", "WORSE", "Breaking", "Ceiling", "Check", "Damage",
-    "InfluentialRow", "Remedy", "Verdict", "plain", "worse",
+    "InfluentialRow", "Remedy", "Verdict", "worse",
 ]  # fmt: skip
 
 STRONGEST = "strongest"
@@ -172,16 +171,3 @@ class Check:
 def worse(verdicts: Iterable[Verdict]) -> Verdict:
     """Return the worst of some verdicts."""
     return max(verdicts, key=[*EXIT_CODES].index, default="not asked")
-
-
-def plain(value: Any) -> Any:
-    """Return a value as JSON has it; infinite numbers become None."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Interval):
-        return {name: plain(part) for name, part in value._asdict().items()}
-    if isinstance(value, (tuple, list)):
-        return [plain(part) for part in value]
-    if hasattr(value, "__dataclass_fields__"):
-        return {name: plain(getattr(value, name)) for name in value.__dataclass_fields__}
-    return value

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from neurotron import _html
 from neurotron._digits import percent, readable
 from neurotron._intervals import Interval
+from neurotron._json import plain
+from neurotron._text import card
 from neurotron.auditing.finding import (
     ATTACKED,
     WORSE,
@@ -20,7 +21,6 @@ from neurotron.auditing.finding import (
     InfluentialRow,
     Remedy,
     Verdict,
-    plain,
     worse,
 )
 from neurotron.auditing.screening import Suspects
@@ -249,13 +249,14 @@ class Audit:
             for damage in self.damages
         ]  # fmt: skip
         columns = ("attack", "labels", "rise of the error", "largest change of a prediction")
-        return _html.card("Audit", facts, columns=columns, rows=rows, note=self.headline)
+        return card("Audit", facts, columns=columns, rows=rows, note=self.headline)
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draw the damage of every attack, with its ceiling."""
-        from neurotron.lab.figures.audit import plot_audit
+        from neurotron.lab.figures import draw
+        from neurotron.lab.figures.audit import audit_chart
 
-        return plot_audit(self, path)
+        return draw(audit_chart(self), path)
 
     def save_page(self, path: str | Path) -> Path:
         """Write the audit as one page for a browser, which needs no network."""

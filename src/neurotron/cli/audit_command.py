@@ -12,6 +12,7 @@ import numpy as np
 import typer
 
 from neurotron import _check, _seeds
+from neurotron._digits import part
 from neurotron.cli import options, study_commands, table_output
 from neurotron.cli import table_options as tables
 
@@ -333,7 +334,7 @@ class _Made:
         console = options.console()
         table_output.describe_rows(console, self.inputs, self.label)
         if len(self.rows) < len(self.inputs.rows):
-            console.print(f"sample    {table_output.share(len(self.rows), len(self.inputs.rows))}")
+            console.print(f"sample    {part(len(self.rows), len(self.inputs.rows))}")
         console.print("")
         console.print(as_text(self.audit, options.readable_width(console), self.rows))
         console.print(f"\nPage: {self.folder / PAGE}\nNumbers: {self.folder / NUMBERS}")

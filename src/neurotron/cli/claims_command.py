@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from neurotron._text import wrap
 from neurotron.cli import options
 
 if TYPE_CHECKING:
@@ -99,7 +99,6 @@ def evaluate(results: Results) -> list[Judgement]:
 
 STYLES = ("green", "yellow", "red", "yellow", "dim")
 """The colours of the verdicts, in their order."""
-UNITS = "%×"
 
 
 def _print(console: Console, evaluated: list[Judgement], details: bool) -> None:
@@ -164,14 +163,8 @@ def _print_details(console: Console, judgement: Judgement) -> None:
 
 
 def _indented(console: Console, indent: int, text: str, style: str = "") -> None:
-    """Print text in lines that fit, broken at words but not before a unit."""
-    for unit in UNITS:
-        text = text.replace(f" {unit}", f"\xa0{unit}")
-    lines = textwrap.wrap(
-        text, console.width, initial_indent=" " * indent, subsequent_indent=" " * indent,
-        break_on_hyphens=False,
-    )  # fmt: skip
-    console.print(Text("\n".join(lines).replace("\xa0", " "), style))
+    """Print text in lines that fit."""
+    console.print(Text(wrap(" " * indent + text, console.width), style))
 
 
 def _line(found: Finding) -> str:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
-from rich.table import Table
 
 from neurotron import _check
-from neurotron._digits import readable
+from neurotron._digits import part, readable
 from neurotron.cli import options, table_output
 from neurotron.cli import table_options as tables
 
@@ -119,7 +118,7 @@ def _refuse_options_of_a_fit(context: typer.Context) -> None:
 
 
 def _say_why_not_cleaned(found: _Judged) -> None:
-    share = table_output.share(found.suspects.height, len(found.inputs.rows))
+    share = part(found.suspects.height, len(found.inputs.rows))
     options.console(stderr=True).print(
         f"error: `--cleaned` is not written, because {share} are suspects, more than half, so the "
         "model is not that of the majority: do not trust this fit, and check the table and the "
@@ -198,9 +197,7 @@ def _print(found: _Judged, written: list[Path], *, saved: bool) -> None:
     suspects = found.suspects
     table_output.describe(console, found.inputs, found.label, found.model, suspects.height)
     if suspects.height:
-        table = Table(box=None, padding=(0, 2, 0, 0))
-        for title in ("row", "label", "predicted", "quality"):
-            table.add_column(title, header_style="dim", justify="right")
+        table = options.grid(">row", ">label", ">predicted", ">quality")
         for row in suspects.head(SHOWN).iter_rows(named=True):
             numbers = [readable(row[f"{name}_label"]) for name in ("given", "predicted")]
             table.add_row(str(row["row"]), *numbers, _quality(row["label_quality"]))

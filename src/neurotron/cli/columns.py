@@ -10,6 +10,7 @@ import polars as pl
 import polars.selectors as cs
 
 from neurotron import _check, _tiny
+from neurotron._digits import counted
 from neurotron._types import Array, Index, Mask
 
 __all__ = ["MissingValues", "WrongColumn", "is_boolean", "is_missing", "numbers", "usual_numbers"]
@@ -38,7 +39,7 @@ def numbers(column: pl.Series, rows: Index, *, decimal_comma: bool) -> Array:
     missing = np.flatnonzero(is_missing(column.to_frame()))
     if missing.size:
         raise MissingValues(
-            f"has {_many(missing.size, 'missing value')}, the first in row {rows[missing[0]]}: "
+            f"has {counted(missing.size, 'missing value')}, the first in row {rows[missing[0]]}: "
             "fill them in, add --skip-missing to leave out such rows"
         )
     values = _parsed(column, rows, decimal_comma) if column.dtype == pl.String else _cast(column)
@@ -139,7 +140,3 @@ def _kind(dtype: pl.DataType) -> str:
     if dtype in (pl.Categorical, pl.Enum):
         return "categories"
     return f"values of type {_check.shorten(str(dtype))}"
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"

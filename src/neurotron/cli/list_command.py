@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from neurotron import _check
+from neurotron._text import wrap
 from neurotron.cli import options
 
 __all__ = ["NAMED", "list_things"]
@@ -92,7 +93,6 @@ def list_things(
 def _overview(out: Console) -> None:
     """Print the names of everything on one page."""
     from neurotron import lab
-    from neurotron.guarantees.certificate import fill
     from neurotron.lab.claims import CLAIMS
     from neurotron.networks.sensing import SENSING
 
@@ -100,25 +100,18 @@ def _overview(out: Console) -> None:
     names |= {"sensing": SENSING, "studies": lab.catalog(), "claims": CLAIMS}
     indent = " " * (12 if out.width >= 60 else 2)
     for kind in KINDS:
-        out.print(fill(", ".join(names[kind]), out.width, f"{kind:<12}", indent))
+        out.print(wrap(f"{kind:<12}{', '.join(names[kind])}", out.width, hang=indent))
     out.print(
         "\nEach kind has a table with parameters and explanations, for example:\n"
         "neurotron list attacks"
     )
 
 
-def _empty(*columns: str) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for column in columns:
-        table.add_column(column, header_style="dim", overflow="fold")
-    return table
-
-
 def _table(kind: str, width: int) -> Table:
     registry = options.registry(kind)
     if kind == "attacks":
         return _attacks(width)
-    table = _empty("name", "parameters", "what it is")
+    table = options.grid("name", "parameters", "what it is")
     table.columns[0].min_width = min(max(map(len, registry)), width // 2)
     for name in registry:
         table.add_row(name, "\n".join(_parameters(kind, name)), registry.summary(name))
@@ -130,7 +123,7 @@ def _attacks(width: int) -> Table:
     from neurotron import attacks
 
     more = ("knows", "guarantee") if width >= WIDE or width < options.NARROW else ()
-    table = _empty("name and parameters", "what it does", *more)
+    table = options.grid("name and parameters", "what it does", *more)
     for name, kind in zip(attacks.BY_NAME, attacks.BUILT_IN, strict=True):
         called = "\n".join([name, *(f"  {text}" for text in _parameters("attacks", name))])
         facts = (kind.knowledge, "✓" if kind.covered else "–")
@@ -163,7 +156,7 @@ SENSING_NOTE = (
 def _sensing() -> Table:
     from neurotron.networks import sensing
 
-    table = _empty("name", "what it is")
+    table = options.grid("name", "what it is")
     for name in sensing.SENSING:
         line = (getattr(sensing, name).__doc__ or "").partition("\n")[0].removeprefix("Return ")
         table.add_row(name, line[:1].upper() + line[1:])
@@ -173,7 +166,7 @@ def _sensing() -> Table:
 def _studies() -> Table:
     from neurotron import lab
 
-    table = _empty("name", "what it is")
+    table = options.grid("name", "what it is")
     for name, title in lab.catalog().items():
         table.add_row(name, title)
     return table
@@ -184,7 +177,7 @@ def _claims() -> Table:
     from neurotron.lab.claims import CLAIMS
 
     named = {name: lab.read(name).claims for name in lab.catalog()}
-    table = _empty("name", "what is claimed", "studies")
+    table = options.grid("name", "what is claimed", "studies")
     for claim in CLAIMS.values():
         where = ", ".join(study for study, claims in named.items() if claim.name in claims)
         table.add_row(claim.name, f"{claim.short or claim.statement}\n({claim.source})", where)

@@ -13,14 +13,16 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from neurotron import _check
+from neurotron._digits import counted
 from neurotron._environment import package_version
+from neurotron._json import plain
 from neurotron._references import code_allowed
+from neurotron._text import wrap
 
 if TYPE_CHECKING:
     from neurotron._registry import Registry
@@ -33,6 +35,7 @@ __all__ = [
     "ATTACK", "GUARANTEE", "OUTPUT", "PROBLEM", "RUN", "TRAINER", "AllowCode", "AsJson",
     "AttackName", "BatchSize", "Engine", "FilterSize", "InputCount", "LawName", "NetworkName",
     "Noise", "Picture", "Probability", "Seed", "as_json", "build_problem", "console", "describe",
+    "grid",
     "readable_width", "registry", "train", "trainer_option",
 ]  # fmt: skip
 
@@ -191,11 +194,20 @@ class Page(Console):
         texts = [each for each in objects if isinstance(each, str)]
         if texts and len(texts) == len(objects):
             text = " ".join(texts)
-            super().print(wrapped(text, self.width) if self.wraps else text, soft_wrap=True)
+            super().print(wrap(text, self.width) if self.wraps else text, soft_wrap=True)
         elif self.width < NARROW and len(objects) == 1 and isinstance(objects[0], Table):
-            super().print(wrapped(in_blocks(objects[0]), self.width), soft_wrap=True)
+            super().print(wrap(in_blocks(objects[0]), self.width), soft_wrap=True)
         else:
             super().print(*objects, **options)
+
+
+def grid(*columns: str) -> Table:
+    """Return an empty table with these columns; those after a > are aligned to the right."""
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for name in columns:
+        side: Any = "right" if name.startswith(">") else "left"
+        table.add_column(name.lstrip(">"), header_style="dim", justify=side, overflow="fold")
+    return table
 
 
 def in_blocks(table: Table) -> str:
@@ -210,20 +222,6 @@ def in_blocks(table: Table) -> str:
             name = f"{column.header} " if column.header else ""
             lines += [f"{indent}{name}{cell}"] if cell else []
     return "\n".join(lines)
-
-
-def wrapped(text: str, width: int) -> str:
-    """Return text in lines of at most `width`; a long path stays in the line of its label."""
-    from neurotron.guarantees.certificate import fill
-
-    lines = text.split("\n")
-    indents = [line[: len(line) - len(line.lstrip())] for line in lines]
-    return "\n".join(
-        line
-        if len(line) <= width or len(line.split()) <= 2
-        else fill(line.lstrip(), width, indent, indent)
-        for line, indent in zip(lines, indents, strict=True)
-    )
 
 
 def console(stderr: bool = False) -> Console:
@@ -247,8 +245,7 @@ def describe(out: Console, problem: Problem) -> None:
     from neurotron.data import Corrupted
 
     network = problem.network
-    gates = "1 gate" if network.width == 1 else f"{network.width} gates"
-    out.print(f"network   {gates}, {network.filter_size} weights")
+    out.print(f"network   {counted(network.width, 'gate')}, {network.filter_size} weights")
     source = problem.data if isinstance(problem.data, Corrupted) else problem.law
     out.print(f"inputs    {network.n_inputs} from {source!r}")
 
@@ -260,12 +257,4 @@ def as_json(content: Mapping[str, Any], exit_code: int = 0) -> str:
     """
     software = {"name": "neurotron", "version": package_version()}
     whole = {"format": FORMAT, "software": software, "exit_code": exit_code, **content}
-    return json.dumps(_finite(whole), indent=2, ensure_ascii=False, allow_nan=False)
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if np.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {name: _finite(each) for name, each in value.items()}
-    return [_finite(each) for each in value] if isinstance(value, (list, tuple)) else value
+    return json.dumps(plain(whole), indent=2, ensure_ascii=False, allow_nan=False)

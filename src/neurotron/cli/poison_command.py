@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from neurotron import _check
+from neurotron._digits import part
 from neurotron.cli import options, table_output
 from neurotron.cli import table_options as tables
 
@@ -86,7 +87,7 @@ def poison(
     console = options.console()
     table_output.describe_rows(console, inputs, name)
     console.print(f"attack    {built!r}")
-    console.print(f"changed   {table_output.share(int(mask.sum()), len(mask))}")
+    console.print(f"changed   {part(int(mask.sum()), len(mask))}")
     table_output.print_written(console, [path for path in (out, changed) if path is not None])
 
 

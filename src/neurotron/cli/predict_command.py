@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from neurotron._digits import part
 from neurotron.cli import options, table_output
 from neurotron.cli import table_options as tables
 
@@ -52,9 +53,7 @@ def predict(
         return
     table_output.write(found, out, overwrite=overwrite)
     console = options.console()
-    left_out = (
-        f", {table_output.share(inputs.skipped, inputs.total)} left out" if inputs.skipped else ""
-    )
+    left_out = f", {part(inputs.skipped, inputs.total)} left out" if inputs.skipped else ""
     console.print(f"rows      {found.height:,} predicted{left_out}")
     table_output.print_unused(console, inputs)
     table_output.print_written(console, [out])

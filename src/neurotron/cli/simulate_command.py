@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
-from rich.table import Table
 
 from neurotron import _check
 from neurotron._digits import up
@@ -180,17 +179,12 @@ def _print(
     console = options.console()
     options.describe(console, problem)
     console.print(f"labels    {'honest' if attack is None else f'attacked by {attack!r}'}\n")
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    words = " ".join(arm.name for arm in run.arms).split()
-    table.add_column("trainer", header_style="dim", min_width=max(map(len, words)))
-    table.add_column("step size", header_style="dim", justify="right")
-    table.add_column("error ‖w − w*‖", header_style="dim", justify="right", min_width=9)
     drawn = console.width >= WIDE
-    if verified:
-        table.add_column("verified", header_style="dim", justify="right")
-    table.add_column("ended", header_style="dim")
-    if drawn:
-        table.add_column("over time", header_style="dim", no_wrap=True)
+    more = [">verified"] * bool(verified) + ["ended"] + ["over time"] * drawn
+    table = options.grid("trainer", ">step size", ">error ‖w − w*‖", *more)
+    words = " ".join(arm.name for arm in run.arms).split()
+    table.columns[0].min_width, table.columns[2].min_width = max(map(len, words)), 9
+    table.columns[-1].no_wrap = drawn
     for i, arm in enumerate(run.arms):
         stopped = run.stopped_at[i]
         ending = f"{run.errors[i, -1]:.3e}" if stopped is None else f"diverged at {stopped:,}"
@@ -264,7 +258,6 @@ def _sparkline(errors: Any, arm: int, width: int = 12) -> str:
 def _summary(
     run: Trajectories, problem: Problem, verified: dict[str, Verification]
 ) -> dict[str, Any]:
-    assert problem.true_weights is not None
     return {
         "arms": [
             {
@@ -273,15 +266,15 @@ def _summary(
                 "status": run.status[i],
                 "stopped_at": run.stopped_at[i],
                 "engine": run.engines[i].name,
-                "error": float(run.errors[i, -1]),
-                "weights": run.weights[i].tolist(),
-                "errors": run.errors[i].tolist(),
+                "error": run.errors[i, -1],
+                "weights": run.weights[i],
+                "errors": run.errors[i],
             }
-            | ({"verification": verified[arm.name].to_dict()} if verified else {})
+            | ({"verification": verified[arm.name]} if verified else {})
             for i, arm in enumerate(run.arms)
         ],
-        "steps": run.steps.tolist(),
-        "true_weights": problem.true_weights.tolist(),
-        "options": dict(run.options),
-        "environment": dict(run.environment),
+        "steps": run.steps,
+        "true_weights": problem.true_weights,
+        "options": run.options,
+        "environment": run.environment,
     }

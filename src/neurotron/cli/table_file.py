@@ -20,6 +20,7 @@ import numpy as np
 import polars as pl
 
 from neurotron import _check, _files
+from neurotron._text import shorten
 from neurotron._types import Array, Index, Mask
 from neurotron.cli import columns
 from neurotron.cli.columns import MissingValues, WrongColumn
@@ -137,7 +138,7 @@ class TableFile:
             more = " or more" * (len(wrong) == MOST_WRONG)
             what = "the column" if len(names) == 1 else f"the {len(names)}{more} unusable columns"
             drops = " ".join(f"--drop {shlex.quote(_check.printable(each))}" for each in names)
-            text += f", or leave out {what} with {_shortened(drops)}"
+            text += f", or leave out {what} with {shorten(drops, MOST_TEXT)}"
         if len(names) < len(wrong):
             missing = next(name for name in wrong if name not in useless)
             text += f"; column {_check.shown(missing)} has missing values: add --skip-missing"
@@ -309,7 +310,7 @@ def _parquet(content: bytes, shown: str) -> pl.DataFrame:
         _check_types(schema, shown)
         frame = pl.read_parquet(io.BytesIO(content))  # equal texts are not unpacked yet
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        reason = _shortened(_check.printable(" ".join(str(error).split())))
+        reason = shorten(_check.printable(" ".join(str(error).split())), MOST_TEXT)
         raise _check.InputError(
             f"{shown}: this is not a Parquet file that can be read: write it again ({reason})"
         ) from None
@@ -329,10 +330,6 @@ def _check_types(schema: Mapping[str, pl.DataType], shown: str) -> None:
                 f"{shown}: column {_check.shown(name)} holds lists or records: write the file "
                 "without it, or with columns of numbers instead"
             )
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 2] + " …"
 
 
 # ---- writing -------------------------------------------------------------------------------------

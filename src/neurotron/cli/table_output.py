@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neurotron import _check
-from neurotron._digits import percent, readable
+from neurotron._digits import between, counted, part, percent, readable
 from neurotron.cli.table_options import TABLES, check_ending, listed
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check_output", "describe", "describe_rows", "doubts", "origin", "print_doubts",
-    "print_unused", "print_written", "same_ending", "share", "summary", "write",
+    "print_unused", "print_written", "same_ending", "summary", "write",
 ]  # fmt: skip
 
 # ---- describing ----------------------------------------------------------------------------------
@@ -29,8 +29,8 @@ __all__ = [
 
 def describe_rows(console: Console, inputs: Inputs, label: str) -> None:
     """Print which rows and columns are used."""
-    left_out = f"; {share(inputs.skipped, inputs.total)} left out" if inputs.skipped else ""
-    columns = f"{len(inputs.names):,} column{'s' * (len(inputs.names) != 1)}"
+    left_out = f"; {part(inputs.skipped, inputs.total)} left out" if inputs.skipped else ""
+    columns = counted(len(inputs.names), "column")
     console.print(f"rows      {len(inputs.rows):,} from {inputs.table.name}{left_out}")
     console.print(f"label     {_check.printable(label)}, from {columns} of inputs")
     print_unused(console, inputs)
@@ -54,12 +54,11 @@ def describe(
         else exact
     )
     console.print(f"noise     {noise}")
-    console.print(f"suspects  {share(suspects, len(inputs.rows))}")
+    console.print(f"suspects  {part(suspects, len(inputs.rows))}")
     if _is_new(model):
-        low, high = model.attacked_fraction_interval_
         console.print(
             f"attacked  about {percent(model.attacked_fraction_)} of the labels (95 % interval: "
-            f"{percent(low)} to {percent(high)})"
+            f"{between(*model.attacked_fraction_interval_)})"
         )
 
 
@@ -107,15 +106,6 @@ def summary(inputs: Inputs, label: str, model: NeuroTronRegressor) -> dict[str, 
         "rows": len(inputs.rows),
         "noise": float(model.scale_),
     }
-
-
-def share(count: int, total: int) -> str:
-    """Return a number of rows with its share of all.
-
-    >>> share(5, 200)
-    '5 of 200 rows (2.5 %)'
-    """
-    return f"{count:,} of {total:,} rows ({100.0 * count / total:.3g} %)"
 
 
 # ---- writing -------------------------------------------------------------------------------------

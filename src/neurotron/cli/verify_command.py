@@ -167,10 +167,7 @@ def _is_short_list(model: NeuroTronRegressor) -> bool:
 
 def _coefficients(names: list[str], model: NeuroTronRegressor, radii: list[float]) -> Table:
     """Return a table of the coefficients, and of the constant if it is verified, too."""
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    table.add_column("column", header_style="dim")
-    for title in ("coefficient", "off by at most"):
-        table.add_column(title, header_style="dim", justify="right")
+    table = options.grid("column", ">coefficient", ">off by at most")
     values = [*model.coef_.tolist(), model.intercept_]
     shown = [*map(_check.printable, names), "(intercept)"]
     for name, value, radius in zip(shown, values, radii, strict=False):

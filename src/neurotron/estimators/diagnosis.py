@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -12,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neurotron import _check
-from neurotron._digits import percent, readable
-from neurotron._html import card
+from neurotron._digits import between, percent, readable
+from neurotron._json import record
 from neurotron._pickling import Pickled
+from neurotron._text import card, wrap
 from neurotron._types import Array
 from neurotron.estimators.geometry import Geometry, geometry_of
 from neurotron.estimators.judgement import Judgement
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Diagnosis", "diagnosis_of"]
 
-WIDTH = 80
 POINTS = 200
 """Quantiles of the residuals that are kept."""
 
@@ -152,13 +151,12 @@ class Diagnosis(Pickled):
                 f"The other {self.suspects:,} are suspects; half of them are more than "
                 f"{readable(self.attack_size, 3)} away from it."
             )
-        low, high = map(percent, self.attacked_fraction_interval)
         about = f"About {percent(self.attacked_fraction)} of the labels"
         if self.attacked_fraction == 0.0:
             about = "No part of the labels"
         parts.append(
             f"{about} {'seems' if self.attacked_fraction == 0.0 else 'seem'} to be attacked (95 % "
-            f"interval: {low} to {high})."
+            f"interval: {between(*self.attacked_fraction_interval)})."
         )
         if self.hidden:
             parts.append(
@@ -194,10 +192,7 @@ class Diagnosis(Pickled):
         return " ".join(parts)
 
     def __str__(self) -> str:
-        return "\n\n".join(
-            textwrap.fill(part, WIDTH, break_long_words=False, break_on_hyphens=False)
-            for part in self.paragraphs
-        )
+        return wrap("\n\n".join(self.paragraphs))
 
     def __repr__(self) -> str:
         reasons = f"{len(self.reasons)} reasons" if self.reasons else "no reason"
@@ -210,29 +205,18 @@ class Diagnosis(Pickled):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the sample of rows as plain values for JSON."""
-        plain = {field.name: getattr(self, field.name) for field in fields(self)}
-        del plain["sample"]
-        plain |= {
-            "noise": dict(vars(self.noise)),
-            "geometry": dict(vars(self.geometry)),
-            "attacked_fraction_interval": list(self.attacked_fraction_interval),
-            "sizes": self.sizes.tolist(),
-            "reasons": list(self.reasons),
-            "column_names": list(self.column_names),
-        }
-        for name in ("groups", "curve", "growth", "rare"):
-            pattern = getattr(self, name)
-            plain[name] = None if pattern is None else pattern._asdict()
-        return plain
+        own = (field.name for field in fields(self) if field.name != "sample")
+        return record(self, *own, "reasons", "curve", "growth")
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draw how many labels are how far off, and how many honest noise explains.
 
         Returns the matplotlib figure, which is saved to `path` if that is given.
         """
-        from neurotron.lab.figures.diagnosis import plot_diagnosis
+        from neurotron.lab.figures import draw
+        from neurotron.lab.figures.one_result import diagnosis_chart
 
-        return plot_diagnosis(self, path)
+        return draw(diagnosis_chart(self), path)
 
 
 def diagnosis_of(

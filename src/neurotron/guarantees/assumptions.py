@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -78,16 +77,6 @@ class Assumption:
             if isinstance(self.measured, str)
             else f"{self.statement} Here {measured}."
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values for JSON; an infinite number is None."""
-        measured = self.measured
-        if isinstance(measured, float) and not math.isfinite(measured):
-            measured = None  # type: ignore[assignment]
-        return {
-            "name": self.name, "statement": self.statement, "measured": measured,
-            "required": self.required, "holds": self.holds, "remedy": self.remedy,
-        }  # fmt: skip
 
 
 def legend(assumptions: Iterable[Assumption]) -> str:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from neurotron import _check
 from neurotron._digits import up
-from neurotron._html import card
+from neurotron._json import record
+from neurotron._text import WIDTH, card, wrap
 from neurotron.guarantees.assumptions import Assumption, legend
 
-__all__ = ["WIDTH", "Certificate", "Kind", "fill", "finite"]
-
-WIDTH = 80
-"""Columns of a printed certificate."""
+__all__ = ["Certificate", "Kind"]
 
 Kind = Literal["theorem (law)", "theorem (table)", "plug-in", "measured"]
 
@@ -70,10 +67,11 @@ class Certificate(ABC):
 
     def to_text(self, width: int = WIDTH) -> str:
         """Return the statement and its assumptions, wrapped at words to lines of this width."""
-        lines = [fill(self.statement, width)]
+        width = _check.integer("width", width, 1)
+        lines = [wrap(self.statement, width)]
         if self.assumptions:
             lines.append(f"Assumptions ({legend(self.assumptions)}):")
-        lines += [fill(str(a), width, "  ", "    ") for a in self.assumptions]
+        lines += [wrap(f"  {a}", width, hang="  ") for a in self.assumptions]
         return "\n".join(lines)
 
     def __str__(self) -> str:
@@ -94,26 +92,6 @@ class Certificate(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON; infinite numbers become None."""
-        return {
-            "kind": self.kind,
-            "statement": self.statement,
-            "holds": self.holds,
-            "radius": finite(self.radius),
-            "confidence": self.confidence,
-            "failure": self.failure,
-            "assumptions": [assumption.to_dict() for assumption in self.assumptions],
-        }
-
-
-def finite(value: float | None) -> float | None:
-    """Return a number for JSON, which has no infinity: None instead."""
-    return value if value is not None and math.isfinite(value) else None
-
-
-def fill(text: str, width: int, first: str = "", others: str = "") -> str:
-    """Return a paragraph in lines of at most `width`; no word is cut, however long it is."""
-    width = _check.integer("width", width, 1)
-    return textwrap.fill(
-        text, width, initial_indent=first, subsequent_indent=others, break_long_words=False,
-        break_on_hyphens=False,
-    )  # fmt: skip
+        return record(
+            self, "kind", "statement", "holds", "radius", "confidence", "failure", "assumptions"
+        )

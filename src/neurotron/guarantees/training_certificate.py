@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neurotron._digits import up
+from neurotron._json import record
 from neurotron._types import Array, Index
 from neurotron.attacks.budget import Budget
-from neurotron.guarantees.certificate import Certificate, finite
+from neurotron.guarantees.certificate import Certificate
 from neurotron.trainers import Arm, NeuroTron, Trainer
 
 if TYPE_CHECKING:
@@ -308,39 +309,17 @@ class TrainingCertificate(Certificate):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON; infinite numbers become None."""
-        return {
-            **super().to_dict(),
-            "useful": self.useful,
-            "method": self.method,
-            "steps": self.steps,
-            "trainer": repr(self.trainer),
-            "step_size": self.step_size,
-            "batch_size": self.batch_size,
-            "initial_error": finite(self.initial_error),
-            "random_start": self.random_start,
-            "floor": finite(self.floor),
-            "limit": finite(self.limit),
-            "rounding": finite(self.rounding),
-            "risk": finite(self.risk),
-            "prediction_error": finite(self.prediction_error),
-            "any_time": self.any_time,
-            "this_attack": self.this_attack,
-            "budget": {
-                "bound": self.budget.bound, "probability": self.budget.probability,
-                "scope": self.budget.scope, "rows": self.budget.rows,
-            },
-            "arm": self.arm.name,
-            "coordinates": self.coordinates,
-            "centre": None if self.centre is None else self.centre.tolist(),
-            "constants": {name: finite(value) for name, value in self.constants.items()},
-            "at_steps": self.at_steps.tolist(),
-            "mean_square_bounds": [finite(float(value)) for value in self.mean_square_bounds],
-            "radii": [finite(float(value)) for value in self.radii],
-            "root_mean_square": finite(self.root_mean_square),
-        }  # fmt: skip
+        named = {"trainer": repr(self.trainer), "arm": self.arm.name}
+        return super().to_dict() | named | record(
+            self, "useful", "method", "steps", "step_size", "batch_size", "initial_error",
+            "random_start", "floor", "limit", "rounding", "risk", "prediction_error", "any_time",
+            "this_attack", "budget", "coordinates", "centre", "constants", "at_steps",
+            "mean_square_bounds", "radii", "root_mean_square",
+        )  # fmt: skip
 
     def plot(self, path: str | Path | None = None, *, run: Trajectories | None = None) -> Any:
         """Draw the guaranteed error over the steps, and the measured one of a `run` if given."""
-        from neurotron.lab.figures.certificate import plot_certificate
+        from neurotron.lab.figures import draw
+        from neurotron.lab.figures.one_result import certificate_chart
 
-        return plot_certificate(self, path, run=run)
+        return draw(certificate_chart(self, run), path)

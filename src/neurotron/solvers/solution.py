@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,16 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from neurotron import _check
-from neurotron._html import card
+from neurotron._digits import counted, part
+from neurotron._json import record
 from neurotron._pickling import Pickled
+from neurotron._text import card, wrap
 from neurotron._types import Array, Mask
 from neurotron.networks import FilterNetwork
 from neurotron.solvers.proof import Proof
 
 __all__ = ["Solution"]
-
-WIDTH = 80
-"""Columns of a printed solution."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -106,11 +104,11 @@ class Solution(Pickled):
         """What was found, in one paragraph."""
         rows, rejected = len(self.explained), int(self.rejected.sum())
         explained = int(self.explained.sum())
-        parts = [f"A filter of {_many(len(self.weights), 'weight')} from {_many(rows, 'row')}."]
+        parts = [f"A filter of {counted(len(self.weights), 'weight')} from {counted(rows, 'row')}."]
         if self.noise == 0.0:
-            parts.append(f"It gives {_share(explained, rows, 'labels')} exactly.")
+            parts.append(f"It gives {part(explained, rows, 'labels')} exactly.")
         else:
-            lost = _share(rejected, rows, "rows") if rejected else "no rows"
+            lost = part(rejected, rows, "rows") if rejected else "no rows"
             why = "are more than 4.7 standard deviations off"
             if self.hidden_share:
                 why = "more likely belong to an attack that hides in the noise than to honest rows"
@@ -124,7 +122,7 @@ class Solution(Pickled):
         if self.proven_against >= 0:
             parts.append(
                 "If honest labels are exact, this is the true filter as long as at most "
-                f"{_share(self.proven_against, rows, 'labels')} were tampered with "
+                f"{part(self.proven_against, rows, 'labels')} were tampered with "
                 f"({self.proof.kind}: {self.proof.reason})."
             )
         elif self.noise == 0.0:
@@ -133,11 +131,11 @@ class Solution(Pickled):
             parts.append(
                 "More than half of the rows are rejected, so the filter may be the attacker's."
             )
-        parts.append(f"The search tried {_many(self.starts, 'start')}: {self.stopped}.")
+        parts.append(f"The search tried {counted(self.starts, 'start')}: {self.stopped}.")
         return " ".join(parts)
 
     def __str__(self) -> str:
-        return textwrap.fill(self.statement, WIDTH, break_long_words=False, break_on_hyphens=False)
+        return wrap(self.statement)
 
     def __repr__(self) -> str:
         kept = f"{int((~self.rejected).sum()):,} of {len(self.rejected):,} rows kept"
@@ -150,38 +148,19 @@ class Solution(Pickled):
         facts = {
             "weights": f"{len(self.weights)}, of norm {np.linalg.norm(self.weights):.4g}",
             "honest noise": f"{self.noise:.3g}",
-            "rejected": _share(int(self.rejected.sum()), len(self.rejected), "rows"),
+            "rejected": part(int(self.rejected.sum()), len(self.rejected), "rows"),
             "proven against": f"{max(self.proven_against, 0):,} tampered rows",
         }
         return card("Solution", facts, note=self.statement)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON; rows are given by their numbers."""
-        return {
-            "statement": self.statement,
-            "weights": self.weights.tolist(),
-            "intercept": self.intercept,
-            "noise": self.noise,
-            "hidden_share": self.hidden_share,
+        rows = {
             "rows": len(self.explained),
             "rows_explained": int(self.explained.sum()),
             "rejected_rows": np.flatnonzero(self.rejected).tolist(),
-            "deviations": self.deviations.tolist(),
-            "loss": self.loss,
-            "starts": self.starts,
-            "stopped": self.stopped,
-            "converged": self.converged,
-            "proven_against": self.proven_against,
-            "proof": self.proof.to_dict(),
-            "exact": self.exact,
-            "assumed": self.assumed,
         }
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
-def _share(count: int, total: int, what: str) -> str:
-    """Return a count with its share, as in "120 of 300 rows (40 %)"."""
-    return f"{count:,} of {total:,} {what} ({100.0 * count / total:.3g} %)"
+        return rows | record(
+            self, "statement", "weights", "intercept", "noise", "hidden_share", "deviations",
+            "loss", "starts", "stopped", "converged", "proven_against", "proof", "exact", "assumed",
+        )  # fmt: skip

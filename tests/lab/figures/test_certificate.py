@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import neurotron as nt
-from neurotron.lab.figures.certificate import certified_lines
+from neurotron.lab.figures.one_result import certified_lines
 
 ATTACK = nt.attacks.Adaptive(bound=0.5, probability=0.3)
 ARM = nt.Arm(nt.NeuroTron(0.01), ATTACK)

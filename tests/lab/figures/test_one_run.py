@@ -5,7 +5,7 @@ import pytest
 
 import neurotron as nt
 from neurotron.lab.figures import run_chart
-from neurotron.lab.figures.one_run import run_lines
+from neurotron.lab.figures.one_result import run_lines
 from neurotron.lab.figures.styles import OF_ALGORITHM
 
 CONSTANT = nt.attacks.Constant(0.5, 0.1)

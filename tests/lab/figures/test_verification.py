@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import neurotron as nt
-from neurotron.lab.figures.verification import verification_chart
+from neurotron.lab.figures.one_result import verification_chart
 
 NETWORK = nt.networks.relu_gate(3)
 PROBLEM = nt.Problem.draw(NETWORK, nt.Normal(), true_weights=[1.0, -2.0, 0.5])
@@ -55,9 +55,8 @@ def test_shares_among_the_rows_in_cells_are_noted():
     assert verification_chart(verified(1000)).note == ""
 
 
-@pytest.mark.parametrize("suffix", ["png", "pdf", "svg"])
-def test_it_is_drawn(tmp_path, suffix):
-    path = tmp_path / f"picture.{suffix}"
+def test_it_is_drawn(tmp_path):
+    path = tmp_path / "picture.png"
     figure = verified(1000).plot(str(path))
     assert path.stat().st_size > 1000
     labels = {text.get_text() for text in figure.legends[0].get_texts()}

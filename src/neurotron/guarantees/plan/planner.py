@@ -8,11 +8,11 @@ from typing import Any
 
 from neurotron import _check
 from neurotron._digits import up
-from neurotron._html import card
+from neurotron._json import record
+from neurotron._text import WIDTH, card, wrap
 from neurotron._types import Array
 from neurotron.attacks import Attack
 from neurotron.attacks.budget import Budget, budget_of
-from neurotron.guarantees.certificate import WIDTH, fill
 from neurotron.guarantees.plan.models import Model, PaperModel, SharpModel
 from neurotron.guarantees.plan.search import Found, NotAchievable, Search
 from neurotron.guarantees.predictions import certified, gate_coordinates
@@ -61,7 +61,8 @@ class Plan:
 
     def to_text(self, width: int = WIDTH) -> str:
         """Return the statement and its certificate, wrapped at words to lines of this width."""
-        return f"{fill(self.statement, width)}\n{self.certificate.to_text(width)}"
+        certificate = self.certificate.to_text(width)
+        return f"{wrap(self.statement, width)}\n{certificate}"
 
     def __str__(self) -> str:
         return self.to_text()
@@ -88,14 +89,8 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON."""
-        return {
-            "asked": self.asked,
-            "answer": self.answer if math.isfinite(self.answer) else None,
-            "accuracy_of": self.accuracy_of,
-            "steps": self.steps,
-            "trainer": repr(self.arm.trainer),
-            "certificate": self.certificate.to_dict(),
-        }
+        found = record(self, "asked", "answer", "accuracy_of", "steps", "certificate")
+        return found | {"trainer": repr(self.arm.trainer)}
 
 
 def plan(

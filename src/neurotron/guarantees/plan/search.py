@@ -7,7 +7,7 @@ import math
 from typing import NamedTuple
 
 from neurotron import _check
-from neurotron._digits import up
+from neurotron._digits import counted, up
 from neurotron.attacks.budget import NO_ATTACK, Budget
 from neurotron.data import Rows
 from neurotron.guarantees.plan.choice import Choice
@@ -156,7 +156,7 @@ class Search:
             )
         raise NotAchievable(
             "not achievable, because no step size is certain to reduce the error within "
-            f"{self.most:,} {'step' if self.most == 1 else 'steps'}. Use more steps."
+            f"{counted(self.most, 'step')}. Use more steps."
         )
 
     def bound(self) -> Found:

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from neurotron._digits import percent, up
+from neurotron._digits import counted, percent, up
+from neurotron._json import record
+from neurotron._text import either
 from neurotron._types import Array
-from neurotron.guarantees.certificate import Certificate, finite
+from neurotron.guarantees.certificate import Certificate
 
 __all__ = ["Verification"]
 
@@ -154,16 +156,16 @@ class Verification(Certificate):
 
     @property
     def _remedy(self) -> str:
-        beta, rows = percent(self.probability), "row" if self.rows == 1 else "rows"
+        beta, rows = percent(self.probability), counted(self.rows, "row")
         if self.rows_needed is None and self.bound is None:
             return f"with {beta} of the labels attacked, {self._why_not}"
         if self.rows_needed is not None and self.rows < self.rows_needed:
             return (
-                f"{self.rows:,} {rows} are too few with {beta} of the labels attacked: give about "
+                f"{rows} are too few with {beta} of the labels attacked: give about "
                 f"{self.rows_needed:,} fresh rows."
             )
         return (
-            f"the filter explains too few of the {self.rows:,} {rows} at every level. Train a "
+            f"the filter explains too few of the {rows} at every level. Train a "
             "better filter, give more rows, or give a smaller probability if fewer labels can be "
             "attacked."
         )
@@ -192,39 +194,19 @@ class Verification(Certificate):
             why = "labels must be exact or nearly so, and these have too much noise."
         else:
             why = "no number of rows tells this filter from a wrong one."
-        return f"{why} {_listed([*ways, 'a bound on the changes'])} would help."
+        return f"{why} {either([*ways, 'a bound on the changes'])} would help."
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON; infinite numbers become None."""
-        radii = self.coefficient_radii
-        return {
-            **super().to_dict(),
-            "useful": self.useful,
-            "theorem": self.theorem,
-            "length": self.length,
-            "rows": self.rows,
-            "probability": self.probability,
-            "attacker": self.attacker,
-            "noise": self.noise,
-            "bound": self.bound,
-            "level": finite(self.level),
-            "share": finite(self.share),
-            "threshold": finite(self.threshold),
-            "rows_needed": self.rows_needed,
-            "at_least": self.at_least,
-            "prediction_error": finite(self.prediction_error),
-            "coefficient_radii": None if radii is None else [finite(float(r)) for r in radii],
-            "consistent": self.consistent,
-            "levels": self.levels.tolist(),
-            "shares": self.shares.tolist(),
-        }
+        return super().to_dict() | record(
+            self, "useful", "theorem", "length", "rows", "probability", "attacker", "noise",
+            "bound", "level", "share", "threshold", "rows_needed", "at_least", "prediction_error",
+            "coefficient_radii", "consistent", "levels", "shares",
+        )  # fmt: skip
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draw the share of rows explained over the level, with the share that is needed."""
-        from neurotron.lab.figures.verification import plot_verification
+        from neurotron.lab.figures import draw
+        from neurotron.lab.figures.one_result import verification_chart
 
-        return plot_verification(self, path)
-
-
-def _listed(parts: list[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} or {parts[-1]}"
+        return draw(verification_chart(self), path)

@@ -7,7 +7,7 @@ page draws it with Plotly.
 from __future__ import annotations
 
 from neurotron.lab.figures.chart import Chart, Line, Panel
-from neurotron.lab.figures.one_run import plot, run_chart
+from neurotron.lab.figures.one_result import plot, run_chart
 from neurotron.lab.figures.render_matplotlib import check_picture, draw, save
 
 __all__ = [

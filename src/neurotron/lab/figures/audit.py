@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from neurotron._digits import percent
 from neurotron._types import Array
-from neurotron.lab.figures import render_matplotlib
 from neurotron.lab.figures.chart import Chart, Line, Panel
 from neurotron.lab.figures.styles import Style, shades
 
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
     from neurotron._intervals import Interval
     from neurotron.auditing.report import Audit
 
-__all__ = ["audit_chart", "level_name", "plot_audit"]
+__all__ = ["audit_chart", "level_name"]
 
 MOST_ATTACKS = 24
 """Columns of the figure; the attacks that do most harm are shown."""
@@ -60,16 +58,6 @@ def audit_chart(audit: Audit) -> Chart:
         reference=tolerance,
         short_title="Damage by attack",
     )
-
-
-def plot_audit(audit: Audit, path: str | Path | None = None) -> Any:
-    """Draw it; return the matplotlib figure, saved to `path` if given."""
-    if path is not None:
-        render_matplotlib.check_picture("path", path)
-    figure = render_matplotlib.draw(audit_chart(audit))
-    if path is not None:
-        render_matplotlib.save(figure, path)
-    return figure
 
 
 def level_name(bound: float, share: float) -> str:

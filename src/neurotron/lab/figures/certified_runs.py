@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from neurotron.guarantees.certify import certify
-from neurotron.lab.figures.certificate import certified_lines
 from neurotron.lab.figures.chart import ERROR, STEPS, Chart, Panel, line_of
+from neurotron.lab.figures.one_result import certified_lines
 from neurotron.lab.figures.view import View, select_at_most
 from neurotron.lab.training import building
 from neurotron.lab.training.summary import certified

@@ -33,9 +33,18 @@ CHARACTER = 0.075
 """The width of a character of the note, in inches: hardly any text is wider."""
 
 
-def draw(chart: Chart) -> Any:
-    """Return the chart as a matplotlib figure, which a notebook shows."""
+def draw(chart: Chart, path: str | Path | None = None) -> Any:
+    """Return the chart as a matplotlib figure, which a notebook shows; save it to a `path`."""
     _check.instance("chart", chart, Chart)
+    if path is not None:
+        check_picture("path", path)
+    figure = _drawn(chart)
+    if path is not None:
+        save(figure, path)
+    return figure
+
+
+def _drawn(chart: Chart) -> Any:
     columns = chart.columns or _columns(len(chart.panels))
     rows = math.ceil(len(chart.panels) / columns)
     size = ALONE if len(chart.panels) == 1 else (WIDTH, HEIGHT)

@@ -1,0 +1,197 @@
+"""Charts of one result: a run, a certificate, a verification, a diagnosis."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from neurotron import _check
+from neurotron.lab.figures.chart import (
+    ERROR,
+    MOST_POINTS,
+    SMALLEST,
+    STEPS,
+    Chart,
+    Line,
+    Panel,
+    line_of,
+    shorten,
+)
+from neurotron.lab.figures.render_matplotlib import draw
+from neurotron.lab.figures.styles import PLAIN, Style, shades, styles
+
+if TYPE_CHECKING:
+    from neurotron.estimators import Diagnosis
+    from neurotron.guarantees import TrainingCertificate
+    from neurotron.guarantees.verify import Verification
+    from neurotron.trainers import Arm, Trainer
+    from neurotron.trajectories import Trajectories
+
+__all__ = [
+    "certificate_chart", "certified_lines", "diagnosis_chart", "plot", "run_chart", "run_lines",
+    "verification_chart",
+]  # fmt: skip
+
+MOST_LETTERS = 80
+"""Of a name in the legend, so that it stays inside the picture."""
+MEASURED = Style("#0072B2", "circle", "solid")
+CHOSEN = Style("#000000", "diamond", "dash")
+ROOT = Style("#4D4D4D", "square", "solid")
+CELLS = "The two shares that are marked are among the rows in the filter's own cells only."
+MOST_NEEDED = 1.5
+"""A larger share that would be needed is drawn at this height: no rows reach it anyway."""
+POINTS = 200
+"""Of the line of honest noise."""
+NEAREST = 0.05
+"""The share of labels nearest to the model that is not drawn: on a log axis they would take most of
+the room."""
+
+
+def run_chart(run: Trajectories) -> Chart:
+    """Return the chart of a run: one line per arm, in the colour of its kind of trainer."""
+    from neurotron.trajectories import Trajectories  # not to draw the charts of a study
+
+    _check.instance("run", run, Trajectories)
+    label = ERROR if run.has_errors else "batch loss"
+    panel = Panel("", tuple(run_lines(run)))
+    return Chart("run", _title(run.arms), "One run of every arm.", STEPS, label, (panel,))
+
+
+def _title(arms: tuple[Arm, ...]) -> str:
+    """Return the attack on the labels as a title, if it is the same for all arms."""
+    attack = arms[0].attack
+    if not all(_check.equal(arm.attack, attack) for arm in arms):
+        return "Training under different attacks"
+    return "Training without an attack" if attack is None else f"Training under {attack!r}"
+
+
+def run_lines(run: Trajectories) -> list[Line]:
+    """Return one line per arm: error, or else loss; a diverged arm's ends where it diverged."""
+    values = run.errors if run.has_errors else run.losses
+    looks = _looks(run.arms)
+    return [
+        line_of(shorten(arm.name, MOST_LETTERS), run.steps, value, look)
+        for arm, value, look in zip(run.arms, values, looks, strict=True)
+    ]
+
+
+def _looks(arms: tuple[Arm, ...]) -> list[Any]:
+    """Return the style of each arm: that of its kind of trainer, in shades if there are several."""
+    kinds = [type(arm.trainer) for arm in arms]
+    labels = [f"{kind.__module__}.{kind.__qualname__}" for kind in kinds]
+    by_label = styles(zip(labels, map(_algorithm, kinds), strict=True))
+    left = {label: iter(shades(by_label[label], labels.count(label))) for label in by_label}
+    return [next(left[label]) for label in labels]
+
+
+def _algorithm(kind: type[Trainer]) -> str:
+    """Return the name of the built-in trainer that a class is or derives from, else ""."""
+    from neurotron.trainers import BY_NAME
+
+    names = {factory: name for name, factory in BY_NAME.factories.items()}
+    return next((names[base] for base in kind.__mro__ if base in names), "")
+
+
+def plot(run: Trajectories, path: str | Path | None = None) -> Any:
+    """Draw a run on log axes; return the matplotlib figure, saved to `path` if given.
+
+    A notebook shows the figure; a `path` may end in .png, .pdf or .svg.
+    """
+    return draw(run_chart(run), path)
+
+
+def certified_lines(certificate: TrainingCertificate) -> list[Line]:
+    """Return the lines of a certificate: root mean square, radius and best possible bound."""
+    steps = certificate.at_steps
+    root = np.sqrt(certificate.mean_square_bounds)
+    if certificate.kind == "measured":
+        return [line_of("measured, root mean square", steps, root, ROOT)]
+    sure = f"guaranteed with probability {certificate.confidence_text}"
+    lines = [
+        line_of("guaranteed, root mean square", steps, root, ROOT),
+        line_of(sure, steps, certificate.radii, CHOSEN),
+    ]
+    if 0.0 < certificate.limit < math.inf:
+        limit = np.full(len(steps), certificate.limit)
+        lines.append(line_of("best possible bound (step size → 0)", steps, limit, PLAIN))
+    return lines
+
+
+def certificate_chart(certificate: TrainingCertificate, run: Trajectories | None = None) -> Chart:
+    """Return the chart of a certificate, with the arms of a run if given."""
+    lines = certified_lines(certificate)
+    if run is not None and not run.has_errors:
+        raise _check.InputError(
+            "`run` has no errors to draw with a certificate, because its problem has no "
+            "`true_weights`: leave it out, or plot the run alone"
+        )
+    measured = [] if run is None else run_lines(run)
+    for line in measured:
+        name = f"measured: {line.name}" if measured[1:] else "measured"
+        lines.append(Line(name, line.x, line.y, line.style))
+    caption = "The guaranteed error after each number of steps."
+    return Chart("certificate", "", caption, STEPS, ERROR, (Panel("", tuple(lines)),))
+
+
+def verification_chart(verification: Verification) -> Chart:
+    """Return the chart of a verification: shares of rows, the share needed, the level chosen."""
+    levels = np.maximum(verification.levels, SMALLEST)
+    shares, needed = verification.shares, min(verification.threshold, MOST_NEEDED)
+    shown = np.isfinite(levels)
+    levels, shares = levels[shown], shares[shown]
+    places = np.unique(np.linspace(0, len(levels) - 1, MOST_POINTS).astype(int))
+    lines = list[Line]()
+    if len(levels):
+        lines.append(Line("rows within the level", levels[places], shares[places], MEASURED))
+        if not math.isnan(needed):
+            ends, words = levels[[0, -1]], "share to exceed"
+            lines.append(Line(words, ends, np.full(2, needed), PLAIN))
+    if verification.holds:
+        chosen = np.full(2, max(verification.level, SMALLEST))
+        lines.append(
+            Line("level of the radius", chosen, np.array([0.0, verification.share]), CHOSEN)
+        )
+    caption = (
+        "The share of fresh rows whose labels are at most the level away from the filter's output. "
+        "Where it exceeds the share that is marked, the filter is verified."
+    )
+    return Chart(
+        "verification", "", caption, "level, the largest |residual| that counts as explained",
+        "share of rows explained", (Panel("", tuple(lines)),), y_log=False,
+        y_range=(0.0, 1.05 * max(1.0, needed)), note=CELLS * (verification.theorem == "cells"),
+    )  # fmt: skip
+
+
+def diagnosis_chart(diagnosis: Diagnosis) -> Chart:
+    """Return the chart of a diagnosis: the share of labels that are further off than each size."""
+    sizes, exact = diagnosis.sizes, diagnosis.noise.scale == 0.0
+    shares = 1.0 - (np.arange(len(sizes)) + 0.5) / len(sizes)
+    hidden = diagnosis.exact / diagnosis.rows if exact else NEAREST
+    seen = (sizes > 0.0) & (shares < 1.0 - hidden)
+    title, lines = "How far the labels are from the model", list[Line]()
+    if exact:
+        title = f"{diagnosis.exact:,} of {diagnosis.rows:,} labels are exact"
+    if seen.any():
+        ends = sizes[seen][[0, -1]]
+        lines.append(line_of("labels of the table", sizes[seen], shares[seen], MEASURED))
+        if not exact:
+            grid = np.geomspace(ends[0], ends[1], POINTS)
+            honest = diagnosis.noise.shares_beyond(grid) * (1.0 - diagnosis.attacked_fraction)
+            shown = honest >= 0.1 / diagnosis.rows
+            lines.append(line_of("honest noise", grid[shown], honest[shown], CHOSEN))
+        if diagnosis.attacked_fraction > 0.0:
+            level = np.full(2, diagnosis.attacked_fraction)
+            lines.append(line_of("estimated share of attacked labels", ends, level, PLAIN))
+    caption = (
+        "The share of labels that are further from the model than each distance. Where the labels "
+        "lie above honest noise, they are suspicious."
+    )
+    if exact:
+        caption = f"{title}. The others are as far from the model as shown."
+    return Chart(
+        "diagnosis", title, caption, "distance from the model, |residual|",
+        "share of labels further off", (Panel("", tuple(lines)),),
+    )  # fmt: skip
