@@ -12,7 +12,7 @@ import polars as pl
 from neurotron._registry import parse
 from neurotron._types import Array
 from neurotron.data import Corrupted
-from neurotron.guarantees.corrupted_inputs import biased_weights
+from neurotron.guarantees import biased_weights
 from neurotron.lab.claims.model import Finding, above, between
 from neurotron.lab.results.levels import paired
 from neurotron.lab.results.summary import bootstrap

@@ -7,7 +7,7 @@ import math
 import pytest
 
 import neurotron as nt
-from neurotron.guarantees.paper_numbers import is_lemma_1, paper_numbers
+from neurotron.guarantees.paper import is_lemma_1, paper_numbers
 from neurotron.theory import gaussian_risk_probability, gaussian_scale, gaussian_trade_off
 
 

@@ -281,7 +281,7 @@ def _tell(
 
 def _tell_paper(out: Console, problem: Problem, certificate: TrainingCertificate) -> None:
     """Print the paper's own numbers, if the certificate is by its Theorem 1."""
-    from neurotron.guarantees.paper_numbers import paper_numbers
+    from neurotron.guarantees.paper import paper_numbers
 
     found = paper_numbers(problem, certificate)
     if found:

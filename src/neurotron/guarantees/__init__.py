@@ -9,11 +9,14 @@
 from neurotron.guarantees.assumptions import Assumption
 from neurotron.guarantees.certificate import Certificate
 from neurotron.guarantees.certify import certify
-from neurotron.guarantees.corrupted_inputs import biased_weights
-from neurotron.guarantees.near_optimality import impersonated_mean
+from neurotron.guarantees.paper import (
+    UniqueMinimum,
+    biased_weights,
+    impersonated_mean,
+    unique_minimum,
+)
 from neurotron.guarantees.plan import NotAchievable, Plan, plan
 from neurotron.guarantees.training_certificate import TrainingCertificate
-from neurotron.guarantees.uniqueness import UniqueMinimum, unique_minimum
 from neurotron.guarantees.verify import Verification, verify
 
 __all__ = [
