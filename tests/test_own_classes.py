@@ -9,6 +9,7 @@ import pytest
 from tests.support.cli import in_this_process
 
 import neurotron as nt
+from neurotron import work
 from neurotron._references import code_allowed
 
 MINE = """
@@ -128,6 +129,20 @@ def test_text_calls_no_function_without_permission():
     ):
         with pytest.raises(nt.InputError, match=r"--allow-code|derives from BaseEstimator"):
             catalog.BY_NAME.build(text)
+
+
+def inputs_of_law(setting, replicate, seed):
+    return {"width": nt.laws.BY_NAME.build(setting["law"]).width}
+
+
+def test_threads_may_import_what_the_program_may_that_starts_them(here):
+    law = {"name": "one", "law": "mine_own:Triangular:width=2"}
+    study = nt.Study("laws", [law], inputs_of_law, {"width": float}, replicates=1)
+    refused = work.run(study, work.Memory())
+    assert "names code of the module 'mine_own'" in refused.failures[0].error
+    with code_allowed(here):
+        assert work.run(study, memory := work.Memory()).failures == []
+    assert memory.rows == {("one", 0): [{"width": 2.0}]}
 
 
 TABLE = "a,b,y\n" + "".join(f"{i % 7},{i % 5},{i}\n" for i in range(40))

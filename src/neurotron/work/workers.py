@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextvars import copy_context
 from functools import partial
 from importlib.metadata import version
 from typing import Any, NamedTuple, Protocol, cast
@@ -163,10 +164,10 @@ class Threads:
         return self.task.fingerprint()
 
     def submit(self, unit: Unit) -> Future[Computed]:
-        """Start a unit."""
+        """Start a unit, which may import what whoever starts it may import."""
         setting, seed = self.study.setting(unit.setting), self.study.seed_of(unit)
-        look = partial(self._look, unit)
-        return self.executor.submit(self.task.compute, setting, unit, seed, look)
+        compute = partial(self.task.compute, setting, unit, seed, partial(self._look, unit))
+        return self.executor.submit(copy_context().run, compute)
 
     def _look(self, unit: Unit, step: int, steps: int) -> None:
         self.shares[unit] = min(step / steps, 1.0) if steps > 0 else 1.0
