@@ -6,13 +6,14 @@ import functools
 import importlib
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
 
 from neurotron import _seeds, _sources
 from neurotron._check import InputError
-from neurotron._sources import home_of, package_hash, source_hash
+from neurotron._sources import package_hash, source_hash
 
 
 def write(folder: Path, texts: dict[str, str]) -> None:
@@ -48,7 +49,7 @@ def test_the_hash_of_the_package_changes_with_every_file_that_is_not_left_out(pa
 
 
 def test_functions_of_ours_are_known_by_the_hash_of_our_sources():
-    assert source_hash(_seeds.key) == source_hash(functools.partial(home_of, "sys"))
+    assert source_hash(_seeds.key) == source_hash(functools.partial(package_hash, ()))
 
 
 # --- modules of somebody else
@@ -125,17 +126,17 @@ def test_a_function_of_a_notebook_is_known_by_what_it_does(monkeypatch):
     assert defined(text) != defined(text.replace("1", "2"))
 
 
-def test_a_script_is_known_by_the_name_of_its_file(tmp_path):
-    script = tmp_path / "script.py"
-    script.write_text("from neurotron._sources import *\nprint(home_of('__main__').name)")
-    for command in ([script], ["-m", "script"]):
-        told = subprocess.run(
-            [sys.executable, *command], cwd=tmp_path, capture_output=True, text=True
-        )
-        assert told.stdout == "script\n", told.stderr
+def test_a_script_that_is_run_counts_like_a_module(tmp_path):
+    write(tmp_path, {"beside": "", "script": UNIT + "from neurotron import _sources\n"
+                     "if __name__ == '__main__': print(_sources.source_hash(unit))"})  # fmt: skip
+    run = functools.partial(subprocess.run, cwd=tmp_path, capture_output=True, text=True)
+    told = [run([sys.executable, *words]).stdout for words in (["script.py"], ["-m", "script"])]
+    write(tmp_path, {"beside": "X = 1"})
+    told.append(run([sys.executable, "script.py"]).stdout)
+    assert told[0] == told[1] != told[2]
+    assert len(told[2]) == 65
 
 
-@pytest.mark.parametrize("module", ["sys", "math", "no_such_module"])
-def test_a_module_without_a_file_of_code_is_refused(module):
-    with pytest.raises(InputError, match=f"module '{module}' has no readable file"):
-        home_of(module)
+def test_a_module_without_a_file_of_code_is_refused():
+    with pytest.raises(InputError, match="module 'math' has no readable file"):
+        source_hash(types.SimpleNamespace(__module__="math"))

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import Any
 
 from neurotron._check import InputError
 
-__all__ = ["home_of", "package_hash", "source_hash"]
+__all__ = ["package_hash", "source_hash"]
 
 PACKAGE = Path(__file__).parent
 US = PACKAGE.name
@@ -54,11 +54,12 @@ def _own_hash(thing: Callable[..., Any]) -> str:
         parts = vars(function).values() if isinstance(function, type) else [function]
         codes = [each.__code__ for each in map(inspect.unwrap, parts) if hasattr(each, "__code__")]
         return _hash(*map(_bytecode, codes))
-    home = home_of(module)
-    loads = [one for one in map(_spec, [*sys.modules.values()]) if home.contains(one)]
+    file, root = _home(module)
+    specs = map(_spec, [*sys.modules.values()])
+    loads = [one for one in specs if str(getattr(one, "origin", "")).startswith(str(root))]
     known = _known.get(module)
     if known is None or [*map(id, known[0])] != [*map(id, loads)]:
-        known = _known[module] = loads, _hash_of(home.root, _files(home))
+        known = _known[module] = loads, _hash_of(root, _files(file, root))
     return known[1]
 
 
@@ -66,54 +67,35 @@ _known: dict[str, tuple[list[Any], str]] = {}
 """For each module what was loaded when its hash was computed, and the hash."""
 
 
-class Home(NamedTuple):
-    """The location of a module."""
-
-    name: str
-    file: Path
-    root: Path
-    """The folder that contains the first part of its name."""
-
-    def contains(self, spec: Any) -> bool:
-        """Return whether a module was loaded from a file in this folder."""
-        return str(getattr(spec, "origin", None)).startswith(str(self.root))
-
-
-def home_of(module: str) -> Home:
-    """Return the location of a module that has been imported."""
-    loaded = sys.modules.get(module)
-    file = Path(getattr(loaded, "__file__", None) or "")
-    if file.suffix != ".py" or not file.is_file():
-        raise InputError(f"the module {module!r} has no readable file of Python code")
-    spec = _spec(loaded)
-    name = file.stem if spec is None else str(spec.name)  # a script that is run is called __main__
-    tail = Path(*name.split("."))
-    for inside in (Path(f"{tail}.py"), tail / "__init__.py"):
-        if file.parts[-len(inside.parts) :] == inside.parts:
-            return Home(name, file, file.parents[len(inside.parts) - 1])
-    return Home(file.stem, file, file.parent)
-
-
 def _spec(module: Any) -> Any:
     """Return an object that changes identity when a module is imported or reloaded."""
     return getattr(module, "__spec__", None)
 
 
-def _files(home: Home) -> Iterable[Path]:
+def _home(module: str) -> tuple[Path, Path]:
+    """Return the file of a module, and the folder that contains its outermost package."""
+    loaded = sys.modules.get(module)
+    file = Path(getattr(loaded, "__file__", None) or "")
+    if file.suffix != ".py" or not file.is_file():
+        raise InputError(f"the module {module!r} has no readable file of Python code")
+    spec = _spec(loaded)  # None for a script that is run
+    packages = 0 if spec is None else str(spec.name).count(".") + (file.name == "__init__.py")
+    return file, file.parents[packages]
+
+
+def _files(file: Path, root: Path) -> Iterable[Path]:
     """Return the file of a module, and those of the modules that it imports from its root."""
-    if home.root.name in INSTALLED:
-        top = home.root / home.name.partition(".")[0]
-        return top.rglob("*.py") if top.is_dir() else [home.file]
+    if root.name in INSTALLED:
+        top = root / file.relative_to(root).parts[0]
+        return top.rglob("*.py") if top.is_dir() else [file]
     found: set[Path] = set()
-    waiting = [home.file, *_with_packages(home.file.parent, home.root)]
+    waiting = [file, *_with_packages(file.parent, root)]
     while waiting:
         file = waiting.pop()
         if file not in found and PACKAGE not in file.parents and file.is_file():
             found.add(file)
             waiting += [
-                part
-                for place in _imports(file, home.root)
-                for part in _with_packages(place, home.root)
+                one for place in _imports(file, root) for one in _with_packages(place, root)
             ]
     return found
 
