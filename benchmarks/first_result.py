@@ -3,6 +3,7 @@
 It also runs with the old code that cold starts are compared with, so it uses only what both have.
 """
 
+import dataclasses
 import sys
 import tempfile
 
@@ -20,14 +21,15 @@ def two_trainers() -> None:
 
 def paper_study() -> None:
     """Run one replicate of all settings and arms of the paper's study, for a few steps."""
-    study = nt.lab.studies.read("paper")
-    short = tuple(
-        one.model_copy(update={"steps": None}) if hasattr(one, "steps") else one
-        for one in study.settings
-    )
-    study = study.model_copy(update={"steps": 100, "settings": short})
+    if hasattr(nt, "lab"):
+        study, run = nt.lab.read("paper"), nt.lab.run
+        settings = [setting | {"steps": 100} for setting in study.settings]
+        study = dataclasses.replace(study, settings=settings)
+    else:  # the old code
+        study, run = nt.studies.read("paper"), nt.studies.run  # type: ignore[attr-defined]
+        study = study.model_copy(update={"steps": 100})
     with tempfile.TemporaryDirectory() as place:
-        nt.lab.studies.run(study, f"{place}/paper", replicates=1, workers=1)
+        run(study, f"{place}/paper", replicates=1, workers=1)
 
 
 NAMES = {"two-trainers": two_trainers, "paper-study": paper_study}

@@ -5,6 +5,7 @@ The peak is that of a whole process, so every function named ``peakmem_…`` has
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
@@ -13,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
+import neurotron as nt
 from benchmarks import process
-from benchmarks.workloads import FOUR_LAWS, PAPER, fewer
-from neurotron.lab import studies
+from benchmarks.workloads import FOUR_LAWS, fewer
 
 __all__ = ["FUNCTIONS", "ROUNDS", "measure"]
 
@@ -50,10 +51,11 @@ def peakmem_study_ten_times_the_steps() -> None:
 
 
 def _study(steps: int) -> None:
-    study = PAPER.model_copy(update={"settings": PAPER.settings[:1], "steps": steps})
+    study = nt.lab.read("paper")
+    study = dataclasses.replace(study, settings=[study.settings[0] | {"steps": steps}])
     with tempfile.TemporaryDirectory() as place:
         # with one worker, because the peak of several depends on which of them meet by chance
-        studies.run(study, f"{place}/one", replicates=4, workers=1)
+        nt.lab.run(study, f"{place}/one", replicates=4, workers=1)
 
 
 FUNCTIONS: Mapping[str, Callable[[], None]] = {

@@ -12,12 +12,12 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
+from research.rows.row_solvers import Task, answer
 
 import neurotron as nt
 from benchmarks import growth, page, table
 from benchmarks.workloads import QUICK
 from neurotron._threads import one_blas_thread
-from neurotron.lab.studies.row_solvers import Task, answer
 
 __all__ = ["BARS", "GRIDS", "NAME", "TITLE", "compute", "measure"]
 

@@ -32,7 +32,7 @@ from benchmarks.workloads import (
 
 ROUNDS = 5
 STEPS = fewer(4000)
-WHOLE = fewer(PAPER.steps)
+WHOLE = fewer(PAPER["normal-1"].steps)
 """The steps of a run of the paper, so that setting it up has its true share."""
 REPLICATES = 4
 

@@ -16,11 +16,11 @@ import numpy as np
 
 import neurotron as nt
 from benchmarks import growth, page, table
-from benchmarks.workloads import PAPER as STUDY
+from benchmarks.workloads import PAPER as SETTINGS
 from benchmarks.workloads import QUICK
 from neurotron._threads import one_blas_thread
-from neurotron.lab.studies import unit
-from neurotron.lab.studies.building import build_arms, build_problem
+from neurotron.lab.training import unit
+from neurotron.lab.training.building import build_arms, build_problem
 
 __all__ = ["GRID", "NAME", "TITLE", "UNITS", "WORKLOADS", "compute", "measure"]
 
@@ -102,14 +102,14 @@ def seconds(make: Make) -> float:
 
 def seconds_of_unit(name: str) -> float:
     """Return the CPU time that a unit of a setting takes after all its arms are trained."""
-    setting = STUDY.setting(name)
-    problem = build_problem(STUDY, setting, 0)
-    arms = build_arms(STUDY, setting, problem, 0)
-    runs = [*unit.runs_of(STUDY, setting, problem, arms, 0, None)]
+    setting = SETTINGS[name]
+    problem = build_problem(setting, 0)
+    arms = build_arms(setting, problem, 0)
+    runs = [*unit.runs_of(setting, problem, arms, 0, None)]
     began = time.process_time()
-    unit.verified_radii(STUDY.verified_rows_of(setting), runs, None)
+    unit.verified_radii(setting.verify, runs, None)
     for arm in arms:
-        unit.guaranteed_radii(STUDY, setting, problem, arm)
+        unit.guaranteed_radii(setting, problem, arm)
     return time.process_time() - began
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 
 import neurotron as nt
 from neurotron import laws, networks, trainers
 from neurotron._registry import parse
-from neurotron.lab import studies
 from neurotron.lab.claims.paper import PUBLISHED_STEP_SIZES
+from neurotron.lab.training.spec import Setting as Spec
+from neurotron.lab.training.spec import Sweep
 from neurotron.trainers.catalog import step_size_of
 
 __all__ = [
@@ -24,7 +25,10 @@ __all__ = [
 QUICK = bool(os.environ.get("BENCHMARKS_QUICK"))
 """Whether this is a rehearsal: everything runs, but so briefly that its numbers mean nothing."""
 
-PAPER = cast(studies.Study, studies.read("paper"))
+PAPER = {
+    one["name"]: Spec.model_validate_json(json.dumps(one)) for one in nt.lab.read("paper").settings
+}
+"""The settings of the paper's study, by name."""
 ATTACK = "alternating-sign"
 TRANSCRIBED = ("neuro-tron", "sgd")
 """The algorithms that the transcription has."""
@@ -35,9 +39,13 @@ def fewer(count: int) -> int:
     return -(-count // 100) if QUICK else count
 
 
-def _published(setting: studies.Setting) -> list[studies.Sweep]:
+def _published(setting: Spec) -> list[Sweep]:
     """Return the sweeps of the paper's attack; those with trainers of their own are ours."""
-    return [each for each in setting.sweeps if each.attack == ATTACK and each.trainers is None]
+    return [
+        each
+        for each in setting.sweeps
+        if each.attack == ATTACK and not any("(ours)" in label for label in each.trainers or ())
+    ]
 
 
 @dataclass(frozen=True)
@@ -60,16 +68,15 @@ class Setting:
     """By algorithm, as text."""
 
     @classmethod
-    def of(cls, setting: studies.Setting) -> Setting:
+    def of(cls, setting: Spec) -> Setting:
         """Return the setting of the catalog study, with the paper's attack and step size only."""
         numbers = parse(setting.network)[1]
         weights, step_size = numbers.get("outer_weights"), setting.step_size
         if weights is not None:  # two step sizes each, and the paper has one
             step_size = PUBLISHED_STEP_SIZES[weights]
-        texts = [PAPER.trainers[label] for label in setting.trainers or ()]
         return cls(
             key=setting.name,
-            name=setting.heading,
+            name=setting.title or setting.name,
             law=laws.BY_NAME.build(setting.law),
             n_inputs=setting.n_inputs,
             filter_size=setting.filter_size,
@@ -80,7 +87,7 @@ class Setting:
             levels=tuple(level for sweep in _published(setting) for level in sweep.levels),
             trainers={
                 parse(text)[0]: text
-                for text in texts
+                for text in setting.trainers.values()
                 if parse(text)[0] in TRANSCRIBED and step_size_of(text, step_size) == step_size
             },
         )
@@ -136,7 +143,7 @@ class GeneralSetting(Setting):
         return nt.Problem.draw(networks.from_gates(gates), self.law, seed=seed)
 
 
-_WITH_ITS_ATTACK = (Setting.of(setting) for setting in PAPER.settings if _published(setting))
+_WITH_ITS_ATTACK = (Setting.of(setting) for setting in PAPER.values() if _published(setting))
 STUDY = tuple(setting for setting in _WITH_ITS_ATTACK if setting.trainers)
 """The settings in which the paper's trainers meet its attack; in others all trainers are ours."""
 FOUR_LAWS = tuple(setting for setting in STUDY if len(setting.trainers) == len(TRANSCRIBED))

@@ -54,7 +54,7 @@ def test_its_settings_are_those_of_the_catalog():
         "outer-weights-1",
         "outer-weights-10",
     )
-    settings = [PAPER.setting(name) for name in names]
+    settings = [PAPER[name] for name in names]
     for workload, setting in zip(STUDY, settings, strict=True):
         problem = workload.problem()
         assert problem.law == laws.BY_NAME.build(setting.law)
