@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from neurotron.lab.studies.writing import to_toml
 from scipy import stats
 from tests.support.attacks import own_settings
 from tests.support.damages import made_damages, tables_study
@@ -28,7 +29,6 @@ from tests.support.units import sums
 import neurotron as nt
 from neurotron.conformance import ConformanceError
 from neurotron.lab.studies import building, kinds, reading
-from neurotron.lab.studies.writing import to_toml
 
 pytestmark = pytest.mark.long
 
@@ -378,8 +378,6 @@ def good_calls(folder):
         "theory.Theorem1.of": (
             nt.theory.Theorem1.of,
             {"problem": problem, "sensing": np.eye(3), "attack": attack, "batch_size": 4}),
-        "theory.floor_constant": (
-            nt.theory.floor_constant, {"problem": problem, "sensing": np.eye(3)}),
         "theory.gaussian_risk_probability": (
             nt.theory.gaussian_risk_probability, scaled | {"n_inputs": 3, "failure": 0.1}),
         "theory.gaussian_trade_off": (
@@ -399,8 +397,6 @@ def good_calls(folder):
             nt.theory.lambda1, {"problem": problem, "sensing": np.eye(3), "weighting": None}),
         "theory.lambda2": (nt.theory.lambda2, {"sensing": np.eye(3)}),
         "theory.lambda3": (nt.theory.lambda3, {"network": gate}),
-        "theory.outer_weight_accuracy": (
-            nt.theory.outer_weight_accuracy, {"theorem": theorem, "q": 2.0, "failure": 0.1}),
         "theory.sharp_constants": (
             nt.theory.sharp_constants,
             {"problem": problem, "sensing": np.eye(3), "weighting": None}),

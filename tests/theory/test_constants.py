@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import neurotron as nt
 from neurotron.networks import sensing
-from neurotron.theory import floor_constant, lambda1, lambda2, lambda3
+from neurotron.theory import lambda1, lambda2, lambda3
 
 
 def random_problem(seed: int) -> nt.Problem:
@@ -37,6 +37,13 @@ def test_no_matrix_beats_polar_in_lambda1_over_lambda2(seed):
     assert ratio == pytest.approx(smallest, rel=1e-8)
     for other in candidates(problem, best, seed):
         assert lambda1(problem, other) / lambda2(other) <= ratio * (1 + 1e-9)
+
+
+def floor_constant(problem, m):
+    """Return the error floor under attack in units of 2βθ/(1+α)."""
+    smallest = lambda1(problem, m)
+    largest = np.linalg.eigvalsh(m @ problem.covariance @ m.T)[-1]
+    return np.sqrt(largest) / smallest if smallest > 0.0 else np.inf
 
 
 @given(seed=st.integers(0, 10_000))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import integrate
 
 from neurotron.theory.iteration import SCHEDULED, fill
-from neurotron.theory.linear_steps import linear_steps
+from neurotron.theory.mean_path import linear_steps
 from neurotron.theory.one_step import best_step, bound_after
 from neurotron.theory.recursion import EXACT_STEPS, Recursion
 

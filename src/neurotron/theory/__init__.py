@@ -4,13 +4,12 @@ Everything here is a function of networks, moments, sensing matrices and budgets
 trainers are in `neurotron.guarantees`.
 """
 
-from neurotron.theory.constants import floor_constant, lambda1, lambda2, lambda3
+from neurotron.theory.constants import lambda1, lambda2, lambda3
 from neurotron.theory.corollaries import (
     compensating_weight,
     gaussian_risk_probability,
     gaussian_scale,
     gaussian_trade_off,
-    outer_weight_accuracy,
 )
 from neurotron.theory.recursion import Recursion
 from neurotron.theory.sharp import SharpConstants, sharp_constants
@@ -21,13 +20,11 @@ __all__ = [
     "SharpConstants",
     "Theorem1",
     "compensating_weight",
-    "floor_constant",
     "gaussian_risk_probability",
     "gaussian_scale",
     "gaussian_trade_off",
     "lambda1",
     "lambda2",
     "lambda3",
-    "outer_weight_accuracy",
     "sharp_constants",
 ]

@@ -8,8 +8,6 @@ They are meaningful only for a parity-symmetric law; an asymmetric one is refuse
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import numpy.typing as npt
 
@@ -18,7 +16,7 @@ from neurotron._types import Array
 from neurotron.networks import FilterNetwork
 from neurotron.problem import Problem
 
-__all__ = ["floor_constant", "lambda1", "lambda2", "lambda3", "sensing_of"]
+__all__ = ["lambda1", "lambda2", "lambda3", "sensing_of"]
 
 
 def lambda1(problem: Problem, sensing: npt.ArrayLike, weighting: str | None = None) -> float:
@@ -52,24 +50,6 @@ def lambda3(network: FilterNetwork) -> float:
     _check.instance("network", network, FilterNetwork)
     norms = np.linalg.norm(network.gates, 2, axis=(1, 2))
     return float(np.mean((network.outer_weights * norms) ** 2))
-
-
-def floor_constant(problem: Problem, sensing: npt.ArrayLike) -> float:
-    """Return √λ_max(MΣMᵀ)/λ1, the error floor under attack in units of 2βθ/(1+α).
-
-    It is smallest for ``sensing="optimal"`` (docs/theory.md (d)), and infinite if λ1 ≤ 0.
-
-    Parameters
-    ----------
-    problem
-        The problem, whose law must be parity symmetric.
-    sensing
-        The sensing matrix M, shape (r, n).
-    """
-    smallest = lambda1(problem, sensing)
-    m = sensing_of(problem, sensing)
-    largest = float(np.linalg.eigvalsh(m @ _covariance(problem) @ m.T)[-1])
-    return math.sqrt(largest) / smallest if smallest > 0.0 else math.inf
 
 
 def sensing_of(problem: Problem, sensing: npt.ArrayLike) -> Array:

@@ -16,7 +16,6 @@ __all__ = [
     "gaussian_risk_probability",
     "gaussian_scale",
     "gaussian_trade_off",
-    "outer_weight_accuracy",
 ]
 
 
@@ -87,32 +86,6 @@ def gaussian_risk_probability(n_inputs: int, scale: float, failure: float) -> fl
     failure = _check.number("failure", failure, "[1e-15, 1)")
     ratio = _gamma_ratio(n_inputs) * scale / math.sqrt(2.0)
     return ratio / (1.0 + n_inputs * scale**2 / failure)
-
-
-def outer_weight_accuracy(theorem: Theorem1, q: float, failure: float) -> float:
-    r"""Return the accuracy ε' for θ* = θ when all outer weights are q² (paper, section 3.6).
-
-    .. math:: \epsilon' = \theta_* \Big/
-              \sqrt{\delta \left( q^2 \frac{(1+\alpha)\lambda_1}{\beta_1\lambda_2} - 1 \right)}
-
-    The result is inf if the trade-off is not positive.
-
-    Parameters
-    ----------
-    theorem
-        The constants for outer weights 1, with the same sensing matrix M.
-    q
-        The square root of the outer weights, up to 1e70 in size.
-    failure
-        Probability δ in [1e-15, 1) that the statement fails.
-    """
-    q = _check.number("q", q, "[-1e70, 1e70]")
-    failure = _check.number("failure", failure, "[1e-15, 1)")
-    beta1 = _check.instance("theorem", theorem, Theorem1).attacked[0]
-    if beta1 == 0.0:
-        return 0.0
-    excess = q**2 * theorem.pull * theorem.lambda1 / (beta1 * theorem.lambda2) - 1.0
-    return theorem.bound / math.sqrt(failure * excess) if excess > 0.0 else math.inf
 
 
 def compensating_weight(

@@ -15,16 +15,17 @@ because only V is divided by δ.
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from neurotron._types import Array
-from neurotron.theory.linear_steps import linear_steps
 from neurotron.theory.one_step import largest_factor
 
-__all__ = ["Deviation", "MeanPath"]
+__all__ = ["Deviation", "MeanPath", "linear_steps"]
 
 
 class Deviation(NamedTuple):
@@ -95,3 +96,15 @@ class MeanPath:
                 linear_steps(float(start.path), factors, pushes),
                 linear_steps(float(start.spread), squares, added),
             )
+
+
+def linear_steps(start: float, factors: Array, added: Array) -> Array:
+    """Return v after 0, 1, … steps v ← f v + a, compiled if the compiler is loaded anyway."""
+    if "numba" not in sys.modules:
+        steps = zip(factors.tolist(), added.tolist(), strict=True)
+        return np.array([*accumulate(steps, lambda v, step: step[0] * v + step[1], initial=start)])
+    from neurotron.theory.iteration import fill_linear
+
+    values = np.full(len(factors) + 1, start)
+    fill_linear(factors, added, values)
+    return values

@@ -26,7 +26,7 @@ import numpy as np
 from neurotron._types import Array, Index
 from neurotron.networks import FilterNetwork
 from neurotron.problem import Problem
-from neurotron.theory.linear_steps import linear_steps
+from neurotron.theory.mean_path import linear_steps
 
 __all__ = ["UNIT", "Rounding", "label_rounding", "output_reach", "rounding_reach", "squared"]
 
