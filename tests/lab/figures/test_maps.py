@@ -151,7 +151,7 @@ def test_print_has_every_number_the_outline_and_one_scale(maps):
         ends = line.get_xydata().reshape(-1, 3, 2)[:, :2].reshape(-1, 4)
         assert [*map(tuple, ends.tolist())] == chart.panels[0].grid.borders()
     assert len(panels[0].lines) == 2
-    marks = [text.get_text() for text in bar.get_xticklabels()]
+    marks = [text.get_text() for text in bar.get_yticklabels()]
     assert marks == [word for _, word in chart.scale.ticks()]
     assert [text.get_text() for text in picture.legends[0].get_texts()] == [chart.region]
     assert encode(picture, ".png").startswith(b"\x89PNG")

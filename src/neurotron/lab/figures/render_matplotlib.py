@@ -7,14 +7,14 @@ import math
 import os
 import textwrap
 import warnings
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from neurotron import _check
 from neurotron._extras import require
 from neurotron.lab.figures.chart import Chart, Line, Panel, shorten, wrapped
-from neurotron.lab.figures.matplotlib_cells import BAR, draw_cells, draw_scale
+from neurotron.lab.figures.grid import COLOURS, Grid, Scale, is_dark
+from neurotron.lab.figures.styles import REGION
 
 __all__ = ["check_picture", "draw", "encode", "save"]
 
@@ -29,8 +29,8 @@ WIDTH, HEIGHT = 2.5, 1.8
 """Of a panel among others, in inches."""
 ALONE = 5.8, 3.6
 """Of a single panel."""
-CHARACTER = 0.075
-"""The width of a character of the note, in inches: hardly any text is wider."""
+CHARACTER = 0.07
+"""The width of a character of a legend or a note, in inches; few texts are wider."""
 
 
 def draw(chart: Chart, path: str | Path | None = None) -> Any:
@@ -48,127 +48,32 @@ def _drawn(chart: Chart) -> Any:
     columns = chart.columns or _columns(len(chart.panels))
     rows = math.ceil(len(chart.panels) / columns)
     size = ALONE if len(chart.panels) == 1 else (WIDTH, HEIGHT)
-    width = columns * size[0]
-    below = _below(chart, width)
-    names = [_fitting(name, width - 0.5) for name in chart.legend]
-    per_row = _entries_per_row(names, width)
-    legend = 0.19 * math.ceil(len(names) / per_row)
-    bar = BAR if chart.scale is not None else 0.0
-    ticks = max((_height(panel.ticks) for panel in chart.panels), default=0.0)
-    margins = _Margins(
-        top=0.36 if chart.title else 0.12,
-        bottom=0.3 + 0.16 * len(below) + legend + bar + ticks,
-        between=0.5 + ticks,
-        below=legend + bar,
-    )
-    figure, axes = margins.figure(rows, columns, size, chart.shared)
-    for i, (place, panel) in enumerate(zip(axes.flat, chart.panels, strict=False)):
+    width = columns * size[0] + 0.8
+    most = int(width / CHARACTER)
+    names = [_plain(shorten(name, most - 10)) for name in chart.legend]
+    lines = math.ceil(len(names) / max(1, most // (10 + max(map(len, names), default=0))))
+    per_row = math.ceil(len(names) / max(1, lines))
+    below = [text for text in (chart.x_label, *textwrap.wrap(chart.note, most)) if text]
+    height = rows * (size[1] + 0.4) + 0.17 * (len(below) + lines) + 0.5
+    figure = _figure_class()(figsize=(width, height), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False, sharey=chart.shared)
+    for place, panel in zip(axes.flat, chart.panels, strict=False):
         _draw_panel(place, chart, panel)
-        place.tick_params(labelleft=i % columns == 0 or not chart.shared)
     for place in axes.flat[len(chart.panels) :]:
         place.set_axis_off()
-    margins.write(figure, chart, below)
-    handles = [_handle(line) for line in chart.legend.values()]
-    margins.write_legend(figure, list(zip(handles, names, strict=True)), per_row)
+    figure.suptitle(_plain(shorten(chart.title, int(0.75 * most))), size=11)
+    figure.supylabel(_plain(chart.y_label), size=8)
+    if chart.scale is not None:
+        _draw_scale(figure, axes, chart.scale)
+    entries = [*zip(map(_handle, chart.legend.values()), names, strict=True)]
+    in_rows = [entry for i in range(per_row) for entry in entries[i::per_row]]  # not columns
+    legend = figure.legend(
+        [handle for handle, _ in in_rows], [name for _, name in in_rows], ncols=max(1, per_row),
+        title=_plain("\n".join(below)), title_fontsize=8, fontsize=8, frameon=False,
+        loc="outside lower center", borderpad=0.0, labelspacing=0.3,
+    )  # fmt: skip
+    legend.get_title().set_multialignment("center")
     return figure
-
-
-@dataclass(frozen=True)
-class _Margins:
-    """The space around and between panels, in inches.
-
-    It is computed here, because matplotlib's own layouts draw everything several times to find it.
-    """
-
-    top: float
-    bottom: float
-    between: float
-    below: float
-    """Of the legend and the scale of colours."""
-    left: float = 0.72
-    right: float = 0.15
-
-    def figure(
-        self, rows: int, columns: int, size: tuple[float, float], shared: bool
-    ) -> tuple[Any, Any]:
-        gap = 0.15 if shared else 0.6
-        width = self.left + self.right + columns * size[0] + (columns - 1) * gap
-        height = self.top + self.bottom + rows * size[1] + (rows - 1) * self.between + 0.22
-        figure = _figure_class()(figsize=(width, height))
-        axes = figure.subplots(
-            rows, columns, squeeze=False, sharey=shared,
-            gridspec_kw={
-                "left": self.left / width, "right": 1.0 - self.right / width,
-                "bottom": self.bottom / height, "top": 1.0 - (self.top + 0.22) / height,
-                "wspace": gap / size[0], "hspace": self.between / size[1],
-            },
-        )  # fmt: skip
-        return figure, axes
-
-    def write(self, figure: Any, chart: Chart, below: list[str]) -> None:
-        """Put the title and the labels into the margins."""
-        width, height = figure.get_size_inches()
-        middle = 0.5 * (self.bottom + height - self.top) / height
-        title = _fitting(chart.title, width - self.left - self.right, 11)
-        centre = self.centre(width)
-        figure.text(centre, 1.0 - 0.06 / height, title, size=11, ha="center", va="top")
-        figure.text(
-            centre, (self.below + 0.04) / height, _plain("\n".join(below)), size=8, ha="center",
-            va="bottom",
-        )  # fmt: skip
-        figure.text(0.08 / width, middle, _plain(chart.y_label), size=8, rotation=90, va="center")
-        if chart.scale is not None:
-            bar = min(4.0, width - self.left - self.right)
-            left = centre * width - 0.5 * bar
-            draw_scale(figure, chart.scale, left, self.below - BAR, bar)
-
-    def write_legend(self, figure: Any, entries: list[tuple[Any, str]], per_row: int) -> None:
-        """Put the legend below everything else."""
-        width, height = figure.get_size_inches()
-        in_rows = [entry for i in range(per_row) for entry in entries[i::per_row]]  # not columns
-        figure.legend(
-            [handle for handle, _ in in_rows], [name for _, name in in_rows], ncols=per_row,
-            fontsize=8, frameon=False, loc="lower center",
-            bbox_to_anchor=(self.centre(width), -0.05 / height), borderpad=0.2, labelspacing=0.3,
-        )  # fmt: skip
-
-    def centre(self, width: float) -> float:
-        """Return where the middle of all panels is, as a part of the width."""
-        return 0.5 * (self.left + width - self.right) / width
-
-
-def _below(chart: Chart, width: float) -> list[str]:
-    """Return the lines below the panels: what the horizontal axis is, and the note."""
-    note = textwrap.wrap(chart.note, max(20, int((width + 0.5) / CHARACTER)))
-    return [text for text in (chart.x_label, *note) if text]
-
-
-def _fitting(text: str, width: float, size: int = 8) -> str:
-    """Return text that is at most `width` inches wide; it is shortened if necessary.
-
-    >>> _fitting("a name", 5.0), _fitting("a long name" * 9, 1.0)
-    ('a name', 'a long n… name')
-    """
-    while len(text) > 8 and (wide := _inches(text, size)) > width:
-        text = shorten(text, min(len(text) - 1, max(8, int(len(text) * width / wide))))
-    return _plain(text)
-
-
-def _inches(text: str, size: int) -> float:
-    """Return how wide text is in print."""
-    prop = require("matplotlib.font_manager").FontProperties(size=size)
-    measure = require("matplotlib.textpath").text_to_path.get_text_width_height_descent
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
-        return float(measure(_plain(text), prop, False)[0]) / 72.0
-
-
-def _entries_per_row(names: list[str], width: float) -> int:
-    """Return how many entries of a legend fit into one row."""
-    longest = max((_inches(name, 8) for name in names), default=0.1)
-    most = max(1, int((width + 0.5) / (longest + 0.6)))
-    rows = max(1, math.ceil(len(names) / most))
-    return max(1, math.ceil(len(names) / rows))
 
 
 def encode(figure: Any, suffix: str, dpi: int = 150) -> bytes:
@@ -236,7 +141,7 @@ def _draw_panel(axes: Any, chart: Chart, panel: Panel) -> None:
     for line in panel.lines:
         _draw_line(axes, line, bool(panel.ticks))
     if panel.grid is not None:
-        draw_cells(axes, chart, panel)
+        _draw_cells(axes, chart, panel)
     if panel.ticks:
         names = [_plain(tick) for tick in _tick_names(panel.ticks)]
         look: dict[str, Any] = {"rotation": 20, "ha": "right"} if _is_long(panel.ticks) else {}
@@ -245,8 +150,6 @@ def _draw_panel(axes: Any, chart: Chart, panel: Panel) -> None:
     if len(chart.panels) > 1 or panel.title:
         title = shorten(panel.title, 46)
         axes.set_title(_plain(title), fontsize=9 if len(title) < 36 else 7.5, y=1.0)
-    axes.xaxis.set_label_coords(0.5, -0.12)  # or matplotlib measures where a label has room
-    axes.yaxis.set_label_coords(-0.15, 0.5)
     for axis, is_log in ((axes.xaxis, chart.x_log and not panel.ticks), (axes.yaxis, chart.y_log)):
         if is_log:
             _mark_powers(axis)
@@ -273,6 +176,53 @@ def _draw_line(axes: Any, line: Line, ticked: bool) -> None:
         axes.vlines(line.x, *band, color=colour, linewidth=1.2)
     else:
         axes.fill_between(line.x, *band, color=colour, alpha=0.15, linewidth=0)
+
+
+def _draw_cells(axes: Any, chart: Chart, panel: Panel) -> None:
+    """Draw the cells of a panel, each with its number, and the outline over them."""
+    assert panel.grid is not None
+    assert chart.scale is not None
+    places = chart.scale.places(panel.grid.values)
+    columns, rows = range(len(panel.ticks) + 1), range(len(panel.grid.rows) + 1)
+    axes.pcolormesh(
+        [x - 0.5 for x in columns], [y - 0.5 for y in rows], places, cmap=_colours(),
+        vmin=0.0, vmax=1.0, edgecolors="white", linewidth=0.6,
+    )  # fmt: skip
+    _write_numbers(axes, chart.scale, panel.grid, places)
+    borders = panel.grid.borders()
+    x = [place for x0, _, x1, _ in borders for place in (x0, x1, math.nan)]
+    y = [place for _, y0, _, y1 in borders for place in (y0, y1, math.nan)]
+    for colour, width, dash in (("white", 3.2, "-"), (REGION.colour, 1.5, (0, (3, 1.5)))):
+        if borders:
+            axes.plot(
+                x, y, color=colour, linewidth=width, linestyle=dash, clip_on=False,
+                solid_capstyle="projecting",
+            )  # fmt: skip
+    axes.set_yticks(range(len(panel.grid.rows)), panel.grid.rows)
+
+
+def _write_numbers(axes: Any, scale: Scale, grid: Grid, places: Any) -> None:
+    """Write into each cell its number, as large as fits all of them."""
+    longest = max(5, *(len(scale.word(value)) for value in grid.values.flat))
+    size = min(8.0, 240.0 / (len(grid.values[0]) * longest))
+    for i, row in enumerate(grid.values):
+        for j, value in enumerate(row):
+            colour = "white" if is_dark(places[i, j]) else "black"
+            word = scale.word(value)
+            axes.text(j, i, word, size=size, color=colour, ha="center", va="center")
+
+
+def _draw_scale(figure: Any, axes: Any, scale: Scale) -> None:
+    """Draw the scale of colours, with its words."""
+    places, words = zip(*scale.ticks(), strict=True) if scale.ticks() else ((), ())
+    colours = require("matplotlib.cm").ScalarMappable(cmap=_colours())
+    bar = figure.colorbar(colours, ax=axes.ravel().tolist(), aspect=40)
+    bar.set_ticks(places, labels=words)
+    bar.ax.tick_params(labelsize=7, length=2)
+
+
+def _colours() -> Any:
+    return require("matplotlib.colors").LinearSegmentedColormap.from_list("cells", COLOURS)
 
 
 def _handle(line: Line) -> Any:
@@ -304,13 +254,6 @@ def _tick_names(ticks: tuple[str, ...]) -> list[str]:
     if _is_long(ticks):
         return [shorten(tick.replace("\n", ": "), 30) for tick in ticks]
     return wrapped(ticks, 30)
-
-
-def _height(ticks: tuple[str, ...]) -> float:
-    """Return how much higher names of ticks are than one line, in inches."""
-    if _is_long(ticks):
-        return 0.45
-    return 0.12 * max((tick.count("\n") for tick in _tick_names(ticks)), default=0)
 
 
 def _plain(text: str) -> str:
