@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neurotron._digits import counted, part, percent, readable, signed, up, with_ends
+from neurotron._digits import cell, counted, part, percent, readable, signed, up, with_ends
 from neurotron._intervals import Interval
 
 SIZES = st.floats(min_value=1e-300, max_value=1e300)
@@ -62,3 +62,8 @@ def test_one_thing_is_singular_and_no_thing_plural():
 def test_a_part_of_all_has_its_share():
     assert part(0, 7) == "0 of 7 rows (0 %)"
     assert part(2, 3, "labels") == "2 of 3 labels (66.7 %)"
+
+
+def test_a_cell_of_a_table_says_what_is_missing():
+    values = [None, math.nan, -math.inf, True, 1_000, 1234.5, "a"]
+    assert [cell(value) for value in values] == ["–", "–", "−∞", "True", "1,000", "1,230", "a"]

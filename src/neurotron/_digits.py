@@ -8,7 +8,9 @@ from decimal import ROUND_CEILING, Context, Decimal
 
 from neurotron._intervals import Interval
 
-__all__ = ["between", "counted", "part", "percent", "readable", "signed", "up", "with_ends"]
+__all__ = [
+    "between", "cell", "counted", "part", "percent", "readable", "signed", "up", "with_ends",
+]  # fmt: skip
 
 _CEILING = Context(prec=4, rounding=ROUND_CEILING)
 
@@ -41,6 +43,19 @@ def readable(value: float, digits: int = 6) -> str:
     decimals = max(digits - 1 - math.floor(math.log10(abs(rounded))), 0)
     text = f"{rounded:,.{decimals}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def cell(value: object, digits: int = 3) -> str:
+    """Return any value as a table shows it.
+
+    >>> cell(12345), cell(0.00012345), cell(math.nan), cell(None), cell("a")
+    ('12,345', '0.000123', '–', '–', 'a')
+    """
+    if isinstance(value, float):
+        return "–" if math.isnan(value) else readable(value, digits).replace("-∞", "−∞")
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return "–" if value is None else str(value)
 
 
 def percent(share: float, digits: int | None = None) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neurotron import _check
-from neurotron._digits import counted
+from neurotron._digits import cell, counted
 from neurotron._extras import require
 from neurotron._pickling import Pickled
 from neurotron._text import card, table
@@ -118,7 +118,7 @@ class Summary(list[dict[str, Any]]):
 
     @property
     def _cells(self) -> list[list[str]]:
-        return [[_cell(value) for value in row.values()] for row in self]
+        return [[*map(cell, row.values())] for row in self]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -289,10 +289,6 @@ class Trajectories(_Errors, Pickled):
 
 def _engine_note(engine: Engine) -> str:
     return f" (on the slow NumPy engine: {engine.reason})" if engine.name == "numpy" else ""
-
-
-def _cell(value: object) -> str:
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 def _outcome(true: Array, weights: Array, error: float, status: str) -> str:

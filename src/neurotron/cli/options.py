@@ -201,9 +201,9 @@ class Page(Console):
             super().print(*objects, **options)
 
 
-def grid(*columns: str) -> Table:
+def grid(*columns: str, gap: int = 2) -> Table:
     """Return an empty table with these columns; those after a > are aligned to the right."""
-    table = Table(box=None, padding=(0, 2, 0, 0))
+    table = Table(box=None, padding=(0, gap, 0, 0))
     for name in columns:
         side: Any = "right" if name.startswith(">") else "left"
         table.add_column(name.lstrip(">"), header_style="dim", justify=side, overflow="fold")

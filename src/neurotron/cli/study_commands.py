@@ -14,9 +14,9 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
-from rich.table import Table
 
 from neurotron import _check
+from neurotron._digits import cell
 from neurotron.cli import options
 from neurotron.cli.claims_command import evaluate, print_verdicts
 from neurotron.cli.report_command import Figures, write_report
@@ -244,18 +244,15 @@ MOST_LINES = 40
 
 def _print_tables(console: Console, results: Results) -> None:
     """Print the tables of a study that are meant for the terminal."""
-    from neurotron.lab.report.content import tables, text
+    from neurotron.lab.report.content import tables
 
     for shown in tables(results):
         if not shown.on_terminal:
             continue
-        table = Table(box=None, padding=(0, 1, 0, 0))
-        for i, column in enumerate(shown.columns):
-            table.add_column(
-                column, header_style="dim", justify="right" if i else "left", overflow="fold"
-            )
+        first, *others = shown.columns
+        table = options.grid(first, *(f">{name}" for name in others), gap=1)
         for row in shown.rows[:MOST_LINES]:
-            table.add_row(*map(text, row)) if len(row) > 1 else table.add_row(text(row[0]))
+            table.add_row(*map(cell, row))
         console.print(f"\n{shown.title}\n")
         console.print(table, soft_wrap=False)
         more = len(shown.rows) - MOST_LINES

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
+from neurotron._digits import counted
+from neurotron._json import record
 from neurotron.lab.claims.effects import Phrase, cases, described, spread
 from neurotron.lab.results.summary import Interval
 
@@ -194,23 +195,8 @@ class Judgement:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON; infinite numbers become None."""
-
-        def plain(value: Any) -> Any:
-            return None if isinstance(value, float) and not math.isfinite(value) else value
-
-        findings = [
-            {name: plain(value) for name, value in asdict(found).items()} for found in self.findings
-        ]
-        return {
-            "name": self.claim.name,
-            "statement": self.claim.statement,
-            "short": self.claim.short,
-            "source": self.claim.source,
-            "from_paper": self.claim.from_paper,
-            "verdict": self.verdict,
-            "effect": self.effect,
-            "findings": findings,
-        }
+        claim = record(self.claim, "name", "statement", "short", "source", "from_paper")
+        return claim | record(self, "verdict", "effect", "findings")
 
 
 def tally(judgements: Sequence[Judgement]) -> str:
@@ -236,5 +222,5 @@ def _counted(verdicts: Sequence[str]) -> str:
         for verdict, verbs in zip(VERDICTS, VERBS, strict=True)
         if counts[verdict]
     ]
-    of = f" of {total} claim{'s' if total > 1 else ''}"
+    of = f" of {counted(total, 'claim')}"
     return ", ".join(parts).format(of, *[""] * len(parts)) + "." if parts else ""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 import math
 import os
-import textwrap
 import warnings
 from pathlib import Path
 from typing import Any
 
 from neurotron import _check
 from neurotron._extras import require
+from neurotron._text import wrap
 from neurotron.lab.figures.chart import Chart, Line, Panel, shorten, wrapped
 from neurotron.lab.figures.grid import COLOURS, Grid, Scale, is_dark
 from neurotron.lab.figures.styles import REGION
@@ -53,7 +53,7 @@ def _drawn(chart: Chart) -> Any:
     names = [_plain(shorten(name, most - 10)) for name in chart.legend]
     lines = math.ceil(len(names) / max(1, most // (10 + max(map(len, names), default=0))))
     per_row = math.ceil(len(names) / max(1, lines))
-    below = [text for text in (chart.x_label, *textwrap.wrap(chart.note, most)) if text]
+    below = [text for text in (chart.x_label, *wrap(chart.note, most).split("\n")) if text]
     height = rows * (size[1] + 0.4) + 0.17 * (len(below) + lines) + 0.5
     figure = _figure_class()(figsize=(width, height), layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False, sharey=chart.shared)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import math
 import re
-import textwrap
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from neurotron import _check
-from neurotron._digits import counted
+from neurotron._digits import cell, counted
+from neurotron._text import shorten
 from neurotron.lab.claims.catalog import OF_ANY_STUDY
 from neurotron.lab.claims.model import MARKS, Judgement, tally
 from neurotron.lab.figures.chart import Chart
@@ -21,7 +20,7 @@ from neurotron.lab.report.writing import to_toml
 from neurotron.lab.results.results import Results, called
 from neurotron.lab.results.text_table import TextTable
 
-__all__ = ["first", "number", "page", "tables", "text"]
+__all__ = ["first", "page", "tables"]
 
 MOST_ROWS = 300
 """Of a table: the rest is in the folder."""
@@ -76,40 +75,27 @@ def _settings(results: Results) -> TextTable:
         key for one in results.settings.values() for key in one if key not in ("name", "title")
     )
     rows = [
-        (results.titles[name], *(_cell(one.get(key)) for key in keys), results.replicates[name])
+        (results.titles[name], *(_short(one.get(key)) for key in keys), results.replicates[name])
         for name, one in results.settings.items()
     ]
     columns = ("setting", *keys, "computed replicates")
     return TextTable("settings", "The settings", columns, rows, on_terminal=False)
 
 
-def _cell(value: Any) -> Any:
+def _short(value: Any) -> Any:
     """Return a value of a setting as a table shows it."""
     if isinstance(value, dict | list):
-        return textwrap.shorten(json.dumps(value, ensure_ascii=False), 200, placeholder=" …")
-    return str(value) if isinstance(value, bool) else value
+        return shorten(json.dumps(value, ensure_ascii=False), 200)
+    return value
 
 
 def _shown(table: TextTable) -> dict[str, Any]:
     """Return a table as the template takes it: which cells are numbers, and how they look."""
     rows = [
-        [{"text": text(cell), "n": isinstance(cell, int | float)} for cell in row]
+        [{"text": cell(value), "n": isinstance(value, int | float)} for value in row]
         for row in table.rows
     ]
     return {"table": table, **first(rows)}
-
-
-def text(cell: Any) -> str:
-    """Return a cell of a table as text.
-
-    >>> text(12345), text(0.000123456), text(None), text("a")
-    ('12,345', '0.000123', '–', 'a')
-    """
-    if cell is None:
-        return "–"
-    if isinstance(cell, int):
-        return f"{cell:,}"
-    return number(cell) if isinstance(cell, float) else str(cell)
 
 
 def _headline(results: Results, judgements: list[Judgement]) -> Headline:
@@ -136,19 +122,6 @@ def unbroken(markup: str) -> str:
         return EQUALS.sub("\u00a0\\1\u00a0", UNIT.sub("\u00a0", found[0]))
 
     return VERBATIM_OR_TEXT.sub(glued, markup)
-
-
-def number(value: float | None) -> str:
-    """Return a number as a table shows it.
-
-    >>> number(0.000123456), number(math.inf), number(None), number(0.5)
-    ('0.000123', '∞', '', '0.5')
-    """
-    if value is None or math.isnan(value):
-        return ""
-    if math.isinf(value):
-        return "∞" if value > 0.0 else "−∞"
-    return f"{value:.3g}"
 
 
 def first(rows: Sequence[Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
-from neurotron._digits import up
+from neurotron._digits import cell, up
 from neurotron._extras import require
 from neurotron.lab.figures.chart import Chart
 from neurotron.lab.figures.grid import COLOURS
@@ -101,7 +101,7 @@ def _template(name: str) -> Any:
         loader=jinja.FunctionLoader(_resource),
     )  # fmt: skip
     environment.filters |= {
-        "number": content.number, "up": up,
+        "number": cell, "up": up,
         "unbroken": lambda markup: type(markup)(content.unbroken(markup)),
     }  # fmt: skip
     return environment.get_template(name)
