@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from neurotron import _check
 
@@ -61,7 +62,7 @@ def is_reference(text: str) -> bool:
     return FORM.fullmatch(text) is not None
 
 
-def resolve(text: str, base: type | None = None) -> object:
+def resolve(text: str, base: type | None = None) -> Any:
     """Return the class or function that "module:name" means.
 
     A class that derives from `base` needs no permission if the program has imported it already.

@@ -91,7 +91,7 @@ class Registry(Generic[T]):
             raise _malformed(name, built_in)
         if not is_reference(name):
             raise _check.unknown(self.kind, name, self.factories)
-        found: Any = resolve(name, self.base)
+        found = resolve(name, self.base)
         if isinstance(found, type) and issubclass(found, self.base):
             if missing := getattr(found, "__abstractmethods__", ()):
                 wanted = " and ".join(sorted(missing))

@@ -15,8 +15,10 @@ from neurotron._extras import require
 
 _HOME = {
     "neurotron.lab.claims": ["CLAIMS", "Claim", "Finding", "Judgement", "evaluate"],
+    "neurotron.lab.claims.model": ["above", "at_least", "at_most", "below", "between"],
     "neurotron.lab.figures.chart": ["Chart", "Line", "Panel"],
     "neurotron.lab.figures.collection": ["charts"],
+    "neurotron.lab.figures.styles": ["Style", "styles"],
     "neurotron.lab.report.headline": ["Headline"],
     "neurotron.lab.report.writer": ["report"],
     "neurotron.lab.results.results": ["Results", "load"],

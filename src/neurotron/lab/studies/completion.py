@@ -97,7 +97,7 @@ def completed(
                 resolve(name)
         check_claims(head.claims or (), of_training=False)
         return Study(
-            settings=[defaults | setting for setting in settings], unit=_function(head.unit),
+            settings=[defaults | setting for setting in settings], unit=resolve(head.unit),
             columns=head.columns, claims=head.claims or (), charts=head.charts, tables=head.tables,
             headline=head.headline, **words,
         )  # fmt: skip
@@ -128,11 +128,6 @@ def schema_of_studies() -> dict[str, Any]:
     shared = {key: value for key, value in keys.items() if key not in schema["properties"]}
     schema["properties"] |= {key: value for key, value in shared.items() if key != "paired_with"}
     return schema
-
-
-def _function(text: str) -> Any:
-    function = resolve(text)
-    return _check.function("unit", function, "(setting, replicate, seed)")
 
 
 def _note(
