@@ -7,25 +7,26 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from research.activations.activations import ATTACKED, BOUNDED, activation_in
 
-from neurotron.lab.claims.activations import ATTACKED, BOUNDED, activation_in
+from neurotron.lab import Results, bootstrap
 from neurotron.lab.claims.settings import conditions_but
 from neurotron.lab.figures.chart import Chart, Line, Panel
 from neurotron.lab.figures.styles import Style, styles
 from neurotron.lab.figures.view import View, select_at_most
-from neurotron.lab.results.summary import bootstrap, certified
-
-__all__ = ["by_activation"]
+from neurotron.lab.training.runs import Runs
+from neurotron.lab.training.summary import certified
 
 MOST_PANELS = 6
 
 
-def by_activation(view: View) -> Iterator[Chart]:
+def by_activation(results: Results) -> Iterator[Chart]:
     """Yield the chart of a study that certifies attacked runs with several activations."""
+    view = View(Runs.of(results))
     runs = certified(view.results).filter(ATTACKED, BOUNDED)
     there = set(runs["setting"])
     alike: dict[Any, dict[str, Any]] = {}
-    for one in view.results.spec["settings"]:
+    for one in view.results.settings.values():
         if one["name"] in there:
             same = conditions_but(one, "network", "activation")
             alike.setdefault(same, {})[activation_in(one["network"])] = one

@@ -7,15 +7,12 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from neurotron import _check
-from neurotron._types import Array, Mask
-from neurotron.lab.studies.rows_spec import SOLVERS
-from neurotron.networks import FilterNetwork
+import neurotron as nt
 from neurotron.solvers.rivals import Fitted, huber, least_squares, trim
-from neurotron.solvers.solver import solve
 
-__all__ = ["Answer", "Task", "answer"]
+Array = npt.NDArray[np.float64]
 
 LIMITS = np.geomspace(1.0, 1e-12, 7)
 """Where residuals begin to be large, in typical labels, on the way to least absolute residuals."""
@@ -26,10 +23,10 @@ BEND = 0.2
 class Task(NamedTuple):
     """Rows to find a filter in, and what only some solvers are told about them."""
 
-    network: FilterNetwork
+    network: nt.FilterNetwork
     X: Array
     y: Array
-    tampered: Mask
+    tampered: npt.NDArray[np.bool_]
     true_weights: Array
 
 
@@ -45,12 +42,12 @@ def answer(solver: str, task: Task) -> Answer:
     """Return what a solver finds; a filter of NaN if it fails."""
     try:
         return BY_NAME[solver](task)
-    except (np.linalg.LinAlgError, _check.InputError):
+    except (np.linalg.LinAlgError, nt.InputError):
         return Answer(np.full(task.network.filter_size, np.nan))
 
 
 def _solve(task: Task) -> Answer:
-    found = solve(task.network, task.X, task.y)
+    found = nt.solve(task.network, task.X, task.y)
     return Answer(found.weights, found.starts, found.proven_against)
 
 
@@ -103,4 +100,19 @@ BY_NAME: dict[str, Callable[[Task], Answer]] = {
     "soft-l1": partial(_scipy, "soft_l1"),
     "cauchy": partial(_scipy, "cauchy"),
 }
-assert BY_NAME.keys() == SOLVERS.keys()
+NAMES = {
+    "solve": "nt.solve",
+    "honest": "least squares on the honest rows, from w*",
+    "least-squares": "least squares",
+    "huber": "Huber",
+    "trim": "TRIM, told β",
+    "trim-half": "TRIM, keeping half",
+    "l1": "L1 Gauss–Newton",
+    "soft-l1": "scipy soft_l1",
+    "cauchy": "scipy cauchy",
+}
+"""What tables call the solvers.
+
+The solver `honest` is told which labels are honest, and starts at the true weights. It is what the
+others are compared with if labels have noise.
+"""

@@ -16,13 +16,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from neurotron import _check, _seeds
-from neurotron._extras import MissingExtra, install
-from neurotron._types import Array
-from neurotron.networks import convolution
+import neurotron as nt
 
-__all__ = ["LOGARITHMS", "TABLES", "Table", "diabetes", "diamonds", "table_of"]
+Array = npt.NDArray[np.float64]
 
 
 class Table(NamedTuple):
@@ -36,12 +34,14 @@ def _lines(package: str, path: str) -> list[list[str]]:
     """Return the rows of a CSV file that a package brings, without importing the package."""
     found = importlib.util.find_spec(package)
     if found is None or not found.submodule_search_locations:
-        raise MissingExtra(f"the public tables need {package}: {install('tables')}")
+        raise nt.InputError(
+            f"the public tables need {package}: pip install -r research/requirements.txt"
+        )
     file = Path(found.submodule_search_locations[0]) / path
     try:
         content = file.read_bytes()
     except OSError:
-        raise MissingExtra(
+        raise nt.InputError(
             f"the installed {package} has no file {path}: install the version that constraints.txt "
             "names"
         ) from None
@@ -144,10 +144,10 @@ def cell() -> Table:
     It sees a stripe of 24 points. One filter of 8 weights, a bright spot with a dark surround, is
     applied at every second place, rectified and averaged. Inputs and noise are normal.
     """
-    draw = _seeds.generator(0, "public tables", "cell")
+    draw = np.random.default_rng(8)
     square = (np.arange(CELL_FILTER) - 0.5 * (CELL_FILTER - 1)) ** 2
     filter_ = np.exp(-0.5 * square) - 0.4 * np.exp(-0.5 * square / 1.8**2)
-    network = convolution(CELL_INPUTS, CELL_FILTER, CELL_STRIDE)
+    network = nt.networks.convolution(CELL_INPUTS, CELL_FILTER, CELL_STRIDE)
     X = draw.standard_normal((1_000, CELL_INPUTS))
     y = network(filter_, X)
     return Table(X, y + CELL_NOISE * y.std() * draw.standard_normal(len(y)))
@@ -177,15 +177,11 @@ LOGARITHMS = ("diamonds", "randhie", "engel")
 @cache
 def table_of(name: str) -> Table:
     """Return a table, which is read once."""
-    if name not in TABLES:
-        raise _check.unknown("table", name, TABLES)
     table = TABLES[name]()
     if table.X.shape != SHAPES[name]:
-        raise _check.InputError(
+        raise nt.InputError(
             f"the table {name!r} must have {SHAPES[name][0]:,} rows and {SHAPES[name][1]} columns, "
             f"the installed one has {len(table.X):,} and {table.X.shape[1]}: install the version "
             "that constraints.txt names"
         )
-    _check.freeze(table.X)
-    _check.freeze(table.y)
     return table

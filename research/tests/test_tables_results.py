@@ -11,7 +11,7 @@ from scipy.stats import binom
 from tests.support.damages import made_damages, tables_study
 
 import neurotron as nt
-from neurotron.lab.report import page
+from neurotron.lab.pages import page
 from neurotron.lab.results.damage_summary import compact_damages_csv, standing, summarise_damages
 from neurotron.lab.results.damages import middle
 from neurotron.lab.results.folder import Folder

@@ -18,7 +18,7 @@ __all__ = ["package_hash", "source_hash"]
 
 PACKAGE = Path(__file__).parent
 US = PACKAGE.name
-SHOWING = ("cli", "lab/claims", "lab/figures", "lab/report")
+SHOWING = ("cli", "lab/claims", "lab/figures", "lab/pages")
 """The folders of this package that only judge and show results."""
 INSTALLED = ("site-packages", "dist-packages")
 """Packages in a folder of this name are unrelated to each other."""

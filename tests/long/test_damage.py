@@ -21,9 +21,9 @@ from tests.support.pieces import pieces
 
 import neurotron as nt
 from neurotron._check import InputError
-from neurotron.lab import report
+from neurotron.lab import pages as report
 from neurotron.lab.figures import render_matplotlib
-from neurotron.lab.report import pictures
+from neurotron.lab.pages import pictures
 from neurotron.lab.results.folder import Folder, StorageError
 
 pytestmark = pytest.mark.long

@@ -260,7 +260,7 @@ class Audit:
 
     def save_page(self, path: str | Path) -> Path:
         """Write the audit as one page for a browser, which needs no network."""
-        from neurotron.lab.report.audit_page import write_audit
+        from neurotron.lab.pages.audit_page import write_audit
 
         return write_audit(self, path)
 

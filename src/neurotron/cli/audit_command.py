@@ -307,7 +307,7 @@ class _Made:
 
     def write(self) -> None:
         """Write the page and the numbers into the folder."""
-        from neurotron.lab.report.audit_page import build_audit
+        from neurotron.lab.pages.audit_page import build_audit
         from neurotron.lab.store.folder import Folder
 
         command = _check.printable(shlex.join(["neurotron", *sys.argv[1:]]))

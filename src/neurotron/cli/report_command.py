@@ -57,7 +57,7 @@ def report(
 
 def write_report(results: Results, judgements: list[Judgement], figures: bool) -> None:
     """Write the page and then, if they are wanted, the figures for print; say where they are."""
-    from neurotron.lab.report import pictures, write, write_figures
+    from neurotron.lab.pages import pictures, write, write_figures
 
     console, folder = options.console(), results.folder
     console.print(f"Report: {write(results, judgements)}")

@@ -244,7 +244,7 @@ MOST_LINES = 40
 
 def _print_tables(console: Console, results: Results) -> None:
     """Print the tables of a study that are meant for the terminal."""
-    from neurotron.lab.report.content import tables
+    from neurotron.lab.pages.content import tables
 
     for shown in tables(results):
         if not shown.on_terminal:

@@ -19,7 +19,7 @@ from tests.support.studies import DIVERGED, LIKE_THE_PAPERS, MIRROR, OUTER_WEIGH
 
 import neurotron as nt
 from neurotron.cli import claims_command, options
-from neurotron.lab import report
+from neurotron.lab import pages as report
 from neurotron.lab.claims import CLAIMS, VERDICTS, Claim, Finding, Judgement
 from neurotron.lab.claims.model import MARKS, above, at_least, at_most, below, tally
 from neurotron.lab.results.levels import paired

@@ -9,7 +9,7 @@ from tests.support.results import ending_at, made
 from tests.support.studies import STUDY
 
 import neurotron as nt
-from neurotron.lab import report
+from neurotron.lab import pages as report
 from neurotron.lab.results import events
 
 

@@ -12,9 +12,9 @@ from tests.support.cli import in_this_process
 
 import neurotron as nt
 from neurotron.cli import options, study_commands
-from neurotron.lab import report
+from neurotron.lab import pages as report
 from neurotron.lab.claims.batch_size import batch_sizes
-from neurotron.lab.report.content import _incomplete, _toml
+from neurotron.lab.pages.content import _incomplete, _toml
 from neurotron.lab.results.manifest import study_hash
 from neurotron.lab.studies.training import work_of
 

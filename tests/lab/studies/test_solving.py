@@ -14,7 +14,7 @@ import neurotron as nt
 from neurotron._check import InputError
 from neurotron.cli.app import app
 from neurotron.data import Stream
-from neurotron.lab.report.content import _verification
+from neurotron.lab.pages.content import _verification
 from neurotron.lab.studies import building, train
 
 TEXT = """

@@ -14,7 +14,16 @@ from neurotron.lab.claims.model import Claim, Finding
 from neurotron.lab.results.results import Results
 from neurotron.lab.training.runs import Runs
 
-__all__ = ["CLAIMS", "OF_ANY_STUDY", "PAPER", "VERIFICATION", "check_claims", "claim_named"]
+__all__ = [
+    "BATCH_SIZE",
+    "CLAIMS",
+    "OF_ANY_STUDY",
+    "PAPER",
+    "VERIFICATION",
+    "check_claims",
+    "claim_named",
+    "of_runs",
+]
 
 PAPER = (
     Claim(
@@ -290,12 +299,13 @@ VERIFICATION = (
 """The claim about any study whose runs are verified on fresh rows."""
 
 
-def _of_runs(check: Callable[[Runs], list[Finding]]) -> Callable[[Results], list[Finding]]:
+def of_runs(check: Callable[[Runs], list[Finding]]) -> Callable[[Results], list[Finding]]:
+    """Return a check of training runs as a check of any results, which refuses others."""
     return lambda results: check(Runs.of(results))
 
 
 CLAIMS = {
-    claim.name: replace(claim, check=_of_runs(claim.check))
+    claim.name: replace(claim, check=of_runs(claim.check))
     for claim in (*PAPER, *BATCH_SIZE, *CERTIFICATES, *OF_ANY_STUDY, *VERIFICATION)
 }
 """Every claim that has a name: all are about training runs."""

@@ -11,10 +11,10 @@ from pydantic import BaseModel, Field, ValidationError
 
 from neurotron import _check
 from neurotron._references import resolve
-from neurotron.lab.claims.catalog import OF_ANY_STUDY, VERIFICATION, check_claims
+from neurotron.lab.claims.catalog import BATCH_SIZE, PAPER, check_claims
 from neurotron.lab.figures.collection import training_charts
-from neurotron.lab.report.headline import headline
-from neurotron.lab.report.training_tables import TABLES
+from neurotron.lab.pages.headline import headline
+from neurotron.lab.pages.training_tables import TABLES
 from neurotron.lab.training.columns import COLUMNS
 from neurotron.lab.training.preparing import Preparation
 from neurotron.lab.training.spec import (
@@ -96,8 +96,9 @@ def completed(
             if name is not None and ":" in name:
                 resolve(name)
         check_claims(head.claims or (), of_training=False)
+        function: Any = resolve(head.unit)
         return Study(
-            settings=[defaults | setting for setting in settings], unit=resolve(head.unit),
+            settings=[defaults | setting for setting in settings], unit=function,
             columns=head.columns, claims=head.claims or (), charts=head.charts, tables=head.tables,
             headline=head.headline, **words,
         )  # fmt: skip
@@ -135,10 +136,11 @@ def _note(
 ) -> str:
     """Return a caveat if claims are judged by a study other than the catalog's, else "".
 
-    The words, the seed and the number of replicates may differ, and some claims are for any study.
+    The words, the seed and the number of replicates may differ. Claims about certificates and
+    verification, and your own, are for any study.
     """
-    special = {*claims} - {claim.name for claim in (*OF_ANY_STUDY, *VERIFICATION)}
-    if not any(":" not in name for name in special):
+    special = {*claims} & {claim.name for claim in (*PAPER, *BATCH_SIZE)}
+    if not special:
         return ""
     if catalogued is None:
         return "These claims were written for other studies: this study is not in the catalog."
