@@ -82,3 +82,4 @@ def test_an_experiment_of_ones_own_takes_60_lines(followed):
     page = Path("out/robust/report.html").read_text()
     assert "With wrong numbers, the median is closer to the truth than the mean." in page
     assert "Mean and median" in page
+    assert "neurotron run robust.toml --allow-code" in page

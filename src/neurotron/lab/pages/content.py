@@ -11,6 +11,7 @@ from typing import Any
 
 from neurotron import _check
 from neurotron._digits import cell, counted
+from neurotron._registry import own_names
 from neurotron._text import shorten
 from neurotron.lab.claims.catalog import OF_ANY_STUDY
 from neurotron.lab.claims.model import MARKS, Judgement, tally
@@ -51,6 +52,7 @@ def page(results: Results, judgements: list[Judgement], charts: list[Chart]) -> 
         "incomplete": first(_incomplete(results)),
         "wanted": results.wanted,
         "toml": _toml(results),
+        "names_code": not all(name.startswith("neurotron.") for name in own_names(results.spec)),
         "environment": results.folder.manifest["environment"],
         "study_hash": results.folder.manifest["study"],
         "computed": _computed(results),
