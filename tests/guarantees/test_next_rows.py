@@ -228,7 +228,7 @@ def test_rows_of_a_table_are_drawn_with_replacement():
         (table(replacement=True, sample_weight=np.arange(1.0, 51.0)), r"sample_weight.*your own"),
         (
             nt.Problem.draw(NETWORK, nt.data.Corrupted(nt.Normal(), scale=0.1), seed=3),
-            r"corrupts.*clean inputs",
+            r"corrupts.*itself",
         ),
     ],
     ids=["epochs", "weights", "corrupted"],

@@ -60,7 +60,7 @@ def test_corrupted_inputs_are_refused_because_the_true_filter_is_no_minimum():
     law = nt.data.Corrupted(nt.Normal(), scale=0.5)
     with pytest.raises(nt.InputError) as caught:
         unique_minimum(nt.Problem.draw(nt.networks.relu_gate(4), law))
-    assert says(caught.value, "a unique minimum", "corrupts", "clean")
+    assert says(caught.value, "a unique minimum", "corrupts", "itself")
 
 
 HALF = np.abs(np.random.default_rng(2).standard_normal((60, 3))) + 0.1

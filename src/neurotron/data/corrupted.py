@@ -126,7 +126,7 @@ class Corrupted(Data):
         """Refuse what needs labels of the inputs that are seen."""
         raise _check.InputError(
             f"{purpose} needs labels that were computed from the inputs at hand, and {self!r} "
-            "corrupts inputs after that: use clean inputs, or the method 'measured' of certify"
+            f"corrupts inputs after that: use the law {self.clean!r} itself"
         )
 
     def batch(self, network: FilterNetwork, stream: Stream, step: int, batch_size: int) -> Batch:
