@@ -86,7 +86,7 @@ def _listed(result: Any, columns: Mapping[str, str]) -> list[Mapping[str, Any]]:
     if hasattr(result, "iter_columns"):  # a table of polars
         result = {column.name: column.to_list() for column in result.iter_columns()}
     elif hasattr(result, "iterrows"):  # a table of pandas
-        result = {name: result[name].tolist() for name in result.columns}
+        result = {name: column.tolist() for name, column in result.items()}
     elif isinstance(result, Mapping) and all(
         _is_single(value, columns.get(name, "")) for name, value in result.items()
     ):
@@ -129,12 +129,12 @@ def _plain(name: str, value: Any, kind: str) -> Any:
         return None
     if kind.startswith("list"):
         return _plain_list(name, value, kind)
-    if kind == "float" and isinstance(value, int) and not isinstance(value, bool):
+    if type(value) is int and not -(2**63) <= value < 2**63:
+        raise _unfit(name, kind, "a whole number of more than 64 bits")
+    if kind == "float" and type(value) is int:
         value = float(value)
     if type(value).__name__ != kind:
         raise _unfit(name, kind, _check.shown(value))
-    if kind == "int" and not -(2**63) <= value < 2**63:
-        raise _unfit(name, kind, "a whole number of more than 64 bits")
     if kind == "str" and not _is_writable(value):
         raise _unfit(name, kind, "text that UTF-8 cannot encode")
     return value

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from neurotron import _check
-from neurotron._threads import one_blas_thread
 from neurotron.work.columns import Row
 from neurotron.work.study import Study, Unit
 from neurotron.work.workers import Computed, Workers, in_one_line, workers_for
@@ -137,8 +136,7 @@ def run(
     progress
         A function that is called about ten times a second with a `Progress`.
     """
-    with one_blas_thread():
-        pool = workers_for(study, workers, executor)
+    with workers_for(study, workers, executor) as pool:
         return Run(study, sink, pool, progress).run()
 
 
@@ -159,6 +157,7 @@ class Run:
         """What the units cost that are not finished."""
         self.report = Report(len(self.units))
         self.tell = progress or (lambda _: None)
+        _check.function("progress", self.tell, "a Progress")
         self.waiting: deque[tuple[Unit, int]] = deque()
         self.flying: dict[Future[Computed], tuple[Unit, int]] = {}
 

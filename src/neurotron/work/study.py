@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,9 +29,8 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 NAME_RULE = (
     "must be 1 to 64 letters, digits, dots, dashes or underscores, the first a letter or digit"
 )
-WORDS = (
-    "title", "description", "claims", "charts", "tables", "headline", "note", "code", "replicates",
-)  # fmt: skip
+WORDS = ("title", "description", "claims", "charts", "tables", "headline", "note", "code")
+WORDS_OF_SETTINGS = ("title", "replicates")
 """What may change without changing the numbers of a unit."""
 
 
@@ -124,21 +124,23 @@ class Study:
             _check.instance(name, getattr(self, name), str)
         object.__setattr__(self, "settings", _plain_settings(self.settings))
         object.__setattr__(self, "columns", checked_columns(self.columns))
-        arrays = {name: np.ascontiguousarray(array) for name, array in self.data.items()}
-        object.__setattr__(self, "data", arrays)
-        for name in self.costs:
-            if name not in self.names:
-                raise _check.unknown("setting in `costs`", name, self.names)
-            _check.number(f"costs[{name!r}]", self.costs[name], "(0, inf)")
+        object.__setattr__(self, "data", _arrays(self.data))
+        for name in ("claims", "charts", "tables"):
+            _require_names(name, getattr(self, name))
+        _check.instance("costs", self.costs, Mapping)
+        for name, cost in self.costs.items():
+            self.setting(name, "setting in `costs`")
+            _check.number(f"costs[{name!r}]", cost, "(0, inf)")
         for setting in self.settings:
-            paired = setting.get("paired_with")
-            if paired is not None and paired not in self.names:
-                where = f"setting in `paired_with` of {setting['name']!r}"
-                raise _check.unknown(where, paired, self.names)
-            if paired is not None and self.setting(paired).get("paired_with") is not None:
+            name, paired = setting["name"], setting.get("paired_with")
+            if setting.get("replicates") is not None:
+                _check.integer(f"replicates` of `{name}", setting["replicates"], 1)
+            if paired is not None and self.setting(
+                paired, f"setting in `paired_with` of {name!r}"
+            ).get("paired_with"):
                 raise _check.InputError(
-                    f"`paired_with` of {setting['name']!r} must name a setting that is not paired "
-                    f"itself, got {paired!r}"
+                    f"`paired_with` of {name!r} must name a setting that is not paired itself, got "
+                    f"{paired!r}"
                 )
         count = sum(map(self.replicates_of, self.settings))
         if count > MOST_UNITS:
@@ -146,10 +148,10 @@ class Study:
                 f"settings × replicates must be at most {MOST_UNITS:,}, got {count:,}"
             )
 
-    @property
-    def names(self) -> list[str]:
-        """The names of the settings."""
-        return [setting["name"] for setting in self.settings]
+    @cached_property
+    def by_name(self) -> dict[str, Mapping[str, Any]]:
+        """The settings by their names."""
+        return {setting["name"]: setting for setting in self.settings}
 
     def replicates_of(self, setting: Mapping[str, Any]) -> int:
         """Return the number of replicates of a setting: the study's, or its own if that is less."""
@@ -164,17 +166,19 @@ class Study:
             if replicate < self.replicates_of(setting)
         ]
 
-    def setting(self, name: str) -> Mapping[str, Any]:
-        """Return the setting with this name."""
-        if name not in self.names:
-            raise _check.unknown("setting", name, self.names)
-        return self.settings[self.names.index(name)]
+    def setting(self, name: str, what: str = "setting") -> Mapping[str, Any]:
+        """Return the setting with this name; an error says `what` has it."""
+        if name not in self.by_name:
+            raise _check.unknown(what, name, self.by_name)
+        return self.by_name[name]
 
     def seed_of(self, unit: Unit) -> int:
-        """Return the seed of a unit; paired settings have the same one in each replicate."""
-        setting = self.setting(unit.setting)
-        axis = setting.get("paired_with") or unit.setting
-        return _seeds.key(self.seed, "unit", axis, unit.replicate)
+        """Return the seed of a unit; paired settings have the same one in each replicate.
+
+        It has 63 bits, as many as a column of whole numbers and the seed of a study may have.
+        """
+        axis = self.setting(unit.setting).get("paired_with") or unit.setting
+        return _seeds.key(self.seed, "unit", axis, unit.replicate) >> 1
 
     def cost(self, unit: Unit) -> float:
         """Return the cost of a unit."""
@@ -205,10 +209,37 @@ def _named(given: Any) -> str:
     return given if isinstance(given, str) else reference_of(given)
 
 
+def _require_names(what: str, given: Any) -> None:
+    """Refuse anything but a list of functions, or of their names."""
+    if not isinstance(given, list | tuple) or not all(
+        isinstance(one, str) or callable(one) for one in given
+    ):
+        raise _check.InputError(
+            f"`{what}` must be a list of functions or names, got {_check.shown(given)}"
+        )
+
+
+def _arrays(data: Any) -> dict[str, np.ndarray[Any, Any]]:
+    """Return the arrays of a study, which threads share, so that nothing can change them."""
+    found = {}
+    for name, value in _check.instance("data", data, Mapping).items():
+        if not isinstance(name, str) or not name.isidentifier() or not name.isascii():
+            raise _check.InputError(
+                "the names of `data` must be those of parameters of the function, got "
+                + _check.shown(name)
+            )
+        if not isinstance(value, np.ndarray) or value.dtype.kind not in "biufU":
+            raise _check.InputError(
+                f"`data[{name!r}]` must be a NumPy array of numbers or text, got "
+                + _check.shown(value)
+            )
+        _check.entries(f"`data[{name!r}]`", *value.shape)
+        found[name] = _check.freeze(value.copy())
+    return found
+
+
 def digest(array: np.ndarray[Any, Any]) -> str:
     """Return the hash of the type, the shape and the values of an array."""
-    if array.dtype.kind not in "biufU":
-        raise _check.InputError(f"`data` must be arrays of numbers or text, got {array.dtype}")
     about = f"{array.dtype.str}{array.shape}".encode()
     return hashlib.sha256(about + array.tobytes()).hexdigest()
 
@@ -273,11 +304,12 @@ def _is_setting(value: Any) -> bool:
 def without_words(spec: Mapping[str, Any]) -> dict[str, Any]:
     """Return a spec without what does not affect its numbers, as titles, claims and charts.
 
-    Only the spec's own and those of its settings are removed: a trainer may be labelled "title".
+    Only the spec's own and those of its settings are removed: a trainer may be labelled "title",
+    and a key of a setting "note".
     """
-    settings = [_but_words(setting) for setting in spec["settings"]]
-    return _but_words(spec) | {"settings": settings}
+    settings = [_without(setting, WORDS_OF_SETTINGS) for setting in spec["settings"]]
+    return _without(spec, WORDS) | {"settings": settings}
 
 
-def _but_words(table: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in table.items() if name not in WORDS}
+def _without(table: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return {name: value for name, value in table.items() if name not in names}

@@ -15,6 +15,7 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any, NamedTuple, Protocol, cast
 
+from neurotron import _check
 from neurotron._check import InputError
 from neurotron._environment import environment
 from neurotron._references import code_allowed, reference_of, resolve
@@ -25,6 +26,9 @@ from neurotron.work.columns import Row, plain_rows
 from neurotron.work.study import Study, Unit
 
 __all__ = ["Computed", "Workers", "in_one_line", "workers_for"]
+
+MOST_WORKERS = 1024
+"""More threads would be a mistake."""
 
 
 def in_one_line(error: BaseException) -> str:
@@ -68,7 +72,7 @@ class Task(NamedTuple):
             function = self.function()
             more = dict(self.data)
             if "progress" in inspect.signature(function).parameters:
-                more["progress"] = progress
+                more["progress"] = progress or _ignored
             result = function(dict(setting), unit.replicate, seed, **more)
             rows = plain_rows(result, self.columns)
             where = self.fingerprint()
@@ -89,6 +93,10 @@ class Task(NamedTuple):
 def _task(study: Study, unit: Callable[..., Any] | str, code: str | None) -> Task:
     names = tuple(dict.fromkeys(own_names(study.settings)))
     return Task(unit, study.columns, study.data, code, names)
+
+
+def _ignored(step: int, steps: int) -> None:
+    """Take the progress of a unit that nobody watches."""
 
 
 def allowing(code: str | None) -> contextlib.AbstractContextManager[Any]:
@@ -138,9 +146,21 @@ class Workers(Protocol):
         """Cancel the units that are not finished."""
 
 
-def workers_for(study: Study, count: int | None, executor: Executor | None) -> Workers:
-    """Return threads, or the workers of an executor, that compute the units of a study."""
-    return Threads(study, count) if executor is None else ExecutorWorkers(study, executor, count)
+@contextlib.contextmanager
+def workers_for(study: Study, count: int | None, executor: Executor | None) -> Iterator[Workers]:
+    """Check a study, and yield what computes its units: threads, or the workers of an executor."""
+    _check.instance("study", study, Study)
+    if count is not None:
+        count = _check.integer("workers", count, 1, MOST_WORKERS)
+    if executor is not None:
+        _check.instance("executor", executor, Executor)
+    with one_blas_thread(), allowing(study.code):
+        if study.validate is not None:
+            study.validate()
+        if executor is None:
+            yield Threads(study, count)
+        else:
+            yield ExecutorWorkers(study, executor, count)
 
 
 class Threads:

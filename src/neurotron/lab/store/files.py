@@ -67,7 +67,8 @@ def write(root: Path, name: str, data: bytes) -> None:
     """Write a file completely or not at all. A link with its name is replaced, not followed."""
     path = place(root, name)
     with storing(root):
-        path.parent.mkdir(exist_ok=True)  # but not parents: the folder may have been moved away
+        if path.parent != root:  # which may have been moved away, and is not made anew
+            path.parent.mkdir(exist_ok=True)
         replace(path, data)
 
 

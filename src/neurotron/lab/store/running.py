@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from neurotron import _check
-from neurotron._threads import one_blas_thread
+from neurotron._references import reference_of
 from neurotron.lab.store.folder import Folder
 from neurotron.work.runner import Progress, Report, Run
 from neurotron.work.study import Study
-from neurotron.work.workers import allowing, workers_for
+from neurotron.work.workers import workers_for
 
 __all__ = ["run"]
 
@@ -68,22 +68,17 @@ def run(
     ((2, 0), (2, 2))
     """
     _check.instance("study", study, Study)
+    reference_of(study.unit)  # whose name is stored with the results
     if replicates is not None:
-        count = _check.integer("replicates", replicates, 1, 1_000_000)
-        study = replace(study, replicates=count)
-    if workers is not None:
-        workers = _check.integer("workers", workers, 1, 1024)
-    if executor is not None:
-        _check.instance("executor", executor, Executor)
+        study = replace(study, replicates=_check.integer("replicates", replicates, 1, 1_000_000))
     _check.instance("mixed", mixed, bool)
     if progress is not None:
         _check.function("progress", progress, "a Progress")
     place = _check.path("folder", folder)
-    with one_blas_thread(), allowing(study.code):
-        if study.validate is not None:
-            study.validate()
-        pool = workers_for(study, workers, executor)
-        with Folder.written(place, study, pool.fingerprint(), mixed) as held:
-            report = Run(study, held, pool, progress).run()
+    with (
+        workers_for(study, workers, executor) as pool,
+        Folder.written(place, study, pool.fingerprint(), mixed) as held,
+    ):
+        report = Run(study, held, pool, progress).run()
     report.folder = held.path
     return report

@@ -91,11 +91,12 @@ def completed(
         "name": head.name, "title": head.title, "description": head.description.strip("\n"),
         "replicates": head.replicates, "seed": head.seed, "code": code,
     }  # fmt: skip
+    check_claims(head.claims or (), of_training=head.unit is None)
+    own_claims = (name for name in head.claims or () if ":" in name)
+    for name in (*own_claims, *head.charts, *head.tables, head.headline):
+        if name is not None:
+            resolve(name)
     if head.unit is not None:
-        for name in (*(head.claims or ()), *head.charts, *head.tables, head.headline):
-            if name is not None and ":" in name:
-                resolve(name)
-        check_claims(head.claims or (), of_training=False)
         function: Any = resolve(head.unit)
         return Study(
             settings=[defaults | setting for setting in settings], unit=function,
@@ -105,7 +106,6 @@ def completed(
     if head.columns:
         raise _check.InputError("`columns` are for studies with a `unit` of their own")
     claims = ("certificate-holds",) if head.claims is None else head.claims
-    check_claims(claims)
     tasks = _tasks(settings, defaults, head.seed, raw)
     made = Preparation(head.name, tasks)
     return Study(

@@ -5,20 +5,17 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.support.results import ending_at, made
-from tests.support.studies import STUDY
+from tests.support.results import made
+from tests.support.studies import STUDY, flat
 
 import neurotron as nt
 from neurotron.lab import pages as report
-from neurotron.lab.results import events
+from neurotron.lab.store import events
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    study = nt.lab.studies.parse(STUDY, "small")
-    results = made(
-        tmp_path_factory.mktemp("made") / "small", study, lambda *_: {"errors": ending_at(0.1)}, 1
-    )
+    results = made(tmp_path_factory.mktemp("made") / "small", STUDY, flat, 1)
     results.folder.record("failed", setting="a", replicate=7, error="bad luck")
     return results.folder
 

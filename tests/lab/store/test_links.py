@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.folders import MANIFEST, ROW, held
+from tests.lab.store.test_folder import MANIFEST, ROW, held
 
 from neurotron._check import InputError
-from neurotron.lab.results.folder import Folder, StorageError
+from neurotron.lab.store.folder import Folder, StorageError
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_a_lock_that_is_a_link_is_refused(folder, outside, target):
     assert [file.name for file in outside.iterdir()] == ["file"]
 
 
-@pytest.mark.parametrize("name", ["shards", "shards/a", "figures", "set-aside"])
+@pytest.mark.parametrize("name", ["shards", "shards/a", "figures", "set-aside", "data"])
 @pytest.mark.parametrize("dangling", [False, True])
 def test_a_folder_that_is_a_link_is_not_written_through(folder, outside, name, dangling):
     place = folder.path / name
