@@ -75,3 +75,23 @@ def test_any_package_that_cannot_be_loaded_is_one_sentence_of_the_command(monkey
         cli.main()
     assert end.value.code == 2
     assert re.match(r"error: .*cannot be loaded .*_ufuncs.*memory", capsys.readouterr().err)
+
+
+@pytest.mark.slow("a new process loads scikit-learn")
+def test_an_audit_needs_scikit_learn_and_nothing_of_the_laboratory():
+    code = """
+import sys
+HIDDEN = {"polars", "pydantic", "plotly", "jinja2", "typer", "rich", "filelock", "matplotlib"}
+class Hider:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in HIDDEN:
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Hider())
+import numpy as np, neurotron as nt
+X = np.random.default_rng(0).standard_normal((40, 2))
+found = nt.audit("ridge", X, X.sum(1) + X[:, 0] ** 2, budget=nt.Budget(bound=1.0, rows=4),
+                 tolerance=0.1, splits=2, attacks="constant", remedies=["least-squares"])
+assert "REMEDIES" in str(found) and found.to_dict()["remedies"]
+assert not any(name.startswith("neurotron.lab") for name in sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -13,7 +13,7 @@ from neurotron.auditing.finding import Breaking
 from neurotron.auditing.gathering import breaking, ceiling, damages, strongest
 from neurotron.auditing.question import Level
 from neurotron.auditing.records import Attempt, Failed, Fitted, Limit, Measured, from_rows, to_rows
-from neurotron.auditing.wording import breaking_words
+from neurotron.auditing.sentences import breaking_words
 
 
 def _flat(found):
@@ -190,7 +190,7 @@ def test_numbers_of_transfer_attacks_are_marked_in_text_and_json():
     for each, times in ((found, 1), (made(**bare, checks=(check(around(0.05)),)), 2)):
         assert _flat(each).count("Only transfer attacks were tried") == times
     assert found.to_dict()["transfers_only"]
-    assert "+6.1 %*" in str(found)
+    assert "+6.1 % (+5.2 % to +7 %)*" in str(found)
     ceiling = made(remedies=made().remedies[3:4])
     assert "transfer" not in str(ceiling)
 

@@ -13,8 +13,11 @@ from tests.support.audited import BUDGET, small_table
 from tests.support.commands import finish, has_grown, hashes, shards, start, wait_until
 
 import neurotron as nt
-from neurotron.auditing.stored import Request, audit_in, load_audit, name_of
-from neurotron.lab.results.rows import plain_rows
+from neurotron.auditing.job import job_of
+from neurotron.auditing.splits import AuditedTable
+from neurotron.lab.audits import load_audit, name_of, study_of
+from neurotron.lab.store.folder import Folder
+from neurotron.lab.store.shard import rows_of
 
 X, Y = small_table(40)
 ASKED = {
@@ -30,9 +33,8 @@ def numbers():
     return nt.audit("ridge", X, Y, budget=BUDGET, **ASKED).to_dict()
 
 
-@pytest.fixture(scope="module")
-def spec():
-    return Request(estimator="ridge", budgets=(BUDGET,), **ASKED).spec(X, Y)
+def asked(estimator="ridge", **more):
+    return job_of(estimator, AuditedTable.of(X, Y), budget=BUDGET, **ASKED | more)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])
@@ -48,60 +50,91 @@ def test_processes_give_the_same_numbers(numbers):
     assert found.to_dict() == numbers
 
 
-def test_a_stored_audit_has_the_same_numbers_and_is_resumed(tmp_path, spec, numbers):
-    first = audit_in(spec, tmp_path / "audit", workers=2)
+def test_a_stored_audit_has_the_same_numbers_and_is_resumed(tmp_path, numbers):
+    job = asked()
+    first = nt.lab.run(study_of(job), tmp_path / "audit", workers=2)
     assert first.computed == 4
-    assert load_audit(spec, tmp_path / "audit").to_dict() == numbers
-    again = audit_in(spec, tmp_path / "audit", workers=1)
+    assert load_audit(job, tmp_path / "audit").to_dict() == numbers
+    again = nt.lab.run(study_of(job), tmp_path / "audit", workers=1)
     assert (again.kept, again.computed) == (4, 0)
 
 
+def test_the_rows_of_the_table_are_stored_once_and_not_as_text(tmp_path, stored):
+    _, folder, _ = stored
+    assert b"base64" not in (folder / "manifest.json").read_bytes()
+    held = nt.lab.load(folder).folder
+    assert (held.array("X") == X).all()
+    assert (held.array("y") == Y).all()
+
+
+def test_more_splits_go_on_where_fewer_ended(tmp_path, stored):
+    _, whole, _ = stored
+    shutil.copytree(whole, tmp_path / "audit")
+    more = asked(remedies=(), splits=3)
+    again = nt.lab.run(study_of(more), tmp_path / "audit", workers=1)
+    assert (again.kept, again.computed) == (2, 1)
+    assert load_audit(more, tmp_path / "audit").to_dict() == (
+        nt.audit("ridge", X, Y, budget=BUDGET, **ASKED | {"remedies": (), "splits": 3}).to_dict()
+    )
+
+
+def test_a_second_audit_into_the_folder_of_one_that_runs_is_refused(tmp_path):
+    study = study_of(asked(remedies=()))
+    refused = []
+
+    def begin_another(_):
+        with ThreadPoolExecutor(1) as other:
+            second = other.submit(nt.lab.run, study, tmp_path / "audit")
+            refused.append(second.exception())
+
+    assert nt.lab.run(study, tmp_path / "audit", workers=1, progress=begin_another).present == 2
+    assert all("another run is writing" in str(error) for error in refused)
+    assert refused
+
+
 FORGED = {
-    "other columns": lambda rows: [{"x": 1}],
     "nothing about the fit": lambda rows: rows[1:],
     "no ceiling": lambda rows: [row for row in rows if row["kind"] != "limit"],
     "another budget": lambda rows: [row | {"bound": 2.0} for row in rows],
-    "text for numbers": lambda rows: [row | {"error": "much"} for row in rows],
     "no numbers": lambda rows: [row | {"error": None} for row in rows],
     "attacks only": lambda rows: [row | {"kind": "attempt"} for row in rows],
     "rows that the table has not": lambda rows: [
-        row | {"training": None if row["training"] is None else [99] * 30} for row in rows
+        row | {"training": None if row["training"] is None else np.array([99] * 30)} for row in rows
     ],
     "fewer effects than rows": lambda rows: [
-        row | {"sizes": None if row["sizes"] is None else [1.0, 1.0]} for row in rows
+        row | {"sizes": None if row["sizes"] is None else np.array([1.0, 1.0])} for row in rows
     ],
 }
 
 
 @pytest.mark.parametrize("name", FORGED)
 def test_a_forged_part_with_a_right_seal_is_set_aside_and_computed_again(name, tmp_path, stored):
-    spec, whole, numbers = stored
+    job, whole, numbers = stored
     shutil.copytree(whole, tmp_path / "audit")
-    folder = nt.lab.results.Folder.read(tmp_path / "audit")
-    rows = [*folder.load("audited", 1).iter_rows(named=True)]
-    folder.save("audited", 1, plain_rows(FORGED[name](rows)))
-    again = audit_in(spec, folder.path, workers=1)
+    folder = Folder.read(tmp_path / "audit")
+    folder.save("audited", 1, FORGED[name](rows_of(folder.load("audited", 1))))
+    again = nt.lab.run(study_of(job), folder.path, workers=1)
     assert (again.computed, len(again.set_aside)) == (1, 1)
-    assert load_audit(spec, folder.path).to_dict() == numbers
+    assert "no audit has such rows" in again.set_aside[0]
+    assert load_audit(job, folder.path).to_dict() == numbers
 
 
 def test_numbers_of_rows_that_one_split_lacks_are_not_compared(tmp_path, stored):
-    spec, whole, numbers = stored
+    job, whole, numbers = stored
     shutil.copytree(whole, tmp_path / "audit")
-    folder = nt.lab.results.Folder.read(tmp_path / "audit")
-    rows = folder.load("audited", 1).iter_rows(named=True)
-    folder.save("audited", 1, plain_rows([row for row in rows if not row["searched"]]))
-    assert audit_in(spec, folder.path, workers=1).computed == 0
-    assert load_audit(spec, folder.path).to_dict()["damages"] == numbers["damages"]
+    folder = Folder.read(tmp_path / "audit")
+    rows = rows_of(folder.load("audited", 1))
+    folder.save("audited", 1, [row for row in rows if not row["searched"]])
+    assert nt.lab.run(study_of(job), folder.path, workers=1).computed == 0
+    assert load_audit(job, folder.path).to_dict()["damages"] == numbers["damages"]
 
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory):
     """A small audit: what is asked, its folder, and what it found."""
-    asked = Request(estimator="ridge", budgets=(BUDGET,), **ASKED | {"remedies": ()}).spec(X, Y)
-    folder = tmp_path_factory.mktemp("stored") / "audit"
-    audit_in(asked, folder, workers=1)
-    return asked, folder, load_audit(asked, folder).to_dict()
+    job, folder = asked(remedies=()), tmp_path_factory.mktemp("stored") / "audit"
+    nt.lab.run(study_of(job), folder, workers=1)
+    return job, folder, load_audit(job, folder).to_dict()
 
 
 @pytest.mark.long
@@ -140,27 +173,26 @@ def test_the_order_of_remedies_and_their_number_do_not_change_the_others(numbers
 
 
 def test_a_range_of_labels_may_have_one_end(tmp_path):
-    few = ASKED | {"remedies": (), "tolerance": None, "label_range": (-100.0, np.inf)}
-    spec = Request(estimator="ridge", budgets=(BUDGET,), **few).spec(X, Y)
-    audit_in(spec, tmp_path / "audit", workers=1)
-    direct = nt.audit("ridge", X, Y, budget=BUDGET, **few)
-    assert load_audit(spec, tmp_path / "audit").damages == direct.damages
+    few = {"remedies": (), "tolerance": None, "label_range": (-100.0, np.inf)}
+    job = asked(**few)
+    nt.lab.run(study_of(job), tmp_path / "audit", workers=1)
+    direct = nt.audit("ridge", X, Y, budget=BUDGET, **ASKED | few)
+    assert load_audit(job, tmp_path / "audit").damages == direct.damages
 
 
-def test_different_audits_have_different_names(spec):
-    other = Request(estimator="ridge", budgets=(BUDGET,), **ASKED | {"splits": 3}).spec(X, Y)
-    assert name_of(spec) != name_of(other)
-    assert name_of(spec) == name_of(dict(reversed(spec.items())))
+def test_different_audits_have_different_names():
+    names = {name_of(study_of(asked(**more))) for more in ({}, {"seed": 1}, {"remedies": ()})}
+    assert len(names) == 3
+    assert name_of(study_of(asked())) in names
 
 
 def test_a_saved_model_is_audited_by_its_parameters(tmp_path):
     model = nt.NeuroTronRegressor(fit_intercept=False).fit(X, Y)
     model.save(tmp_path / "model.safetensors")
-    few = ASKED | {"remedies": (), "tolerance": None, "attacks": "constant"}
-    asked = Request(estimator=str(tmp_path / "model.safetensors"), budgets=(BUDGET,), **few)
-    spec = asked.spec(X, Y)
-    audit_in(spec, tmp_path / "audit", workers=1)
-    stored = load_audit(spec, tmp_path / "audit")
-    direct = nt.audit(nt.NeuroTronRegressor(fit_intercept=False), X, Y, budget=BUDGET, **few)
-    assert stored.estimator == "model.safetensors"
-    assert stored.damages == direct.damages
+    few = {"remedies": (), "tolerance": None, "attacks": "constant"}
+    job = asked(model, **few)
+    nt.lab.run(study_of(job, tmp_path / "model.safetensors"), tmp_path / "audit", workers=1)
+    direct = nt.audit(
+        nt.NeuroTronRegressor(fit_intercept=False), X, Y, budget=BUDGET, **ASKED | few
+    )
+    assert load_audit(job, tmp_path / "audit").damages == direct.damages

@@ -13,9 +13,11 @@ from tests.support.cli import in_this_process, installed
 from tests.support.messages import says
 
 import neurotron as nt
-from neurotron.auditing import audit, stored
+from neurotron.auditing import audit
 from neurotron.estimators import catalog
-from neurotron.lab.studies.runner import Failure, Report
+from neurotron.lab import audits
+from neurotron.lab.store import running
+from neurotron.work import Failure, Report, Unit
 
 HOUSES = Path(__file__).parents[2] / "docs" / "houses.csv"
 LABEL = ("--label", "price")
@@ -187,13 +189,13 @@ def test_remedies_are_compared_unless_they_are_not_wanted(data, monkeypatch):
     [
         ({"interrupted": True, "present": 1}, 130, ("1 of 3", "same command")),
         ({"present": 2}, 1, ("2 of 3", "same command")),
-        ({"present": 2, "failures": [Failure(("audited", 0), "no memory")]}, 1, ("no memory",)),
+        ({"present": 2, "failures": [Failure(Unit("audited", 0), "no memory")]}, 1, ("no memory",)),
     ],
     ids=["Ctrl-C", "removed by someone", "failed"],
 )
 def test_an_audit_that_is_not_complete_says_how_to_go_on(report, code, parts, data, monkeypatch):
-    unfinished = Report(Path("here"), 3, **report)
-    monkeypatch.setattr(stored, "audit_in", lambda *_, **__: unfinished)
+    unfinished = Report(3, Path("here"), **report)
+    monkeypatch.setattr(running, "run", lambda *_, **__: unfinished)
     done = in_this_process("audit", "data.csv", *PLAIN)
     assert (done.returncode, done.stdout) == (code, "")
     assert says(done.stderr, *parts)
@@ -220,7 +222,7 @@ def test_lines_fit_the_terminal_and_no_line_begins_with_percent(width, data, mon
 
 
 def test_a_table_that_is_too_large_is_refused_with_the_sample_that_is_not(data, monkeypatch):
-    monkeypatch.setattr(stored, "MOST_ENTRIES", 90)
+    monkeypatch.setattr(audits, "MOST_ENTRIES", 90)
     done = in_this_process("audit", "data.csv", *PLAIN)
     assert (done.returncode, done.stdout) == (2, "")
     assert says(done.stderr, "data.csv", "120", "90", "--sample 45")

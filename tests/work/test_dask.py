@@ -17,7 +17,9 @@ from tests.support.messages import says
 
 import neurotron as nt
 from neurotron._check import InputError
-from neurotron.auditing.stored import Request, audit_in, load_audit
+from neurotron.auditing.job import job_of
+from neurotron.auditing.splits import AuditedTable
+from neurotron.lab.audits import load_audit, study_of
 from neurotron.lab.studies import cluster
 
 distributed = pytest.importorskip("distributed")
@@ -56,13 +58,13 @@ def test_a_cluster_computes_the_same(dask, file, undisturbed, out):
 def test_a_cluster_audits_the_same(dask, tmp_path):
     X, y = small_table(40)
     asked = {"remedies": ("huber",), "splits": 2, "attacks": ("constant", "linear-surrogate")}
-    spec = Request(estimator="ridge", budgets=(BUDGET,), **asked).spec(X, y)
+    job = job_of("ridge", AuditedTable.of(X, y), budget=BUDGET, **asked)
     with cluster.connected(dask.address) as (executor, workers):
-        audit_in(spec, tmp_path / "cluster", executor=executor, workers=workers)
+        nt.lab.run(study_of(job), tmp_path / "cluster", executor=executor, workers=workers)
         direct = nt.audit("ridge", X, y, budget=BUDGET, executor=executor, **asked)
-    audit_in(spec, tmp_path / "thread", workers=1)
+    nt.lab.run(study_of(job), tmp_path / "thread", workers=1)
     assert hashes(tmp_path / "cluster") == hashes(tmp_path / "thread")
-    assert load_audit(spec, tmp_path / "cluster").to_dict() == direct.to_dict()
+    assert load_audit(job, tmp_path / "cluster").to_dict() == direct.to_dict()
 
 
 def test_a_cluster_runs_a_function_of_ones_own_once_its_workers_have_it(

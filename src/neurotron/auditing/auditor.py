@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    CancelledError,
-    Executor,
-    Future,
-    ThreadPoolExecutor,
-    wait,
-)
+from concurrent.futures import Executor
+from functools import partial
 from typing import Any
 
 import numpy.typing as npt
 
 from neurotron import _check
-from neurotron._threads import processors
 from neurotron.attacks import Attack, Budget
 from neurotron.auditing.gathering import gathered
-from neurotron.auditing.job import REPLICATES, SPLITS, Job, job_of
+from neurotron.auditing.job import REPLICATES, SPLITS, Case, job_of
 from neurotron.auditing.measuring import measure
 from neurotron.auditing.question import Gate
-from neurotron.auditing.records import Failed, Measured
+from neurotron.auditing.records import COLUMNS, to_rows
 from neurotron.auditing.report import Audit
 from neurotron.auditing.splits import AuditedTable
+from neurotron.work import Memory, Progress, Study, run
 
 __all__ = ["audit"]
-
-SECONDS_BETWEEN_LOOKS = 0.1
 
 
 def audit(
@@ -120,48 +111,29 @@ def audit(
         remedies=remedies, splits=splits, replicates=replicates, label_range=label_range, seed=seed,
         gate=Gate.of(max_change, accept_suspects),
     )  # fmt: skip
-    return gathered(job, _computed(job, executor, progress or (lambda done, total: None)))
+    settings = [{"name": name} for name in job.cases]
+    study = Study("audit", settings, partial(_part, job.cases), COLUMNS, replicates=job.splits)
+
+    def tell(now: Progress) -> None:
+        if progress is not None:
+            progress(now.units_done, now.units)
+
+    memory = Memory()
+    report = run(study, memory, executor=executor, progress=tell)
+    if report.interrupted:
+        raise KeyboardInterrupt
+    for failure in report.failures:
+        raise _check.InputError(f"a part of the audit failed: {failure.error}")
+    return gathered(job, memory.rows)
 
 
-def _computed(
-    job: Job, executor: Executor | None, tell: Callable[[int, int], None]
-) -> dict[str, list[Measured | Failed]]:
-    """Return what `measure` returns for each case and each split, from threads or an executor."""
-    over = threading.Event()
-    pool, look = executor, None
-    if pool is None:
-        pool, look = ThreadPoolExecutor(processors(), thread_name_prefix="neurotron"), _looker(over)
-    parts = {
-        pool.submit(measure, case.estimator, case.table, case.question, number, look): (
-            name,
-            number,
-        )
-        for number in range(job.splits)
-        for name, case in job.cases.items()
-    }
-    found: dict[tuple[str, int], Measured | Failed] = {}
-    waiting: set[Future[Measured | Failed]] = set(parts)
-    try:
-        while waiting:
-            tell(len(found), len(parts))
-            done, waiting = wait(waiting, SECONDS_BETWEEN_LOOKS, FIRST_COMPLETED)
-            for future in done:
-                found[parts[future]] = future.result()
-        tell(len(found), len(parts))
-    finally:
-        over.set()
-        for future in parts:
-            future.cancel()
-        if executor is None:
-            pool.shutdown()
-    return {name: [found[name, number] for number in range(job.splits)] for name in job.cases}
-
-
-def _looker(over: threading.Event) -> Callable[[int, int], None]:
-    """Return a function that ends a thread between two fits when all is over, as after Ctrl-C."""
-
-    def look(done: int, total: int) -> None:
-        if over.is_set():
-            raise CancelledError
-
-    return look
+def _part(
+    cases: dict[str, Case],
+    setting: dict[str, Any],
+    replicate: int,
+    seed: int,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[dict[str, Any]]:
+    """Measure an estimator on one split."""
+    case = cases[setting["name"]]
+    return to_rows(measure(case.estimator, case.table, case.question, replicate, progress))

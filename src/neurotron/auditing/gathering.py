@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from neurotron.auditing.finding import (
 )
 from neurotron.auditing.job import Case, Job
 from neurotron.auditing.question import Level
-from neurotron.auditing.records import Attempt, Failed, Measured
+from neurotron.auditing.records import Attempt, Failed, Measured, from_rows
 from neurotron.auditing.report import Audit
 
 __all__ = ["breaking", "ceiling", "damages", "gathered", "strongest"]
@@ -41,9 +41,12 @@ Splits = Sequence[Measured]
 """What was measured of one estimator on each split."""
 
 
-def gathered(job: Job, found: Mapping[str, Sequence[Measured | Failed]]) -> Audit:
-    """Return the audit of a job, of which each part was measured on each split."""
-    measured = {name: _measured(outcomes) for name, outcomes in found.items()}
+def gathered(job: Job, rows: Mapping[Any, Iterable[Mapping[str, Any]]]) -> Audit:
+    """Return the audit of a job from the rows of each case and split, by (name, number)."""
+    measured = {
+        name: _measured([from_rows(rows[name, number]) for number in range(job.splits)])
+        for name in job.cases
+    }
     audited, splits = job.cases["audited"], measured["audited"]
     if isinstance(splits, str):
         raise _check.InputError(splits)

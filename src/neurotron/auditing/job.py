@@ -27,6 +27,7 @@ class Case(NamedTuple):
 
     name: str
     estimator: Any
+    """A regressor, or its name in the list of estimators."""
     question: Question
     table: AuditedTable
 
@@ -142,9 +143,10 @@ def _remedies(given: str | Sequence[Any], share: float) -> Sequence[Any]:
 
 
 def _named(name: str, given: Any) -> tuple[str, Any]:
-    """Return an estimator with its name; text is looked up in the list of estimators."""
+    """Return an estimator with its name; text must be in the list of estimators."""
     if isinstance(given, str):
         text = catalog.canonical(given)
-        return text, catalog.BY_NAME.build(text)
+        catalog.BY_NAME.build(text)
+        return text, text
     checked(name, given)
     return shown(given), given

@@ -22,6 +22,7 @@ from neurotron.auditing.estimators import Fit, fit, predicted, prepared
 from neurotron.auditing.question import Level, Question
 from neurotron.auditing.records import Attempt, Failed, Fitted, Limit, Measured
 from neurotron.auditing.splits import AuditedTable
+from neurotron.estimators import catalog
 from neurotron.theory.smoother import room_of, worst_rms_change
 
 __all__ = ["measure"]
@@ -61,7 +62,8 @@ def measure(
     Parameters
     ----------
     estimator
-        A regressor of scikit-learn, or one with the same methods. It is cloned for every fit.
+        A regressor of scikit-learn, or one with the same methods, which is cloned for every fit;
+        or its name in the list of estimators.
     table
         The rows and honest labels.
     question
@@ -94,7 +96,8 @@ class _Split:
         self.question, self.split = question, table.split(question.seed, number)
         self.look, self.done = look, 0
         self.seed = _seeds.key(question.seed, "audit", number)
-        self.estimator = prepared(estimator, self.seed)
+        built = catalog.BY_NAME.build(estimator) if isinstance(estimator, str) else estimator
+        self.estimator = prepared(built, self.seed)
         self.clean = self._fit(self.split.y)
         self.fitted = predicted(self.clean.estimator, self.split.X)
         self.error = rms(self.clean.predictions - self.split.test_y)

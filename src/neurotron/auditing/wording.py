@@ -1,301 +1,335 @@
-"""An audit as text for a terminal: result first, then tables, then how it was measured."""
+"""What is said about an audit, once: sections of sentences, tables and facts.
+
+A terminal shows them with `as_text`, and a browser as the page of the audit.
+"""
 
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
-from neurotron import _check
-from neurotron._digits import percent, readable, up
+from neurotron import _check, _text, attacks
+from neurotron._digits import counted, percent, readable, signed, up, with_ends
+from neurotron._environment import package_version
 from neurotron._intervals import Interval
+from neurotron.auditing import sentences
+from neurotron.auditing.attackers import KNOWING
+from neurotron.auditing.finding import STRONGEST, Ceiling, Damage
 
 if TYPE_CHECKING:
-    from neurotron.auditing.finding import Breaking, Ceiling, Check, Remedy
     from neurotron.auditing.report import Audit
 
-__all__ = [
-    "TRANSFERS", "as_text", "breaking_words", "ceiling_words", "held_words", "no_remedy_words",
-    "suspects_words", "verdict_words", "with_interval",
-]  # fmt: skip
+__all__ = ["Facts", "Section", "Table", "as_text", "level_name", "sections"]
 
-MOST_NAME = 22
-"""How many characters of the name of a remedy are printed."""
-SHOWN = 5
-"""How many of the rows that matter most are printed."""
-TRANSFERS = (
-    "Only transfer attacks were tried: they were worked out for other models, so a better attack "
-    "may do more."
-)
-"""What is said about a model for which itself no attack can be worked out."""
-
-MISSED = "Labels that are wrong by less than about five times the noise often do not show."
-"""What the search for suspects may miss: on 27 poisoned tables, 3 to 15 % of labels wrong by 4, 5
-and 10 times the noise around a linear fit gave suspects in 41, 63 and 93 % of the cases."""
+LEAST_NAME = 22
+"""So many characters of a name are shown even if a table is then too wide for the terminal."""
+MOST_ROWS = 40
+"""How many of the suspects are listed."""
+NONE = "–"
+"""What a table shows where there is nothing."""
+MEASURES = {
+    "error": "rise of the error (RMSE)",
+    "mean": "shift of the mean prediction",
+    "worst": "shift of a single prediction",
+}
 
 
-def as_text(audit: Audit, width: int, rows: Sequence[int] | None = None) -> str:
-    """Return an audit as paragraphs and tables; `rows` are numbers of rows in a file, from 1."""
-    return "\n\n".join(_parts(audit, max(_check.integer("width", width, 1), 40), rows))
+class Table(NamedTuple):
+    """A table, whose first column names the rows."""
+
+    columns: dict[str, list[str]]
+    words: tuple[str, ...] = ()
+    """The columns that hold words and not numbers."""
+    wide: tuple[str, ...] = ()
+    """The columns for which a terminal has no room."""
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Return the cells row by row."""
+        return [*zip(*self.columns.values(), strict=True)]
 
 
-def _parts(audit: Audit, width: int, rows: Sequence[int] | None) -> Iterator[str]:
-    yield _filled(audit.headline, width)
-    if audit.checks:
-        yield _filled(verdict_words(audit), width)
-    if audit.poor_fit:
-        yield _filled(audit.poor_fit, width)
-    yield _filled(suspects_words(audit), width)
-    for ceiling in audit.ceilings:
-        yield _filled(ceiling_words(audit, ceiling), width)
-    yield _table(
-        ("attack", "labels", "error", "worst", "mean"),
-        [
-            (damage.attack, f"{damage.rows:,}", with_interval(damage.relative),
-             readable(damage.worst.estimate, 3), readable(damage.mean.estimate, 3))
-            for damage in (*audit.damages, *audit.strongest)
-        ],
+class Facts(NamedTuple):
+    """Names, and what there is to say about each."""
+
+    known: dict[str, str]
+    title: str = ""
+    """If it is given, a page shows them when somebody opens this title, and a terminal does not."""
+
+
+class Section(NamedTuple):
+    """A part of what is said, and the name of its place on a page."""
+
+    key: str
+    title: str
+    parts: tuple[str | Table | Facts, ...]
+
+
+def as_text(audit: Audit, width: int, *, label: str = "", rows: Sequence[int] | None = None) -> str:
+    """Return an audit for a terminal; `rows` are numbers of rows in a file, from 1."""
+    width = max(_check.integer("width", width, 1), 40)
+    summary = (
+        audit.headline, sentences.verdict_words(audit), audit.poor_fit,
+        sentences.suspects_words(audit),
     )  # fmt: skip
-    yield _filled(
-        "labels: how many were changed. error: rise of the root mean squared error on test rows, "
-        f"in units of {_unit(audit)}, with its 95 % interval. worst, mean: largest change of a "
-        "prediction, and change of their mean, in units of the label. strongest: the strongest "
-        "attack on each split, as an attacker would choose it.",
-        width,
-    )
-    for breaking in audit.breaking:
-        yield _filled(breaking_words(audit, breaking), width)
-    if audit.influential:
-        shown = ", ".join(
-            f"{each.row if rows is None else rows[each.row]} ({readable(each.shift, 3)})"
-            for each in audit.influential[:SHOWN]
-        )
-        yield _filled(
-            f"The rows whose labels matter most, counted from {int(rows is not None)}, with the "
-            "change of predictions (root mean square) if one of them moves as far as it can: "
-            f"{shown}.",
-            width,
-        )
-    if audit.remedies:
-        yield _table(
-            ("instead", "price", "attacked", "error", "worst attack", "at most"),
-            [
-                (_short(remedy.name), _signed(remedy.price.estimate),
-                 f"{_signed(remedy.total.estimate)}{'*' * remedy.transfers_only}",
-                 readable(remedy.error.estimate, 3), remedy.damage.attack, _most(remedy.at_most))
-                for remedy in audit.remedies
-            ],
-        )  # fmt: skip
-        yield _filled(_recommended(audit), width)
-    for failure in audit.failures:
-        yield _filled(f"Not compared: {failure}", width)
-    yield _filled(
-        f"Random splits of {audit.n_rows:,} rows: {audit.splits}, with {audit.n_training:,} rows "
-        f"to fit and {audit.n_tested:,} to test. Repetitions of attacks that draw at random: "
-        f"{audit.replicates} on each split. The intervals are of the mean over splits; these share "
-        "rows.",
-        width,
-    )
+    shown = [_text.wrap(words, width) for words in summary if words]
+    for section in sections(audit, label=label, rows=rows):
+        parts = [text for part in section.parts if (text := _shown(part, width))]
+        shown += [f"{section.title.upper()}\n{parts[0]}", *parts[1:]]
+    return "\n\n".join(shown)
 
 
-def verdict_words(audit: Audit) -> str:
-    """Return whether the tolerances hold, and why that may be open."""
-    verdict, found = audit.verdict, f"Verdict: {audit.verdict}. "
-    if verdict == "not asked":
-        return ""
-    if audit.doubt:
-        count = audit.suspects.count
-        accepting = f"--accept-suspects {count} (accept_suspects={count} in Python)"
-        if audit.suspects.attacked_fraction is None:
-            return f"{found}{audit.doubt}. Look at the labels, and say that you did: {accepting}."
-        return (
-            f"{found}{audit.doubt}. Look at the suspects with `neurotron clean`. Then audit the "
-            "table without those that are wrong (--cleaned writes it), or accept them with "
-            f"{accepting}."
-        )
-    these = [check for check in audit.checks if check.verdict == verdict]
-    limits = [*dict.fromkeys(map(_limit, these))]
-    if verdict == "exceeded":
-        only = " once the suspects are left out" * all(one.without_suspects for one in these)
-        return f"{found}Attacks {' and '.join(limits)}{only}."
-    if verdict == "undecided":
-        return (
-            f"{found}Attacks may {' or '.join(limits)}: the interval of the strongest damage "
-            "reaches beyond that, so use more splits."
-        )
-    proved = (
-        " No attack with this budget can, whatever its method: the ceiling is lower on every split."
-    ) * all(check.is_proved for check in these)
-    both = ", with the suspects or without them" * bool(audit.without_suspects)
-    doubt = proved or f" {TRANSFERS}" * audit.transfers_only
-    return f"{found}No attack that was tried could {' or '.join(limits)}{both}.{doubt}"
-
-
-def _limit(check: Check) -> str:
-    if check.what == "error":
-        return f"raise the error by more than the tolerance of {percent(check.tolerance)}"
-    return f"move a prediction by more than the tolerance of {readable(check.tolerance)}"
-
-
-def suspects_words(audit: Audit) -> str:
-    """Return how many labels may be attacked before the audit, or why nobody could look."""
-    found, share = audit.suspects, audit.suspects.attacked_fraction
-    if share is None:
-        text = f"Nobody looked for suspects among the labels of the table: {found.reason}."
-        return text + _accepted(audit)
-    ends = f"95 % interval: {percent(share.low)} to {percent(share.high)}"
-    about = "none" if share.estimate == 0.0 else f"about {percent(share.estimate)}"
-    text = (
-        f"Suspects in the table itself: {found.count:,} of {audit.n_rows:,} labels "
-        f"{'does' if found.count == 1 else 'do'} not fit a robust linear model. Of all labels, "
-        f"{about} seem to be attacked already ({ends}). {MISSED}"
-    )
-    for before, without in zip(audit.strongest, audit.without_suspects, strict=False):
-        text += (
-            f" Without the suspects, the strongest attack on {without.rows:,} labels raises the "
-            f"error by {with_interval(without.relative)} instead of "
-            f"{with_interval(before.relative)}."
-        )
-    return text + _accepted(audit)
-
-
-def _accepted(audit: Audit) -> str:
-    """Return what a person said about the labels of the table."""
-    if audit.accept_suspects is None:
-        return ""
-    return f" Up to {audit.accept_suspects:,} suspects were accepted by a person."
-
-
-def ceiling_words(audit: Audit, ceiling: Ceiling) -> str:
-    """Return what no attack can exceed and what was reached, or why the first is not known."""
-    if ceiling.reason:
-        budget = audit.budget_words(ceiling).rstrip(",")
-        transfers = f" {TRANSFERS}" * audit.transfers_only
-        return f"No ceiling for {budget}: {ceiling.reason}.{transfers}"
-    pairs = (
-        ("the error rises", ceiling.error, ceiling.reached_error),
-        ("a prediction changes", ceiling.worst, ceiling.reached_worst),
-        ("the mean prediction changes", ceiling.mean, ceiling.reached_mean),
-    )
-    parts = [
-        f"{what} by at most {up(most.estimate)}, and we reached {readable(reached.estimate, 4)}"
-        for what, most, reached in pairs
-        if most is not None and reached is not None
+def _shown(part: str | Table | Facts, width: int) -> str:
+    if isinstance(part, str):
+        return _text.wrap(part, width)
+    if isinstance(part, Facts):
+        known = {} if part.title else part.known
+        return "\n".join(_text.wrap(f"{name}: {fact}", width, "  ") for name, fact in known.items())
+    narrow = {head: cells for head, cells in part.columns.items() if head not in part.wide}
+    others = [*narrow][1:]
+    room = width - sum(2 + max(map(len, (head, *narrow[head]))) for head in others)
+    rows = [
+        (_text.shorten(first, max(room, LEAST_NAME)), *row) for first, *row in Table(narrow).rows()
     ]
-    return (
-        f"With {audit.budget_words(ceiling)} {'; '.join(parts)} (means over splits, in units of "
-        f"the label). {ceiling.kind}"
-    )
+    return _text.table([tuple(narrow), *rows], right=True)
 
 
-def breaking_words(audit: Audit, breaking: Breaking) -> str:
-    """Return the smallest number of labels that breaks the tolerance, in words."""
-    assert audit.tolerance is not None
-    moved = "changed" if math.isinf(breaking.bound) else f"moved by {readable(breaking.bound, 4)}"
-    limit = percent(audit.tolerance)
-    proved = ""
-    if breaking.proven:
-        proved = f" Up to {breaking.proven:,} are proved to be harmless in this sense."
-    if breaking.rows is None:
-        return (
-            f"No number of labels that was tried, up to {breaking.unbroken:,} of {breaking.of:,}, "
-            f"raises the error by more than {limit}.{proved}"
+def sections(audit: Audit, *, label: str = "", rows: Sequence[int] | None = None) -> list[Section]:
+    """Return what is said below the summary."""
+    words = _Words(audit, f"units of {label or 'the label'}", rows)
+    every = {
+        "ceilings": ("At most, and reached", words.ceilings()),
+        "attacks": ("Attacks", words.attacks()),
+        "breaking": ("Smallest budget", words.breaking()),
+        "rows": ("Rows whose labels matter most", words.influential()),
+        "remedies": ("Remedies", words.remedies()),
+        "method": ("How it was measured", words.method()),
+    }
+    whole = (Section(key, title, tuple(parts)) for key, (title, parts) in every.items())
+    return [section for section in whole if section.parts]
+
+
+@dataclass(frozen=True)
+class _Words:
+    """What is said about an audit, in these units of the label and with these numbers of rows."""
+
+    audit: Audit
+    unit: str
+    rows: Sequence[int] | None
+
+    def ceilings(self) -> Iterator[str | Table]:
+        """Yield what no attack can exceed, beside what was reached, or why it is not known."""
+        known = [
+            (_level(one), name, up(most.estimate) + f" ({_most(one.relative)})" * (key == "error"),
+             NONE if reached is None else readable(reached.estimate, 4))
+            for one in self.audit.ceilings for key, name in MEASURES.items()
+            if (most := getattr(one, key)) is not None
+            for reached in [getattr(one, f"reached_{key}")]
+        ]  # fmt: skip
+        if known:
+            yield (
+                "A ceiling is what no attack within the budget can exceed, whatever its method. "
+                "Beside it is the most that the attacks of this audit reached. Both are means over "
+                f"{counted(self.audit.splits, 'split')} of the table, in {self.unit}."
+            )
+            heads = ("labels changed", "what", "at most", "reached")
+            columns = dict(zip(heads, map(list, zip(*known, strict=True)), strict=True))
+            if len(self.audit.ceilings) == 1:
+                del columns["labels changed"]
+            yield Table(columns, heads[:2])
+        better = (
+            sentences.TRANSFERS if self.audit.transfers_only else "A better attack may do more."
         )
-    assert breaking.share is not None
-    tried = " Fewer were not tried." * (breaking.rows > 1)
-    if breaking.unbroken:
-        tried = f" {breaking.unbroken:,} did not, with any attack that was tried."
-    return (
-        f"From {breaking.rows:,} of {breaking.of:,} labels ({percent(breaking.share)}) on, "
-        f"{moved}, the error may rise by more than {limit}: the 95 % interval reaches "
-        f"beyond it, most by {breaking.attack}.{tried}{proved}"
-    )
+        for one, budgets in self._grouped().items():
+            yield budgets + (
+                f"There is no ceiling, because {one.reason}. What was measured is then only what "
+                f"these attacks reached. {better}" if one.reason else one.kind
+            )  # fmt: skip
+
+    def _grouped(self) -> dict[Ceiling, str]:
+        """Return one ceiling of each kind, with its budgets unless there is one kind only."""
+        found: dict[tuple[str, str], list[Ceiling]] = {}
+        for one in self.audit.ceilings:
+            found.setdefault((one.kind, one.reason), []).append(one)
+        return {
+            first: f"{', '.join(map(_level, (first, *others)))}: " * (len(found) > 1)
+            for first, *others in found.values()
+        }
+
+    def attacks(self) -> Iterator[str | Table | Facts]:
+        """Yield what every attack does."""
+        audit, one = self.audit, self.audit.largest
+        several, budgets = len(audit.strongest) > 1, [_budget(each) for each in audit.strongest]
+        ranked = sorted(
+            (*audit.strongest, *audit.damages),
+            key=lambda one: (
+                budgets.index(_budget(one)), one.attack != STRONGEST, -one.relative.estimate
+            ),
+        )  # fmt: skip
+        by = f"each by at most {readable(one.bound, 4)}"
+        if math.isinf(one.bound):
+            by = "to anything in their range"
+        budget = f"{one.rows:,} of {audit.n_training:,} labels ({percent(one.share)}), {by}"
+        yield (
+            f"Each attack changes {budget}. "
+            * (not several)
+            + "The rise of the root mean squared error on test rows is in units of "
+            f"{self._no_attack()}, with its 95 % interval. Worst and mean are the largest change "
+            f"of a prediction and the change of their mean, in {self.unit}. Strongest is the "
+            "strongest attack on each split, as an attacker would choose it."
+        )
+        columns = {
+            "attack": [one.attack for one in ranked],
+            "labels": [f"{one.rows:,}" for one in ranked],
+            "rise of the error": [sentences.rise(one.relative) for one in ranked],
+            "in label units": [with_ends(one.error, _signed) for one in ranked],
+            "worst": [_size(one.worst.estimate) for one in ranked],
+            "mean": [_size(one.mean.estimate) for one in ranked],
+            "drift of parameters": [
+                NONE if one.drift is None else _size(one.drift.estimate) for one in ranked
+            ],
+        }
+        if several:
+            columns["labels changed"] = [_level(one) for one in ranked]
+        words, wide = ("attack", "labels changed"), ("in label units", "drift of parameters")
+        yield Table(columns, words, wide)
+        known = {one.attack: does for one in ranked if (does := _does(one.attack))}
+        if known:
+            yield Facts(known, "What these attacks do")
+
+    def _no_attack(self) -> str:
+        if self.audit.unit > 2.0 * self.audit.clean_error.estimate:
+            return f"{readable(self.audit.unit, 4)}, because without an attack there is no error"
+        return f"that without an attack, {with_ends(self.audit.clean_error, _size)}"
+
+    def breaking(self) -> Iterator[str]:
+        """Yield the smallest number of labels that breaks the tolerance, for every bound."""
+        return (sentences.breaking_words(self.audit, one) for one in self.audit.breaking)
+
+    def influential(self) -> Iterator[str | Table]:
+        """Yield the rows whose labels matter most."""
+        shown = self.audit.influential
+        if shown:
+            yield (
+                "If the label of one of these rows alone moves as far as it can, the predictions "
+                f"change by so much (root mean square, in {self.unit}). Protect or check these "
+                f"labels first. {self._counted_from}"
+            )
+            yield Table(
+                {"row": [self._row(one.row) for one in shown],
+                 "change of predictions": [_size(one.shift) for one in shown],
+                 "fitted in splits": [f"{one.splits}" for one in shown]}
+            )  # fmt: skip
+
+    @property
+    def _counted_from(self) -> str:
+        return f"Rows are counted from {int(self.rows is not None)}."
+
+    def _row(self, row: int) -> str:
+        return f"{row if self.rows is None else self.rows[row]}"
+
+    def remedies(self) -> Iterator[str | Table]:
+        """Yield what other estimators cost, what attacks do to them, and which is best."""
+        audit, remedies = self.audit, self.audit.remedies
+        if remedies:
+            best = audit.recommendation
+            yield sentences.no_remedy_words(audit) if best is None else f"Recommended: {best.name}."
+            yield (
+                "Each estimator is under the attack that is worst for it. Attacked, at most (if "
+                "that is known) and price (without an attack) are the rise of the error over that "
+                f"of {audit.estimator} without an attack; the error itself is in {self.unit}. "
+                f"For {audit.estimator} itself, {audit.budget_words(audit.largest)} raise it by "
+                f"{sentences.rise(audit.largest.relative)}{'*' * audit.transfers_only}."
+            )
+            yield Table(
+                {
+                    "estimator": [one.name for one in remedies],
+                    "attacked": [
+                        sentences.rise(one.total) + "*" * one.transfers_only for one in remedies
+                    ],
+                    "error": [_size(one.error.estimate) for one in remedies],
+                    "at most": [_most(one.at_most) for one in remedies],
+                    "price": [signed(one.price.estimate, percent) for one in remedies],
+                    "worst attack": [one.damage.attack for one in remedies],
+                    "rise over its own error": [
+                        sentences.rise(one.damage.relative) for one in remedies
+                    ],
+                },
+                ("estimator", "worst attack"),
+                ("worst attack", "rise over its own error"),
+            )
+            said: dict[str, list[str]] = {}
+            for one in remedies:
+                said.setdefault(sentences.held_words(audit, one), []).append(one.name)
+            held = "; ".join(f"{words}: {', '.join(names)}" for words, names in said.items())
+            tolerance = "The tolerance is about the rise over an estimator's own error."
+            if audit.transfers_only or any(one.transfers_only for one in remedies):
+                yield "*: transfer attacks only, so a better attack may do more."
+            if audit.checks:
+                yield f"{held[0].upper()}{held[1:]}. {tolerance}"
+        yield from (f"Not compared: {failure}" for failure in audit.failures)
+
+    def method(self) -> Iterator[str | Facts]:
+        """Yield how everything was measured."""
+        audit = self.audit
+        known = {
+            "Table": f"{counted(audit.n_rows, 'row')}, {counted(audit.n_columns, 'column')}",
+            "Splits": f"{audit.splits}; each fits {audit.n_training:,} rows, whose labels are "
+            f"attacked, and tests on {audit.n_tested:,} others, which nobody touches",
+            "Repetitions": f"{audit.replicates} of each attack that draws random numbers; seed "
+            f"{audit.seed}",
+        }
+        if audit.label_range is not None:
+            low, high = (readable(end) for end in audit.label_range)
+            known["Label range"] = f"{low} to {high}; no attack leaves it"
+        if audit.suspects.count:
+            rows = ", ".join(map(self._row, audit.suspects.rows[:MOST_ROWS]))
+            more = ", and more in audit.json" * (audit.suspects.count > MOST_ROWS)
+            known["Suspects"] = f"rows {rows}{more}. {self._counted_from}"
+        yield Facts(known | {"Software": f"neurotron {package_version()}"})
+        yield (
+            "The labels of the table are taken as they are, suspects included, unless it says "
+            '"without the suspects". Inputs are never changed. Intervals are of the mean over '
+            "splits of this one table, which share rows, so they do not say how another table "
+            "would come out."
+        )
 
 
-def _recommended(audit: Audit) -> str:
-    remedy = audit.recommendation
-    text = (
-        "instead: other estimators, each under the attack that is worst for it. price (without an "
-        "attack), attacked, at most: rise of the error over that of "
-        f"{audit.estimator} without an attack; error: in units of the label. "
-    )
-    if any(each.transfers_only for each in audit.remedies):
-        text += "*: transfer attacks only, so a better attack may do more. "
-    if audit.checks:
-        said: dict[str, list[str]] = {}
-        for each in audit.remedies:
-            said.setdefault(held_words(audit, each), []).append(each.name)
-        found = "; ".join(f"{words}: {', '.join(names)}" for words, names in said.items())
-        text += f"{found[0].upper()}{found[1:]}. "
-    if remedy is None:
-        return f"{text}{no_remedy_words(audit)}"
-    return f"{text}Recommended: {remedy.name}."
+def level_name(bound: float, share: float) -> str:
+    """Return a budget in a few words.
+
+    >>> level_name(1.0, 0.1), level_name(math.inf, 0.05)
+    ('10 % by 1', '5 % by any amount')
+    """
+    by = f"{bound:.4g}" if math.isfinite(bound) else "any amount"
+    return f"{percent(share)} by {by}"
 
 
-def no_remedy_words(audit: Audit) -> str:
-    """Return why no remedy is recommended."""
-    if audit.doubt:
-        return "None is recommended as long as the labels of the table are in doubt."
-    return (
-        "None is recommended: none makes the error under attack clearly smaller and costs at most "
-        "10 % without an attack."
-    )
+def _level(one: Damage | Ceiling) -> str:
+    return level_name(one.bound, one.share)
 
 
-def held_words(audit: Audit, remedy: Remedy) -> str:
-    """Return whether a remedy holds the tolerance, in words; if labels are in doubt, it may not."""
-    if remedy.verdict != "within" or audit.doubt:
-        return "misses the tolerance" if remedy.verdict == "exceeded" else "may miss the tolerance"
-    badly = ", but fits worse than least squares" * remedy.fits_badly
-    return f"holds the tolerance{badly}"
+def _budget(one: Damage | Ceiling) -> tuple[float, float, int]:
+    return one.bound, one.share, one.rows
 
 
-def with_interval(value: Interval) -> str:
-    """Return a rise in percent with its interval."""
-    if not math.isfinite(value.estimate):
-        return "fails"
-    text = _signed(value.estimate)
-    if not math.isfinite(value.high):
-        return text
-    return f"{text} ({_signed(value.low)} to {_signed(value.high)})"
-
-
-def _signed(share: float) -> str:
-    if not math.isfinite(share):
-        return "fails"
-    text = percent(abs(share))
-    return f"−{text}" if share < 0.0 and text != "0 %" else f"+{text}"
+def _does(attack: str) -> str:
+    """Return what an attack does, if it is one of the package."""
+    name = attack.partition(":")[0]
+    return attacks.BY_NAME.summary(name) if name in attacks.BY_NAME else KNOWING.get(name, "")
 
 
 def _most(rise: Interval | None) -> str:
-    return "–" if rise is None else _signed(rise.estimate)
+    """Return a relative ceiling in percent, rounded up."""
+    if rise is None:
+        return NONE
+    return signed(rise.estimate, lambda share: f"{up(100.0 * share)} %")
 
 
-def _unit(audit: Audit) -> str:
-    if audit.unit > 2.0 * audit.clean_error.estimate:
-        return f"{readable(audit.unit, 4)}, because without an attack there is no error"
-    return f"that without an attack, {readable(audit.clean_error.estimate, 4)}"
+def _size(value: float) -> str:
+    return readable(value, 3)
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= MOST_NAME else f"{name[: MOST_NAME - 1]}…"
-
-
-def _filled(text: str, width: int) -> str:
-    """Return a paragraph in lines, none of which begins with the sign of percent."""
-    glued = text.replace(" %", "\u00a0%")
-    lines = textwrap.fill(glued, width, break_long_words=False, break_on_hyphens=False)
-    return lines.replace("\u00a0", " ")
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table in columns, of which all but the first are aligned to the right."""
-    widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if place == 0 else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in (head, *rows)
-    )
+def _signed(value: float) -> str:
+    return signed(value, _size)

@@ -17,11 +17,11 @@ from neurotron.cli import options, study_commands, table_output
 from neurotron.cli import table_options as tables
 
 if TYPE_CHECKING:
-    from neurotron._types import Array, Index
+    from neurotron._types import Index
     from neurotron.attacks import Budget
     from neurotron.auditing import Audit
     from neurotron.cli.table_options import Inputs
-    from neurotron.work import Report
+    from neurotron.work import Report, Study
 
 __all__ = ["audit"]
 
@@ -164,31 +164,35 @@ def audit(
     budget = _budget(bound, probability, rows)  # before scikit-learn is loaded, which takes longer
     if max_damage is not None:
         _check.number("--max-damage", max_damage, "[0, inf)")
-    from neurotron.auditing import stored
+    from neurotron.auditing.job import job_of
     from neurotron.auditing.question import Gate
+    from neurotron.auditing.splits import AuditedTable
+    from neurotron.lab import audits
 
     gate = Gate.of(max_change, accept_suspects)
-    inputs, name, labels = _read(
-        data, label, drop, estimator, skip_missing=skip_missing, separator=separator,
+    model = _model(estimator)
+    inputs, name, labels = tables.read_labelled(
+        data, label, drop, model=model, skip_missing=skip_missing, separator=separator,
         decimal_comma=decimal_comma,
     )  # fmt: skip
     kept = _sample(sample, len(labels), seed)
-    if len(kept) * len(inputs.names) > stored.MOST_ENTRIES:
+    if len(kept) * len(inputs.names) > audits.MOST_ENTRIES:
         raise inputs.table.refusal(
             f"it has {len(kept) * len(inputs.names):,} cells of inputs, an audit takes at most "
-            f"{stored.MOST_ENTRIES:,}: add --sample {stored.MOST_ENTRIES // len(inputs.names)}"
+            f"{audits.MOST_ENTRIES:,}: add --sample {audits.MOST_ENTRIES // len(inputs.names)}"
         )
-    request = stored.Request(
-        estimator=estimator, budgets=(budget,),
-        attacks=tuple(attack) if attack else "all", tolerance=max_damage,
-        remedies="usual" if remedies else (), splits=splits, replicates=replicates,
-        label_range=label_range, seed=seed,
-    )  # fmt: skip
+    table = AuditedTable.of(inputs.X.to_numpy()[kept], labels[kept])
     with options.console(stderr=True).status("looking for suspects …"):  # in a terminal only
-        spec = request.spec(inputs.X.to_numpy()[kept], labels[kept])
-    folder = PLACE / f"{data.stem}-{stored.name_of(spec)}" if out is None else out
-    _compute(spec, folder, threads, dask, mixed)
-    found = replace(stored.load_audit(spec, folder, gate), table_sha256=inputs.table.sha256)
+        job = job_of(
+            model or estimator, table, budget=budget, attacks=attack or "all",
+            tolerance=max_damage, remedies="usual" if remedies else (), splits=splits,
+            replicates=replicates, label_range=label_range, seed=seed, gate=gate,
+            name=model and Path(estimator).name,
+        )  # fmt: skip
+    study = audits.study_of(job, estimator if model else None)
+    folder = PLACE / f"{data.stem}-{audits.name_of(study)}" if out is None else out
+    _compute(study, folder, threads, dask, mixed)
+    found = replace(audits.load_audit(job, folder), table_sha256=inputs.table.sha256)
     made = _Made(found, inputs, name, inputs.rows[kept].tolist(), folder)
     made.write()
     if as_json:
@@ -210,16 +214,13 @@ def _check_folder(out: Path) -> None:
         )
 
 
-def _read(
-    data: Path, label: list[str], drop: list[str] | None, estimator: str, **reading: Any
-) -> tuple[Inputs, str, Array]:
-    """Return the rows of the table; for a model file, the columns that it was fitted on."""
-    model = None
-    if estimator.endswith(tables.MODELS):
-        from neurotron.estimators import load_model
+def _model(estimator: str) -> Any:
+    """Return the model of a file, whose columns are audited; None for the name of an estimator."""
+    if not estimator.endswith(tables.MODELS):
+        return None
+    from neurotron.estimators import load_model
 
-        model = load_model(estimator)
-    return tables.read_labelled(data, label, drop, model=model, **reading)
+    return load_model(estimator)
 
 
 def _sample(count: int | None, rows: int, seed: int) -> Index:
@@ -249,18 +250,18 @@ def _budget(bound: float | None, probability: float | None, rows: int | None) ->
 
 
 def _compute(
-    spec: dict[str, Any], folder: Path, threads: int | None, dask: str | None, mixed: bool
+    study: Study, folder: Path, threads: int | None, dask: str | None, mixed: bool
 ) -> None:
     """Compute what is missing in the folder; stop if something remains missing."""
-    from neurotron.auditing import stored
+    from neurotron.lab.store.running import run
 
     with (
         study_commands.executor_at(dask) as (executor, workers),
         tables.warnings_as_sentences(),
         study_commands.progress_bar("parts") as progress,
     ):
-        report = stored.audit_in(
-            spec, folder, executor=executor, workers=workers if threads is None else threads,
+        report = run(
+            study, folder, executor=executor, workers=workers if threads is None else threads,
             mixed=mixed, progress=progress,
         )  # fmt: skip
     _tell(report)
@@ -336,5 +337,6 @@ class _Made:
         if len(self.rows) < len(self.inputs.rows):
             console.print(f"sample    {part(len(self.rows), len(self.inputs.rows))}")
         console.print("")
-        console.print(as_text(self.audit, options.readable_width(console), self.rows))
+        width = options.readable_width(console)
+        console.print(as_text(self.audit, width, label=self.label, rows=self.rows))
         console.print(f"\nPage: {self.folder / PAGE}\nNumbers: {self.folder / NUMBERS}")

@@ -209,13 +209,13 @@ class ExecutorWorkers:
 
     def __init__(self, study: Study, executor: Executor, count: int | None) -> None:
         self.study, self.executor = study, executor
-        name = reference_of(study.unit)
-        if name.startswith("__main__:"):
+        unit = study.unit if isinstance(study.unit, partial) else reference_of(study.unit)
+        if isinstance(unit, str) and unit.startswith("__main__:"):
             raise InputError(
-                f"{name.partition(':')[2]} is defined in a notebook or at a prompt, where other "
+                f"{unit.partition(':')[2]} is defined in a notebook or at a prompt, where other "
                 "processes cannot import it: put it into a file, or use threads"
             )
-        self.task = _task(study, name, study.code or "")
+        self.task = _task(study, unit, study.code or "")
         self.count = count if count is not None else int(getattr(executor, "_max_workers", 1))
 
     def prepare(self) -> None:

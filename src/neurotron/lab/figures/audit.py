@@ -10,6 +10,7 @@ import numpy as np
 
 from neurotron._digits import percent
 from neurotron._types import Array
+from neurotron.auditing.wording import level_name
 from neurotron.lab.figures.chart import Chart, Line, Panel
 from neurotron.lab.figures.styles import Style, shades
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from neurotron._intervals import Interval
     from neurotron.auditing.report import Audit
 
-__all__ = ["audit_chart", "level_name"]
+__all__ = ["audit_chart"]
 
 MOST_ATTACKS = 24
 """Columns of the figure; the attacks that do most harm are shown."""
@@ -58,16 +59,6 @@ def audit_chart(audit: Audit) -> Chart:
         reference=tolerance,
         short_title="Damage by attack",
     )
-
-
-def level_name(bound: float, share: float) -> str:
-    """Return a budget in a few words.
-
-    >>> level_name(1.0, 0.1), level_name(math.inf, 0.05)
-    ('10 % by 1', '5 % by any amount')
-    """
-    by = f"{bound:.4g}" if math.isfinite(bound) else "any amount"
-    return f"{percent(share)} by {by}"
 
 
 def _levels(audit: Audit) -> tuple[list[Key], str]:

@@ -1,0 +1,135 @@
+"""Audits in a folder: in parallel, on a cluster, and resumed after any interruption.
+
+A setting has everything that is asked about one estimator, in plain values. The rows and labels,
+and a model that was saved, are arrays of the folder. Nothing in it is ever executed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from neurotron import _check
+from neurotron._types import Array
+from neurotron.auditing.gathering import gathered
+from neurotron.auditing.job import Job
+from neurotron.auditing.measuring import measure
+from neurotron.auditing.question import Level, Question
+from neurotron.auditing.records import COLUMNS, to_rows
+from neurotron.auditing.report import Audit
+from neurotron.auditing.splits import AuditedTable
+from neurotron.estimators import load_model
+from neurotron.lab.results.results import load
+from neurotron.work import Study
+
+__all__ = ["MODEL", "MOST_ENTRIES", "load_audit", "name_of", "part", "study_of"]
+
+MOST_ENTRIES = 4_000_000
+"""Largest number of entries of the inputs, 32 MB: they are stored with the results."""
+MODEL = ".safetensors"
+
+
+def study_of(job: Job, model: str | Path | None = None) -> Study:
+    """Return an audit as a study; the audited estimator has a name, or is that of a model file."""
+    audited = job.cases["audited"].table
+    data = {"X": audited.X, "y": audited.y}
+    if model is not None:
+        data["model"] = np.frombuffer(Path(model).read_bytes(), np.uint8)
+    settings = [
+        {
+            "name": name,
+            "estimator": case.estimator if isinstance(case.estimator, str) else None,
+            "left_out": [*job.suspects.rows] if case.table is not audited else [],
+            "question": _plain(case.question),
+        }
+        for name, case in job.cases.items()
+    ]
+    return Study(
+        "audit", settings, part, COLUMNS, replicates=job.splits, data=data,
+        check=partial(_require_sound, job),
+    )  # fmt: skip
+
+
+def part(
+    setting: dict[str, Any],
+    replicate: int,
+    seed: int,
+    X: Array,
+    y: Array,
+    model: Array | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[dict[str, Any]]:
+    """Measure an estimator on one split of a table; `replicate` is its number."""
+    table, estimator = AuditedTable.of(X, y), setting["estimator"]
+    if setting["left_out"]:
+        table = table.without(setting["left_out"])
+    if estimator is None:
+        assert model is not None
+        estimator = _loaded(model.tobytes())
+    return to_rows(measure(estimator, table, _question(**setting["question"]), replicate, progress))
+
+
+def _plain(question: Question) -> dict[str, Any]:
+    """Return a question as JSON has it: what is infinite is None."""
+    return vars(question) | {
+        "levels": [[*map(_finite, level)] for level in question.levels],
+        "label_range": [*map(_finite, question.label_range)],
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _question(levels: list[Any], label_range: list[float | None], **more: Any) -> Question:
+    """Return a question from plain values."""
+    low, high = label_range
+    budgets = [(math.inf if bound is None else bound, share, rows) for bound, share, rows in levels]
+    ends = -math.inf if low is None else low, math.inf if high is None else high
+    return Question(levels=tuple(Level(*each) for each in budgets), label_range=ends, **more)
+
+
+def _loaded(content: bytes) -> Any:
+    """Return the regressor of a model file, of which only the parameters matter here."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"model{MODEL}"
+        path.write_bytes(content)
+        return load_model(path)
+
+
+def _require_sound(job: Job, setting: str, rows: list[dict[str, Any]]) -> None:
+    """Raise a ValueError unless these rows can be gathered, as an audit of one split.
+
+    Whoever writes a file with a right seal can write anything into it, so any error is possible.
+    """
+    alone = job._replace(cases={"audited": job.cases[setting]}, splits=1)
+    try:
+        with contextlib.suppress(_check.InputError):  # the estimator failed, which is an answer
+            gathered(alone, {("audited", 0): rows}).to_dict()
+    except Exception as error:
+        raise ValueError(f"no audit has such rows ({type(error).__name__})") from None
+
+
+def name_of(study: Study) -> str:
+    """Return a short text that differs for different audits."""
+    return sha256(json.dumps(study.spec(), sort_keys=True).encode()).hexdigest()[:8]
+
+
+def load_audit(job: Job, folder: str | Path) -> Audit:
+    """Return the audit that a folder holds, which must be complete."""
+    parts = load(folder).table.partition_by("setting", "replicate", as_dict=True)
+    try:
+        return gathered(job, {unit: table.to_dicts() for unit, table in parts.items()})
+    except KeyError:
+        raise _check.InputError(
+            "parts of the audit are missing: run the same command again"
+        ) from None
