@@ -52,7 +52,7 @@ def peakmem_study_ten_times_the_steps() -> None:
 
 def _study(steps: int) -> None:
     study = nt.lab.read("paper")
-    study = dataclasses.replace(study, settings=[study.settings[0] | {"steps": steps}])
+    study = dataclasses.replace(study, settings=[study.settings[0] | {"steps": steps}], costs={})
     with tempfile.TemporaryDirectory() as place:
         # with one worker, because the peak of several depends on which of them meet by chance
         nt.lab.run(study, f"{place}/one", replicates=4, workers=1)

@@ -6,14 +6,15 @@ import json
 import re
 
 import pytest
+from neurotron.lab.results.compact import MOST_BYTES
+from neurotron.lab.results.manifest import study_hash
+from research.tests.verdicts import VERDICTS
 from tests.support.results import ending_at, made
-from tests.support.verdicts import VERDICTS
 from tools import evidence
 
 import neurotron as nt
+from neurotron.lab.claims import CLAIMS, Judgement
 from neurotron.lab.claims.model import DOES_NOT_HOLD, HOLDS, UNDECIDED
-from neurotron.lab.results.compact import MOST_BYTES
-from neurotron.lab.results.manifest import study_hash
 
 STORED = evidence.stored()
 
@@ -107,3 +108,23 @@ def test_results_are_judged_again_without_computing_and_other_seeds_are_kept(tmp
     assert entry["other_seeds"] == seeds
     assert entry["claims"]["nobody-above-half"]["verdict"] == HOLDS
     assert "0 of 20 runs end near w*" in (tmp_path / "limits.md").read_text()
+
+
+NUMBER = re.compile(r"(?<![\w.=(])−?\d[\d,]*\.?\d*(?:e-?\d+)?")
+
+
+def read(text: str) -> float:
+    return float(text.replace("−", "-").replace("∞", "inf").replace(",", ""))
+
+
+@pytest.mark.parametrize("study", evidence.STUDIES)
+def test_the_stored_effects_are_those_of_the_stored_findings(study):
+    for name, one in STORED[study]["claims"].items():
+        judgement = Judgement(CLAIMS[name], tuple(map(evidence.restored, one["findings"])))
+        assert judgement.verdict == one["verdict"], name
+        assert NUMBER.sub("#", judgement.effect) == NUMBER.sub("#", one["effect"])
+        again, stored = (
+            [read(number) for number in NUMBER.findall(said)]
+            for said in (judgement.effect, one["effect"])
+        )
+        assert again == pytest.approx(stored, rel=0.11), name  # two digits, of three

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 from tests.support.results import TRUE, ending_at, made
 
-from neurotron.lab.claims import catalog
+from neurotron.lab.claims import Judgement, catalog
 
 PAPER = [claim.name for claim in (*catalog.PAPER, *catalog.OF_ANY_STUDY)]
 
@@ -79,6 +80,18 @@ def as_in_the_paper(setting, replicate, arm):
 
 def like_the_paper(folder):
     return made(folder, LIKE_THE_PAPERS, as_in_the_paper, 10)
+
+
+def judged(folder, name, world, study=LIKE_THE_PAPERS, replicates=9):
+    """Return the judgement on a claim of runs that end as a world says."""
+    claim = catalog.CLAIMS[name]
+    return Judgement(claim, tuple(claim.check(made(folder, study, world, replicates))))
+
+
+def part_of(study, *names, **changes):
+    """Return a study with some of its settings, whose keys may be changed."""
+    settings = [one | changes for one in study.settings if one["name"] in names]
+    return replace(study, settings=settings, costs={})
 
 
 def flat(setting, replicate, arm):

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 import pytest
 from tests.support.results import ending_at, made
+from tests.support.studies import judged, part_of
 
 import neurotron as nt
 from neurotron.lab.claims import batch_size
 from neurotron.lab.claims.model import DOES_NOT_HOLD, HOLDS, NOT_TESTED, UNDECIDED
 from neurotron.lab.figures.batch_size import _exception
-from neurotron.lab.studies import building
+from neurotron.lab.training import building
+from neurotron.lab.training.spec import Setting
 from neurotron.theory import Theorem1
 
-STUDY = nt.lab.studies.read("batch-size")
-PAPER = nt.lab.studies.read("paper")
-SHORT = STUDY.model_copy(
-    update={"settings": tuple(STUDY.setting(f"normal-1-b{b}") for b in (1, 4, 16))}
-)
+STUDY, PAPER = nt.lab.read("batch-size"), nt.lab.read("paper")
+SHORT = part_of(STUDY, *(f"normal-1-b{b}" for b in (1, 4, 16)))
 
 
 def size_of(setting: str) -> int:
@@ -40,12 +40,6 @@ def made_up(steps=(1000, 100, 10), floor=lambda b: b**-0.5, part=0.9):
     return outcome
 
 
-def judged(folder, claim: str, outcome, study=SHORT, replicates: int = 6):
-    record = nt.lab.claims.CLAIMS[claim]
-    results = made(folder / "r", study, outcome, replicates)
-    return nt.lab.claims.Judgement(record, tuple(record.check(results)))
-
-
 @pytest.mark.parametrize(
     ("claim", "outcome", "verdict"),
     [
@@ -62,11 +56,11 @@ def judged(folder, claim: str, outcome, study=SHORT, replicates: int = 6):
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_claim_comes_out_as_the_runs_were_made(claim, outcome, verdict, tmp_path):
-    assert judged(tmp_path, claim, outcome).verdict == verdict
+    assert judged(tmp_path / "r", claim, outcome, SHORT, 6).verdict == verdict
 
 
 def test_numbers_of_samples_are_compared_with_those_of_the_smallest_batch(tmp_path):
-    found = judged(tmp_path, "samples-alike-for-all-batches", made_up()).findings
+    found = judged(tmp_path / "r", "samples-alike-for-all-batches", made_up(), SHORT, 6).findings
     assert [(one.case, one.estimate) for one in found] == [
         ("N(0, 1), b = 4 against 1", 0.4), ("N(0, 1), b = 16 against 1", 0.16),
     ]  # fmt: skip
@@ -77,21 +71,19 @@ def test_steps_that_some_runs_need_and_others_do_not_leave_the_claim_undecided(t
         steps = (100, 10 if replicate % 2 else 1000, 10)
         return made_up(steps)(setting, replicate, arm)
 
-    assert judged(tmp_path, "fewer-steps-with-larger-batches", outcome).verdict == UNDECIDED
+    name = "fewer-steps-with-larger-batches"
+    assert judged(tmp_path / "r", name, outcome, SHORT, 6).verdict == UNDECIDED
 
 
 def test_a_study_with_one_batch_size_does_not_test_the_claims(tmp_path):
-    study = STUDY.model_copy(update={"settings": STUDY.settings[:1]})
-    results = made(tmp_path / "r", study, made_up(), 6)
-    verdicts = {one.claim.name: one.verdict for one in nt.lab.claims.evaluate(results)}
+    results = made(tmp_path / "r", part_of(STUDY, "normal-1-b1"), made_up(), 6)
+    verdicts = {one.claim.name: one.verdict for one in nt.lab.evaluate(results)}
     assert set(verdicts.values()) == {NOT_TESTED}
-    assert not [one for one in nt.lab.figures.charts(results) if one.name.startswith("batch-size")]
+    assert not [one for one in nt.lab.charts(results) if one.name.startswith("batch-size")]
 
 
 def test_the_charts_show_what_the_claims_compare(tmp_path):
-    charts = {
-        one.name: one for one in nt.lab.figures.charts(made(tmp_path / "r", SHORT, made_up(), 3))
-    }
+    charts = {one.name: one for one in nt.lab.charts(made(tmp_path / "r", SHORT, made_up(), 3))}
     steps, samples = charts["batch-size-steps"].panels[0].lines[::2]
     assert charts["batch-size-steps"].panels[0].ticks == ("1", "4", "16")
     assert steps.x.tolist() == [0, 1, 2]
@@ -119,22 +111,24 @@ def test_the_paper_compares_batch_sizes_apart_from_its_table_1(tmp_path):
     names = [{b: f"{law}-b{b}" for b in (1, 4, 16)} for law in laws]
     assert [group.settings for group in groups] == names
     for law, by_size in zip(laws, names, strict=True):
-        assert {PAPER.setting(name).paired_with for name in by_size.values()} == {law}
+        paired = {one["paired_with"] for one in PAPER.settings if one["name"] in by_size.values()}
+        assert paired == {law}
 
 
 @pytest.mark.parametrize("key", ["sweeps", "trainers", "law"])
 def test_settings_that_differ_in_more_than_their_batch_size_are_not_compared(key, tmp_path):
     one, other = SHORT.settings[:2]
-    differing = {"sweeps": one.sweeps[:2], "trainers": ("η = 0.002",), "law": "uniform"}
-    settings = (one, other.model_copy(update={key: differing[key]}))
-    study = SHORT.model_copy(update={"settings": settings})
+    label = "η = 0.002"
+    differing = {
+        "sweeps": one["sweeps"][:2], "trainers": {label: one["trainers"][label]}, "law": "uniform",
+    }  # fmt: skip
+    study = replace(SHORT, settings=[one, other | {key: differing[key]}], costs={})
     assert batch_size.batch_sizes(made(tmp_path / "r", study, nothing_learnt, 1)) == []
 
 
 def test_runs_of_the_paper_that_are_compared_by_batch_size_have_no_figures_of_their_own(tmp_path):
-    some = tuple(one for one in PAPER.settings if one.name.startswith("normal-1"))
-    study = PAPER.model_copy(update={"settings": some})
-    charts = nt.lab.figures.charts(made(tmp_path / "r", study, nothing_learnt, 1))
+    study = part_of(PAPER, *(name for name in PAPER.names if name.startswith("normal-1")))
+    charts = nt.lab.charts(made(tmp_path / "r", study, nothing_learnt, 1))
     assert "batch-size-steps" in {one.name for one in charts}
     assert not [one.title for one in charts if "b = " in one.title]
 
@@ -156,7 +150,7 @@ def test_certified_steps_are_those_of_the_rate_in_docs_paper(tmp_path):
     arm = nt.Arm(nt.NeuroTron("fastest", weighting="inverse-norm"))
     for b, setting in zip((1, 16), (SHORT.settings[0], SHORT.settings[2]), strict=True):
         (steps,) = group.certified_steps(b, runs[b])
-        problem = building.build_problem(SHORT, setting, 0)
+        problem = building.build_problem(Setting.model_validate_json(json.dumps(setting)), 0)
         matrix = problem.sensing_matrix("optimal", "inverse-norm")
         known = nt.theory.sharp_constants(problem, matrix, "inverse-norm")
         square = known.L2**2 / b + (1.0 - 1.0 / b) * known.L1**2

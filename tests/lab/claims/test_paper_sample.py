@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.verdicts import VERDICTS
+from research.tests.verdicts import VERDICTS
+from tests.support.studies import part_of
 
 import neurotron as nt
 
@@ -15,25 +16,14 @@ TOLD = {
 
 
 @pytest.fixture(scope="module")
-def claims(tmp_path_factory) -> dict[str, nt.lab.claims.Judgement]:
-    paper = nt.lab.studies.read("paper")
-    settings = tuple(paper.setting(name) for name in ("normal-9", "impersonation"))
+def claims(tmp_path_factory) -> dict[str, nt.lab.Judgement]:
+    some = part_of(nt.lab.read("paper"), "normal-9", "impersonation")
     folder = tmp_path_factory.mktemp("paper") / "out"
-    nt.lab.studies.run(paper.model_copy(update={"settings": settings}), folder, replicates=5)
-    return {found.claim.name: found for found in nt.lab.claims.evaluate(nt.load_results(folder))}
+    nt.lab.run(some, folder, replicates=5)
+    return {found.claim.name: found for found in nt.lab.evaluate(nt.load_results(folder))}
 
 
 @pytest.mark.slow("ten units of the paper's study as it is, computed once for all claims")
 @pytest.mark.parametrize("name", sorted(TOLD))
 def test_a_claim_of_the_paper_comes_out_as_the_docs_say(claims, name):
     assert claims[name].verdict == VERDICTS["paper"][name], claims[name]
-
-
-def test_a_sample_of_the_mirror_study_recovers_as_it_says(tmp_path):
-    """Six networks: Neuro-Tron recovers all, SGD ends at the mirror of those it does not."""
-    mirror = nt.lab.studies.read("mirror")
-    few = mirror.model_copy(update={"settings": mirror.settings[2:3], "steps": 2000})
-    nt.lab.studies.run(few, tmp_path / "out", replicates=6)
-    runs = nt.load_results(tmp_path / "out").runs
-    ends = {name: set(runs.filter(algorithm=name)["outcome"]) for name in ("neuro-tron", "sgd")}
-    assert ends == {"neuro-tron": {"recovered"}, "sgd": {"recovered", "mirror"}}

@@ -76,3 +76,13 @@ def test_a_network_counts_once_however_many_levels_it_meets(recovered):
     twice = dataclasses.replace(recovered, runs=pl.concat([recovered.runs, harder]))
     for found in verdicts(twice)["neuro-tron-recovers"].findings:
         assert (found.replicates, found.estimate) == (NETWORKS, 1.0)  # as at the first level
+
+
+def test_a_sample_of_the_mirror_study_recovers_as_it_says(tmp_path):
+    """Six networks: Neuro-Tron recovers all, SGD ends at the mirror of those it does not."""
+    mirror = nt.lab.studies.read("mirror")
+    few = mirror.model_copy(update={"settings": mirror.settings[2:3], "steps": 2000})
+    nt.lab.studies.run(few, tmp_path / "out", replicates=6)
+    runs = nt.load_results(tmp_path / "out").runs
+    ends = {name: set(runs.filter(algorithm=name)["outcome"]) for name in ("neuro-tron", "sgd")}
+    assert ends == {"neuro-tron": {"recovered"}, "sgd": {"recovered", "mirror"}}

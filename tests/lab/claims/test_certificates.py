@@ -1,0 +1,163 @@
+"""Verdicts on certificates and on verified runs, on results in which the truth is known."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from tests.support.results import ending_at, made
+from tests.support.studies import judged
+
+from neurotron.lab.claims import VERDICTS, certificates
+
+HOLDS, _, DOES_NOT_HOLD, UNDECIDED, NOT_TESTED = VERDICTS
+TEXT = """
+name = "s"
+verify = 100
+[trainers]
+Refined = "refined-tron"
+slower = "refined-tron:pace=1"
+Tron = "neuro-tron:step_size=scheduled"
+constant = "neuro-tron:step_size=1e-3"
+[[settings]]
+name = "normal"
+title = "N"
+same_problem = true
+sweeps = [
+  { attack = "none" },
+  { attack = "adaptive", bound = 1, probability = [0.4, 0.45] },
+  { attack = "half-space", bound = 1, probability = 0.45 },
+  { attack = "sign-flip", bound = 1e6, probability = 0.4 },
+]
+[[settings]]
+name = "laplace"
+title = "L"
+like = "normal"
+law = "laplace"
+"""
+NETWORKS = 40
+NORMAL = "sharp-for-normal-and-laplace"
+
+
+def spread(level, width=0.1, radius=1.4):
+    """Return a world whose squared errors have the mean level², where 1 is certified."""
+
+    def world(setting, replicate, arm):
+        sign = 1.0 if replicate % 2 else -1.0
+        error = level * math.sqrt(1.0 + sign * width)
+        certified = arm["algorithm"] == "neuro-tron" and arm["attack"] == "adaptive"
+        sure = {"radius": radius, "root_mean_square": 1.0} if certified else {}
+        return {"errors": ending_at(error)} | sure
+
+    return world
+
+
+def honest(error, lost=()):
+    """Return a world in which some networks end at an error, and all others at rounding."""
+    return lambda setting, replicate, arm: {
+        "errors": ending_at(error if replicate in lost else 1e-15)
+    }
+
+
+@pytest.mark.parametrize(
+    ("claim", "world", "verdict"),
+    [
+        ("certified-mean-square", spread(0.9), HOLDS),
+        ("certified-mean-square", spread(1.0), HOLDS),  # above it by chance
+        ("certified-mean-square", spread(1.1), DOES_NOT_HOLD),
+        (NORMAL, spread(0.99, width=0.01), HOLDS),
+        (NORMAL, spread(0.8), DOES_NOT_HOLD),
+        (NORMAL, spread(1 / 1.03), UNDECIDED),
+        ("radius-near-error", spread(0.98), HOLDS),
+        ("radius-near-error", spread(0.8), DOES_NOT_HOLD),
+        ("radius-near-error", spread(1.4 / 1.5), UNDECIDED),
+        ("sharp-for-cauchy", spread(0.99), NOT_TESTED),
+        ("recovers-to-rounding", honest(0.0), HOLDS),
+        ("recovers-to-rounding", honest(2e-13, lost=(7,)), DOES_NOT_HOLD),
+    ],
+)
+def test_a_claim_comes_out_as_the_runs_were_made(claim, world, verdict, tmp_path):
+    found = judged(tmp_path / "r", claim, world, TEXT, NETWORKS)
+    assert found.verdict == verdict, found.findings
+
+
+def test_sharpness_is_judged_for_the_steps_of_the_certificate(tmp_path):
+    arms = [f"{law}, Tron, adaptive θ=1 β={beta:g}" for law in "NL" for beta in (0.4, 0.45)]
+    sharp, radius, square = (
+        judged(tmp_path / name, name, spread(0.8), TEXT, NETWORKS).findings
+        for name in (NORMAL, "radius-near-error", "certified-mean-square")
+    )
+    assert [found.case for found in sharp] == [found.case for found in radius] == arms
+    assert len(square) == 8  # also with a constant step size
+    estimates = sharp[0].estimate, radius[0].estimate, square[0].estimate
+    assert estimates == pytest.approx((1 / 0.8, 1.4 / 0.8, 0.8))
+    assert "95 % confidence" in radius[0].measure
+
+
+# ---- verified radii ------------------------------------------------------------------------------
+
+ARMS = 4 * 5
+"""Arms of a setting: four trainers, five levels."""
+
+
+def verified(folder, world):
+    return certificates.verification_holds(made(folder, TEXT, world, 10))
+
+
+def outside(*, arms=0, replicates=0, radius=2.0):
+    """Return a world in which all errors are 1, and some are outside their verified radius."""
+    last = {}
+
+    def world(setting, replicate, arm):
+        number = last[setting, replicate] = last.get((setting, replicate), 0) + 1
+        missed = setting == "normal" and replicate < replicates and number <= arms
+        return {"errors": ending_at(1.0), "verified_radius": 0.5 if missed else radius}
+
+    return world
+
+
+def test_a_verified_radius_that_is_never_smaller_than_the_error_holds(tmp_path):
+    normal, laplace = verified(tmp_path, outside())
+    assert (normal.case, laplace.case) == ("N", "L")
+    assert (normal.holds, normal.estimate, normal.replicates) == (True, 0.0, 10)
+    assert (normal.count, normal.total, normal.worst) == (0, 10 * ARMS, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("arms", "replicates", "holds"), [(1, 1, None), (ARMS, 1, None), (1, 2, None), (1, 4, False)]
+)
+def test_misses_leave_it_open_until_chance_cannot_explain_them(arms, replicates, holds, tmp_path):
+    normal, laplace = verified(tmp_path, outside(arms=arms, replicates=replicates))
+    assert (normal.holds, laplace.holds) == (holds, True)
+    assert (normal.count, normal.worst) == (arms * replicates, 2.0)
+    assert normal.estimate == replicates / 10
+
+
+def test_chance_makes_too_many_misses_no_more_often_than_its_level():
+    draw, level, allowed = np.random.default_rng(0), 0.01, 0.05
+    together = 20.0 * (draw.random((20_000, 10)) < allowed / 20.0)  # all arms fail at once
+    apart = draw.binomial(20, allowed / 20.0, (20_000, 10))
+    for misses in (together, apart):
+        found = [certificates._by_chance(one / allowed, level) for one in misses]
+        assert np.mean(found) >= 1.0 - level
+
+
+def test_runs_without_a_radius_or_an_error_are_not_judged(tmp_path):
+    assert verified(tmp_path / "none", outside(radius=math.inf)) == []
+    assert verified(tmp_path / "not-asked", outside(radius=None)) == []
+
+    def world(setting, replicate, arm):
+        lost = {"status": "diverged", "stopped_at": 10, "errors": ending_at(math.inf)}
+        radius = math.inf if arm["attack"] == "half-space" else 3.0
+        return (lost if arm["trainer"] == "Tron" else {}) | {"verified_radius": radius}
+
+    normal, _ = verified(tmp_path / "some", world)
+    assert (normal.holds, normal.worst, normal.total) == (True, 0.0, 10 * 3 * 4)
+
+
+@pytest.mark.parametrize(("error", "holds", "part"), [(0.0, True, 0.0), (1e-300, False, math.inf)])
+def test_a_radius_of_zero_is_smaller_than_any_error_but_zero(error, holds, part, tmp_path):
+    run = {"errors": ending_at(error), "verified_radius": 0.0}
+    found, _ = verified(tmp_path, lambda *_: run)
+    assert (found.holds, found.worst) == (holds, part)
