@@ -13,7 +13,7 @@ import threading
 import numpy as np
 import pytest
 
-from neurotron import _announce, _jit
+from neurotron import _jit, _waiting
 from neurotron._jit import interruptible
 
 PROGRAM = """
@@ -85,7 +85,7 @@ TRIPLING = MADE.replace("FACTOR = 2.0", "FACTOR = 3.0")
 @pytest.fixture
 def compiled(tmp_path, monkeypatch, capfd):
     """Import a module and call its function; return its result, and what was announced."""
-    monkeypatch.setattr(_announce, "PATIENCE", 0.0)
+    monkeypatch.setattr(_waiting, "PATIENCE", 0.0)
     monkeypatch.setattr(_jit.config, "CACHE_DIR", str(tmp_path / "kept"))
 
     def call(source=MADE):
@@ -94,7 +94,7 @@ def compiled(tmp_path, monkeypatch, capfd):
         place = importlib.util.spec_from_file_location("made", tmp_path / "made.py")
         made = importlib.util.module_from_spec(place)
         exec(compile(source, tmp_path / "made.py", "exec"), vars(made))
-        monkeypatch.setattr(_announce, "_said", set())
+        monkeypatch.setattr(_waiting, "_said", set())
         out = np.empty(1)
         made.twice(21.0, out)
         call.twice = made.twice
@@ -203,12 +203,12 @@ def test_ctrl_c_is_not_lost_in_a_function_that_the_compiler_calls_back(more):
 
 
 def test_several_functions_are_announced_once(monkeypatch, capfd):
-    monkeypatch.setattr(_announce, "PATIENCE", 0.0)
-    monkeypatch.setattr(_announce, "_said", set())
+    monkeypatch.setattr(_waiting, "PATIENCE", 0.0)
+    monkeypatch.setattr(_waiting, "_said", set())
     for _ in range(2):
-        with _announce.announced("compiling") as _:
+        with _waiting.announced("compiling") as _:
             pass
-        _announce._say_once("compiling")
+        _waiting._say_once("compiling")
     for timer in threading.enumerate():  # one may be about to write
         if isinstance(timer, threading.Timer):
             timer.join()

@@ -14,7 +14,7 @@ from neurotron._jit import ABOVE
 ROOT = Path(neurotron.__file__).parent
 
 FOUNDATIONS = [
-    ["_announce", "_digits", "_files", "_interrupts", "_intervals", "_json", "_text", "_types"],
+    ["_digits", "_files", "_intervals", "_json", "_text", "_types", "_waiting"],
     ["_check", "_extras", "_environment", "_formula"],
     ["_sources"],
     ["_jit", "_references"],

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from neurotron import _seeds, _sources
+from neurotron import _jit, _seeds, _sources
 from neurotron._check import InputError
 from neurotron._sources import package_hash, source_hash
 
@@ -46,6 +46,10 @@ def test_the_hash_of_the_package_changes_with_every_file_that_is_not_left_out(pa
     ]
     assert len({*hashes}) == 4
     assert package(cli__app="X = 2", lab__claims__paper="X = 2") == hashes[3]
+
+
+def test_what_is_left_out_exists():
+    assert all((_sources.PACKAGE / name).is_dir() for name in (*_sources.SHOWING, *_jit.ABOVE))
 
 
 def test_functions_of_ours_are_known_by_the_hash_of_our_sources():

@@ -21,11 +21,10 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.serialize import dumps
 
-from neurotron._announce import announced
 from neurotron._check import InputError
-from neurotron._interrupts import on_ctrl_c
 from neurotron._sources import package_hash
 from neurotron._text import wrap
+from neurotron._waiting import announced, on_ctrl_c
 
 __all__ = ["SUBJECT", "Compiled", "compiling", "entry", "inline", "jit"]
 

@@ -15,9 +15,9 @@ import numpy as np
 
 from neurotron import _check
 from neurotron._environment import environment
-from neurotron._interrupts import after_this
 from neurotron._streams import Stream
 from neurotron._types import Index
+from neurotron._waiting import after_this
 from neurotron.attacks import Attack
 from neurotron.engine.recording import Record, Records, recorded_steps
 from neurotron.engine.state import CohortState, Setup

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from neurotron._announce import say
 from neurotron._extras import install, unloadable
+from neurotron._waiting import say
 
 __all__ = ["main"]
 

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
-from neurotron._announce import say
 from neurotron._threads import one_blas_thread
 from neurotron._types import Array
+from neurotron._waiting import say
 from neurotron.estimators.diagnosis import diagnosis_of
 from neurotron.estimators.judgement import Judgement, judge
 from neurotron.estimators.model import FittedModel

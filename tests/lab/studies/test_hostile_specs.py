@@ -12,7 +12,7 @@ from tests.support.cli import in_this_process
 from tests.support.messages import says
 
 import neurotron as nt
-from neurotron import _announce
+from neurotron import _waiting
 from neurotron.lab.studies import building
 
 GOOD = """
@@ -319,9 +319,9 @@ def test_a_long_check_says_that_it_checks(tmp_path, capsys, monkeypatch):
         announcing(message)
         said.set()
 
-    announcing = _announce.say
-    monkeypatch.setattr(_announce, "say", say)
-    monkeypatch.setattr(_announce, "PATIENCE", 0.0)
+    announcing = _waiting.say
+    monkeypatch.setattr(_waiting, "say", say)
+    monkeypatch.setattr(_waiting, "PATIENCE", 0.0)
     monkeypatch.setattr("neurotron.lab.studies.training.check", lambda study: said.wait(60.0))
     monkeypatch.setattr("neurotron.lab.studies.training.arm_rows", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from hashlib import sha256
 
 from neurotron import _check, _files
-from neurotron._announce import say
 from neurotron._extras import MissingExtra
+from neurotron._waiting import say
 from neurotron.lab.figures import render_matplotlib
 from neurotron.lab.figures.chart import Chart
 from neurotron.lab.store.folder import Folder

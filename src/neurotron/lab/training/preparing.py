@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from neurotron._announce import announced
+from neurotron._waiting import announced
 from neurotron.data import Corrupted
 from neurotron.engine.recording import recorded_steps
 from neurotron.lab.training.building import arm_rows, build_one_of_each, build_problem, check
