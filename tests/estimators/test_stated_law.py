@@ -7,7 +7,7 @@ import pytest
 from tests.support.messages import says
 
 import neurotron as nt
-from neurotron.estimators.stated_law import refuse_another_law
+from neurotron.estimators.verifying import refuse_another_law
 
 CAUCHY = nt.StudentT(dof=1.0)
 MIXED = nt.Correlated(nt.Normal(), np.array([[1.0, 0.0, 0.0], [0.99, 0.1, 0.0], [0.0, 0.0, 40.0]]))

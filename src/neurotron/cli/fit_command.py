@@ -1,4 +1,4 @@
-"""`neurotron fit`: a model of a table whose labels may be poisoned, in a file."""
+"""`neurotron fit` and `neurotron predict`: a model of a table with poisoned labels, in a file."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from neurotron._digits import part
 from neurotron.cli import options, table_output
 from neurotron.cli import table_options as tables
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from neurotron.cli.table_options import Inputs
     from neurotron.estimators import NeuroTronRegressor
 
-__all__ = ["fit"]
+__all__ = ["fit", "predict"]
 
 
 def fit(
@@ -88,3 +89,48 @@ def _summary(inputs: Inputs, label: str, model: NeuroTronRegressor, out: Path) -
         "intercept": float(model.intercept_),
         "out": str(out),
     }
+
+
+def predict(
+    model: tables.ModelFile,
+    data: tables.Data,
+    skip_missing: tables.SkipMissing = False,
+    separator: tables.Separator = ",",
+    decimal_comma: tables.DecimalComma = False,
+    out: Annotated[
+        Path | None,
+        options.option(
+            options.OUTPUT,
+            help="The file of the predictions (CSV or Parquet). Default: they are printed as CSV.",
+        ),
+    ] = None,
+    overwrite: tables.Overwrite = False,
+) -> None:
+    """Predict the labels of a table with a model that `neurotron fit` saved.
+
+    The inputs are found by the names of their columns. Other columns are not used. The result has
+    two columns: row, counted from 1 without the header, and predicted_label.
+
+        neurotron predict model.safetensors new.csv --out predictions.csv
+    """
+    from neurotron.estimators import load_model
+
+    table_output.check_output(
+        "--out", out, tables.TABLES, overwrite=overwrite, others=[data, model]
+    )
+    loaded = load_model(model)
+    inputs = tables.read_inputs(
+        data, loaded, skip_missing=skip_missing, separator=separator, decimal_comma=decimal_comma
+    )
+    import polars as pl
+
+    found = pl.DataFrame({"row": inputs.rows, "predicted_label": loaded.predict(inputs.X)})
+    if out is None:
+        typer.echo(found.write_csv(), nl=False)
+        return
+    table_output.write(found, out, overwrite=overwrite)
+    console = options.console()
+    left_out = f", {part(inputs.skipped, inputs.total)} left out" if inputs.skipped else ""
+    console.print(f"rows      {found.height:,} predicted{left_out}")
+    table_output.print_unused(console, inputs)
+    table_output.print_written(console, [out])

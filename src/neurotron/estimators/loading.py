@@ -13,8 +13,8 @@ from neurotron import _check
 from neurotron._types import Array
 from neurotron.estimators.parameters import NAMES, check_parameters, seed_of
 from neurotron.estimators.regressor import NeuroTronRegressor
-from neurotron.estimators.row_hashes import MOST_HASHES, Hashes
 from neurotron.estimators.suspects import HEAVIEST, NORMAL, HonestNoise
+from neurotron.estimators.table import MOST_HASHES, Hashes
 from neurotron.model_file import read_model
 from neurotron.networks import FilterNetwork
 

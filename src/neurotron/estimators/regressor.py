@@ -24,8 +24,14 @@ from neurotron.estimators.parameters import (
     seed_of,
 )
 from neurotron.estimators.reasons import few_rows
-from neurotron.estimators.row_hashes import kept_hashes
-from neurotron.estimators.table import inputs_of, labels_of, large_enough, units_of, weights_of
+from neurotron.estimators.table import (
+    inputs_of,
+    kept_hashes,
+    labels_of,
+    large_enough,
+    units_of,
+    weights_of,
+)
 from neurotron.networks import FilterNetwork
 from neurotron.solvers import Proof, Solution, solve
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from neurotron._types import Array, Index, Mask
-from neurotron.guarantees.plan.choice import Choice, legible_step
+from neurotron.guarantees.plan.by_markov import Choice, legible_step
 from neurotron.simulation import MOST_STEPS
 from neurotron.theory.long_run import (
     FOLLOWED,

@@ -13,9 +13,8 @@ import numpy as np
 from neurotron.attacks import Attack
 from neurotron.attacks.budget import NO_ATTACK, Budget
 from neurotron.guarantees.paper_certificate import rounding_of, theorem_and_hypotheses
-from neurotron.guarantees.plan.by_markov import ByMarkov
+from neurotron.guarantees.plan.by_markov import ByMarkov, Choice, least_target
 from neurotron.guarantees.plan.by_mean_path import ByMeanPath
-from neurotron.guarantees.plan.choice import Choice, least_target
 from neurotron.guarantees.request import Request
 from neurotron.guarantees.sharp_certificate import hypotheses
 from neurotron.guarantees.training_certificate import ROUNDING

@@ -10,7 +10,7 @@ from neurotron import _check
 from neurotron._digits import counted, up
 from neurotron.attacks.budget import NO_ATTACK, Budget
 from neurotron.data import Rows
-from neurotron.guarantees.plan.choice import Choice
+from neurotron.guarantees.plan.by_markov import Choice
 from neurotron.guarantees.plan.models import Model
 from neurotron.simulation import MOST_STEPS
 from neurotron.theory.search import HALVINGS, halve
