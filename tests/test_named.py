@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ from typer.testing import CliRunner
 import neurotron as nt
 from neurotron.cli import options
 from neurotron.cli.app import app
-from neurotron.lab.studies import building
+from neurotron.lab.training import building
+from neurotron.lab.training.spec import Setting
 from neurotron.networks import sensing
 
 LAW = nt.data.BY_NAME.build
@@ -25,10 +27,9 @@ def csv(tmp_path):
     return path
 
 
-def study_with(law: str, **setting) -> nt.lab.studies.Study:
-    base = nt.lab.studies.read("smoke")
-    changes = {"law": law, "n_inputs": 3, "filter_size": 3, "network": "relu-gate"} | setting
-    return base.model_copy(update={"settings": (base.settings[0].model_copy(update=changes),)})
+def setting_with(law: str, **keys) -> Setting:
+    changes = {"law": law, "n_inputs": 3, "filter_size": 3, "network": "relu-gate"} | keys
+    return Setting.model_validate_json(json.dumps(nt.lab.read("smoke").settings[0] | changes))
 
 
 @pytest.mark.parametrize(
@@ -106,13 +107,13 @@ def test_a_study_says_which_file_it_means(csv):
     digest = hashlib.sha256(csv.read_bytes()).hexdigest()
     text = f"empirical:rows={csv},symmetrized=true"
     with pytest.raises(nt.InputError, match=f"write .*,sha256={digest}"):
-        building.check(study_with(text))
+        building.check_setting(setting_with(text))
     with pytest.raises(nt.InputError, match="sha256="):
-        building.check(study_with(f"corrupted:scale=1,law={text.replace(',', ';')}"))
-    building.check(study_with(f"{text},sha256={digest}"))
+        building.check_setting(setting_with(f"corrupted:scale=1,law={text.replace(',', ';')}"))
+    building.check_setting(setting_with(f"{text},sha256={digest}"))
     csv.write_text(csv.read_text() + "1,2,3\n")
     with pytest.raises(nt.InputError, match="not the file that was meant"):
-        building.check(study_with(f"{text},sha256={digest}"))
+        building.check_setting(setting_with(f"{text},sha256={digest}"))
 
 
 def test_the_papers_wishart_matrix_is_the_center_of_a_network_and_the_sensing_matrix():
@@ -122,8 +123,8 @@ def test_the_papers_wishart_matrix_is_the_center_of_a_network_and_the_sensing_ma
     matrix = sensing.wishart(2, 6, degrees=5, seed=7)
     np.testing.assert_allclose(sensing.center(drawn), matrix)
     assert np.linalg.eigvalsh(matrix[:, :2])[0] > 0.0  # the block is a Wishart matrix
-    study = study_with("normal", network="symmetric:width=4,center=wishart", filter_size=2)
-    problem = building.build_problem(study, study.settings[0], 0)
+    setting = setting_with("normal", network="symmetric:width=4,center=wishart", filter_size=2)
+    problem = building.build_problem(setting, 0)
     trainer = nt.trainers.build("neuro-tron:sensing=center", step_size=0.1)
     assert nt.theory.lambda1(problem, trainer.completed(problem).sensing) > 0.0
 
