@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from neurotron import _check
+from neurotron._json import plain
 from neurotron._types import Array
 from neurotron.auditing.gathering import gathered
 from neurotron.auditing.job import Job
@@ -49,7 +50,7 @@ def study_of(job: Job, model: str | Path | None = None) -> Study:
             "name": name,
             "estimator": case.estimator if isinstance(case.estimator, str) else None,
             "left_out": [*job.suspects.rows] if case.table is not audited else [],
-            "question": _plain(case.question),
+            "question": plain(case.question),
         }
         for name, case in job.cases.items()
     ]
@@ -78,24 +79,12 @@ def part(
     return to_rows(measure(estimator, table, _question(**setting["question"]), replicate, progress))
 
 
-def _plain(question: Question) -> dict[str, Any]:
-    """Return a question as JSON has it: what is infinite is None."""
-    return vars(question) | {
-        "levels": [[*map(_finite, level)] for level in question.levels],
-        "label_range": [*map(_finite, question.label_range)],
-    }
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
 def _question(levels: list[Any], label_range: list[float | None], **more: Any) -> Question:
-    """Return a question from plain values."""
+    """Return a question from plain values, in which what is infinite is None."""
     low, high = label_range
-    budgets = [(math.inf if bound is None else bound, share, rows) for bound, share, rows in levels]
     ends = -math.inf if low is None else low, math.inf if high is None else high
-    return Question(levels=tuple(Level(*each) for each in budgets), label_range=ends, **more)
+    budgets = (one | {"bound": math.inf} if one["bound"] is None else one for one in levels)
+    return Question(levels=tuple(Level(**one) for one in budgets), label_range=ends, **more)
 
 
 def _loaded(content: bytes) -> Any:
