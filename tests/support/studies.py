@@ -84,7 +84,7 @@ def like_the_paper(folder):
 
 def judged(folder, name, world, study=LIKE_THE_PAPERS, replicates=9):
     """Return the judgement on a claim of runs that end as a world says."""
-    claim = catalog.CLAIMS[name]
+    claim = catalog.CLAIMS[name] if isinstance(name, str) else name
     return Judgement(claim, tuple(claim.check(made(folder, study, world, replicates))))
 
 

@@ -127,7 +127,9 @@ def test_settings_that_differ_in_more_than_their_batch_size_are_not_compared(key
 
 
 def test_runs_of_the_paper_that_are_compared_by_batch_size_have_no_figures_of_their_own(tmp_path):
-    study = part_of(PAPER, *(name for name in PAPER.names if name.startswith("normal-1")))
+    study = part_of(
+        PAPER, *(one["name"] for one in PAPER.settings if one["name"].startswith("normal-1"))
+    )
     charts = nt.lab.charts(made(tmp_path / "r", study, nothing_learnt, 1))
     assert "batch-size-steps" in {one.name for one in charts}
     assert not [one.title for one in charts if "b = " in one.title]
