@@ -148,7 +148,7 @@ def test_threads_may_import_what_the_program_may_that_starts_them(here):
 TABLE = "a,b,y\n" + "".join(f"{i % 7},{i % 5},{i}\n" for i in range(40))
 NAMED = [
     "simulate --steps 20 --n-inputs 6 --network mine_own:flat --law mine_own:Triangular --engine "
-    "numpy --attack mine_own:Towards:target=1 --trainer mine_own:Clipped:level=2",
+    "numpy --attack mine_own:Towards:target=1 --trainer mine_own:Clipped:level=2,step_size=0.1",
     "certify --n-inputs 6 --network relu-gate --law normal --attack mine_own:Towards --steps 99",
     "plan --n-inputs 6 --network relu-gate --law mine_own:Triangular --accuracy 0.5 --bound 0.01 "
     "--probability 0.1",

@@ -159,7 +159,7 @@ def test_lines_fit_the_terminal(width, folder, monkeypatch):
 # ---- simulate --verify ---------------------------------------------------------------------------
 
 RUN = ("simulate", "--n-inputs", "12", "--filter-size", "4", "--steps", "2000")
-TRAINERS = ("--trainer", "refined-tron", "--trainer", "sgd")
+TRAINERS = ("--trainer", "refined-tron", "--trainer", "sgd:step_size=0.01")
 VERIFY = ("--probability", "0.2", "--verify", "2000")
 
 

@@ -12,7 +12,16 @@ WIDTHS = [40, 60, 80, 120]
 TINY = ["--n-inputs", "12", "--filter-size", "4"]
 PLAN = ["plan", *TINY, "--bound", "0.5", "--probability", "0.3", "--accuracy", "2"]
 COMMANDS = {
-    "simulate": ["simulate", *TINY, "--steps", "20", "--trainer", "neuro-tron", "--trainer", "sgd"],
+    "simulate": [
+        "simulate",
+        *TINY,
+        "--steps",
+        "20",
+        "--trainer",
+        "neuro-tron",
+        "--trainer",
+        "sgd:step_size=0.01",
+    ],
     "plan": [*PLAN, "--simulate"],
     "certify": ["certify", *TINY, "--steps", "500"],
     "no guarantee": ["certify", *TINY, "--law", "student-t:dof=4"],

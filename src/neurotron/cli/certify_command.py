@@ -16,7 +16,6 @@ from neurotron.cli import options
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from neurotron.attacks import Attack
     from neurotron.guarantees import Plan, TrainingCertificate
     from neurotron.problem import Problem
     from neurotron.trainers import Arm
@@ -61,19 +60,14 @@ def certify(
     probability: options.Probability = 0.5,
     trainer: Annotated[
         str,
-        options.trainer_option(
-            "The trainer. Neuro-Tron without a step_size gets the one with the best guarantee."
-        ),
+        options.trainer_option("The trainer."),
     ] = "neuro-tron",
-    steps: Annotated[int, options.option(options.RUN, help="The number of updates.")] = 40_000,
-    long_run: Annotated[
-        bool,
+    steps: Annotated[
+        int | None,
         options.option(
-            options.RUN,
-            "--long-run",
-            help="Certify the limit of infinitely many steps; the trainer then needs a step_size.",
+            options.RUN, help="The number of updates. Default: the limit of infinitely many."
         ),
-    ] = False,
+    ] = None,
     batch_size: options.BatchSize = 16,
     seed: options.Seed = 0,
     failure: Failure = 0.05,
@@ -100,16 +94,18 @@ def certify(
         neurotron certify --law student-t:dof=4 \
             --trainer neuro-tron:weighting=inverse-norm
 
-        neurotron certify --trainer neuro-tron:step_size=1e-3 --long-run
+        neurotron certify --trainer neuro-tron:step_size=1e-3
 
-        neurotron certify --trainer sgd --method measured --steps 5000
+        neurotron certify --trainer sgd:step_size=1e-3 --method measured \
+            --steps 5000
 
         neurotron certify --method theorem1 --network relu-gate --n-inputs 5 \
-            --law normal:scale=0.1 --probability 0.02
+            --law normal:scale=0.1 --probability 0.02 \
+            --trainer neuro-tron:step_size=0.01
     """
-    if long_run and simulate:
-        raise _check.InputError("`--simulate` needs a number of steps: leave out --long-run")
-    from neurotron import attacks, guarantees
+    if simulate and steps is None:
+        raise _check.InputError("`--simulate` needs --steps")
+    from neurotron import attacks, guarantees, trainers
     from neurotron.trainers import Arm
 
     problem = options.build_problem(network, law, n_inputs, filter_size, noise, seed)
@@ -118,47 +114,15 @@ def certify(
         from neurotron.lab.figures import check_picture
 
         check_picture("--plot", plot)
-    asked: dict[str, Any] = {
-        "batch_size": batch_size, "steps": None if long_run else steps, "failure": failure,
-        "initial_error": initial_error, "method": method,
-    }  # fmt: skip
-    found, remark = _trainer(trainer, problem, adversary, asked)
-    arm = Arm(found, adversary)
-    certificate = guarantees.certify(problem, arm, seed=seed, **asked)
-    _tell(problem, certificate, certificate.to_dict(), as_json, remark=remark)
+    arm = Arm(trainers.BY_NAME.build(trainer), adversary)
+    certificate = guarantees.certify(
+        problem, arm, batch_size=batch_size, steps=steps, failure=failure,
+        initial_error=initial_error, method=method, seed=seed,
+    )  # fmt: skip
+    _tell(problem, certificate, certificate.to_dict(), as_json)
     _show(certificate, problem, arm, seed, simulate, plot, as_json)
     if not certificate.useful:
         raise typer.Exit(1)
-
-
-def _trainer(
-    text: str, problem: Problem, attack: Attack | None, asked: dict[str, Any]
-) -> tuple[Any, str]:
-    """Return the trainer, with the best step size if none is given, and how it was chosen."""
-    from neurotron import trainers
-    from neurotron._registry import parse
-    from neurotron.cli import step_sizes
-    from neurotron.guarantees.plan import planned
-
-    steps, batch_size = asked["steps"], _check.integer("batch_size", asked["batch_size"], 1)
-    name, given = parse(text)
-    if name != "neuro-tron" or "step_size" in given or asked["method"] == "measured":
-        return step_sizes.Defaults(problem, attack, steps or 1, batch_size).build(text), ""
-    if steps is None:
-        raise _check.InputError(
-            "`--long-run` needs a step size, because the smaller it is, the better is the limit: "
-            "write --trainer neuro-tron:step_size=1e-3"
-        )
-    trainer = trainers.build(text, step_size="fastest")
-    assert isinstance(trainer, trainers.NeuroTron)
-    best = planned(trainer, problem, attack, **asked)
-    if best is None:
-        return trainer, "No step size improves on the start for sure; this is the fastest one."
-    size = best.certificate.step_size
-    return (
-        best.arm.trainer,
-        f"The step size {size:.6g} has the best guarantee after {steps:,} steps.",
-    )
 
 
 def plan(
@@ -259,7 +223,6 @@ def _tell(
     as_json: bool,
     *,
     plan: Plan | None = None,
-    remark: str = "",
 ) -> None:
     """Print the content as JSON; or the statement, its assumptions and its numbers."""
     if as_json:
@@ -274,8 +237,6 @@ def _tell(
             f"\nThe guaranteed root mean squared error tends to {up(certificate.floor)} with "
             f"{kind}. The best possible is {up(certificate.limit)}, for ever smaller step sizes."
         )
-    if remark and certificate.holds:
-        out.print(f"\n{remark}")
     _tell_paper(out, problem, certificate)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,12 +21,16 @@ if TYPE_CHECKING:
     from neurotron.attacks import Attack
     from neurotron.guarantees import Verification
     from neurotron.problem import Problem
+    from neurotron.trainers import Trainer
     from neurotron.trajectories import Trajectories
 
 __all__ = ["simulate"]
 
-PAPER_TRAINERS = ["neuro-tron:sensing=mean", "first-sample-sgd", "sgd"]
-OTHER_TRAINERS = ["neuro-tron", "first-sample-sgd", "sgd"]
+TRAINERS = [
+    "neuro-tron:sensing=mean,step_size=1e-4", "first-sample-sgd:step_size=1e-4",
+    "sgd:step_size=1e-4",
+]  # fmt: skip
+"""The trainers of the paper's Table 1, with the step size of its first setting."""
 ENDS = {"recovered": "near w*", "mirror": "towards −w*", "other": "elsewhere", "diverged": "–"}
 """Where a run ended, as the table says it."""
 BLOCKS = "▁▂▃▄▅▆▇█"
@@ -52,16 +57,8 @@ def simulate(
     trainer: Annotated[
         list[str] | None,
         options.trainer_option(
-            "A trainer. Repeat the option to compare several. Default: Neuro-Tron and two kinds of "
-            "SGD."
-        ),
-    ] = None,
-    step_size: Annotated[
-        float | None,
-        options.option(
-            options.TRAINER,
-            help="The step size of trainers that are given without one. Default: that of the "
-            "paper's Table 1 for its network and laws, otherwise one that suits the problem.",
+            "A trainer. Repeat the option to compare several. Default: the paper's three, with its "
+            "step size of 1e-4."
         ),
     ] = None,
     steps: Annotated[int, options.option(options.RUN, help="The number of updates.")] = 40_000,
@@ -85,34 +82,27 @@ def simulate(
     """Train on poisoned labels and print how close each trainer comes to the true weights.
 
     The defaults are the first setting of the paper's Table 1: inputs from N(0, 1), θ = 0.25,
-    β = 0.5. Laws, networks, attacks and trainers are written as name:parameter=value, for example
-    student-t:dof=4. The command `neurotron list` shows all of them.
+    β = 0.5, and three trainers with η = 1e-4. Laws, networks, attacks and trainers are written as
+    name:parameter=value, for example student-t:dof=4. The command `neurotron list` shows all of
+    them.
 
         neurotron simulate --law student-t:dof=4 --attack adaptive --bound 1
 
         neurotron simulate --trainer refined-tron --trainer sgd:step_size=1e-4
 
-        neurotron simulate --network relu-gate --n-inputs 8 --plot errors.png
+        neurotron simulate --network relu-gate --trainer neuro-tron --plot a.png
 
         neurotron simulate --trainer refined-tron --probability 0.3 --verify 2000
     """
-    from neurotron import attacks
-    from neurotron.cli import step_sizes
+    from neurotron import attacks, trainers
 
     problem = options.build_problem(network, law, n_inputs, filter_size, noise, seed)
     bound = _usual_bound(attack) if bound is None else bound
     adversary = attacks.build(attack, problem, bound=bound, probability=probability, seed=seed)
-    papers = step_sizes.is_papers(problem.network, network)
-    texts = trainer or (PAPER_TRAINERS if papers else OTHER_TRAINERS)
+    texts = trainer or TRAINERS
     if len(set(texts)) < len(texts):
         raise _check.InputError("`--trainer`: the same trainer is given twice")
-    if step_size is None:
-        step_size = step_sizes.papers_step_size(problem, network)
-    defaults = step_sizes.Defaults(
-        problem, adversary, max(1, _check.integer("steps", steps, 0, 10**15)),
-        _check.integer("batch_size", batch_size, 1), step_size,
-    )  # fmt: skip
-    chosen = [defaults.build(text) for text in texts]
+    chosen = [trainers.BY_NAME.build(text) for text in texts]
     if verify is not None:
         verify = _check.integer("--verify", verify, 1)
         problem.data.require_seen("`--verify`")
@@ -174,8 +164,6 @@ def _print(
     run: Trajectories, problem: Problem, attack: Attack | None, batch_size: int,
     plot: Path | None, verified: dict[str, Verification],
 ) -> None:  # fmt: skip
-    from neurotron.cli import step_sizes
-
     console = options.console()
     options.describe(console, problem)
     console.print(f"labels    {'honest' if attack is None else f'attacked by {attack!r}'}\n")
@@ -188,7 +176,7 @@ def _print(
     for i, arm in enumerate(run.arms):
         stopped = run.stopped_at[i]
         ending = f"{run.errors[i, -1]:.3e}" if stopped is None else f"diverged at {stopped:,}"
-        step_size = step_sizes.resolved_step_size(arm.trainer, problem, batch_size)
+        step_size = _step_size(arm.trainer, problem, batch_size)
         lines = [_sparkline(run.errors, i)] if drawn else []
         proved = [_radius(verified[arm.name])] if verified else []
         table.add_row(arm.name, step_size, ending, *proved, ENDS[run.outcomes[i]], *lines)
@@ -204,6 +192,16 @@ def _print(
         _explain(console, verified)
     if plot is not None:
         console.print(f"Picture: {plot}")
+
+
+def _step_size(trainer: Trainer, problem: Problem, batch_size: int) -> str:
+    """Return the step size of a trainer as text: a number, or that it finds its own."""
+    if getattr(trainer, "step_size", None) == "fastest":
+        found = trainer.resolve(problem, batch_size=batch_size, steps=0, attack=None)
+        return f"{found.step_size:.3g} (fastest)"
+    if "step_size" not in inspect.signature(type(trainer)).parameters:
+        return "its own"
+    return trainer.step_size if isinstance(trainer.step_size, str) else f"{trainer.step_size:.3g}"
 
 
 def _say_who_needs_a_majority(run: Trajectories) -> None:
