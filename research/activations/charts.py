@@ -10,7 +10,7 @@ import polars as pl
 from research.activations.activations import ATTACKED, BOUNDED, activation_in
 
 from neurotron.lab import Results, bootstrap
-from neurotron.lab.claims.settings import conditions_but
+from research.conditions import conditions_but
 from neurotron.lab.figures.chart import Chart, Line, Panel
 from neurotron.lab.figures.styles import Style, styles
 from neurotron.lab.figures.view import View, select_at_most

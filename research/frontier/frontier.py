@@ -14,7 +14,7 @@ from neurotron.lab import bootstrap
 from neurotron.lab.claims.catalog import of_runs
 from neurotron.lab.claims.effects import Unit, percent, spread, times, worst
 from neurotron.lab.claims.model import Claim, Finding, at_least, at_most, between
-from neurotron.lab.claims.settings import conditions_but
+from research.conditions import conditions_but
 from neurotron.lab.training.levels import divided, over_levels, slopes
 from neurotron.lab.training.runs import EXACT, Runs
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
-from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
+import polars as pl
 
-from neurotron._types import Array
+from neurotron.lab.claims.measuring import ATTACKED, OURS, medians, table1
 from neurotron.lab.claims.model import Finding, below
-from neurotron.lab.claims.settings import SettingRuns, table1_settings
-from neurotron.lab.results.summary import bootstrap
-from neurotron.lab.training.levels import Level, divided, over_levels
 from neurotron.lab.training.summary import steps_to
 
 if TYPE_CHECKING:
@@ -30,64 +26,43 @@ GROUPS = {
     (TRUE, ALL): "true SGD in all runs",
 }
 """What is compared with: what the paper called SGD uses only the first sample of a batch."""
-Ratio = Callable[[SettingRuns, str, Level], Array]
+MET = ["replicate", "bound", "probability"]
 
 
-def compare(settings: list[SettingRuns], measure: str, ratio: Ratio) -> list[Finding]:
+def _compared(runs: pl.DataFrame, column: str, measure: str) -> list[Finding]:
     """Compare with both kinds of SGD: in all runs, and where both trainers recover the filter.
 
     Each replicate counts with its median over the levels of the attack.
     """
     findings = []
-    for setting, rival, runs in itertools.product(settings, (PUBLISHED, TRUE), (BOTH, ALL)):
-        table = []
-        for level in setting.shared(rival):
-            values = ratio(setting, rival, level)
-            if runs == BOTH:
-                ours, theirs = (
-                    setting.ended("recovered", it, level) for it in ("neuro-tron", rival)
-                )
-                values = np.where(ours & theirs, values, np.nan)
-            table.append(values)
-        values = over_levels(table) if table else np.empty(0)
-        if values.size:
-            found = bootstrap(values)
-            case = f"{setting.title} against {setting.trainers[rival]}, {runs}"
-            findings.append(
-                Finding.of(case, measure, found, len(values), holds=below(1.0, found),
-                           as_published=rival == PUBLISHED, group=GROUPS[rival, runs])
-            )  # fmt: skip
+    settings = runs.filter(ATTACKED).partition_by("setting", maintain_order=True)
+    for setting, (rival, where) in itertools.product(settings, GROUPS):
+        theirs = setting.filter(algorithm=rival)
+        pairs = setting.filter(OURS).join(theirs, on=MET, suffix="_sgd", maintain_order="left")
+        if where == BOTH:
+            pairs = pairs.filter(outcome="recovered", outcome_sgd="recovered")
+        table = pairs.with_columns(
+            case=pl.format("{} against {}, {}", "case", "trainer_sgd", pl.lit(where)),
+            value=pl.col(column) / pl.col(f"{column}_sgd"),
+            group=pl.lit(GROUPS[rival, where]),
+            as_published=pl.lit(rival == PUBLISHED),
+        )
+        findings += medians(table, measure, partial(below, 1.0))
     return findings
 
 
 def smaller_error(results: Runs) -> list[Finding]:
     """Divide final errors of Neuro-Tron by those of the rival."""
-
-    def ratio(setting: SettingRuns, rival: str, level: Level) -> Array:
-        ours, theirs = (setting.values("error", name, level) for name in ("neuro-tron", rival))
-        return divided(ours, theirs)
-
-    return compare(table1_settings(results), "error divided by that of SGD (below 1)", ratio)
+    return _compared(table1(results), "error", "error divided by that of SGD (below 1)")
 
 
 def faster(results: Runs) -> list[Finding]:
     """Divide the steps of Neuro-Tron to a tenth of the initial error by those of the rival."""
-    every, keys = table1_settings(results), ["setting", "replicate", "arm"]
-    if not every:
-        return []
-    reached = steps_to(results, "0.1×").rename({"steps": "reached"})
-    timed = [
-        dataclasses.replace(setting, runs=setting.runs.join(reached, on=keys, how="left"))
-        for setting in every
-    ]
-
-    def ratio(setting: SettingRuns, rival: str, level: Level) -> Array:
-        ours, theirs = (setting.values("reached", name, level) for name in ("neuro-tron", rival))
-        ours, theirs = (np.where(np.isnan(it), np.inf, it) for it in (ours, theirs))  # never
-        return divided(ours, theirs)
-
+    never = pl.col("steps").cast(pl.Float64).fill_null(float("inf"))
+    reached = steps_to(results, "0.1×").with_columns(never)
+    runs = table1(results).join(reached, on=["setting", "replicate", "arm"], maintain_order="left")
     measure = (
         "steps to a tenth of the initial error, divided by those of SGD (below 1; it is 0 if only "
         "SGD never gets there)"
     )
-    return compare(timed, measure, ratio)
+    return _compared(runs, "steps", measure)

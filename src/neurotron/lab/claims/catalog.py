@@ -228,7 +228,7 @@ CERTIFICATES = (
         "sharp-for-normal-and-laplace",
         "For normal and Laplace inputs, the certified root mean square error is at most "
         "3 % above the measured one, under the worst attack and with scheduled steps.",
-        certificates.sharp(1.03, "normal", "laplace"),
+        certificates.sharp(1.03, ("normal", None), ("laplace", None)),
         short="Certificates are within 3 %: normal, Laplace",
         phrase=spread("certified error {} the measured one", Unit(" ×", 3, limits=(1.0, 1.03))),
         section="certificates",
@@ -238,7 +238,7 @@ CERTIFICATES = (
         "For uniform inputs, and for t(4) inputs with weights, the certified root mean square "
         "error is at most 4 % above the measured one, under the worst attack and with scheduled "
         "steps.",
-        certificates.sharp(1.04, "uniform", "student-t:dof=4"),
+        certificates.sharp(1.04, ("uniform", None), ("student-t", 4.0)),
         short="Certificates are within 4 %: uniform, t(4)",
         phrase=spread("certified error {} the measured one", Unit(" ×", 3, limits=(1.0, 1.04))),
         section="certificates",
@@ -247,7 +247,7 @@ CERTIFICATES = (
         "sharp-for-cauchy",
         "For Cauchy inputs with weights, the certified root mean square error is at most "
         "15 % above the measured one, under the worst attack and with scheduled steps.",
-        certificates.sharp(1.15, "student-t:dof=1"),
+        certificates.sharp(1.15, ("student-t", 1.0)),
         short="Certificates are within 15 %: Cauchy",
         phrase=spread("certified error {} the measured one", Unit(" ×", 3, limits=(1.0, 1.15))),
         section="certificates",

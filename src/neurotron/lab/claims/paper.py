@@ -4,27 +4,43 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from neurotron._types import Array
+from neurotron.lab.claims.measuring import (
+    ATTACKED,
+    OURS,
+    finding,
+    largest,
+    levels_met,
+    medians,
+    table1,
+    titled,
+)
 from neurotron.lab.claims.model import Finding, above, at_most, below, between, every
-from neurotron.lab.claims.settings import conditions_but, table1_settings
 from neurotron.lab.results.summary import Interval, bootstrap, median, rate
-from neurotron.lab.training.levels import divided, over_levels, paired, slopes
+from neurotron.lab.training.levels import longest, paired, slopes
 
 if TYPE_CHECKING:
     from neurotron.lab.training.runs import Runs
 
 __all__ = [
-    "grows_with", "heavy_tails_alike", "impersonation_wins", "outer_weights_help",
+    "COMPARED", "PUBLISHED_STEP_SIZES", "comparable", "grows_with", "heavy_tails_alike",
+    "impersonation_wins", "outer_weights_help",
     "recovers_without_attack", "small_attack_degrades", "theorem_is_silent",
 ]  # fmt: skip
 
-PUBLISHED_STEP_SIZES = {1.0: 1e-4, 10.0: 2e-5}
+LIGHT, HEAVY = 1.0, 10.0
+"""The outer weights of figure 7."""
+PUBLISHED_STEP_SIZES = {LIGHT: 1e-4, HEAVY: 2e-5}
 """By outer weight (docs/errata.md)."""
+SIZES = ("n_inputs", "filter_size", "batch_size", "noise", "steps")
+COMPARED = ("law", "architecture", *SIZES)
+"""What settings must share to be compared."""
 
 SMALL = 0.125
 """The θ of figure 6."""
@@ -38,31 +54,35 @@ UNKNOWN = Interval(1.0, 0.0, np.inf)
 def grows_with(axis: int) -> Callable[[Runs], list[Finding]]:
     """Return the check that the error grows with θ (axis 0) or β (axis 1)."""
     letter = "θβ"[axis]
+    measure = (
+        f"slope of the error over {letter} on a log-log scale (above 0, and the error grows from "
+        f"each {letter} to the next)"
+    )
 
     def check(results: Runs) -> list[Finding]:
         findings = []
-        for setting in table1_settings(results):
-            levels = setting.sweep(axis)
+        runs = table1(results).filter(OURS).sort("replicate", maintain_order=True)
+        for (case,), group in runs.group_by("case", maintain_order=True):
+            levels = longest(levels_met(group), axis)
             if len(levels) < 3:
                 continue
-            errors = np.stack([setting.values("error", "neuro-tron", level) for level in levels])
+            at = group.partition_by("bound", "probability", as_dict=True)
+            errors = np.stack([at[level]["error"].to_numpy() for level in levels])
             x = np.log([level[axis] for level in levels])
-            slope = bootstrap(slopes(x, np.log(np.clip(errors, *RESOLVED))))
             growth = _growth(errors)
-            findings.append(
-                Finding.of(
-                    setting.title,
-                    f"slope of the error over {letter} on a log-log scale (above 0, and the error "
-                    f"grows from each {letter} to the next)",
-                    slope,
-                    setting.replicates,
-                    holds=every((above(0.0, slope), *(above(1.0, step) for step in growth))),
-                    worst=min(step.estimate for step in growth),
-                )
-            )
+            values = slopes(x, np.log(np.clip(errors, *RESOLVED)))
+            findings += finding(
+                str(case), measure, values, partial(_grows, growth),
+                worst=min(step.estimate for step in growth),
+            )  # fmt: skip
         return findings
 
     return check
+
+
+def _grows(growth: list[Interval], slope: Interval) -> bool | None:
+    """Tell whether errors grow in all, and from each level to the next."""
+    return every((above(0.0, slope), *(above(1.0, step) for step in growth)))
 
 
 def _growth(errors: Array) -> list[Interval]:
@@ -73,150 +93,101 @@ def _growth(errors: Array) -> list[Interval]:
 
 def recovers_without_attack(results: Runs) -> list[Finding]:
     """Compare errors of honest runs with 1e-13, ten times the paper's 1e-14."""
-    findings = []
-    for setting in table1_settings(results):
-        for level in [level for level in setting.levels if level[0] == 0.0]:
-            error = bootstrap(setting.values("error", "neuro-tron", level))
-            findings.append(
-                Finding.of(setting.title, "median error without attack (at most 1e-13)", error,
-                           setting.replicates, holds=at_most(1e-13, error))
-            )  # fmt: skip
-    return findings
+    honest = table1(results).filter(OURS, bound=0.0).with_columns(value="error")
+    measure = "median error without attack (at most 1e-13)"
+    return medians(honest, measure, partial(at_most, 1e-13), by=["probability"])
 
 
 def small_attack_degrades(results: Runs) -> list[Finding]:
     """Divide errors under the smallest attack by those without one, in pairs."""
-    findings = []
-    for setting in table1_settings(results):
-        chances = [chance for bound, chance in setting.levels if bound == SMALL]
-        for chance in chances:
-            if (0.0, chance) not in setting.levels:
-                continue
-            small, honest = (
-                setting.values("error", "neuro-tron", (bound, chance)) for bound in (SMALL, 0.0)
-            )
-            values = paired(small, honest)
-            if values.size:
-                ratio = bootstrap(values)
-                measure = f"error at θ = {SMALL} divided by that at θ = 0 (above 10)"
-                findings.append(
-                    Finding.of(setting.title, measure, ratio, len(values), holds=above(10.0, ratio))
-                )
-    return findings
+    runs = table1(results).filter(OURS)
+    met = ["setting", "probability", "replicate"]
+    pairs = runs.filter(bound=SMALL).join(runs.filter(bound=0.0), on=met, maintain_order="left")
+    measure = f"error at θ = {SMALL} divided by that at θ = 0 (above 10)"
+    return medians(_ratio(pairs), measure, partial(above, 10.0), by=["probability"])
+
+
+def _ratio(pairs: pl.DataFrame) -> pl.DataFrame:
+    return pairs.with_columns(value=pl.col("error") / pl.col("error_right"))
 
 
 def heavy_tails_alike(results: Runs) -> list[Finding]:
     """Divide errors without a fourth moment by those of every other law, at the same levels."""
-    every = table1_settings(results)
-    findings = []
-    for heavy in [setting for setting in every if setting.is_heavy]:
-        for other in [setting for setting in every if not setting.is_heavy]:
-            levels = [level for level in heavy.attacked if level in other.attacked]
-            _, mine, theirs = np.intersect1d(heavy.numbers, other.numbers, return_indices=True)
-            ratios = [
-                divided(heavy.values("error", "neuro-tron", level)[mine],
-                        other.values("error", "neuro-tron", level)[theirs])
-                for level in levels
-            ]  # fmt: skip
-            values = over_levels(ratios) if levels else np.empty(0)
-            if values.size:
-                found = bootstrap(values)
-                findings.append(
-                    Finding.of(f"{heavy.title} against {other.title}",
-                               "error divided by that with the other law (from 1/10 to 10)", found,
-                               len(values), holds=between(0.1, 10.0, found))
-                )  # fmt: skip
-    return findings
+    runs = table1(results).filter(OURS, ATTACKED)
+    is_heavy = ((pl.col("law_name") == "student-t") & (pl.col("dof") <= 4.0)).fill_null(False)
+    met = ["replicate", "bound", "probability"]
+    pairs = runs.filter(is_heavy).join(runs.filter(~is_heavy), on=met, maintain_order="right")
+    named = _ratio(pairs).with_columns(case=pl.format("{} against {}", "case", "case_right"))
+    measure = "error divided by that with the other law (from 1/10 to 10)"
+    return medians(named, measure, partial(between, 0.1, 10.0))
 
 
 def outer_weights_help(results: Runs) -> list[Finding]:
     """Divide errors with heavy outer weights by those with light ones, at the same attack."""
-    light, heavy = sorted(PUBLISHED_STEP_SIZES)
-    runs = results.runs.filter(pl.col("step_size").is_not_null(), algorithm="neuro-tron")
-    conditions = {
-        setting["name"]: conditions_but(setting, "network", "outer_weights")
-        for setting in results.spec["settings"]
-    }
-    cases: dict[Any, Errors] = {}
-    keys = [
-        "setting",
-        "attack_text",
-        "bound",
-        "probability",
-        "outer_weights",
-        "step_size",
-        "trainer",
-    ]
-    for key, group in runs.group_by(keys, maintain_order=True):
-        setting, *attack, weight, step, _ = key
-        case = cases.setdefault((conditions[str(setting)], *attack), {})
-        case.setdefault((weight, step), group.select("replicate", "error"))
-    own_steps = tuple(PUBLISHED_STEP_SIZES[weight] for weight in (light, heavy))
+    alike = [*COMPARED, "attack_text", "bound", "probability", "replicate"]
+    runs = comparable(results).unique(
+        [*alike, "outer_weights", "step_size"], keep="first", maintain_order=True
+    )
+    light, heavy = (runs.filter(outer_weights=weight) for weight in (LIGHT, HEAVY))
+    steps = ["step_size", "step_size_right"]
+    step, other = map(pl.col, steps)
+    own = (step == PUBLISHED_STEP_SIZES[LIGHT]) & (other == PUBLISHED_STEP_SIZES[HEAVY])
+    pairs = light.join(heavy, on=alike, maintain_order="left").filter(own | (step == other))
+    pairs = pairs.sort(
+        "bound", own, "step_size", descending=[False, True, True], maintain_order=True
+    )
     findings = []
-    for (shared, attack, bound, chance), by in cases.items():
-        honest = cases.get((shared, attack, 0.0, chance), {})
-        steps = sorted({step for _, step in by}, reverse=True)
-        for of_light, of_heavy in [own_steps, *((step, step) for step in steps)]:
-            if (light, of_light) not in by or (heavy, of_heavy) not in by:
-                continue
-            pairs = by[heavy, of_heavy].join(by[light, of_light], on="replicate")
-            values = paired(pairs["error"].to_numpy(), pairs["error_right"].to_numpy())
-            if values.size:
-                found, own = bootstrap(values), of_light != of_heavy
-                kind = "published step sizes" if own else f"η = {of_light:g} for both"
-                measure = f"error with q = {heavy:g} divided by that with q = {light:g} (below 1)"
-                if bound > 0.0 and _is_late(by, honest, (light, of_light)):
-                    measure += f"; with q = {light:g} the error is still about that without attack"
-                findings.append(
-                    Finding.of(f"θ = {bound:g}, {kind}", measure, found, len(values),
-                               holds=below(1.0, found), as_published=own, group=kind,
-                               worst=float(pairs["error"].to_numpy().max()))
-                )  # fmt: skip
+    for (*_, eta, eta_heavy), group in pairs.group_by(*alike[:-1], *steps, maintain_order=True):
+        published, bound = eta != eta_heavy, group["bound"][0]
+        kind = "published step sizes" if published else f"η = {eta:g} for both"
+        measure = f"error with q = {HEAVY:g} divided by that with q = {LIGHT:g} (below 1)"
+        honest = light.filter(bound=0.0, step_size=eta).join(
+            group, on=[*COMPARED, "attack_text", "probability"], how="semi"
+        )
+        if bound > 0.0 and _is_late(group, honest):
+            measure += f"; with q = {LIGHT:g} the error is still about that without attack"
+        ordered = group.sort("replicate")
+        errors = (ordered[name].to_numpy() for name in ("error_right", "error"))
+        findings += finding(
+            f"θ = {bound:g}, {kind}", measure, paired(*errors), partial(below, 1.0),
+            as_published=published, group=kind, worst=float(ordered["error_right"].max()),  # type: ignore[arg-type]
+        )  # fmt: skip
     return findings
 
 
-Errors = dict[tuple[float, float], "pl.DataFrame"]
+def comparable(results: Runs) -> pl.DataFrame:
+    """Return the runs of Neuro-Tron with a given step size, and the sizes of their settings."""
+    runs = results.runs.filter(OURS, pl.col("step_size").is_not_null())
+    sizes = [
+        {"setting": name, **{key: one[key] for key in SIZES}}
+        for name, one in results.settings.items()
+    ]
+    return runs.join(pl.DataFrame(sizes), on="setting", maintain_order="left")
 
 
-def _is_late(attacked: Errors, honest: Errors, key: tuple[float, float]) -> bool:
+def _is_late(attacked: pl.DataFrame, honest: pl.DataFrame) -> bool:
     """Return whether the attack does not show in the errors yet, because they are still falling."""
-    if key not in honest:
-        return False
-    ours, clean = (median(table[key]["error"].to_numpy()) for table in (attacked, honest))
-    return bool(ours < 2.0 * clean)
+    ours, clean = (table["error"].to_numpy() for table in (attacked, honest))
+    return bool(len(clean) and median(ours) < 2.0 * median(clean))
 
 
 def impersonation_wins(results: Runs) -> list[Finding]:
     """Measure distances to the impersonated filter when every label is its own."""
-    runs = results.runs.filter(attack="impersonation", probability=1.0, algorithm="neuro-tron")
-    findings = []
-    for (setting, trainer), group in runs.group_by("setting", "trainer", maintain_order=True):
-        known = group["distance"].fill_null(np.inf)  # a forged shard may have no filter
-        distances = known.fill_nan(np.inf).to_numpy()  # of a run that diverged
-        findings.append(
-            Finding.of(f"{results.titles[str(setting)]}, {trainer}",
-                       "median distance ‖w − w_adv‖ at β = 1 (at most 1e-9 in every run)",
-                       bootstrap(distances), len(group), holds=distances.max() <= 1e-9,
-                       worst=distances.max(), total=len(group))
-        )  # fmt: skip
-    return findings
+    runs = results.runs.filter(OURS, attack="impersonation", probability=1.0)
+    # a forged shard may have no filter, and a run that diverged has no distance
+    known = runs.with_columns(value=pl.col("distance").fill_null(np.inf).fill_nan(np.inf))
+    measure = "median distance ‖w − w_adv‖ at β = 1 (at most 1e-9 in every run)"
+    return largest(titled(results, known, "trainer"), measure, lambda most: most <= 1e-9)
 
 
 def theorem_is_silent(results: Runs) -> list[Finding]:
     """Count replicates for which Theorem 1 promises less than the initial error at any level."""
-    findings = []
-    for setting in table1_settings(results):
-        promised = [
-            setting.values("theorem1_radius", "neuro-tron", level)
-            < setting.values("initial_error", "neuro-tron", level)
-            for level in setting.attacked
-        ]
-        some = np.any(promised, axis=0)
-        findings.append(
-            Finding.of(setting.title,
-                       "share of replicates for which Theorem 1 promises less than the initial "
-                       "error (none)",
-                       rate(int(some.sum()), len(some)), len(some), holds=not some.any(),
-                       count=int(some.sum()), total=len(some))
-        )  # fmt: skip
-    return findings
+    measure = "share of replicates for which Theorem 1 promises less than the initial error (none)"
+    promised = (pl.col("theorem1_radius") < pl.col("initial_error")).any()
+    runs = table1(results).filter(OURS, ATTACKED)
+    found = runs.group_by("case", "replicate", maintain_order=True).agg(promised=promised)
+    return [
+        Finding.of(str(case), measure, rate(count := int(some["promised"].sum()), len(some)),
+                   len(some), holds=not count, count=count, total=len(some))
+        for (case,), some in found.group_by("case", maintain_order=True)
+    ]  # fmt: skip

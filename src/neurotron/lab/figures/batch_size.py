@@ -11,22 +11,19 @@ import polars as pl
 
 from neurotron._digits import counted
 from neurotron._types import Array
-from neurotron.attacks import Budget
 from neurotron.lab.claims.batch_size import (
-    ATTACKED,
     BOUNDED,
     DRIFT,
     SAME_STEP,
     TENTH,
-    BatchSizes,
+    batch_size_runs,
     honest_runs,
-    steps_of,
 )
+from neurotron.lab.claims.measuring import ATTACKED
 from neurotron.lab.figures.chart import ERROR, SMALLEST, Chart, Line, Panel
 from neurotron.lab.figures.styles import OF_ALGORITHM, PLAIN, Style
 from neurotron.lab.figures.view import View, select_at_most
 from neurotron.lab.results.summary import bootstrap, median
-from neurotron.problem import Problem
 from neurotron.theory import Theorem1
 
 __all__ = ["by_batch_size", "shown_by_batch_size"]
@@ -44,6 +41,7 @@ class Floor(NamedTuple):
     name: str
     style: Style
     chosen: tuple[pl.Expr, pl.Expr]
+    """Of the runs under attack."""
     same_samples: bool = False
     """Whether errors are after the same number of samples, instead of steps."""
 
@@ -58,7 +56,22 @@ FLOORS = (
 )  # fmt: skip
 
 GAMMA = 2.0
-"""The γ of Theorem 1 at which step sizes are compared; their ratios are the same for every γ."""
+"""The γ of Theorem 1 in the example of errata 13; ratios of step sizes do not depend on it."""
+
+
+class Family(NamedTuple):
+    """The settings that differ only in their batch size, and their runs."""
+
+    title: str
+    honest: pl.DataFrame
+    """With the step size of the fastest certified convergence."""
+    attacked: pl.DataFrame
+    steps: int
+
+    @property
+    def samples(self) -> int:
+        """The number of samples that all batch sizes have had at some time."""
+        return self.steps * int(self.honest["b"].min())  # type: ignore[arg-type]
 
 
 def by_batch_size(view: View) -> Iterator[Chart]:
@@ -66,7 +79,7 @@ def by_batch_size(view: View) -> Iterator[Chart]:
     shown, left_out = _shown(view)
     if not shown:
         return
-    names = [name for group, _ in shown for name in group.settings.values()]
+    names = [name for family in shown for name in family.honest["setting"].unique()]
     over = f"medians over {view.replicates(names)}"
     yield Chart(
         "batch-size-steps", "Steps and samples by batch size",
@@ -75,11 +88,11 @@ def by_batch_size(view: View) -> Iterator[Chart]:
         f"are {over}, {view.what_is_their_own(names)}; bars are their 95 % bootstrap intervals. "
         f"The grey line is the number of steps that was certified to be enough.{left_out}",
         BATCH_SIZE, f"number until {TENTH:g} of the initial error",
-        tuple(_steps_panel(group, runs) for group, runs in shown), over,
+        tuple(map(_steps_panel, shown)), over,
     )  # fmt: skip
-    panels = [_floor_panel(group) for group, _ in shown]
-    steps = counted((group.steps for group, _ in shown), "step")
-    samples = counted((group.samples for group, _ in shown), "sample")
+    panels = [_floor_panel(view, family) for family in shown]
+    steps = counted((family.steps for family in shown), "step")
+    samples = counted((family.samples for family in shown), "sample")
     yield Chart(
         "batch-size-floor", "Error under attack by batch size",
         f"The error of Neuro-Tron after {steps}, with the same step size for all batch sizes, "
@@ -89,7 +102,7 @@ def by_batch_size(view: View) -> Iterator[Chart]:
         f"bootstrap intervals.{left_out}",
         BATCH_SIZE, ERROR, tuple(panel for panel in panels if panel is not None), over,
     )  # fmt: skip
-    yield _step_sizes(view, [group for group, _ in shown])
+    yield _step_sizes(shown)
 
 
 def shown_by_batch_size(view: View) -> set[tuple[str, str, str]]:
@@ -97,16 +110,20 @@ def shown_by_batch_size(view: View) -> set[tuple[str, str, str]]:
     columns = "setting", "attack_text", "trainer"
     tables = [
         table
-        for group, honest in _shown(view)[0]
-        for runs in (honest, *(group.runs(ATTACKED, *floor.chosen) for floor in FLOORS))
-        for table in runs.values()
+        for family in _shown(view)[0]
+        for table in (family.honest, *(family.attacked.filter(*one.chosen) for one in FLOORS))
     ]
     return {key for table in tables for key in table.select(columns).unique().iter_rows()}
 
 
-def _shown(view: View) -> tuple[list[tuple[BatchSizes, dict[int, pl.DataFrame]]], str]:
+def _shown(view: View) -> tuple[list[Family], str]:
     """Return the laws that have panels, and what to say of others."""
-    return select_at_most("laws", list(honest_runs(view.results)), MOST_PANELS)
+    attacked, found = batch_size_runs(view.results).filter(ATTACKED), []
+    honest = honest_runs(view.results)
+    for (title, _), runs in honest.group_by("family", "trainer", maintain_order=True):
+        steps = int(view.results.steps[runs["setting"][0]][-1])
+        found.append(Family(str(title), runs, attacked.filter(family=title), steps))
+    return select_at_most("laws", found, MOST_PANELS)
 
 
 def _panel(title: str, lines: Sequence[Line]) -> Panel:
@@ -116,63 +133,78 @@ def _panel(title: str, lines: Sequence[Line]) -> Panel:
     return Panel(title, tuple(placed), tuple(f"{size:g}" for size in sizes))
 
 
+def _by_size(runs: pl.DataFrame, column: str) -> dict[int, Array]:
+    """Return a column of runs by batch size, as far as it is known."""
+    known = runs.filter(pl.col(column).is_not_null()).sort("b", maintain_order=True)
+    every = known.partition_by("b", as_dict=True, maintain_order=True)
+    return {b: some[column].to_numpy() for (b,), some in every.items()}
+
+
 def _line(name: str, by: dict[int, Array], style: Style) -> Line:
     """Return the median at each batch size with its interval."""
-    found = {b: bootstrap(values) for b, values in by.items() if len(values)}
+    found = {b: bootstrap(values) for b, values in by.items()}
     known = {b: one for b, one in found.items() if np.isfinite(one.estimate)}
     y, low, high = np.maximum(np.array(list(known.values())).reshape(-1, 3).T, SMALLEST)
     return Line(name, np.array(list(known), np.float64), y, style, low, high)
 
 
-def _steps_panel(group: BatchSizes, runs: dict[int, pl.DataFrame]) -> Panel:
-    steps = {b: steps_of(ours) for b, ours in runs.items()}
-    certified = {b: float(median(group.certified_steps(b, ours))) for b, ours in runs.items()}
+def _plain_line(name: str, by: dict[int, Array], style: Style) -> Line:
+    """Return the median at each batch size."""
+    y = [float(median(values)) for values in by.values()]
+    return Line(name, np.array(list(by), np.float64), np.array(y), style)
+
+
+def _steps_panel(family: Family) -> Panel:
+    runs = family.honest.with_columns(samples=pl.col("b") * pl.col("tenth"))
     lines = [
-        _line("steps, measured", steps, MEASURED),
-        Line("steps, certified", *_points(certified), CERTIFIED),
-        _line("samples, measured", {b: b * values for b, values in steps.items()}, SAMPLES),
+        _line("steps, measured", _by_size(runs, "tenth"), MEASURED),
+        _plain_line("steps, certified", _by_size(runs, "certified_steps"), CERTIFIED),
+        _line("samples, measured", _by_size(runs, "samples"), SAMPLES),
     ]
-    return _panel(group.title, lines)
+    return _panel(family.title, lines)
 
 
-def _points(by: dict[int, float]) -> tuple[Array, Array]:
-    return np.array(list(by), np.float64), np.array(list(by.values()), np.float64)
-
-
-def _floor_panel(group: BatchSizes) -> Panel | None:
+def _floor_panel(view: View, family: Family) -> Panel | None:
     lines = []
     for floor in FLOORS:
-        runs = group.runs(ATTACKED, *floor.chosen)
-        errors = {
-            b: group.errors_after(b, ours, group.samples)
-            if floor.same_samples
-            else ours["error"].to_numpy()
-            for b, ours in runs.items()
-        }
-        if errors:
-            lines.append(_line(floor.name, errors, floor.style))
-    bounds = {
-        b: float(median(ours["root_mean_square"].to_numpy()))
-        for b, ours in group.runs(ATTACKED, SAME_STEP, BOUNDED, DRIFT).items()
-    }
-    if bounds:
-        lines.append(Line("same η, certified", *_points(bounds), CERTIFIED))
-    return _panel(group.title, lines) if lines else None
+        runs = family.attacked.filter(*floor.chosen)
+        if floor.same_samples:
+            runs = _after(view, runs, family.samples)
+        if len(runs):
+            lines.append(_line(floor.name, _by_size(runs, "error"), floor.style))
+    bounded = family.attacked.filter(SAME_STEP, BOUNDED, DRIFT)
+    if len(bounded):
+        bounds = _by_size(bounded, "root_mean_square")
+        lines.append(_plain_line("same η, certified", bounds, CERTIFIED))
+    return _panel(family.title, lines) if lines else None
 
 
-def _step_sizes(view: View, groups: list[BatchSizes]) -> Chart:
+def _after(view: View, runs: pl.DataFrame, samples: int) -> pl.DataFrame:
+    """Return runs with their errors after so many samples, at the last step recorded until then."""
+    found = [runs]
+    for (setting, b), some in runs.group_by("setting", "b", maintain_order=True):
+        recorded = view.results.steps[str(setting)]
+        at = int(np.searchsorted(recorded, samples // int(str(b)), side="right")) - 1
+        keys = ["setting", "replicate", "arm"]
+        every = view.results.runs.filter(setting=setting).select(keys)
+        errors = every.with_columns(error=pl.Series(view.results.errors[str(setting)][:, at]))
+        found.append(some.drop("error").join(errors, on=keys, maintain_order="left"))
+    return pl.concat([one.select(sorted(runs.columns)) for one in found[1:]] or found)
+
+
+def _step_sizes(families: list[Family]) -> Chart:
     """Return how Theorem 1's step size depends on b, and where it does not grow."""
-    batches = sorted({b for group in groups for b in group.settings})
     lines = []
     styles = (MEASURED, SAMPLES, DRIFTING, OWN_STEP, Style("#7A5195", "x", "dash"), PLAIN)
-    for group, style in zip(groups, styles, strict=False):
-        problem = group.problem
-        if np.isfinite(problem.norm_moment(4)):
-            sizes = {b: _of_theorem(problem, b) for b in batches}
-            lines.append(Line(group.title, *_points(_relative(sizes)), style))
+    for family, style in zip(families, styles, strict=False):
+        first = family.honest.filter(replicate=family.honest["replicate"].min())
+        sizes = {b: float(one[0]) for b, one in _by_size(first, "theorem1_step_size").items()}
+        if sizes:
+            lines.append(_relative(family.title, sizes, style))
+    batches = sorted({b for family in families for b in family.honest["b"]})
     exception = {b: _exception(b).step_size(GAMMA) for b in batches}
-    lines.append(Line("attacker who prefers small inputs", *_points(_relative(exception)),
-                      Style("#A6195A", "star", "solid")))  # fmt: skip
+    style = Style("#A6195A", "star", "solid")
+    lines.append(_relative("attacker who prefers small inputs", exception, style))
     return Chart(
         "batch-size-step-size", "Theorem 1's step size by batch size",
         "The step size η of Theorem 1, divided by that for the smallest batch. Without an attack "
@@ -185,14 +217,10 @@ def _step_sizes(view: View, groups: list[BatchSizes]) -> Chart:
     )  # fmt: skip
 
 
-def _relative(sizes: dict[int, float]) -> dict[int, float]:
-    first = next(iter(sizes.values()))
-    return {b: size / first for b, size in sizes.items()}
-
-
-def _of_theorem(problem: Problem, batch_size: int) -> float:
-    sensing = problem.network.mean_gate
-    return Theorem1.of(problem, sensing, Budget(0.0, 0.0), batch_size).step_size(GAMMA)
+def _relative(name: str, sizes: dict[int, float], style: Style) -> Line:
+    """Return step sizes divided by the first one."""
+    y = np.array(list(sizes.values()))
+    return Line(name, np.array(list(sizes), np.float64), y / y[0], style)
 
 
 def _exception(batch_size: int) -> Theorem1:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import polars as pl
 
-from neurotron.guarantees.certify import certify
 from neurotron.lab.figures.chart import ERROR, STEPS, Chart, Panel, line_of
 from neurotron.lab.figures.one_result import certified_lines
 from neurotron.lab.figures.view import View, select_at_most
-from neurotron.lab.training import building
+from neurotron.lab.training.columns import COURSES
 from neurotron.lab.training.summary import certified
 
 __all__ = ["certified_runs"]
@@ -22,8 +22,7 @@ MOST_PANELS = 6
 def certified_runs(view: View, settings: Sequence[str]) -> Iterator[Chart]:
     """Yield the chart of certified and measured trajectories, if something is certified.
 
-    A panel shows the run of one of the settings that came closest to its radius. The problem of
-    that run is drawn and certified again.
+    A panel shows the run of one of the settings that came closest to its radius.
     """
     runs = certified(view.results)
     attacked = pl.col("bound") * pl.col("probability") > 0.0
@@ -55,17 +54,16 @@ def certified_runs(view: View, settings: Sequence[str]) -> Iterator[Chart]:
 
 
 def _panel(view: View, row: dict[str, Any]) -> Panel:
-    setting = view.results.specs[row["setting"]]
-    problem = building.build_problem(setting, row["replicate"])
-    arms = building.build_arms(setting, problem, row["replicate"])
-    (arm,) = (one for one in arms if one.name == row["arm"])
-    certificate = certify(
-        problem, arm, batch_size=setting.batch_size, steps=setting.steps, failure=setting.failure
-    )
+    """Return the course of a run: what was certified, and what was measured."""
+    setting = row["setting"]
+    unit = {name: row[name] for name in ("setting", "replicate", "arm")}
+    stored = view.results.table.filter(**unit).row(0, named=True)
+    steps, roots, radii = (np.asarray(stored[name]) for name in COURSES)
+    sure = view.results.confidence_text
+    lines = certified_lines(steps, roots, radii, stored["certified_limit"], sure)
     name, style = f"measured: {row['trainer']}", view.styles[row["trainer"]]
-    ends = view.ends[row["setting"], row["arm"]]
-    errors = view.errors[setting.name][ends.rows[ends.replicates == row["replicate"]]][0]
-    measured = line_of(name, view.steps[setting.name], errors, style)
+    ends = view.ends[setting, row["arm"]]
+    errors = view.errors[setting][ends.rows[ends.replicates == row["replicate"]]][0]
+    measured = line_of(name, view.steps[setting], errors, style)
     level = f"{row['attack']} θ = {row['bound']:g}, β = {row['probability']:g}"
-    title = f"{view.results.titles[row['setting']]}, {level}"
-    return Panel(title, (*certified_lines(certificate), measured))
+    return Panel(f"{view.results.titles[setting]}, {level}", (*lines, measured))

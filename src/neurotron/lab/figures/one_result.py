@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neurotron import _check
+from neurotron._types import Array, Index
 from neurotron.lab.figures.chart import (
     ERROR,
     MOST_POINTS,
@@ -103,26 +104,33 @@ def plot(run: Trajectories, path: str | Path | None = None) -> Any:
     return draw(run_chart(run), path)
 
 
-def certified_lines(certificate: TrainingCertificate) -> list[Line]:
+def certified_lines(
+    steps: Index, roots: Array, radii: Array, limit: float, confidence: str
+) -> list[Line]:
     """Return the lines of a certificate: root mean square, radius and best possible bound."""
-    steps = certificate.at_steps
-    root = np.sqrt(certificate.mean_square_bounds)
-    if certificate.kind == "measured":
-        return [line_of("measured, root mean square", steps, root, ROOT)]
-    sure = f"guaranteed with probability {certificate.confidence_text}"
     lines = [
-        line_of("guaranteed, root mean square", steps, root, ROOT),
-        line_of(sure, steps, certificate.radii, CHOSEN),
+        line_of("guaranteed, root mean square", steps, roots, ROOT),
+        line_of(f"guaranteed with probability {confidence}", steps, radii, CHOSEN),
     ]
-    if 0.0 < certificate.limit < math.inf:
-        limit = np.full(len(steps), certificate.limit)
-        lines.append(line_of("best possible bound (step size → 0)", steps, limit, PLAIN))
+    if 0.0 < limit < math.inf:
+        best = np.full(len(steps), limit)
+        lines.append(line_of("best possible bound (step size → 0)", steps, best, PLAIN))
     return lines
+
+
+def _lines(certificate: TrainingCertificate) -> list[Line]:
+    """Return the lines of a certificate; one line if it was measured."""
+    steps, roots = certificate.at_steps, np.sqrt(certificate.mean_square_bounds)
+    if certificate.kind == "measured":
+        return [line_of("measured, root mean square", steps, roots, ROOT)]
+    return certified_lines(
+        steps, roots, certificate.radii, certificate.limit, certificate.confidence_text
+    )
 
 
 def certificate_chart(certificate: TrainingCertificate, run: Trajectories | None = None) -> Chart:
     """Return the chart of a certificate, with the arms of a run if given."""
-    lines = certified_lines(certificate)
+    lines = _lines(certificate)
     if run is not None and not run.has_errors:
         raise _check.InputError(
             "`run` has no errors to draw with a certificate, because its problem has no "

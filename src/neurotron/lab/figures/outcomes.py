@@ -287,7 +287,7 @@ def _cosines(view: View, setting: str, trainer: str, arms: Met, place: int) -> L
         ended = view.ends[setting, arm]
         shown = (ended.outcomes != "diverged") & np.isfinite(ended.cosines)
         dots += [
-            (-cosine, f"replicate {replicate}, {level}")
+            (cosine, f"replicate {replicate}, {level}")
             for replicate, cosine in zip(
                 ended.replicates[shown].tolist(), ended.cosines[shown].tolist(), strict=True
             )

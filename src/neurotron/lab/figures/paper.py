@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
-from neurotron._registry import parse
 from neurotron.lab.claims.catalog import PAPER
-from neurotron.lab.claims.settings import SettingRuns, conditions_but, table1_settings
+from neurotron.lab.claims.measuring import ATTACK, levels_met, table1
+from neurotron.lab.claims.paper import COMPARED as COMPARABLE
+from neurotron.lab.claims.paper import PUBLISHED_STEP_SIZES, comparable
 from neurotron.lab.figures.chart import SMALLEST, Chart, Line, Panel
 from neurotron.lab.figures.styles import OF_ALGORITHM, PLAIN, Style
 from neurotron.lab.figures.trajectories import (
@@ -23,21 +24,34 @@ from neurotron.lab.figures.trajectories import (
 )
 from neurotron.lab.figures.view import LevelSweep, View, with_honest
 from neurotron.lab.results.summary import bootstrap
-from neurotron.lab.training.levels import attacked
+from neurotron.lab.training.levels import Level, attacked, longest
 
 __all__ = ["paper_charts", "shown_by_paper"]
 
-ATTACK = "alternating-sign"
 COMPARED = ("neuro-tron", "first-sample-sgd", "sgd")
 """The algorithms of figures 1 to 6."""
 OTHER = 0.5, 0.25
 """The β at which θ varies, and the θ at which β does."""
-OUTER_WEIGHTS = {(1.0, 1e-4): 0, (10.0, 2e-5): 1}
+OUTER_WEIGHTS = {pair: place for place, pair in enumerate(PUBLISHED_STEP_SIZES.items())}
 """Outer weights and step sizes as the paper ran them, in the order of figure 7."""
-COMPARISONS = {
-    "normal": "2", "student-t:dof=4": "3", "laplace:scale=2": "4", "normal:scale=3": "5"
+NUMBERS = {
+    ("normal", 1.0, None): "2", ("student-t", 1.0, 4.0): "3", ("laplace", 2.0, None): "4",
+    ("normal", 3.0, None): "5",
 }  # fmt: skip
-"""The number of the figure with each law, by the name of the law."""
+"""The number of the figure with each law, by its name, scale and degrees of freedom."""
+
+
+class Column(NamedTuple):
+    """A column of Table 1."""
+
+    setting: str
+    title: str
+    number: str
+    """Of its figure."""
+    trainers: dict[str, str]
+    """The label of each algorithm of the paper."""
+    levels: list[Level]
+    """Those that Neuro-Tron meets."""
 
 
 def paper_charts(view: View) -> Iterator[Chart]:
@@ -46,8 +60,8 @@ def paper_charts(view: View) -> Iterator[Chart]:
         return
     found = _columns(view)
     yield from _neuro_tron_alone(view, found)
-    for setting in sorted(found, key=lambda setting: COMPARISONS[setting.law]):
-        yield from _against_sgd(view, setting)
+    for column in sorted(found, key=lambda column: column.number):
+        yield from _against_sgd(view, column)
     yield from _no_attack(view, found)
     yield from _outer_weights(view)
     yield from _impersonation(view)
@@ -60,8 +74,8 @@ def shown_by_paper(view: View) -> set[tuple[str, str, str]]:
     columns = "setting", "attack_text", "trainer"
     runs = [_outer_weight_runs(view), _impersonated_runs(view)]
     keys = {key for table in runs for key in table.select(columns).unique().iter_rows()}
-    for setting in _columns(view):
-        keys |= {(setting.name, ATTACK, trainer) for trainer in setting.trainers.values()}
+    for column in _columns(view):
+        keys |= {(column.setting, ATTACK, trainer) for trainer in column.trainers.values()}
     return keys
 
 
@@ -70,15 +84,20 @@ def _is_about_paper(view: View) -> bool:
     return any(claim.name in view.results.spec["claims"] for claim in PAPER)
 
 
-def _columns(view: View) -> list[SettingRuns]:
+def _columns(view: View) -> list[Column]:
     """Return the columns of Table 1, one per law of the paper, with its trainers and SGD."""
-    return [
-        replace(
-            setting, trainers={it: who for it, who in setting.trainers.items() if it in COMPARED}
-        )
-        for setting in table1_settings(view.results)
-        if setting.law in COMPARISONS
-    ]
+    found = []
+    runs = table1(view.results).filter(pl.col("algorithm").is_in(COMPARED))
+    for (setting, *law), group in runs.group_by("setting", *LAW, maintain_order=True):
+        if (number := NUMBERS.get(tuple(law))) is not None:
+            pairs = group.select("algorithm", "trainer").unique(maintain_order=True)
+            levels = levels_met(group.filter(algorithm=COMPARED[0]))
+            trainers = dict(pairs.iter_rows())
+            found.append(Column(str(setting), group["case"][0], number, trainers, levels))
+    return found
+
+
+LAW = ("law_name", "law_scale", "dof")
 
 
 def _figure(number: str, chart: Chart) -> Chart:
@@ -86,16 +105,16 @@ def _figure(number: str, chart: Chart) -> Chart:
     return replace(chart, title=f"Figure {number}: {chart.title}", short_title=f"Figure {number}")
 
 
-def _sweep(view: View, setting: SettingRuns, axis: int) -> LevelSweep | None:
+def _sweep(view: View, column: Column, axis: int) -> LevelSweep | None:
     """Return the paper's sweep of a law over θ or β; if there is none, the longest sweep."""
-    own = [level for level in attacked(setting.levels) if level[1 - axis] == OTHER[axis]]
-    chosen = own if len(own) > 1 else setting.sweep(axis)
+    own = [level for level in attacked(column.levels) if level[1 - axis] == OTHER[axis]]
+    chosen = own if len(own) > 1 else longest(column.levels, axis)
     if len(chosen) < 2:
         return None
-    levels = with_honest(setting.levels, chosen, axis)
-    named = setting.trainers.values()
-    trainers = tuple(who for who in view.trainers(setting.name) if who in named)
-    return LevelSweep(setting.name, ATTACK, axis, tuple(levels), trainers)
+    levels = with_honest(column.levels, chosen, axis)
+    named = column.trainers.values()
+    trainers = tuple(who for who in view.trainers(column.setting) if who in named)
+    return LevelSweep(column.setting, ATTACK, axis, tuple(levels), trainers)
 
 
 def _attacked(sweep: LevelSweep) -> LevelSweep:
@@ -103,20 +122,18 @@ def _attacked(sweep: LevelSweep) -> LevelSweep:
     return sweep._replace(levels=tuple(attacked(sweep.levels)))
 
 
-def _alone(sweep: LevelSweep, setting: SettingRuns) -> LevelSweep:
-    return sweep._replace(trainers=(setting.trainers["neuro-tron"],))
+def _alone(sweep: LevelSweep, column: Column) -> LevelSweep:
+    return sweep._replace(trainers=(column.trainers["neuro-tron"],))
 
 
-def _neuro_tron_alone(view: View, found: list[SettingRuns]) -> Iterator[Chart]:
+def _neuro_tron_alone(view: View, found: list[Column]) -> Iterator[Chart]:
     words = (
         ("1a", "Neuro-Tron for different bounds θ of the attack", "bound θ"),
         ("1b", "Neuro-Tron for different probabilities β", "probability β"),
     )
     for axis, (number, title, varied) in enumerate(words):
-        pairs = [(_sweep(view, setting, axis), setting) for setting in found]
-        sweeps = [
-            _alone(_attacked(sweep), setting) for sweep, setting in pairs if sweep is not None
-        ]
+        pairs = [(_sweep(view, column, axis), column) for column in found]
+        sweeps = [_alone(_attacked(sweep), column) for sweep, column in pairs if sweep is not None]
         if sweeps:
             about = (
                 f"Neuro-Tron with the input laws of the paper, for several values of the {varied}."
@@ -124,34 +141,34 @@ def _neuro_tron_alone(view: View, found: list[SettingRuns]) -> Iterator[Chart]:
             yield _figure(number, levels_of(view, f"figure-{number}", title, sweeps, about))
 
 
-def _against_sgd(view: View, setting: SettingRuns) -> Iterator[Chart]:
+def _against_sgd(view: View, column: Column) -> Iterator[Chart]:
     rivals = ""
-    if "first-sample-sgd" in setting.trainers:
-        rivals += f" The paper's SGD is '{setting.trainers['first-sample-sgd']}'."
-    if "sgd" in setting.trainers:
+    if "first-sample-sgd" in column.trainers:
+        rivals += f" The paper's SGD is '{column.trainers['first-sample-sgd']}'."
+    if "sgd" in column.trainers:
         rivals += (
-            f" '{setting.trainers['sgd']}' is stochastic gradient descent, which the paper did not "
+            f" '{column.trainers['sgd']}' is stochastic gradient descent, which the paper did not "
             "run. Where its band is wide, some of its runs went to the mirror image −w*."
         )
     for axis, letter in enumerate("ab"):
-        sweep = _sweep(view, setting, axis)
+        sweep = _sweep(view, column, axis)
         if sweep is not None and len(sweep.trainers) > 1:
             what = ("bound θ", "probability β")[axis]
-            number = f"{COMPARISONS[setting.law]}{letter}"
+            number = f"{column.number}{letter}"
             chart = compare(
                 view, f"figure-{number}",
-                f"Neuro-Tron against SGD, {setting.title} inputs, by {what}", _attacked(sweep),
-                f"The trainers on the same data with {setting.title} inputs, one panel per {what} "
+                f"Neuro-Tron against SGD, {column.title} inputs, by {what}", _attacked(sweep),
+                f"The trainers on the same data with {column.title} inputs, one panel per {what} "
                 f"of the attack.{rivals}",
             )  # fmt: skip
             yield _figure(number, chart)
 
 
-def _no_attack(view: View, found: list[SettingRuns]) -> Iterator[Chart]:
-    pairs = [(_sweep(view, setting, 0), setting) for setting in found]
+def _no_attack(view: View, found: list[Column]) -> Iterator[Chart]:
+    pairs = [(_sweep(view, column, 0), column) for column in found]
     sweeps = [
-        _alone(sweep._replace(levels=sweep.levels[:2]), setting)
-        for sweep, setting in pairs
+        _alone(sweep._replace(levels=sweep.levels[:2]), column)
+        for sweep, column in pairs
         if sweep is not None and [bound for bound, _ in sweep.levels[:2]] == [0.0, 0.125]
     ]
     if sweeps:
@@ -162,18 +179,10 @@ def _no_attack(view: View, found: list[SettingRuns]) -> Iterator[Chart]:
 
 def _outer_weight_runs(view: View) -> pl.DataFrame:
     """Return runs of the paper's step sizes in settings that differ only in their outer weights."""
-    conditions = {
-        setting["name"]: conditions_but(setting, "network", "outer_weights")
-        for setting in view.results.spec["settings"]
-        if "outer_weights" in parse(setting["network"])[1]
-    }
-    shared = Counter(conditions.values())
-    weighted = [name for name, sizes in conditions.items() if shared[sizes] > 1]
-    return view.results.runs.filter(
-        pl.col("setting").is_in(weighted),
-        pl.col("step_size").is_in([step for _, step in OUTER_WEIGHTS]),
-        attack=ATTACK, algorithm="neuro-tron",
-    )  # fmt: skip
+    runs = comparable(view.results).filter(
+        pl.col("step_size").is_in([step for _, step in OUTER_WEIGHTS]), attack=ATTACK
+    )
+    return runs.filter(pl.col("outer_weights").n_unique().over(COMPARABLE) > 1)
 
 
 def _outer_weights(view: View) -> Iterator[Chart]:

@@ -79,7 +79,7 @@ class Ends(NamedTuple):
     replicates: Index
     errors: Array
     cosines: Array
-    """With −w*."""
+    """Of the final weights with w*."""
     outcomes: Any
 
     def count(self, outcome: str) -> int:

@@ -11,7 +11,7 @@ from neurotron._digits import up
 from neurotron.lab.results.results import Results
 from neurotron.lab.results.text_table import TextTable
 from neurotron.lab.training.runs import Runs
-from neurotron.lab.training.spec import MISSES, Setting
+from neurotron.lab.training.spec import MISSES
 from neurotron.lab.training.summary import (
     OUTCOMES,
     certified,
@@ -109,7 +109,9 @@ def verification(results: Results) -> TextTable | None:
          _range(row["least"], row["largest"], up) if row["verified"] else None, row["outside"])
         for row in found.iter_rows(named=True)
     )  # fmt: skip
-    fresh = " or ".join(f"{n:,}" for n in sorted({one.verify for one in runs.specs.values()} - {0}))
+    fresh = " or ".join(
+        f"{n:,}" for n in sorted({one["verify"] for one in runs.settings.values()} - {0})
+    )
     return TextTable(
         "verification", "What is verified",
         ("trainer", "runs", "verified", "radius", "smaller than the error"),
@@ -129,9 +131,9 @@ def settings(results: Results) -> TextTable:
     """Return the settings of the study: sizes, laws, networks, trainers and attacks."""
     runs = Runs.of(results)
     rows = [
-        (runs.titles[name], one.law, one.network, one.n_inputs, one.filter_size, one.batch_size,
-         one.step_size, one.noise, f"{one.steps:,}", runs.replicates[name], _sweeps(one))
-        for name, one in runs.specs.items()
+        (runs.titles[name], *(one[key] for key in SHOWN), runs.replicates[name],
+         "; ".join(map(_sweep, one["sweeps"])))
+        for name, one in runs.settings.items()
     ]  # fmt: skip
     trainers = "; ".join(f"{label}: {text}" for label, text in runs.trainers.items())
     return TextTable(
@@ -145,6 +147,10 @@ def settings(results: Results) -> TextTable:
     )  # fmt: skip
 
 
+SHOWN = (
+    "law", "network", "n_inputs", "filter_size", "batch_size", "step_size", "noise", "steps",
+)  # fmt: skip
+"""The keys of a setting that have columns of their own."""
 TABLES = (outcomes, certificates, verification, settings)
 
 
@@ -163,17 +169,14 @@ def _range(least: float, largest: float, shown: Any = "{:.2g}".format) -> str:
     return " to ".join(ends)
 
 
-def _sweeps(setting: Setting) -> str:
-    """Return the attacks of a setting with their levels."""
-    return "; ".join(
-        one.attack
-        if one.attack == "none"
-        else f"{one.attack} (θ {_levels(one.bound)}; β {_levels(one.probability)})"
-        for one in setting.sweeps
-    )
+def _sweep(sweep: dict[str, Any]) -> str:
+    """Return an attack with its levels."""
+    if sweep["attack"] == "none":
+        return "none"
+    return f"{sweep['attack']} (θ {_levels(sweep['bound'])}; β {_levels(sweep['probability'])})"
 
 
-def _levels(values: tuple[float, ...]) -> str:
+def _levels(values: list[float]) -> str:
     words = [f"{value:.3g}" for value in values]
     if len(words) > 20:
         words[10:-3] = [f"… ({len(words)} in all) …"]

@@ -74,25 +74,42 @@ def _too_many() -> _check.InputError:
 
 def arm_rows(setting: Setting) -> list[dict[str, Any]]:
     """Return the columns of tables that describe the arms of a setting, one row per arm."""
-    network, rows = parse(setting.network)[1], []
+    (law, of_law), (network, of_network) = parse(setting.law), parse(setting.network)
+    weights = float(of_network.pop("outer_weights", 1.0))
+    shared = {
+        "law": setting.law,
+        "law_name": law,
+        "law_scale": _number(of_law.get("scale", 1.0)),
+        "dof": _number(of_law.get("dof")),
+        "architecture": ",".join([network, *(f"{k}={of_network[k]}" for k in sorted(of_network))]),
+        "outer_weights": weights,
+    }
+    rows = []
     for encounter in encounters(setting):
-        algorithm, _ = parse(setting.trainers[encounter.trainer])
+        text = setting.trainers[encounter.trainer]
+        algorithm, given = parse(text)
+        said = given.get("step_size")
         rows.append(
             {
                 "arm": encounter.name,
                 "trainer": encounter.trainer,
-                "trainer_text": setting.trainers[encounter.trainer],
+                "trainer_text": text,
                 "algorithm": algorithm,
-                "step_size": step_size_of(setting.trainers[encounter.trainer], setting.step_size),
+                "step_size": step_size_of(text, setting.step_size),
+                "step_rule": said if isinstance(said, str) else None,
                 "attack": parse(encounter.attack)[0],
                 "attack_text": encounter.attack,
                 "bound": encounter.bound,
                 "probability": encounter.probability,
-                "law": setting.law,
-                "outer_weights": float(network.get("outer_weights", 1.0)),
+                **shared,
             }
         )
     return rows
+
+
+def _number(value: Any) -> float | None:
+    """Return a parameter of a law as a number, None if it is none."""
+    return None if value is None or isinstance(value, str) else float(value)
 
 
 def build_problem(setting: Setting, replicate: int) -> Problem:

@@ -9,18 +9,26 @@ import numpy as np
 from neurotron._types import Index
 from neurotron.work.columns import Row
 
-__all__ = ["ARM", "COLUMNS", "PREDICTIONS", "require_sound"]
+__all__ = ["ARM", "CERTIFICATES", "COLUMNS", "COURSES", "SIZES", "require_sound"]
 
 OPTIONAL = "attack_vector"
 VECTORS = ("weights", "true_weights", OPTIONAL)
 LISTS = (*VECTORS, "steps", "errors", "losses")
-PREDICTIONS = ("prediction_error", "certified_prediction_error", "theorem1_prediction_error")
-SIZES = ("radius", "root_mean_square", "theorem1_radius", "verified_radius", *PREDICTIONS)
+CERTIFICATES = (
+    "radius", "root_mean_square", "certified_limit", "certified_steps",
+    "certified_prediction_error", "theorem1_radius", "theorem1_step_size",
+    "theorem1_prediction_error", "theta_star", "risk_ratio",
+)  # fmt: skip
+"""Numbers of the certificates of an arm, None where there is none."""
+COURSES = ("certified_at", "certified_errors", "certified_radii")
+"""What is certified in the course of a run: some steps, and a number for each of them."""
+SIZES = (*CERTIFICATES, "prediction_error", "verified_radius")
 STATUSES = ("finished", "diverged")
 
 ARM: dict[str, Any] = {
     "arm": str, "trainer": str, "trainer_text": str, "algorithm": str, "step_size": float,
-    "attack": str, "attack_text": str, "bound": float, "probability": float, "law": str,
+    "step_rule": str, "attack": str, "attack_text": str, "bound": float, "probability": float,
+    "law": str, "law_name": str, "law_scale": float, "dof": float, "architecture": str,
     "outer_weights": float,
 }  # fmt: skip
 """The columns that describe an arm."""
@@ -35,6 +43,7 @@ COLUMNS: dict[str, Any] = {
     "steps": list[int],
     "errors": list[float],
     "losses": list[float],
+    **dict.fromkeys(COURSES, list[float]),
 }
 
 
@@ -57,13 +66,14 @@ def _require_whole(row: Row) -> None:
         raise ValueError("it lacks a list")
     records = {len(row[name]) for name in ("steps", "errors", "losses")}
     vectors = {len(row[name]) for name in VECTORS if row[name] is not None}
-    if len(records) > 1 or len(vectors) > 1 or 0 in records | vectors:
+    courses = {0 if row[name] is None else len(row[name]) for name in COURSES}
+    if len(courses) > 1 or len(records) > 1 or len(vectors) > 1 or 0 in records | vectors:
         raise ValueError("its lists differ in length")
 
 
 def _require_possible(row: Row) -> None:
     """Raise a ValueError if a run cannot have these values; a diverged run has infinite errors."""
-    for name in (*SIZES, "errors", "losses"):
+    for name in (*SIZES, *COURSES, "errors", "losses"):
         if row[name] is not None and not (np.asarray(row[name]) >= 0.0).all():
             raise ValueError(f"its `{name}` has a number that is negative or NaN")
     for name in ("true_weights", OPTIONAL):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,8 +13,7 @@ import polars as pl
 from neurotron import _check
 from neurotron._types import Array, Index
 from neurotron.lab.results.results import Results, load, once
-from neurotron.lab.training.columns import ARM, COLUMNS, PREDICTIONS
-from neurotron.lab.training.spec import Setting
+from neurotron.lab.training.columns import ARM, COLUMNS, SIZES
 from neurotron.trajectories import MIRROR, RECOVERED
 from neurotron.work.columns import checked_columns
 
@@ -38,16 +36,20 @@ class Runs(Results):
         As those of `Results`.
     arms
         One row per setting and arm: trainer (its label), trainer_text (as in the study, with its
-        parameters), algorithm, step_size (null if the trainer finds its own), attack (its name),
-        attack_text, bound, probability, law, outer_weights.
+        parameters), algorithm, step_size (null if the trainer finds its own), step_rule (the word
+        for it, as in "fastest"), attack (its name), attack_text, bound, probability, law, law_name,
+        law_scale, dof, architecture (the network without its outer weights), outer_weights.
     runs
         One row per setting, replicate and arm: the columns of `arms`, status, stopped_at,
-        initial_error, error, loss, outcome, cosine (with −w*), distance (to the attack's vector),
-        true_length (‖w*‖), radius and theorem1_radius (the guaranteed radii, null if there is no
-        guarantee), root_mean_square (the guaranteed √E‖w − w*‖²), verified_radius (what fresh rows
-        prove after the run, infinite if nothing, null if the study does not ask for it),
-        prediction_error (√E(f_w − f_{w*})² over fresh inputs, null if inputs have no variance),
-        certified_prediction_error and theorem1_prediction_error (the guaranteed ones).
+        initial_error, error, loss, outcome, cosine (with w*), distance (to the attack's vector),
+        true_length (‖w*‖), verified_radius (what fresh rows prove after the run, infinite if
+        nothing, null if the study does not ask for it), and prediction_error (√E(f_w − f_{w*})²
+        over fresh inputs, null if inputs have no variance). The sharp certificate gives radius,
+        root_mean_square (of ‖w − w*‖), certified_limit (the least bound of any step size),
+        certified_prediction_error, and certified_steps (to a tenth of the initial error, on honest
+        labels); Theorem 1 gives theorem1_radius, theorem1_prediction_error, theorem1_step_size
+        (for γ = 2 on honest labels), theta_star and risk_ratio (of section 3.4). They are null
+        where there is no guarantee.
     """
 
     @classmethod
@@ -63,23 +65,17 @@ class Runs(Results):
             )
         return _runs_of(results)
 
-    @cached_property
-    def specs(self) -> dict[str, Setting]:
-        """The settings by their names, as models of their keys."""
-        return {
-            name: Setting.model_validate_json(json.dumps(setting))
-            for name, setting in self.settings.items()
-        }
-
     @property
     def trainers(self) -> dict[str, str]:
         """All trainers of the study: label and text, as in its file."""
-        return {label: text for one in self.specs.values() for label, text in one.trainers.items()}
+        return {
+            label: text for one in self.settings.values() for label, text in one["trainers"].items()
+        }
 
     @property
     def confidence_text(self) -> str:
         """The confidence of certified radii, as in "95 %"."""
-        chosen = sorted({1.0 - one.failure for one in self.specs.values()})
+        chosen = sorted({1.0 - one["failure"] for one in self.settings.values()})
         return " or ".join(f"{100.0 * one:g} %" for one in chosen)
 
     @cached_property
@@ -199,7 +195,7 @@ def _runs(shards: pl.DataFrame) -> pl.DataFrame:
         .then(pl.lit("diverged"))
         .when(column("error") < RECOVERED * length)
         .then(pl.lit("recovered"))
-        .when(column("cosine").fill_nan(0.0) > MIRROR)  # zero weights have no direction
+        .when(column("cosine").fill_nan(0.0) < -MIRROR)  # zero weights have no direction
         .then(pl.lit("mirror"))
         .otherwise(pl.lit("other"))
     )
@@ -207,7 +203,7 @@ def _runs(shards: pl.DataFrame) -> pl.DataFrame:
         initial_error=column("errors").list.first(),
         error=column("errors").list.last(),
         loss=column("losses").list.last(),
-        cosine=-(weights * true).list.sum() / (_length(weights) * length),
+        cosine=(weights * true).list.sum() / (_length(weights) * length),
         distance=_length(weights - vector),
         true_length=length,
     )
@@ -216,8 +212,8 @@ def _runs(shards: pl.DataFrame) -> pl.DataFrame:
 
 RUN_COLUMNS = [
     "setting", "replicate", "arm", "status", "stopped_at", "initial_error", "error", "loss",
-    "outcome", "cosine", "distance", "true_length", "radius", "root_mean_square",
-    "theorem1_radius", "verified_radius", *PREDICTIONS, *[name for name in ARM if name != "arm"],
+    "outcome", "cosine", "distance", "true_length", *SIZES,
+    *[name for name in ARM if name != "arm"],
 ]  # fmt: skip
 
 

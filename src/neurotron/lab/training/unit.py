@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,18 +15,28 @@ from neurotron._threads import one_blas_thread
 from neurotron._types import Array
 from neurotron.data import Corrupted
 from neurotron.lab.training.building import arm_rows, build_arms, build_problem
+from neurotron.lab.training.columns import CERTIFICATES, COURSES
 from neurotron.lab.training.solving import Solver, solved
 from neurotron.lab.training.spec import MISSES, Setting
 from neurotron.problem import Problem
+from neurotron.theory import Theorem1
+from neurotron.theory.sharp import is_disturbed, sharp_recursion
 from neurotron.trainers import Arm, NeuroTron
 from neurotron.trajectories import Trajectories
 
-__all__ = ["guaranteed_radii", "prediction_errors", "runs_of", "train", "verified_radii"]
+if TYPE_CHECKING:
+    from neurotron.guarantees import TrainingCertificate
 
-RADII = ("radius", "root_mean_square", "theorem1_radius")
-CERTIFIED = ("certified_prediction_error", "theorem1_prediction_error")
+__all__ = ["guarantees_of", "prediction_errors", "runs_of", "train", "verified_radii"]
+
 FRESH = 2000
 """The number of fresh inputs on which predictions are compared."""
+MOST_CERTIFIED = 40
+"""The number of steps whose certified errors are stored: enough for a smooth line."""
+TENTH = 0.1
+"""The part of the initial error whose certified steps are stored."""
+GAMMA = 2.0
+"""The γ of Theorem 1's step size that is stored; those of others differ by a constant factor."""
 
 
 def train(
@@ -84,16 +94,15 @@ def _rows(
 ) -> dict[str, dict[str, Any]]:
     """Return the row of each arm of a run, by its name."""
     problem = run.problem
-    guaranteed = [guaranteed_radii(spec, problem, arm) for arm in run.arms]
+    guaranteed = [guarantees_of(spec, problem, arm) for arm in run.arms]
     predicted = prediction_errors(problem, run.weights, spec.stream_seed(), replicate)
     return {
         arm.name: {
             "status": run.status[i],
             "stopped_at": run.stopped_at[i],
-            **{name: guaranteed[i][name] for name in RADII},
+            **guaranteed[i],
             "verified_radius": verified.get(arm.name),
             "prediction_error": None if predicted is None else predicted[i],
-            **{name: guaranteed[i][name] for name in CERTIFIED},
             "weights": run.weights[i],
             "true_weights": problem.true_weights,
             "attack_vector": None if arm.attack is None else arm.attack.probe_vector,
@@ -110,31 +119,69 @@ def _at_the_end(progress: Callable[[int, int], None] | None) -> Callable[[], Non
     return None if progress is None else partial(progress, 1, 1)
 
 
-def guaranteed_radii(spec: Setting, problem: Problem, arm: Arm) -> dict[str, float | None]:
-    """Return what each theorem guarantees after the last step, None where it does not apply."""
+def guarantees_of(spec: Setting, problem: Problem, arm: Arm) -> dict[str, Any]:
+    """Return the numbers of the certificates of an arm after the last step, None where it has none.
+
+    They are all that claims and figures need, so that nobody certifies again.
+    """
     from neurotron.guarantees import certify
 
-    found: dict[str, float | None] = dict.fromkeys((*RADII, *CERTIFIED))
+    found: dict[str, Any] = dict.fromkeys((*CERTIFICATES, *COURSES))
     trainer = arm.trainer
     if type(trainer) is not NeuroTron or trainer.averaging:
         return found
-    for method in ("sharp", "theorem1"):
-        if method == "theorem1" and trainer.step_size == "scheduled":  # it has one step size
-            continue
-        certificate = certify(
-            problem, arm, batch_size=spec.batch_size, steps=spec.steps,
-            failure=spec.failure, method=method,
-        )  # fmt: skip
-        if not certificate.holds:
-            continue
-        if method == "sharp":
-            found["radius"] = certificate.radius
-            found["root_mean_square"] = certificate.root_mean_square
-            found["certified_prediction_error"] = certificate.prediction_error
-        else:
-            found["theorem1_radius"] = certificate.radius
-            found["theorem1_prediction_error"] = certificate.prediction_error
+    ask = partial(
+        certify, problem, arm, batch_size=spec.batch_size, steps=spec.steps, failure=spec.failure
+    )
+    sharp = ask(method="sharp")
+    if sharp.holds:
+        found |= {
+            "radius": sharp.radius,
+            "root_mean_square": sharp.root_mean_square,
+            "certified_limit": sharp.limit,
+            "certified_prediction_error": sharp.prediction_error,
+        }
+        if sharp.radius < sharp.initial_error:
+            found |= _course(sharp)
+    if trainer.step_size == "scheduled":  # Theorem 1 and the number of steps are for one size
+        return found
+    if sharp.holds and not is_disturbed(problem, arm.attack):
+        found["certified_steps"] = _steps_to_a_tenth(spec, problem, trainer)
+    found["theorem1_step_size"] = _step_size_of_theorem1(problem, spec.batch_size)
+    theorem = ask(method="theorem1")
+    if theorem.holds:
+        found |= {
+            "theorem1_radius": theorem.radius,
+            "theorem1_prediction_error": theorem.prediction_error,
+            **{name: theorem.constants.get(name) for name in ("theta_star", "risk_ratio")},
+        }
     return found
+
+
+def _course(certificate: TrainingCertificate) -> dict[str, Any]:
+    """Return what is certified at a few of the steps on the way."""
+    every = certificate.at_steps
+    some = np.unique(np.linspace(0, len(every) - 1, MOST_CERTIFIED).astype(int))
+    columns = every, np.sqrt(certificate.mean_square_bounds), certificate.radii
+    return {name: column[some] for name, column in zip(COURSES, columns, strict=True)}
+
+
+def _steps_to_a_tenth(spec: Setting, problem: Problem, trainer: NeuroTron) -> float:
+    """Return how many steps on honest labels are certified to be enough, infinite if none are."""
+    ours = trainer.resolve(problem, batch_size=spec.batch_size, steps=0, attack=None)
+    recursion = sharp_recursion(
+        problem, np.asarray(ours.sensing), ours.weighting, None, spec.batch_size
+    )
+    found = recursion.steps_to(1.0, target=TENTH**2, step_size=float(ours.step_size))
+    return math.inf if found is None else float(found)
+
+
+def _step_size_of_theorem1(problem: Problem, batch_size: int) -> float | None:
+    """Return the step size of Theorem 1 on honest labels, None if inputs have no fourth moment."""
+    if not math.isfinite(problem.norm_moment(4)) or problem.law.weighted:
+        return None
+    theorem = Theorem1.of(problem, problem.network.mean_gate, None, batch_size)
+    return theorem.step_size(GAMMA)
 
 
 def prediction_errors(
