@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 from research.activations.activations import ATTACKED, BOUNDED, activation_in
+from research.conditions import conditions_but
 
 from neurotron.lab import Results, bootstrap
-from research.conditions import conditions_but
 from neurotron.lab.figures.chart import Chart, Line, Panel
 from neurotron.lab.figures.styles import Style, styles
 from neurotron.lab.figures.view import View, select_at_most

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from research.conditions import conditions_but
 
 from neurotron._registry import parse
 from neurotron._types import Array
@@ -14,7 +15,6 @@ from neurotron.lab import bootstrap
 from neurotron.lab.claims.catalog import of_runs
 from neurotron.lab.claims.effects import Unit, percent, spread, times, worst
 from neurotron.lab.claims.model import Claim, Finding, at_least, at_most, between
-from research.conditions import conditions_but
 from neurotron.lab.training.levels import divided, over_levels, slopes
 from neurotron.lab.training.runs import EXACT, Runs
 
