@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -12,11 +11,10 @@ from tests.support.results import ending_at, made
 from tests.support.studies import judged, part_of
 
 import neurotron as nt
-from neurotron.lab.claims import batch_size
+from neurotron.lab.claims.batch_size import batch_size_runs
 from neurotron.lab.claims.model import DOES_NOT_HOLD, HOLDS, NOT_TESTED, UNDECIDED
-from neurotron.lab.figures.batch_size import _exception
-from neurotron.lab.training import building
-from neurotron.lab.training.spec import Setting
+from neurotron.lab.figures.batch_size import _after, _exception
+from neurotron.lab.figures.view import View
 from neurotron.theory import Theorem1
 
 STUDY, PAPER = nt.lab.read("batch-size"), nt.lab.read("paper")
@@ -33,7 +31,9 @@ def made_up(steps=(1000, 100, 10), floor=lambda b: b**-0.5, part=0.9):
     def outcome(setting, replicate, arm):
         b = size_of(setting)
         if arm["attack"] == "none":
-            return {"errors": ending_at(0.0, dict(zip((1, 4, 16), steps, strict=True))[b])}
+            reached = dict(zip((1, 4, 16), steps, strict=True))[b]
+            return {"errors": ending_at(0.0, reached), "certified_steps": 1500.0 / b,
+                    "theorem1_step_size": 1e-4 * b**0.1}  # fmt: skip
         error = floor(b) * (1.0 + 0.001 * replicate)
         return {"errors": ending_at(error), "radius": 9.0, "root_mean_square": error / part}
 
@@ -107,12 +107,12 @@ def nothing_learnt(setting, replicate, arm):
 
 def test_the_paper_compares_batch_sizes_apart_from_its_table_1(tmp_path):
     laws = "normal-1", "student-t-4", "normal-9", "laplace-2"
-    groups = batch_size.batch_sizes(made(tmp_path / "r", PAPER, nothing_learnt, 1))
-    names = [{b: f"{law}-b{b}" for b in (1, 4, 16)} for law in laws]
-    assert [group.settings for group in groups] == names
-    for law, by_size in zip(laws, names, strict=True):
-        paired = {one["paired_with"] for one in PAPER.settings if one["name"] in by_size.values()}
-        assert paired == {law}
+    runs = batch_size_runs(made(tmp_path / "r", PAPER, nothing_learnt, 1))
+    names = [f"{law}-b{b}" for law in laws for b in (1, 4, 16)]
+    assert [*dict.fromkeys(runs["setting"])] == names
+    assert len(dict.fromkeys(runs["family"])) == len(laws)
+    paired = {one["name"]: one["paired_with"] for one in PAPER.settings}
+    assert [paired[name] for name in names] == [law for law in laws for _ in range(3)]
 
 
 @pytest.mark.parametrize("key", ["sweeps", "trainers", "law"])
@@ -123,13 +123,12 @@ def test_settings_that_differ_in_more_than_their_batch_size_are_not_compared(key
         "sweeps": one["sweeps"][:2], "trainers": {label: one["trainers"][label]}, "law": "uniform",
     }  # fmt: skip
     study = replace(SHORT, settings=[one, other | {key: differing[key]}], costs={})
-    assert batch_size.batch_sizes(made(tmp_path / "r", study, nothing_learnt, 1)) == []
+    assert batch_size_runs(made(tmp_path / "r", study, nothing_learnt, 1)).is_empty()
 
 
 def test_runs_of_the_paper_that_are_compared_by_batch_size_have_no_figures_of_their_own(tmp_path):
-    study = part_of(
-        PAPER, *(one["name"] for one in PAPER.settings if one["name"].startswith("normal-1"))
-    )
+    names = [one["name"] for one in PAPER.settings]
+    study = part_of(PAPER, *(name for name in names if name.startswith("normal-1")))
     charts = nt.lab.charts(made(tmp_path / "r", study, nothing_learnt, 1))
     assert "batch-size-steps" in {one.name for one in charts}
     assert not [one.title for one in charts if "b = " in one.title]
@@ -137,29 +136,10 @@ def test_runs_of_the_paper_that_are_compared_by_batch_size_have_no_figures_of_th
 
 def test_errors_after_the_same_number_of_samples_are_those_of_earlier_steps(tmp_path):
     results = made(tmp_path / "r", SHORT, made_up(), 2)
-    (group,) = batch_size.batch_sizes(results)
-    runs = group.runs(trainer="η of the certificate", attack="none")
-    assert group.errors_after(1, runs[1], 1000).tolist() == [0.0, 0.0]
-    assert group.errors_after(4, runs[4], 399).tolist() == [10.0, 10.0]
-    assert group.errors_after(4, runs[4], 400).tolist() == [0.0, 0.0]
-
-
-def test_certified_steps_are_those_of_the_rate_in_docs_paper(tmp_path):
-    """c²λ1²/(L2²/b + (1 − 1/b)L1²) per step; a certificate may know a better bound."""
-    results = made(tmp_path / "r", SHORT, made_up(), 1)
-    (group,) = batch_size.batch_sizes(results)
-    runs = group.runs(trainer="η of the certificate", attack="none")
-    arm = nt.Arm(nt.NeuroTron("fastest", weighting="inverse-norm"))
-    for b, setting in zip((1, 16), (SHORT.settings[0], SHORT.settings[2]), strict=True):
-        (steps,) = group.certified_steps(b, runs[b])
-        problem = building.build_problem(Setting.model_validate_json(json.dumps(setting)), 0)
-        matrix = problem.sensing_matrix("optimal", "inverse-norm")
-        known = nt.theory.sharp_constants(problem, matrix, "inverse-norm")
-        square = known.L2**2 / b + (1.0 - 1.0 / b) * known.L1**2
-        rate = (0.5 * known.lambda1) ** 2 / square
-        assert steps == np.ceil(np.log(0.01) / np.log1p(-rate))
-        found = nt.certify(problem, arm, batch_size=b, steps=int(steps), initial_error=100.0)
-        assert found.mean_square_bounds[-1] <= 100.0 * (1.0 + 1e-9)
+    honest = batch_size_runs(results).filter(attack="none", step_rule="fastest")
+    for b, samples, error in ((1, 1000, 0.0), (4, 399, 10.0), (4, 400, 0.0)):
+        runs = _after(View(results), honest.filter(b=b), samples)
+        assert runs["error"].to_list() == [error, error]
 
 
 @dataclass(frozen=True)

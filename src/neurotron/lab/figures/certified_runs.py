@@ -58,9 +58,9 @@ def _panel(view: View, row: dict[str, Any]) -> Panel:
     setting = row["setting"]
     unit = {name: row[name] for name in ("setting", "replicate", "arm")}
     stored = view.results.table.filter(**unit).row(0, named=True)
-    steps, roots, radii = (np.asarray(stored[name]) for name in COURSES)
-    sure = view.results.confidence_text
-    lines = certified_lines(steps, roots, radii, stored["certified_limit"], sure)
+    steps, roots, radii = (np.asarray(stored[name] or ()) for name in COURSES)
+    limit, sure = stored["certified_limit"] or 0.0, view.results.confidence_text
+    lines = certified_lines(steps, roots, radii, limit, sure)
     name, style = f"measured: {row['trainer']}", view.styles[row["trainer"]]
     ends = view.ends[setting, row["arm"]]
     errors = view.errors[setting][ends.rows[ends.replicates == row["replicate"]]][0]

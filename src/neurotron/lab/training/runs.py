@@ -13,7 +13,7 @@ import polars as pl
 from neurotron import _check
 from neurotron._types import Array, Index
 from neurotron.lab.results.results import Results, load, once
-from neurotron.lab.training.columns import ARM, COLUMNS, SIZES
+from neurotron.lab.training.columns import ARM, COLUMNS, COURSES, SIZES
 from neurotron.trajectories import MIRROR, RECOVERED
 from neurotron.work.columns import checked_columns
 
@@ -166,9 +166,10 @@ def _runs_of(results: Results) -> Runs:
     """Return results as runs, without shards whose steps differ from most of their setting's."""
     table, damaged = results.table, list(results.damaged)
     recorded: dict[str, dict[int, bytes]] = {}
-    columns = table.select("setting", "replicate", "steps", "errors", "losses")
+    columns = table.select("setting", "replicate", "steps", "errors", "losses", *COURSES)
     for setting, replicate, *lists in columns.iter_rows():
-        same = lists[0] is not None and len({len(one or ()) for one in lists}) == 1
+        lengths = [len(one or ()) for one in lists]
+        same = lists[0] is not None and len({*lengths[:3]}) == len({*lengths[3:]}) == 1
         steps = np.asarray(lists[0], np.int64).tobytes() if same else b""
         found = recorded.setdefault(setting, {})
         found[replicate] = steps if found.get(replicate, steps) == steps else b""
