@@ -45,13 +45,28 @@ def made(
         study = nt.lab.parse(content, "made")
     arms = {one["name"]: arm_rows(Setting.model_validate(one, strict=False)) for one in
             study.settings}  # fmt: skip
-    numbers = dict.fromkeys(arms, range(replicates)) if isinstance(replicates, int) else replicates
+
+    def unit(setting: dict[str, Any], replicate: int) -> list[dict[str, Any]]:
+        name = setting["name"]
+        return [
+            arm | RUN | {"errors": ending_at(0.0)} | outcome(name, replicate, arm)
+            for arm in arms[name]
+        ]
+
+    return Runs.of(stored(folder, study, unit, replicates))
+
+
+def stored(
+    folder: Path,
+    study: nt.Study,
+    unit: Callable[[dict[str, Any], int], list[dict[str, Any]]],
+    replicates: int | dict[str, Iterable[int]],
+) -> nt.lab.Results:
+    """Return results whose units have the rows that `unit(setting, replicate)` returns."""
     with Folder.written(folder, study, {}) as held:
-        for setting, chosen in numbers.items():
+        for setting in study.settings:
+            name = setting["name"]
+            chosen = range(replicates) if isinstance(replicates, int) else replicates.get(name, ())
             for replicate in chosen:
-                rows = [
-                    arm | RUN | {"errors": ending_at(0.0)} | outcome(setting, replicate, arm)
-                    for arm in arms[setting]
-                ]
-                held.save(setting, replicate, plain_rows(rows, study.columns))
-    return nt.load_results(folder)
+                held.save(name, replicate, plain_rows(unit(setting, replicate), study.columns))
+    return nt.lab.load(folder)
