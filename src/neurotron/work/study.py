@@ -264,15 +264,23 @@ def is_spec(value: Any) -> bool:
     """Return whether a value has the parts that the spec of every study has."""
     return (
         isinstance(value, dict)
-        and all(isinstance(value.get(name), str) for name in ("name", "title", "description"))
-        and all(isinstance(value.get(name), str) for name in ("unit", "note"))
-        and all(isinstance(value.get(name), str | None) for name in ("headline", "code"))
-        and isinstance(value.get("seed"), int)
-        and isinstance(value.get("data"), dict)
-        and all(isinstance(value.get(name), list) for name in ("claims", "charts", "tables"))
-        and _are_columns(value.get("columns"))
-        and _are_settings(value.get("settings"))
+        and all(isinstance(value.get(name), kind) for name, kind in KINDS.items())
+        and all(
+            isinstance(one, str) for name in ("claims", "charts", "tables") for one in value[name]
+        )
+        and _are_columns(value["columns"])
+        and _are_settings(value["settings"])
     )
+
+
+KINDS: dict[str, Any] = {
+    **dict.fromkeys(("name", "title", "description", "unit", "note"), str),
+    **dict.fromkeys(("headline", "code"), str | None),
+    **dict.fromkeys(("claims", "charts", "tables", "settings"), list),
+    **dict.fromkeys(("columns", "data"), dict),
+    "seed": int,
+}
+"""The parts of a spec, with their types."""
 
 
 def _are_columns(value: Any) -> bool:

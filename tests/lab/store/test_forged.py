@@ -6,25 +6,26 @@ import hashlib
 import io
 import json
 import math
+import shutil
 
 import numpy as np
 import polars
 import pytest
-from tests.support.results import ending_at, made
-from tests.support.studies import STUDY
+from tests.support.results import made
+from tests.support.studies import STUDY, flat
+from tests.support.units import study
 
 import neurotron as nt
 from neurotron._check import InputError
-from neurotron.lab.results import manifest, shard
-from neurotron.lab.studies.origin import study_of
+from neurotron.lab.store import manifest, shard
+from neurotron.lab.store.folder import Folder
+from neurotron.lab.studies.reading import CATALOG
 
 
 @pytest.fixture
 def folder(tmp_path):
     """Results of one setting of one arm, three replicates."""
-    study = nt.lab.studies.parse(STUDY, "small")
-    made(tmp_path / "out", study, lambda *_: {"errors": ending_at(0.1)}, 3)
-    return nt.lab.results.Folder.read(tmp_path / "out")
+    return made(tmp_path / "out", STUDY, flat, 3).folder
 
 
 def sealed(table: polars.DataFrame, words: str) -> bytes:
@@ -83,31 +84,31 @@ def test_a_forged_shard_is_left_out_and_named(folder, change):
     assert len(line) < 400
 
 
-ROWS = {
-    "NaN radius": {"radius": math.nan},
-    "NaN error": {"errors": np.array([1.0, math.nan, 1.0, 1.0])},
-    "a negative error": {"errors": np.array([1.0, 1.0, 1.0, -3.57])},
-    "a negative loss": {"losses": np.array([1.0, 1.0, 1.0, -1.0])},
-    "a negative radius": {"radius": -1.0},
-    "a negative root mean square": {"root_mean_square": -1.0},
-    "a negative radius of Theorem 1": {"theorem1_radius": -1.0},
-    "a negative verified radius": {"verified_radius": -1.0},
-    "a negative prediction error": {"prediction_error": -1.0},
-    "NaN true weights": {"true_weights": np.array([3.0, math.nan])},
-    "an infinite attack vector": {"attack_vector": np.array([3.0, math.inf])},
+WORTHLESS = {
     "shorter errors": {"errors": np.ones(3)},
     "no errors": {"errors": None},
     "shorter trajectories": {"steps": np.arange(2), "errors": np.ones(2), "losses": np.ones(2)},
     "nothing recorded": {"steps": np.arange(0), "errors": np.ones(0), "losses": np.ones(0)},
+}
+IMPOSSIBLE = {
+    "NaN radius": {"radius": math.nan},
+    "NaN error": {"errors": np.array([1.0, math.nan, 1.0, 1.0])},
+    "a negative error": {"errors": np.array([1.0, 1.0, 1.0, -3.57])},
+    "a negative loss": {"losses": np.array([1.0, 1.0, 1.0, -1.0])},
+    **{f"a negative {name}": {name: -1.0} for name in
+       ("radius", "root_mean_square", "theorem1_radius", "verified_radius", "prediction_error")},
+    "NaN true weights": {"true_weights": np.array([3.0, math.nan])},
+    "an infinite attack vector": {"attack_vector": np.array([3.0, math.inf])},
     "shorter weights": {"weights": np.ones(1)},
     "a longer attack vector": {"attack_vector": np.ones(3)},
     "another arm": {"arm": "somebody"},
+    "another bound": {"bound": 7.0},
     "another status": {"status": "done"},
-}
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("change", ROWS.values(), ids=ROWS)
-def test_a_shard_with_right_hashes_and_impossible_values_is_left_out(folder, change):
+@pytest.mark.parametrize("change", WORTHLESS.values(), ids=WORTHLESS)
+def test_runs_whose_steps_are_not_those_of_the_others_are_left_out(folder, change):
     (row,) = shard.rows_of(folder.load("a", 1))
     folder.save("a", 1, [row | change])
     results = nt.load_results(folder.path)
@@ -116,12 +117,42 @@ def test_a_shard_with_right_hashes_and_impossible_values_is_left_out(folder, cha
     assert results.errors["a"].shape == (2, 4)
 
 
-def test_a_run_that_diverged_has_infinite_errors(folder):
-    (row,) = shard.rows_of(folder.load("a", 1))
-    lost = np.array([1.0, 1.0, math.inf, math.inf])
-    change = {"status": "diverged", "stopped_at": 50, "errors": lost, "losses": lost}
-    folder.save("a", 1, [row | change | {"weights": np.array([3.0, math.inf])}])
-    assert nt.load_results(folder.path).damaged == ()
+@pytest.fixture(scope="module")
+def smoke():
+    content = (CATALOG / "smoke.toml").read_text()
+    return nt.lab.parse(content.replace("steps = ", "steps = 10 # ").encode(), "smoke")
+
+
+@pytest.fixture(scope="module")
+def stored(smoke, tmp_path_factory):
+    out = tmp_path_factory.mktemp("stored") / "out"
+    nt.lab.run(smoke, out, replicates=1)
+    return out
+
+
+@pytest.fixture
+def ours(stored, tmp_path):
+    """A folder that training has written."""
+    return Folder.read(shutil.copytree(stored, tmp_path / "ours"))
+
+
+@pytest.mark.parametrize("change", (WORTHLESS | IMPOSSIBLE).values(), ids=WORTHLESS | IMPOSSIBLE)
+def test_a_shard_with_right_hashes_and_impossible_values_is_computed_again(ours, smoke, change):
+    before = ours.content_hashes()
+    row, *others = shard.rows_of(ours.load("normal", 0))
+    ours.save("normal", 0, [row | change, *others])
+    report = nt.lab.run(smoke, ours.path, replicates=1)
+    assert (report.kept, report.computed, len(report.set_aside)) == (1, 1, 1)
+    assert ours.content_hashes() == before
+
+
+def test_a_run_that_diverged_has_infinite_errors(ours, smoke):
+    row, *others = shard.rows_of(ours.load("normal", 0))
+    lost = np.where(row["steps"] < 5, 1.0, math.inf)
+    change = {"status": "diverged", "stopped_at": 5, "errors": lost, "losses": lost}
+    ours.save("normal", 0, [row | change | {"weights": row["weights"] * math.inf}, *others])
+    assert nt.lab.run(smoke, ours.path, replicates=1).kept == 2
+    assert "diverged" in set(nt.load_results(ours.path).runs["outcome"])
 
 
 def rewrite(folder, **parts: object) -> None:
@@ -131,18 +162,15 @@ def rewrite(folder, **parts: object) -> None:
     (folder.path / "manifest.json").write_text(json.dumps(forged))
 
 
-def respecified(folder, change) -> None:
+def respecified(folder, **changes: object) -> None:
     """Change the study and everything that is computed from it."""
-    spec = json.loads(json.dumps(folder.manifest["spec"]))
-    change(spec)
+    spec = folder.manifest["spec"] | changes
     rewrite(folder, spec=spec, study=manifest.study_hash(spec))
 
 
 PARTS = {
-    "unit": [None, 3, "", "train", "mine:one", "a:b\n", "a" * 300 + ":b"],
     "study": ["0" * 16, 3, None, ["x"]],
     "spec": [None, [], {}, {"name": "x"}, {"name": "x", "settings": {}}, {"settings": [3]}],
-    "arms": [None, [], {}, {"a": []}, {"a": [{}]}, {"a": [3]}, {"b": []}, {"a": {"arm": 1}}],
     "environment": [None, [], {"numpy": 3}, "text"],
 }
 
@@ -156,19 +184,23 @@ def test_a_forged_part_of_a_manifest_is_one_sentence(folder, name, value):
         nt.load_results(folder.path)
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, "1.0", 10**400, None, [1.0]])
-def test_an_arm_of_other_types_is_one_sentence(folder, value):
-    (arm,) = folder.manifest["arms"]["a"]
-    rewrite(folder, arms={"a": [arm | {"bound": value}]})
-    with pytest.raises(InputError, match=r"manifest\.json: "):
-        nt.load_results(folder.path)
+SETTING = {"name": "a", "title": None}
+OTHERS = [
+    *({"settings": [SETTING | {"name": name}]}
+      for name in ("../../x", "/etc", "a\0b", "", "x" * 300, 3, None)),
+    {"settings": [SETTING | {"title": 3}]}, {"settings": [SETTING, SETTING]},
+    {"settings": [SETTING | {"replicates": "3"}]}, {"settings": [SETTING | {"paired_with": 3}]},
+    {"columns": {}}, {"columns": {"x": "real"}}, {"columns": {"setting": "str"}},
+    {"columns": ["x"]}, {"unit": None}, {"claims": "all"}, {"claims": [3]}, {"charts": None},
+    {"seed": "0"}, {"data": []}, {"headline": 3}, {"title": None},
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["../../x", "/etc", "a\0b", "", "x" * 300, 3, None])
-def test_a_setting_that_names_no_folder_is_one_sentence(folder, name):
-    respecified(folder, lambda spec: spec["settings"][0].update(name=name))
+@pytest.mark.parametrize("changes", OTHERS, ids=lambda changes: str(changes)[:60])
+def test_a_spec_that_no_study_has_is_one_sentence(folder, changes):
+    respecified(folder, **changes)
     with pytest.raises(InputError, match=r"manifest\.json: `spec` is not"):
-        nt.load_results(folder.path)
+        nt.lab.load(folder.path)
 
 
 def test_a_manifest_nested_deeply_is_one_sentence(folder):
@@ -182,52 +214,34 @@ def test_a_manifest_nested_deeply_is_one_sentence(folder):
         nt.load_results(folder.path)
 
 
-IMPOSSIBLE = {
-    "n_inputs": lambda spec: spec["settings"][0].update(n_inputs=10**400),
-    "no steps": lambda spec: spec.pop("steps"),
-    "more keys": lambda spec: spec.update(more=1),
-    "trainers": lambda spec: spec.update(trainers=["sgd"]),
-    "an unknown trainer": lambda spec: spec["settings"][0].update(trainers=["somebody"]),
-    "another arm": lambda spec: spec["settings"][0]["sweeps"][0].update(bound=[7.0]),
-    "a network": lambda spec: spec["settings"][0].update(network="symmetric:outer_weights=x"),
+TRAINING = {
+    "n_inputs": {"n_inputs": 10**300},
+    "no steps": {"steps": None},
+    "more keys": {"more": 1},
+    "trainers": {"trainers": ["sgd"]},
+    "a sweep": {"sweeps": [{"bound": "much"}]},
 }
 
 
-@pytest.mark.parametrize("change", IMPOSSIBLE.values(), ids=IMPOSSIBLE)
-def test_a_study_that_cannot_be_is_one_sentence_before_anything_is_drawn(folder, change):
-    respecified(folder, change)
-    results = nt.load_results(folder.path)
-    for use in (study_of, nt.lab.figures.charts):
-        with pytest.raises(InputError, match=r"manifest\.json: it"):
-            use(results)
+@pytest.mark.parametrize("change", TRAINING.values(), ids=TRAINING)
+def test_a_setting_that_training_cannot_have_is_one_sentence(folder, change):
+    (setting,) = folder.manifest["spec"]["settings"]
+    respecified(folder, settings=[setting | change])
+    with pytest.raises(InputError, match=r"manifest\.json: its settings are not those of training"):
+        nt.load_results(folder.path).specs  # noqa: B018
 
 
 def test_a_forged_manifest_does_not_set_good_shards_aside(tmp_path):
-    study = nt.lab.studies.read("smoke").model_copy(update={"steps": 10})
-    nt.lab.studies.run(study, tmp_path, replicates=1)
-    folder = nt.lab.results.Folder.read(tmp_path)
+    nt.lab.run(study(), tmp_path)
+    folder = Folder.read(tmp_path)
     before = folder.content_hashes()
-    other = folder.manifest["arms"] | {"normal": folder.manifest["arms"]["normal"][:2]}
-    for parts in ({"study": "0" * 16}, {"arms": other}):
-        rewrite(folder, **parts)
-        with pytest.raises(InputError, match=r"manifest\.json: its (parts|arms)"):
-            nt.lab.studies.run(study, tmp_path, replicates=1)
+    rewrite(folder, study="0" * 16)
+    with pytest.raises(InputError, match=r"manifest\.json: its parts do not match"):
+        nt.lab.run(study(), tmp_path)
+    respecified(folder, columns={"sum": "float"})
+    with pytest.raises(InputError, match="another study"):
+        nt.lab.run(study(), tmp_path)
     rewrite(folder)
     assert not (tmp_path / "set-aside").exists()
-    assert nt.lab.studies.run(study, tmp_path, replicates=1).kept == 2
-    assert folder.content_hashes() == before
-
-
-def test_a_shard_that_recorded_other_steps_is_computed_again(tmp_path):
-    study = nt.lab.studies.read("smoke").model_copy(update={"steps": 10})
-    nt.lab.studies.run(study, tmp_path, replicates=1)
-    folder = nt.lab.results.Folder.read(tmp_path)
-    before = folder.content_hashes()
-    rows = [
-        row | {name: row[name][:-1] for name in ("steps", "errors", "losses")}
-        for row in shard.rows_of(folder.load("normal", 0))
-    ]
-    folder.save("normal", 0, rows)
-    report = nt.lab.studies.run(study, tmp_path, replicates=1)
-    assert (report.computed, len(report.set_aside)) == (1, 1)
+    assert nt.lab.run(study(), tmp_path).kept == 4
     assert folder.content_hashes() == before

@@ -1,4 +1,4 @@
-"""Ctrl-C ends the command at once, and loses nothing that is finished."""
+"""Ctrl-C ends the command at once, kill −9 at any moment, and nothing that is finished is lost."""
 
 from __future__ import annotations
 
@@ -8,9 +8,18 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.support.commands import finish, shards, start, write_study
+from tests.support.commands import (
+    finish,
+    hashes,
+    kill_and_resume,
+    leftovers,
+    shards,
+    start,
+    write_study,
+)
 
-from neurotron.lab.results.folder import Folder
+import neurotron as nt
+from neurotron.lab.store.folder import Folder
 
 
 @pytest.fixture
@@ -58,3 +67,19 @@ def test_ctrl_c_does_not_wait_for_a_long_unit(tmp_path, out):
     assert code == 130
     assert "Traceback" not in errors
     assert "interrupted with 0 of 2 units" in output
+
+
+@pytest.mark.slow("the command is killed and runs again, and once more without being killed")
+@pytest.mark.parametrize(
+    ("kills", "replicates"), [(1, 2), pytest.param(4, 8, marks=pytest.mark.long)]
+)
+def test_a_killed_study_resumes_to_the_same_content(tmp_path, kills, replicates):
+    file = write_study(tmp_path, steps=40_000, replicates=replicates)
+    nt.lab.run(nt.lab.read(file), tmp_path / "undisturbed")
+    assert kill_and_resume(file, tmp_path / "killed", kills=kills, seed=1) == kills
+    assert len(hashes(tmp_path / "killed")) == 2 * replicates
+    assert hashes(tmp_path / "killed") == hashes(tmp_path / "undisturbed")
+    assert leftovers(tmp_path / "killed") == []
+    events = Folder.read(tmp_path / "killed").events()
+    assert events[-1]["event"] == "end"
+    assert sum(event["event"] == "start" for event in events) > kills // 2

@@ -11,7 +11,7 @@ from typing import Any
 from neurotron import _check, _files
 from neurotron.work.study import is_spec, without_words
 
-__all__ = ["differences", "manifest_of", "read", "reworded", "study_hash"]
+__all__ = ["CHANGED", "differences", "manifest_of", "read", "reworded", "study_hash"]
 
 FORMAT = 7
 CHANGED = (
