@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.training import changed, rows_of, settings_of
 
 import neurotron as nt
-from neurotron import _check
-from neurotron.lab.studies import building, train
+from neurotron.lab.training import building
 
 TEXT = """
 name = "s"
@@ -60,23 +60,24 @@ name = "d"
 like = "c"
 paired_with = "a"
 n_inputs = 13
+[[settings]]
+name = "e"
+like = "c"
 """
-STUDY = nt.lab.studies.parse(TEXT.encode(), "s")
-A, B, C, D = STUDY.settings
-UNIT = ("a", 1)
+A, B, C, D, E = settings_of(TEXT)
 
 
-def problem(setting=A, replicate=0, study=STUDY) -> nt.Problem:
-    return building.build_problem(study, setting, replicate)
+def problem(setting=A, replicate=0) -> nt.Problem:
+    return building.build_problem(setting, replicate)
 
 
 @pytest.fixture(scope="module")
 def computed():
-    return train(STUDY.model_dump_json(), *UNIT)
+    return rows_of(A)
 
 
 def test_arms_are_those_of_the_sweeps_in_order_and_once_each():
-    rows = building.arm_rows(STUDY, A)
+    rows = building.arm_rows(A)
     met = [(row["trainer"], row["attack"], row["bound"], row["probability"]) for row in rows]
     assert met == [
         ("SGD", "constant", 0.0, 0.5),
@@ -93,8 +94,8 @@ def test_arms_are_those_of_the_sweeps_in_order_and_once_each():
 
 
 def test_rows_say_what_the_arms_are():
-    rows = building.arm_rows(STUDY, A)
-    arms = building.build_arms(STUDY, A, problem(), 0)
+    rows = building.arm_rows(A)
+    arms = building.build_arms(A, problem(), 0)
     assert [arm.name for arm in arms] == [row["arm"] for row in rows]
     assert len({arm.name for arm in arms}) == len(arms)
     for arm, row in zip(arms, rows, strict=True):
@@ -109,50 +110,32 @@ def test_rows_say_what_the_arms_are():
             assert (arm.attack.bound, arm.attack.probability) == (row["bound"], row["probability"])
 
 
-def test_an_arm_by_its_name_is_that_of_all_arms():
-    drawn = problem()
-    for arm in building.build_arms(STUDY, A, drawn, 0):
-        assert _check.equal(building.build_arm(STUDY, A, drawn, 0, arm.name), arm)
-
-
 def test_rows_keep_the_attack_as_the_study_has_it_beside_its_name():
     attack = "multiplicative:factor=3"
-    text = TEXT.replace(
-        'attack = "impersonation"\nbound = 100', f'attack = "{attack}"\nbound = 100'
-    )
-    study = nt.lab.studies.parse(text.encode(), "s")
-    row = building.arm_rows(study, study.setting("a"))[8]
+    (setting, *_) = settings_of(changed(TEXT, '"impersonation"', f'"{attack}"'))
+    row = building.arm_rows(setting)[8]
     assert (row["attack"], row["attack_text"]) == ("multiplicative", attack)
 
 
 def test_a_trainer_without_a_step_size_takes_the_settings():
-    study = STUDY.model_copy(update={"trainers": STUDY.trainers | {"SGD": "sgd"}})
-    arm = building.build_arms(study, A, problem(), 0)[0]
-    assert arm.trainer.step_size == 0.01
-    assert building.arm_rows(study, A)[0]["step_size"] == 0.01
+    (setting, *_) = settings_of(changed(TEXT, "sgd:step_size=0.03", "sgd"))
+    arm = building.build_arms(setting, problem(), 0)[0]
+    assert arm.trainer.step_size == building.arm_rows(setting)[0]["step_size"] == 0.01
 
 
 def drawn(setting, replicate=1) -> list[bytes]:
     """What a setting draws: gates, true weights, an attack's vector, and data."""
     built = problem(setting, replicate)
-    arms = building.build_arms(STUDY, setting, built, replicate)
-    rows = train(STUDY.model_dump_json(), setting.name, replicate)
-    draws = (
-        built.network.gates,
-        built.true_weights,
-        arms[8].attack.probe_vector,
-        rows[0]["losses"],
-    )
+    arms = building.build_arms(setting, built, replicate)
+    vector, rows = arms[8].attack.probe_vector, rows_of(setting, replicate)
+    draws = built.network.gates, built.true_weights, vector, rows[0]["losses"]
     return [np.asarray(array).tobytes() for array in draws]
 
 
 def test_settings_that_differ_in_their_name_alone_share_no_draw():
-    twin = STUDY.model_copy(
-        update={"settings": (A, A.model_copy(update={"name": "twin"}), *STUDY.settings[1:])}
-    )
-    one, other = (train(twin.model_dump_json(), name, 1)[0] for name in ("a", "twin"))
+    other = rows_of(A.model_copy(update={"name": "twin"}))[0]
     for key in ("true_weights", "losses", "errors"):
-        assert not np.isin(one[key][1:], other[key]).any()
+        assert not np.isin(rows_of(A)[0][key][1:], other[key]).any()
     assert not any(mine == theirs for mine, theirs in zip(drawn(A), drawn(B), strict=True))
 
 
@@ -167,74 +150,41 @@ def test_settings_that_are_paired_share_every_draw_that_their_sizes_allow():
 
 
 def test_a_setting_like_a_paired_one_draws_its_own():
-    study = nt.lab.studies.parse((TEXT + '[[settings]]\nname = "e"\nlike = "c"\n').encode(), "s")
-    like_c = study.settings[-1]
-    assert (like_c.law, like_c.paired_with) == ("laplace", None)
-    assert building.seed_of(study, like_c) != building.seed_of(study, C)
-
-
-DRAWN = [name for name in nt.lab.studies.catalog() if nt.lab.studies.read(name).of_kind != "tables"]
-"""The studies that draw their problems."""
-
-
-@pytest.mark.parametrize("name", DRAWN)
-def test_no_two_settings_of_the_catalog_share_draws_but_those_it_pairs(name):
-    study = nt.lab.studies.read(name)
-    alone = [setting for setting in study.settings if setting.paired_with is None]
-    assert len({building.seed_of(study, setting) for setting in study.settings}) == len(alone)
-
-
-def test_the_four_laws_of_the_paper_have_true_weights_of_their_own():
-    paper = nt.lab.studies.read("paper")
-    drawn = [
-        building.build_problem(paper, setting, replicate).true_weights.tobytes()
-        for setting in paper.settings[:4]
-        for replicate in range(20)
-    ]
-    assert len(set(drawn)) == 80
+    assert (E.law, E.paired_with) == ("laplace", None)
+    assert E.stream_seed() != C.stream_seed() == A.stream_seed()
 
 
 @given(st.sets(st.integers(0, 10**6), min_size=2, max_size=4))
 def test_replicates_differ_in_gates_true_weights_and_attack_vectors(numbers):
     problems = [problem(replicate=number) for number in numbers]
     vectors = [
-        building.build_arms(STUDY, A, p, number)[8].attack.probe_vector
+        building.build_arms(A, p, number)[8].attack.probe_vector
         for p, number in zip(problems, numbers, strict=True)
     ]
     for drawn in ([p.network.gates for p in problems], [p.true_weights for p in problems], vectors):
         assert len({array.tobytes() for array in drawn}) == len(numbers)
 
 
-def test_a_replicate_does_not_depend_on_how_many_there_are(computed):
-    more = STUDY.model_copy(update={"replicates": 400})
-    assert rows_equal(train(more.model_dump_json(), *UNIT), computed)
+def test_replicates_of_the_same_problem_differ_in_nothing_but_their_data():
+    same = A.model_copy(update={"same_problem": True})
+    one, other = (problem(same, replicate) for replicate in (0, 1))
+    assert np.array_equal(one.network.gates, other.network.gates)
+    assert np.array_equal(one.true_weights, other.true_weights)
+    assert not np.array_equal(rows_of(same, 0)[0]["losses"], rows_of(same, 1)[0]["losses"])
 
 
-def test_every_setting_of_a_replicate_comes_before_the_next_replicate():
-    units = list(STUDY.model_copy(update={"replicates": 2}).units())
-    assert units == [(name, number) for number in (0, 1) for name in "abcd"]
-
-
-def rows_equal(one, other) -> bool:
-    return len(one) == len(other) and all(
-        np.array_equal(mine[key], theirs[key], equal_nan=True)
-        if isinstance(mine[key], np.ndarray)
-        else mine[key] == theirs[key]
-        for mine, theirs in zip(one, other, strict=True)
-        for key in mine
-    )
-
-
-def test_a_unit_is_a_function_of_its_text_and_number(computed):
-    assert rows_equal(train(STUDY.model_dump_json(), *UNIT), computed)
-    assert not rows_equal(train(STUDY.model_dump_json(), "a", 2), computed)
+def test_a_unit_depends_on_its_setting_and_its_number_alone(computed):
+    again, other = rows_of(A), rows_of(A, 2)
+    for one, same, different in zip(computed, again, other, strict=True):
+        for name in ("errors", "losses", "weights"):
+            assert np.array_equal(one[name], same[name])
+            assert not np.array_equal(one[name], different[name])
 
 
 def test_a_unit_is_the_simulation_one_would_call_by_hand(computed):
     built = problem(replicate=1)
-    arms = building.build_arms(STUDY, A, built, 1)
-    seed = building.seed_of(STUDY, A)
-    run = nt.simulate(built, arms, steps=60, batch_size=5, seed=seed, replicate=1)
+    arms = building.build_arms(A, built, 1)
+    run = nt.simulate(built, arms, steps=60, batch_size=5, seed=A.stream_seed(), replicate=1)
     for i, row in enumerate(computed):
         assert row["status"] == "finished"
         assert row["stopped_at"] is None
@@ -248,10 +198,16 @@ def test_a_unit_is_the_simulation_one_would_call_by_hand(computed):
         )
 
 
+def test_the_bits_of_the_smoke_study_are_those_of_earlier_versions(tmp_path):
+    nt.lab.run(nt.lab.read("smoke"), tmp_path / "out", replicates=1)
+    errors = nt.load_results(tmp_path / "out").runs["error"].to_list()
+    assert errors[:3] == [0.0, 0.04368134211204164, 0.17546905491705272]
+
+
 def test_radii_are_those_of_certify_and_nothing_where_no_theorem_speaks(computed):
     built = problem(replicate=1)
     told = {"radius": 0, "theorem1_radius": 0}
-    for arm, row in zip(building.build_arms(STUDY, A, built, 1), computed, strict=True):
+    for arm, row in zip(building.build_arms(A, built, 1), computed, strict=True):
         for key, method in (("radius", "sharp"), ("theorem1_radius", "theorem1")):
             scheduled = arm.trainer.step_size == "scheduled"
             if type(arm.trainer) is nt.SGD or (scheduled and method == "theorem1"):
@@ -271,8 +227,8 @@ def test_only_an_attack_with_a_vector_has_one(computed):
 
 
 def test_an_arm_that_diverges_is_a_row_like_the_others():
-    study = STUDY.model_copy(update={"trainers": STUDY.trainers | {"SGD": "sgd:step_size=1e9"}})
-    rows = train(study.model_dump_json(), "a", 0)
+    (setting, *_) = settings_of(changed(TEXT, "sgd:step_size=0.03", "sgd:step_size=1e9"))
+    rows = rows_of(setting, 0)
     assert [row["status"] for row in rows].count("diverged") == 3
     diverged = next(row for row in rows if row["status"] == "diverged")
     assert diverged["stopped_at"] >= 1

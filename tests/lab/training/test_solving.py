@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 
 import numpy as np
 import polars as pl
 import pytest
-from typer.testing import CliRunner
+from tests.support.cli import in_this_process
+from tests.support.training import changed, rows_of, settings_of
 
 import neurotron as nt
 from neurotron._check import InputError
-from neurotron.cli.app import app
 from neurotron.data import Stream
-from neurotron.lab.pages.content import _verification
-from neurotron.lab.studies import building, train
+from neurotron.lab.pages.training_tables import verification
+from neurotron.lab.training import building
+from neurotron.lab.training.summary import steps_to
 
 TEXT = """
 name = "s"
@@ -45,24 +45,25 @@ probability = 0.2
 [[settings.sweeps]]
 attack = "none"
 """
-STUDY = nt.lab.studies.parse(TEXT.encode(), "s")
-A = STUDY.settings[0]
+(A,) = settings_of(TEXT)
+SGD = 'SGD = "sgd:step_size=0.01"\n'
+SOLVERS = '"solver, 96 rows" = "solve:rows=96"\n"solver, 200 rows" = "solve:rows=200"\n'
 
 
-def changed(old: str, new: str):
-    assert old in TEXT
-    return nt.lab.studies.parse(TEXT.replace(old, new).encode(), "s")
+def setting(old: str, new: str, **changes: object):
+    (found,) = settings_of(changed(TEXT, old, new))
+    return found.model_copy(update=changes)
 
 
 @pytest.fixture(scope="module")
 def rows():
-    return {row["arm"]: row for row in train(STUDY.model_dump_json(), "a", 1)}
+    return {row["arm"]: row for row in rows_of(A)}
 
 
 def rows_of_the_stream(attack, count, first=1, replicate=1):
     """Draw batches of the stream, and tamper as a coin says: an independent derivation."""
-    problem = building.build_problem(STUDY, A, replicate)
-    stream = Stream.of(building.seed_of(STUDY, A), replicate)
+    problem = building.build_problem(A, replicate)
+    stream = Stream.of(A.stream_seed(), replicate)
     steps = range(first, first + -(-count // 16))
     batches = [problem.data.batch(problem.network, stream, step, 16) for step in steps]
     coins = np.concatenate([stream.pairs(1, step, 16)[0] for step in steps])[:count]
@@ -75,7 +76,7 @@ def rows_of_the_stream(attack, count, first=1, replicate=1):
 @pytest.mark.parametrize("level", ["constant θ=4 β=0.1", "constant θ=4 β=0.3", "honest labels"])
 def test_the_filter_is_that_of_solve_on_rows_of_the_stream(rows, count, level):
     arm = next(
-        arm for arm in building.build_arms(STUDY, A, building.build_problem(STUDY, A, 1), 1)
+        arm for arm in building.build_arms(A, building.build_problem(A, 1), 1)
         if arm.name == f"solver, {count} rows, {level}"
     )  # fmt: skip
     problem, X, y = rows_of_the_stream(arm.attack, count)
@@ -108,7 +109,7 @@ def test_it_waits_at_the_initial_weights_until_it_has_its_rows(rows, count, batc
 
 def radius_of(row, attack):
     """Return the radius by `verify` on the 300 rows that come after all steps."""
-    problem, X, y = rows_of_the_stream(attack, 300, first=STUDY.steps + 1)
+    problem, X, y = rows_of_the_stream(attack, 300, first=A.steps + 1)
     found = nt.verify(
         problem, row["weights"], X, y, probability=attack.probability, attacker="coin", noise=0.0
     )  # fmt: skip
@@ -135,9 +136,9 @@ def test_while_it_is_verified_an_attack_sees_the_filter_that_it_found(rows, monk
         return original(run, count, also)
 
     monkeypatch.setattr(module, "next_rows", noted)
-    computed = {row["arm"]: row for row in train(STUDY.model_dump_json(), "a", 1)}
+    computed = {row["arm"]: row for row in rows_of(A)}
     (_, start, _), _, (last, weights, average) = seen[-3:]
-    assert last == STUDY.steps
+    assert last == A.steps
     assert (start == 1.0).all()
     found = [row["weights"] for name, row in computed.items() if name.startswith("solver")]
     np.testing.assert_array_equal(weights.T, found)
@@ -145,16 +146,13 @@ def test_while_it_is_verified_an_attack_sees_the_filter_that_it_found(rows, monk
 
 
 def test_verified_radii_do_not_depend_on_the_other_arms(rows):
-    alone = changed('"solver, 200 rows" = "solve:rows=200"\n', "")
-    for row in train(alone.model_dump_json(), "a", 1):
+    for row in rows_of(setting('"solver, 200 rows" = "solve:rows=200"\n', "")):
         assert row["verified_radius"] == rows[row["arm"]]["verified_radius"]
 
 
 @pytest.mark.parametrize("change", ['law = "student-t:dof=0.01"', "noise = 1e70"])
 def test_rows_in_which_nothing_can_be_found_are_a_run_that_diverged(change):
-    study = changed("batch_size = 16", f"batch_size = 16\n{change}")
-    study = study.model_copy(update={"verify": None})
-    for row in train(study.model_dump_json(), "a", 0):
+    for row in rows_of(setting("batch_size = 16", f"batch_size = 16\n{change}", verify=0), 0):
         if row["arm"].startswith("solver"):
             assert (row["status"], row["stopped_at"]) == (
                 "diverged",
@@ -166,23 +164,18 @@ def test_rows_in_which_nothing_can_be_found_are_a_run_that_diverged(change):
 
 def test_progress_is_told_after_each_arm():
     told = []
-    only = changed('SGD = "sgd:step_size=0.01"', "").model_copy(update={"verify": None})
-    train(only.model_dump_json(), "a", 0, lambda *at: told.append(at))
+    rows_of(setting(SGD, "", verify=0), 0, lambda *at: told.append(at))
     assert told == [(1, 1)] * 8
 
 
 def test_trained_arms_are_what_they_are_without_solved_ones(rows):
-    alone = changed(
-        '"solver, 96 rows" = "solve:rows=96"\n"solver, 200 rows" = "solve:rows=200"', ""
-    )
-    for row in train(alone.model_dump_json(), "a", 1):
+    for row in rows_of(setting(SOLVERS, "")):
         for name, value in row.items():
             np.testing.assert_array_equal(value, rows[row["arm"]][name])
 
 
 def test_a_study_may_have_solved_arms_only():
-    only = changed('SGD = "sgd:step_size=0.01"', "")
-    assert {row["status"] for row in train(only.model_dump_json(), "a", 0)} == {"finished"}
+    assert {row["status"] for row in rows_of(setting(SGD, ""), 0)} == {"finished"}
 
 
 def test_nothing_is_guaranteed_about_them_and_their_predictions_are_measured(rows):
@@ -208,25 +201,25 @@ def test_nothing_is_guaranteed_about_them_and_their_predictions_are_measured(row
 )
 def test_wrong_ones_are_refused_before_anything_is_computed(old, new, said):
     with pytest.raises(InputError, match=said):
-        building.check(changed(old, new))
+        building.check([setting(old, new)])
 
 
 def test_as_many_rows_as_the_other_arms_are_trained_on_are_allowed():
-    building.check(changed("rows=96", "rows=6400"))
+    building.check([setting("rows=96", "rows=6400")])
 
 
 def test_through_the_command_they_stand_beside_trainers_in_tables_and_page(tmp_path):
     file = tmp_path / "s.toml"
     file.write_text(TEXT)
-    said = CliRunner().invoke(app, ["run", str(file), "--out", str(tmp_path / "out")])
-    assert said.exit_code == 0, said.output
+    said = in_this_process("run", file, "--out", tmp_path / "out")
+    assert said.returncode == 0, said.stderr
     results = nt.load_results(tmp_path / "out")
     ours = results.runs.filter(algorithm="solve")
     assert len(ours) == 2 * 4 * 5
     assert (ours["outcome"] == "recovered").all()
     assert (ours["error"] < 1e-12).all()
     assert (ours["verified_radius"] < 1e-6).all()
-    reached = results.steps_to(1e-9).filter(pl.col("arm").str.starts_with("solver, 96"))
+    reached = steps_to(results, 1e-9).filter(pl.col("arm").str.starts_with("solver, 96"))
     assert set(reached["steps"]) == {6}  # batches
     page = (tmp_path / "out" / "report.html").read_text()
     assert "What is verified" in page
@@ -235,25 +228,27 @@ def test_through_the_command_they_stand_beside_trainers_in_tables_and_page(tmp_p
 
 def test_the_page_counts_what_the_claim_counts(tmp_path):
     levels = "bound = [0, 4]\nprobability = [0.1, 0.6]"  # two are the same run, one is not verified
-    study = changed("bound = 4\nprobability = [0.1, 0.3]", levels)
-    nt.lab.studies.run(study, tmp_path / "out")
+    text = changed(TEXT, "bound = 4\nprobability = [0.1, 0.3]", levels)
+    nt.lab.run(nt.lab.parse(text.encode(), "s"), tmp_path / "out")
     results = nt.load_results(tmp_path / "out")
-    told = _verification(results)
-    rows = {(row["setting"], row["trainer"]): row for row in told["rows"]["rows"]}
-    for (setting, trainer), runs in results.runs.group_by("setting", "trainer"):
-        found = [r for r in runs["verified_radius"] if math.isfinite(r)]
-        row = rows[setting, trainer]
-        assert (row["runs"], row["verified"]) == (len(runs), len(found))
-        assert (row["least"], row["largest"]) == (min(found), max(found))
-        assert row["outside"] == 0
-    assert (told["fresh"], told["confidence"]) == ("300 rows", "99.9 %")
-    (judged,) = nt.lab.claims.evaluate(results)
-    assert sum(one.total for one in judged.findings) == sum(r["verified"] for r in rows.values())
-    smaller = dataclasses.replace(
-        results, runs=results.runs.with_columns(verified_radius=pl.col("error") / 2.0)
-    )
-    attacked = _verification(smaller)["rows"]["rows"]
-    assert {row["outside"] for row in attacked} == {30}
-    assert {row["verified"] < row["runs"] for row in rows.values()} == {True}
-    unasked = results.runs.with_columns(verified_radius=pl.lit(None, pl.Float64))
-    assert _verification(dataclasses.replace(results, runs=unasked)) is None
+    told = verification(results)
+    heading, *rows = told.rows
+    assert heading == ("a",)
+    by_trainer = results.runs.group_by("trainer", maintain_order=True)
+    for ((trainer,), runs), row in zip(by_trainer, rows, strict=True):
+        found = runs.filter(pl.col("verified_radius").is_finite())
+        assert 0 < len(found) < len(runs)
+        assert (*row[:3], row[-1]) == (trainer, len(runs), len(found), 0)
+    assert "the next 300 rows" in told.note
+    assert "confidence 99.9 %" in told.note
+    (judged,) = nt.lab.evaluate(results)
+    assert sum(one.total for one in judged.findings) == sum(row[2] for row in rows)
+
+    def otherwise(radius):
+        return dataclasses.replace(
+            results, table=results.table.with_columns(verified_radius=radius)
+        )
+
+    smaller = verification(otherwise(pl.col("errors").list.last() / 2.0))
+    assert {row[-1] for row in smaller.rows[1:]} == {30}
+    assert verification(otherwise(pl.lit(None, pl.Float64))) is None
