@@ -27,7 +27,7 @@ from neurotron.lab.training.spec import (
     Text,
 )
 from neurotron.lab.training.unit import train
-from neurotron.work.study import NAME_RULE, Study
+from neurotron.work.study import NAME, NAME_RULE, Study
 
 __all__ = ["TOO_DEEP", "StudyKeys", "completed", "schema_of_studies"]
 
@@ -84,6 +84,11 @@ def completed(
     the keys name is imported from the folder `code`, if that is given.
     """
     own = StudyKeys.model_fields
+    if "unit" not in raw:
+        known = {*own, *Setting.model_fields} - {"paired_with"}
+        for key in raw:
+            if key not in known:
+                raise _check.unknown("key in the study", key, known)
     head = _validated(StudyKeys, {key: raw[key] for key in raw if key in own}, [], raw)
     defaults = {key: value for key, value in raw.items() if key not in own}
     settings = _without_likes(head.settings)
@@ -170,10 +175,11 @@ def _without_likes(settings: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     for i, (name, setting) in enumerate(zip(names, settings, strict=True)):
         if name is None:
             raise _check.InputError(f"`settings[{i}].name` is missing")
-        if not isinstance(name, str) or not isinstance(setting.get("like", ""), str):
-            key = "like" if isinstance(name, str) else "name"
-            got = _check.shorten(repr(setting[key]))
-            raise _check.InputError(f"`settings[{i}].{key}` {NAME_RULE}, got {got}")
+        for key in ("name", "like"):
+            given = setting.get(key, name)
+            if not isinstance(given, str) or not NAME.fullmatch(given):
+                got = _check.shorten(repr(given))
+                raise _check.InputError(f"`settings[{i}].{key}` {NAME_RULE}, got {got}")
         if names.count(name) > 1:
             raise _check.InputError(f"two settings are called {name!r}: give each its own name")
     by_name = {str(setting["name"]): setting for setting in settings}
@@ -200,10 +206,6 @@ def _tasks(
     settings: list[dict[str, Any]], defaults: dict[str, Any], seed: int, raw: dict[str, Any]
 ) -> list[Setting]:
     """Return the settings of training runs, each with all its keys."""
-    known = [*StudyKeys.model_fields, *Setting.model_fields]
-    for key in defaults:
-        if key not in known:
-            raise _check.unknown("key in the study", key, known)
     tasks = []
     for i, setting in enumerate(settings):
         whole = {"seed": seed, **defaults, **setting}
