@@ -52,7 +52,7 @@ def test_outcomes_are_told_apart(tmp_path):
     runs = made(tmp_path / "r", STUDY, outcome, len(ends)).runs
     tron = runs.filter(algorithm="neuro-tron").sort("replicate")
     assert tron["outcome"].to_list() == [name for _, name in ends]
-    assert tron["cosine"][4] == pytest.approx(1.0)
+    assert tron["cosine"][4] == pytest.approx(-1.0)
     assert set(runs.filter(algorithm="sgd")["outcome"]) == {"diverged"}
     assert set(runs["outcome"]) <= set(OUTCOMES)
 

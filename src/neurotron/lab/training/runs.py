@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,11 +10,14 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from pydantic import ValidationError
 
 from neurotron import _check
 from neurotron._types import Array, Index
 from neurotron.lab.results.results import Results, load, once
+from neurotron.lab.store.manifest import CHANGED
 from neurotron.lab.training.columns import ARM, COLUMNS, COURSES, SIZES
+from neurotron.lab.training.spec import Setting
 from neurotron.trajectories import MIRROR, RECOVERED
 from neurotron.work.columns import checked_columns
 
@@ -164,6 +168,14 @@ def load_results(folder: str | Path) -> Runs:
 @once
 def _runs_of(results: Results) -> Runs:
     """Return results as runs, without shards whose steps differ from most of their setting's."""
+    try:
+        for setting in results.settings.values():
+            Setting.model_validate_json(json.dumps(setting))
+    except ValidationError:
+        raise _check.InputError(
+            f"{results.folder.path / 'manifest.json'}: its settings are not those of training "
+            f"runs; {CHANGED}"
+        ) from None
     table, damaged = results.table, list(results.damaged)
     recorded: dict[str, dict[int, bytes]] = {}
     columns = table.select("setting", "replicate", "steps", "errors", "losses", *COURSES)
