@@ -169,8 +169,8 @@ def load_results(folder: str | Path) -> Runs:
 def _runs_of(results: Results) -> Runs:
     """Return results as runs, without shards whose steps differ from most of their setting's."""
     try:
-        for setting in results.settings.values():
-            Setting.model_validate_json(json.dumps(setting))
+        for one in results.settings.values():
+            Setting.model_validate_json(json.dumps(one))
     except ValidationError:
         raise _check.InputError(
             f"{results.folder.path / 'manifest.json'}: its settings are not those of training "
