@@ -38,14 +38,11 @@ def audit(
     separator: tables.Separator = ",",
     decimal_comma: tables.DecimalComma = False,
     sample: Annotated[
-        int | None,
-        options.option(tables.TABLE, help="Audit so many rows, drawn at random, instead of all."),
+        int | None, tables.TABLE("Audit so many rows, drawn at random, instead of all.")
     ] = None,
     estimator: Annotated[
         str,
-        options.named(
-            tables.MODEL,
-            "--estimator",
+        tables.MODEL.named(
             "estimators",
             "What is audited: a name as `neurotron list estimators` shows them, with settings as "
             "in ridge:alpha=10, or a model file of `neurotron fit`, which is fitted again.",
@@ -53,86 +50,64 @@ def audit(
     ],
     bound: Annotated[
         float | None,
-        options.option(
-            options.ATTACK,
-            help="θ, the largest change of a label. It may be left out with --label-range.",
-        ),
+        options.ATTACK("θ, the largest change of a label. It may be left out with --label-range."),
     ] = None,
     probability: Annotated[
-        float | None,
-        options.option(options.ATTACK, help="β, the largest share of the labels that are changed."),
+        float | None, options.ATTACK("β, the largest share of the labels that are changed.")
     ] = None,
     rows: Annotated[
         int | None,
-        options.option(
-            options.ATTACK, help="How many rows of the table are changed, instead of their share."
-        ),
+        options.ATTACK("How many rows of the table are changed, instead of their share."),
     ] = None,
     attack: Annotated[
         list[str] | None,
-        options.option(
-            options.ATTACK,
+        options.ATTACK(
+            "An attack to try. Repeat the option for several. Default: all.",
             "--attack",
             metavar="NAME",
-            help="An attack to try. Repeat the option for several. Default: all.",
         ),
     ] = None,
     label_range: Annotated[
         tuple[float, float] | None,
-        options.option(
-            options.ATTACK,
+        options.ATTACK(
+            "The smallest and the largest label that is possible. Attacks stay within it.",
             "--label-range",
             metavar="LOW HIGH",
-            help="The smallest and the largest label that is possible. Attacks stay within it.",
         ),
     ] = None,
     max_damage: Annotated[
         float | None,
-        options.option(
-            options.GUARANTEE,
-            help="The tolerance: the largest acceptable rise of the error, 0.1 for 10 %.",
-        ),
+        options.GUARANTEE("The tolerance: the largest acceptable rise of the error, 0.1 for 10 %."),
     ] = None,
     max_change: Annotated[
         float | None,
-        options.option(
-            options.GUARANTEE,
-            help="Another tolerance: no prediction may change by more, in units of the label.",
+        options.GUARANTEE(
+            "Another tolerance: no prediction may change by more, in units of the label."
         ),
     ] = None,
     accept_suspects: Annotated[
         int | None,
-        options.option(
-            options.GUARANTEE,
+        options.GUARANTEE(
+            "You have looked at up to N suspects: they do not leave the verdict undecided.",
             metavar="N",
-            help="You have looked at up to N suspects: they do not leave the verdict undecided.",
         ),
     ] = None,
     remedies: Annotated[
-        bool,
-        options.option(
-            options.RUN, "--remedies/--no-remedies", help="Compare the obvious alternatives."
-        ),
+        bool, options.RUN("Compare the obvious alternatives.", "--remedies/--no-remedies")
     ] = True,
-    splits: Annotated[
-        int, options.option(options.RUN, help="How often the rows are split into fit and test.")
-    ] = 5,
+    splits: Annotated[int, options.RUN("How often the rows are split into fit and test.")] = 5,
     replicates: Annotated[
-        int,
-        options.option(
-            options.RUN, help="How often attacks that draw at random are repeated on each split."
-        ),
+        int, options.RUN("How often attacks that draw at random are repeated on each split.")
     ] = 2,
-    seed: Annotated[int, options.option(options.RUN, help="The seed of splits and attacks.")] = 0,
+    seed: Annotated[int, options.RUN("The seed of splits and attacks.")] = 0,
     threads: study_commands.Threads = None,
     dask: study_commands.Dask = None,
     mixed: study_commands.Mixed = False,
     out: Annotated[
         Path | None,
-        options.option(
-            options.OUTPUT,
-            help="The folder of the audit. If it has results of the same audit, that is continued. "
-            "Default: a folder in out/audits.",
+        options.OUTPUT(
+            "The folder of the audit. If it has results of the same audit, that is continued. "
+            "Default: a folder in out/audits."
         ),
     ] = None,
     allow_code: options.AllowCode = False,

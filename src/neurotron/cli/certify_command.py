@@ -23,27 +23,17 @@ if TYPE_CHECKING:
 __all__ = ["certify", "plan"]
 
 Failure = Annotated[
-    float,
-    options.option(
-        options.GUARANTEE, help="δ, the largest probability that the guarantee is wrong."
-    ),
+    float, options.GUARANTEE("δ, the largest probability that the guarantee is wrong.")
 ]
 InitialError = Annotated[
-    float | None,
-    options.option(
-        options.GUARANTEE, help="A bound on the error at the start. Default: the error itself."
-    ),
+    float | None, options.GUARANTEE("A bound on the error at the start. Default: the error itself.")
 ]
 Simulate = Annotated[
-    bool,
-    options.option(options.OUTPUT, "--simulate", help="Also train, and print the measured error."),
+    bool, options.OUTPUT("Also train, and print the measured error.", "--simulate")
 ]
-MaybeBound = Annotated[
-    float | None, options.option(options.ATTACK, help="θ, the largest change of a label.")
-]
+MaybeBound = Annotated[float | None, options.ATTACK("θ, the largest change of a label.")]
 MaybeProbability = Annotated[
-    float | None,
-    options.option(options.ATTACK, help="β, the probability that a label is attacked."),
+    float | None, options.ATTACK("β, the probability that a label is attacked.")
 ]
 
 
@@ -54,19 +44,11 @@ def certify(
     filter_size: options.FilterSize = None,
     noise: options.Noise = 0.0,
     attack: options.AttackName = "adaptive",
-    bound: Annotated[
-        float, options.option(options.ATTACK, help="θ, the largest change of a label.")
-    ] = 0.25,
+    bound: Annotated[float, options.ATTACK("θ, the largest change of a label.")] = 0.25,
     probability: options.Probability = 0.5,
-    trainer: Annotated[
-        str,
-        options.trainer_option("The trainer."),
-    ] = "neuro-tron",
+    trainer: Annotated[str, options.TRAINER.named("trainers", "The trainer.")] = "neuro-tron",
     steps: Annotated[
-        int | None,
-        options.option(
-            options.RUN, help="The number of updates. Default: the limit of infinitely many."
-        ),
+        int | None, options.RUN("The number of updates. Default: the limit of infinitely many.")
     ] = None,
     batch_size: options.BatchSize = 16,
     seed: options.Seed = 0,
@@ -74,10 +56,7 @@ def certify(
     initial_error: InitialError = None,
     method: Annotated[
         str,
-        options.option(
-            options.GUARANTEE,
-            help="The method: sharp, theorem1 (the paper's), or measured (not proved).",
-        ),
+        options.GUARANTEE("The method: sharp, theorem1 (the paper's), or measured (not proved)."),
     ] = "sharp",
     simulate: Simulate = False,
     plot: options.Picture = None,
@@ -110,10 +89,6 @@ def certify(
 
     problem = options.build_problem(network, law, n_inputs, filter_size, noise, seed)
     adversary = attacks.build(attack, problem, bound=bound, probability=probability, seed=seed)
-    if plot is not None:
-        from neurotron.lab.figures import check_picture
-
-        check_picture("--plot", plot)
     arm = Arm(trainers.BY_NAME.build(trainer), adversary)
     certificate = guarantees.certify(
         problem, arm, batch_size=batch_size, steps=steps, failure=failure,
@@ -134,46 +109,37 @@ def plan(
     bound: MaybeBound = None,
     probability: MaybeProbability = None,
     scope: Annotated[
-        str,
-        options.option(
-            options.ATTACK, help="What the attack sees: query (one sample) or batch (all of it)."
-        ),
+        str, options.ATTACK("What the attack sees: query (one sample) or batch (all of it).")
     ] = "query",
     attack: Annotated[
-        str,
-        options.named(options.ATTACK, "--attack", "attacks", "The attack to use with --simulate."),
+        str, options.ATTACK.named("attacks", "The attack to use with --simulate.")
     ] = "adaptive",
     sensing: Annotated[
-        str,
-        options.option(options.TRAINER, help="The sensing matrix, as in `neurotron list sensing`."),
+        str, options.TRAINER("The sensing matrix, as in `neurotron list sensing`.")
     ] = "optimal",
     weighting: Annotated[
-        str | None,
-        options.option(options.TRAINER, help="Give inverse-norm for inputs with heavy tails."),
+        str | None, options.TRAINER("Give inverse-norm for inputs with heavy tails.")
     ] = None,
     step_size: Annotated[
-        str, options.option(options.TRAINER, help="The kind of step size: constant or scheduled.")
+        str, options.TRAINER("The kind of step size: constant or scheduled.")
     ] = "constant",
-    steps: Annotated[int | None, options.option(options.RUN, help="The number of updates.")] = None,
+    steps: Annotated[int | None, options.RUN("The number of updates.")] = None,
     batch_size: options.BatchSize = 16,
     seed: options.Seed = 0,
     accuracy: Annotated[
-        float | None,
-        options.option(options.GUARANTEE, help="ε, the largest error that is allowed."),
+        float | None, options.GUARANTEE("ε, the largest error that is allowed.")
     ] = None,
     accuracy_of: Annotated[
         str,
-        options.option(
-            options.GUARANTEE,
-            help="What ε bounds: weights (the distance from the true ones), or predictions (their "
-            "root mean squared error, in label units).",
+        options.GUARANTEE(
+            "What ε bounds: weights (the distance from the true ones), or predictions (their "
+            "root mean squared error, in label units)."
         ),
     ] = "weights",
     failure: Failure = 0.05,
     initial_error: InitialError = None,
     method: Annotated[
-        str,
-        options.option(options.GUARANTEE, help="The method: sharp, or theorem1 (the paper's)."),
+        str, options.GUARANTEE("The method: sharp, or theorem1 (the paper's).")
     ] = "sharp",
     simulate: Simulate = False,
     plot: options.Picture = None,
@@ -196,10 +162,6 @@ def plan(
     from neurotron import attacks, guarantees
 
     problem = options.build_problem(network, law, n_inputs, filter_size, noise, seed)
-    if plot is not None:
-        from neurotron.lab.figures import check_picture
-
-        check_picture("--plot", plot)
     budget = attacks.Budget(bound, probability, _check.choice("scope", scope, ("query", "batch")))  # type: ignore[arg-type]
     found = guarantees.plan(
         problem, budget, batch_size=batch_size, accuracy=accuracy, accuracy_of=accuracy_of,

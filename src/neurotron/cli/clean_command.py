@@ -41,24 +41,17 @@ def clean(
     separator: tables.Separator = ",",
     decimal_comma: tables.DecimalComma = False,
     model: Annotated[
-        Path | None,
-        options.option(
-            tables.MODEL, help="Use this model of `neurotron fit` instead of a new fit."
-        ),
+        Path | None, tables.MODEL("Use this model of `neurotron fit` instead of a new fit.")
     ] = None,
     network: tables.Network = "linear",
     seed: tables.FitSeed = 0,
     out: Annotated[
-        Path | None,
-        options.option(
-            options.OUTPUT, help="Save the ranked suspects to this CSV or Parquet file."
-        ),
+        Path | None, options.OUTPUT("Save the ranked suspects to this CSV or Parquet file.")
     ] = None,
     cleaned: Annotated[
         Path | None,
-        options.option(
-            options.OUTPUT,
-            help="Save the table without the suspects to this file, in the format of the table.",
+        options.OUTPUT(
+            "Save the table without the suspects to this file, in the format of the table."
         ),
     ] = None,
     overwrite: tables.Overwrite = False,

@@ -30,18 +30,15 @@ def fit(
     seed: tables.FitSeed = 0,
     out: Annotated[
         Path,
-        options.option(
-            options.OUTPUT,
-            help="The file of the model, which must end in .safetensors.",
-            show_default=False,
+        options.OUTPUT(
+            "The file of the model, which must end in .safetensors.", show_default=False
         ),
     ],
     no_row_hashes: Annotated[
         bool,
-        options.option(
-            options.OUTPUT,
+        options.OUTPUT(
+            "Do not save hashes of the rows, by which `neurotron verify` refuses them.",
             "--no-row-hashes",
-            help="Do not save hashes of the rows, by which `neurotron verify` refuses them.",
         ),
     ] = False,
     overwrite: tables.Overwrite = False,
@@ -99,9 +96,8 @@ def predict(
     decimal_comma: tables.DecimalComma = False,
     out: Annotated[
         Path | None,
-        options.option(
-            options.OUTPUT,
-            help="The file of the predictions (CSV or Parquet). Default: they are printed as CSV.",
+        options.OUTPUT(
+            "The file of the predictions (CSV or Parquet). Default: they are printed as CSV."
         ),
     ] = None,
     overwrite: tables.Overwrite = False,

@@ -34,13 +34,9 @@ if TYPE_CHECKING:
 __all__ = [
     "ATTACK", "GUARANTEE", "OUTPUT", "PROBLEM", "RUN", "TRAINER", "AllowCode", "AsJson",
     "AttackName", "BatchSize", "Engine", "FilterSize", "InputCount", "LawName", "NetworkName",
-    "Noise", "Picture", "Probability", "Seed", "as_json", "build_problem", "console", "describe",
-    "grid",
-    "readable_width", "registry", "train", "trainer_option",
+    "Noise", "Panel", "Picture", "Probability", "Seed", "as_json", "build_problem", "console",
+    "describe", "grid", "readable_width", "registry", "train",
 ]  # fmt: skip
-
-PROBLEM, ATTACK, TRAINER, RUN = "Problem", "Attack", "Trainer", "Run"
-GUARANTEE, OUTPUT = "Guarantee", "Output"
 
 FORMAT = 1
 """The version of what commands print as JSON. It grows if a name or its meaning changes."""
@@ -51,9 +47,24 @@ WIDEST = 100
 """Longer lines of text are hard to read, however wide the terminal is."""
 
 
-def option(panel: str, *names: str, help: str, **more: Any) -> Any:
-    """Return an option in a panel of the help."""
-    return typer.Option(*names, help=help, rich_help_panel=panel, **more)
+class Panel(str):
+    """A panel of the help. Called with the help of an option, it returns that option."""
+
+    def __call__(self, help: str, *names: str, **more: Any) -> Any:
+        """Return an option in this panel; without names, it is called after its parameter."""
+        return typer.Option(*names, help=help, rich_help_panel=self, **more)
+
+    def named(self, kind: str, help: str) -> Any:
+        """Return an option whose value is a name with parameters; the shell completes the name."""
+
+        def complete(incomplete: str) -> list[str]:
+            return [name for name in registry(kind) if name.startswith(incomplete)]
+
+        return self(help, metavar="NAME", autocompletion=complete)
+
+
+PROBLEM, ATTACK, TRAINER, RUN = map(Panel, ("Problem", "Attack", "Trainer", "Run"))
+GUARANTEE, OUTPUT = Panel("Guarantee"), Panel("Output")
 
 
 def registry(kind: str) -> Registry[object]:
@@ -61,20 +72,6 @@ def registry(kind: str) -> Registry[object]:
     home = {"estimators": "estimators.catalog", "laws": "data"}.get(kind, kind)
     found: Registry[object] = import_module(f"neurotron.{home}").BY_NAME
     return found
-
-
-def named(panel: str, flag: str, kind: str, help: str) -> Any:
-    """Return an option whose value is a name with parameters; the shell completes the name."""
-
-    def complete(incomplete: str) -> list[str]:
-        return [name for name in registry(kind) if name.startswith(incomplete)]
-
-    return option(panel, flag, help=help, metavar="NAME", autocompletion=complete)
-
-
-def trainer_option(help: str) -> Any:
-    """Return the option of trainers."""
-    return named(TRAINER, "--trainer", "trainers", help)
 
 
 def code_of(results: Results, allowed: bool) -> contextlib.AbstractContextManager[None]:
@@ -90,50 +87,46 @@ def _allow_code(context: typer.Context, allowed: bool) -> bool:
     return allowed
 
 
-LawName = Annotated[
-    str, named(PROBLEM, "--law", "laws", "The law (probability distribution) of the inputs.")
-]
-NetworkName = Annotated[
-    str, named(PROBLEM, "--network", "networks", "The network whose weights are learned.")
-]
-AttackName = Annotated[
-    str, named(ATTACK, "--attack", "attacks", "The attack, or none for honest labels.")
-]
-Probability = Annotated[float, option(ATTACK, help="β, the probability that a label is attacked.")]
-InputCount = Annotated[
-    int | None, option(PROBLEM, help=f"The number of inputs. Default: {N_INPUTS}.")
-]
+def _checked_picture(path: Path | None) -> Path | None:
+    """Refuse a picture that could not be saved, before any work."""
+    if path is not None:
+        from neurotron.lab.figures import check_picture
+
+        check_picture("--plot", path)
+    return path
+
+
+LawName = Annotated[str, PROBLEM.named("laws", "The law (probability distribution) of the inputs.")]
+NetworkName = Annotated[str, PROBLEM.named("networks", "The network whose weights are learned.")]
+AttackName = Annotated[str, ATTACK.named("attacks", "The attack, or none for honest labels.")]
+Probability = Annotated[float, ATTACK("β, the probability that a label is attacked.")]
+InputCount = Annotated[int | None, PROBLEM(f"The number of inputs. Default: {N_INPUTS}.")]
 FilterSize = Annotated[
     int | None,
-    option(
-        PROBLEM,
-        help="The number of weights, if the network leaves it open. Default: a quarter of the "
-        f"inputs, at most {MOST_WEIGHTS}.",
+    PROBLEM(
+        "The number of weights, if the network leaves it open. Default: a quarter of the "
+        f"inputs, at most {MOST_WEIGHTS}."
     ),
 ]
-Noise = Annotated[
-    float, option(PROBLEM, help="The standard deviation of the noise of honest labels.")
-]
-Seed = Annotated[
-    int, option(RUN, help="The seed of the network, the true weights and the random numbers.")
-]
-BatchSize = Annotated[int, option(RUN, help="The number of samples per update.")]
-Engine = Annotated[str, option(RUN, help="How to compute: auto, compiled or numpy.")]
+Noise = Annotated[float, PROBLEM("The standard deviation of the noise of honest labels.")]
+Seed = Annotated[int, RUN("The seed of the network, the true weights and the random numbers.")]
+BatchSize = Annotated[int, RUN("The number of samples per update.")]
+Engine = Annotated[str, RUN("How to compute: auto, compiled or numpy.")]
 Picture = Annotated[
-    Path | None, option(OUTPUT, "--plot", help="Save a picture to this file (PNG, PDF or SVG).")
+    Path | None,
+    OUTPUT("Save a picture to this file (PNG, PDF or SVG).", "--plot", callback=_checked_picture),
 ]
 AllowCode = Annotated[
     bool,
-    option(
-        RUN,
+    RUN(
+        "Allow names of your own code: mine:MyAttack is the class MyAttack in mine.py. It is "
+        "imported, so allow only code that you trust.",
         "--allow-code",
         callback=_allow_code,
         is_eager=True,
-        help="Allow names of your own code: mine:MyAttack is the class MyAttack in mine.py. It is "
-        "imported, so allow only code that you trust.",
     ),
 ]
-AsJson = Annotated[bool, option(OUTPUT, "--json", help="Print the result as JSON.")]
+AsJson = Annotated[bool, OUTPUT("Print the result as JSON.", "--json")]
 
 
 def build_problem(

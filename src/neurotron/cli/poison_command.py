@@ -29,30 +29,24 @@ def poison(
     separator: tables.Separator = ",",
     decimal_comma: tables.DecimalComma = False,
     attack: Annotated[
-        str, options.named(options.ATTACK, "--attack", "attacks", "The attack on the labels.")
+        str, options.ATTACK.named("attacks", "The attack on the labels.")
     ] = "constant",
     bound: Annotated[
         float | None,
-        options.option(
-            options.ATTACK,
-            help="θ, the largest change of a label, in units of the label. Some attacks need none.",
+        options.ATTACK(
+            "θ, the largest change of a label, in units of the label. Some attacks need none."
         ),
     ] = None,
     probability: options.Probability = 0.1,
-    seed: Annotated[int, options.option(options.ATTACK, help="The seed of the attack.")] = 0,
+    seed: Annotated[int, options.ATTACK("The seed of the attack.")] = 0,
     out: Annotated[
         Path,
-        options.option(
-            options.OUTPUT,
-            help="The file of the poisoned table, in the format of the table.",
-            show_default=False,
+        options.OUTPUT(
+            "The file of the poisoned table, in the format of the table.", show_default=False
         ),
     ],
     changed: Annotated[
-        Path | None,
-        options.option(
-            options.OUTPUT, help="Save which labels were changed to this CSV or Parquet file."
-        ),
+        Path | None, options.OUTPUT("Save which labels were changed to this CSV or Parquet file.")
     ] = None,
     allow_code: options.AllowCode = False,
     overwrite: tables.Overwrite = False,

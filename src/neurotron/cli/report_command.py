@@ -23,10 +23,8 @@ __all__ = ["Figures", "report", "write_report"]
 
 Figures = Annotated[
     bool,
-    typer.Option(
-        "--figures",
-        help="Also draw every figure for print, as PNG and PDF, into the folder figures.",
-        rich_help_panel=options.OUTPUT,
+    options.OUTPUT(
+        "Also draw every figure for print, as PNG and PDF, into the folder figures.", "--figures"
     ),
 ]
 

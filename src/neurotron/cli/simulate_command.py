@@ -47,32 +47,31 @@ def simulate(
     attack: options.AttackName = "alternating-sign",
     bound: Annotated[
         float | None,
-        options.option(
-            options.ATTACK,
-            help="θ, the largest change of a label. Default: 0.25, or unlimited for attacks that "
-            "no guarantee covers.",
+        options.ATTACK(
+            "θ, the largest change of a label. Default: 0.25, or unlimited for attacks that "
+            "no guarantee covers."
         ),
     ] = None,
     probability: options.Probability = 0.5,
     trainer: Annotated[
         list[str] | None,
-        options.trainer_option(
+        options.TRAINER.named(
+            "trainers",
             "A trainer. Repeat the option to compare several. Default: the paper's three, with its "
-            "step size of 1e-4."
+            "step size of 1e-4.",
         ),
     ] = None,
-    steps: Annotated[int, options.option(options.RUN, help="The number of updates.")] = 40_000,
+    steps: Annotated[int, options.RUN("The number of updates.")] = 40_000,
     batch_size: options.BatchSize = 16,
     seed: options.Seed = 0,
     engine: options.Engine = "auto",
     verify: Annotated[
         int | None,
-        options.option(
-            options.GUARANTEE,
+        options.GUARANTEE(
+            "Also verify where each trainer ended, on so many more rows under the same "
+            "attack. What was trained on is not used, nor are the true weights.",
             "--verify",
             metavar="ROWS",
-            help="Also verify where each trainer ended, on so many more rows under the same "
-            "attack. What was trained on is not used, nor are the true weights.",
         ),
     ] = None,
     plot: options.Picture = None,
@@ -106,10 +105,6 @@ def simulate(
     if verify is not None:
         verify = _check.integer("--verify", verify, 1)
         problem.data.require_seen("`--verify`")
-    if plot is not None:
-        from neurotron.lab.figures import check_picture
-
-        check_picture("--plot", plot)
     run = options.train(
         problem, chosen, attack=adversary, quiet=as_json, steps=steps, batch_size=batch_size,
         seed=seed, engine=engine,

@@ -32,39 +32,27 @@ __all__ = [
 
 Out = Annotated[
     Path | None,
-    typer.Option(
-        help="The folder of the results. If it has results of this study, the run continues. "
-        "Default: out/NAME.",
-        rich_help_panel=options.OUTPUT,
+    options.OUTPUT(
+        "The folder of the results. If it has results of this study, the run continues. "
+        "Default: out/NAME."
     ),
 ]
 Replicates = Annotated[
     int | None,
-    typer.Option(
-        help="The total number of replicates. Default: that of the study. A larger number extends "
-        "a finished run.",
-        rich_help_panel=options.RUN,
+    options.RUN(
+        "The total number of replicates. Default: that of the study. A larger number extends "
+        "a finished run."
     ),
 ]
-Threads = Annotated[
-    int | None,
-    typer.Option(
-        help="The number of threads. Default: one per processor.", rich_help_panel=options.RUN
-    ),
-]
+Threads = Annotated[int | None, options.RUN("The number of threads. Default: one per processor.")]
 Dask = Annotated[
-    str | None,
-    typer.Option(
-        help="Compute on the Dask cluster whose scheduler has this address.",
-        rich_help_panel=options.RUN,
-    ),
+    str | None, options.RUN("Compute on the Dask cluster whose scheduler has this address.")
 ]
 Mixed = Annotated[
     bool,
-    typer.Option(
+    options.RUN(
+        "Continue even if the folder has results of another version or kind of processor.",
         "--mixed",
-        help="Continue even if the folder has results of another version or kind of processor.",
-        rich_help_panel=options.RUN,
     ),
 ]
 

@@ -30,7 +30,7 @@ __all__ = [
     "fitted", "listed", "read_inputs", "read_labelled", "warnings_as_sentences",
 ]  # fmt: skip
 
-TABLE, MODEL = "Table", "Model"
+TABLE, MODEL = options.Panel("Table"), options.Panel("Model")
 TABLES = (".csv", ".parquet")
 """How the names of tables end."""
 MODELS = (".safetensors",)
@@ -45,46 +45,34 @@ Data = Annotated[
     ),
 ]
 Label = Annotated[
-    list[str],
-    options.option(
-        TABLE, "--label", help="The column with the labels.", metavar="COLUMN", show_default=False
-    ),
+    list[str], TABLE("The column with the labels.", "--label", metavar="COLUMN", show_default=False)
 ]
 Drop = Annotated[
     list[str] | None,
-    options.option(
-        TABLE, "--drop", metavar="COLUMN",
-        help="A column that is neither an input nor the label. Repeat the option for several.",
+    TABLE(
+        "A column that is neither an input nor the label. Repeat the option for several.",
+        "--drop",
+        metavar="COLUMN",
     ),
-]  # fmt: skip
-SkipMissing = Annotated[
-    bool, options.option(TABLE, "--skip-missing", help="Leave out rows with missing values.")
 ]
-Separator = Annotated[
-    str,
-    options.option(TABLE, help="The character between the columns of a CSV file, or tab."),
-]
-DecimalComma = Annotated[
-    bool, options.option(TABLE, "--decimal-comma", help="Numbers in a CSV file look like 1,5.")
-]
+SkipMissing = Annotated[bool, TABLE("Leave out rows with missing values.", "--skip-missing")]
+Separator = Annotated[str, TABLE("The character between the columns of a CSV file, or tab.")]
+DecimalComma = Annotated[bool, TABLE("Numbers in a CSV file look like 1,5.", "--decimal-comma")]
 Network = Annotated[
     str,
-    options.option(
-        MODEL,
-        metavar="NAME",
-        help="The model: linear, relu, leaky:leak=0.1, convolution:filter_size=5 for signals, or "
+    MODEL(
+        "The model: linear, relu, leaky:leak=0.1, convolution:filter_size=5 for signals, or "
         "image:height=8,width=8,filter_size=3. The second and the last two also take activation=, "
         "as in relu:activation=gelu.",
+        metavar="NAME",
     ),
 ]
 ModelFile = Annotated[
     Path,
     typer.Argument(help="A model that `neurotron fit` saved (.safetensors).", show_default=False),
 ]
-FitSeed = Annotated[int, options.option(MODEL, "--seed", help="The seed of the random starts.")]
-Overwrite = Annotated[
-    bool, options.option(options.OUTPUT, "--overwrite", help="Replace files that exist already.")
-]
+FitSeed = Annotated[int, MODEL("The seed of the random starts.", "--seed")]
+Overwrite = Annotated[bool, options.OUTPUT("Replace files that exist already.", "--overwrite")]
 
 
 @dataclass(frozen=True)

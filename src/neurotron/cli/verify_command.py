@@ -37,49 +37,37 @@ def verify(
     decimal_comma: tables.DecimalComma = False,
     probability: Annotated[
         float,
-        options.option(
-            options.ATTACK,
-            help="β, the largest share of these labels that may be attacked.",
-            show_default=False,
+        options.ATTACK(
+            "β, the largest share of these labels that may be attacked.", show_default=False
         ),
     ],
     attacker: Annotated[
         str,
-        options.option(
-            options.ATTACK,
-            help="any: at most a share β of the rows, which the attacker chooses. coin: each label "
-            "with a probability of at most β, whatever its row is.",
+        options.ATTACK(
+            "any: at most a share β of the rows, which the attacker chooses. coin: each label "
+            "with a probability of at most β, whatever its row is."
         ),
     ] = "any",
     bound: Annotated[
-        float | None,
-        options.option(
-            options.ATTACK, help="θ, the largest change of a label. Default: there is none."
-        ),
+        float | None, options.ATTACK("θ, the largest change of a label. Default: there is none.")
     ] = None,
     noise: Annotated[
         str,
-        options.option(
-            options.GUARANTEE,
-            help="The noise of honest labels: independent of the inputs, even in them, 0 for exact "
-            "labels, or the least standard deviation of normal noise.",
+        options.GUARANTEE(
+            "The noise of honest labels: independent of the inputs, even in them, 0 for exact "
+            "labels, or the least standard deviation of normal noise."
         ),
     ] = "independent",
     law: Annotated[
         str | None,
-        options.named(
-            options.GUARANTEE,
-            "--law",
+        options.GUARANTEE.named(
             "laws",
             "The law of the inputs, if you know it. Default: that of the rows, which is an "
             "estimate.",
         ),
     ] = None,
     failure: Annotated[
-        float,
-        options.option(
-            options.GUARANTEE, help="δ, the largest probability that the result is wrong."
-        ),
+        float, options.GUARANTEE("δ, the largest probability that the result is wrong.")
     ] = 0.001,
     plot: options.Picture = None,
     allow_code: options.AllowCode = False,
@@ -98,10 +86,6 @@ def verify(
     """
     from neurotron.estimators import load_model
 
-    if plot is not None:
-        from neurotron.lab.figures import check_picture
-
-        check_picture("--plot", plot)
     stated = _noise(noise)
     loaded = load_model(model)
     assumed = _law(law, loaded)
