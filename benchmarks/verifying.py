@@ -109,7 +109,7 @@ def seconds_of_unit(name: str) -> float:
     began = time.process_time()
     unit.verified_radii(setting.verify, runs, None)
     for arm in arms:
-        unit.guaranteed_radii(setting, problem, arm)
+        unit.guarantees_of(setting, problem, arm)
     return time.process_time() - began
 
 

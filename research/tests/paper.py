@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from functools import cache
+from benchmarks.workloads import PAPER
 
 import neurotron as nt
 
 
 def problem(setting: str, seed: int, noise: float = 0.0) -> nt.Problem:
     """Return the problem of a setting of the paper on the network of a seed."""
-    chosen = _settings()[setting]
+    chosen = PAPER[setting]
     network = nt.networks.BY_NAME.build(
         chosen.network, n_inputs=chosen.n_inputs, filter_size=chosen.filter_size, seed=seed
     )
     return nt.Problem.draw(network, nt.laws.BY_NAME.build(chosen.law), seed=seed, noise=noise)
-
-
-@cache
-def _settings() -> dict[str, nt.lab.studies.Setting]:
-    return {setting.name: setting for setting in nt.lab.studies.read("paper").settings}
