@@ -33,7 +33,7 @@ def test_help_teaches():
     assert {"certify", "list", "plan", "simulate"} <= set(in_this_process("--help").stdout.split())
 
 
-@pytest.mark.parametrize("command", [[], ["simulate"], ["plan"], ["run"], ["claims"]])
+@pytest.mark.parametrize("command", [[], ["simulate"], ["plan"], ["run"], ["report"]])
 def test_flags_are_shown_as_flags(command):
     text = in_this_process(*command, "--help").stdout
     assert "--help" in text

@@ -65,14 +65,16 @@ def test_a_run_whose_reader_is_gone_writes_its_page(command, study, streams):
     assert "error" not in errors
 
 
-@pytest.mark.parametrize("words", [["--help"], ["run", "--help"], ["schema"], ["list", "laws"]])
+@pytest.mark.parametrize(
+    "words", [["--help"], ["run", "--help"], ["init", "--schema"], ["list", "laws"]]
+)
 def test_a_reader_that_has_seen_enough_is_no_error(command, words):
     assert command(*words, stdout=closed_pipe()) == (0, "")
 
 
 def test_verdicts_as_json_whose_reader_is_gone_are_no_error(command, study):
-    made(study.parent / "out", nt.lab.studies.read(study), lambda *_: {}, 1)
-    assert command("claims", study.parent / "out", "--json", stdout=closed_pipe()) == (0, "")
+    made(study.parent / "out", nt.lab.read(study), lambda *_: {}, 1)
+    assert command("report", study.parent / "out", "--json", stdout=closed_pipe()) == (0, "")
 
 
 def test_a_run_that_cannot_print_writes_its_page_and_says_so(command, study):

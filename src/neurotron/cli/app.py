@@ -19,7 +19,6 @@ from neurotron._extras import MissingExtra
 from neurotron.cli import (
     audit_command,
     certify_command,
-    claims_command,
     clean_command,
     fit_command,
     list_command,
@@ -93,9 +92,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "paper": study_commands.paper,
     "run": study_commands.run,
     "report": report_command.report,
-    "claims": claims_command.claims,
     "init": study_commands.init,
-    "schema": study_commands.schema,
     "list": list_command.list_things,
 }
 for _name, _function in COMMANDS.items():

@@ -1,4 +1,4 @@
-"""`neurotron run`, `paper`, `init` and `schema`: studies from the command line."""
+"""`neurotron run`, `paper` and `init`: studies from the command line."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from rich.progress import Progress as Bar
 from neurotron import _check
 from neurotron._digits import cell
 from neurotron.cli import options
-from neurotron.cli.claims_command import evaluate, print_verdicts
-from neurotron.cli.report_command import Figures, write_report
+from neurotron.cli.report_command import Figures, evaluate, print_verdicts, write_report
 
 if TYPE_CHECKING:
     from neurotron.lab.results.results import Results
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Dask", "Mixed", "Threads", "check_workers", "executor_at", "init", "paper", "progress_bar",
-    "run", "schema",
+    "run",
 ]  # fmt: skip
 
 Out = Annotated[
@@ -135,10 +134,21 @@ def paper(
 
 def init(
     file: Annotated[Path, typer.Argument(help="The file to write.")] = Path("my-study.toml"),
+    schema: Annotated[
+        bool,
+        typer.Option(
+            "--schema",
+            help="Print the JSON schema of studies instead: every key, its type and its range.",
+        ),
+    ] = False,
 ) -> None:
     """Write a study file with comments, from which you can start your own."""
+    from neurotron.lab.studies.completion import schema_of_studies
     from neurotron.lab.studies.reading import template
 
+    if schema:
+        typer.echo(json.dumps(schema_of_studies(), indent=2, ensure_ascii=False))
+        return
     if file.suffix != ".toml":
         raise _check.InputError(f"the name of a study must end in .toml, got {str(file)!r}")
     try:
@@ -152,13 +162,6 @@ def init(
         ) from None
     console = options.console()
     console.print(f"Written: {file}\nEdit it, then run it: neurotron run {file}")
-
-
-def schema() -> None:
-    """Print the JSON schema of studies: every key, its type and its range."""
-    from neurotron.lab.studies.completion import schema_of_studies
-
-    typer.echo(json.dumps(schema_of_studies(), indent=2, ensure_ascii=False))
 
 
 def check_workers(threads: int | None, dask: str | None) -> None:

@@ -9,7 +9,7 @@ from tests.support.results import ending_at, made
 from tests.support.studies import DIVERGED, LIKE_THE_PAPERS, OUTER_WEIGHTS, as_claimed, flat
 
 import neurotron as nt
-from neurotron.cli import claims_command, list_command
+from neurotron.cli import list_command, report_command
 from neurotron.lab.claims import CLAIMS, catalog
 from neurotron.lab.studies.reading import CATALOG
 
@@ -113,9 +113,9 @@ def test_claims_on_another_study_than_the_catalogs_are_said_to_be(text, said):
 
 def test_the_command_says_when_the_study_is_not_the_catalogs(tmp_path, capsys):
     results = made(tmp_path / "r", named('["faster-than-sgd"]'), flat, 1)
-    claims_command.claims(results.folder.path)
+    report_command.report(results.folder.path, verdicts=True)
     assert "this study is not in the catalog" in " ".join(capsys.readouterr().out.split())
-    claims_command.claims(results.folder.path, as_json=True)
+    report_command.report(results.folder.path, as_json=True)
     printed = capsys.readouterr()
     assert printed.out.startswith("{")
     assert "this study is not in the catalog" in printed.err

@@ -14,7 +14,7 @@ from tests.support.results import made
 from tests.support.studies import DIVERGED, LIKE_THE_PAPERS, as_claimed
 
 import neurotron as nt
-from neurotron.cli import claims_command, options
+from neurotron.cli import options, report_command
 from neurotron.lab.claims import VERDICTS, write
 from neurotron.lab.claims.model import MARKS, tally
 
@@ -58,7 +58,7 @@ def smoke(tmp_path_factory):
 def test_the_command_prints_the_verdicts_as_json(smoke):
     folder = smoke.folder.path
     done = subprocess.run(
-        [COMMAND, "claims", folder, "--json"], capture_output=True, text=True, timeout=60
+        [COMMAND, "report", folder, "--json"], capture_output=True, text=True, timeout=60
     )
     assert (done.returncode, done.stderr) == (0, "")
     printed = json.loads(done.stdout)["claims"]
@@ -70,7 +70,7 @@ def test_the_command_prints_the_verdicts_as_json(smoke):
 
 def test_the_command_prints_one_line_for_each_claim_and_a_count(claimed, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    claims_command.claims(claimed.folder.path)
+    report_command.report(claimed.folder.path, verdicts=True)
     _, _, *lines, empty, count, wrapped = capsys.readouterr().out.splitlines()
     judgements = nt.lab.evaluate(claimed)
     assert [line[0] for line in lines] == [MARKS[one.verdict] for one in judgements]
@@ -91,7 +91,7 @@ def words(text: str) -> set[str]:
 @pytest.mark.parametrize("width", [40, 60, 80])
 def test_lines_break_at_words_and_fit(claimed, capsys, monkeypatch, width, details):
     monkeypatch.setenv("COLUMNS", str(width))
-    claims_command.claims(claimed.folder.path, details=details)
+    report_command.report(claimed.folder.path, verdicts=True, details=details)
     printed = capsys.readouterr().out
     assert max(map(len, printed.splitlines())) <= width
     for one in nt.lab.evaluate(claimed):
@@ -104,9 +104,9 @@ def test_the_command_prints_what_was_measured_and_every_comparison_if_asked(
 ):
     monkeypatch.setenv("COLUMNS", "200")
     judgements = nt.lab.evaluate(smoke)
-    claims_command.claims(smoke.folder.path)
+    report_command.report(smoke.folder.path, verdicts=True)
     short = capsys.readouterr().out
-    claims_command.claims(smoke.folder.path, details=True)
+    report_command.report(smoke.folder.path, details=True)
     long = capsys.readouterr().out
     lines = [line for line in long.splitlines() if re.match("     [✓✗?] ", line)]
     assert len(lines) == sum(len(judgement.findings) for judgement in judgements) > 0
@@ -137,7 +137,7 @@ settings = [{ name = "a", n_inputs = 8, filter_size = 2, network = "symmetric:wi
 )  # fmt: skip
 def test_one_sentence_says_that_nothing_is_tested(text, replicates, said, tmp_path, capsys):
     results = made(tmp_path / "r", text, as_claimed, replicates)
-    claims_command.claims(results.folder.path)
+    report_command.report(results.folder.path, verdicts=True)
     printed = capsys.readouterr().out.splitlines()
     assert printed[-1] == said
     assert len(printed) <= 4  # and that the study is not in the catalog
@@ -145,7 +145,7 @@ def test_one_sentence_says_that_nothing_is_tested(text, replicates, said, tmp_pa
 
 def test_the_command_refuses_what_is_no_results(tmp_path):
     with pytest.raises(nt.InputError, match="none' does not exist"):
-        claims_command.claims(tmp_path / "none")
+        report_command.report(tmp_path / "none", verdicts=True)
 
 
 def test_a_run_with_too_few_replicates_says_that_its_claim_is_not_tested(smoke, capsys):
@@ -154,5 +154,5 @@ def test_a_run_with_too_few_replicates_says_that_its_claim_is_not_tested(smoke, 
         replace(one, findings=tuple(replace(found, replicates=2) for found in one.findings))
         for one in judgements
     ]
-    claims_command.print_verdicts(options.console(), smoke, few)
+    report_command.print_verdicts(options.console(), smoke, few)
     assert "at least 5 replicates" in " ".join(capsys.readouterr().out.split())

@@ -87,8 +87,8 @@ def test_two_reports_at_once_do_not_harm_each_other(folder):
     assert not [*folder.rglob("*.tmp")]
 
 
-@pytest.mark.parametrize("word", ["claims", "report"])
-def test_a_command_judges_every_claim_once(tmp_path, monkeypatch, word):
+@pytest.mark.parametrize("options", [[], ["--verdicts"]])
+def test_a_command_judges_every_claim_once(tmp_path, monkeypatch, options):
     results = like_the_paper(tmp_path / "paper")
     judged = Counter()
     for name, claim in CLAIMS.items():
@@ -98,7 +98,7 @@ def test_a_command_judges_every_claim_once(tmp_path, monkeypatch, word):
             return claim.check(results)
 
         monkeypatch.setitem(CLAIMS, name, replace(claim, check=counted))
-    done = CliRunner().invoke(app, [word, str(results.folder.path)])
+    done = CliRunner().invoke(app, ["report", str(results.folder.path), *options])
     assert done.exit_code == 0, done.output
     assert judged == dict.fromkeys(results.spec["claims"], 1)
 
