@@ -47,15 +47,14 @@ format: $(READY)
 
 verify: $(READY)
 	@began=$$(date +%s) && \
-	$(INSTALL) '.[tables]' && \
-	$(BIN)/python -m tools.mixture && \
-	$(BIN)/python -m tools.evidence && \
-	$(BIN)/python -m tools.signals && \
-	$(BIN)/python -m tools.verification && \
-	$(BIN)/python -m tools.activations && \
-	$(BIN)/python -m tools.table_certificates && \
-	$(BIN)/python -m tools.suspects && \
-	$(BIN)/python -m docs.numbers && \
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -r research/requirements.txt && \
+	$(BIN)/python -m research.evidence && \
+	$(BIN)/python -m research.signals && \
+	$(BIN)/python -m research.verification && \
+	$(BIN)/python -m research.activation_rows && \
+	$(BIN)/python -m research.table_certificates && \
+	$(BIN)/python -m research.suspects && \
+	$(BIN)/python -m research.pages && \
 	$(BIN)/python docs/pictures.py && \
 	NEUROTRON_RESUME=1 $(BIN)/pytest -n auto --dist load -m long && \
 	echo "make verify took $$(( ($$(date +%s) - began) / 60 )) minutes in all"

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from neurotron.lab.results.summary import OUTCOMES, median, steps_to
-from neurotron.lab.results.tables import CLOSE, EXACT, Results
-
-__all__ = ["MOST_BYTES", "compact_csv"]
+from neurotron.lab import Results, median
+from neurotron.lab.training.runs import CLOSE, EXACT, Runs
+from neurotron.lab.training.summary import OUTCOMES, steps_to
 
 MOST_BYTES = 50_000
 REACHED = 1e-10
@@ -28,7 +27,7 @@ VERIFIED = ("verified", "verified_radius")
 """More columns of studies that verify their runs."""
 
 
-def compact_csv(results: Results, most_bytes: int = MOST_BYTES) -> str:
+def compact_csv(found: Results, most_bytes: int = MOST_BYTES) -> str:
     """Return one row per arm as CSV, or one row per coarser group to stay below `most_bytes`.
 
     The columns are the number of runs; the share of each outcome, and of errors below 1e-12 (exact)
@@ -37,6 +36,7 @@ def compact_csv(results: Results, most_bytes: int = MOST_BYTES) -> str:
     verifies its runs, there are also the share of them with a verified radius and the median of
     this radius, empty if it is infinite. Numbers have three digits.
     """
+    results = Runs.of(found)
     steps = steps_to(results, REACHED).rename({"steps": "reached"})
     few = [name for name, recorded in results.steps.items() if len(recorded) <= 2]
     known = ~pl.col("setting").is_in(few)  # without records in between, the step is not known

@@ -118,3 +118,39 @@ class Fits:
             )
             .drop("honest")
         )
+
+
+COLUMNS = (
+    *CELL, "rows_per_weight", "problems", "exact", "smallest", "ratio", "largest", "starts",
+)  # fmt: skip
+
+
+def compact_csv(results: nt.lab.Results) -> str:
+    """Return the results as CSV, numbers with three digits.
+
+    In settings with several numbers of rows there is one row per attack, level and solver, with the
+    `smallest` N/r that is enough. In those with one number of rows, `exact` is the share of the
+    problems in which the filter is found exactly. With noise, there is a row for each N/r, with the
+    median and the `largest` of the errors divided by those of least squares on the honest rows.
+    """
+    fits = Fits(results)
+    walked = pl.col("setting").is_in(fits.walked())
+    starts = fits.fits.group_by(*CELL).agg(pl.col("starts").mean())
+    smallest = fits.smallest.filter(walked)
+    shares = fits.shares.filter(~walked)
+    rows = [
+        *smallest.join(starts, on=CELL, how="left", maintain_order="left").to_dicts(),
+        *shares.with_columns(exact=pl.col("solved") / pl.col("problems")).to_dicts(),
+        *(
+            dict(zip((*CELL, "rows_per_weight"), cell, strict=True))
+            | {"problems": len(group), "ratio": float(nt.lab.median(group["ratio"].to_numpy())),
+               "largest": float(group["ratio"].to_numpy().max())}
+            for cell, group in fits.ratios.group_by(*CELL, "rows_per_weight", maintain_order=True)
+        ),
+    ]  # fmt: skip
+    shown = [{name: _short(row.get(name)) for name in COLUMNS} for row in rows]
+    return pl.DataFrame(shown, schema=dict.fromkeys(COLUMNS, pl.String)).write_csv()
+
+
+def _short(value: Any) -> str | None:
+    return f"{value:.3g}" if isinstance(value, float) else None if value is None else str(value)

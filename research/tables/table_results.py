@@ -117,3 +117,28 @@ def percent(share: float) -> str:
     if not math.isfinite(share):
         return str(share)
     return f"{round(float(f'{100.0 * share:.3g}'), 2) + 0.0:g}"
+
+
+def compact_csv(found: Results) -> str:
+    """Return the summary as CSV: one line for each table, attack and share, in per cent.
+
+    It has the columns of all methods, as in "damage: Huber". A method that is not fitted to a table
+    has empty cells.
+    """
+    results = Damages(found)
+    table = results.summary
+    keys = (*CASE, "splits", "mixtures")
+    methods = [name for name in results.texts if name in set(table["method"])]
+    columns = [*keys, *(f"{number}: {method}" for number in NUMBERS for method in methods)]
+    lines = []
+    for case, group in table.group_by(CASE, maintain_order=True):
+        line: dict[str, str] = dict(zip(CASE, map(_short, case), strict=True))
+        for row in group.iter_rows(named=True):
+            line |= {name: str(row[name]) for name in ("splits", "mixtures")}
+            line |= {f"{number}: {row['method']}": percent(row[number]) for number in NUMBERS}
+        lines.append({name: line.get(name) for name in columns})
+    return pl.DataFrame(lines, schema=dict.fromkeys(columns, pl.String)).write_csv()
+
+
+def _short(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

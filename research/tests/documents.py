@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from docs.numbers import ROOT, filled, places
+from research.pages import ROOT, filled, places
 
 ERRATA, PROOFS, DEFENCE = (ROOT / "docs" / f"{name}.md" for name in ("errata", "theory", "defence"))
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from docs.numbers import half_a_unit, value
+from research.pages import half_a_unit, value
 from research.tests import documents, paper
 
 import neurotron as nt

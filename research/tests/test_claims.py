@@ -7,11 +7,11 @@ import math
 
 import numpy as np
 import pytest
-from docs.numbers import ROOT
 from research.activations import activations
 from research.defence import defence
 from research.frontier import frontier
 from research.mirror import mirror
+from research.pages import ROOT
 from tests.support.results import TRUE, ending_at
 from tests.support.studies import FRONTIER, MIRROR, as_hoped, judged, part_of
 

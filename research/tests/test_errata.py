@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from docs.numbers import value
+from research.pages import value
 from research.tests import sampled
 from research.tests.documents import ERRATA, PROOFS, assert_says, stated
 from research.tests.sampled import CERTIFICATES, MATRICES, assert_near, standard_error

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from docs.numbers import rounds_to, value
+from research.pages import rounds_to, value
 from research.tests import paper
 from research.tests.documents import DEFENCE, assert_says, stated
 

@@ -7,8 +7,8 @@ import re
 
 import numpy as np
 import pytest
-from docs.numbers import ROOT, filled, rounds_to, written
-from docs.numbers.__main__ import PAGES
+from research.pages import ROOT, filled, rounds_to, written
+from research.pages.__main__ import PAGES
 from research.tests.documents import PROOFS, assert_says
 from tools import evidence
 from tools.evidence_page import judgements
@@ -25,7 +25,7 @@ README = ROOT / "README.md"
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_is_up_to_date(page):
-    """If it is not: python -m docs.numbers."""
+    """If it is not: python -m research.pages."""
     text = (ROOT / page).read_text()
     assert filled(text, PAGES[page]()) == text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from docs import pictures
-from docs.numbers import ROOT
+from research.pages import ROOT
 from research.tests.documents import PROOFS, assert_says
 
 pytestmark = [pytest.mark.long, pytest.mark.quick]

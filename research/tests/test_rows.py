@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import row_claims
-from docs.numbers import ROOT
+from research.pages import ROOT
 from row_results import Fits
 from row_solvers import Task, answer
 from rows import SOLVED, Sample, cells_of, fit, listed

@@ -8,13 +8,6 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from docs.numbers import ROOT, cell, rows
-from tools import activations as activation_rows
-from tools import signals, table_certificates, tables_guide, verification
-from tools.tables_guide import HUBER, OURS
-
-import neurotron as nt
-from neurotron.lab.claims import activations, certificates
 from neurotron.lab.claims.frontier import CONCENTRATED, NON_ADDITIVE
 from neurotron.lab.results.fits import SOLVED
 from neurotron.lab.results.tables import CLOSE, EXACT, Results
@@ -22,6 +15,13 @@ from neurotron.lab.studies.building import build_arms, build_problem
 from neurotron.lab.studies.fit import _Sample
 from neurotron.lab.studies.row_solvers import answer
 from neurotron.lab.studies.table_unit import damage
+from research.pages import ROOT, cell, rows
+from tools import activations as activation_rows
+from tools import signals, table_certificates, tables_guide, verification
+from tools.tables_guide import HUBER, OURS
+
+import neurotron as nt
+from neurotron.lab.claims import activations, certificates
 
 ROWS_PAGE = ROOT / "docs" / "rows.md"
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from docs.numbers import EVIDENCE, findings, rows
+from neurotron.lab.studies.public_tables import LOGARITHMS, TABLES
+from research.pages import EVIDENCE, findings, rows
 from tools import activations, signals, table_certificates, tables_guide, verification
 from tools.tables_guide import CONVOLUTION, HUBER, OURS, TOLD, behind
 
 import neurotron as nt
-from neurotron.lab.studies.public_tables import LOGARITHMS, TABLES
 
 # ---- pages that are written from a table ---------------------------------------------------------
 

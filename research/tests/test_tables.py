@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import table_claims
-from docs.numbers import ROOT
+from research.pages import ROOT
 from scipy.stats import binom
 from table_results import Damages, middle, percent, standing
 from tables import attacked, cells_of, damage

@@ -15,6 +15,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from neurotron.lab.results.folder import Folder, StorageError
 from tests.long.warm import STUDY, run
 from tests.support.commands import hashes, leftovers
 from tests.support.pieces import pieces
@@ -24,7 +25,6 @@ from neurotron._check import InputError
 from neurotron.lab import pages as report
 from neurotron.lab.figures import render_matplotlib
 from neurotron.lab.pages import pictures
-from neurotron.lab.results.folder import Folder, StorageError
 
 pytestmark = pytest.mark.long
 

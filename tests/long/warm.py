@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from neurotron.lab.studies.unit import train
 from tests.support.commands import study_text
 
 import neurotron as nt
-from neurotron.lab.studies.unit import train
 
 STUDY = study_text(steps=300, replicates=2).encode()
 

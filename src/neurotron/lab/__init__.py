@@ -14,10 +14,11 @@ from typing import Any
 from neurotron._extras import require
 
 _HOME = {
-    "neurotron.lab.claims": ["CLAIMS", "Claim", "Finding", "Judgement", "evaluate"],
+    "neurotron.lab.claims": ["CLAIMS", "VERDICTS", "Claim", "Finding", "Judgement", "evaluate"],
     "neurotron.lab.claims.model": ["above", "at_least", "at_most", "below", "between"],
     "neurotron.lab.figures.chart": ["Chart", "Line", "Panel"],
     "neurotron.lab.figures.collection": ["charts"],
+    "neurotron.lab.figures.render_matplotlib": ["draw"],
     "neurotron.lab.figures.styles": ["Style", "styles"],
     "neurotron.lab.pages.headline": ["Headline"],
     "neurotron.lab.pages.writer": ["report"],

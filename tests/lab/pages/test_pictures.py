@@ -10,12 +10,12 @@ from hashlib import sha256
 from types import SimpleNamespace
 
 import pytest
+from neurotron.lab.results.folder import StorageError
 from tests.support.folders import held
 
 import neurotron as nt
 from neurotron.lab.figures import render_matplotlib
 from neurotron.lab.pages import pictures
-from neurotron.lab.results.folder import StorageError
 
 
 @pytest.fixture

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from neurotron.lab.studies.fitting import check_rows
+from neurotron.lab.studies.table_work import check_tables
 from tests.support.damages import need_packages
 
 import neurotron as nt
 from neurotron.lab.studies import building
-from neurotron.lab.studies.fitting import check_rows
-from neurotron.lab.studies.table_work import check_tables
 
 
 @pytest.mark.parametrize("name", nt.lab.studies.catalog())

@@ -8,6 +8,8 @@ import shutil
 import numpy as np
 import polars as pl
 import pytest
+from neurotron.lab.results.manifest import study_hash
+from neurotron.lab.studies.training import work_of
 from tests.support.cli import in_this_process
 
 import neurotron as nt
@@ -15,8 +17,6 @@ from neurotron.cli import options, study_commands
 from neurotron.lab import pages as report
 from neurotron.lab.claims.batch_size import batch_sizes
 from neurotron.lab.pages.content import _incomplete, _toml
-from neurotron.lab.results.manifest import study_hash
-from neurotron.lab.studies.training import work_of
 
 TEXT = """
 name = "own"

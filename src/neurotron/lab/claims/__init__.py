@@ -4,9 +4,9 @@ A study names its claims. `evaluate` returns a judgement on each: the verdict, t
 measured, in words) and the findings behind it.
 
 >>> import neurotron as nt
->>> nt.lab.claims.CLAIMS["impersonation-wins"].source
+>>> nt.lab.CLAIMS["impersonation-wins"].source
 'section 3.5'
->>> nt.lab.claims.VERDICTS
+>>> nt.lab.VERDICTS
 ('holds', 'true of the published code only', 'does not hold', 'undecided', 'not tested')
 """
 

@@ -4,61 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from neurotron import _check
 from neurotron.lab.results.results import once
-from neurotron.lab.results.summary import bootstrap, rate
 from neurotron.lab.training.runs import Runs
 
 __all__ = [
     "OUTCOMES", "certified", "distinct_runs", "outcomes_by_trainer", "outcomes_in_all", "steps_to",
-    "summarise",
 ]  # fmt: skip
 
 OUTCOMES = {
     "recovered": "found w*", "mirror": "mirror −w*", "other": "elsewhere", "diverged": "diverged"
 }  # fmt: skip
 """Where runs end, and what tables for readers call it."""
-SUMMARY = (
-    "replicates", "median", "low", "high", "q10", "q25", "q75", "q90", *OUTCOMES,
-    "recovered_low", "recovered_high",
-)  # fmt: skip
-
-
-def summarise(results: Runs) -> pl.DataFrame:
-    """Return a summary of the replicates of each arm, one row per setting and arm.
-
-    The columns are the median of the final error with its interval (low, high), its quantiles q10 …
-    q90, the share of each outcome, and the interval of the share that recovered.
-    """
-    rows = []
-    for (setting, arm), runs in results.runs.group_by("setting", "arm", maintain_order=True):
-        errors = runs["error"].to_numpy()
-        middle = bootstrap(errors)
-        outcomes = runs["outcome"].to_list()
-        success = rate(outcomes.count("recovered"), len(outcomes))
-        quantiles = np.quantile(errors, (0.1, 0.25, 0.75, 0.9), method="inverted_cdf")
-        rows.append(
-            {
-                "setting": setting,
-                "arm": arm,
-                "replicates": len(errors),
-                "median": middle.estimate,
-                "low": middle.low,
-                "high": middle.high,
-                **dict(zip(("q10", "q25", "q75", "q90"), map(float, quantiles), strict=True)),
-                **{name: outcomes.count(name) / len(outcomes) for name in OUTCOMES},
-                "recovered_low": success.low,
-                "recovered_high": success.high,
-            }
-        )
-    numbers = dict.fromkeys(SUMMARY, pl.Float64) | {"replicates": pl.Int64}
-    kinds = {"setting": pl.String, "arm": pl.String} | numbers
-    return pl.DataFrame(rows, schema=kinds).join(
-        results.arms, on=["setting", "arm"], how="left", maintain_order="left"
-    )
 
 
 @once

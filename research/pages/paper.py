@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import polars as pl
-from docs.numbers import Told, cell, ends, estimates, findings, rows
-from docs.numbers.defence import CONSTANT, LOW, OURS, TRIMMED, share
-from docs.numbers.theory import above, radius
+from research.pages import Told, cell, ends, estimates, findings, rows
+from research.pages.defence import CONSTANT, LOW, OURS, TRIMMED, share
+from research.pages.theory import above, radius
 from scipy.stats import binomtest
 
 KINDS = ("sharp", "mirror")

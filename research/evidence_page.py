@@ -7,49 +7,54 @@ from typing import Any
 
 import neurotron as nt
 from neurotron._digits import counted
-from neurotron.lab.claims import CLAIMS, Finding, Judgement
+from neurotron._references import code_allowed
+from neurotron.lab import Claim, Finding, Judgement
+from neurotron.lab.claims.catalog import claim_named
 from neurotron.lab.claims.model import tally
-
-__all__ = ["judgements", "page", "restored"]
 
 Entry = dict[str, Any]
 
 
-def page(name: str, entry: Entry) -> str:
+def page(name: str, study: nt.Study, entry: Entry) -> str:
     """Return the Markdown page of a study: verdicts, comparisons, and where they are from."""
-    study = nt.lab.studies.read(name)
+    claims = claims_of(study)
     parts = [
         f"# {study.title}",
         study.description.strip(),
-        _origin(name),
-        tally([*judgements(entry)]),
+        _origin(name, study),
+        tally([*judgements(entry, claims)]),
         _table(
             ("claim", "source", "verdict", "what was measured"),
             [
                 (
-                    CLAIMS[claim].statement,
-                    CLAIMS[claim].source,
+                    claims[claim].statement,
+                    claims[claim].source,
                     f"**{one['verdict']}**",
                     one["effect"],
                 )
                 for claim, one in entry["claims"].items()
             ],
         ),
-        *_needed(entry),
-        *_other_seeds(entry),
+        *_other_seeds(entry, claims),
         "## Every comparison\n\nEstimates, with 95 % intervals over replicates.",
     ]
     for claim, one in entry["claims"].items():
-        parts.append(f"### {CLAIMS[claim].statement}\n\n{_comparisons(one['findings'])}")
+        parts.append(f"### {claims[claim].statement}\n\n{_comparisons(one['findings'])}")
     origin = ", ".join(f"{key} {value}" for key, value in entry["environment"].items())
     parts.append(f"Study {entry['study']}; {origin}.")
     return "\n\n".join(parts) + "\n"
 
 
-def judgements(entry: Entry) -> Iterator[Judgement]:
+def claims_of(study: nt.Study) -> dict[str, Claim]:
+    """Return the claims of a study by their names, also those of its own code."""
+    with code_allowed(study.code):
+        return {claim.name: claim for claim in map(claim_named, study.claims)}
+
+
+def judgements(entry: Entry, claims: dict[str, Claim]) -> Iterator[Judgement]:
     """Yield the judgements that verdicts.json stores about a study."""
     for claim, one in entry["claims"].items():
-        yield Judgement(CLAIMS[claim], tuple(map(restored, one["findings"])))
+        yield Judgement(claims[claim], tuple(map(restored, one["findings"])))
 
 
 def restored(stored: Entry) -> Finding:
@@ -80,42 +85,30 @@ def _comparisons(findings: list[Entry]) -> str:
     return _table(header, whole)
 
 
-def _origin(name: str) -> str:
+def _origin(name: str, study: nt.Study) -> str:
     """Return how the numbers were computed, and where more of them are."""
-    study = nt.lab.studies.read(name)
     replicates = counted(map(study.replicates_of, study.settings), "replicate")
     numbers = {"rows": "numbers of all solvers", "tables": "damages of every method"}
+    own = f"research/{name}/study.toml --allow-code` from a checkout"
     return (
-        f"Computed by `neurotron run {name}`, {replicates} of every setting. The "
-        f"{numbers.get(study.of_kind, 'errors of every trainer')} are in [{name}.csv]({name}.csv)."
+        f"Computed by `neurotron run {name + '`' if study.code is None else own}, {replicates} of "
+        f"every setting. The {numbers.get(name, 'errors of every trainer')} are in "
+        f"[{name}.csv]({name}.csv)."
     )
-
-
-def _needed(entry: Entry) -> list[str]:
-    """Return the table of a study of rows: how many rows are enough."""
-    if "needed" not in entry:
-        return []
-    betas, rows = entry["needed"]["betas"], entry["needed"]["rows"]
-    return [
-        "## How many rows are enough\n\nThe smallest N/r (rows for each weight) from which on the "
-        "filter is found exactly in at least 95 % of the problems. A dash says that the largest "
-        "one was not enough.",
-        _table(("network", "attack", *(f"β = {beta:g}" for beta in betas)), [*map(tuple, rows)]),
-    ]
 
 
 def _range(found: Entry) -> str:
     return f"{found['estimate']} ({found['low']} … {found['high']})"
 
 
-def _other_seeds(entry: Entry) -> list[str]:
+def _other_seeds(entry: Entry, claims: dict[str, Claim]) -> list[str]:
     """Return a table of verdicts with other seeds, if there are any."""
     seeds = entry.get("other_seeds", {})
     if not seeds:
         return []
     header = ("claim", *(f"seed {seed}" for seed in seeds))
     rows = [
-        (CLAIMS[claim].statement, *(found["verdicts"][claim] for found in seeds.values()))
+        (claims[claim].statement, *(found["verdicts"][claim] for found in seeds.values()))
         for claim in entry["claims"]
     ]
     code = ", ".join(dict.fromkeys(found["code"] for found in seeds.values()))

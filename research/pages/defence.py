@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import polars as pl
-from docs.numbers import Told, cell, ends, findings, percent, rows, table
+from research.pages import Told, cell, ends, findings, percent, rows, table
 from scipy.stats import binomtest
 
 OURS, TRIMMED, LOW, HIGH = "RefinedTron", "TrimmedSGD", (0.2, 0.4), 0.45

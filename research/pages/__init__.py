@@ -1,4 +1,4 @@
-"""``python -m docs.numbers``: write the numbers of README and docs from docs/evidence.
+"""``python -m research.pages``: write the numbers of README and docs from docs/evidence.
 
 A number has no mark on its page: the words around it are its mark. The modules of this package
 yield, page by page, words with {} for each number, and the numbers. A number keeps its decimals;

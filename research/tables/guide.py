@@ -1,7 +1,6 @@
-"""``python -m tools.tables_guide``: write the tables of docs/tables.md from docs/evidence.
+"""``python -m research.tables.guide``: write the tables of docs/tables.md from docs/evidence.
 
-``python -m tools.evidence tables`` computes them. What the regressor loses if it does not look for
-attacks that hide in the noise is computed by ``python -m tools.mixture``.
+``python -m research.evidence tables`` computes them.
 """
 
 from __future__ import annotations
@@ -11,16 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from research.tables.table_results import NUMBERS, standing
 
-import neurotron as nt
-from neurotron.lab.results import files
-from neurotron.lab.results.damage_summary import NUMBERS, standing
+from neurotron.lab.store import files
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parent.parent.parent
 STORE = ROOT / "docs" / "evidence"
 GUIDE = ROOT / "docs" / "tables.md"
 OURS, CONVOLUTION, HUBER, TOLD = "NeuroTron", "NeuroTron, convolution", "Huber", "TRIM, told β"
-PLAIN = "NeuroTron, without mixture"
 KEYS = ("setting", "attack", "shift", "probability", "splits", "mixtures")
 CELL = "cell"
 """The simulated table, which has one more method and a table of its own."""
@@ -30,7 +27,7 @@ def stored() -> pl.DataFrame:
     """Return the stored summary, one row for each table, attack, share and method, in per cent."""
     wide = pl.read_csv(STORE / "tables.csv", infer_schema_length=None)
     parts = []
-    for method in nt.lab.studies.read("tables").methods:  # type: ignore[union-attr]
+    for method in (name.removeprefix("damage: ") for name in wide.columns if name[:7] == "damage:"):
         chosen = {f"{number}: {method}": number for number in NUMBERS}
         part = wide.select(*KEYS, pl.lit(method).alias("method"), *chosen).rename(chosen)
         parts.append(part.cast(dict.fromkeys(NUMBERS, pl.Float64)).drop_nulls())
@@ -43,19 +40,12 @@ def stored() -> pl.DataFrame:
     )
 
 
-def without_mixture() -> pl.DataFrame:
-    """Return the stored medians of the regressor that looks for no attack in the noise."""
-    table = pl.read_csv(STORE / "mixture.csv", comment_prefix="#")
-    return table.with_columns(pl.col("attack").str.replace("-", " "))
-
-
-def filled(text: str, table: pl.DataFrame, plain: pl.DataFrame) -> str:
+def filled(text: str, table: pl.DataFrame) -> str:
     """Return docs/tables.md with the tables that are written from the evidence."""
     blocks = {
         "comparison": _comparison(table.filter(pl.col("setting") != CELL)),
         "cell": _comparison(table.filter(setting=CELL)),
         "behind": _behind(table),
-        "gains": _gains(table, plain),
     }
     for name, block in blocks.items():
         before, mark, rest = text.partition(f"<!-- {name} -->\n")
@@ -98,22 +88,6 @@ def _behind(table: pl.DataFrame) -> str:
     return _markdown(lines)
 
 
-def _gains(table: pl.DataFrame, plain: pl.DataFrame) -> str:
-    """Return the damage with and without the mixture, where it was used."""
-    lines: list[Sequence[str]] = [("table", "attack", TOLD, PLAIN, OURS, "splits with a mixture")]
-    keys = ("setting", "attack", "probability")
-    alone = {tuple(key): damage for *key, damage in plain.select(*keys, "damage").rows()}
-    attacked = table.filter(pl.col("setting") != CELL, probability=0.3)
-    for key, group in attacked.group_by(keys, maintain_order=True):
-        rows = {row["method"]: row for row in group.to_dicts()}
-        mine = rows[OURS]
-        if mine["mixtures"] > 0:
-            numbers = map(_shown, (rows[TOLD]["damage"], alone[key], mine["damage"]))
-            used = f"{mine['mixtures']} of {mine['splits']}"
-            lines.append((str(key[0]), str(key[1]), *numbers, used))
-    return _markdown(lines)
-
-
 def _markdown(lines: Sequence[Sequence[str]]) -> str:
     header, *rows = lines
     return "\n".join(
@@ -135,7 +109,7 @@ def _shown(number: float) -> str:
 
 def main() -> None:
     """Write the tables of the guide."""
-    text = filled(GUIDE.read_text(), stored(), without_mixture())
+    text = filled(GUIDE.read_text(), stored())
     files.write(GUIDE.parent, GUIDE.name, text.encode())
 
 

@@ -1,4 +1,4 @@
-"""``python -m tools.table_certificates``: certified and measured errors on tables.
+"""``python -m research.table_certificates``: certified and measured errors on tables.
 
 The tables are a synthetic one with skewed columns, on which no linear model is right, and the
 tables diabetes and diamonds of the study `tables`. All have an intercept, and their labels are in
@@ -17,14 +17,14 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+from research.tables import public_tables as tables
+from research.tables.public_tables import Table
 
 import neurotron as nt
 from neurotron._types import Array
-from neurotron.lab.results import files
 from neurotron.lab.results.summary import bootstrap
-from neurotron.lab.studies import public_tables as tables
-from neurotron.lab.studies.public_tables import Table
-from neurotron.lab.studies.work import fingerprint
+from neurotron.lab.store import files
+from neurotron.work.workers import fingerprint
 
 STORE = Path(__file__).parent.parent / "docs" / "evidence"
 NAME = "table-certificates"
@@ -216,7 +216,7 @@ def page(table: pl.DataFrame, code: str) -> str:
         "all cases: what is certified with 95 % confidence, the RMS over runs and the largest of "
         f"all runs. Radii are in [{NAME}.csv]({NAME}.csv).",
         _rendered(table),
-        f"Computed by `python -m tools.table_certificates`; code {code}.",
+        f"Computed by `python -m research.table_certificates`; code {code}.",
     ]
     return "\n\n".join(lines) + "\n"
 

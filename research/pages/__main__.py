@@ -1,6 +1,6 @@
 """Write the numbers of all pages."""
 
-from docs.numbers import ROOT, defence, filled, paper, solver, theory
+from research.pages import ROOT, defence, filled, paper, solver, theory
 
 PAGES = {
     "README.md": paper.readme,

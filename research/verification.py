@@ -1,4 +1,4 @@
-"""``python -m tools.verification``: how small verified radii are, and how many rows they need.
+"""``python -m research.verification``: how small verified radii are, and how many rows they need.
 
 Trainers learn the paper's network under attack. What they found is verified on fresh rows, of which
 the same share has labels that are off by 10: an attack that everybody sees, which leaves the fewest
@@ -21,8 +21,8 @@ import polars as pl
 
 import neurotron as nt
 from neurotron._types import Array
-from neurotron.lab.results import files
-from neurotron.lab.studies.work import fingerprint
+from neurotron.lab.store import files
+from neurotron.work.workers import fingerprint
 
 STORE = Path(__file__).parent.parent / "docs" / "evidence"
 RADII, ROWS = "verification", "verification-rows"
@@ -248,7 +248,7 @@ def page(radii: pl.DataFrame, rows: pl.DataFrame, code: str) -> str:
         f"true filter is verified with confidence 99.9 % in at least {100 * WANTED:g} % of "
         f"{len(SEEDS) * TRIALS} trials with exact labels, and what `rows_needed` says beforehand.",
         _rows_table(rows),
-        f"Computed by `python -m tools.verification`; code {code}. All numbers are in "
+        f"Computed by `python -m research.verification`; code {code}. All numbers are in "
         f"[{RADII}.csv]({RADII}.csv) and [{ROWS}.csv]({ROWS}.csv).",
     ]
     return "\n\n".join(lines) + "\n"

@@ -1,4 +1,4 @@
-"""``python -m tools.signals``: filters of signals, images and cells whose labels are poisoned.
+"""``python -m research.signals``: filters of signals, images and cells whose labels are poisoned.
 
 The network is right here: labels are the mean of one rectified filter over all places. A part of
 the labels comes from another filter, or is shifted to one side. The run goes on where it stopped;
@@ -20,9 +20,9 @@ from matplotlib.figure import Figure
 
 import neurotron as nt
 from neurotron._types import Array, Mask
-from neurotron.lab.results import files
-from neurotron.lab.studies.work import fingerprint
+from neurotron.lab.store import files
 from neurotron.solvers import rivals
+from neurotron.work.workers import fingerprint
 
 ROOT = Path(__file__).parent.parent
 STORE = ROOT / "docs" / "evidence"
@@ -277,7 +277,7 @@ def page(table: pl.DataFrame, code: str) -> str:
         "The suspects of the regressor: the share of attacked rows that are found, the share of "
         "suspects that are attacked, and on how many replicates an honest row is a suspect.",
         suspect_table(table),
-        f"Computed by `python -m tools.signals`; code {code}.",
+        f"Computed by `python -m research.signals`; code {code}.",
     ]
     return "\n\n".join(lines) + "\n"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import polars as pl
-from docs.numbers import Told, cell, ends, findings, rows, table, verdicts
+from research.pages import Told, cell, ends, findings, rows, table, verdicts
 
 NETWORKS = {
     "paper": "the paper's (n = 100, r = 25, k = 10)",

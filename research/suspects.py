@@ -1,4 +1,4 @@
-"""``python -m tools.suspects``: how often `NeuroTronRegressor` is right about suspects.
+"""``python -m research.suspects``: how often `NeuroTronRegressor` is right about suspects.
 
 Tables have normal inputs in five columns, an intercept, and honest noise of scale 1. The numbers go
 to docs/evidence/suspects.csv, which says of which code they are, and docs/poisoned-labels.md shows
@@ -17,8 +17,8 @@ import polars as pl
 
 import neurotron as nt
 from neurotron._types import Array, Mask
-from neurotron.lab.results import files
-from neurotron.lab.studies.work import fingerprint
+from neurotron.lab.store import files
+from neurotron.work.workers import fingerprint
 
 __all__ = ["ATTACKS", "FILE", "NOISE", "measure", "page_tables", "stored"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
-from docs.numbers import Told, estimates, findings, rows
+from research.pages import Told, estimates, findings, rows
 
 SHARP = {
     "N(0, 1)": "scheduled", "Laplace(2)": "scheduled", "Uniform(−1, 1)": "scheduled",

@@ -1,4 +1,4 @@
-"""``python -m tools.evidence [study …]``: run the studies of the catalog and store the verdicts.
+"""``python -m research.evidence [study …]``: run our studies and store the verdicts.
 
 Every study runs into a folder of out/evidence, where an interrupted run continues. A change of the
 study or of the code that computes it begins a new folder. Stored in docs/evidence are
@@ -6,7 +6,7 @@ study or of the code that computes it begins a new folder. Stored in docs/eviden
 and machine that computed them) and a page ``<study>.md``, which is written from verdicts.json. The
 figures that pages of docs show are stored in docs/images. Without names, all studies are run.
 
-``python -m tools.evidence --computed FOLDER [study …]`` runs nothing: it judges the results in
+``python -m research.evidence --computed FOLDER [study …]`` runs nothing: it judges the results in
 FOLDER/<study> again, after a change of the claims or of their words.
 """
 
@@ -24,76 +24,72 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from research.evidence_page import page, restored
+from research.tables import guide
+
 import neurotron as nt
-from neurotron.lab.claims import Finding, Judgement
-from neurotron.lab.results import files
-from neurotron.lab.results.compact import compact_csv
-from neurotron.lab.results.damage_summary import compact_damages_csv
-from neurotron.lab.results.damages import Damages
-from neurotron.lab.results.fits import Fits
-from neurotron.lab.results.loading import AnyResults, load
-from neurotron.lab.results.manifest import study_hash
-from neurotron.lab.results.needed import compact_fits_csv, needed
-from neurotron.lab.studies.fit import fit
-from neurotron.lab.studies.table_unit import damage
-from neurotron.lab.studies.unit import train
-from neurotron.lab.studies.work import fingerprint
-from tools import tables_guide
-from tools.evidence_page import page, restored
+from neurotron._references import code_allowed, resolve
+from neurotron.lab import Finding, Judgement, Results
+from neurotron.lab.store import files
+from neurotron.lab.store.manifest import study_hash
+from neurotron.work.workers import fingerprint
 
 ROOT = Path(__file__).parent.parent
 STORE = ROOT / "docs" / "evidence"
 VERDICTS = STORE / "verdicts.json"
+IN_THE_WHEEL = ("paper", "batch-size")
 STUDIES = (
-    "paper", "batch-size", "moved-inputs", "mirror", "recovery", "sharpness", "heavy-tails",
-    "frontier", "defence", "constants", "networks", "correlated", "half-space", "limits",
-    "verified", "activations", "rows", "tables",
+    *IN_THE_WHEEL, "moved-inputs", "mirror", "recovery", "sharpness", "heavy-tails", "frontier",
+    "defence", "constants", "networks", "correlated", "half-space", "limits", "verified",
+    "activations", "rows", "tables",
 )  # fmt: skip
 OTHER_SEEDS = dict.fromkeys(("paper", "mirror", "activations"), (1, 2, 3, 4))
 """Studies whose verdicts are also kept with other seeds."""
-FUNCTIONS = {"training": train, "rows": fit, "tables": damage}
-"""What computes a unit of each kind of study."""
+TABLES = {"rows": "row_results:compact_csv", "tables": "table_results:compact_csv"}
+"""The functions that write the small table of studies that are not about training runs."""
 
 Entry = dict[str, Any]
 
 
-def computed(name: str, seed: int = 0) -> AnyResults:
+def study_of(name: str) -> nt.Study:
+    """Return a study of the catalog, or of this folder."""
+    file = ROOT / "research" / name / "study.toml"
+    return nt.lab.read(name) if name in IN_THE_WHEEL else nt.lab.read(file, allow_code=True)
+
+
+def computed(name: str, seed: int = 0) -> Results:
     """Return the results of a study, and compute what is missing."""
-    study = nt.lab.studies.read(name).model_copy(update={"seed": seed})
-    function = FUNCTIONS[study.of_kind]
-    what = json.dumps([study.identity(), fingerprint(function)], sort_keys=True)
+    study = study_of(name)
+    settings = [one | {"seed": seed} if "seed" in one else one for one in study.settings]
+    study = replace(study, seed=seed, settings=settings)
+    with code_allowed(study.code):
+        what = json.dumps([study_hash(study.spec()), fingerprint(study.unit)], sort_keys=True)
     key = hashlib.sha256(what.encode()).hexdigest()[:16]
     folder = ROOT / "out" / "evidence" / f"{name}-seed-{seed}-{key}"
     with ProcessPoolExecutor(os.cpu_count()) as processes:
         # fits are ordinary Python, which only one thread of a process runs at a time
-        pool = None if study.of_kind == "training" else processes
-        report = nt.lab.studies.run(
-            study, folder, executor=pool, workers=os.cpu_count() if pool else None
-        )
+        pool = processes if name in TABLES else None
+        report = nt.lab.run(study, folder, executor=pool, workers=os.cpu_count() if pool else None)
     if report.interrupted:
         raise KeyboardInterrupt
     if report.failures:
         sys.exit(f"{name}: {len(report.failures)} units failed, see {folder / 'runs.jsonl'}")
-    return load(folder)
+    return nt.lab.load(folder)
 
 
-def entry_of(results: AnyResults) -> Entry:
+def entry_of(results: Results) -> Entry:
     """Return what verdicts.json stores about a study."""
     manifest = results.folder.manifest
-    entry = {
+    return {
         "study": manifest["study"],
         "environment": manifest["environment"],
         "replicates": max(results.replicates.values()),
-        "claims": {one.claim.name: _judged(one) for one in nt.lab.claims.evaluate(results)},
+        "claims": {one.claim.name: _judged(one) for one in nt.lab.evaluate(results)},
     }
-    if isinstance(results, Fits):
-        betas, rows = needed(results)
-        cells = [[results.titles[row.setting], row.attack, *row.cells] for row in rows]
-        entry["needed"] = {"betas": betas, "rows": cells}
-    return entry
 
 
 def _judged(one: Judgement) -> Entry:
@@ -145,7 +141,8 @@ def keep(name: str, entry: Entry, table: str) -> None:
     every = stored() | {name: entry}
     ordered = {study: every[study] for study in STUDIES if study in every}
     verdicts = _with_a_line_for_each_finding(ordered) + "\n"
-    texts = {f"{name}.csv": table, VERDICTS.name: verdicts, f"{name}.md": page(name, entry)}
+    written = page(name, study_of(name), entry)
+    texts = {f"{name}.csv": table, VERDICTS.name: verdicts, f"{name}.md": written}
     for file, text in texts.items():
         files.write(STORE, file, text.encode())
 
@@ -168,14 +165,14 @@ def _with_a_line_for_each_finding(verdicts: dict[str, Entry]) -> str:
     )
 
 
-def draw(name: str, results: AnyResults) -> None:
+def draw(name: str, results: Results) -> None:
     """Draw the figures of a study that pages of docs or the README show."""
     from neurotron.lab.figures.render_matplotlib import draw as drawn
     from neurotron.lab.figures.render_matplotlib import encode
 
     shown = "".join(page.read_text() for page in (ROOT / "README.md", *ROOT.glob("docs/*.md")))
     folder = ROOT / "docs" / "images" / name
-    for chart in nt.lab.figures.charts(results):
+    for chart in nt.lab.charts(results):
         if f"images/{name}/{chart.name}.png" in shown:
             folder.mkdir(exist_ok=True)
             (folder / f"{chart.name}.png").write_bytes(encode(drawn(chart), ".png", dpi=100))
@@ -184,20 +181,19 @@ def draw(name: str, results: AnyResults) -> None:
 def collect(name: str) -> None:
     """Run a study and store its verdicts."""
     results = computed(name)
-    entry = entry_of(results)
-    if name in OTHER_SEEDS:
-        entry["other_seeds"] = {str(seed): _verdicts(name, seed) for seed in OTHER_SEEDS[name]}
-    keep(name, entry, csv_of(results))
-    draw(name, results)
+    others = {str(seed): _verdicts(name, seed) for seed in OTHER_SEEDS.get(name, ())}
+    _store(name, results, others)
+    with code_allowed(results.spec["code"]):
+        draw(name, results)
+
+
+def _store(name: str, results: Results, others: Entry) -> None:
+    with code_allowed(results.spec["code"]):
+        write: Any = resolve(TABLES.get(name, "research.compact:compact_csv"))
+        entry = entry_of(results) | ({"other_seeds": others} if others else {})
+        keep(name, entry, write(results))
     if name == "tables":
-        tables_guide.main()
-
-
-def csv_of(results: AnyResults) -> str:
-    """Return the small table of a study."""
-    if isinstance(results, Fits):
-        return compact_fits_csv(results)
-    return compact_damages_csv(results) if isinstance(results, Damages) else compact_csv(results)
+        guide.main()
 
 
 def judge_again(name: str, folder: Path) -> None:
@@ -205,21 +201,17 @@ def judge_again(name: str, folder: Path) -> None:
 
     Verdicts with other seeds stay as they are.
     """
-    results = load(folder)
-    if results.folder.manifest["study"] != study_hash(nt.lab.studies.read(name).identity()):
-        sys.exit(f"{folder} has the results of another study than {name!r} of the catalog")
-    entry = entry_of(results)
-    if "other_seeds" in (before := stored().get(name, {})):
-        entry["other_seeds"] = before["other_seeds"]
-    keep(name, entry, csv_of(results))
-    if name == "tables":
-        tables_guide.main()
+    results = nt.lab.load(folder)
+    if results.folder.manifest["study"] != study_hash(study_of(name).spec()):
+        sys.exit(f"{folder} has the results of another study than {name!r}")
+    _store(name, results, stored().get(name, {}).get("other_seeds", {}))
 
 
 def _verdicts(name: str, seed: int) -> Entry:
     """Return the verdicts of a study with another seed."""
     results = computed(name, seed)
-    verdicts = {one.claim.name: one.verdict for one in nt.lab.claims.evaluate(results)}
+    with code_allowed(results.spec["code"]):
+        verdicts = {one.claim.name: one.verdict for one in nt.lab.evaluate(results)}
     return {"code": results.folder.manifest["environment"]["code"], "verdicts": verdicts}
 
 

@@ -1,4 +1,4 @@
-"""``python -m tools.activations``: filters of networks with other activations, from poisoned rows.
+"""``python -m research.activation_rows``: filters of networks with other activations, from rows.
 
 The networks are the paper's, with ReLU, softplus, SiLU or GELU. A part of the labels comes from
 another filter, or is shifted to one side. The run goes on where it stopped; its results are in
@@ -18,9 +18,9 @@ import polars as pl
 
 import neurotron as nt
 from neurotron._types import Array, Mask
-from neurotron.lab.results import files
-from neurotron.lab.studies.work import fingerprint
+from neurotron.lab.store import files
 from neurotron.solvers import rivals
+from neurotron.work.workers import fingerprint
 
 STORE = Path(__file__).parent.parent / "docs" / "evidence"
 NAME = "activation-rows"
