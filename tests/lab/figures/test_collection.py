@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 
@@ -22,7 +21,7 @@ from tests.support.studies import (
 
 import neurotron as nt
 from neurotron.lab import figures
-from neurotron.lab.figures.view import View
+from neurotron.lab.training.summary import summarise
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +31,7 @@ def paper(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def charts(paper):
-    return {chart.name: chart for chart in figures.charts(paper)}
+    return {chart.name: chart for chart in nt.lab.charts(paper)}
 
 
 def test_the_papers_figures_come_first_and_in_order(charts):
@@ -63,7 +62,7 @@ def test_lines_are_medians_and_bands_the_middle_of_replicates(charts):
 
 
 def test_the_ends_of_lines_are_the_summarys_medians(paper, charts):
-    summary = paper.summary()
+    summary = summarise(paper)
     for number in charts["figure-2a"].numbers():
         (row,) = summary.filter(
             setting="normal", trainer=number.line, bound=float(number.panel[4:]), probability=0.5
@@ -167,9 +166,8 @@ def test_every_chart_says_what_is_on_its_axes_and_over_how_many_replicates(chart
 
 
 def test_outer_weights_show_the_published_pair_first(tmp_path):
-    study = nt.lab.studies.parse(OUTER_WEIGHTS.encode(), "outer")
-    results = made(tmp_path / "outer", study, lambda c, r, a: {"errors": ending_at(0.1)}, 5)
-    chart = next(chart for chart in figures.charts(results) if chart.name == "figure-7")
+    results = made(tmp_path / "outer", OUTER_WEIGHTS, flat, 5)
+    chart = next(chart for chart in nt.lab.charts(results) if chart.name == "figure-7")
     assert [panel.title for panel in chart.panels] == [
         "q = 1, η = 0.0001 (as published)", "q = 10, η = 2e-05 (as published)",
         "q = 1, η = 2e-05 (not in the paper)", "q = 10, η = 0.0001 (not in the paper)",
@@ -214,9 +212,7 @@ attack = "none"
 
 
 def test_any_other_study_has_charts_too_and_says_what_it_leaves_out(tmp_path):
-    study = nt.lab.studies.parse(GRID.encode(), "grid")
-    results = made(tmp_path / "grid", study, lambda c, r, a: {"errors": ending_at(0.1)}, {"a": [0]})
-    charts = {chart.name: chart for chart in figures.charts(results)}
+    charts = charts_of(tmp_path, GRID, flat, {"a": [0]})
     levels = charts["levels-mine-odd-direction-bound"]
     assert len(levels.panels) == 1  # "b" has no results
     assert len(levels.panels[0].lines) == 8
@@ -226,19 +222,9 @@ def test_any_other_study_has_charts_too_and_says_what_it_leaves_out(tmp_path):
     assert [line.name for line in charts["trainers-a-none-levels"].panels[0].lines] == ["$mine_"]
 
 
-def test_the_attack_of_an_arm_is_not_read_from_its_label(tmp_path):
-    study = nt.lab.studies.parse(GRID.encode(), "grid")
-    results = made(tmp_path / "grid", study, lambda c, r, a: {"errors": ending_at(0.1)}, {"a": [0]})
-    relabelled = results.arms.with_columns(arm=results.arms["arm"].cum_count().cast(str))
-    view = View(dataclasses.replace(results, arms=relabelled))
-    assert {met.attack for met in view.arms["a"]} == {"odd-direction", "none"}
-
-
 def test_runs_that_diverge_have_no_point_and_no_chart_breaks(tmp_path):
-    study = nt.lab.studies.parse(LIKE_THE_PAPERS.encode(), "like")
     late = DIVERGED | {"errors": ending_at(math.inf, None)}
-    results = made(tmp_path / "lost", study, lambda c, r, a: late, 5)
-    charts = {chart.name: chart for chart in figures.charts(results)}
+    charts = charts_of(tmp_path, LIKE_THE_PAPERS, lambda c, r, a: late, 5)
     assert "final-errors-alternating-sign-bound" not in charts
     assert "paired-errors" not in charts
     assert "mirror-filter" not in charts
@@ -248,15 +234,13 @@ def test_runs_that_diverge_have_no_point_and_no_chart_breaks(tmp_path):
 
 
 def test_results_without_a_unit_have_no_charts(tmp_path):
-    study = nt.lab.studies.parse(LIKE_THE_PAPERS.encode(), "like")
-    assert figures.charts(made(tmp_path / "none", study, as_in_the_paper, 0)) == []
+    assert nt.lab.charts(made(tmp_path / "none", LIKE_THE_PAPERS, as_in_the_paper, 0)) == []
 
 
 def test_a_certified_trajectory_lies_over_the_measured_one(tmp_path):
-    study = nt.lab.studies.parse(CERTIFIED.replace("[0, 0.1]", "0.1").encode(), "certified")
-    nt.lab.studies.run(study, tmp_path / "certified", replicates=3)
-    results = nt.load_results(tmp_path / "certified")
-    chart = next(chart for chart in figures.charts(results) if chart.name == "certificate")
+    study = nt.lab.parse(CERTIFIED.replace("[0, 0.1]", "0.1").encode(), "certified")
+    results = nt.load_results(nt.lab.run(study, tmp_path / "certified", replicates=3).folder)
+    chart = next(chart for chart in nt.lab.charts(results) if chart.name == "certificate")
     root, sure, *_, measured = chart.panels[0].lines
     assert (sure.y > root.y).all()
     assert measured.y[-1] <= sure.y[-1]
@@ -271,9 +255,8 @@ def test_a_study_of_many_settings_says_what_it_leaves_out_and_names_every_chart_
         f'[[settings]]\nname = "c{i}"\n[[settings.sweeps]]\nbound = [0.1, 1]\n' for i in range(45)
     )
     text = f'name = "many"\n[trainers]\n"字" = "neuro-tron"\n"語" = "sgd"\n{settings}'
-    study = nt.lab.studies.parse(text.encode(), "many")
-    results = made(tmp_path / "many", study, lambda c, r, a: {"errors": ending_at(0.1)}, 1)
-    found = figures.charts(results)
+    results = made(tmp_path / "many", text, flat, 1)
+    found = nt.lab.charts(results)
     names = [chart.name for chart in found]
     assert len(found) == 40
     assert len(set(names)) == 40
@@ -283,25 +266,22 @@ def test_a_study_of_many_settings_says_what_it_leaves_out_and_names_every_chart_
 
 
 def test_charts_unfold_only_the_steps_they_draw(tmp_path, monkeypatch):
-    study = nt.lab.studies.parse(
-        b'name = "all"\n[trainers]\nt = "neuro-tron"\n[[settings]]\nname = "a"', "a"
-    )
+    study = b'name = "all"\n[trainers]\nt = "neuro-tron"\n[[settings]]\nname = "a"'
     steps = tuple(range(20_001))
     run = {"steps": steps, "errors": (0.5,) * len(steps), "losses": (1.0,) * len(steps)}
     results = made(tmp_path / "all", study, lambda c, r, a: run, 3)
     monkeypatch.setattr(
         type(results), "trajectories", property(lambda _: pytest.fail("all unfolded"))
     )
-    chart = figures.charts(results)[0]
+    chart = nt.lab.charts(results)[0]
     line = chart.panels[0].lines[0]
     assert line.x[-1] == 20_000
     assert 75 <= len(line.x) <= 150
 
 
 def charts_of(folder, text, outcome, replicates=5):
-    study = nt.lab.studies.parse(text.encode(), "made")
-    results = made(folder / "made", study, outcome, replicates)
-    return {chart.name: chart for chart in figures.charts(results)}
+    results = made(folder / "made", text, outcome, replicates)
+    return {chart.name: chart for chart in nt.lab.charts(results)}
 
 
 def test_levels_without_attack_never_make_a_sweep(tmp_path):
@@ -486,10 +466,7 @@ def test_the_certificate_of_an_attacked_run_is_shown_and_runs_outside_are_counte
 )
 def test_captions_say_what_replicates_share(same, said, tmp_path):
     text = LIKE_THE_PAPERS.replace("[[settings]]\n", f"[[settings]]\nsame_problem = {same}\n")
-    study = nt.lab.studies.parse(text.encode(), "like")
-    results = made(tmp_path / "r", study, as_in_the_paper, 2)
-    captions = [
-        chart.caption for chart in nt.lab.figures.charts(results) if "Lines are" in chart.caption
-    ]
+    results = made(tmp_path / "r", text, as_in_the_paper, 2)
+    captions = [chart.caption for chart in nt.lab.charts(results) if "Lines are" in chart.caption]
     assert captions
     assert all(said in caption for caption in captions)

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 from tests.support.results import ending_at, made
-from tests.support.studies import LIKE_THE_PAPERS, PHASES, of_phases
+from tests.support.studies import LIKE_THE_PAPERS, PHASES, flat, of_phases
 
 import neurotron as nt
 from neurotron.lab import figures
@@ -23,7 +23,7 @@ BOUNDS, CHANCES = (0.25, 1.0, 4.0), (0.1, 0.2, 0.4, 0.6)
 
 
 def maps_of(folder, text=PHASES, result=of_phases, replicates=5):
-    results = made(folder / "made", nt.lab.studies.parse(text.encode(), "made"), result, replicates)
+    results = made(folder / "made", text, result, replicates)
     return {chart.name: chart for chart in Maps(View(results)).charts(_name)}
 
 
@@ -131,9 +131,7 @@ def test_numbers_are_those_of_all_cells(maps):
 
 
 def test_maps_are_among_the_charts_of_a_study_and_replace_success_rates(tmp_path):
-    study = nt.lab.studies.parse(PHASES.encode(), "made")
-    results = made(tmp_path / "made", study, lambda c, r, a: {"errors": ending_at(0.1)}, 1)
-    names = [chart.name for chart in figures.charts(results)]
+    names = [one.name for one in nt.lab.charts(made(tmp_path / "made", PHASES, flat, 1))]
     assert names[:3] == ["phase", "phase-alternating-sign", "phase-constant"]
     assert "final-errors-constant-bound" in names
     assert "success-rates-constant-bound" not in names
