@@ -222,6 +222,23 @@ def test_an_estimator_that_fails_under_attack_is_damaged_without_limit():
     assert json.dumps(found.to_dict(), allow_nan=False)
 
 
+@pytest.mark.parametrize(
+    ("raised", "seen"),
+    [(KeyboardInterrupt, KeyboardInterrupt), (MemoryError("no room"), nt.InputError)],
+    ids=["Ctrl-C", "no memory"],
+)
+def test_what_ends_a_fit_for_good_ends_the_audit(raised, seen):
+    class Ended(RegressorMixin, BaseEstimator):
+        def fit(self, X, y):
+            raise raised
+
+        def predict(self, X):
+            return X[:, 0]
+
+    with pytest.raises(seen, match="no room" if seen is nt.InputError else None):
+        nt.audit(Ended(), X, Y, **QUICK)
+
+
 class Bad(RegressorMixin, BaseEstimator):
     def fit(self, X, y):
         return self

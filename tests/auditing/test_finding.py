@@ -191,6 +191,7 @@ def test_numbers_of_transfer_attacks_are_marked_in_text_and_json():
         assert _flat(each).count("Only transfer attacks were tried") == times
     assert found.to_dict()["transfers_only"]
     assert "+6.1 % (+5.2 % to +7 %)*" in str(found)
+    assert "raise it by +34 % (+29 % to +39 %)*." in _flat(found)
     ceiling = made(remedies=made().remedies[3:4])
     assert "transfer" not in str(ceiling)
 

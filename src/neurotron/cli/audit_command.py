@@ -313,5 +313,6 @@ class _Made:
             console.print(f"sample    {part(len(self.rows), len(self.inputs.rows))}")
         console.print("")
         width = options.readable_width(console)
-        console.print(as_text(self.audit, width, label=self.label, rows=self.rows))
+        label = _check.printable(self.label)
+        console.print(as_text(self.audit, width, label=label, rows=self.rows))
         console.print(f"\nPage: {self.folder / PAGE}\nNumbers: {self.folder / NUMBERS}")
