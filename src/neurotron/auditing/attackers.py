@@ -36,17 +36,9 @@ from neurotron.theory.smoother import (
 )
 
 __all__ = [
-    "ALL",
-    "EXACT",
-    "KNOWING",
-    "SURROGATES",
-    "Plan",
-    "Scene",
-    "is_random",
-    "name_of",
-    "parse_attacks",
-    "plans_of",
-]
+    "ALL", "EXACT", "KNOWING", "SURROGATES", "Plan", "Scene", "is_random", "name_of",
+    "parse_attacks", "plans_of",
+]  # fmt: skip
 
 FROM_LIBRARY = (
     "constant", "random-sign", "sign-flip", "impersonation", "adaptive", "large-norm",

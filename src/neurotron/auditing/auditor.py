@@ -14,7 +14,6 @@ from neurotron.attacks import Attack, Budget
 from neurotron.auditing.gathering import gathered
 from neurotron.auditing.job import REPLICATES, SPLITS, Case, job_of
 from neurotron.auditing.measuring import measure
-from neurotron.auditing.question import Gate
 from neurotron.auditing.records import COLUMNS, to_rows
 from neurotron.auditing.report import Audit
 from neurotron.auditing.splits import AuditedTable
@@ -109,7 +108,7 @@ def audit(
     job = job_of(
         estimator, AuditedTable.of(X, y), budget=budget, attacks=attacks, tolerance=tolerance,
         remedies=remedies, splits=splits, replicates=replicates, label_range=label_range, seed=seed,
-        gate=Gate.of(max_change, accept_suspects),
+        max_change=max_change, accept_suspects=accept_suspects,
     )  # fmt: skip
     settings = [{"name": name} for name in job.cases]
     study = Study("audit", settings, partial(_part, job.cases), COLUMNS, replicates=job.splits)

@@ -51,7 +51,7 @@ def gathered(job: Job, rows: Mapping[Any, Iterable[Mapping[str, Any]]]) -> Audit
     if isinstance(splits, str):
         raise _check.InputError(splits)
     question, table = audited.question, audited.table
-    limits = question.tolerance, job.gate.max_change
+    limits = question.tolerance, job.max_change
     remedies, failures = [], []
     for name, case in job.remedies.items():
         own = measured[name]
@@ -82,9 +82,9 @@ def gathered(job: Job, rows: Mapping[Any, Iterable[Mapping[str, Any]]]) -> Audit
         strongest=tuple(strongest(splits, level) for level in question.levels),
         ceilings=tuple(ceiling(splits, level) for level in question.levels),
         tolerance=question.tolerance,
-        max_change=job.gate.max_change,
+        max_change=job.max_change,
         suspects=job.suspects,
-        accept_suspects=job.gate.accept_suspects,
+        accept_suspects=job.accept_suspects,
         without_suspects=tuple(
             strongest(those, level) for those, levels in without for level in levels
         ),

@@ -10,7 +10,7 @@ from neurotron import _check
 from neurotron.attacks import Attack, Budget
 from neurotron.auditing.attackers import parse_attacks
 from neurotron.auditing.estimators import checked, shown
-from neurotron.auditing.question import NO_GATE, Gate, Level, Question, levels_of
+from neurotron.auditing.question import Level, Question, levels_of
 from neurotron.auditing.screening import Suspects, screened
 from neurotron.auditing.splits import AuditedTable
 from neurotron.estimators import catalog
@@ -39,7 +39,10 @@ class Job(NamedTuple):
     """The audited estimator; the audited one without the suspects, if there are any; remedies."""
     splits: int
     suspects: Suspects
-    gate: Gate
+    max_change: float | None
+    """The largest acceptable change of a prediction, in units of the label."""
+    accept_suspects: int | None
+    """Up to so many suspects were looked at by a person, who accepts them."""
 
     @property
     def remedies(self) -> dict[str, Case]:
@@ -55,13 +58,14 @@ def job_of(
     budget: Budget | Sequence[Budget],
     attacks: str | Attack | Sequence[str | Attack] = "all",
     tolerance: float | None = None,
+    max_change: float | None = None,
+    accept_suspects: int | None = None,
     remedies: str | Sequence[Any] = "usual",
     splits: int = SPLITS,
     replicates: int = REPLICATES,
     label_range: tuple[float, float] | None = None,
     seed: int = 0,
     name: str | None = None,
-    gate: Gate = NO_GATE,
 ) -> Job:
     """Return what an audit computes, after checking all that was given; see `audit`.
 
@@ -70,6 +74,10 @@ def job_of(
     """
     if tolerance is not None:
         tolerance = _check.number("tolerance", tolerance, "[0, inf)")
+    if max_change is not None:
+        max_change = _check.number("max_change", max_change, "[0, inf)")
+    if accept_suspects is not None:
+        accept_suspects = _check.integer("accept_suspects", accept_suspects, 0)
     question = Question(
         levels_of(budget, table, label_range),
         parse_attacks(attacks),
@@ -93,7 +101,7 @@ def job_of(
     without = _without(suspects, audited, lambda kept: levels_of(budget, kept, label_range))
     if without is not None:
         cases["without-suspects"] = without
-    return Job(cases, count, suspects, gate)
+    return Job(cases, count, suspects, max_change, accept_suspects)
 
 
 def _without(

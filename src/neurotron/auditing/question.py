@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from neurotron import _check
 from neurotron.attacks import Budget
 from neurotron.auditing.splits import AuditedTable
 
-__all__ = ["NO_GATE", "Gate", "Level", "Question", "levels_of"]
+__all__ = ["Level", "Question", "levels_of"]
 
 MOST_LEVELS = 50
 
@@ -54,40 +54,15 @@ class Question:
         return self.label_range if any(map(math.isfinite, self.label_range)) else None
 
 
-class Gate(NamedTuple):
-    """What decides, besides the tolerance, and changes nothing that is measured."""
-
-    max_change: float | None = None
-    """The largest acceptable change of a prediction, in units of the label."""
-    accept_suspects: int | None = None
-    """Up to so many suspects were looked at by a person, who accepts them."""
-
-    @classmethod
-    def of(cls, max_change: float | None = None, accept_suspects: int | None = None) -> Self:
-        """Return the gate after checking what was given."""
-        if max_change is not None:
-            max_change = _check.number("max_change", max_change, "[0, inf)")
-        if accept_suspects is not None:
-            accept_suspects = _check.integer("accept_suspects", accept_suspects, 0)
-        return cls(max_change, accept_suspects)
-
-
-NO_GATE = Gate()
-
-
 def levels_of(
     budget: Budget | Sequence[Budget], table: AuditedTable, label_range: Any
 ) -> tuple[Level, ...]:
     """Return the levels of one or more budgets, each of which must change a label of a split."""
     budgets = [budget] if isinstance(budget, Budget) else budget
-    if not isinstance(budgets, (list, tuple)) or not budgets:
+    if not isinstance(budgets, (list, tuple)) or not 0 < len(budgets) <= MOST_LEVELS:
         raise _check.InputError(
-            "`budget` must be a Budget such as Budget(bound=1.0, probability=0.1), or a list of "
-            f"them, got {_check.shown(budget)}"
-        )
-    if len(budgets) > MOST_LEVELS:
-        raise _check.InputError(
-            f"`budget` must be at most {MOST_LEVELS} budgets, got {len(budgets)}"
+            "`budget` must be a Budget such as Budget(bound=1.0, probability=0.1), or a list of up "
+            f"to {MOST_LEVELS} of them, got {_check.shown(budget)}"
         )
     return tuple(_level(each, table, label_range) for each in budgets)
 

@@ -166,30 +166,21 @@ def as_numbers(X: Any, rows: int) -> Array:
         _check.entries("the inputs", *X.shape)
         X = X.toarray()
     try:
-        plain = np.asarray(X, dtype=np.float64)
-        columns = [*plain.reshape(rows, -1).T]
-    except (TypeError, ValueError):
-        columns = _columns(X, rows)
-    parts = [part for column in columns for part in _numeric(np.asarray(column))]
+        table = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError):  # it has text
+        table = np.asarray(X if hasattr(X, "__array__") else [*X], dtype=object)
+        if table.ndim == 1 and any(isinstance(row, (list, tuple, np.ndarray)) for row in table):
+            raise _check.InputError(
+                "all rows of `X` must have the same number of columns"
+            ) from None
+    columns = table.reshape(rows, -1).T
+    parts = [part for column in columns for part in _numeric(column)]
     if len(parts) * rows > MOST_ENTRIES:
         raise _check.InputError(
             f"the inputs have {len(parts) * rows:,} entries, an audit takes at most "
             f"{MOST_ENTRIES:,}: audit a random sample of the rows"
         )
     return np.column_stack(parts) if parts else np.empty((rows, 0))
-
-
-def _columns(X: Any, rows: int) -> list[npt.NDArray[Any]]:
-    """Return the columns of a table with text."""
-    if hasattr(X, "columns"):
-        return [np.asarray(X[name], dtype=object) for name in X.columns]
-    table = np.empty(rows, dtype=object)
-    table[:] = [*X]
-    if all(isinstance(row, (list, tuple, np.ndarray)) for row in table):
-        if len({len(row) for row in table}) > 1:
-            raise _check.InputError("all rows of `X` must have the same number of columns")
-        return [np.array(column, dtype=object) for column in zip(*table, strict=True)]
-    return [table]
 
 
 def _numeric(column: npt.NDArray[Any]) -> list[Array]:

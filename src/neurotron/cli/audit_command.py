@@ -140,11 +140,9 @@ def audit(
     if max_damage is not None:
         _check.number("--max-damage", max_damage, "[0, inf)")
     from neurotron.auditing.job import job_of
-    from neurotron.auditing.question import Gate
     from neurotron.auditing.splits import AuditedTable
     from neurotron.lab import audits
 
-    gate = Gate.of(max_change, accept_suspects)
     model = _model(estimator)
     inputs, name, labels = tables.read_labelled(
         data, label, drop, model=model, skip_missing=skip_missing, separator=separator,
@@ -161,8 +159,8 @@ def audit(
         job = job_of(
             model or estimator, table, budget=budget, attacks=attack or "all",
             tolerance=max_damage, remedies="usual" if remedies else (), splits=splits,
-            replicates=replicates, label_range=label_range, seed=seed, gate=gate,
-            name=model and Path(estimator).name,
+            replicates=replicates, label_range=label_range, seed=seed, max_change=max_change,
+            accept_suspects=accept_suspects, name=model and Path(estimator).name,
         )  # fmt: skip
     study = audits.study_of(job, estimator if model else None)
     folder = PLACE / f"{data.stem}-{audits.name_of(study)}" if out is None else out

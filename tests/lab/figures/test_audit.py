@@ -60,22 +60,13 @@ def test_without_a_ceiling_the_caption_does_not_speak_of_one():
     assert "ceiling" not in chart.caption
 
 
-def test_several_budgets_are_side_by_side_each_with_its_ceiling():
+def test_of_several_budgets_the_largest_is_drawn_with_its_ceiling():
     two = (*made().damages, *(damage(name, rise / 2, share=0.05) for name, rise in ATTACKS.items()))
-    chart = audit_chart(made(damages=two, ceilings=(ceiling(0.36), ceiling(0.2, share=0.05))))
-    names = [line.name for line in chart.lines]
-    assert names == ["10 % by 1", "5 % by 1", "ceiling, 10 % by 1", "ceiling, 5 % by 1"]
-    assert {line.x[0] for line in chart.lines[:2]} == {-0.07, 0.07}
-    assert len({line.style.colour for line in chart.lines}) == 4
-
-
-def test_of_many_budgets_some_are_drawn_and_the_worst_is_among_them():
-    shares = [0.01 * (i + 1) for i in range(9)]
-    many = tuple(damage("constant", 1.0 if i == 4 else 0.1, share=b) for i, b in enumerate(shares))
-    chart = audit_chart(made(damages=many, ceilings=()))
-    assert "5 % by 1" in {line.name for line in chart.lines}
-    assert len(chart.lines) <= 4
-    assert f"Of 9 budgets, {len(chart.lines)} are drawn" in chart.caption
+    chart = audit_chart(made(damages=two, ceilings=(ceiling(0.2, share=0.05), ceiling(0.36))))
+    measured, limit = chart.lines
+    assert measured.y[0] == pytest.approx(34.0)
+    assert limit.y[0] == pytest.approx(36.0)
+    assert "The budget is 10 % by 1" in chart.caption
 
 
 def test_of_many_attacks_the_most_harmful_are_drawn():
