@@ -98,11 +98,10 @@ class Measured:
 KINDS: dict[str, type[Any]] = {
     "fitted": Fitted, "attempt": Attempt, "limit": Limit, "failed": Failed
 }  # fmt: skip
-HINTS = {kind: get_type_hints(record) for kind, record in KINDS.items()}
 COLUMNS: dict[str, Any] = {"kind": str} | {
-    name: next(iter(get_args(hint)), hint) if type(None) in get_args(hint) else hint
-    for hints in HINTS.values()
-    for name, hint in hints.items()
+    name: get_args(hint)[0] if type(None) in get_args(hint) else hint
+    for record in KINDS.values()
+    for name, hint in get_type_hints(record).items()
 }
 """The columns of rows, with their types; those that a kind of record does not have are None."""
 
@@ -123,14 +122,11 @@ def _row(kind: str, record: Any) -> dict[str, Any]:
 
 
 def from_rows(rows: Iterable[Mapping[str, Any]]) -> Measured | Failed:
-    """Return what was measured, from its rows; raise ValueError if these are not such rows."""
+    """Return what was measured, from its rows."""
     found: dict[str, list[Any]] = {kind: [] for kind in KINDS}
     for row in rows:
-        kind, hints = row["kind"], HINTS[row["kind"]]
-        for name, hint in hints.items():
-            if row[name] is None and type(None) not in get_args(hint):
-                raise ValueError(f"{kind} without {name}")
-        found[kind].append(KINDS[kind](**{name: row[name] for name in hints}))
+        record = KINDS[row["kind"]]
+        found[row["kind"]].append(record(*(row[name] for name in record._fields)))
     if found["failed"]:
         return Failed(*found["failed"][0])
     (fitted,) = found["fitted"]

@@ -26,7 +26,7 @@ CEILING = Style("#0072B2", "diamond", "dash")
 
 
 def audit_chart(audit: Audit) -> Chart:
-    """Return the chart of an audit: the rise of the error at the largest budget, and the ceiling."""
+    """Return the chart of an audit: what attacks with the largest budget do, and the ceiling."""
     budget = audit.largest
     level = budget.bound, budget.share, budget.rows
     found = [one for one in audit.damages if (one.bound, one.share, one.rows) == level]
