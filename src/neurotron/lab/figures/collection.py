@@ -12,7 +12,6 @@ from neurotron import _check
 from neurotron.lab.figures.batch_size import by_batch_size, shown_by_batch_size
 from neurotron.lab.figures.certified_runs import certified_runs
 from neurotron.lab.figures.chart import Chart
-from neurotron.lab.figures.maps import Maps
 from neurotron.lab.figures.outcomes import final_errors, mirror, paired_errors, success_rates
 from neurotron.lab.figures.paper import paper_charts, shown_by_paper
 from neurotron.lab.figures.trajectories import compare, levels_of
@@ -20,7 +19,7 @@ from neurotron.lab.figures.view import LevelSweep, View
 from neurotron.lab.results.results import Results, called, once
 from neurotron.lab.training.runs import Runs
 
-__all__ = ["MOST_CHARTS", "charts", "training_charts"]
+__all__ = ["MOST_CHARTS", "chart_name", "charts", "training_charts"]
 
 MOST_CHARTS = 40
 """Of one study: more than anybody reads."""
@@ -45,10 +44,9 @@ def charts(results: Results) -> list[Chart]:
 def training_charts(results: Results) -> list[Chart]:
     """Return the charts of training runs: the paper's figures first, if it has runs for them.
 
-    These are followed by comparisons of batch sizes, heat maps of attacks with a grid of levels
-    (β, θ), and errors over steps of runs that neither the paper's figures nor those of batch sizes
-    show. The last charts are for all settings: final errors, success rates, paired errors, the side
-    of the origin where runs end, and certificates.
+    These are followed by comparisons of batch sizes, and errors over steps of runs that neither the
+    paper's figures nor those of batch sizes show. The last charts are for all settings: final
+    errors, success rates, paired errors, the side of the origin where runs end, and certificates.
     """
     return list(_charts(Runs.of(results)))
 
@@ -59,12 +57,11 @@ def _charts(results: Runs) -> tuple[Chart, ...]:
     if not view.settings:
         return ()
     paper = list(paper_charts(view))
-    maps = Maps(view)
-    first = [*paper, *by_batch_size(view), *maps.charts(_name)]
+    first = [*paper, *by_batch_size(view)]
     compared = {setting for setting, *_ in shown_by_batch_size(view)}
     alone = [setting for setting in view.settings if setting not in compared]
     ends = [
-        *_over_levels(view, set(maps.grids)), *_by_trainer(view, alone),
+        *_over_levels(view), *_by_trainer(view, alone),
         *certified_runs(view, alone or view.settings),
     ]  # fmt: skip
     every = list(_errors_over_steps(view))
@@ -110,7 +107,7 @@ def _errors_over_steps(view: View) -> Iterator[Callable[[], Chart]]:
             led = [sweep for sweep in sweeps if sweep.trainers[0] == lead]
             if any(len(sweep.levels) > 1 for sweep in led):
                 yield partial(
-                    levels_of, view, _name("levels", lead, attack, AXES[axis]),
+                    levels_of, view, chart_name("levels", lead, attack, AXES[axis]),
                     f"{lead} under the attack {attack}, for several {NUMBERS[axis]}", led,
                     f"The error of {lead} during training, for several {NUMBERS[axis]} of the "
                     f"attack {attack}.",
@@ -121,24 +118,24 @@ def _errors_over_steps(view: View) -> Iterator[Callable[[], Chart]]:
                 under = "without an attack" if attack == "none" else f"under the attack {attack}"
                 by = f", one panel per {VARIED[axis]}" if len(sweep.levels) > 1 else ""
                 yield partial(
-                    compare, view, _name("trainers", sweep.setting, attack, AXES[axis]),
+                    compare, view, chart_name("trainers", sweep.setting, attack, AXES[axis]),
                     f"{title}: the trainers {under}{by}", sweep,
                     f"The errors of the trainers during training {under}, on the same data, in the "
                     f"setting {title}.",
                 )  # fmt: skip
 
 
-def _over_levels(view: View, mapped: set[str]) -> Iterator[Chart]:
-    """Yield final errors over the levels of each attack; success rates if it has no heat map."""
+def _over_levels(view: View) -> Iterator[Chart]:
+    """Yield final errors and success rates over the levels of each attack."""
     for (attack, axis), every in _by_attack(view).items():
         sweeps = [sweep for sweep in every if len(sweep.levels) > 1]
         if not sweeps or attack == "impersonation":  # which is about another filter
             continue
-        name, about = _name(attack, AXES[axis]), f"All trainers under the attack {attack}."
+        name, about = chart_name(attack, AXES[axis]), f"All trainers under the attack {attack}."
         by = f"by {VARIED[axis]}: {attack}"
         ends = final_errors(view, f"final-errors-{name}", f"Final error {by}", sweeps, about)
         yield replace(ends, short_title=f"Final error by {VARIED[axis]}")
-        if attack not in mapped and any(len(sweep.trainers) > 1 for sweep in sweeps):
+        if any(len(sweep.trainers) > 1 for sweep in sweeps):
             title = f"How often the filter is found, {by}"
             yield success_rates(view, f"success-rates-{name}", title, sweeps, about)
 
@@ -159,10 +156,10 @@ def _by_trainer(view: View, paired: list[str]) -> Iterator[Chart]:
     yield from (replace(chart, short_title="The mirror image") for chart in sides)
 
 
-def _name(*parts: str) -> str:
+def chart_name(*parts: str) -> str:
     """Return a name for files and links.
 
-    >>> _name("levels", "Neuro-Tron, η = 1", "impersonation", "bound")
+    >>> chart_name("levels", "Neuro-Tron, η = 1", "impersonation", "bound")
     'levels-neuro-tron-1-impersonation-bound'
     """
     words = "-".join(parts).lower().encode("ascii", "ignore").decode()

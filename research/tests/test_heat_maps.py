@@ -8,23 +8,20 @@ import math
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+from research.frontier.heat_maps import charts, grid_of
 from tests.support.results import ending_at, made
-from tests.support.studies import LIKE_THE_PAPERS, PHASES, flat, of_phases
+from tests.support.studies import LIKE_THE_PAPERS, PHASES, of_phases
 
 import neurotron as nt
-from neurotron.lab import figures
-from neurotron.lab.figures.collection import _name
-from neurotron.lab.figures.maps import Maps, grid_of
 from neurotron.lab.figures.render_matplotlib import encode
 from neurotron.lab.figures.render_plotly import panel_figure
-from neurotron.lab.figures.view import View
 
 BOUNDS, CHANCES = (0.25, 1.0, 4.0), (0.1, 0.2, 0.4, 0.6)
 
 
 def maps_of(folder, text=PHASES, result=of_phases, replicates=5):
-    results = made(folder / "made", text, result, replicates)
-    return {chart.name: chart for chart in Maps(View(results)).charts(_name)}
+    results = made(folder / "made", nt.lab.parse(text.encode(), "made"), result, replicates)
+    return {chart.name: chart for chart in charts(results)}
 
 
 @pytest.fixture(scope="module")
@@ -130,17 +127,9 @@ def test_numbers_are_those_of_all_cells(maps):
     assert numbers[11].at == "0.6"
 
 
-def test_maps_are_among_the_charts_of_a_study_and_replace_success_rates(tmp_path):
-    names = [one.name for one in nt.lab.charts(made(tmp_path / "made", PHASES, flat, 1))]
-    assert names[:3] == ["phase", "phase-alternating-sign", "phase-constant"]
-    assert "final-errors-constant-bound" in names
-    assert "success-rates-constant-bound" not in names
-    assert "success-rates-adaptive-bound" in names
-
-
 def test_print_has_every_number_the_outline_and_one_scale(maps):
     chart = maps["phase-constant"]
-    picture = figures.draw(chart)
+    picture = nt.lab.draw(chart)
     *panels, bar = picture.axes
     assert len(panels) == 4
     words = [text.get_text() for text in panels[0].texts]

@@ -11,17 +11,16 @@ import numpy as np
 import polars as pl
 
 from neurotron._types import Array
+from neurotron.lab import Interval, Results, bootstrap, median, rate
 from neurotron.lab.figures.chart import ERROR, SMALLEST, Chart, Panel
+from neurotron.lab.figures.collection import chart_name
 from neurotron.lab.figures.grid import Grid, Scale
 from neurotron.lab.figures.trajectories import MOST_LINES
 from neurotron.lab.figures.view import ArmKey, View, select_at_most
-from neurotron.lab.results.summary import Interval, bootstrap, median, rate
 from neurotron.lab.training.levels import Level, attacked
-from neurotron.lab.training.runs import EXACT
+from neurotron.lab.training.runs import EXACT, Runs
 from neurotron.lab.training.summary import steps_to
 from neurotron.trajectories import RECOVERED
-
-__all__ = ["Maps", "grid_of"]
 
 FEWEST_LEVELS = 3
 MOST_LEVELS = 12
@@ -69,6 +68,11 @@ STEPS = Kind(
     ", or 'never' if more than half of the runs had no such step", "steps", median, bootstrap, True,
     True, "never",
 )  # fmt: skip
+
+
+def charts(results: Results) -> list[Chart]:
+    """Return the heat maps of training runs, the worst attack first."""
+    return [*Maps(View(Runs.of(results))).charts(chart_name)]
 
 
 def grid_of(levels: Sequence[Level]) -> Levels | None:
