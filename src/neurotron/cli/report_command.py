@@ -37,21 +37,12 @@ def report(
     ],
     figures: Figures = False,
     verdicts: Annotated[
-        bool,
-        options.option(
-            options.OUTPUT, "--verdicts", help="Print the verdicts instead of writing the page."
-        ),
+        bool, options.OUTPUT("Print the verdicts instead of writing the page.", "--verdicts")
     ] = False,
     details: Annotated[
-        bool,
-        options.option(
-            options.OUTPUT, "--details",
-            help="Print them with what was measured, and with every comparison.",
-        ),
+        bool, options.OUTPUT("Print them with all that was measured and compared.", "--details")
     ] = False,
-    as_json: Annotated[
-        bool, options.option(options.OUTPUT, "--json", help="Print the verdicts as JSON.")
-    ] = False,
+    as_json: Annotated[bool, options.OUTPUT("Print the verdicts as JSON.", "--json")] = False,
     allow_code: options.AllowCode = False,
 ) -> None:  # fmt: skip
     """Write the report of a folder of results again, or print which claims of its study hold.
