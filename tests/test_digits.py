@@ -67,3 +67,9 @@ def test_a_part_of_all_has_its_share():
 def test_a_cell_of_a_table_says_what_is_missing():
     values = [None, math.nan, -math.inf, True, 1_000, 1234.5, "a"]
     assert [cell(value) for value in values] == ["–", "–", "−∞", "True", "1,000", "1,230", "a"]
+
+
+@given(st.floats(0.0, 1.0))
+def test_only_all_are_a_hundred_percent_and_only_none_are_zero(share):
+    if 0.0 < share < 1.0 - 1e-9:
+        assert percent(share) not in ("0 %", "100 %")

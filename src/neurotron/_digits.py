@@ -59,12 +59,15 @@ def cell(value: object, digits: int = 3) -> str:
 
 
 def percent(share: float, digits: int | None = None) -> str:
-    """Return a share in percent, with two digits, or three near all, unless `digits` says more.
+    """Return a share in percent, with two digits, or three near all; only all of them are 100 %.
 
-    >>> percent(0.1234), percent(0.9961), percent(1.0), percent(0.0), percent(12.5)
-    ('12 %', '99.6 %', '100 %', '0 %', '1,250 %')
+    >>> percent(0.1234), percent(0.99996), percent(1.0), percent(0.0), percent(12.5)
+    ('12 %', '99.996 %', '100 %', '0 %', '1,250 %')
     """
-    return f"{readable(100.0 * share, digits or (3 if abs(share) >= 0.995 else 2))} %"
+    digits = digits or (3 if abs(share) >= 0.995 else 2)
+    while (text := readable(100.0 * share, digits)) == "100" and share < 1.0 and digits < 12:
+        digits += 1
+    return f"{text} %"
 
 
 def signed(value: float, words: Callable[[float], str] = readable) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from neurotron._digits import percent
 from neurotron.lab.claims.certificates import CONFIDENCE, not_above, root_mean_square
 from neurotron.lab.claims.measuring import ATTACKED, OURS, finding, medians
 from neurotron.lab.claims.model import Finding, at_most, below, between
@@ -160,7 +161,7 @@ def as_certified(results: Runs) -> list[Finding]:
     every = list(cases.group_by("case", maintain_order=True))
     measure = (
         "root mean square error divided by the certified one, with the same step size (at most 1, "
-        f"tested with confidence {100.0 * CONFIDENCE:g} %)"
+        f"tested with confidence {percent(CONFIDENCE, 6)})"
     )
     for (case,), group in every:
         parts = group["value"].to_numpy()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
+from neurotron._digits import percent
 from neurotron._types import Array
 from neurotron.lab.claims.measuring import ATTACKED, OURS, largest, none_above, titled
 from neurotron.lab.claims.model import Finding, at_most
@@ -114,7 +115,7 @@ def certified_mean_square(results: Runs) -> list[Finding]:
     every = list(_on_one_problem(results))
     measure = (
         "measured divided by certified root mean square error (at most 1, tested with confidence "
-        f"{100.0 * CONFIDENCE:g} %)"
+        f"{percent(CONFIDENCE, 6)})"
     )
     return [
         Finding.of(one.case, measure, _parts(one), one.errors.size,

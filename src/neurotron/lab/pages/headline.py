@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from neurotron._digits import percent
 from neurotron.lab.claims.catalog import CLAIMS
 from neurotron.lab.claims.model import PUBLISHED_CODE_ONLY, Judgement
 from neurotron.lab.results.results import Results
@@ -244,7 +245,7 @@ def _noun(results: Runs, pairs: pl.DataFrame) -> str:
 def _share(runs: pl.DataFrame) -> str:
     """Return the largest share of the labels that was attacked, in words."""
     few, many = float(runs["probability"].min()), float(runs["probability"].max())  # type: ignore[arg-type]
-    words = {0.5: "half", 1.0: "all"}.get(many, f"{100.0 * many:g} %")
+    words = {0.5: "half", 1.0: "all"}.get(many, percent(many, 6))
     return words if few == many else f"up to {words}"
 
 
@@ -265,7 +266,4 @@ def _percent(number: int, of: int) -> str:
     >>> _percent(999, 1000), _percent(0, 10), _percent(10, 10)
     ('99.9 %', 'none', 'all')
     """
-    if number in (0, of):
-        return "all" if number else "none"
-    share = 100.0 * number / of
-    return f"{share:.0f} %" if 1.0 <= share < 99.0 else f"{share:.1f} %"
+    return {0: "none", of: "all"}.get(number, percent(number / of))

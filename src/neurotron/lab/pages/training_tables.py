@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from neurotron._digits import up
+from neurotron._digits import percent, up
 from neurotron.lab.results.results import Results
 from neurotron.lab.results.text_table import TextTable
 from neurotron.lab.training.runs import Runs
@@ -21,7 +21,7 @@ from neurotron.lab.training.summary import (
 
 __all__ = ["TABLES", "certificates", "outcomes", "settings", "verification"]
 
-VERIFIED = f"{100.0 * (1.0 - MISSES):g} %"
+VERIFIED = percent(1.0 - MISSES, 6)
 """The confidence of a verified radius."""
 
 

@@ -13,6 +13,7 @@ import polars as pl
 from pydantic import ValidationError
 
 from neurotron import _check
+from neurotron._digits import percent
 from neurotron._types import Array, Index
 from neurotron.lab.results.results import Results, load, once
 from neurotron.lab.store.manifest import CHANGED
@@ -80,7 +81,7 @@ class Runs(Results):
     def confidence_text(self) -> str:
         """The confidence of certified radii, as in "95 %"."""
         chosen = sorted({1.0 - one["failure"] for one in self.settings.values()})
-        return " or ".join(f"{100.0 * one:g} %" for one in chosen)
+        return " or ".join(percent(one, 6) for one in chosen)
 
     @cached_property
     def arms(self) -> pl.DataFrame:
