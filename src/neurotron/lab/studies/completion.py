@@ -90,8 +90,6 @@ def completed(
             if key not in known:
                 raise _check.unknown("key in the study", key, known)
     head = _validated(StudyKeys, {key: raw[key] for key in raw if key in own}, [], raw)
-    defaults = {key: value for key, value in raw.items() if key not in own}
-    settings = _without_likes(head.settings)
     words: dict[str, Any] = {
         "name": head.name, "title": head.title, "description": head.description.strip("\n"),
         "replicates": head.replicates, "seed": head.seed, "code": code,
@@ -103,6 +101,8 @@ def completed(
             resolve(name)
     if head.unit is not None:
         function: Any = resolve(head.unit)
+        defaults = {key: value for key, value in raw.items() if key not in own}
+        settings = _without_likes(head.settings)
         return Study(
             settings=[defaults | setting for setting in settings], unit=function,
             columns=head.columns, claims=head.claims or (), charts=head.charts, tables=head.tables,
@@ -111,12 +111,12 @@ def completed(
     if head.columns:
         raise _check.InputError("`columns` are for studies with a `unit` of their own")
     claims = ("certificate-holds",) if head.claims is None else head.claims
-    tasks = _tasks(settings, defaults, head.seed, raw)
+    tasks = _tasks(raw)
     made = Preparation(head.name, tasks)
     return Study(
         settings=[task.model_dump(mode="json") for task in tasks], unit=train, columns=COLUMNS,
         claims=claims, charts=(training_charts, *head.charts), tables=(*TABLES, *head.tables),
-        headline=head.headline or headline, note=_note(raw, catalogued, claims),
+        headline=head.headline or headline, note=_note(head.name, tasks, catalogued, claims),
         costs=made.costs(), validate=made.validate, prepare=made.compile, check=made.check, **words,
     )  # fmt: skip
 
@@ -137,7 +137,7 @@ def schema_of_studies() -> dict[str, Any]:
 
 
 def _note(
-    raw: Mapping[str, Any], catalogued: Mapping[str, Any] | None, claims: Sequence[str]
+    name: str, tasks: list[Setting], catalogued: dict[str, Any] | None, claims: Sequence[str]
 ) -> str:
     """Return a caveat if claims are judged by a study other than the catalog's, else "".
 
@@ -149,24 +149,17 @@ def _note(
         return ""
     if catalogued is None:
         return "These claims were written for other studies: this study is not in the catalog."
-    if special <= {*catalogued["claims"]} and _asked(raw) == _asked(catalogued):
+    if special <= {*catalogued["claims"]} and _asked(tasks) == _asked(_tasks(catalogued)):
         return ""
     return (
         "These claims were written for other studies: this study differs from the catalog's study "
-        f"{raw['name']!r}."
+        f"{name!r}."
     )
 
 
-FREE = ("title", "description", "claims", "charts", "tables", "seed", "replicates")
-
-
-def _asked(raw: Mapping[str, Any]) -> str:
-    """Return what a study computes, without its words, its seed and its number of replicates."""
-    kept = {key: value for key, value in raw.items() if key not in FREE}
-    kept["settings"] = [
-        {key: value for key, value in one.items() if key not in FREE} for one in raw["settings"]
-    ]
-    return json.dumps(kept, sort_keys=True)
+def _asked(tasks: list[Setting]) -> list[dict[str, Any]]:
+    """Return what settings compute, without words, seeds and numbers of replicates."""
+    return [task.model_dump(exclude={"title", "seed", "replicates"}) for task in tasks]
 
 
 def _without_likes(settings: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -202,13 +195,12 @@ def _without_likes(settings: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [filled(setting, (setting["name"],)) for setting in settings]
 
 
-def _tasks(
-    settings: list[dict[str, Any]], defaults: dict[str, Any], seed: int, raw: dict[str, Any]
-) -> list[Setting]:
+def _tasks(raw: dict[str, Any]) -> list[Setting]:
     """Return the settings of training runs, each with all its keys."""
+    defaults = {key: value for key, value in raw.items() if key not in StudyKeys.model_fields}
     tasks = []
-    for i, setting in enumerate(settings):
-        whole = {"seed": seed, **defaults, **setting}
+    for i, setting in enumerate(_without_likes(raw["settings"])):
+        whole = {"seed": raw.get("seed", 0), **defaults, **setting}
         _choose_trainers(whole, defaults.get("trainers"))
         tasks.append(_validated(Setting, whole, ["settings", i], raw))
     for task in tasks:
