@@ -88,6 +88,11 @@ def resolve(text: str, base: type | None = None) -> Any:
     home = _import(module) if loaded is None else loaded
     _require_found_first(module, home)
     if not hasattr(home, name):
+        if module == "__main__":
+            raise _check.InputError(
+                f"{name!r} was defined in a notebook or at a prompt, where only its own process "
+                "finds it: put it into a file, and run the study again"
+            )
         known = [each for each in vars(home) if not each.startswith("_")]
         raise _check.unknown(f"name in the module {module!r}:", name, known)
     return getattr(home, name)

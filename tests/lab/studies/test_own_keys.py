@@ -8,15 +8,14 @@ import shutil
 import numpy as np
 import polars as pl
 import pytest
-from neurotron.lab.results.manifest import study_hash
-from neurotron.lab.studies.training import work_of
 from tests.support.cli import in_this_process
 
 import neurotron as nt
 from neurotron.cli import options, study_commands
-from neurotron.lab import pages as report
-from neurotron.lab.claims.batch_size import batch_sizes
+from neurotron.lab.claims.batch_size import batch_size_runs
 from neurotron.lab.pages.content import _incomplete, _toml
+from neurotron.lab.training.summary import steps_to, summarise
+from neurotron.work import Progress
 
 TEXT = """
 name = "own"
@@ -48,8 +47,8 @@ batch_size = 1
 """
 
 
-def parsed(text: str = TEXT) -> nt.lab.studies.Study:
-    return nt.lab.studies.parse(text.encode(), "own.toml")
+def parsed(text: str = TEXT) -> nt.Study:
+    return nt.lab.parse(text.encode(), "own.toml")
 
 
 STUDY = parsed()
@@ -58,12 +57,12 @@ STUDY = parsed()
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     out = tmp_path_factory.mktemp("own") / "out"
-    assert nt.lab.studies.run(STUDY, out).computed == 16
+    assert nt.lab.run(STUDY, out).computed == 16
     return out
 
 
 @pytest.fixture(scope="module")
-def results(folder) -> nt.Results:
+def results(folder) -> nt.lab.Runs:
     return nt.load_results(folder)
 
 
@@ -77,13 +76,13 @@ def test_a_setting_runs_with_its_own_numbers_and_like_takes_them_over(results):
 
 
 def test_its_runs_are_those_of_a_study_with_these_numbers(results, tmp_path):
-    short = STUDY.setting("short").model_copy(update={"steps": None})
-    alone = STUDY.model_copy(update={"steps": 20, "settings": (short,)})
-    nt.lab.studies.run(alone, tmp_path / "out", replicates=2)
+    alone = TEXT.replace("steps = 20\n", "").replace("steps = 60", "steps = 20")
+    nt.lab.run(parsed(alone), tmp_path / "out", replicates=2)
     ours, theirs = (
         one.trajectories.filter(pl.col("replicate") < 2, setting="short")
         for one in (results, nt.load_results(tmp_path / "out"))
     )
+    assert len(ours)
     assert ours.equals(theirs)
 
 
@@ -94,14 +93,14 @@ def test_tables_have_the_steps_of_each_setting(results):
         runs = results.runs.filter(setting=setting)
         assert errors.shape == (len(runs), len(results.steps[setting]))
         assert np.array_equal(errors[:, -1], runs["error"])
-    reached = results.steps_to("2×")
+    reached = steps_to(results, "2×")
     assert reached["steps"].to_list() == [0] * len(results.runs)
     some = results.trajectories_at(np.array([0, 20, 60]))
     assert sorted(set(some.select("setting", "step").iter_rows())) == [
         ("long", 0), ("long", 20), ("long", 60), ("short", 0), ("short", 20),
         ("shorter", 0), ("shorter", 20),
     ]  # fmt: skip
-    assert results.summary()["replicates"].to_list() == [6] * 4 + [5] * 8
+    assert summarise(results)["replicates"].to_list() == [6] * 4 + [5] * 8
 
 
 def test_a_run_resumes_and_replicates_of_the_study_do_not_raise_those_of_a_setting(
@@ -109,46 +108,45 @@ def test_a_run_resumes_and_replicates_of_the_study_do_not_raise_those_of_a_setti
 ):
     out = shutil.copytree(folder, tmp_path / "out")
     (out / "shards" / "short" / "1.parquet").unlink()
-    again = nt.lab.studies.run(STUDY, out)
+    again = nt.lab.run(STUDY, out)
     assert (again.kept, again.computed, again.wanted) == (15, 1, 16)
-    more = nt.lab.studies.run(STUDY, out, replicates=7)
+    more = nt.lab.run(STUDY, out, replicates=7)
     assert (more.kept, more.computed) == (16, 1)
     assert nt.load_results(out).replicates == {"long": 7, "short": 5, "shorter": 5}
-    fewer = nt.lab.studies.run(STUDY, tmp_path / "few", replicates=1)
+    fewer = nt.lab.run(STUDY, tmp_path / "few", replicates=1)
     assert fewer.computed == 3
 
 
 def test_a_folder_is_not_continued_with_other_steps_of_a_setting(folder):
     other = parsed(TEXT.replace("steps = 20", "steps = 30"))
     with pytest.raises(nt.InputError, match=r"settings\.short\.steps"):
-        nt.lab.studies.run(other, folder)
+        nt.lab.run(other, folder)
 
 
 def test_the_study_is_judged_and_drawn(results):
-    judged = {one.claim.name: one for one in nt.lab.claims.evaluate(results)}
+    judged = {one.claim.name: one for one in nt.lab.evaluate(results)}
     verified = judged["verification-holds"].findings
     assert [one.replicates for one in verified] == [6] * len(verified)
     assert verified
-    charts = [one for one in nt.lab.figures.charts(results) if one.x_label.startswith("steps")]
+    charts = [one for one in nt.lab.charts(results) if one.x_label.startswith("steps")]
     ends = {line.x[-1] for chart in charts for panel in chart.panels for line in panel.lines}
     assert ends == {20.0, 60.0}
     assert any("5 to 6 replicates" in chart.caption for chart in charts)
 
 
 def test_batch_sizes_are_compared_after_the_same_steps_only(results):
-    (group,) = batch_sizes(results)
-    assert group.settings == {1: "shorter", 4: "short"}
-    assert (group.steps, group.samples) == (20, 20)
+    compared = batch_size_runs(results).select("setting", "b").unique().sort("b")
+    assert compared.rows() == [("shorter", 1), ("short", 4)]
 
 
 def test_the_page_says_what_differs_and_its_file_is_the_same_study(results):
-    text = report.write(results, nt.lab.claims.evaluate(results)).read_text()
-    assert "20 to 60 steps" in text
+    nt.lab.report(results.folder.path)
+    text = (results.folder.path / "report.html").read_text()
     assert "5 to 6 replicates" in text
     assert "on the next 40 rows of their stream" in text
     assert "fewer replicates than others" not in text
     assert _incomplete(results) == []
-    assert parsed(_toml(results)).identity() == STUDY.identity()
+    assert parsed(_toml(results)).spec() == STUDY.spec()
     assert parsed(_toml(results)).replicates == 6
 
 
@@ -158,19 +156,10 @@ def test_a_setting_with_fewer_replicates_than_it_asks_for_is_named(folder, tmp_p
     assert _incomplete(nt.load_results(out)) == ["short: 4 of 5 replicates"]
 
 
-def test_numbers_that_are_the_studys_own_do_not_make_another_study():
-    same = parsed(TEXT.replace('name = "long"', 'name = "long"\nsteps = 60\nverify = 40', 1))
-    assert study_hash(same.identity()) == study_hash(STUDY.identity())
-    for old, new in (("steps = 20", "steps = 30"), ("verify = 0", "verify = 30")):
-        other = parsed(TEXT.replace(old, new))
-        assert study_hash(other.identity()) != study_hash(STUDY.identity())
-
-
 def test_units_cost_by_their_steps_samples_and_verified_rows():
-    costs = work_of(STUDY).costs
+    costs = STUDY.costs
     assert costs["long"] > costs["short"] > costs["shorter"] > 0.0
-    verified = parsed(TEXT.replace("verify = 0", "verify = 40"))
-    assert work_of(verified).costs["short"] > costs["short"]
+    assert parsed(TEXT.replace("verify = 0", "verify = 40")).costs["short"] > costs["short"]
 
 
 @pytest.mark.parametrize(
@@ -192,7 +181,7 @@ def test_a_wrong_number_is_one_sentence(line, sentence):
 def test_rows_that_a_short_setting_does_not_have_are_refused_in_one_sentence(tmp_path):
     text = TEXT.replace("sgd:step_size=0.01", "solve:rows=100")
     with pytest.raises(nt.InputError, match=r"setting 'short'.* at most as many as 20 steps"):
-        nt.lab.studies.run(parsed(text), tmp_path / "out")
+        nt.lab.run(parsed(text), tmp_path / "out")
 
 
 @pytest.mark.parametrize("in_a_terminal", [True, False])
@@ -205,7 +194,7 @@ def test_verdicts_end_what_a_terminal_shows_and_begin_what_a_log_has(
         monkeypatch.setenv("FORCE_COLOR", "1")
     done = in_this_process("run", tmp_path / "own.toml", "--out", folder)
     text = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)
-    parts = ("claims of this study", "2 of 2 claims hold.", "runs that ended", "Report: ")
+    parts = ("claims of this study", "2 of 2 claims hold.", "Where the runs ended", "Report: ")
     verdicts, tally, outcomes, page = map(text.index, parts)
     assert verdicts < tally
     assert (outcomes < page < verdicts) if in_a_terminal else (tally < outcomes < page)
@@ -213,21 +202,16 @@ def test_verdicts_end_what_a_terminal_shows_and_begin_what_a_log_has(
     assert max(len(line.rstrip()) for line in printed) <= 80
 
 
-def test_a_table_of_outcomes_longer_than_a_terminal_has_one_line_for_each_trainer(
-    results, monkeypatch, capsys
-):
-    monkeypatch.setattr(study_commands, "MOST_OUTCOMES", 8)
-    study_commands._print_outcomes(options.console(), results)
-    printed = capsys.readouterr().out
-    assert "all 3 settings" in printed
-    assert [len(re.findall(rf"^  {name} ", printed, re.M)) for name in ("tron", "sgd")] == [1, 1]
-    assert re.search(r"^  sgd .* 32 ", printed, re.M)  # 6 + 5 + 5 replicates at two levels
+def test_a_table_longer_than_a_terminal_is_cut_and_the_page_has_it(results, monkeypatch, capsys):
+    monkeypatch.setattr(study_commands, "MOST_LINES", 4)
+    study_commands._print_tables(options.console(), results)
+    assert re.search(r"^and \d more rows, on the page$", capsys.readouterr().out, re.M)
 
 
 def test_a_log_tells_every_tenth_of_the_units_and_the_time_that_is_left(capsys):
     with study_commands.progress_bar() as show:
         for done in range(21):
-            show(nt.lab.studies.Progress(units=20, units_done=done, share=done / 20))
+            show(Progress(units=20, units_done=done, share=done / 20))
     lines = capsys.readouterr().err.splitlines()
     assert [line.split(",")[0] for line in lines] == [f"{n} of 20 units" for n in range(2, 21, 2)]
     assert all(re.search(r", about \d:\d\d:\d\d left$", line) for line in lines[:-1])
