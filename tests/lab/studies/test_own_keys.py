@@ -14,7 +14,7 @@ import neurotron as nt
 from neurotron.cli import options, study_commands
 from neurotron.lab.claims.batch_size import batch_size_runs
 from neurotron.lab.pages.content import _incomplete, _toml
-from neurotron.lab.training.summary import steps_to, summarise
+from neurotron.lab.training.summary import steps_to
 from neurotron.work import Progress
 
 TEXT = """
@@ -100,7 +100,6 @@ def test_tables_have_the_steps_of_each_setting(results):
         ("long", 0), ("long", 20), ("long", 60), ("short", 0), ("short", 20),
         ("shorter", 0), ("shorter", 20),
     ]  # fmt: skip
-    assert summarise(results)["replicates"].to_list() == [6] * 4 + [5] * 8
 
 
 def test_a_run_resumes_and_replicates_of_the_study_do_not_raise_those_of_a_setting(

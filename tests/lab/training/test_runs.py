@@ -12,8 +12,7 @@ from tests.support.results import INITIAL, TRUE, ending_at, made
 from tests.support.studies import flat
 
 import neurotron as nt
-from neurotron.lab.results.summary import bootstrap, rate
-from neurotron.lab.training.summary import OUTCOMES, steps_to, summarise
+from neurotron.lab.training.summary import OUTCOMES, outcomes_by_trainer, steps_to
 
 STUDY = b"""
 name = "s"
@@ -90,15 +89,12 @@ def hand_made(folder):
     return made(folder, STUDY, outcome, 5)
 
 
-def test_a_summary_has_medians_quantiles_and_shares(tmp_path):
-    tron, sgd = summarise(hand_made(tmp_path / "r")).iter_rows(named=True)
-    assert (tron["trainer"], tron["replicates"], tron["median"]) == ("T", 5, 3.0)
-    assert (tron["low"], tron["high"]) == tuple(bootstrap([1.0, 2.0, 3.0, 4.0, 5.0])[1:])
-    assert [tron[name] for name in ("q10", "q25", "q75", "q90")] == [1.0, 2.0, 4.0, 5.0]
-    assert [tron[name] for name in OUTCOMES] == [0.4, 0.0, 0.6, 0.0]
-    assert [sgd[name] for name in OUTCOMES] == [0.4, 0.4, 0.0, 0.2]
-    assert (sgd["median"], sgd["q90"]) == (10.0, math.inf)
-    assert (sgd["recovered_low"], sgd["recovered_high"]) == rate(2, 5)[1:]
+def test_outcomes_are_counted_with_the_medians_of_the_weakest_and_the_strongest_attack(tmp_path):
+    tron, sgd = outcomes_by_trainer(hand_made(tmp_path / "r"))
+    assert [tron[name] for name in (*OUTCOMES, "runs")] == [2, 0, 3, 0, 5]
+    assert [sgd[name] for name in (*OUTCOMES, "runs")] == [2, 2, 0, 1, 5]
+    assert (tron["trainer"], tron["least"], tron["largest"]) == ("T", 3.0, 3.0)
+    assert sgd["least"] == 10.0
 
 
 def test_steps_to_an_error_are_those_of_its_first_record(tmp_path):
@@ -127,9 +123,8 @@ def test_a_folder_without_shards_gives_empty_tables_no_verdicts_and_a_page(tmp_p
     full = made(tmp_path / "full", STUDY, flat, 1)
     assert results.runs.schema == full.runs.schema
     assert results.trajectories.schema == full.trajectories.schema
-    assert summarise(results).schema == summarise(full).schema
     assert steps_to(results, "0.1×").schema == steps_to(full, "0.1×").schema
-    for table in (results.runs, results.trajectories, summarise(results), steps_to(results, 1.0)):
+    for table in (results.runs, results.trajectories, steps_to(results, 1.0)):
         assert len(table) == 0
     assert repr(results) == "Runs of 's': 1 settings, 0 arms, 0 units"
     assert results.failures == []
