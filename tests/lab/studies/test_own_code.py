@@ -95,7 +95,7 @@ def test_a_file_is_run_judged_and_shown_also_by_another_process_if_that_is_allow
     monkeypatch.setattr("neurotron._references._given", {})
     with pytest.raises(InputError, match="allow it with --allow-code"):
         nt.lab.report(out)
-    for words in (["claims", out], ["report", out]):
+    for words in (["report", out, "--verdicts"], ["report", out]):
         refused = in_this_process(*words)
         assert (refused.returncode, refused.stdout) == (2, "")
         assert "allow it with --allow-code" in refused.stderr
@@ -103,7 +103,7 @@ def test_a_file_is_run_judged_and_shown_also_by_another_process_if_that_is_allow
     done = in_this_process("run", mine, "--out", out, "--allow-code")
     assert done.returncode == 0
     assert "(6 of them from before)" in done.stdout
-    assert "1 of 1 claims hold" in done.stdout
+    assert "✓  The sizes are above 1." in done.stdout
     assert (out / "manifest.json").read_bytes() == before
 
 
