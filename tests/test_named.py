@@ -146,12 +146,11 @@ def test_a_center_that_cannot_be_is_refused_in_one_sentence(text, words):
 
 
 def test_a_command_takes_the_number_of_inputs_from_the_file(csv):
-    problem = options.build_problem(
-        "symmetric:width=2", f"empirical:rows={csv},symmetrized=true", None, 2, 0.0, 0
-    )
-    assert problem.network.n_inputs == 3
+    law = f"empirical:rows={csv},symmetrized=true"
+    setup = options.ProblemOptions(network="symmetric:width=2", law=law, filter_size=2)
+    assert setup.build().network.n_inputs == 3
     with pytest.raises(nt.InputError, match="3"):
-        options.build_problem("linear", f"empirical:rows={csv}", 4, None, 0.0, 0)
+        options.ProblemOptions(network="linear", law=f"empirical:rows={csv}", n_inputs=4).build()
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from tests.support.messages import says
 
 from neurotron.cli import table_file
 from neurotron.cli.table_file import TableFile
-from neurotron.cli.table_options import read_labelled
+from neurotron.cli.table_options import Labelled
 
 LABEL = ("--label", "price")
 
@@ -32,9 +32,7 @@ def write_wide(path: Path, cells: dict[str, str], times: int = 1, rows: int = 3)
 def test_a_wide_table_costs_no_time_for_each_column(tmp_path):
     path = write_wide(tmp_path / "wide.csv", {"size": "1.5"}, 5000)
     began = time.process_time()
-    inputs, *_ = read_labelled(
-        path, ["price"], None, skip_missing=True, separator=",", decimal_comma=False
-    )
+    inputs, *_ = Labelled(data=path, label=["price"], skip_missing=True).read()
     assert inputs.X.shape == (3, 5000)
     assert time.process_time() - began < 1.0  # 0.2 s, and above 3 s with a look at each column
 

@@ -96,7 +96,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "list": list_command.list_things,
 }
 for _name, _function in COMMANDS.items():
-    app.command(_name, cls=_Command)(_function)
+    app.command(_name, cls=_Command)(options.grouped(_function))
 
 
 def _version(wanted: bool) -> None:

@@ -30,13 +30,8 @@ PAGE, NUMBERS = "audit.html", "audit.json"
 
 
 def audit(
-    data: tables.Data,
-    label: tables.Label,
+    source: tables.Labelled,
     *,
-    drop: tables.Drop = None,
-    skip_missing: tables.SkipMissing = False,
-    separator: tables.Separator = ",",
-    decimal_comma: tables.DecimalComma = False,
     sample: Annotated[
         int | None, tables.TABLE("Audit so many rows, drawn at random, instead of all.")
     ] = None,
@@ -144,10 +139,7 @@ def audit(
     from neurotron.lab import audits
 
     model = _model(estimator)
-    inputs, name, labels = tables.read_labelled(
-        data, label, drop, model=model, skip_missing=skip_missing, separator=separator,
-        decimal_comma=decimal_comma,
-    )  # fmt: skip
+    inputs, name, labels = source.read(model)
     kept = _sample(sample, len(labels), seed)
     if len(kept) * len(inputs.names) > audits.MOST_ENTRIES:
         raise inputs.table.refusal(
@@ -163,7 +155,7 @@ def audit(
             accept_suspects=accept_suspects, name=model and Path(estimator).name,
         )  # fmt: skip
     study = audits.study_of(job, estimator if model else None)
-    folder = PLACE / f"{data.stem}-{audits.name_of(study)}" if out is None else out
+    folder = PLACE / f"{source.data.stem}-{audits.name_of(study)}" if out is None else out
     _compute(study, folder, threads, dask, mixed)
     found = replace(audits.load_audit(job, folder), table_sha256=inputs.table.sha256)
     made = _Made(found, inputs, name, inputs.rows[kept].tolist(), folder)

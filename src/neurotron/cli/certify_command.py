@@ -38,11 +38,7 @@ MaybeProbability = Annotated[
 
 
 def certify(
-    law: options.LawName = "normal",
-    network: options.NetworkName = "symmetric",
-    n_inputs: options.InputCount = None,
-    filter_size: options.FilterSize = None,
-    noise: options.Noise = 0.0,
+    setup: options.ProblemOptions,
     attack: options.AttackName = "adaptive",
     bound: Annotated[float, options.ATTACK("θ, the largest change of a label.")] = 0.25,
     probability: options.Probability = 0.5,
@@ -51,7 +47,6 @@ def certify(
         int | None, options.RUN("The number of updates. Default: the limit of infinitely many.")
     ] = None,
     batch_size: options.BatchSize = 16,
-    seed: options.Seed = 0,
     failure: Failure = 0.05,
     initial_error: InitialError = None,
     method: Annotated[
@@ -87,25 +82,23 @@ def certify(
     from neurotron import attacks, guarantees, trainers
     from neurotron.trainers import Arm
 
-    problem = options.build_problem(network, law, n_inputs, filter_size, noise, seed)
-    adversary = attacks.build(attack, problem, bound=bound, probability=probability, seed=seed)
+    problem = setup.build()
+    adversary = attacks.build(
+        attack, problem, bound=bound, probability=probability, seed=setup.seed
+    )
     arm = Arm(trainers.BY_NAME.build(trainer), adversary)
     certificate = guarantees.certify(
         problem, arm, batch_size=batch_size, steps=steps, failure=failure,
-        initial_error=initial_error, method=method, seed=seed,
+        initial_error=initial_error, method=method, seed=setup.seed,
     )  # fmt: skip
     _tell(problem, certificate, certificate.to_dict(), as_json)
-    _show(certificate, problem, arm, seed, simulate, plot, as_json)
+    _show(certificate, problem, arm, setup.seed, simulate, plot, as_json)
     if not certificate.useful:
         raise typer.Exit(1)
 
 
 def plan(
-    law: options.LawName = "normal",
-    network: options.NetworkName = "symmetric",
-    n_inputs: options.InputCount = None,
-    filter_size: options.FilterSize = None,
-    noise: options.Noise = 0.0,
+    setup: options.ProblemOptions,
     bound: MaybeBound = None,
     probability: MaybeProbability = None,
     scope: Annotated[
@@ -125,7 +118,6 @@ def plan(
     ] = "constant",
     steps: Annotated[int | None, options.RUN("The number of updates.")] = None,
     batch_size: options.BatchSize = 16,
-    seed: options.Seed = 0,
     accuracy: Annotated[
         float | None, options.GUARANTEE("ε, the largest error that is allowed.")
     ] = None,
@@ -161,7 +153,7 @@ def plan(
     """
     from neurotron import attacks, guarantees
 
-    problem = options.build_problem(network, law, n_inputs, filter_size, noise, seed)
+    problem = setup.build()
     budget = attacks.Budget(bound, probability, _check.choice("scope", scope, ("query", "batch")))  # type: ignore[arg-type]
     found = guarantees.plan(
         problem, budget, batch_size=batch_size, accuracy=accuracy, accuracy_of=accuracy_of,
@@ -171,11 +163,11 @@ def plan(
     _tell(problem, found.certificate, found.to_dict(), as_json, plan=found)
     met = found.certificate.budget
     adversary = attacks.build(
-        attack, problem, bound=met.bound or 0.0, probability=met.probability or 0.0, seed=seed
+        attack, problem, bound=met.bound or 0.0, probability=met.probability or 0.0, seed=setup.seed
     )
     arm = dataclasses.replace(found.arm, attack=adversary)
     certificate = dataclasses.replace(found.certificate, arm=arm)
-    _show(certificate, problem, arm, seed, simulate, plot, as_json)
+    _show(certificate, problem, arm, setup.seed, simulate, plot, as_json)
 
 
 def _tell(

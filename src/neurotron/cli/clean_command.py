@@ -34,12 +34,7 @@ LEAST_QUALITY = 1e-16
 
 def clean(
     context: typer.Context,
-    data: tables.Data,
-    label: tables.Label,
-    drop: tables.Drop = None,
-    skip_missing: tables.SkipMissing = False,
-    separator: tables.Separator = ",",
-    decimal_comma: tables.DecimalComma = False,
+    source: tables.Labelled,
     model: Annotated[
         Path | None, tables.MODEL("Use this model of `neurotron fit` instead of a new fit.")
     ] = None,
@@ -72,16 +67,13 @@ def clean(
     """
     if model is not None:
         _refuse_options_of_a_fit(context)
-    files = [data, model]
+    files = [source.data, model]
     table_output.check_output(
         "--out", out, tables.TABLES, overwrite=overwrite, others=[*files, cleaned]
     )
-    copy = table_output.same_ending(data)
+    copy = table_output.same_ending(source.data)
     table_output.check_output("--cleaned", cleaned, copy, overwrite=overwrite, others=files)
-    found = _judged(
-        data, label, drop, model, network, seed, skip_missing=skip_missing, separator=separator,
-        decimal_comma=decimal_comma,
-    )  # fmt: skip
+    found = _judged(source, model, network, seed)
     if out is not None:
         table_output.write(found.suspects, out, overwrite=overwrite)
     refused = cleaned is not None and found.mostly_suspects
@@ -148,20 +140,17 @@ class _Judged:
         }
 
 
-def _judged(
-    data: Path, label: list[str], drop: list[str] | None, model: Path | None, network: str,
-    seed: int, **reading: Any,
-) -> _Judged:  # fmt: skip
+def _judged(source: tables.Labelled, model: Path | None, network: str, seed: int) -> _Judged:
     """Judge the labels of a table by the model that is given, or by one that is fitted to them."""
     if model is None:
-        inputs, name, labels = tables.read_labelled(data, label, drop, **reading)
+        inputs, name, labels = source.read()
         found = tables.fitted(inputs, labels, network, seed)
         doubts = table_output.doubts(inputs, found)
     else:
         from neurotron.estimators import load_model
 
         found = load_model(model)
-        inputs, name, labels = tables.read_labelled(data, label, drop, model=found, **reading)
+        inputs, name, labels = source.read(found)
         doubts = ()
     return _Judged(inputs, name, found, _suspects(inputs, labels, found), doubts)
 

@@ -19,13 +19,8 @@ __all__ = ["fit", "predict"]
 
 
 def fit(
-    data: tables.Data,
-    label: tables.Label,
+    source: tables.Labelled,
     *,
-    drop: tables.Drop = None,
-    skip_missing: tables.SkipMissing = False,
-    separator: tables.Separator = ",",
-    decimal_comma: tables.DecimalComma = False,
     network: tables.Network = "linear",
     seed: tables.FitSeed = 0,
     out: Annotated[
@@ -57,12 +52,11 @@ def fit(
     """
     from neurotron import model_file
 
-    table_output.check_output("--out", out, tables.MODELS, overwrite=overwrite, others=[data])
+    table_output.check_output(
+        "--out", out, tables.MODELS, overwrite=overwrite, others=[source.data]
+    )
     model_file.check_place(out)
-    inputs, name, labels = tables.read_labelled(
-        data, label, drop, skip_missing=skip_missing, separator=separator,
-        decimal_comma=decimal_comma,
-    )  # fmt: skip
+    inputs, name, labels = source.read()
     model = tables.fitted(inputs, labels, network, seed)
     model_file.save(model, out, overwrite=overwrite, row_hashes=not no_row_hashes)
     if as_json:
@@ -90,10 +84,7 @@ def _summary(inputs: Inputs, label: str, model: NeuroTronRegressor, out: Path) -
 
 def predict(
     model: tables.ModelFile,
-    data: tables.Data,
-    skip_missing: tables.SkipMissing = False,
-    separator: tables.Separator = ",",
-    decimal_comma: tables.DecimalComma = False,
+    source: tables.Rows,
     out: Annotated[
         Path | None,
         options.OUTPUT(
@@ -112,12 +103,10 @@ def predict(
     from neurotron.estimators import load_model
 
     table_output.check_output(
-        "--out", out, tables.TABLES, overwrite=overwrite, others=[data, model]
+        "--out", out, tables.TABLES, overwrite=overwrite, others=[source.data, model]
     )
     loaded = load_model(model)
-    inputs = tables.read_inputs(
-        data, loaded, skip_missing=skip_missing, separator=separator, decimal_comma=decimal_comma
-    )
+    inputs = source.inputs_of(loaded)
     import polars as pl
 
     found = pl.DataFrame({"row": inputs.rows, "predicted_label": loaded.predict(inputs.X)})

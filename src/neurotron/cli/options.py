@@ -9,9 +9,12 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import wraps
 from importlib import import_module
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 from rich.console import Console
@@ -33,9 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ATTACK", "GUARANTEE", "OUTPUT", "PROBLEM", "RUN", "TRAINER", "AllowCode", "AsJson",
-    "AttackName", "BatchSize", "Engine", "FilterSize", "InputCount", "LawName", "NetworkName",
-    "Noise", "Panel", "Picture", "Probability", "Seed", "as_json", "build_problem", "console",
-    "describe", "grid", "readable_width", "registry", "train",
+    "AttackName", "BatchSize", "Engine", "Panel", "Picture", "Probability", "ProblemOptions",
+    "as_json", "console", "describe", "grid", "grouped", "readable_width", "registry", "train",
 ]  # fmt: skip
 
 FORMAT = 1
@@ -96,20 +98,8 @@ def _checked_picture(path: Path | None) -> Path | None:
     return path
 
 
-LawName = Annotated[str, PROBLEM.named("laws", "The law (probability distribution) of the inputs.")]
-NetworkName = Annotated[str, PROBLEM.named("networks", "The network whose weights are learned.")]
 AttackName = Annotated[str, ATTACK.named("attacks", "The attack, or none for honest labels.")]
 Probability = Annotated[float, ATTACK("β, the probability that a label is attacked.")]
-InputCount = Annotated[int | None, PROBLEM(f"The number of inputs. Default: {N_INPUTS}.")]
-FilterSize = Annotated[
-    int | None,
-    PROBLEM(
-        "The number of weights, if the network leaves it open. Default: a quarter of the "
-        f"inputs, at most {MOST_WEIGHTS}."
-    ),
-]
-Noise = Annotated[float, PROBLEM("The standard deviation of the noise of honest labels.")]
-Seed = Annotated[int, RUN("The seed of the network, the true weights and the random numbers.")]
 BatchSize = Annotated[int, RUN("The number of samples per update.")]
 Engine = Annotated[str, RUN("How to compute: auto, compiled or numpy.")]
 Picture = Annotated[
@@ -129,28 +119,82 @@ AllowCode = Annotated[
 AsJson = Annotated[bool, OUTPUT("Print the result as JSON.", "--json")]
 
 
-def build_problem(
-    network: str, law: str, n_inputs: int | None, filter_size: int | None, noise: float, seed: int
-) -> Problem:
-    """Return the problem that the options describe; refuse a size that the network cannot have."""
-    from neurotron import data, networks
-    from neurotron.problem import Problem
+@dataclass(frozen=True, kw_only=True)
+class ProblemOptions:
+    """The options that describe a problem."""
 
-    name, given = networks.BY_NAME.read(network)
-    inputs = given.get("n_inputs", N_INPUTS if n_inputs is None else n_inputs)
-    drawn = data.BY_NAME.build(law, n_inputs=inputs)
-    if n_inputs is None and "n_inputs" not in given and drawn.n_inputs is not None:
-        inputs = drawn.n_inputs  # rows of a file
-    if "filter_size" not in networks.BY_NAME.parameters(name):
-        if filter_size is not None and filter_size != inputs:
-            raise _check.InputError(
-                f"the network {name!r} has one weight per input, here {inputs}: leave out "
-                "--filter-size"
+    law: Annotated[
+        str, PROBLEM.named("laws", "The law (probability distribution) of the inputs.")
+    ] = "normal"
+    network: Annotated[str, PROBLEM.named("networks", "The network whose weights are learned.")] = (
+        "symmetric"
+    )
+    n_inputs: Annotated[int | None, PROBLEM(f"The number of inputs. Default: {N_INPUTS}.")] = None
+    filter_size: Annotated[
+        int | None,
+        PROBLEM(
+            "The number of weights, if the network leaves it open. Default: a quarter of the "
+            f"inputs, at most {MOST_WEIGHTS}."
+        ),
+    ] = None
+    noise: Annotated[float, PROBLEM("The standard deviation of the noise of honest labels.")] = 0.0
+    seed: Annotated[
+        int, RUN("The seed of the network, the true weights and the random numbers.")
+    ] = 0
+
+    def build(self) -> Problem:
+        """Return the problem; refuse a size that the network cannot have."""
+        from neurotron import data, networks
+        from neurotron.problem import Problem
+
+        name, given = networks.BY_NAME.read(self.network)
+        inputs = given.get("n_inputs", N_INPUTS if self.n_inputs is None else self.n_inputs)
+        drawn = data.BY_NAME.build(self.law, n_inputs=inputs)
+        if self.n_inputs is None and "n_inputs" not in given and drawn.n_inputs is not None:
+            inputs = drawn.n_inputs  # rows of a file
+        size = self.filter_size
+        if "filter_size" not in networks.BY_NAME.parameters(name):
+            if size is not None and size != inputs:
+                raise _check.InputError(
+                    f"the network {name!r} has one weight per input, here {inputs}: leave out "
+                    "--filter-size"
+                )
+        elif size is None and isinstance(inputs, int):
+            size = max(1, min(MOST_WEIGHTS, inputs // 4))
+        built = networks.BY_NAME.build(
+            self.network, n_inputs=inputs, filter_size=size, seed=self.seed
+        )
+        return Problem.draw(built, drawn, seed=self.seed, noise=self.noise)
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with the fields of its groups, which are data classes, as options."""
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    parameters: list[Parameter] = []
+    for name, one in signature(command).parameters.items():
+        if name not in groups:
+            parameters.append(one.replace(annotation=hints[name], kind=Parameter.KEYWORD_ONLY))
+            continue
+        kinds = get_type_hints(groups[name], include_extras=True)
+        whole = [
+            Parameter(
+                field.name, Parameter.KEYWORD_ONLY, annotation=kinds[field.name],
+                default=Parameter.empty if field.default is MISSING else field.default,
             )
-    elif filter_size is None and isinstance(inputs, int):
-        filter_size = max(1, min(MOST_WEIGHTS, inputs // 4))
-    built = networks.BY_NAME.build(network, n_inputs=inputs, filter_size=filter_size, seed=seed)
-    return Problem.draw(built, drawn, seed=seed, noise=noise)
+            for field in fields(groups[name])
+        ]  # fmt: skip
+        parameters += sorted(whole, key=lambda one: one.default is not Parameter.empty)
+
+    @wraps(command)
+    def call(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
+        command(**given)
+
+    call.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    call.__annotations__ = {one.name: one.annotation for one in parameters}
+    return call
 
 
 def train(

@@ -21,13 +21,8 @@ __all__ = ["poison"]
 
 
 def poison(
-    data: tables.Data,
-    label: tables.Label,
+    source: tables.Labelled,
     *,
-    drop: tables.Drop = None,
-    skip_missing: tables.SkipMissing = False,
-    separator: tables.Separator = ",",
-    decimal_comma: tables.DecimalComma = False,
     attack: Annotated[
         str, options.ATTACK.named("attacks", "The attack on the labels.")
     ] = "constant",
@@ -60,15 +55,14 @@ def poison(
 
         neurotron poison data.csv --label price --attack sign-flip --out bad.csv
     """
-    copy = table_output.same_ending(data)
-    table_output.check_output("--out", out, copy, overwrite=overwrite, others=[data, changed])
+    copy = table_output.same_ending(source.data)
     table_output.check_output(
-        "--changed", changed, tables.TABLES, overwrite=overwrite, others=[data]
+        "--out", out, copy, overwrite=overwrite, others=[source.data, changed]
     )
-    inputs, name, honest = tables.read_labelled(
-        data, label, drop, skip_missing=skip_missing, separator=separator,
-        decimal_comma=decimal_comma,
-    )  # fmt: skip
+    table_output.check_output(
+        "--changed", changed, tables.TABLES, overwrite=overwrite, others=[source.data]
+    )
+    inputs, name, honest = source.read()
     received, mask, built = _poisoned(inputs.X.to_numpy(), honest, attack, bound, probability, seed)
     import polars as pl
 

@@ -39,11 +39,7 @@ WIDE = 60
 
 
 def simulate(
-    law: options.LawName = "normal",
-    network: options.NetworkName = "symmetric",
-    n_inputs: options.InputCount = None,
-    filter_size: options.FilterSize = None,
-    noise: options.Noise = 0.0,
+    setup: options.ProblemOptions,
     attack: options.AttackName = "alternating-sign",
     bound: Annotated[
         float | None,
@@ -63,7 +59,6 @@ def simulate(
     ] = None,
     steps: Annotated[int, options.RUN("The number of updates.")] = 40_000,
     batch_size: options.BatchSize = 16,
-    seed: options.Seed = 0,
     engine: options.Engine = "auto",
     verify: Annotated[
         int | None,
@@ -95,9 +90,11 @@ def simulate(
     """
     from neurotron import attacks, trainers
 
-    problem = options.build_problem(network, law, n_inputs, filter_size, noise, seed)
+    problem = setup.build()
     bound = _usual_bound(attack) if bound is None else bound
-    adversary = attacks.build(attack, problem, bound=bound, probability=probability, seed=seed)
+    adversary = attacks.build(
+        attack, problem, bound=bound, probability=probability, seed=setup.seed
+    )
     texts = trainer or TRAINERS
     if len(set(texts)) < len(texts):
         raise _check.InputError("`--trainer`: the same trainer is given twice")
@@ -107,7 +104,7 @@ def simulate(
         problem.data.require_seen("`--verify`")
     run = options.train(
         problem, chosen, attack=adversary, quiet=as_json, steps=steps, batch_size=batch_size,
-        seed=seed, engine=engine,
+        seed=setup.seed, engine=engine,
     )  # fmt: skip
     if plot is not None:
         run.plot(str(plot))

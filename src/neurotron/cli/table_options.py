@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from neurotron.estimators import NeuroTronRegressor
 
 __all__ = [
-    "MODEL", "MODELS", "TABLE", "TABLES", "Data", "DecimalComma", "Drop", "FitSeed", "Inputs",
-    "Label", "ModelFile", "Network", "Overwrite", "Separator", "SkipMissing", "check_ending",
-    "fitted", "listed", "read_inputs", "read_labelled", "warnings_as_sentences",
+    "MODEL", "MODELS", "TABLE", "TABLES", "FitSeed", "Inputs", "Labelled", "ModelFile", "Network",
+    "Overwrite", "Rows", "check_ending", "fitted", "listed", "warnings_as_sentences",
 ]  # fmt: skip
 
 TABLE, MODEL = options.Panel("Table"), options.Panel("Model")
@@ -36,28 +35,6 @@ TABLES = (".csv", ".parquet")
 MODELS = (".safetensors",)
 """How the names of model files end."""
 
-Data = Annotated[
-    Path,
-    typer.Argument(
-        help="A table with a header: a CSV or Parquet file. Its rows are counted from 1, without "
-        "the header.",
-        show_default=False,
-    ),
-]
-Label = Annotated[
-    list[str], TABLE("The column with the labels.", "--label", metavar="COLUMN", show_default=False)
-]
-Drop = Annotated[
-    list[str] | None,
-    TABLE(
-        "A column that is neither an input nor the label. Repeat the option for several.",
-        "--drop",
-        metavar="COLUMN",
-    ),
-]
-SkipMissing = Annotated[bool, TABLE("Leave out rows with missing values.", "--skip-missing")]
-Separator = Annotated[str, TABLE("The character between the columns of a CSV file, or tab.")]
-DecimalComma = Annotated[bool, TABLE("Numbers in a CSV file look like 1,5.", "--decimal-comma")]
 Network = Annotated[
     str,
     MODEL(
@@ -100,54 +77,100 @@ class Inputs:
 # ---- reading -------------------------------------------------------------------------------------
 
 
-def read_labelled(
-    data: Path,
-    label: Sequence[str],
-    drop: Sequence[str] | None,
-    *,
-    skip_missing: bool,
-    separator: str,
-    decimal_comma: bool,
-    model: NeuroTronRegressor | None = None,
-) -> tuple[Inputs, str, Array]:
-    """Return the inputs of a table, the name of its label, and the labels.
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """The options of a table and of how it is read."""
 
-    The inputs are all other columns, or those that a `model` was fitted on.
-    """
-    table = _read(data, separator, decimal_comma)
-    if len(label) != 1:
-        raise _check.InputError(f"`--label` must be given once, got {' and '.join(label)}")
-    name = label[0]
-    table.require("--label", label)
-    table.require("--drop", drop or ())
-    if name in (drop or ()):
-        raise _check.InputError(f"{_check.shown(name)} is given as `--label` and as `--drop`")
-    names = _without(table.columns, [name, *(drop or ())])
-    if not names:
-        raise table.refusal(f"there is no column of inputs, only the label {_check.shown(name)}")
-    given = names
-    if model is not None:
-        names = _names_for(model, given, table)
-    inputs = _numbers(
-        table, names, given, [name, *names], skip_missing=skip_missing, needed=model is not None
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="A table with a header: a CSV or Parquet file. Its rows are counted from 1, "
+            "without the header.",
+            show_default=False,
+        ),
+    ]
+    skip_missing: Annotated[
+        bool, TABLE("Leave out rows with missing values.", "--skip-missing")
+    ] = False
+    separator: Annotated[str, TABLE("The character between the columns of a CSV file, or tab.")] = (
+        ","
     )
-    labels = inputs.table.labels(name)
-    if model is None and (labels == labels[0]).all():
-        raise table.refusal(
-            f"all labels in column {_check.shown(name)} are {labels[0]:g}: there is nothing to "
-            "learn; choose another label"
-        )
-    return inputs, name, labels
+    decimal_comma: Annotated[
+        bool, TABLE("Numbers in a CSV file look like 1,5.", "--decimal-comma")
+    ] = False
+
+    def inputs_of(self, model: NeuroTronRegressor) -> Inputs:
+        """Return the inputs for a model; other columns are ignored."""
+        table = self._table()
+        names = _names_for(model, table.columns, table)
+        return self._numbers(table, names, table.columns, names, needed=True)
+
+    def _table(self) -> TableFile:
+        check_ending("data", self.data, TABLES)
+        require("polars")
+        from neurotron.cli.table_file import read_table
+
+        between = "\t" if self.separator in ("tab", "\\t") else self.separator
+        return read_table(self.data, separator=between, decimal_comma=self.decimal_comma)
+
+    def _numbers(
+        self, table: TableFile, names: list[str], given: Sequence[str], whole: Sequence[str], *,
+        needed: bool,
+    ) -> Inputs:  # fmt: skip
+        """Return the columns of these names, for rows without missing values in `whole` columns.
+
+        Of the columns that were `given`, the others are not used.
+        """
+        kept = table.complete(whole) if self.skip_missing else table
+        X = kept.inputs(names, needed=needed)
+        unused = tuple(_without(given, names))
+        return Inputs(kept, names, X, len(table.rows) - len(kept.rows), unused)
 
 
-def read_inputs(
-    data: Path, model: NeuroTronRegressor, *, skip_missing: bool, separator: str,
-    decimal_comma: bool,
-) -> Inputs:  # fmt: skip
-    """Return the inputs of a table for a model; other columns are ignored."""
-    table = _read(data, separator, decimal_comma)
-    names = _names_for(model, table.columns, table)
-    return _numbers(table, names, table.columns, names, skip_missing=skip_missing, needed=True)
+@dataclass(frozen=True, kw_only=True)
+class Labelled(Rows):
+    """The options of a table with labels."""
+
+    label: Annotated[
+        list[str],
+        TABLE("The column with the labels.", "--label", metavar="COLUMN", show_default=False),
+    ]
+    drop: Annotated[
+        list[str] | None,
+        TABLE(
+            "A column that is neither an input nor the label. Repeat the option for several.",
+            "--drop",
+            metavar="COLUMN",
+        ),
+    ] = None
+
+    def read(self, model: NeuroTronRegressor | None = None) -> tuple[Inputs, str, Array]:
+        """Return the inputs of a table, the name of its label, and the labels.
+
+        The inputs are all other columns, or those that a `model` was fitted on.
+        """
+        table, drop = self._table(), self.drop or []
+        if len(self.label) != 1:
+            raise _check.InputError(f"`--label` must be given once, got {' and '.join(self.label)}")
+        (name,) = self.label
+        table.require("--label", self.label)
+        table.require("--drop", drop)
+        if name in drop:
+            raise _check.InputError(f"{_check.shown(name)} is given as `--label` and as `--drop`")
+        given = _without(table.columns, [name, *drop])
+        if not given:
+            raise table.refusal(
+                f"there is no column of inputs, only the label {_check.shown(name)}"
+            )
+        names = given if model is None else _names_for(model, given, table)
+        inputs = self._numbers(table, names, given, [name, *names], needed=model is not None)
+        labels = inputs.table.labels(name)
+        if model is None and (labels == labels[0]).all():
+            raise table.refusal(
+                f"all labels in column {_check.shown(name)} are {labels[0]:g}: there is nothing to "
+                "learn; choose another label"
+            )
+        return inputs, name, labels
 
 
 def _names_for(model: NeuroTronRegressor, columns: list[str], table: TableFile) -> list[str]:
@@ -175,29 +198,6 @@ def listed(names: Sequence[str]) -> str:
     shown = ", ".join(map(_check.shown, names[:3]))
     more = f" and {len(names) - 3} more" * (len(names) > 3)
     return f"the column{'s' * (len(names) > 1)} {shown}{more}"
-
-
-def _read(data: Path, separator: str, decimal_comma: bool) -> TableFile:
-    check_ending("data", data, TABLES)
-    require("polars")
-    from neurotron.cli.table_file import read_table
-
-    between = "\t" if separator in ("tab", "\\t") else separator
-    return read_table(data, separator=between, decimal_comma=decimal_comma)
-
-
-def _numbers(
-    table: TableFile, names: list[str], given: Sequence[str], whole: Sequence[str], *,
-    skip_missing: bool, needed: bool,
-) -> Inputs:  # fmt: skip
-    """Return the columns of these names, for rows without missing values in the `whole` columns.
-
-    Of the columns that were `given`, the others are not used.
-    """
-    kept = table.complete(whole) if skip_missing else table
-    X = kept.inputs(names, needed=needed)
-    unused = tuple(_without(given, names))
-    return Inputs(kept, names, X, len(table.rows) - len(kept.rows), unused)
 
 
 def _without(names: Sequence[str], others: Sequence[str]) -> list[str]:

@@ -28,13 +28,8 @@ SHOWN = 20
 
 def verify(
     model: tables.ModelFile,
-    data: tables.Data,
-    label: tables.Label,
+    source: tables.Labelled,
     *,
-    drop: tables.Drop = None,
-    skip_missing: tables.SkipMissing = False,
-    separator: tables.Separator = ",",
-    decimal_comma: tables.DecimalComma = False,
     probability: Annotated[
         float,
         options.ATTACK(
@@ -89,10 +84,7 @@ def verify(
     stated = _noise(noise)
     loaded = load_model(model)
     assumed = _law(law, loaded)
-    inputs, name, labels = tables.read_labelled(
-        data, label, drop, skip_missing=skip_missing, separator=separator,
-        decimal_comma=decimal_comma, model=loaded,
-    )  # fmt: skip
+    inputs, name, labels = source.read(loaded)
     found = loaded.verify(
         inputs.X, labels, probability=probability, attacker=attacker, failure=failure,
         noise=stated, bound=bound, law=assumed,
