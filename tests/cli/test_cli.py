@@ -66,8 +66,9 @@ def test_list_names_everything_on_one_page():
 
 def test_list_attacks_is_a_table_in_which_optional_parameters_look_optional():
     words = in_this_process("list", "attacks").stdout.split()
-    assert words[:4] == ["name", "and", "parameters", "what"]
-    assert words.count("✓") == sum(bool(kind.covered) for kind in nt.attacks.BUILT_IN)
+    assert words[:3] == ["name", "parameters", "what"]
+    assert words.count("guarantee") == 2 + sum(not kind.covered for kind in nt.attacks.BUILT_IN)
+    assert words.count("knows") == len(nt.attacks.BUILT_IN)
     place = words.index("large-norm")
     assert "(optional)" in words[place : place + 20]
     assert "adaptive" not in in_this_process("list", "laws").stdout
@@ -92,24 +93,6 @@ def test_simulate_prints_the_error_of_each_trainer_and_saves_a_picture(tmp_path)
     for name in ("Neuro-Tron", "first-sample SGD", "SGD", "0.0001"):
         assert name in result.stdout
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        (("--trainer", "refined-tron"), True),
-        (("--trainer", "trimmed-sgd"), True),
-        (("--trainer", "neuro-tron"), False),
-        (("--trainer", "refined-tron", "--probability", "0.4"), False),
-        (("--trainer", "refined-tron", "--attack", "burst", "--probability", "0.4"), False),
-        (("--trainer", "refined-tron", "--attack", "adaptive:probability=0.3"), False),
-        (("--trainer", "refined-tron", "--attack", "none"), False),
-    ],
-)
-def test_a_trainer_that_needs_a_majority_says_so_at_one_half(given, said):
-    printed = in_this_process("simulate", *SMALL, *given).stdout
-    sentence = " needs more honest labels than attacked ones: try --probability 0.4."
-    assert (sentence in " ".join(printed.split())) == said
 
 
 @pytest.mark.parametrize(

@@ -23,13 +23,10 @@ BY_OPTIONS = {
     "networks": ("n_inputs", "filter_size", "seed"),
     "laws": ("n_inputs",),
     "attacks": ("bound", "probability"),
-    "trainers": ("step_size",),
+    "trainers": (),
     "estimators": (),
 }
 """Parameters that commands have options for."""
-
-WIDE = 72
-"""Columns of a terminal that has room for four columns of a table."""
 
 NOTES = {
     "networks": (
@@ -42,12 +39,12 @@ NOTES = {
     ),
     "attacks": (
         "The bound θ and the probability β are given by --bound and --probability. A guarantee of "
-        "`certify` and `plan` holds against the attacks marked ✓. Attacks on stored rows are for "
-        "the function nt.poison in Python."
+        "`certify` and `plan` holds against all attacks that do not say otherwise. Attacks on "
+        "stored rows are for the function nt.poison in Python."
     ),
     "trainers": (
-        "The step size is given by --step-size, or as step_size=…. In the place of a trainer, a "
-        "study may also have solve:rows=N, which is nt.solve on N rows of the stream."
+        "A study gives all its trainers one step_size. In the place of a trainer, it may also have "
+        "solve:rows=N, which is nt.solve on N rows of the stream."
     ),
     "estimators": (
         "An estimator fits a model to the rows of a table. Names that other libraries use are "
@@ -109,28 +106,12 @@ def _overview(out: Console) -> None:
 
 def _table(kind: str, width: int) -> Table:
     registry = options.registry(kind)
-    if kind == "attacks":
-        return _attacks(width)
     table = options.grid("name", "parameters", "what it is")
     table.columns[0].min_width = min(max(map(len, registry)), width // 2)
     for name in registry:
-        table.add_row(name, "\n".join(_parameters(kind, name)), registry.summary(name))
-    return table
-
-
-def _attacks(width: int) -> Table:
-    """Return a table of attacks, with parameters below their names: most have none of their own."""
-    from neurotron import attacks
-
-    more = ("knows", "guarantee") if width >= WIDE or width < options.NARROW else ()
-    table = options.grid("name and parameters", "what it does", *more)
-    for name, kind in zip(attacks.BY_NAME, attacks.BUILT_IN, strict=True):
-        called = "\n".join([name, *(f"  {text}" for text in _parameters("attacks", name))])
-        facts = (kind.knowledge, "✓" if kind.covered else "–")
-        table.add_row(called, attacks.BY_NAME.summary(name), *facts[: len(more)])
-    table.columns[0].min_width = min(20, width // 2)
-    for column in table.columns[2:3]:
-        column.max_width = 14
+        knowledge = getattr(registry.factory(name), "knowledge", "")
+        knows = f" It knows {knowledge}." if knowledge else ""
+        table.add_row(name, "\n".join(_parameters(kind, name)), f"{registry.summary(name)}{knows}")
     return table
 
 

@@ -8,7 +8,6 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from neurotron import _check
@@ -33,9 +32,6 @@ TRAINERS = [
 """The trainers of the paper's Table 1, with the step size of its first setting."""
 ENDS = {"recovered": "near w*", "mirror": "towards −w*", "other": "elsewhere", "diverged": "–"}
 """Where a run ended, as the table says it."""
-BLOCKS = "▁▂▃▄▅▆▇█"
-WIDE = 60
-"""Columns of a terminal that has room for small drawings."""
 
 
 def simulate(
@@ -119,8 +115,6 @@ def simulate(
         typer.echo(options.as_json(_summary(run, problem, verified), code))
     else:
         _print(run, problem, adversary, batch_size, plot, verified)
-        if adversary is not None and min(probability, adversary.probability) >= 0.5:
-            _say_who_needs_a_majority(run)
     if "interrupted" in run.status:
         raise typer.Exit(130)
     if refusal is not None:
@@ -159,27 +153,20 @@ def _print(
     console = options.console()
     options.describe(console, problem)
     console.print(f"labels    {'honest' if attack is None else f'attacked by {attack!r}'}\n")
-    drawn = console.width >= WIDE
-    more = [">verified"] * bool(verified) + ["ended"] + ["over time"] * drawn
+    more = [">verified"] * bool(verified) + ["ended"]
     table = options.grid("trainer", ">step size", ">error ‖w − w*‖", *more)
     words = " ".join(arm.name for arm in run.arms).split()
     table.columns[0].min_width, table.columns[2].min_width = max(map(len, words)), 9
-    table.columns[-1].no_wrap = drawn
     for i, arm in enumerate(run.arms):
         stopped = run.stopped_at[i]
         ending = f"{run.errors[i, -1]:.3e}" if stopped is None else f"diverged at {stopped:,}"
         step_size = _step_size(arm.trainer, problem, batch_size)
-        lines = [_sparkline(run.errors, i)] if drawn else []
         proved = [_radius(verified[arm.name])] if verified else []
-        table.add_row(arm.name, step_size, ending, *proved, ENDS[run.outcomes[i]], *lines)
+        table.add_row(arm.name, step_size, ending, *proved, ENDS[run.outcomes[i]])
     console.print(table)
     made = f"after {run.steps[-1]:,} steps"
     ended = f"The run was interrupted {made}" if "interrupted" in run.status else f"Errors {made}"
-    console.print(
-        f"\n{ended}, from {problem.initial_error(None):.4g} at the start."
-        + " The last column draws the error over the steps, on logarithmic scales that all "
-        "trainers share." * drawn
-    )
+    console.print(f"\n{ended}, from {problem.initial_error(None):.4g} at the start.")
     if verified:
         _explain(console, verified)
     if plot is not None:
@@ -194,18 +181,6 @@ def _step_size(trainer: Trainer, problem: Problem, batch_size: int) -> str:
     if "step_size" not in inspect.signature(type(trainer)).parameters:
         return "its own"
     return trainer.step_size if isinstance(trainer.step_size, str) else f"{trainer.step_size:.3g}"
-
-
-def _say_who_needs_a_majority(run: Trajectories) -> None:
-    """Print which trainers are made for fewer attacked labels."""
-    from neurotron.trainers.robust_sgd import RobustSGD
-
-    for arm in run.arms:
-        parts = getattr(arm.trainer, "parts", (arm.trainer,))
-        if any(isinstance(part, RobustSGD) for part in parts):
-            options.console().print(
-                f"\n{arm.name} needs more honest labels than attacked ones: try --probability 0.4."
-            )
 
 
 def _radius(found: Verification) -> str:
@@ -228,21 +203,6 @@ def _explain(console: Console, verified: dict[str, Verification]) -> None:
             reasons.setdefault(reason, []).append(name)
     for reason, names in reasons.items():
         console.print(f"\n{', '.join(names)}: {reason}")
-
-
-def _sparkline(errors: Any, arm: int, width: int = 12) -> str:
-    """Return the errors of one arm in block characters, on the scale of all arms."""
-    finite = errors[np.isfinite(errors) & (errors > 0.0)]
-    low, high = np.log10([finite.min(initial=1e300), finite.max(initial=1e-300)])
-    places = np.linspace(0, errors.shape[1] - 1, min(width, errors.shape[1])).astype(int)
-    text = ""
-    for value in errors[arm, places]:
-        if not np.isfinite(value):
-            text += "×"
-            continue
-        height = (np.log10(max(value, 10.0**low)) - low) / max(high - low, 1e-12)
-        text += BLOCKS[round(float(height) * (len(BLOCKS) - 1))]
-    return text
 
 
 def _summary(
