@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import wraps
 from importlib import import_module
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 __all__ = [
     "ATTACK", "GUARANTEE", "OUTPUT", "PROBLEM", "RUN", "TRAINER", "AllowCode", "AsJson",
     "AttackName", "BatchSize", "Engine", "Panel", "Picture", "Probability", "ProblemOptions",
-    "as_json", "console", "describe", "grid", "grouped", "readable_width", "registry", "train",
+    "as_json", "console", "describe", "grid", "grouped", "progress", "readable_width", "registry",
+    "train",
 ]  # fmt: skip
 
 FORMAT = 1
@@ -205,20 +206,23 @@ def train(
 
     if quiet:
         return simulate(problem, arms, **options)
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    with progress("training") as show:
+        return simulate(problem, arms, progress=show, **options)
 
-    columns = (TextColumn("training"), BarColumn(), TextColumn("{task.fields[speed]}"))
-    with Progress(
-        *columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True
-    ) as bar:
-        task = bar.add_task("training", speed="getting ready")
 
-        def show(step: int, steps: int) -> None:
-            speed = bar.tasks[task].speed or 0.0
-            bar.update(task, completed=step, total=steps, speed=f"{speed:,.0f} steps/s")
+@contextlib.contextmanager
+def progress(words: str) -> Iterator[Callable[[int, int], None]]:
+    """Show how much of some work is done, in a terminal on the standard error."""
+    from rich import progress as rich
 
-        progress: Callable[[int, int], None] = show
-        return simulate(problem, arms, progress=progress, **options)
+    parts = rich.TextColumn(words), rich.BarColumn(), rich.MofNCompleteColumn()
+    out = Console(stderr=True)
+    with rich.Progress(
+        *parts, rich.TimeRemainingColumn(), console=out, transient=True,
+        disable=not out.is_terminal,
+    ) as bar:  # fmt: skip
+        task = bar.add_task(words, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 class Page(Console):

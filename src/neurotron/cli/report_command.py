@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import shlex
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -98,7 +95,7 @@ def write_report(results: Results, judgements: list[Judgement], figures: bool) -
     console, folder = options.console(), results.folder
     console.print(f"Report: {write(results, judgements)}")
     if figures:
-        with _progress() as progress:
+        with options.progress("drawing figures") as progress:
             path = write_figures(results, progress=progress)
         console.print(f"Figures: {path}")
     elif pictures.exist(folder):
@@ -106,18 +103,6 @@ def write_report(results: Results, judgements: list[Judgement], figures: bool) -
             f"The figures in {folder.path / pictures.FOLDER} are from an earlier report. To draw "
             f"them again: neurotron report {shlex.quote(str(folder.path))} --figures"
         )
-
-
-@contextlib.contextmanager
-def _progress() -> Iterator[Callable[[int, int], None]]:
-    """Show how many figures are drawn, on the standard error."""
-    console = Console(stderr=True)
-    columns = TextColumn("drawing figures"), BarColumn(), MofNCompleteColumn()
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as bar:
-        task = bar.add_task("figures", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 # ---- verdicts ----------------------------------------------------------------------------------

@@ -211,23 +211,17 @@ def _without(names: Sequence[str], others: Sequence[str]) -> list[str]:
 
 def fitted(inputs: Inputs, labels: Array, network: str, seed: int) -> NeuroTronRegressor:
     """Return a model of the rows; warnings become sentences on the standard error."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
     from neurotron.estimators import NeuroTronRegressor
     from neurotron.estimators.parameters import network_parameters
     from neurotron.estimators.reasons import few_rows
 
     seed = _check.integer("--seed", seed, 0)
     model = NeuroTronRegressor(random_state=seed, **network_parameters(*parse(network)))
-    console = options.console(stderr=True)
     wanted = model._network(inputs.X.shape[1]).filter_size + 1
     if len(labels) > wanted and (few := few_rows(len(labels), wanted)):  # else refused by the fit
-        console.print(f"note: {few}")
-    columns = TextColumn("fitting the model, by restarts"), BarColumn(), MofNCompleteColumn()
-    bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-    with warnings_as_sentences(), bar:
-        task = bar.add_task("", total=model.max_iter)
-        model._progress = lambda done, most: bar.update(task, completed=done)
+        options.console(stderr=True).print(f"note: {few}")
+    with warnings_as_sentences(), options.progress("fitting the model, by restarts") as show:
+        model._progress = show
         model.fit(inputs.X, labels)
     del model._progress
     if not np.isfinite(model.weights_).all():
