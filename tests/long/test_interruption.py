@@ -33,7 +33,7 @@ def file(tmp_path_factory) -> Path:
 def undisturbed(file) -> Hashes:
     """The hashes of the study as computed here, in this process."""
     folder = file.parent / "undisturbed"
-    nt.lab.studies.run(nt.lab.studies.read(file), folder, workers=1)
+    nt.lab.run(nt.lab.read(file), folder, workers=1)
     found = hashes(folder)
     assert len(found) == 2 * REPLICATES
     return found
