@@ -119,6 +119,12 @@ HOSTILE: dict[str, tuple[str | bytes, *tuple[str, ...]]] = {
         'name = "s"\ntrainers = ["sgd"]\n[[settings]]\nname = "a"\n', "trainers", "table"),
     "a table for settings": (
         'name = "s"\n[trainers]\nS = "sgd"\n[settings]\nname = "a"\n', "[[settings]]"),
+    "labels and a number for a sweep": (
+        'name = "s"\n[trainers]\nS = "sgd"\nT = "sgd"\n[[settings]]\nname = "a"\n'
+        'trainers = ["S"]\nsweeps = [{ trainers = ["T"] }, 3]\n', "settings[0].sweeps[1]", "table"),
+    "labels and a number for others": (
+        also("SETTING", 'trainers = ["SGD"]').replace("#SWEEP", "trainers = 3"),
+        "settings[0].sweeps[0].trainers", "list", "3"),
     "a table for sweeps": (GOOD + "[settings.sweeps]\nbound = 1", "[[settings.sweeps]]"),
     "numbers for settings": (
         'settings = [1]\nname = "s"\n[trainers]\nS = "sgd"', "settings[0]", "table", "1"),

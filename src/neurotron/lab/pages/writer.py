@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
+from neurotron import _check
 from neurotron._references import code_allowed
 from neurotron.lab.claims.judging import evaluate
 from neurotron.lab.claims.judging import write as write_verdicts
@@ -31,6 +32,7 @@ def report(folder: str | Path, *, allow_code: bool = False) -> list[Judgement]:
     list of Judgement
         The verdict on each claim.
     """
+    _check.instance("allow_code", allow_code, bool)
     results = load(folder)
     with code_of(results) if allow_code else nullcontext():
         judgements = evaluate(results)

@@ -50,12 +50,14 @@ def to_toml(spec: Mapping[str, Any], replicates: int) -> str:
     shared = {
         key: value
         for key, value in first.items()
-        if key not in ("name", "title", "replicates")
+        if key not in ("name", "title", "replicates", "seed")
         and all(one.get(key) == value and key in one for one in others)
     }
-    parts = [_lines(own | {key: v for key, v in shared.items() if key != "seed"})]
+    parts = [_lines(own | shared)]
     for setting in spec["settings"]:
         rest = {key: value for key, value in setting.items() if key not in shared}
+        if spec["unit"].startswith(OURS) and rest["seed"] == spec["seed"]:
+            del rest["seed"]  # a setting of training runs has the study's
         parts.append(f"[[settings]]\n{_lines(rest)}")
     return "\n".join(parts)
 

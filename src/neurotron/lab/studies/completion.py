@@ -211,20 +211,18 @@ def _tasks(raw: dict[str, Any]) -> list[Setting]:
     return tasks
 
 
+def _are(kind: type, values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, kind) for value in values)
+
+
 def _choose_trainers(setting: dict[str, Any], known: Any) -> None:
     """Replace the labels of trainers in a setting by those trainers of the study."""
-    given = setting.get("trainers", {})
-    if not isinstance(known, dict) or not isinstance(given, list) or not given:
+    given, sweeps = setting.get("trainers", {}), setting.get("sweeps", [{}])
+    if not (isinstance(known, dict) and given and _are(str, given)):
         return
-    if not all(isinstance(label, str) for label in given):
-        return
-    sweeps = setting.get("sweeps", [{}])
-    more = [
-        label
-        for sweep in (sweeps if isinstance(sweeps, list) else [])
-        for label in (sweep.get("trainers") or [] if isinstance(sweep, dict) else [])
-        if isinstance(label, str) and label not in given
-    ]
+    lists = [sweep.get("trainers") for sweep in sweeps] if _are(dict, sweeps) else []
+    asked = [label for labels in lists if _are(str, labels) for label in labels]
+    more = [label for label in dict.fromkeys(asked) if label not in given]
     for label in (*given, *more):
         if label not in known:
             raise _unknown_trainer(setting["name"], label, known)
