@@ -16,7 +16,6 @@ import neurotron as nt
 from neurotron.auditing import audit
 from neurotron.estimators import catalog
 from neurotron.lab import audits
-from neurotron.lab.store import running
 from neurotron.work import Failure, Report, Unit
 
 HOUSES = Path(__file__).parents[2] / "docs" / "houses.csv"
@@ -67,7 +66,7 @@ def files(folder: Path) -> set[str]:
 def test_the_installed_command_tells_its_verdict_by_its_exit_code(tolerance, code, data):
     done = installed("audit", "data.csv", *PLAIN, "--max-damage", tolerance, cwd=data)
     assert done.returncode == code, done.stderr
-    assert "3 of 3 parts" in done.stderr
+    assert "3 of 3 units" in done.stderr
     text = " ".join(done.stdout.split())
     verdict = "within" if code == 0 else "exceeded"
     assert says(text, "60 from data.csv", f"Verdict: {verdict}", "worst-error 4", "Page")
@@ -195,7 +194,7 @@ def test_remedies_are_compared_unless_they_are_not_wanted(data, monkeypatch):
 )
 def test_an_audit_that_is_not_complete_says_how_to_go_on(report, code, parts, data, monkeypatch):
     unfinished = Report(3, Path("here"), **report)
-    monkeypatch.setattr(running, "run", lambda *_, **__: unfinished)
+    monkeypatch.setattr(nt.lab, "run", lambda *_, **__: unfinished)
     done = in_this_process("audit", "data.csv", *PLAIN)
     assert (done.returncode, done.stdout) == (code, "")
     assert says(done.stderr, *parts)

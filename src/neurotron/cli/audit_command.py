@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from neurotron.attacks import Budget
     from neurotron.auditing import Audit
     from neurotron.cli.table_options import Inputs
-    from neurotron.work import Report, Study
 
 __all__ = ["audit"]
 
@@ -156,7 +155,10 @@ def audit(
         )  # fmt: skip
     study = audits.study_of(job, estimator if model else None)
     folder = PLACE / f"{source.data.stem}-{audits.name_of(study)}" if out is None else out
-    _compute(study, folder, threads, dask, mixed)
+    with tables.warnings_as_sentences():
+        report = study_commands.compute(study, folder, threads, dask, mixed=mixed, quiet=True)
+    if report.failures or report.removed:
+        raise typer.Exit(1)
     found = replace(audits.load_audit(job, folder), table_sha256=inputs.table.sha256)
     made = _Made(found, inputs, name, inputs.rows[kept].tolist(), folder)
     made.write()
@@ -209,45 +211,6 @@ def _budget(bound: float | None, probability: float | None, rows: int | None) ->
     if rows is None:
         return Budget(bound=bound, probability=probability)
     return Budget(bound=bound, rows=rows)
-
-
-# ---- computing -----------------------------------------------------------------------------------
-
-
-def _compute(
-    study: Study, folder: Path, threads: int | None, dask: str | None, mixed: bool
-) -> None:
-    """Compute what is missing in the folder; stop if something remains missing."""
-    from neurotron.lab.store.running import run
-
-    with (
-        study_commands.executor_at(dask) as (executor, workers),
-        tables.warnings_as_sentences(),
-        study_commands.progress_bar("parts") as progress,
-    ):
-        report = run(
-            study, folder, executor=executor, workers=workers if threads is None else threads,
-            mixed=mixed, progress=progress,
-        )  # fmt: skip
-    _tell(report)
-
-
-def _tell(report: Report) -> None:
-    """Say what is missing in the folder, and end the command if anything is."""
-    console = options.console(stderr=True)
-    for line in report.set_aside:
-        console.print(f"Damaged, set aside and computed again: {line}")
-    for failure in report.failures[:1]:
-        console.print(f"error: a part of the audit failed: {failure.error}")
-    if report.interrupted or report.removed:
-        console.print(
-            f"{'Interrupted' if report.interrupted else 'Incomplete'} with {report.present:,} of "
-            f"{report.wanted:,} parts in {report.folder}. Run the same command again to go on."
-        )
-    if report.interrupted:
-        raise typer.Exit(130)
-    if report.failures or report.removed:
-        raise typer.Exit(1)
 
 
 # ---- what is shown -------------------------------------------------------------------------------

@@ -24,10 +24,7 @@ if TYPE_CHECKING:
     from neurotron.lab.results.results import Results
     from neurotron.work import Progress, Report, Study
 
-__all__ = [
-    "Dask", "Mixed", "Threads", "check_workers", "executor_at", "init", "paper", "progress_bar",
-    "run",
-]  # fmt: skip
+__all__ = ["Dask", "Mixed", "Threads", "check_workers", "compute", "init", "paper", "run"]
 
 Out = Annotated[
     Path | None,
@@ -89,14 +86,7 @@ def run(
     check_workers(threads, dask)
     chosen = read(study, allow_code=allow_code)
     folder = Path("out") / chosen.name if out is None else out
-    with executor_at(dask) as (executor, workers), progress_bar() as progress:
-        report = lab.run(
-            chosen, folder, replicates=replicates, executor=executor, mixed=mixed,
-            workers=workers if threads is None else threads, progress=progress,
-        )  # fmt: skip
-    _tell(chosen, report)
-    if report.interrupted:
-        raise typer.Exit(130)
+    report = compute(chosen, folder, threads, dask, mixed=mixed, replicates=replicates)
     results, console = lab.load(folder), options.console()
     more = len(list(results.folder.units())) - report.present
     if more > 0:
@@ -172,6 +162,30 @@ def check_workers(threads: int | None, dask: str | None) -> None:
         _check.integer("--threads", threads, 1, 1024)
 
 
+def compute(
+    study: Study,
+    folder: Path,
+    threads: int | None,
+    dask: str | None,
+    *,
+    mixed: bool,
+    replicates: int | None = None,
+    quiet: bool = False,
+) -> Report:
+    """Compute what is missing in a folder, and say what was done; if `quiet`, only what was not."""
+    from neurotron import lab
+
+    with executor_at(dask) as (executor, workers), progress_bar() as progress:
+        report = lab.run(
+            study, folder, replicates=replicates, executor=executor, mixed=mixed,
+            workers=workers if threads is None else threads, progress=progress,
+        )  # fmt: skip
+    _tell(study, report, quiet)
+    if report.interrupted:
+        raise typer.Exit(130)
+    return report
+
+
 @contextlib.contextmanager
 def executor_at(address: str | None) -> Iterator[tuple[Executor | None, int | None]]:
     """Connect to a Dask cluster, if one is named; also return how many workers it has."""
@@ -185,7 +199,7 @@ def executor_at(address: str | None) -> Iterator[tuple[Executor | None, int | No
 
 
 @contextlib.contextmanager
-def progress_bar(units: str = "units") -> Iterator[Callable[[Progress], None]]:
+def progress_bar() -> Iterator[Callable[[Progress], None]]:
     """Show units done and the time that is left, on the standard error."""
     columns = TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()
     console = Console(stderr=True)
@@ -196,7 +210,7 @@ def progress_bar(units: str = "units") -> Iterator[Callable[[Progress], None]]:
 
         def show(state: Progress) -> None:
             nonlocal shown
-            done = f"{state.units_done:,} of {state.units:,} {units}"
+            done = f"{state.units_done:,} of {state.units:,} units"
             bar.update(task.id, completed=state.share, total=1.0, description=done)
             tenths = 10 * state.units_done // state.units
             if bar.disable and tenths > shown:
@@ -207,9 +221,9 @@ def progress_bar(units: str = "units") -> Iterator[Callable[[Progress], None]]:
         yield show
 
 
-def _tell(study: Study, report: Report) -> None:
+def _tell(study: Study, report: Report, quiet: bool) -> None:
     """Print what a run did."""
-    console = options.console()
+    console = options.console(stderr=quiet)
     for line in report.set_aside:
         console.print(f"Damaged, set aside and computed again: {line}")
     for failure in report.failures:
@@ -217,10 +231,11 @@ def _tell(study: Study, report: Report) -> None:
         console.print(f"Failed: setting {setting}, replicate {replicate}: {failure.error}")
     before = f" ({report.kept:,} of them from before)" if report.kept else ""
     state = "interrupted" if report.interrupted else "incomplete" if report.removed else "finished"
-    console.print(
-        f"{study.name}: {state} with {report.present:,} of {report.wanted:,} units{before}\n"
-        f"Results: {report.folder}"
-    )
+    if not quiet or report.present < report.wanted:
+        console.print(
+            f"{study.name}: {state} with {report.present:,} of {report.wanted:,} units{before}\n"
+            f"Results: {report.folder}"
+        )
     if report.removed:
         console.print(
             f"Missing: {report.removed:,} units that were removed from the folder during the run."
