@@ -12,9 +12,7 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 
 from neurotron.auditing.question import Level
 
-__all__ = [
-    "COLUMNS", "Attempt", "Failed", "Fitted", "Limit", "Measured", "from_rows", "to_rows"
-]  # fmt: skip
+__all__ = ["COLUMNS", "Attempt", "Failed", "Fitted", "Limit", "Measured", "from_rows", "to_rows"]
 
 
 class Fitted(NamedTuple):

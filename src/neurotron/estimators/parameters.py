@@ -25,16 +25,9 @@ if TYPE_CHECKING:
     from neurotron.estimators.regressor import NeuroTronRegressor
 
 __all__ = [
-    "NAMES",
-    "NETWORKS",
-    "ActivationChoice",
-    "NetworkChoice",
-    "Size",
-    "check_parameters",
-    "network_for",
-    "network_parameters",
-    "seed_of",
-]
+    "NAMES", "NETWORKS", "ActivationChoice", "NetworkChoice", "Size", "check_parameters",
+    "network_for", "network_parameters", "seed_of",
+]  # fmt: skip
 
 NetworkChoice: TypeAlias = str | FilterNetwork | Callable[[int], FilterNetwork]
 ActivationChoice: TypeAlias = str | Activation | None

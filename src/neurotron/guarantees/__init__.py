@@ -20,17 +20,7 @@ from neurotron.guarantees.training_certificate import TrainingCertificate
 from neurotron.guarantees.verify import Verification, verify
 
 __all__ = [
-    "Assumption",
-    "Certificate",
-    "NotAchievable",
-    "Plan",
-    "TrainingCertificate",
-    "UniqueMinimum",
-    "Verification",
-    "biased_weights",
-    "certify",
-    "impersonated_mean",
-    "plan",
-    "unique_minimum",
+    "Assumption", "Certificate", "NotAchievable", "Plan", "TrainingCertificate", "UniqueMinimum",
+    "Verification", "biased_weights", "certify", "impersonated_mean", "plan", "unique_minimum",
     "verify",
-]
+]  # fmt: skip

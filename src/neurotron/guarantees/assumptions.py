@@ -18,17 +18,9 @@ from neurotron.theory.rounding import label_rounding
 from neurotron.theory.table import TableFit
 
 __all__ = [
-    "STATED",
-    "Assumption",
-    "finite_constant",
-    "fit_of_table",
-    "independent_rows",
-    "labels",
-    "legend",
-    "linear_or_parity",
-    "parity",
-    "positive_pull",
-]
+    "STATED", "Assumption", "finite_constant", "fit_of_table", "independent_rows", "labels",
+    "legend", "linear_or_parity", "parity", "positive_pull",
+]  # fmt: skip
 
 STATED = "stated"
 """What is found of an assumption that nobody can check here: somebody states it."""

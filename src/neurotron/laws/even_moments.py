@@ -33,14 +33,9 @@ if TYPE_CHECKING:
     from neurotron.laws.base import ProductLaw
 
 __all__ = [
-    "WEIGHTINGS",
-    "EvenMoments",
-    "by_covariance",
-    "of_product",
-    "of_rows",
-    "of_weighted_normal_image",
-    "weights_of_rows",
-]
+    "WEIGHTINGS", "EvenMoments", "by_covariance", "of_product", "of_rows",
+    "of_weighted_normal_image", "weights_of_rows",
+]  # fmt: skip
 
 WEIGHTINGS = ("inverse-norm",)
 LEAST = 1e-150

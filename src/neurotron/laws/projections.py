@@ -12,14 +12,7 @@ import numpy as np
 
 from neurotron._types import Array
 
-__all__ = [
-    "NORMAL",
-    "QUADRATURE_SLACK",
-    "SLACK",
-    "largest_root",
-    "tau_of_normals",
-    "tau_of_rows",
-]
+__all__ = ["NORMAL", "QUADRATURE_SLACK", "SLACK", "largest_root", "tau_of_normals", "tau_of_rows"]
 
 SLACK = 1e-11
 """Relative margin by which constants are rounded to the safe side."""

@@ -26,17 +26,9 @@ from neurotron.networks.builders import (
 from neurotron.networks.network import FilterNetwork
 
 __all__ = [
-    "Activation",
-    "FilterNetwork",
-    "convolution",
-    "convolution2d",
-    "from_gates",
-    "linear",
-    "relu_gate",
-    "sensing",
-    "symmetric",
-    "with_intercept",
-]
+    "Activation", "FilterNetwork", "convolution", "convolution2d", "from_gates", "linear",
+    "relu_gate", "sensing", "symmetric", "with_intercept",
+]  # fmt: skip
 
 
 def _convolution2d(

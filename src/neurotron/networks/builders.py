@@ -14,14 +14,9 @@ from neurotron.networks.basis import Basis, Matrices, Windows
 from neurotron.networks.network import FilterNetwork
 
 __all__ = [
-    "convolution",
-    "convolution2d",
-    "from_gates",
-    "linear",
-    "relu_gate",
-    "symmetric",
+    "convolution", "convolution2d", "from_gates", "linear", "relu_gate", "symmetric",
     "with_intercept",
-]
+]  # fmt: skip
 
 MOST_GATES = 10**7
 

@@ -14,9 +14,7 @@ from neurotron import _check, _seeds
 from neurotron._types import Array
 from neurotron.networks.network import FilterNetwork
 
-__all__ = [
-    "SENSING", "center", "gaussian", "mean", "optimal", "polar", "sensing_matrix", "wishart"
-]  # fmt: skip
+__all__ = ["SENSING", "center", "gaussian", "mean", "optimal", "polar", "sensing_matrix", "wishart"]
 
 SENSING = ("optimal", "polar", "mean", "center")
 

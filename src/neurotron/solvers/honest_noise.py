@@ -19,15 +19,9 @@ from neurotron._types import Array
 from neurotron.solvers.robust import NORMAL_MEDIAN, median
 
 __all__ = [
-    "POWER",
-    "STUDENT",
-    "Regression",
-    "growing_noise",
-    "normal_noise",
-    "shaped_noise",
-    "spread",
+    "POWER", "STUDENT", "Regression", "growing_noise", "normal_noise", "shaped_noise", "spread",
     "two_halves",
-]
+]  # fmt: skip
 
 ROUNDS, EVALUATIONS = 200, 250
 SKEWS = (1.0, 1.5, 1.0 / 1.5)

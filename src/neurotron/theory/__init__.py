@@ -16,15 +16,6 @@ from neurotron.theory.sharp import SharpConstants, sharp_constants
 from neurotron.theory.theorem1 import Theorem1
 
 __all__ = [
-    "Recursion",
-    "SharpConstants",
-    "Theorem1",
-    "compensating_weight",
-    "gaussian_risk_probability",
-    "gaussian_scale",
-    "gaussian_trade_off",
-    "lambda1",
-    "lambda2",
-    "lambda3",
-    "sharp_constants",
-]
+    "Recursion", "SharpConstants", "Theorem1", "compensating_weight", "gaussian_risk_probability",
+    "gaussian_scale", "gaussian_trade_off", "lambda1", "lambda2", "lambda3", "sharp_constants",
+]  # fmt: skip

@@ -22,15 +22,9 @@ from neurotron._types import Array
 from neurotron.laws import Laplace, Normal, ProductLaw, ScipyLaw, StudentT, Uniform
 
 __all__ = [
-    "AnyInterval",
-    "ByKurtosis",
-    "Concentration",
-    "Mixture",
-    "NormalConcentration",
-    "Proportional",
-    "Tabulated",
-    "concentration_of",
-]
+    "AnyInterval", "ByKurtosis", "Concentration", "Mixture", "NormalConcentration", "Proportional",
+    "Tabulated", "concentration_of",
+]  # fmt: skip
 
 NODES = 1000
 """Quantiles of a mixing law, each rounded down."""

@@ -12,11 +12,8 @@ from neurotron import _check
 from neurotron.theory.theorem1 import Theorem1
 
 __all__ = [
-    "compensating_weight",
-    "gaussian_risk_probability",
-    "gaussian_scale",
-    "gaussian_trade_off",
-]
+    "compensating_weight", "gaussian_risk_probability", "gaussian_scale", "gaussian_trade_off",
+]  # fmt: skip
 
 
 def gaussian_trade_off(n_inputs: int, scale: float, probability: float) -> float:

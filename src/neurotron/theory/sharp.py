@@ -37,13 +37,9 @@ from neurotron.theory.recursion import Recursion
 from neurotron.theory.table import EXACT, Misfit, TableFit, has_fit
 
 __all__ = [
-    "SharpConstants",
-    "fastest_step",
-    "is_disturbed",
-    "risk_constant",
-    "sharp_constants",
+    "SharpConstants", "fastest_step", "is_disturbed", "risk_constant", "sharp_constants",
     "sharp_recursion",
-]
+]  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -15,15 +15,9 @@ from neurotron.lab.results.results import Results
 from neurotron.lab.training.runs import Runs
 
 __all__ = [
-    "BATCH_SIZE",
-    "CLAIMS",
-    "OF_ANY_STUDY",
-    "PAPER",
-    "VERIFICATION",
-    "check_claims",
-    "claim_named",
+    "BATCH_SIZE", "CLAIMS", "OF_ANY_STUDY", "PAPER", "VERIFICATION", "check_claims", "claim_named",
     "of_runs",
-]
+]  # fmt: skip
 
 PAPER = (
     Claim(

@@ -22,18 +22,8 @@ if TYPE_CHECKING:
     from neurotron.lab.training.runs import Runs
 
 __all__ = [
-    "ATTACK",
-    "ATTACKED",
-    "MEDIAN",
-    "OURS",
-    "Holds",
-    "finding",
-    "largest",
-    "levels_met",
-    "medians",
-    "none_above",
-    "table1",
-    "titled",
+    "ATTACK", "ATTACKED", "MEDIAN", "OURS", "Holds", "finding", "largest", "levels_met", "medians",
+    "none_above", "table1", "titled",
 ]  # fmt: skip
 
 ATTACK = "alternating-sign"

@@ -10,6 +10,4 @@ from neurotron.lab.figures.chart import Chart, Line, Panel
 from neurotron.lab.figures.one_result import plot, run_chart
 from neurotron.lab.figures.render_matplotlib import check_picture, draw, save
 
-__all__ = [
-    "Chart", "Line", "Panel", "check_picture", "draw", "plot", "run_chart", "save",
-]  # fmt: skip
+__all__ = ["Chart", "Line", "Panel", "check_picture", "draw", "plot", "run_chart", "save"]

@@ -20,15 +20,8 @@ if TYPE_CHECKING:
     from neurotron.lab.training.runs import Runs
 
 __all__ = [
-    "BANDS",
-    "ArmKey",
-    "Ends",
-    "LevelSweep",
-    "View",
-    "evenly",
-    "select_at_most",
-    "with_honest",
-]
+    "BANDS", "ArmKey", "Ends", "LevelSweep", "View", "evenly", "select_at_most", "with_honest",
+]  # fmt: skip
 
 BAND = 0.1, 0.9
 BANDS = "median and middle 80 %"

@@ -18,9 +18,7 @@ from neurotron.problem import Problem
 from neurotron.trainers import Arm
 from neurotron.trainers.catalog import step_size_of
 
-__all__ = [
-    "arm_rows", "build_arms", "build_one_of_each", "build_problem", "check", "check_setting",
-]  # fmt: skip
+__all__ = ["arm_rows", "build_arms", "build_one_of_each", "build_problem", "check", "check_setting"]
 
 KEPT_LAWS = 8
 """Laws that are kept for the units that come next; they may have tables of rows."""
