@@ -26,6 +26,8 @@ __all__ = ["first", "page", "tables"]
 MOST_ROWS = 300
 """Of a table: the rest is in the folder."""
 MOST_TOML = 100_000
+MOST_OF_A_NUMBER = 20
+"""Characters of a number or a range of numbers in a table."""
 VERBATIM_OR_TEXT = re.compile(r"<(script|pre|code)\b.*?</\1>|(?<=>)[^<]+", re.S)
 UNIT = re.compile(r"(?<=\d) (?=[%×])|(?<=\(\d,) (?=\d\))")
 EQUALS = re.compile(r"(?<=\w) ([=≤]) (?=[\d−])")
@@ -92,11 +94,9 @@ def _short(value: Any) -> Any:
 
 
 def _shown(table: TextTable) -> dict[str, Any]:
-    """Return a table as the template takes it: which cells are numbers, and how they look."""
-    rows = [
-        [{"text": cell(value), "n": isinstance(value, int | float)} for value in row]
-        for row in table.rows
-    ]
+    """Return a table as the template takes it: short cells are aligned like numbers."""
+    texts = [[cell(value) for value in row] for row in table.rows]
+    rows = [[{"text": one, "n": len(one) <= MOST_OF_A_NUMBER} for one in row] for row in texts]
     return {"table": table, **first(rows)}
 
 

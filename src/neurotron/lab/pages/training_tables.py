@@ -17,29 +17,50 @@ from neurotron.lab.training.summary import (
     certified,
     distinct_runs,
     outcomes_by_trainer,
+    outcomes_in_all,
 )
 
-__all__ = ["TABLES", "certificates", "outcomes", "settings", "verification"]
+__all__ = ["TABLES", "certificates", "outcomes", "settings", "totals", "verification"]
 
 VERIFIED = percent(1.0 - MISSES, 6)
 """The confidence of a verified radius."""
 
 
+MOST_LINES = 24
+"""Lines of a table on a terminal; beyond, it shows all settings together."""
+ENDED = (
+    "A run found the true weights w* if its final weights are within ‖w*‖/2 of them. If not, it "
+    "ended at the mirror if the cosine of its weights with −w* is above ½, and else elsewhere. "
+    "Median errors are over replicates, from the easiest attack to the hardest."
+)
+
+
 def outcomes(results: Results) -> TextTable:
     """Return where the runs of each trainer ended, setting by setting."""
     runs = Runs.of(results)
-    rows = (
-        (runs.titles[row["setting"]], row["trainer"], *(row[name] or None for name in OUTCOMES),
-         row["runs"], _range(row["least"], row["largest"]))
-        for row in outcomes_by_trainer(runs)
-    )  # fmt: skip
+    rows = [
+        *_grouped((runs.titles[one["setting"]], *_ends(one)) for one in outcomes_by_trainer(runs))
+    ]
     return TextTable(
-        "outcomes", "Where the runs ended",
-        ("trainer", *OUTCOMES.values(), "runs", "median error"), list(_grouped(rows)),
-        "A run found the true weights w* if its final weights are within ‖w*‖/2 of them. If not, "
-        "it ended at the mirror if the cosine of its weights with −w* is above ½, and elsewhere "
-        "otherwise. Median errors are over replicates, from the easiest attack to the hardest.",
+        "outcomes", "Where the runs ended", ("trainer", *OUTCOMES.values(), "runs", "median error"),
+        rows, ENDED, on_terminal=len(rows) <= MOST_LINES,
     )  # fmt: skip
+
+
+def totals(results: Results) -> TextTable | None:
+    """Return where the runs of each trainer ended in all settings, if there are many."""
+    everywhere = outcomes(results)
+    if everywhere.on_terminal:
+        return None
+    runs = Runs.of(results)
+    title = f"Where the runs ended, in all {len(runs.settings)} settings"
+    rows = [*map(_ends, outcomes_in_all(runs))]
+    return everywhere._replace(name="totals", title=title, rows=rows, on_terminal=True)
+
+
+def _ends(row: dict[str, Any]) -> tuple[Any, ...]:
+    counts = (row[name] or None for name in OUTCOMES)
+    return row["trainer"], *counts, row["runs"], _range(row["least"], row["largest"])
 
 
 def certificates(results: Results) -> TextTable | None:
@@ -151,7 +172,7 @@ SHOWN = (
     "law", "network", "n_inputs", "filter_size", "batch_size", "step_size", "noise", "steps",
 )  # fmt: skip
 """The keys of a setting that have columns of their own."""
-TABLES = (outcomes, certificates, verification, settings)
+TABLES = (totals, outcomes, certificates, verification, settings)
 
 
 def _grouped(rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
