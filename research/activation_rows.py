@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from research import rivals
 
 import neurotron as nt
 from neurotron._types import Array, Mask
 from neurotron.lab.store import files
+from neurotron.solvers import rivals
 from neurotron.work.workers import fingerprint
 
 STORE = Path(__file__).parent.parent / "docs" / "evidence"

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from research.rivals import Fitted, huber, least_squares, trim
 
 import neurotron as nt
+from neurotron.solvers.rivals import Fitted, huber, least_squares, trim
 
 Array = npt.NDArray[np.float64]
 

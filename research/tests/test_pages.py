@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from research.pages import ROOT, filled, rounds_to, written
 from research.pages.__main__ import PAGES
-from research.rivals import least_squares
 from research.tests.documents import PROOFS, assert_says
 from tools import evidence
 from tools.evidence_page import judgements
@@ -19,6 +18,7 @@ from neurotron.guarantees.predictions import certified
 from neurotron.guarantees.request import Request
 from neurotron.guarantees.sharp_certificate import certify_sharply
 from neurotron.lab.claims.model import tally
+from neurotron.solvers.rivals import least_squares
 
 README = ROOT / "README.md"
 

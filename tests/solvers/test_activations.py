@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from research import rivals
 from tests.solvers.tables import NETWORKS, Table, table
 from tests.support.messages import says
 
 import neurotron as nt
 from neurotron.networks.activations import BUILT_IN, Activation
-from neurotron.solvers import linearized
+from neurotron.solvers import linearized, rivals
 from neurotron.solvers.linearized import Linearized, coordinates_for
 from neurotron.solvers.proof import prove
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from research import rivals
-from research.rivals import Fitted, huber, least_squares, trim
 from scipy.optimize import minimize
 
 import neurotron as nt
+from neurotron.solvers import rivals
+from neurotron.solvers.rivals import Fitted, huber, least_squares, trim
 
 NETWORKS = {
     "linear": nt.networks.linear(5),
