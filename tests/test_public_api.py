@@ -12,8 +12,8 @@ import neurotron as nt
 from neurotron._names import STUB, stub
 
 SUBPACKAGES = [
-    nt.attacks, nt.lab.claims, nt.data, nt.guarantees, nt.laws, nt.networks, nt.lab.results,
-    nt.simulation, nt.lab.studies, nt.theory, nt.trainers,
+    nt.attacks, nt.data, nt.guarantees, nt.lab, nt.laws, nt.networks, nt.simulation, nt.theory,
+    nt.trainers,
 ]  # fmt: skip
 
 
