@@ -20,7 +20,7 @@ from neurotron._check import InputError
 from neurotron.auditing.job import job_of
 from neurotron.auditing.splits import AuditedTable
 from neurotron.lab.audits import load_audit, study_of
-from neurotron.lab.studies import cluster
+from neurotron.work import Progress, cluster
 
 distributed = pytest.importorskip("distributed")
 
@@ -33,7 +33,7 @@ def file(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def undisturbed(file, tmp_path_factory):
     folder = tmp_path_factory.mktemp("undisturbed") / "out"
-    nt.lab.studies.run(nt.lab.studies.read(file), folder)
+    nt.lab.run(nt.lab.read(file), folder)
     return hashes(folder)
 
 
@@ -51,7 +51,7 @@ def dask():
 
 def test_a_cluster_computes_the_same(dask, file, undisturbed, out):
     with cluster.connected(dask.address) as (executor, workers):
-        nt.lab.studies.run(nt.lab.studies.read(file), out, executor=executor, workers=workers)
+        nt.lab.run(nt.lab.read(file), out, executor=executor, workers=workers)
     assert hashes(out) == undisturbed
 
 
@@ -72,17 +72,17 @@ def test_a_cluster_runs_a_function_of_ones_own_once_its_workers_have_it(
 ):
     shutil.copy(units.__file__, tmp_path / "sums_elsewhere.py")
     monkeypatch.syspath_prepend(tmp_path)
-    work = nt.lab.studies.Work(units.SPEC, units.UNITS, import_module("sums_elsewhere").sums)
+    study = import_module("sums_elsewhere").study()
     with cluster.connected(dask.address) as (executor, workers):
         with pytest.raises(InputError, match=r"the workers cannot be used \("):
-            nt.lab.studies.run(work, out, executor=executor, workers=workers)
+            nt.lab.run(study, out, executor=executor, workers=workers)
         assert not out.exists()
         with distributed.Client(dask.address) as client:
             client.upload_file(str(tmp_path / "sums_elsewhere.py"))
-        nt.lab.studies.run(work, out, executor=executor, workers=workers)
-    nt.lab.studies.run(work, tmp_path / "here")
+        nt.lab.run(study, out, executor=executor, workers=workers)
+    nt.lab.run(study, tmp_path / "here")
     assert hashes(out) == hashes(tmp_path / "here")
-    assert len(hashes(out)) == 3
+    assert len(hashes(out)) == 4
 
 
 def test_a_second_try_is_not_given_the_error_of_the_first(dask, tmp_path):
@@ -120,7 +120,7 @@ def test_a_cluster_whose_workers_are_all_gone_is_given_up(file, undisturbed, out
     monkeypatch.setattr(cluster, "SECONDS_ALONE", 1)
     with cluster_of(1) as dask:
 
-        def kill(state: nt.lab.studies.Progress) -> None:
+        def kill(state: Progress) -> None:
             if state.units_done:
                 dask.workers[0].kill()
 
@@ -128,9 +128,7 @@ def test_a_cluster_whose_workers_are_all_gone_is_given_up(file, undisturbed, out
             cluster.connected(dask.address) as (executor, workers),
             pytest.raises(InputError, match="the workers are gone"),
         ):
-            nt.lab.studies.run(
-                nt.lab.studies.read(file), out, executor=executor, workers=workers, progress=kill
-            )
+            nt.lab.run(nt.lab.read(file), out, executor=executor, workers=workers, progress=kill)
     assert hashes(out).items() <= undisturbed.items()
     assert shards(out) > 0
 
