@@ -15,16 +15,17 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from neurotron.lab.results.folder import Folder, StorageError
-from tests.long.warm import STUDY, run
+from tests.long.warm import STUDY, run, study_of
 from tests.support.commands import hashes, leftovers
 from tests.support.pieces import pieces
 
 import neurotron as nt
 from neurotron._check import InputError
 from neurotron.lab import pages as report
+from neurotron.lab.claims.judging import write as write_verdicts
 from neurotron.lab.figures import render_matplotlib
 from neurotron.lab.pages import pictures
+from neurotron.lab.store.folder import Folder, StorageError
 
 pytestmark = pytest.mark.long
 
@@ -41,7 +42,7 @@ USERS = {
 }  # fmt: skip
 KINDS = [
     "manifest.json", "runs.jsonl", "claims.json", "report.html", "lock", "figures/written.json",
-    "figures/one.png", "study.toml", *[f"shards/{c}/{i}.parquet"
+    "figures/one.png", "study.toml", "data/weights.npy", *[f"shards/{c}/{i}.parquet"
     for c in ("normal", "laplace") for i in range(2)],
 ]  # fmt: skip
 
@@ -62,7 +63,6 @@ class Whole:
         run(folder, replicates=2)
         held = Folder.read(folder)
         held.record("failed", setting="normal", replicate=1, error="bad luck")
-        self.study = nt.lab.studies.parse(STUDY, "study")
         (folder / "study.toml").write_bytes(STUDY)
         pictures.write(held, [*SHOWN, SimpleNamespace(name="older")])
         for name, data in USERS.items():
@@ -86,12 +86,12 @@ class Whole:
             if not path.exists() or path.read_bytes() != data:
                 path.write_bytes(data)
 
-    def judge(self, results: nt.Results) -> list[nt.lab.claims.Judgement]:
+    def judge(self, results: nt.lab.Runs) -> list[nt.lab.Judgement]:
         """Return the claims of results; those of the same results once, because it takes long."""
         key = repr((results.spec, results.damaged))
         if key not in self.verdicts:
-            self.verdicts[key] = nt.lab.claims.evaluate(results)
-        nt.lab.claims.write(results, self.verdicts[key])
+            self.verdicts[key] = nt.lab.evaluate(results)
+        write_verdicts(results, self.verdicts[key])
         return self.verdicts[key]
 
     def use(self) -> None:
@@ -101,15 +101,14 @@ class Whole:
         wanted = self.results.runs.join(there, on=["setting", "replicate"], maintain_order="left")
         assert results.runs.equals(wanted)
         assert len(there) + len(results.damaged) == 4
-        assert results.summary().columns == self.results.summary().columns
         page = report.build(results, self.judge(results), [])
         assert page.endswith("</html>")
         pictures.write(results.folder, SHOWN)
 
     def resume(self) -> None:
         """Run the study of the file again: what is missing is computed, to the same content."""
-        study = nt.lab.studies.read(self.folder / "study.toml")
-        nt.lab.studies.run(study, self.folder, replicates=min(study.replicates, 3), workers=1)
+        study = study_of((self.folder / "study.toml").read_bytes())
+        nt.lab.run(study, self.folder, replicates=min(study.replicates, 3), workers=1)
         found = hashes(self.folder)
         assert {unit: found[unit] for unit in self.hashes} == self.hashes
 

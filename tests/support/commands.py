@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -127,6 +128,7 @@ def leftovers(folder: Path) -> list[str]:
     files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     units = {f"shards/{name}/{number}.parquet" for name, number in Folder.read(folder).units()}
     others = files - units - {"manifest.json", "runs.jsonl", "claims.json", "report.html", "lock"}
+    others -= {f"data/{name}.npy" for name in Folder.read(folder).manifest["spec"]["data"]}
     figures = r"figures/([^.]+\.(png|pdf)|written\.json)"
     return sorted(name for name in others if not re.fullmatch(figures, name))
 
@@ -141,4 +143,5 @@ class Reversed(Study):
 
 def in_reversed_order(file: Path, folder: Path) -> None:
     """Run a study from its last unit to its first."""
-    nt.lab.run(Reversed(**vars(nt.lab.read(file))), folder)
+    study = nt.lab.read(file)
+    nt.lab.run(Reversed(**{one.name: getattr(study, one.name) for one in fields(study)}), folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -10,9 +11,11 @@ from pathlib import Path
 import pytest
 from tests.support.cli import in_this_process
 from tests.support.commands import hashes
+from tests.support.units import study, sums
 
 import neurotron as nt
 from neurotron._check import InputError
+from neurotron.lab.pages.writing import to_toml
 
 CODE = '''
 import numpy as np
@@ -74,8 +77,8 @@ def mine(tmp_path, request):
 def test_a_file_that_names_code_is_read_with_permission_only(mine):
     with pytest.raises(InputError, match=r"mine\.toml: .*:is_large' names code of .*--allow-code"):
         nt.lab.read(mine)
-    study = nt.lab.read(mine, allow_code=True)
-    assert (study.unit.__name__, study.units()[0]) == ("measure", ("a", 0))
+    read = nt.lab.read(mine, allow_code=True)
+    assert (read.unit.__name__, read.units()[0]) == ("measure", ("a", 0))
 
 
 def test_a_file_is_run_judged_and_shown_also_by_another_process_if_that_is_allowed(
@@ -143,9 +146,9 @@ def test_a_function_of_this_process_is_refused_by_workers_that_must_import_it(tm
     def local(setting, replicate, seed):
         return {"size": 1.0}
 
-    study = nt.Study("mine", [{"name": "a"}], local, {"size": float})
+    asked = nt.Study("mine", [{"name": "a"}], local, {"size": float})
     with ThreadPoolExecutor(1) as executor, pytest.raises(InputError, match="top level of a file"):
-        nt.work.run(study, nt.work.Memory(), executor=executor)
+        nt.work.run(asked, nt.work.Memory(), executor=executor)
 
 
 def test_a_script_that_is_run_and_a_file_that_names_it_continue_each_other(mine):
@@ -198,3 +201,14 @@ def test_what_cannot_be_a_study_of_ones_own_is_one_sentence(case, mine):
         nt.lab.read(mine, allow_code=True)
     assert str(caught.value).startswith(f"{mine}: ")
     assert str(caught.value).isprintable()
+
+
+def test_the_file_of_a_study_made_in_python_is_the_same_study():
+    more = {"seed": 0, "my key": {"a": [1, 2.5]}, "title": "T", "columns": 3, "all": True}
+    settings = [{"name": f"n{i}", "n": n} | more for i, n in enumerate((1, True, 1.0))]
+    made = study(settings=settings, description='two\nlines "quoted"', seed=7, claims=[sums])
+    again = nt.lab.parse(to_toml(made.spec(), 2).encode(), "again", code=".")
+    one, other = (
+        json.dumps(each.spec() | {"code": None}, sort_keys=True) for each in (made, again)
+    )
+    assert one == other

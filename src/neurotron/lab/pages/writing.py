@@ -11,6 +11,12 @@ __all__ = ["to_toml"]
 OURS = "neurotron."
 """The beginning of the names of our own functions, which a study of training runs has anyway."""
 
+OWN = (
+    "name", "title", "description", "unit", "columns", "seed", "replicates", "claims", "charts",
+    "tables", "headline", "settings", "paired_with",
+)  # fmt: skip
+"""Keys that mean something else in the study than in a setting."""
+
 
 def to_toml(spec: Mapping[str, Any], replicates: int) -> str:
     """Return a study, given as plain values, as the text of a TOML file; None is left out.
@@ -39,7 +45,8 @@ def to_toml(spec: Mapping[str, Any], replicates: int) -> str:
     """
     own = {name: spec[name] for name in ("name", "title", "description", "seed") if name in spec}
     own["replicates"] = replicates
-    if not spec["unit"].startswith(OURS):
+    ours = spec["unit"].startswith(OURS)
+    if not ours:
         own |= {"unit": spec["unit"], "columns": spec["columns"]}
     for name in ("claims", "charts", "tables"):
         listed = [one for one in spec.get(name, ()) if not one.startswith(OURS)]
@@ -50,20 +57,19 @@ def to_toml(spec: Mapping[str, Any], replicates: int) -> str:
     shared = {
         key: value
         for key, value in first.items()
-        if key not in ("name", "title", "replicates", "seed")
-        and all(one.get(key) == value and key in one for one in others)
+        if key not in OWN and all(repr(one.get(key, ...)) == repr(value) for one in others)
     }
+    if ours:  # whose settings take over the seed of the study
+        shared["seed"] = spec["seed"]
     parts = [_lines(own | shared)]
     for setting in spec["settings"]:
-        rest = {key: value for key, value in setting.items() if key not in shared}
-        if spec["unit"].startswith(OURS) and rest["seed"] == spec["seed"]:
-            del rest["seed"]  # a setting of training runs has the study's
+        rest = {key: v for key, v in setting.items() if key not in shared or v != shared[key]}
         parts.append(f"[[settings]]\n{_lines(rest)}")
     return "\n".join(parts)
 
 
 def _lines(table: Mapping[str, Any]) -> str:
-    lines = [f"{key} = {_value(value)}" for key, value in table.items() if value is not None]
+    lines = [f"{_key(key)} = {_value(v)}" for key, v in table.items() if v is not None]
     return "\n".join(lines) + "\n"
 
 
