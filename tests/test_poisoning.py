@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.attacks import example
-from tests.support.messages import says
+from tests.support.messages import refused
 
 import neurotron as nt
 from neurotron.attacks import Query
@@ -268,16 +268,14 @@ CONSTANT = nt.attacks.Constant(1.0, 0.5)
     ],
 )  # fmt: skip
 def test_wrong_input_gets_one_sentence(call, parts):
-    with pytest.raises(nt.InputError) as caught:
+    with refused(*parts):
         call()
-    assert says(caught.value, *parts)
 
 
 def test_predictions_are_checked():
     model = SimpleNamespace(predict=lambda rows: np.full(len(rows), np.nan))
-    with pytest.raises(nt.InputError) as caught:
+    with refused("model.predict(X)", "finite"):
         nt.poison(X, Y, nt.attacks.PickedRows(), model=model)
-    assert says(caught.value, "model.predict(X)", "finite")
 
 
 def test_lists_and_whole_numbers_are_tables_too_and_stay_as_they_are():

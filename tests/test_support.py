@@ -71,21 +71,16 @@ def test_the_limit_is_stated_for_the_tests_it_is_for():
     assert cpu.summary(3710.0, "long") == "CPU: 3710 s"
 
 
-def test_seconds_of_children_and_of_all_workers_are_counted():
+def test_seconds_and_slow_tests_of_children_and_of_all_workers_are_counted():
     before = cpu.seconds()
     program = "import time; sum(range(3_000_000)); print(time.process_time())"
     child = subprocess.check_output([sys.executable, "-c", program])
     assert cpu.seconds() - before >= float(child)
-    meter = cpu.CpuMeter()
-    for worker in ({"cpu": 1000.0}, {"cpu": 500.0}):
-        meter.pytest_testnodedown(SimpleNamespace(workeroutput=worker))
-    assert 1500.0 < meter.total() < 1500.0 + cpu.seconds()
-
-
-def test_slow_tests_of_all_workers_are_listed_with_their_arguments():
     meter, printed = cpu.CpuMeter(), []
     for line in ("2.5 s tests/a.py::b: not argued", "11.0 s tests/c.py::d: it kills a process"):
-        meter.pytest_testnodedown(SimpleNamespace(workeroutput={"cpu": 9.0, "slow": [line]}))
+        worker = {"cpu": 500.0, "slow": [line]}
+        meter.pytest_testnodedown(SimpleNamespace(workeroutput=worker))
+    assert 1000.0 < meter.total() < 1000.0 + cpu.seconds()
     config = SimpleNamespace(option=SimpleNamespace(markexpr="not long"))
     meter.pytest_terminal_summary(SimpleNamespace(write_line=printed.append), config)
     assert [line.split()[0] for line in printed[1:-1]] == ["11.0", "2.5"]

@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import (
     check_methods_sample_order_invariance,
 )
 from tests.support.cli import in_this_process
-from tests.support.messages import says
+from tests.support.messages import refused, says
 
 import neurotron as nt
 from neurotron import model_file
@@ -108,9 +108,8 @@ def test_gates_that_can_be_off_are_still_counted():
     ],
 )
 def test_an_activation_that_does_not_fit_gets_one_sentence(parameters, parts):
-    with pytest.raises(nt.InputError) as caught:
+    with refused(*parts):
         nt.NeuroTronRegressor(**parameters).fit(X, X[:, 0])
-    assert says(caught.value, *parts)
 
 
 @pytest.mark.parametrize("activation", ["softplus", BUILT_IN["softplus"]], ids=["name", "object"])
@@ -128,9 +127,8 @@ def test_an_activation_of_your_own_is_cloned_but_not_saved(tmp_path):
     y, weights = labels(nt.networks.relu_gate(16, activation=OWN))
     model = clone(nt.NeuroTronRegressor(network="relu", activation=OWN)).fit(X, y)
     assert model.weights_ == pytest.approx(weights)
-    with pytest.raises(nt.InputError) as caught:
+    with refused("own", "functions cannot be saved", "gelu"):
         model.save(tmp_path / "m.safetensors")
-    assert says(caught.value, "own", "functions cannot be saved", "gelu")
     assert not [*tmp_path.iterdir()]
 
 
@@ -162,9 +160,8 @@ def test_files_from_before_are_read_and_unknown_activations_refused(change, work
     if works:
         assert np.array_equal(nt.load_model(path).predict(X), model.predict(X))
         return
-    with pytest.raises(nt.InputError) as caught:
+    with refused("cannot be loaded", "activation"):
         nt.load_model(path)
-    assert says(caught.value, "cannot be loaded", "activation")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from sklearn.base import clone, is_regressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from tests.support.messages import says
+from tests.support.messages import refused
 
 import neurotron as nt
 from neurotron.estimators import TrimRegressor
@@ -149,10 +149,8 @@ def test_settings_reach_the_estimator(text, parameter, value):
     ],
 )  # fmt: skip
 def test_a_wrong_name_or_setting_is_refused_in_one_sentence(text, parts):
-    with pytest.raises(nt.InputError) as caught:
+    with refused(*parts):
         BY_NAME.build(text)
-    assert says(caught.value, *parts)
-    assert "\n" not in str(caught.value)
 
 
 def test_remedies_can_be_built_and_one_is_told_the_share():
@@ -160,9 +158,8 @@ def test_remedies_can_be_built_and_one_is_told_the_share():
     assert len(set(texts)) == len(REMEDIES)
     built = {text: BY_NAME.build(text) for text in texts}
     assert built["trim:share=0.125"].share == 0.125
-    with pytest.raises(nt.InputError) as caught:
+    with refused("`share`", "1"):
         remedies(1.5)
-    assert says(caught.value, "`share`", "1")
 
 
 SMOOTHERS = [
@@ -202,12 +199,10 @@ def test_trim_that_is_told_the_share_recovers_a_poisoned_line():
 
 
 def test_trim_refuses_a_wrong_share_and_rows_that_are_no_numbers():
-    with pytest.raises(nt.InputError) as caught:
+    with refused("`share`", "1.5"):
         TrimRegressor(share=1.5).fit(X, Y)
-    assert says(caught.value, "`share`", "1.5")
-    with pytest.raises(nt.InputError) as caught:
+    with refused("'town'", "text"):
         TrimRegressor().fit(pd.DataFrame({"town": ["a", "b", "c"]}), [1.0, 2.0, 3.0])
-    assert says(caught.value, "'town'", "text")
 
 
 @pytest.mark.parametrize(
@@ -231,9 +226,9 @@ def test_every_synonym_means_an_estimator_and_is_none_itself():
 
 
 @pytest.mark.parametrize(
-    "own",
-    ["pipe.joblib", "ridge.pkl", "m.py", "mymodel:make", "sklearn.linear_model.Ridge", "Ridge()"],
+    "own", ["pipe.joblib", "ridge.pkl", "m.py", "sklearn.linear_model.Ridge", "Ridge()"]
 )
-def test_models_of_ones_own_are_sent_to_python(own):
-    with pytest.raises(nt.InputError, match=r"unknown estimator .*nt\.audit\(model, X, y"):
+def test_models_of_ones_own_are_sent_to_python_or_written_as_module_and_name(own):
+    with pytest.raises(nt.InputError, match=r"unknown estimator .*module:name.*nt\.audit\(model"):
         canonical(own)
+    assert canonical("mymodel:make") == "mymodel:make"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.messages import says
+from tests.support.messages import refused
 
 import neurotron as nt
 
@@ -87,12 +87,10 @@ def exact():
 @pytest.mark.parametrize("size", [5e-324, 1e-310, 1e-100])
 def test_a_column_of_tiny_values_is_refused_with_its_name(exact, size):
     X, y = exact
-    with pytest.raises(nt.InputError) as caught:
+    with refused("column 1", "1e-60", "unit"):
         nt.NeuroTronRegressor().fit(X * [1.0, size], y)
-    assert says(caught.value, "column 1", "1e-60", "unit")
-    with pytest.raises(nt.InputError) as caught:
+    with refused("`y`", "1e-60", "unit"):
         nt.NeuroTronRegressor().fit(X, np.sign(y) * size)
-    assert says(caught.value, "`y`", "1e-60", "unit")
 
 
 def test_single_tiny_values_count_as_zero(exact):
@@ -104,9 +102,8 @@ def test_single_tiny_values_count_as_zero(exact):
 
 def test_labels_beyond_the_range_are_refused_with_their_row(exact):
     X, y = exact
-    with pytest.raises(nt.InputError) as caught:
+    with refused("`y`", "1e+150", "row 7", "counted from 0", "1e70"):
         nt.NeuroTronRegressor().fit(X, np.where(np.arange(60) == 7, 1e150, y))
-    assert says(caught.value, "`y`", "1e+150", "row 7", "counted from 0", "1e70")
 
 
 @pytest.mark.filterwarnings("ignore:80 % of the labels are equal")

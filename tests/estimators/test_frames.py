@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from tests.estimators.tables import table
-from tests.support.messages import says
+from tests.support.messages import refused, says
 from threadpoolctl import threadpool_limits
 
 import neurotron as nt
@@ -32,9 +32,8 @@ def test_masked_arrays_are_refused_because_their_hidden_values_would_be_used(use
     for name, rows, labels in (("`X`", X_masked, Y), ("`y`", X, y_masked), by_rows):
         if (use, name) == ("predict", "`y`"):
             continue
-        with pytest.raises(nt.InputError) as caught:
+        with refused(name, "masked array", "leave out these rows"):
             uses[use](rows, labels)
-        assert says(caught.value, name, "masked array", "leave out these rows")
 
 
 def test_a_label_report_is_a_frame_of_the_same_kind_with_the_same_index():
@@ -65,10 +64,8 @@ def test_a_label_report_is_a_frame_of_the_same_kind_with_the_same_index():
     ids=["repeated names", "sparse column", "lazy frame"],
 )
 def test_frames_without_usable_columns_are_one_sentence(given, parts):
-    with pytest.raises(nt.InputError) as caught:
+    with refused(*parts):
         nt.NeuroTronRegressor().fit(given, Y)
-    assert says(caught.value, *parts)
-    assert "\n" not in str(caught.value)
 
 
 def test_a_loaded_model_says_where_its_suspects_are(tmp_path):
@@ -112,9 +109,8 @@ def test_the_last_bits_of_a_solution_do_not_depend_on_the_number_of_threads():
 @pytest.mark.parametrize("size", [1e-61, 1e-160, 1e-310])
 def test_scales_below_the_limit_are_refused_by_solve_too(size):
     for name, rows, labels in (("column 0 of `X`", X * size, Y), ("`y`", X, Y * size)):
-        with pytest.raises(nt.InputError) as caught:
+        with refused(name, "1e-60", "another unit"):
             nt.solve(nt.networks.linear(3), rows, labels)
-        assert says(caught.value, name, "1e-60", "another unit")
 
 
 def test_scales_just_above_the_limit_find_the_same_suspects():

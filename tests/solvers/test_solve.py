@@ -9,7 +9,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from tests.oracles.solved import solved
 from tests.solvers.tables import NETWORKS, oracle, table
-from tests.support.messages import says
+from tests.support.messages import refused
 
 import neurotron as nt
 from neurotron.solvers import linearized, search
@@ -150,15 +150,13 @@ def test_a_wild_label_changes_nothing():
     ],
 )
 def test_a_table_that_cannot_be_solved_gets_one_sentence(X, y, words):
-    with pytest.raises(nt.InputError) as error:
+    with refused(*words):
         nt.solve(LINEAR, X, y)
-    assert says(error.value, *words)
 
 
 def test_a_name_instead_of_a_network_gets_the_call_to_write():
-    with pytest.raises(nt.InputError) as error:
+    with refused("`network`", "'linear'", "nt.networks.linear(n_inputs)"):
         nt.solve("linear", np.ones((20, 6)), np.ones(20))
-    assert says(error.value, "`network`", "'linear'", "nt.networks.linear(n_inputs)")
 
 
 @pytest.mark.parametrize("column", ["constant", "repeated"])
@@ -279,9 +277,8 @@ def test_without_such_an_attack_there_is_no_hidden_share():
 @pytest.mark.parametrize("start", [np.ones(3), 0.5, ([1.0, 2.0, 3.0],), "ab", {"a": 1, "b": 2}])
 def test_a_start_that_is_no_pair_is_refused_in_one_sentence(start):
     data = table(nt.networks.linear(3), rows=60)
-    with pytest.raises(nt.InputError) as caught:
+    with refused("`start`", "pair", "intercept"):
         nt.solve(data.network, data.X, data.y, start=start)
-    assert says(caught.value, "`start`", "pair", "intercept")
 
 
 @pytest.mark.long

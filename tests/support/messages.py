@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from neurotron._check import InputError
 
 
 def missing(text: str, *parts: str) -> list[str]:
@@ -25,3 +31,12 @@ def says(error: object, *parts: str) -> bool:
     lost = missing(str(error), *parts)
     assert not lost, f"{str(error)!r} does not say {', '.join(map(repr, lost))}"
     return True
+
+
+@contextmanager
+def refused(*parts: str) -> Iterator[None]:
+    """Expect an `InputError` of one line that has all the parts."""
+    with pytest.raises(InputError) as caught:
+        yield
+    assert says(caught.value, *parts)
+    assert "\n" not in str(caught.value)

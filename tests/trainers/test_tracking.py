@@ -10,8 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-import neurotron as nt
-from neurotron._streams import Stream
 from neurotron.trainers import tracking
 from neurotron.trainers.tracking import LISTENING, Tracked
 
@@ -81,27 +79,6 @@ def test_the_first_batch_that_counts_sets_the_threshold():
     assert state.threshold == 2.0
 
 
-def test_one_gate_and_one_sample_a_step_finds_its_threshold():
-    """Every second batch has no gradient, on this seed the first one too."""
-    problem = nt.Problem.draw(
-        nt.networks.relu_gate(1), nt.Normal(), true_weights=[3.0], initial_weights=[1.0]
-    )
-    arms = [nt.Arm(nt.ClippedSGD(1e-30, quantile=p, speed=0.01)) for p in (0.2, 0.5)]
-    seeds = [s for s in range(6) if not _first_gate_opens(problem, s)]
-    assert seeds
-    run = nt.simulate(problem, arms, steps=6000, batch_size=1, seed=seeds[0])
-    np.testing.assert_array_equal(run.weights, 1.0)
-    for memory, p in zip(run.state.memory, (0.2, 0.5), strict=True):
-        state = Tracked(*memory)
-        assert state.threshold == pytest.approx(2 * stats.halfnorm.ppf(p), rel=0.35)
-        assert state.length == pytest.approx(0.5, rel=0.2)  # E x² [x > 0]
-        assert state.absolute == pytest.approx(2 * math.sqrt(2 / math.pi), rel=0.2)
-
-
-def _first_gate_opens(problem, seed):
-    return problem.data.batch(problem.network, Stream.of(seed, 0), 0, 1).inputs[0, 0] > 0
-
-
 def test_running_means_are_plain_means_until_they_forget():
     draw = np.random.default_rng(3)
     residuals, lengths = draw.standard_normal((40, 8)), draw.random((40, 8)) + 0.1
@@ -111,13 +88,6 @@ def test_running_means_are_plain_means_until_they_forget():
     assert state.age[0] == 40.0
 
 
-def test_old_running_means_forget_one_part_in_five_hundred_a_step():
-    before = Tracked(10_000.0, 1.0, 1.0, 1.0, 0.5, 0.05, 1.0)
-    after = Tracked(*tracking.adapt(before, (1.0, 0.5, 3.0, 2.0), 0))
-    assert after.length == pytest.approx(1.0 + 2.0 / 500, rel=1e-14)
-    assert after.absolute == pytest.approx(1.0 + 1.0 / 500, rel=1e-14)
-
-
 @given(age=st.integers(1, 10**6), within=st.floats(0, 1), p=st.floats(0.01, 0.99), tau=SIZES,
        speed=st.floats(0.001, 1.0))  # fmt: skip
 def test_the_threshold_moves_by_the_rule_it_states_faster_while_young(age, within, p, tau, speed):
@@ -125,14 +95,6 @@ def test_the_threshold_moves_by_the_rule_it_states_faster_while_young(age, withi
     moved = Tracked(*tracking.adapt(state, (0.5, 0.5 * within, 1.0, 1.0), 0)).threshold
     gain = max(speed, 5 / (5 + age))
     assert math.log(moved / tau) == pytest.approx(gain * (p - within), abs=1e-12)
-
-
-@given(residual=st.floats(-10, 10), length=st.sampled_from([0.0, 1e-300, 2.0]), tau=SIZES)
-def test_of_a_sample_is_observed_what_is_said(residual, length, tau):
-    counts = length > 0
-    seen = (counts, counts and abs(residual) <= tau, length, abs(residual) if counts else 0.0)
-    state = Tracked(threshold=tau)
-    assert tuple(map(float, tracking.observe(residual, length, state))) == seen
 
 
 def test_a_sample_exactly_at_the_threshold_is_within():
