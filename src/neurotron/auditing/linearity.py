@@ -232,8 +232,7 @@ def _tested(regressor: _Regressor, change: Array) -> _Probe:
 
 
 def _probe(regressor: _Regressor, labels: Array) -> _Probe:
-    rounding = CANCELLING * float(np.abs(labels).max())
-    return _Probe(labels, regressor.predict(labels), rounding)
+    return _Probe(labels, regressor.predict(labels), CANCELLING * float(np.abs(labels).max()))
 
 
 def _change(regressor: _Regressor, change: Array) -> _Probe:
@@ -252,22 +251,17 @@ def _most(count: int) -> int:
 
 def _matrix(regressor: _Regressor, probes: list[_Probe], size: float) -> Array:
     """Return the matrix by fits to the columns of the identity, after a test of what it says."""
-    many = regressor.labels.size > MOST_FITS
+    count = regressor.labels.size
     try:
-        by_blocks = _by_blocks(regressor)
-    except NotLinear:  # it takes one column of labels
-        if many:
+        return _agreeing(regressor, probes, size, _by_blocks(regressor))
+    except NotLinear as error:  # it takes one column of labels, or treats many in another way
+        if count > MOST_FITS:
             raise NotLinear(
-                f"it takes one column of labels only, so that {regressor.labels.size:,} fits would "
-                f"be needed to see what it does with each label: at most {MOST_FITS:,}"
+                f"{error}; {count:,} fits, one for each label, would say more, but at most "
+                f"{MOST_FITS:,} are made"
             ) from None
-    else:
-        try:
-            return _agreeing(regressor, probes, size, by_blocks)
-        except NotLinear:  # it may treat many columns in another way than one
-            if many:
-                raise
-    return _agreeing(regressor, probes, size, _one_by_one(regressor))
+    one_by_one = [regressor.predict(label) for label in np.eye(count)]
+    return _agreeing(regressor, probes, size, np.column_stack(one_by_one))
 
 
 def _agreeing(regressor: _Regressor, probes: list[_Probe], size: float, H: Array) -> Array:
@@ -291,7 +285,3 @@ def _by_blocks(regressor: _Regressor) -> Array:
         columns = np.eye(count, min(width, count - start), -start)
         H[:, start : start + width] = regressor.predict(columns)
     return H
-
-
-def _one_by_one(regressor: _Regressor) -> Array:
-    return np.column_stack([regressor.predict(label) for label in np.eye(regressor.labels.size)])
