@@ -22,7 +22,7 @@ COMMANDS = {
         "--trainer",
         "sgd:step_size=0.01",
     ],
-    "plan": [*PLAN, "--simulate"],
+    "plan": PLAN,
     "certify": ["certify", *TINY, "--steps", "500"],
     "no guarantee": ["certify", *TINY, "--law", "student-t:dof=4"],
     "theorem1": ["certify", *TINY, "--method", "theorem1"],

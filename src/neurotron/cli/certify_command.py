@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
     from neurotron.guarantees import Plan, TrainingCertificate
     from neurotron.problem import Problem
-    from neurotron.trainers import Arm
 
 __all__ = ["certify", "plan"]
 
@@ -27,9 +25,6 @@ Failure = Annotated[
 ]
 InitialError = Annotated[
     float | None, options.GUARANTEE("A bound on the error at the start. Default: the error itself.")
-]
-Simulate = Annotated[
-    bool, options.OUTPUT("Also train, and print the measured error.", "--simulate")
 ]
 MaybeBound = Annotated[float | None, options.ATTACK("θ, the largest change of a label.")]
 MaybeProbability = Annotated[
@@ -53,7 +48,6 @@ def certify(
         str,
         options.GUARANTEE("The method: sharp, theorem1 (the paper's), or measured (not proved)."),
     ] = "sharp",
-    simulate: Simulate = False,
     plot: options.Picture = None,
     allow_code: options.AllowCode = False,
     as_json: options.AsJson = False,
@@ -77,8 +71,6 @@ def certify(
             --law normal:scale=0.1 --probability 0.02 \
             --trainer neuro-tron:step_size=0.01
     """
-    if simulate and steps is None:
-        raise _check.InputError("`--simulate` needs --steps")
     from neurotron import attacks, guarantees, trainers
     from neurotron.trainers import Arm
 
@@ -91,8 +83,7 @@ def certify(
         problem, arm, batch_size=batch_size, steps=steps, failure=failure,
         initial_error=initial_error, method=method, seed=setup.seed,
     )  # fmt: skip
-    _tell(problem, certificate, certificate.to_dict(), as_json)
-    _show(certificate, problem, arm, setup.seed, simulate, plot, as_json)
+    _tell(problem, certificate, plot, as_json)
     if not certificate.useful:
         raise typer.Exit(1)
 
@@ -104,9 +95,6 @@ def plan(
     scope: Annotated[
         str, options.ATTACK("What the attack sees: query (one sample) or batch (all of it).")
     ] = "query",
-    attack: Annotated[
-        str, options.ATTACK.named("attacks", "The attack to use with --simulate.")
-    ] = "adaptive",
     sensing: Annotated[
         str, options.TRAINER("The sensing matrix, as in `neurotron list sensing`.")
     ] = "optimal",
@@ -133,7 +121,6 @@ def plan(
     method: Annotated[
         str, options.GUARANTEE("The method: sharp, or theorem1 (the paper's).")
     ] = "sharp",
-    simulate: Simulate = False,
     plot: options.Picture = None,
     allow_code: options.AllowCode = False,
     as_json: options.AsJson = False,
@@ -160,31 +147,24 @@ def plan(
         steps=steps, failure=failure, sensing=sensing, weighting=weighting, step_size=step_size,
         initial_error=initial_error, method=method,
     )  # fmt: skip
-    _tell(problem, found.certificate, found.to_dict(), as_json, plan=found)
-    met = found.certificate.budget
-    adversary = attacks.build(
-        attack, problem, bound=met.bound or 0.0, probability=met.probability or 0.0, seed=setup.seed
-    )
-    arm = dataclasses.replace(found.arm, attack=adversary)
-    certificate = dataclasses.replace(found.certificate, arm=arm)
-    _show(certificate, problem, arm, setup.seed, simulate, plot, as_json)
+    _tell(problem, found.certificate, plot, as_json, found)
 
 
 def _tell(
-    problem: Problem,
-    certificate: TrainingCertificate,
-    content: dict[str, Any],
-    as_json: bool,
-    *,
+    problem: Problem, certificate: TrainingCertificate, plot: Path | None, as_json: bool,
     plan: Plan | None = None,
-) -> None:
-    """Print the content as JSON; or the statement, its assumptions and its numbers."""
+) -> None:  # fmt: skip
+    """Print the result as JSON; or the statement, its assumptions and its numbers. Draw it."""
+    if plot is not None:
+        certificate.plot(str(plot))
+    result: Plan | TrainingCertificate = plan or certificate
     if as_json:
-        typer.echo(options.as_json(content, int(plan is None and not certificate.useful)))
+        code = int(plan is None and not certificate.useful)
+        typer.echo(options.as_json(result.to_dict(), code))
         return
     out = options.console()
     options.describe(out, problem)
-    out.print(f"\n{(plan or certificate).to_text(options.readable_width(out))}")
+    out.print(f"\n{result.to_text(options.readable_width(out))}")
     if certificate.holds and math.isfinite(certificate.floor):
         kind = "a schedule" if certificate.step_size is None else "this step size"
         out.print(
@@ -192,6 +172,8 @@ def _tell(
             f"{kind}. The best possible is {up(certificate.limit)}, for ever smaller step sizes."
         )
     _tell_paper(out, problem, certificate)
+    if plot is not None:
+        out.print(f"Picture: {plot}")
 
 
 def _tell_paper(out: Console, problem: Problem, certificate: TrainingCertificate) -> None:
@@ -203,30 +185,3 @@ def _tell_paper(out: Console, problem: Problem, certificate: TrainingCertificate
         out.print("\nThe paper's numbers:")
         for sentence in found:
             out.print(f"  {sentence}")
-
-
-def _show(
-    certificate: TrainingCertificate,
-    problem: Problem,
-    arm: Arm,
-    seed: int,
-    simulate: bool,
-    plot: Path | None,
-    as_json: bool,
-) -> None:
-    """Train if requested, print what was measured, and draw the figure."""
-    run = None
-    if simulate:
-        steps = certificate.steps
-        assert steps is not None
-        run = options.train(
-            problem, [arm], quiet=as_json, steps=steps, batch_size=certificate.batch_size, seed=seed
-        )
-        options.console(stderr=as_json).print(
-            f"\nMeasured after {run.steps[-1]:,} steps under {arm.attack!r}: the error ‖w − w*‖ is "
-            f"{run.errors[0, -1]:.4g}."
-        )
-    if plot is not None:
-        certificate.plot(str(plot), run=run)
-        if not as_json:
-            options.console().print(f"Picture: {plot}")
