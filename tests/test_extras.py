@@ -77,21 +77,34 @@ def test_any_package_that_cannot_be_loaded_is_one_sentence_of_the_command(monkey
     assert re.match(r"error: .*cannot be loaded .*_ufuncs.*memory", capsys.readouterr().err)
 
 
-@pytest.mark.slow("a new process loads scikit-learn")
-def test_an_audit_needs_scikit_learn_and_nothing_of_the_laboratory():
+@pytest.mark.slow("a new process loads scikit-learn and the compiler")
+def test_the_library_needs_nothing_of_the_laboratory():
     code = """
 import sys
 HIDDEN = {"polars", "pydantic", "plotly", "jinja2", "typer", "rich", "filelock", "matplotlib"}
 class Hider:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in HIDDEN:
+        if name.partition(".")[0] in HIDDEN or name.startswith("neurotron.lab"):
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, Hider())
 import numpy as np, neurotron as nt
-X = np.random.default_rng(0).standard_normal((40, 2))
-found = nt.audit("ridge", X, X.sum(1) + X[:, 0] ** 2, budget=nt.Budget(bound=1.0, rows=4),
-                 tolerance=0.1, splits=2, attacks="constant", remedies=["least-squares"])
+draw = np.random.default_rng(0)
+X = draw.standard_normal((120, 3))
+y = X @ [1.0, -2.0, 0.5] + 0.1 * draw.standard_normal(120)
+y[:6] += 5.0
+assert nt.solve(nt.networks.linear(3), X, y).weights.shape == (3,)
+model = nt.NeuroTronRegressor().fit(X, y)
+assert model.suspects_[:6].all()
+problem = nt.Problem.draw(nt.networks.relu_gate(3), nt.Normal(), seed=1)
+run = nt.simulate(problem, [nt.NeuroTron()], steps=50, batch_size=4)
+assert nt.certify(problem, nt.NeuroTron(), batch_size=4, steps=50).radius > 0.0
+budget = nt.Budget(bound=0.1, probability=0.1)
+assert nt.plan(problem, budget, accuracy=0.5, batch_size=4).steps > 0
+rows = draw.standard_normal((400, 3))
+labels = problem.network(problem.true_weights, rows)
+assert nt.verify(problem, run.weights[0], rows, labels, probability=0.1) is not None
+found = nt.audit("ridge", X, y, budget=nt.Budget(bound=1.0, rows=4), tolerance=0.1, splits=2,
+                 attacks="constant", remedies=["least-squares"])
 assert "REMEDIES" in str(found) and found.to_dict()["remedies"]
-assert not any(name.startswith("neurotron.lab") for name in sys.modules)
 """
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -132,6 +132,19 @@ def test_compiled_code_needs_no_module_whose_edit_does_not_compile_it_again():
     assert not {name.split(".")[1] for name in needed} & {*ABOVE}
 
 
+def test_nothing_in_the_wheel_imports_research():
+    names = {alias for path in MODULES for alias in _all_imports(path)}
+    assert {name for name in names if name.split(".")[0] in ("research", "tests")} == set()
+
+
+def _all_imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+
+
 def test_no_source_file_is_longer_than_350_lines():
     lengths = {path.relative_to(ROOT): len(path.read_text().splitlines()) for path in MODULES}
     assert {path: length for path, length in lengths.items() if length > 350} == {}
