@@ -49,13 +49,8 @@ verify: $(READY)
 	@began=$$(date +%s) && \
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -r research/requirements.txt && \
 	$(BIN)/python -m research.evidence && \
-	$(BIN)/python -m research.signals && \
-	$(BIN)/python -m research.verification && \
-	$(BIN)/python -m research.activation_rows && \
-	$(BIN)/python -m research.table_certificates && \
-	$(BIN)/python -m research.suspects && \
 	$(BIN)/python -m research.pages && \
-	$(BIN)/python docs/pictures.py && \
+	$(BIN)/python -m docs.pictures && \
 	NEUROTRON_RESUME=1 $(BIN)/pytest -n auto --dist load -m long && \
 	echo "make verify took $$(( ($$(date +%s) - began) / 60 )) minutes in all"
 

@@ -1,7 +1,7 @@
-"""Draw two pictures of docs: the certificates of docs/theory.md, and activations in two parts.
+"""``python -m docs.pictures``: draw the pictures of docs that no study draws (half a minute).
 
-``python docs/pictures.py`` computes them (half a minute) and writes docs/images/certificate.png
-(Theorem 1, the sharp certificate, and what is measured) and docs/images/activations.png.
+These are docs/images/certificate.png (Theorem 1, the sharp certificate, and what is measured),
+activations.png (their two parts) and signals.png (filters that are found).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
+from research import signals
 
 import neurotron as nt
 
@@ -133,3 +134,4 @@ def draw_parts() -> Any:
 if __name__ == "__main__":
     draw_parts().savefig(IMAGES / "activations.png", dpi=150)
     draw(strong_attack(), weak_attack()).savefig(IMAGES / "certificate.png", dpi=150)
+    signals.draw(signals.picture_filters()).savefig(IMAGES / "signals.png", dpi=150)

@@ -1,16 +1,13 @@
-"""``python -m research.activation_rows``: filters of networks with other activations, from rows.
+"""Filters of networks with other activations, from rows, for docs/activations.md.
 
 The networks are the paper's, with ReLU, softplus, SiLU or GELU. A part of the labels comes from
-another filter, or is shifted to one side. The run goes on where it stopped; its results are in
-out/activation-rows, and a summary of them in docs/evidence.
+another filter, or is shifted to one side.
 """
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,12 +15,8 @@ import polars as pl
 
 import neurotron as nt
 from neurotron._types import Array, Mask
-from neurotron.lab.store import files
 from neurotron.solvers import rivals
-from neurotron.work.workers import fingerprint
 
-STORE = Path(__file__).parent.parent / "docs" / "evidence"
-NAME = "activation-rows"
 REPLICATES = 20
 INPUTS, WEIGHTS, WIDTH = 100, 25, 10
 NOISE = 0.1
@@ -117,23 +110,25 @@ def _error(found: Array, weights: Array) -> float:
 
 
 def errors(
-    text: str, setting: str, replicate: int, progress: Callable[[int, int], None] | None = None
+    setting: dict[str, str], replicate: int, seed: int, progress: Callable[[int, int], None]
 ) -> list[dict[str, Any]]:
     """Return the errors of all cases on one network."""
-    del text
+    del seed
     rows = []
     for step, case in enumerate(CASES):
-        rows.append(measure(setting, case, replicate))
-        if progress is not None:
-            progress(step + 1, len(CASES))
+        rows.append(measure(setting["name"], case, replicate))
+        progress(step + 1, len(CASES))
     return rows
 
 
-def work() -> nt.lab.studies.Work:
-    """Return the work: all networks of all settings."""
-    spec = {"name": NAME, "settings": [{"name": name} for name in SETTINGS]}
-    units = [(name, number) for name in SETTINGS for number in range(REPLICATES)]
-    return nt.lab.studies.Work(spec, units, errors)
+STUDY = nt.Study(
+    "activation-rows",
+    [{"name": name} for name in SETTINGS],
+    errors,
+    {"rows": int, "attack": str, "share": float, "noise": float, "error": float, "ratio": float,
+     "recovered": bool, "starts": int},
+    replicates=REPLICATES,
+)  # fmt: skip
 
 
 def summary(rows: pl.DataFrame) -> pl.DataFrame:
@@ -150,25 +145,3 @@ def summary(rows: pl.DataFrame) -> pl.DataFrame:
             pl.col(short).map_elements(lambda x: float(f"{x:.3g}"), return_dtype=pl.Float64)
         )
     )  # fmt: skip
-
-
-def stored() -> tuple[pl.DataFrame, str]:
-    """Return the stored summary, and the code and the environment that computed it."""
-    comment, _, text = (STORE / f"{NAME}.csv").read_text().partition("\n")
-    return pl.read_csv(text.encode()), comment.removeprefix("# ")
-
-
-def main() -> None:
-    """Compute what is missing, and store the summary."""
-    found = fingerprint(errors)
-    folder = STORE.parent.parent / "out" / NAME / found["code"]
-    report = nt.lab.studies.run(work(), folder)
-    if report.interrupted or report.failures:
-        sys.exit(f"{NAME}: {len(report.failures)} units failed, see {folder / 'runs.jsonl'}")
-    comment = ", ".join(f"{name} {value}" for name, value in sorted(found.items()))
-    table = summary(nt.lab.results.load_table(folder))
-    files.write(STORE, f"{NAME}.csv", f"# {comment}\n{table.write_csv()}".encode())
-
-
-if __name__ == "__main__":
-    main()

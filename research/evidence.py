@@ -1,58 +1,61 @@
-"""``python -m research.evidence [study …]``: run our studies and store the verdicts.
+"""``python -m research.evidence [name …]``: compute what docs/evidence stores.
 
-Every study runs into a folder of out/evidence, where an interrupted run continues. A change of the
-study or of the code that computes it begins a new folder. Stored in docs/evidence are
-``<study>.csv`` (one small table), one ``verdicts.json`` for all studies (the claims, and the code
-and machine that computed them) and a page ``<study>.md``, which is written from verdicts.json. The
-figures that pages of docs show are stored in docs/images. Without names, all studies are run.
+Everything runs into a folder of out/evidence, where an interrupted run continues. A change of a
+study or of the code that computes it begins a new folder. Without names, everything is computed:
 
-``python -m research.evidence --computed FOLDER [study …]`` runs nothing: it judges the results in
-FOLDER/<study> again, after a change of the claims or of their words.
+- The studies with claims, each in a folder of research or in the catalog. Stored are a small table
+  ``<name>.csv``, the verdicts of all in ``verdicts.json`` (with the code and machine that computed
+  them) and a page ``<name>.md``. The figures that docs show are stored in docs/images.
+- The measurements, each a script of research with its study, a summary of the results, which is
+  stored as ``<name>.csv``, and perhaps a page.
+
+``--computed FOLDER`` runs nothing: it judges the results in FOLDER/<name> again, after a change of
+the claims. ``--pages`` writes the pages again from what is stored, after a change of their words.
 """
 
 from __future__ import annotations
 
 import argparse
-import copy
 import hashlib
-import itertools
+import importlib
 import json
 import math
 import os
-import re
 import sys
 import time
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from research.evidence_page import page, restored
-from research.tables import guide
+from research import verdicts
+from research.evidence_page import page
+from research.pages import origin, table
+from research.verdicts import Entry, restored
 
 import neurotron as nt
 from neurotron._references import code_allowed, resolve
 from neurotron.lab import Finding, Judgement, Results
 from neurotron.lab.store import files
 from neurotron.lab.store.manifest import study_hash
+from neurotron.lab.training.unit import train
 from neurotron.work.workers import fingerprint
 
 ROOT = Path(__file__).parent.parent
-STORE = ROOT / "docs" / "evidence"
-VERDICTS = STORE / "verdicts.json"
 IN_THE_WHEEL = ("paper", "batch-size")
 STUDIES = (
     *IN_THE_WHEEL, "moved-inputs", "mirror", "recovery", "sharpness", "heavy-tails", "frontier",
     "defence", "constants", "networks", "correlated", "half-space", "limits", "verified",
     "activations", "rows", "tables",
 )  # fmt: skip
+MEASUREMENTS = (
+    "signals", "verification-rows", "verification", "activation-rows", "table-certificates",
+    "suspects",
+)  # fmt: skip
 OTHER_SEEDS = dict.fromkeys(("paper", "mirror", "activations"), (1, 2, 3, 4))
 """Studies whose verdicts are also kept with other seeds."""
 TABLES = {"rows": "row_results:compact_csv", "tables": "table_results:compact_csv"}
 """The functions that write the small table of studies that are not about training runs."""
-
-Entry = dict[str, Any]
 
 
 def study_of(name: str) -> nt.Study:
@@ -61,24 +64,31 @@ def study_of(name: str) -> nt.Study:
     return nt.lab.read(name) if name in IN_THE_WHEEL else nt.lab.read(file, allow_code=True)
 
 
-def computed(name: str, seed: int = 0) -> Results:
+def measurement(name: str) -> Any:
+    """Return the script of a measurement."""
+    return importlib.import_module(f"research.{name.replace('-', '_')}")
+
+
+def computed(study: nt.Study, seed: int = 0) -> Results:
     """Return the results of a study, and compute what is missing."""
-    study = study_of(name)
     settings = [one | {"seed": seed} if "seed" in one else one for one in study.settings]
     study = replace(study, seed=seed, settings=settings)
     with code_allowed(study.code):
         what = json.dumps([study_hash(study.spec()), fingerprint(study.unit)], sort_keys=True)
     key = hashlib.sha256(what.encode()).hexdigest()[:16]
-    folder = ROOT / "out" / "evidence" / f"{name}-seed-{seed}-{key}"
+    folder = ROOT / "out" / "evidence" / f"{study.name}-seed-{seed}-{key}"
     with ProcessPoolExecutor(os.cpu_count()) as processes:
         # fits are ordinary Python, which only one thread of a process runs at a time
-        pool = processes if name in TABLES else None
+        pool = None if study.unit is train else processes
         report = nt.lab.run(study, folder, executor=pool, workers=os.cpu_count() if pool else None)
     if report.interrupted:
         raise KeyboardInterrupt
     if report.failures:
-        sys.exit(f"{name}: {len(report.failures)} units failed, see {folder / 'runs.jsonl'}")
+        sys.exit(f"{study.name}: {len(report.failures)} units failed, see {folder / 'runs.jsonl'}")
     return nt.lab.load(folder)
+
+
+# ---- studies with claims -------------------------------------------------------------------------
 
 
 def entry_of(results: Results) -> Entry:
@@ -120,80 +130,15 @@ def _short(number: float) -> float | str:
     return float(f"{number:.3g}") if math.isfinite(number) else "∞"
 
 
-def stored() -> dict[str, Entry]:
-    """Return what verdicts.json stores about every study."""
-    found: dict[str, Entry] = json.loads(VERDICTS.read_text()) if VERDICTS.exists() else {}
-    for findings in _findings(found):
-        for before, after in itertools.pairwise(findings):
-            after.setdefault("measure", before["measure"])
-    return found
-
-
-def _findings(verdicts: dict[str, Entry]) -> Iterator[list[dict[str, Any]]]:
-    """Yield the findings of every claim."""
-    for entry in verdicts.values():
-        for claim in entry.get("claims", {}).values():
-            yield claim["findings"]
-
-
-def keep(name: str, entry: Entry, table: str) -> None:
-    """Store the entry and the table of a study, and write its page."""
-    every = stored() | {name: entry}
-    ordered = {study: every[study] for study in STUDIES if study in every}
-    verdicts = _with_a_line_for_each_finding(ordered) + "\n"
-    written = page(name, study_of(name), entry)
-    texts = {f"{name}.csv": table, VERDICTS.name: verdicts, f"{name}.md": written}
-    for file, text in texts.items():
-        files.write(STORE, file, text.encode())
-
-
-def _with_a_line_for_each_finding(verdicts: dict[str, Entry]) -> str:
-    """Return the verdicts as JSON that is easy to compare line by line, and not too long.
-
-    A measure is left out if it is that of the finding before.
-    """
-    short = copy.deepcopy(verdicts)
-    for findings in _findings(short):
-        for before, after in reversed([*itertools.pairwise(findings)]):
-            if before["measure"] == after["measure"]:
-                del after["measure"]
-    text = json.dumps(short, ensure_ascii=False, indent=1)
-    return re.sub(
-        r'{\s*"case"[^{}]*}',
-        lambda found: json.dumps(json.loads(found[0]), ensure_ascii=False),
-        text,
-    )
-
-
-def draw(name: str, results: Results) -> None:
-    """Draw the figures of a study that pages of docs or the README show."""
-    from neurotron.lab.figures.render_matplotlib import draw as drawn
-    from neurotron.lab.figures.render_matplotlib import encode
-
-    shown = "".join(page.read_text() for page in (ROOT / "README.md", *ROOT.glob("docs/*.md")))
-    folder = ROOT / "docs" / "images" / name
-    for chart in nt.lab.charts(results):
-        if f"images/{name}/{chart.name}.png" in shown:
-            folder.mkdir(exist_ok=True)
-            (folder / f"{chart.name}.png").write_bytes(encode(drawn(chart), ".png", dpi=100))
-
-
-def collect(name: str) -> None:
-    """Run a study and store its verdicts."""
-    results = computed(name)
-    others = {str(seed): _verdicts(name, seed) for seed in OTHER_SEEDS.get(name, ())}
-    _store(name, results, others)
+def keep(name: str, results: Results, others: Entry) -> None:
+    """Store the verdicts, the table and the page of a study."""
     with code_allowed(results.spec["code"]):
-        draw(name, results)
-
-
-def _store(name: str, results: Results, others: Entry) -> None:
-    with code_allowed(results.spec["code"]):
-        write: Any = resolve(TABLES.get(name, "research.compact:compact_csv"))
         entry = entry_of(results) | ({"other_seeds": others} if others else {})
-        keep(name, entry, write(results))
-    if name == "tables":
-        guide.main()
+        write: Any = resolve(TABLES.get(name, "research.compact:compact_csv"))
+        files.write(verdicts.STORE, f"{name}.csv", write(results).encode())
+    every = verdicts.read() | {name: entry}
+    verdicts.write({study: every[study] for study in STUDIES if study in every})
+    write_page(name)
 
 
 def judge_again(name: str, folder: Path) -> None:
@@ -204,34 +149,94 @@ def judge_again(name: str, folder: Path) -> None:
     results = nt.lab.load(folder)
     if results.folder.manifest["study"] != study_hash(study_of(name).spec()):
         sys.exit(f"{folder} has the results of another study than {name!r}")
-    _store(name, results, stored().get(name, {}).get("other_seeds", {}))
+    keep(name, results, verdicts.read().get(name, {}).get("other_seeds", {}))
 
 
-def _verdicts(name: str, seed: int) -> Entry:
+def _verdicts(study: nt.Study, seed: int) -> Entry:
     """Return the verdicts of a study with another seed."""
-    results = computed(name, seed)
+    results = computed(study, seed)
+    with code_allowed(study.code):
+        found = {one.claim.name: one.verdict for one in nt.lab.evaluate(results)}
+    return {"code": results.folder.manifest["environment"]["code"], "verdicts": found}
+
+
+def draw(name: str, results: Results) -> None:
+    """Draw the figures of a study that pages of docs or the README show."""
+    from neurotron.lab.figures.render_matplotlib import encode
+
+    shown = "".join(page.read_text() for page in (ROOT / "README.md", *ROOT.glob("docs/*.md")))
+    folder = ROOT / "docs" / "images" / name
     with code_allowed(results.spec["code"]):
-        verdicts = {one.claim.name: one.verdict for one in nt.lab.evaluate(results)}
-    return {"code": results.folder.manifest["environment"]["code"], "verdicts": verdicts}
+        for chart in nt.lab.charts(results):
+            if f"images/{name}/{chart.name}.png" in shown:
+                folder.mkdir(exist_ok=True)
+                picture = encode(nt.lab.draw(chart), ".png", dpi=100)
+                (folder / f"{chart.name}.png").write_bytes(picture)
+
+
+# ---- everything ----------------------------------------------------------------------------------
+
+
+def collect(name: str) -> None:
+    """Compute a study or a measurement, and store what docs/evidence has of it."""
+    if name in MEASUREMENTS:
+        script = measurement(name)
+        results = computed(script.STUDY)
+        environment = results.folder.manifest["environment"]
+        comment = ", ".join(f"{key} {value}" for key, value in sorted(environment.items()))
+        text = f"# {comment}\n{script.summary(results.table).write_csv()}"
+        files.write(verdicts.STORE, f"{name}.csv", text.encode())
+        write_page(name)
+    else:
+        study = study_of(name)
+        results = computed(study)
+        others = {str(seed): _verdicts(study, seed) for seed in OTHER_SEEDS.get(name, ())}
+        keep(name, results, others)
+        draw(name, results)
+
+
+def page_of(name: str) -> str | None:
+    """Return the page of a study or a measurement, if it has one, from what is stored."""
+    if name in STUDIES:
+        return page(name, study_of(name), verdicts.read()[name])
+    written = getattr(measurement(name), "page", None)
+    if written is None:
+        return None
+    by = f"Computed by `python -m research.evidence {name}`; {origin(name)}."
+    return f"{written(table(name))}\n\n{by}\n"
+
+
+def write_page(name: str) -> None:
+    """Write the page of a study or a measurement, if it has one, from what is stored."""
+    table.cache_clear()
+    text = page_of(name)
+    if text is not None:
+        files.write(verdicts.STORE, f"{name}.md", text.encode())
 
 
 def main(arguments: list[str]) -> None:
-    """Run the named studies, or all, and print how long that took."""
+    """Compute what is named, or everything, and print how long that took."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("studies", nargs="*")
+    parser.add_argument("names", nargs="*")
     parser.add_argument("--computed", type=Path, metavar="FOLDER", help="judge these results again")
+    parser.add_argument("--pages", action="store_true", help="only write the pages again")
     options = parser.parse_args(arguments)
-    names, computed_in = options.studies, options.computed
-    unknown = set(names) - set(STUDIES)
+    every = STUDIES if options.computed else STUDIES + MEASUREMENTS
+    unknown = set(options.names) - set(every)
     if unknown:
-        sys.exit(f"no such study: {', '.join(sorted(unknown))}; there are {', '.join(STUDIES)}")
+        sys.exit(f"no such study: {', '.join(sorted(unknown))}; there are {', '.join(every)}")
     began, used = time.perf_counter(), time.process_time()
-    for name in names or STUDIES:
+    for name in options.names or every:
         start = time.perf_counter()
-        collect(name) if computed_in is None else judge_again(name, computed_in / name)
+        if options.pages:
+            write_page(name)
+        elif options.computed:
+            judge_again(name, options.computed / name)
+        else:
+            collect(name)
         print(f"{name}: {time.perf_counter() - start:.0f} s", flush=True)
     wall, cpu = time.perf_counter() - began, time.process_time() - used
-    print(f"all studies: {wall / 60:.1f} minutes, {cpu / 60:.1f} minutes of CPU")
+    print(f"everything: {wall / 60:.1f} minutes, {cpu / 60:.1f} minutes of CPU")
 
 
 if __name__ == "__main__":

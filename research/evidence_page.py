@@ -5,19 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from research import verdicts
+
 import neurotron as nt
 from neurotron._digits import counted
 from neurotron._references import code_allowed
-from neurotron.lab import Claim, Finding, Judgement
+from neurotron.lab import Claim, Judgement
 from neurotron.lab.claims.catalog import claim_named
 from neurotron.lab.claims.model import tally
+from neurotron.lab.store.manifest import study_hash
 
 Entry = dict[str, Any]
 
 
 def page(name: str, study: nt.Study, entry: Entry) -> str:
-    """Return the Markdown page of a study: verdicts, comparisons, and where they are from."""
+    """Return the Markdown page of a study: verdicts, exceptions, and where they are from."""
     claims = claims_of(study)
+    unknown = entry["claims"].keys() - claims.keys()
+    if unknown:
+        raise ValueError(
+            f"the study {name!r} no longer has the stored claim {min(unknown)!r}: "
+            f"run python -m research.evidence {name}"
+        )
     parts = [
         f"# {study.title}",
         study.description.strip(),
@@ -36,13 +45,40 @@ def page(name: str, study: nt.Study, entry: Entry) -> str:
             ],
         ),
         *_other_seeds(entry, claims),
-        "## Every comparison\n\nEstimates, with 95 % intervals over replicates.",
+        *_exceptions(entry, claims),
+        f"Every comparison, with 95 % intervals over replicates, is in [verdicts.json]"
+        f"({verdicts.NAME}).",
+        _computed(study, entry),
     ]
-    for claim, one in entry["claims"].items():
-        parts.append(f"### {claims[claim].statement}\n\n{_comparisons(one['findings'])}")
-    origin = ", ".join(f"{key} {value}" for key, value in entry["environment"].items())
-    parts.append(f"Study {entry['study']}; {origin}.")
     return "\n\n".join(parts) + "\n"
+
+
+def _computed(study: nt.Study, entry: Entry) -> str:
+    """Return by which study, code and machine the numbers were computed."""
+    origin = ", ".join(f"{key} {value}" for key, value in entry["environment"].items())
+    earlier = (
+        "" if entry["study"] == study_hash(study.spec()) else
+        "Computed by an earlier version of this study and of the code; `make verify` computes it "
+        "again. "
+    )  # fmt: skip
+    return f"{earlier}Study {entry['study']}; {origin}."
+
+
+def _exceptions(entry: Entry, claims: dict[str, Claim]) -> Iterator[str]:
+    """Yield the comparisons that do not hold or are undecided, claim by claim."""
+    found = {
+        claim: [one for one in stored["findings"] if one["holds"] is not True]
+        for claim, stored in entry["claims"].items()
+    }
+    if any(found.values()):
+        yield "## Where a claim does not hold, or is undecided"
+    for claim, findings in found.items():
+        if findings:
+            every = len(entry["claims"][claim]["findings"])
+            yield (
+                f"### {claims[claim].statement}\n\n{len(findings)} of {every} comparisons.\n\n"
+                f"{_comparisons(findings)}"
+            )
 
 
 def claims_of(study: nt.Study) -> dict[str, Claim]:
@@ -54,17 +90,7 @@ def claims_of(study: nt.Study) -> dict[str, Claim]:
 def judgements(entry: Entry, claims: dict[str, Claim]) -> Iterator[Judgement]:
     """Yield the judgements that verdicts.json stores about a study."""
     for claim, one in entry["claims"].items():
-        yield Judgement(claims[claim], tuple(map(restored, one["findings"])))
-
-
-def restored(stored: Entry) -> Finding:
-    """Return a finding of verdicts.json, where numbers have three digits."""
-    numbers = ("estimate", "low", "high", "worst")
-    fields: Entry = {
-        key: float(str(value).replace("∞", "inf")) if key in numbers else value
-        for key, value in stored.items()
-    }
-    return Finding(**fields)
+        yield Judgement(claims[claim], tuple(map(verdicts.restored, one["findings"])))
 
 
 def _comparisons(findings: list[Entry]) -> str:

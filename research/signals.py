@@ -1,32 +1,26 @@
-"""``python -m research.signals``: filters of signals, images and cells whose labels are poisoned.
+"""Filters of signals, images and cells whose labels are poisoned, for docs/signals.md.
 
 The network is right here: labels are the mean of one rectified filter over all places. A part of
-the labels comes from another filter, or is shifted to one side. The run goes on where it stopped;
-its results are in out/signals, and their medians in docs/evidence.
+the labels comes from another filter, or is shifted to one side.
 """
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
+from research import pages
+from research.pages import markdown
 
 import neurotron as nt
 from neurotron._types import Array, Mask
-from neurotron.lab.store import files
 from neurotron.solvers import rivals
-from neurotron.work.workers import fingerprint
 
-ROOT = Path(__file__).parent.parent
-STORE = ROOT / "docs" / "evidence"
-PICTURE = ROOT / "docs" / "images" / "signals.png"
 ROWS, REPLICATES = 1_000, 20
 CORRELATION = 0.5
 """Of neighbouring inputs; it falls by this factor with every further place, along each axis."""
@@ -217,25 +211,25 @@ def measure(kind: str, inputs: str, case: Case, replicate: int) -> list[dict[str
 
 
 def errors(
-    text: str, setting: str, replicate: int, progress: Callable[[int, int], None] | None = None
+    setting: dict[str, str], replicate: int, seed: int, progress: Callable[[int, int], None]
 ) -> list[dict[str, Any]]:
     """Return the errors of all cases on one replicate of a kind of data."""
-    del text
+    del seed
     rows = []
-    kind, inputs = setting.split("-")
     for step, case in enumerate(CASES):
-        rows += measure(kind, inputs, case, replicate)
-        if progress is not None:
-            progress(step + 1, len(CASES))
+        rows += measure(setting["kind"], setting["inputs"], case, replicate)
+        progress(step + 1, len(CASES))
     return rows
 
 
-def work() -> nt.lab.studies.Work:
-    """Return the work: all replicates of all kinds of data."""
-    names = [f"{kind}-{inputs}" for kind in KINDS for inputs in INPUTS]
-    spec = {"name": "signals", "settings": [{"name": name} for name in names], "rows": ROWS}
-    units = [(name, number) for name in names for number in range(REPLICATES)]
-    return nt.lab.studies.Work(spec, units, errors)
+STUDY = nt.Study(
+    "signals",
+    [{"name": f"{kind}-{one}", "kind": kind, "inputs": one} for kind in KINDS for one in INPUTS],
+    errors,
+    {"attack": str, "share": float, "noise": float, "method": str, "error": float, "found": float,
+     "right": float, "false alarms": int},
+    replicates=REPLICATES,
+)  # fmt: skip
 
 
 def summary(rows: pl.DataFrame) -> pl.DataFrame:
@@ -256,16 +250,10 @@ def summary(rows: pl.DataFrame) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def stored() -> tuple[pl.DataFrame, str]:
-    """Return the stored summary, and the code that computed it."""
-    comment, _, text = (STORE / "signals.csv").read_text().partition("\n")
-    return pl.read_csv(text.encode()), comment.removeprefix("# code ")
-
-
 # ---- the pages -----------------------------------------------------------------------------------
 
 
-def page(table: pl.DataFrame, code: str) -> str:
+def page(table: pl.DataFrame) -> str:
     """Return the Markdown page of a summary."""
     lines = [
         "# Filters of signals, images and cells from poisoned labels",
@@ -277,9 +265,8 @@ def page(table: pl.DataFrame, code: str) -> str:
         "The suspects of the regressor: the share of attacked rows that are found, the share of "
         "suspects that are attacked, and on how many replicates an honest row is a suspect.",
         suspect_table(table),
-        f"Computed by `python -m research.signals`; code {code}.",
     ]
-    return "\n\n".join(lines) + "\n"
+    return "\n\n".join(lines)
 
 
 def error_table(
@@ -294,14 +281,14 @@ def error_table(
             for row in group.to_dicts()
         }
         lines.append((*_case(key), *(shown[method] for method in methods)))
-    return _markdown(lines)
+    return markdown(lines)
 
 
-def page_table(table: pl.DataFrame) -> str:
+def blocks() -> dict[str, str]:
     """Return the table of docs/signals.md: without an attack, and with another filter."""
-    chosen = table.filter(pl.col("attack") != "one side")
+    chosen = pages.table("signals").filter(pl.col("attack") != "one side")
     methods = OURS, AVERAGE, SQUARES, "Huber", "TRIM, told β"
-    return error_table(chosen, methods, intervals=True)
+    return {"errors": error_table(chosen, methods, intervals=True)}
 
 
 def suspect_table(table: pl.DataFrame) -> str:
@@ -315,17 +302,12 @@ def suspect_table(table: pl.DataFrame) -> str:
         ]
         alarms = f"{row['alarms']} of {row['replicates']}"
         lines.append((*_case([row[name] for name in ("setting", *Case._fields)]), *shares, alarms))
-    return _markdown(lines)
+    return markdown(lines)
 
 
 def _case(key: Any) -> tuple[str, str, str, str]:
     setting, attack, share, noise = key
     return setting.replace("-", ", "), attack, f"{share:g}", f"{noise:g}"
-
-
-def _markdown(lines: list[tuple[str, ...]]) -> str:
-    head, *rest = lines
-    return "\n".join(f"| {' | '.join(line)} |" for line in (head, ("---",) * len(head), *rest))
 
 
 SHOWN = "cell", "white", Case("other filter", 0.25, NOISE), 0
@@ -360,20 +342,3 @@ def draw(shown: dict[str, Array]) -> Figure:
         )
     figure.colorbar(image, ax=figure.axes, label="weight", extend="both", shrink=0.9)
     return figure
-
-
-def main() -> None:
-    """Compute what is missing, and store the summary, its page and the picture."""
-    code = fingerprint(errors)["code"]
-    folder = ROOT / "out" / "signals" / code
-    report = nt.lab.studies.run(work(), folder)
-    if report.interrupted or report.failures:
-        sys.exit(f"signals: {len(report.failures)} units failed, see {folder / 'runs.jsonl'}")
-    table = summary(nt.lab.results.load_table(folder))
-    files.write(STORE, "signals.csv", f"# code {code}\n{table.write_csv()}".encode())
-    files.write(STORE, "signals.md", page(table, code).encode())
-    draw(picture_filters()).savefig(PICTURE, dpi=150)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,30 +1,28 @@
-"""``python -m research.suspects``: how often `NeuroTronRegressor` is right about suspects.
+"""How often `NeuroTronRegressor` is right about suspects, for docs/poisoned-labels.md.
 
-Tables have normal inputs in five columns, an intercept, and honest noise of scale 1. The numbers go
-to docs/evidence/suspects.csv, which says of which code they are, and docs/poisoned-labels.md shows
-them.
+Tables have normal inputs in five columns, an intercept, and honest noise of scale 1.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from research import pages
+from research.pages import markdown
 
 import neurotron as nt
 from neurotron._types import Array, Mask
-from neurotron.lab.store import files
-from neurotron.work.workers import fingerprint
 
-__all__ = ["ATTACKS", "FILE", "NOISE", "measure", "page_tables", "stored"]
-
-FILE = Path(__file__).parent.parent / "docs" / "evidence" / "suspects.csv"
 COLUMNS = 5
-CLEAN_TABLES, ATTACKED_TABLES = 200, 60
+AT_ONCE = 20
+"""Tables of one unit: 200 of each kind without an attack, and 60 with one."""
+ALARM, SUSPECTED = "tables with a false alarm", "honest rows suspected"
+FOUND, HONEST = "attacked rows found", "suspects that are honest"
+HELD = "intervals that hold the share"
 ROWS = (100, 1_000)
 SHARES = (0.02, 0.1, 0.3)
 
@@ -76,72 +74,64 @@ def cases() -> Iterator[Case]:
             yield from (Case("normal", attack, share, rows) for share in SHARES)
 
 
-def measure(case: Case, tables: int) -> dict[str, Any]:
-    """Return how often the regressor is right, over so many tables of a kind."""
-    alarms, false, found, wrong, held = [], [], [], [], []
-    for seed in range(tables):
-        X, y, attacked = case.table(seed)
+def measure(
+    setting: dict[str, Any], replicate: int, seed: int, progress: Callable[[int, int], None]
+) -> list[dict[str, Any]]:
+    """Return whether the regressor is right about each of some tables of a kind."""
+    del seed
+    case, rows = Case(*(setting[name] for name in Case._fields)), []
+    for number in range(AT_ONCE):
+        X, y, attacked = case.table(AT_ONCE * replicate + number)
         with warnings.catch_warnings(action="ignore"):
             model = nt.NeuroTronRegressor().fit(X, y)
         suspects = model.suspects_
         low, high = model.attacked_fraction_interval_
-        alarms.append(bool((suspects & ~attacked).any()))
-        false.append(float(suspects[~attacked].mean()))
-        found.append(float(suspects[attacked].mean()) if attacked.any() else 0.0)
-        wrong.append(float((suspects & ~attacked).sum() / max(suspects.sum(), 1)))
-        held.append(low <= attacked.mean() <= high)
-    return {
-        **case._asdict(),
-        "tables": tables,
-        "tables with a false alarm": round(float(np.mean(alarms)), 4),
-        "honest rows suspected": round(float(np.mean(false)), 6),
-        "attacked rows found": round(float(np.mean(found)), 4),
-        "suspects that are honest": round(float(np.mean(wrong)), 4),
-        "intervals that hold the share": round(float(np.mean(held)), 4),
-    }
-
-
-def page_tables(table: pl.DataFrame) -> tuple[str, str]:
-    """Return the tables of the page: without an attack, and with one."""
-    clean = [
-        "| honest noise | rows | tables with a suspect | rows suspected |",
-        "|---|---|---|---|",
-    ]
-    for row in table.filter(attack="none").to_dicts():
-        clean.append(
-            f"| {row['noise']} | {row['rows']:,} | {row['tables with a false alarm']:.1%} | "
-            f"{row['honest rows suspected']:.3%} |"
+        wrong = suspects & ~attacked
+        rows.append(
+            {
+                ALARM: bool(wrong.any()),
+                SUSPECTED: float(suspects[~attacked].mean()),
+                FOUND: float(suspects[attacked].mean()) if attacked.any() else 0.0,
+                HONEST: float(wrong.sum() / max(suspects.sum(), 1)),
+                HELD: bool(low <= attacked.mean() <= high),
+            }
         )
-    attacked = [
-        "| attack | share β | rows | attacked rows found | suspects that are honest | "
-        "intervals that hold β |",
-        "|---|---|---|---|---|---|",
-    ]
-    for row in table.filter(pl.col("attack") != "none").to_dicts():
-        attacked.append(
-            f"| {row['attack']} | {row['share']:g} | {row['rows']:,} | "
-            f"{row['attacked rows found']:.0%} | {row['suspects that are honest']:.1%} | "
-            f"{row['intervals that hold the share']:.0%} |"
-        )
-    return "\n".join(clean).replace("%", " %"), "\n".join(attacked).replace("%", " %")
+        progress(number + 1, AT_ONCE)
+    return rows
 
 
-def main() -> None:
-    """Measure all kinds of tables, and store the numbers."""
-    lines = []
-    for case in cases():
-        lines.append(measure(case, ATTACKED_TABLES if case.share else CLEAN_TABLES))
-        print(lines[-1], flush=True)
-    code = fingerprint(measure)["code"]
-    table = f"# code {code}\n{pl.DataFrame(lines).write_csv()}"
-    files.write(FILE.parent, FILE.name, table.encode())
-    print("\n\n".join(page_tables(stored())))
+STUDY = nt.Study(
+    "suspects",
+    [
+        {"name": f"case-{i}", **case._asdict(), "replicates": 3 if case.share else 10}
+        for i, case in enumerate(cases())
+    ],
+    measure,
+    {ALARM: bool, SUSPECTED: float, FOUND: float, HONEST: float, HELD: bool},
+    replicates=10,
+)
 
 
-def stored() -> pl.DataFrame:
-    """Return the stored numbers."""
-    return pl.read_csv(FILE, comment_prefix="#")
+def summary(table: pl.DataFrame) -> pl.DataFrame:
+    """Return how often the regressor is right about tables of each kind."""
+    kinds = pl.DataFrame(STUDY.settings).select(pl.col("name").alias("setting"), *Case._fields)
+    digits = {ALARM: 4, SUSPECTED: 6, FOUND: 4, HONEST: 4, HELD: 4}
+    shares = [pl.col(name).mean().round(places) for name, places in digits.items()]
+    found = table.group_by("setting").agg(pl.len().alias("tables"), *shares)
+    return kinds.join(found, on="setting", maintain_order="left").drop("setting")
 
 
-if __name__ == "__main__":
-    main()
+def blocks() -> dict[str, str]:
+    """Return the tables of docs/poisoned-labels.md: without an attack, and with one."""
+    table = pages.table("suspects")
+    clean = [("honest noise", "rows", "tables with a suspect", "rows suspected")] + [
+        (row["noise"], f"{row['rows']:,}", f"{100 * row[ALARM]:.1f} %",
+         f"{100 * row[SUSPECTED]:.3f} %")
+        for row in table.filter(attack="none").to_dicts()
+    ]  # fmt: skip
+    attacked = [("attack", "share β", "rows", FOUND, HONEST, "intervals that hold β")] + [
+        (row["attack"], f"{row['share']:g}", f"{row['rows']:,}", f"{100 * row[FOUND]:.0f} %",
+         f"{100 * row[HONEST]:.1f} %", f"{100 * row[HELD]:.0f} %")
+        for row in table.filter(pl.col("attack") != "none").to_dicts()
+    ]  # fmt: skip
+    return {"honest": markdown(clean), "attacked": markdown(attacked)}

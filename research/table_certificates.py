@@ -1,33 +1,28 @@
-"""``python -m research.table_certificates``: certified and measured errors on tables.
+"""Certified and measured errors on tables, for docs/theory.md.
 
 The tables are a synthetic one with skewed columns, on which no linear model is right, and the
 tables diabetes and diamonds of the study `tables`. All have an intercept, and their labels are in
 units of their standard deviation. Neuro-Tron is trained many times on rows drawn with replacement.
-The certificate is about the distance to the fit of the unattacked table; its numbers and the
-measured ones are stored in docs/evidence.
+The certificate is about the distance to the fit of the unattacked table.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from research.pages import markdown
 from research.tables import public_tables as tables
 from research.tables.public_tables import Table
 
 import neurotron as nt
 from neurotron._types import Array
-from neurotron.lab.results.summary import bootstrap
-from neurotron.lab.store import files
-from neurotron.work.workers import fingerprint
+from neurotron.lab import bootstrap
 
-STORE = Path(__file__).parent.parent / "docs" / "evidence"
-NAME = "table-certificates"
 BOUND, PROBABILITY = 1.0, 0.3
 BATCH_SIZE, RUNS = 16, 40
 STEP_SIZES = {"skewed": 1e-3, "diabetes": 1e-3, "diamonds": 5e-5}
@@ -194,7 +189,31 @@ def rows_of(case: Case, runs: int = RUNS) -> Iterator[dict[str, str | float]]:
 # ---- all cases -----------------------------------------------------------------------------------
 
 
-def page(table: pl.DataFrame, code: str) -> str:
+def errors(setting: dict[str, Any], replicate: int, seed: int) -> list[dict[str, Any]]:
+    """Return what is certified and measured in a case: all runs are one unit."""
+    del replicate, seed
+    return [*rows_of(Case(*(setting[name] for name in Case._fields)))]
+
+
+TEXTS, NUMBERS = ("table", "network", "inputs", "attack"), (
+    "certified", "measured", "low", "high", "ratio", "radius", "largest",
+    "certified prediction error", "measured prediction error", "largest prediction error",
+)  # fmt: skip
+STUDY = nt.Study(
+    "table-certificates",
+    [{"name": f"{one.table}-{one.inputs}-{one.leak:g}", **one._asdict()} for one in CASES],
+    errors,
+    dict.fromkeys(TEXTS, str) | {"runs": int} | dict.fromkeys(NUMBERS, float),
+    replicates=1,
+)
+
+
+def summary(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the numbers of all cases."""
+    return table.drop("setting", "replicate")
+
+
+def page(table: pl.DataFrame) -> str:
     """Return the Markdown page of all cases."""
     steps = ", ".join(f"{size:g} ({name})" for name, size in STEP_SIZES.items())
     lines = [
@@ -214,11 +233,10 @@ def page(table: pl.DataFrame, code: str) -> str:
         "w°‖ of a linear network is the RMS difference of predictions over the rows; if they are "
         "standardised, it is about the coefficients. The *prediction error* is that difference in "
         "all cases: what is certified with 95 % confidence, the RMS over runs and the largest of "
-        f"all runs. Radii are in [{NAME}.csv]({NAME}.csv).",
+        f"all runs. Radii are in [{STUDY.name}.csv]({STUDY.name}.csv).",
         _rendered(table),
-        f"Computed by `python -m research.table_certificates`; code {code}.",
     ]
-    return "\n\n".join(lines) + "\n"
+    return "\n\n".join(lines)
 
 
 HEADER = (
@@ -228,7 +246,7 @@ HEADER = (
 
 
 def _rendered(table: pl.DataFrame) -> str:
-    lines = [HEADER, ("---",) * len(HEADER)]
+    lines: list[Sequence[str]] = [HEADER]
     lines += [
         (
             row["table"], row["network"], row["inputs"], row["attack"], f"{row['certified']:g}",
@@ -238,24 +256,4 @@ def _rendered(table: pl.DataFrame) -> str:
         )
         for row in table.iter_rows(named=True)
     ]  # fmt: skip
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-def stored() -> tuple[pl.DataFrame, str]:
-    """Return the stored table, and the code that computed it."""
-    comment, _, text = (STORE / f"{NAME}.csv").read_text().partition("\n")
-    return pl.read_csv(text.encode()), comment.removeprefix("# code ")
-
-
-def main() -> None:
-    """Compute all cases, and store them and their page."""
-    for name in TABLES:
-        table_of(name)  # a missing package is reported before anything is computed
-    table = pl.DataFrame([row for case in CASES for row in rows_of(case)])
-    code = fingerprint(rows_of)["code"]
-    files.write(STORE, f"{NAME}.csv", f"# code {code}\n{table.write_csv()}".encode())
-    files.write(STORE, f"{NAME}.md", page(table, code).encode())
-
-
-if __name__ == "__main__":
-    main()
+    return markdown(lines)

@@ -1,31 +1,26 @@
-"""``python -m research.verification``: how small verified radii are, and how many rows they need.
+"""How small verified radii are.
 
 Trainers learn the paper's network under attack. What they found is verified on fresh rows, of which
 the same share has labels that are off by 10: an attack that everybody sees, which leaves the fewest
 rows to explain. Verified radii stand beside the errors, and beside what was certified before
-training. The tables are stored in docs/evidence.
+training.
 """
 
 from __future__ import annotations
 
 import math
-from bisect import bisect
 from collections.abc import Iterator
 from functools import cache
 from itertools import product
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from research.pages import markdown
 
 import neurotron as nt
 from neurotron._types import Array
-from neurotron.lab.store import files
-from neurotron.work.workers import fingerprint
 
-STORE = Path(__file__).parent.parent / "docs" / "evidence"
-RADII, ROWS = "verification", "verification-rows"
 BOUND, STEPS, BATCH_SIZE = 1.0, 40_000, 16
 SEEDS = range(5)
 """Each has its own network, true filter, run and fresh rows."""
@@ -137,6 +132,21 @@ def _certified(case: Case, problem: nt.Problem, failure: float) -> float:
     return nt.certify(problem, arm, steps=STEPS, batch_size=BATCH_SIZE, failure=failure).radius
 
 
+def radii(setting: dict[str, Any], replicate: int, seed: int) -> list[dict[str, Any]]:
+    """Return what is verified of all trained filters on one network."""
+    del setting, seed
+    return [*radii_of(CASES, replicate)]
+
+
+STUDY = nt.Study(
+    "verification",
+    [{"name": "paper"}],
+    radii,
+    {"trainer": str, "noise": float, "probability": float, "given": str, "rows": int,
+     "attacker": str, "confidence": float, "error": float, "radius": float, "at_least": float,
+     "theorem": str, "certified": float},
+    replicates=len(SEEDS),
+)  # fmt: skip
 KEY = (*Case._fields, "given", "rows", "attacker", "confidence")
 
 
@@ -162,66 +172,11 @@ def summary(found: pl.DataFrame) -> pl.DataFrame:
     )  # fmt: skip
 
 
-# ---- how many rows are needed --------------------------------------------------------------------
-
-EXACT = 1e-5
-"""A true filter counts as verified if its radius is below this."""
-TRIALS, WANTED = 20, 0.95
-"""Trials of each network, and the share of them in which the true filter must be verified."""
-GRID = tuple(round(10.0 ** (step / 16)) for step in range(16, 16 * 5))
-"""Numbers of rows, in steps of 15 %."""
-ROW_SHARES = {"coin": (*SHARES, 0.48), "any": SHARES}
-
-
-def tried(attacker: str, probability: float, rows: int, trials: int) -> list[nt.Verification]:
-    """Return verifications of true filters on exact labels, some with each network."""
-    found = []
-    for seed, trial in product(SEEDS, range(trials)):
-        problem = problem_of(seed)
-        key = (seed, rows, round(1000 * probability), ATTACKERS.index(attacker), trial)
-        X, y = fresh_rows(problem, attacker, probability, rows, key)
-        assert problem.true_weights is not None
-        found.append(
-            nt.verify(
-                problem, problem.true_weights, X, y, probability=probability, attacker=attacker,
-                noise=0.0,
-            )
-        )  # fmt: skip
-    return found
-
-
-def share_verified(found: list[nt.Verification]) -> float:
-    """Return in which share of them the true filter is verified."""
-    return sum(one.radius < EXACT for one in found) / len(found)
-
-
-def rows_of(attacker: str, probability: float) -> dict[str, Any]:
-    """Return the smallest number of rows of the grid that suffices, and what is said before."""
-
-    def enough(place: int) -> bool:
-        return share_verified(tried(attacker, probability, GRID[place], TRIALS)) >= WANTED
-
-    about = tried(attacker, probability, 1_000, 1)[0].rows_needed
-    low, high = -1, bisect(GRID, about or 1_000)
-    while not enough(high):
-        low, high = high, high + 4
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    found = tried(attacker, probability, GRID[high], TRIALS)
-    said = [one.rows_needed or math.inf for one in found]
-    return {
-        "attacker": attacker, "probability": probability, "rows": GRID[high],
-        "verified": share_verified(found), "rows_needed": float(np.median(said)),
-        "radius": float(f"{np.median([one.radius for one in found]):.3g}"),
-    }  # fmt: skip
-
-
 # ---- the page ------------------------------------------------------------------------------------
 
 
-def page(radii: pl.DataFrame, rows: pl.DataFrame, code: str) -> str:
-    """Return the Markdown page of both tables."""
+def page(found: pl.DataFrame) -> str:
+    """Return the Markdown page of the radii."""
     lines = [
         "# Verified radii, errors and certificates",
         f"The paper's network (100 inputs, filter 25, 10 gates, normal inputs) is learned in "
@@ -234,24 +189,20 @@ def page(radii: pl.DataFrame, rows: pl.DataFrame, code: str) -> str:
         "the same confidence. It is for this trainer and attacks of at most θ, while the verified "
         "radius is for any filter and any change of labels. Noise is told as *independent* of "
         "unknown size, or as normal of at least the number given. False were "
-        f"{_false(radii.filter(confidence=0.999))} with 99.9 % confidence, and "
-        f"{_false(radii.filter(confidence=0.95))} with 95 %.",
+        f"{_false(found.filter(confidence=0.999))} with 99.9 % confidence, and "
+        f"{_false(found.filter(confidence=0.95))} with 95 %.",
         *(
             f"## {trainer}, {f'noise {noise:g}' if noise else 'exact labels'}\n\n"
-            + _radii_table(radii.filter(trainer=trainer, noise=noise))
+            + _radii_table(found.filter(trainer=trainer, noise=noise))
             for trainer, noise in product(TRAINERS, NOISES)
         ),
         "## Verified over certified radii\n\nMedians with 10,000 rows and exact labels. Below 1 "
         "the verified radius is the smaller one.",
-        _ratio_table(radii.filter(rows=10_000, noise=0.0)),
-        "## Rows needed\n\nThe smallest number of rows, of a grid in steps of 15 %, at which the "
-        f"true filter is verified with confidence 99.9 % in at least {100 * WANTED:g} % of "
-        f"{len(SEEDS) * TRIALS} trials with exact labels, and what `rows_needed` says beforehand.",
-        _rows_table(rows),
-        f"Computed by `python -m research.verification`; code {code}. All numbers are in "
-        f"[{RADII}.csv]({RADII}.csv) and [{ROWS}.csv]({ROWS}.csv).",
+        _ratio_table(found.filter(rows=10_000, noise=0.0)),
+        "All numbers are in [verification.csv](verification.csv), and how many rows are needed in "
+        "[verification-rows.md](verification-rows.md).",
     ]
-    return "\n\n".join(lines) + "\n"
+    return "\n\n".join(lines)
 
 
 def _false(part: pl.DataFrame) -> str:
@@ -276,7 +227,7 @@ def _radii_table(part: pl.DataFrame) -> str:
                 _number(one["at_least"]), *([_number(one["certified"])] * certified),
             ]
         )  # fmt: skip
-    return _markdown(lines)
+    return markdown(lines)
 
 
 def _ratio_table(radii: pl.DataFrame) -> str:
@@ -286,7 +237,7 @@ def _ratio_table(radii: pl.DataFrame) -> str:
         one = group.row(0, named=True)
         ratios = map(_number, group["radius"] / group["certified"])
         lines.append([one["trainer"], one["attacker"], f"{one['confidence']:g}", *ratios])
-    return _markdown(lines)
+    return markdown(lines)
 
 
 def _radius(row: dict[str, Any] | None) -> str:
@@ -300,47 +251,3 @@ def _radius(row: dict[str, Any] | None) -> str:
 
 def _number(value: float) -> str:
     return f"{value:.2g}" if math.isfinite(value) else "∞"
-
-
-def _rows_table(rows: pl.DataFrame) -> str:
-    lines = [["attacker", "β", "rows", "verified", "`rows_needed`", "radius"]]
-    lines += [
-        [
-            row["attacker"], f"{row['probability']:g}", f"{row['rows']:,}",
-            f"{100 * row['verified']:.0f} %", f"{row['rows_needed']:,.0f}",
-            _number(row["radius"]),
-        ]
-        for row in rows.iter_rows(named=True)
-    ]  # fmt: skip
-    return _markdown(lines)
-
-
-def _markdown(lines: list[list[str]]) -> str:
-    head, *rest = lines
-    return "\n".join(f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *rest))
-
-
-def stored() -> tuple[pl.DataFrame, pl.DataFrame, str]:
-    """Return both stored tables, and the code that computed them."""
-    tables = []
-    for name in (RADII, ROWS):
-        comment, _, text = (STORE / f"{name}.csv").read_text().partition("\n")
-        tables.append(pl.read_csv(text.encode(), infer_schema_length=None))
-    return tables[0], tables[1], comment.removeprefix("# code ")
-
-
-def main() -> None:
-    """Compute both tables, and store them and their page."""
-    code = fingerprint(radii_of)["code"]
-    radii = summary(pl.DataFrame([row for seed in SEEDS for row in radii_of(CASES, seed)]))
-    rows = pl.DataFrame(
-        [rows_of(attacker, share) for attacker, shares in ROW_SHARES.items() for share in shares]
-    )
-    for name, table in ((RADII, radii), (ROWS, rows)):
-        files.write(STORE, f"{name}.csv", f"# code {code}\n{table.write_csv()}".encode())
-    radii, rows, code = stored()
-    files.write(STORE, f"{RADII}.md", page(radii, rows, code).encode())
-
-
-if __name__ == "__main__":
-    main()

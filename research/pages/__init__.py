@@ -7,17 +7,17 @@ words that a page does not say exactly once are an error.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+from research.verdicts import STORE as EVIDENCE
+from research.verdicts import read
 
 ROOT = Path(__file__).parents[2]
-EVIDENCE = ROOT / "docs" / "evidence"
 NUMBER = r"([−-]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?)"
 Told = Iterator[tuple[Any, ...]]
 """Words, and as many numbers (or texts) as they have places."""
@@ -72,6 +72,23 @@ def filled(text: str, told: Told) -> str:
     return text
 
 
+def with_blocks(text: str, blocks: Mapping[str, str]) -> str:
+    """Return the text of a page with these tables between their marks."""
+    for name, block in blocks.items():
+        before, mark, rest = text.partition(f"<!-- {name} -->\n")
+        _, end, after = rest.partition("<!-- end -->")
+        if not end:
+            raise ValueError(f"a page has no marks <!-- {name} --> and <!-- end -->")
+        text = f"{before}{mark}\n{block}\n\n{end}{after}"
+    return text
+
+
+def markdown(lines: Sequence[Sequence[str]]) -> str:
+    """Return lines, the first with the names of columns, as a Markdown table."""
+    head, *rest = lines
+    return "\n".join(f"| {' | '.join(line)} |" for line in (head, ("---",) * len(head), *rest))
+
+
 # ---- reading -------------------------------------------------------------------------------------
 
 
@@ -98,11 +115,12 @@ def percent(found: pl.DataFrame, column: str) -> float:
     return 100.0 * float((found[column] * found["runs"]).round().sum() / found["runs"].sum())
 
 
-@cache
-def verdicts() -> dict[str, Any]:
-    """Return docs/evidence/verdicts.json."""
-    found: dict[str, Any] = json.loads((EVIDENCE / "verdicts.json").read_text())
-    return found
+def origin(name: str) -> str:
+    """Return by which code a table was computed, as its first line says."""
+    return (EVIDENCE / f"{name}.csv").read_text().partition("\n")[0].removeprefix("# ")
+
+
+verdicts = cache(read)
 
 
 def findings(study: str, claim: str, case: str = "") -> pl.DataFrame:

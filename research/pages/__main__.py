@@ -1,6 +1,8 @@
-"""Write the numbers of all pages."""
+"""Write the numbers and tables of all pages."""
 
-from research.pages import ROOT, defence, filled, paper, solver, theory
+from research import signals, suspects
+from research.pages import ROOT, defence, filled, paper, solver, theory, with_blocks
+from research.tables import guide
 
 PAGES = {
     "README.md": paper.readme,
@@ -13,8 +15,22 @@ PAGES = {
     "docs/tables.md": solver.tables,
     "docs/theory.md": theory.theory,
 }
+"""The numbers of sentences."""
+BLOCKS = {
+    "docs/poisoned-labels.md": suspects.blocks,
+    "docs/signals.md": signals.blocks,
+    "docs/tables.md": guide.blocks,
+}
+"""Whole tables."""
+
+
+def written(name: str) -> str:
+    """Return the text of a page with its tables and numbers as they are stored."""
+    text = (ROOT / name).read_text()
+    text = with_blocks(text, BLOCKS[name]()) if name in BLOCKS else text
+    return filled(text, PAGES[name]()) if name in PAGES else text
+
 
 if __name__ == "__main__":
-    for name, told in PAGES.items():
-        page = ROOT / name
-        page.write_text(filled(page.read_text(), told()))
+    for name in PAGES | BLOCKS:
+        (ROOT / name).write_text(written(name))

@@ -97,7 +97,7 @@ def signals() -> Told:
 
 
 def tables() -> Told:
-    """Yield the sentences of docs/tables.md; `tools.tables_guide` writes its tables."""
+    """Yield the sentences of docs/tables.md; `research.tables.guide` has its tables."""
     for words, method, setting, attack, beta in (
         ("stackloss ({} %", "NeuroTron", "stackloss", "none", 0.0),
         ("even the right network loses {} %", "NeuroTron, convolution", "cell", LEVERAGE, 0.3),

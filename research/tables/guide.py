@@ -1,22 +1,15 @@
-"""``python -m research.tables.guide``: write the tables of docs/tables.md from docs/evidence.
-
-``python -m research.evidence tables`` computes them.
-"""
+"""The tables of docs/tables.md, which ``python -m research.pages`` writes from docs/evidence."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import polars as pl
+from research import pages
+from research.pages import markdown
 from research.tables.table_results import NUMBERS, standing
 
-from neurotron.lab.store import files
-
-ROOT = Path(__file__).parent.parent.parent
-STORE = ROOT / "docs" / "evidence"
-GUIDE = ROOT / "docs" / "tables.md"
 OURS, CONVOLUTION, HUBER, TOLD = "NeuroTron", "NeuroTron, convolution", "Huber", "TRIM, told β"
 KEYS = ("setting", "attack", "shift", "probability", "splits", "mixtures")
 CELL = "cell"
@@ -25,7 +18,7 @@ CELL = "cell"
 
 def stored() -> pl.DataFrame:
     """Return the stored summary, one row for each table, attack, share and method, in per cent."""
-    wide = pl.read_csv(STORE / "tables.csv", infer_schema_length=None)
+    wide = pages.table("tables")
     parts = []
     for method in (name.removeprefix("damage: ") for name in wide.columns if name[:7] == "damage:"):
         chosen = {f"{number}: {method}": number for number in NUMBERS}
@@ -40,18 +33,14 @@ def stored() -> pl.DataFrame:
     )
 
 
-def filled(text: str, table: pl.DataFrame) -> str:
-    """Return docs/tables.md with the tables that are written from the evidence."""
-    blocks = {
+def blocks() -> dict[str, str]:
+    """Return the tables of docs/tables.md by their marks."""
+    table = stored()
+    return {
         "comparison": _comparison(table.filter(pl.col("setting") != CELL)),
         "cell": _comparison(table.filter(setting=CELL)),
         "behind": _behind(table),
     }
-    for name, block in blocks.items():
-        before, mark, rest = text.partition(f"<!-- {name} -->\n")
-        _, end, after = rest.partition("<!-- end -->")
-        text = f"{before}{mark}\n{block}\n\n{end}{after}"
-    return text
 
 
 def _comparison(table: pl.DataFrame) -> str:
@@ -65,7 +54,7 @@ def _comparison(table: pl.DataFrame) -> str:
     ):
         cells = {row["method"]: _cell(row, methods[0]) for row in group.to_dicts()}
         lines.append((str(name), str(attack), f"{share:g}", *(cells[m] for m in methods)))
-    return _markdown(lines)
+    return markdown(lines)
 
 
 def behind(table: pl.DataFrame, rival: str) -> pl.DataFrame:
@@ -85,14 +74,7 @@ def _behind(table: pl.DataFrame) -> str:
                 (row["setting"], row["attack"], f"{row['probability']:g}", _shown(row["damage"]),
                  rival, f"{low} to {high}")
             )  # fmt: skip
-    return _markdown(lines)
-
-
-def _markdown(lines: Sequence[Sequence[str]]) -> str:
-    header, *rows = lines
-    return "\n".join(
-        "| " + " | ".join(row) + " |" for row in (header, ["---"] * len(header), *rows)
-    )
+    return markdown(lines)
 
 
 def _cell(row: Mapping[str, Any], lead: str) -> str:
@@ -105,13 +87,3 @@ def _cell(row: Mapping[str, Any], lead: str) -> str:
 def _shown(number: float) -> str:
     """Return a number as it is stored, with a minus sign for eyes."""
     return f"{number + 0.0:g}".replace("-", "−")
-
-
-def main() -> None:
-    """Write the tables of the guide."""
-    text = filled(GUIDE.read_text(), stored())
-    files.write(GUIDE.parent, GUIDE.name, text.encode())
-
-
-if __name__ == "__main__":
-    main()

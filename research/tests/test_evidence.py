@@ -1,4 +1,4 @@
-"""What is stored in docs/evidence: small, of the studies as they are, and as the docs say."""
+"""What is stored in docs/evidence: small, with its origin, and as the docs say."""
 
 from __future__ import annotations
 
@@ -6,40 +6,55 @@ import json
 import re
 
 import pytest
-from neurotron.lab.results.compact import MOST_BYTES
-from neurotron.lab.results.manifest import study_hash
+from research import evidence, verdicts
+from research.compact import MOST_BYTES
+from research.evidence_page import claims_of, judgements
+from research.pages import ROOT
 from research.tests.verdicts import VERDICTS
 from tests.support.results import ending_at, made
-from tools import evidence
 
 import neurotron as nt
-from neurotron.lab.claims import CLAIMS, Judgement
 from neurotron.lab.claims.model import DOES_NOT_HOLD, HOLDS, UNDECIDED
+from neurotron.lab.store.manifest import study_hash
 
-STORED = evidence.stored()
-
-
-def test_every_study_of_the_catalog_with_claims_of_its_own_is_stored():
-    assert set(STORED) == set(evidence.STUDIES) == set(nt.lab.studies.catalog()) - {"smoke"}
+STORED = verdicts.read()
 
 
-@pytest.mark.parametrize("name", evidence.STUDIES)
-def test_what_is_stored_is_of_the_study_as_it_is(name):
-    study = nt.lab.studies.read(name)
-    assert STORED[name]["study"] == study_hash(study.identity())
-    assert STORED[name]["replicates"] == study.replicates
-    assert tuple(STORED[name]["claims"]) == study.claims
-    assert re.fullmatch("[0-9a-f]{16}", STORED[name]["environment"]["code"])
+def test_every_study_of_research_and_of_the_wheel_but_smoke_is_stored():
+    ours = {file.parent.name for file in ROOT.glob("research/*/study.toml")}
+    assert set(nt.lab.catalog()) == {*evidence.IN_THE_WHEEL, "smoke"}
+    assert set(STORED) == set(evidence.STUDIES) == ours | set(evidence.IN_THE_WHEEL)
 
 
 @pytest.mark.parametrize("name", evidence.STUDIES)
+def test_what_is_stored_has_all_claims_and_replicates_and_says_who_computed_it(name):
+    study, entry = evidence.study_of(name), STORED[name]
+    assert entry["replicates"] == study.replicates
+    assert list(entry["claims"]) == list(claims_of(study))
+    assert re.fullmatch("[0-9a-f]{16}", entry["environment"]["code"])
+    page = (verdicts.STORE / f"{name}.md").read_text()
+    assert entry["environment"]["code"] in page
+    is_earlier = entry["study"] != study_hash(study.spec())
+    assert ("Computed by an earlier version of this study" in page) is is_earlier
+
+
+@pytest.mark.parametrize("name", [*evidence.STUDIES, *evidence.MEASUREMENTS])
 def test_a_page_is_written_from_what_is_stored(name):
-    assert (evidence.STORE / f"{name}.md").read_text() == evidence.page(name, STORED[name])
+    """If it is not: python -m research.evidence --pages."""
+    file = verdicts.STORE / f"{name}.md"
+    assert (file.read_text() if file.exists() else None) == evidence.page_of(name)
+
+
+def test_a_stored_claim_that_the_study_no_longer_has_is_one_sentence(monkeypatch):
+    entry = STORED["limits"] | {"claims": {"gone": {}}}
+    monkeypatch.setattr(verdicts, "read", lambda: {"limits": entry})
+    with pytest.raises(ValueError, match=r"'limits' no longer has .* 'gone': run python -m"):
+        evidence.page_of("limits")
 
 
 @pytest.mark.parametrize("name", evidence.STUDIES)
 def test_a_table_is_small_and_has_three_digits(name):
-    text = (evidence.STORE / f"{name}.csv").read_text()
+    text = (verdicts.STORE / f"{name}.csv").read_text()
     assert len(text.encode()) <= MOST_BYTES
     numbers = re.findall(r"(?<=,)(\d[\d.]*)(?:e[-+]\d+)?(?=[,\n])", text)
     assert numbers
@@ -47,9 +62,9 @@ def test_a_table_is_small_and_has_three_digits(name):
 
 
 def test_all_that_is_stored_is_small():
-    files = [path for path in evidence.STORE.rglob("*") if path.is_file()]
+    files = [path for path in verdicts.STORE.rglob("*") if path.is_file()]
     assert {path.suffix for path in files} <= {".csv", ".md", ".json"}
-    assert sum(path.stat().st_size for path in files) <= 800_000
+    assert sum(path.stat().st_size for path in files) <= 600_000
 
 
 @pytest.mark.parametrize("name", VERDICTS)
@@ -74,37 +89,33 @@ def test_a_study_that_does_not_exist_is_named():
         evidence.main(["papr"])
 
 
-def test_an_entry_of_a_study_can_be_read_again_and_its_page_shows_every_comparison(
+def test_what_is_kept_of_a_study_can_be_read_again_and_its_page_shows_what_fails(
     tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(evidence, "STORE", tmp_path)
-    monkeypatch.setattr(evidence, "VERDICTS", tmp_path / "verdicts.json")
-    study = nt.lab.studies.read("recovery").model_copy(update={"steps": 50, "record": 50})
-    nt.lab.studies.run(study, tmp_path / "out", replicates=5)
-    results = nt.load_results(tmp_path / "out")
-    evidence.keep("recovery", evidence.entry_of(results), "setting\n")
-    entry = evidence.stored()["recovery"]
-    claim = entry["claims"]["recovers-to-rounding"]
-    assert claim["verdict"] == DOES_NOT_HOLD  # after 50 steps
-    page = (tmp_path / "recovery.md").read_text()
+    monkeypatch.setattr(verdicts, "STORE", tmp_path)
+    study = evidence.study_of("recovery")
+    made(tmp_path / "out", study, lambda *_: {"errors": ending_at(1e-3)}, 5)
+    evidence.keep("recovery", nt.lab.load(tmp_path / "out"), {})
+    claim = verdicts.read()["recovery"]["claims"]["recovers-to-rounding"]
+    assert claim["verdict"] == DOES_NOT_HOLD
     assert len(claim["findings"]) == 4
+    page = (tmp_path / "recovery.md").read_text()
     assert all(one["case"] in page for one in claim["findings"])
-    assert entry["environment"]["code"] in page
     assert claim["effect"] in page
-    with pytest.raises(SystemExit, match="another study than 'recovery'"):
-        evidence.judge_again("recovery", tmp_path / "out")
+    assert "an earlier version" not in page
+    with pytest.raises(SystemExit, match="another study than 'mirror'"):
+        evidence.judge_again("mirror", tmp_path / "out")
 
 
 def test_results_are_judged_again_without_computing_and_other_seeds_are_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr(evidence, "STORE", tmp_path)
-    monkeypatch.setattr(evidence, "VERDICTS", tmp_path / "verdicts.json")
+    monkeypatch.setattr(verdicts, "STORE", tmp_path)
     monkeypatch.setattr(evidence, "computed", lambda *_: pytest.fail("nothing may be computed"))
-    study = nt.lab.studies.read("limits")
+    study = evidence.study_of("limits")
     made(tmp_path / "limits", study, lambda *_: {"errors": ending_at(9.0)}, 5)
-    seeds = {"1": {"code": "c", "verdicts": dict.fromkeys(study.claims, HOLDS)}}
+    seeds = {"1": {"code": "c", "verdicts": {"nobody-above-half": HOLDS}}}
     (tmp_path / "verdicts.json").write_text(json.dumps({"limits": {"other_seeds": seeds}}))
     evidence.main(["limits", "--computed", str(tmp_path)])
-    entry = evidence.stored()["limits"]
+    entry = verdicts.read()["limits"]
     assert entry["other_seeds"] == seeds
     assert entry["claims"]["nobody-above-half"]["verdict"] == HOLDS
     assert "0 of 20 runs end near w*" in (tmp_path / "limits.md").read_text()
@@ -119,8 +130,9 @@ def read(text: str) -> float:
 
 @pytest.mark.parametrize("study", evidence.STUDIES)
 def test_the_stored_effects_are_those_of_the_stored_findings(study):
-    for name, one in STORED[study]["claims"].items():
-        judgement = Judgement(CLAIMS[name], tuple(map(evidence.restored, one["findings"])))
+    entry = STORED[study]
+    every = judgements(entry, claims_of(evidence.study_of(study)))
+    for judgement, (name, one) in zip(every, entry["claims"].items(), strict=True):
         assert judgement.verdict == one["verdict"], name
         assert NUMBER.sub("#", judgement.effect) == NUMBER.sub("#", one["effect"])
         again, stored = (

@@ -7,11 +7,11 @@ import re
 
 import numpy as np
 import pytest
-from research.pages import ROOT, filled, rounds_to, written
-from research.pages.__main__ import PAGES
+from research import evidence, verdicts
+from research.evidence_page import claims_of, judgements
+from research.pages import ROOT, filled, rounds_to, with_blocks, written
+from research.pages import __main__ as pages
 from research.tests.documents import PROOFS, assert_says
-from tools import evidence
-from tools.evidence_page import judgements
 
 import neurotron as nt
 from neurotron.guarantees.predictions import certified
@@ -23,11 +23,17 @@ from neurotron.solvers.rivals import least_squares
 README = ROOT / "README.md"
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", pages.PAGES | pages.BLOCKS)
 def test_a_page_is_up_to_date(page):
     """If it is not: python -m research.pages."""
-    text = (ROOT / page).read_text()
-    assert filled(text, PAGES[page]()) == text
+    assert pages.written(page) == (ROOT / page).read_text()
+
+
+def test_a_table_that_a_page_has_no_place_for_is_named():
+    text = "a\n<!-- one -->\n\n| old |\n\n<!-- end -->\n"
+    assert with_blocks(text, {"one": "| new |"}) == text.replace("old", "new")
+    with pytest.raises(ValueError, match="no marks <!-- two -->"):
+        with_blocks(text, {"two": ""})
 
 
 def test_a_number_is_written_with_the_decimals_of_its_page():
@@ -51,7 +57,9 @@ def test_a_number_is_right_if_all_printed_digits_are(number, printed, right):
 
 
 def test_the_readme_counts_the_claims_of_the_paper_and_ours_as_stored():
-    assert tally([*judgements(evidence.stored()["paper"])]) in " ".join(README.read_text().split())
+    claims = claims_of(evidence.study_of("paper"))
+    told = tally([*judgements(verdicts.read()["paper"], claims)])
+    assert told in " ".join(README.read_text().split())
 
 
 @pytest.mark.parametrize(

@@ -3,40 +3,18 @@
 from __future__ import annotations
 
 import polars as pl
-import pytest
-from neurotron.lab.studies.public_tables import LOGARITHMS, TABLES
-from research.pages import EVIDENCE, findings, rows
-from tools import activations, signals, table_certificates, tables_guide, verification
-from tools.tables_guide import CONVOLUTION, HUBER, OURS, TOLD, behind
+from research import activation_rows, signals, suspects, table_certificates, verification
+from research import verification_rows as needed
+from research.evidence import study_of
+from research.pages import EVIDENCE, findings, origin, rows, table
+from research.tables.guide import CONVOLUTION, HUBER, OURS, TOLD, behind
+from research.tables.guide import stored as damages
+from research.tables.public_tables import LOGARITHMS, TABLES
+from tables import cells_of
 
-import neurotron as nt
-
-# ---- pages that are written from a table ---------------------------------------------------------
-
-SIGNALS, SIGNALS_CODE = signals.stored()
-CERTIFICATES, CERTIFICATES_CODE = table_certificates.stored()
-RADII, ROWS, RADII_CODE = verification.stored()
-RATES, RATES_ORIGIN = activations.stored()
-DAMAGES = tables_guide.stored()
-
-
-@pytest.mark.parametrize(
-    ("name", "page"),
-    [
-        ("signals", lambda: signals.page(SIGNALS, SIGNALS_CODE)),
-        ("table-certificates", lambda: table_certificates.page(CERTIFICATES, CERTIFICATES_CODE)),
-        ("verification", lambda: verification.page(RADII, ROWS, RADII_CODE)),
-    ],
-)
-def test_a_page_is_written_from_its_table(name, page):
-    assert (EVIDENCE / f"{name}.md").read_text() == page()
-
-
-def test_the_tables_of_guides_are_written_from_the_evidence():
-    text = tables_guide.GUIDE.read_text()
-    assert text == tables_guide.filled(text, DAMAGES, tables_guide.without_mixture())
-    assert text.count("<!-- end -->") == 4
-    assert signals.page_table(SIGNALS) in (EVIDENCE.parent / "signals.md").read_text()
+SIGNALS, CERTIFICATES, RADII = map(table, ("signals", "table-certificates", "verification"))
+ROWS, RATES, SUSPECTS = map(table, ("verification-rows", "activation-rows", "suspects"))
+DAMAGES = damages()
 
 
 def test_every_case_is_stored_with_all_its_replicates():
@@ -49,27 +27,27 @@ def test_every_case_is_stored_with_all_its_replicates():
         len(verification.TRAINERS) * len(verification.SHARES) * len(verification.ATTACKERS)
     )
     assert set(RADII["networks"]) == {len(verification.SEEDS)} == {5}
-    assert len(RATES) == len(activations.SETTINGS) * len(activations.CASES)
-    assert set(RATES["replicates"]) == {activations.REPLICATES} == {20}
-    assert all(f"{part} " in RATES_ORIGIN for part in ("code", "numpy", "processor"))
+    assert len(RATES) == len(activation_rows.SETTINGS) * len(activation_rows.CASES)
+    assert set(RATES["replicates"]) == {activation_rows.REPLICATES} == {20}
+    assert all(f"{part} " in origin("activation-rows") for part in ("code", "numpy", "processor"))
+    kinds = SUSPECTS.select(*suspects.Case._fields).rows()
+    assert kinds == [tuple(case) for case in suspects.cases()]
 
 
 # ---- tables --------------------------------------------------------------------------------------
 
-STUDY = nt.lab.studies.read("tables")
+STUDY = study_of("tables")
 KEYS = ("setting", "attack", "probability")
 
 
 def test_every_damage_is_stored_with_twenty_splits():
     assert set(DAMAGES["splits"]) == {STUDY.replicates} == {20}
     assert set(DAMAGES.select(*KEYS, "method").rows()) == {
-        (setting.name, attack.name.replace("-", " "), attack.probability, method)
+        (setting["name"], attack.replace("-", " "), share, method)
         for setting in STUDY.settings
-        for sweep in setting.sweeps
-        for attack in sweep.attacks
-        for method in STUDY.methods_of(setting)
+        for attack, _, share, method in cells_of(setting)
     }
-    assert {setting.name for setting in STUDY.settings} == set(TABLES)
+    assert set(STUDY.by_name) == set(TABLES)
 
 
 def test_without_an_attack_the_error_on_logarithms_is_within_2_per_cent_of_least_squares():
@@ -95,7 +73,7 @@ def test_on_diamonds_trim_that_is_told_the_share_has_no_less_damage():
 def test_huber_has_less_damage_in_two_cells_which_are_named():
     found = behind(DAMAGES, HUBER).select(*KEYS).rows()
     assert found == [("randhie", "one side", 0.1), ("randhie", "one side", 0.3)]
-    guide = " ".join(tables_guide.GUIDE.read_text().split())
+    guide = " ".join((EVIDENCE.parent / "tables.md").read_text().split())
     assert "Huber's regression does in two, both of randhie." in guide
     assert "**Randhie, one side.** Labels are counts" in guide
 
@@ -256,12 +234,20 @@ def test_a_certificate_of_scheduled_steps_is_smaller_and_one_of_the_fastest_most
 
 def test_the_rows_that_are_needed_are_about_those_that_are_said():
     assert [tuple(row) for row in ROWS.select("attacker", "probability").rows()] == [
-        (attacker, share)
-        for attacker, shares in verification.ROW_SHARES.items()
-        for share in shares
+        (attacker, share) for attacker, shares in needed.ROW_SHARES.items() for share in shares
     ]
-    assert ROWS["verified"].min() >= verification.WANTED
+    assert ROWS["verified"].min() >= needed.WANTED
     ratio = ROWS["rows"] / ROWS["rows_needed"]
     assert 0.9 < ratio.min() < ratio.max() < 3.0  # largest near the limit of the attacker
     assert ratio.median() < 1.4
     assert ROWS.filter(attacker="coin", probability=0.4)["rows"].item() < 500
+
+
+# ---- suspects ------------------------------------------------------------------------------------
+
+
+def test_false_alarms_are_as_rare_as_the_page_says():
+    """The rate is 5 %, and 200 tables leave a standard error of 1.5 %."""
+    assert SUSPECTS.filter(attack="none")[suspects.ALARM].max() <= 0.05 + 2 * 0.015
+    attacked = SUSPECTS.filter(pl.col("attack") != "none")
+    assert attacked[suspects.HONEST].max() <= 0.05 + 2 * 0.015
