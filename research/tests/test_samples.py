@@ -2,63 +2,86 @@
 
 from __future__ import annotations
 
-import json
+import dataclasses
 import math
 
 import numpy as np
 import polars as pl
 import pytest
-from neurotron.lab.claims.frontier import CONCENTRATED, NON_ADDITIVE
-from neurotron.lab.results.fits import SOLVED
-from neurotron.lab.results.tables import CLOSE, EXACT, Results
-from neurotron.lab.studies.building import build_arms, build_problem
-from neurotron.lab.studies.fit import _Sample
-from neurotron.lab.studies.row_solvers import answer
-from neurotron.lab.studies.table_unit import damage
-from research.pages import ROOT, cell, rows
-from tools import activations as activation_rows
-from tools import signals, table_certificates, tables_guide, verification
-from tools.tables_guide import HUBER, OURS
+from research import (
+    activation_rows,
+    signals,
+    suspects,
+    table_certificates,
+    verification,
+    verification_rows,
+)
+from research.activations import activations
+from research.evidence import study_of
+from research.frontier.frontier import CONCENTRATED, NON_ADDITIVE
+from research.pages import ROOT, cell, rows, table
+from research.tables import guide
+from research.tables.guide import HUBER, OURS
+from row_solvers import answer
+from rows import SOLVED, Sample
+from tables import damage
 
 import neurotron as nt
-from neurotron.lab.claims import activations, certificates
+from neurotron.lab.claims import certificates
+from neurotron.lab.training.building import build_arms, build_problem
+from neurotron.lab.training.runs import CLOSE, EXACT, Runs
+from neurotron.lab.training.spec import Setting
+from neurotron.work import Unit
 
+long = pytest.mark.long
 ROWS_PAGE = ROOT / "docs" / "rows.md"
 
 
-def sample(folder, name: str, setting: str, replicates: int, **changes) -> Results:
-    """Run one setting of a study of the catalog, some of its trainers or attacks left out."""
-    study = nt.lab.studies.read(name)
-    of_setting = {key: changes.pop(key) for key in ("trainers", "sweeps") if key in changes}
-    of_setting["paired_with"] = None  # the other one is not run
-    chosen = study.setting(setting).model_copy(update=of_setting)
-    short = study.model_copy(update={"settings": (chosen,), **changes})
-    report = nt.lab.studies.run(short, folder, replicates=replicates)
+def setting_of(name: str, setting: str) -> dict:
+    """Return one setting of a study; it is paired with none, because the other is not run."""
+    return dict(study_of(name).setting(setting)) | {"paired_with": None}
+
+
+def sample(folder, name: str, setting: str, replicates: int, **changes) -> Runs:
+    """Run one setting of a study, with changes."""
+    chosen = setting_of(name, setting) | changes
+    short = dataclasses.replace(study_of(name), settings=[chosen], costs={})
+    report = nt.lab.run(short, folder, replicates=replicates)
     assert not report.failures
     return nt.load_results(folder)
 
 
+def part_of(name: str, setting: str, trainers: tuple[str, ...], keep=lambda attack: True) -> dict:
+    """Return some trainers of a setting, and their sweeps with some attacks."""
+    whole = setting_of(name, setting)
+    sweeps = [
+        one | {"trainers": [who for who in one["trainers"] or whole["trainers"] if who in trainers]}
+        for one in whole["sweeps"]
+        if keep(one["attack"].partition(":")[0])
+    ]
+    return {
+        "trainers": {who: whole["trainers"][who] for who in trainers},
+        "sweeps": [one for one in sweeps if one["trainers"]],
+    }
+
+
+@long
+@pytest.mark.quick
 def test_the_defence_recovers_the_filter_under_every_additive_attack(tmp_path):
-    sweeps = nt.lab.studies.read("defence").setting("normal-9").sweeps
     others = (*CONCENTRATED, *NON_ADDITIVE)
-    additive = tuple(sweep for sweep in sweeps if sweep.attack.partition(":")[0] not in others)
-    runs = sample(
-        tmp_path / "out", "defence", "normal-9", 1, sweeps=additive, trainers=("RefinedTron",)
-    ).runs
+    chosen = part_of("defence", "normal-9", ("RefinedTron",), lambda attack: attack not in others)
+    runs = sample(tmp_path / "out", "defence", "normal-9", 1, **chosen).runs
     assert len(runs) == 5 * 8
     near = pl.col("probability") == 0.45
     assert runs.filter(~near)["error"].max() < EXACT
     assert runs.filter(near)["error"].max() < CLOSE
 
 
+@long
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("setting", "law", "limit"),
-    [
-        ("normal-1-net-0", "normal", 1.03),
-        pytest.param(
-            "cauchy-net-0", "student-t:dof=1", 1.15, marks=[pytest.mark.long, pytest.mark.quick]
-        ),
-    ],
+    [("normal-1-net-0", ("normal", None), 1.03), ("cauchy-net-0", ("student-t", 1.0), 1.15)],
 )
 def test_certified_errors_are_hardly_larger_than_measured_ones(setting, law, limit, tmp_path):
     results = sample(tmp_path / "out", "sharpness", setting, 3)
@@ -72,10 +95,9 @@ def test_certified_errors_are_hardly_larger_than_measured_ones(setting, law, lim
     "setting", ["laplace-2-net-0", "uniform-net-0", "student-t-4-net-0", "cauchy-net-0"]
 )
 def test_no_direction_that_is_found_pushes_one_percent_further_than_that_of_the_attack(setting):
-    study = nt.lab.studies.read("sharpness")
-    spec = study.setting(setting)
-    problem = build_problem(study, spec, 0)
-    arm = build_arms(study, spec, problem, 0)[0]
+    spec = Setting.model_validate(setting_of("sharpness", setting), strict=False)
+    problem = build_problem(spec, 0)
+    arm = build_arms(spec, problem, 0)[0]
     searched, fresh = (pushes(problem, arm.trainer, seed) for seed in (0, 1))
 
     def pushed(u):
@@ -96,22 +118,19 @@ def pushes(problem: nt.Problem, trainer: nt.NeuroTron, seed: int, count: int = 2
     return weights * x @ trainer.completed(problem).sensing.T
 
 
-@pytest.mark.parametrize("setting", ["student-t-4", "student-t-2.5", "cauchy"])
+@pytest.mark.parametrize("setting", ["student-t-4", "cauchy"])
 def test_heavy_tails_with_inverse_norm_weights_are_certified(setting, tmp_path):
-    results = sample(
-        tmp_path / "out", "heavy-tails", setting, 8, steps=3000,
-        trainers=("inverse-norm weights",),
-    )  # fmt: skip
+    chosen = part_of("heavy-tails", setting, ("inverse-norm weights",))
+    results = sample(tmp_path / "out", "heavy-tails", setting, 8, steps=3000, **chosen)
     findings = certificates.certified_mean_square(results)
     assert [one.holds for one in findings] == [True, True]
     assert min(one.estimate for one in findings) > 0.05  # the bound says something
 
 
 def test_no_verified_radius_is_smaller_than_the_error_and_exact_filters_are_verified(tmp_path):
-    sweeps = nt.lab.studies.read("verified").setting("normal-9").sweeps
-    chosen = tuple(sweep for sweep in sweeps if sweep.attack in ("adaptive", "half-space"))
-    trainers = ("RefinedTron", "certified Neuro-Tron")
-    results = sample(tmp_path / "out", "verified", "normal-9", 1, sweeps=chosen, trainers=trainers)
+    trainers, attacks = ("RefinedTron", "certified Neuro-Tron"), ("adaptive", "half-space")
+    chosen = part_of("verified", "normal-9", trainers, lambda attack: attack in attacks)
+    results = sample(tmp_path / "out", "verified", "normal-9", 1, **chosen)
     (finding,) = certificates.verification_holds(results)
     assert finding.count == 0
     assert 0.001 < finding.worst < 1.0  # the radii say something
@@ -124,7 +143,7 @@ def test_no_verified_radius_is_smaller_than_the_error_and_exact_filters_are_veri
     assert others["verified_radius"].is_finite().all()
 
 
-@pytest.mark.parametrize("setting", ["softplus-normal", "silu-student-t", "gelu-uniform"])
+@pytest.mark.parametrize("setting", ["softplus-normal", "gelu-uniform"])
 def test_every_activation_recovers_to_rounding_and_has_a_sharp_certificate(setting, tmp_path):
     results = sample(tmp_path / "out", "activations", setting, 2)
     (recovered,) = certificates.recovers_to_rounding(results)
@@ -154,7 +173,7 @@ def linear_near(off: float, beta: float) -> int:
     return found
 
 
-@pytest.mark.long
+@long
 @pytest.mark.quick
 def test_labels_of_a_filter_close_to_the_true_one_win_as_the_page_says():
     text = " ".join(ROWS_PAGE.read_text().split())
@@ -177,23 +196,22 @@ def test_a_minority_without_noise_wins_at_40_per_cent_as_the_page_says(beta, at_
 
 
 SAMPLE = [
-    ("paper", "constant", 4.0, 0.4), ("paper", "adaptive", 4.0, 0.2),
-    ("paper", "picked-rows", 1e6, 0.4), ("convolution-7", "impersonation", 1e6, 0.4),
+    ("paper", "constant", 4.0, 0.4), ("convolution-7", "impersonation", 1e6, 0.4),
     ("gate", "random-sign", 4.0, 0.3), ("paper-student-t-4", "constant", 4.0, 0.4),
 ]  # fmt: skip
 
 
 def solved(setting: str, attack: str, bound: float, beta: float, replicates: int) -> list[bool]:
     """Return which problems are solved from the stored smallest number of rows."""
-    study = nt.lab.studies.read("rows")
+    study = study_of("rows")
     spec = study.setting(setting)
     ratio = cell(
         "rows", "smallest", setting=setting, attack=attack, probability=beta, solver="solve"
     )
     found = []
     for replicate in range(replicates):
-        sample = _Sample(study, spec, replicate)
-        task = sample.task(round(ratio * spec.filter_size), attack, bound, beta)
+        sample = Sample(spec, study.seed_of(Unit(setting, replicate)))
+        task = sample.task(round(ratio * spec["filter_size"]), attack, bound, beta)
         off = np.linalg.norm(answer("solve", task).weights - task.true_weights)
         found.append(bool(off <= SOLVED * np.linalg.norm(task.true_weights)))
     return found
@@ -202,10 +220,10 @@ def solved(setting: str, attack: str, bound: float, beta: float, replicates: int
 @pytest.mark.filterwarnings("ignore:only .* rows say something")
 def test_the_stored_numbers_of_rows_are_enough_when_computed_again():
     found = [solved(*cell, replicates=1) for cell in SAMPLE]
-    assert sum(map(sum, found)) >= 5  # of 6: each of them has at least 95 %
+    assert sum(map(sum, found)) >= 3  # of 4: each of them has at least 95 %
 
 
-@pytest.mark.long
+@long
 @pytest.mark.filterwarnings("ignore:only .* rows say something")
 @pytest.mark.filterwarnings("ignore:.* of the labels are equal")  # up to 5 % fail, and may say so
 @pytest.mark.parametrize("setting", ["paper", "convolution-7", "convolution-1", "gate"])
@@ -219,26 +237,22 @@ def test_the_stored_numbers_of_rows_are_enough_on_many_problems(setting):
     assert sum(map(sum, found)) >= 0.93 * total
 
 
-# ---- tools ---------------------------------------------------------------------------------------
+# ---- measurements --------------------------------------------------------------------------------
 
 
 def test_a_split_of_diabetes_is_as_it_is_stored():
     """The damage of a split is at most the largest one that is stored."""
     attacks = [{"attack": "none"}, {"attack": "other-model", "probability": [0.3]}]
-    setting = {"name": "diabetes", "methods": [OURS, HUBER], "sweeps": attacks}
-    spec = {
-        "name": "some",
-        "kind": "tables",
-        "methods": nt.lab.studies.read("tables").methods,
-        "settings": [setting],
-    }
-    rows = damage(json.dumps(spec), "diabetes", 3)
+    whole = setting_of("tables", "diabetes")
+    methods = {name: whole["methods"][name] for name in (OURS, HUBER)}
+    seed = study_of("tables").seed_of(Unit("diabetes", 3))
+    rows = damage(whole | {"methods": methods, "sweeps": attacks}, 3, seed)
     found = {
         (row["attack"], row["method"]): 100.0 * (row["error"] / row["reference"] - 1.0)
         for row in rows
     }
     for (attack, method), value in found.items():
-        chosen = tables_guide.stored().filter(
+        chosen = guide.stored().filter(
             pl.col("probability").is_in([0.0, 0.3]), setting="diabetes", method=method,
             attack=attack.replace("-", " "),
         )  # fmt: skip
@@ -254,7 +268,7 @@ def test_a_replicate_of_a_signal_is_computed_again(inputs):
     assert rows[0]["error"] < 1e-6
     assert (rows[0]["found"], rows[0]["right"]) == (1.0, 1.0)
     for row in rows:
-        stored = signals.stored()[0].filter(
+        stored = table("signals").filter(
             pl.col("method") == row["method"], setting=f"signal-{inputs}", **case._asdict()
         )
         assert row["error"] <= stored["largest"].item() * 1.01 + 1e-14
@@ -281,10 +295,10 @@ def test_the_picture_shows_every_filter_with_its_error():
 
 
 @pytest.mark.parametrize("setting", activation_rows.SETTINGS)
-@pytest.mark.parametrize("number", [6, 9, 16])
+@pytest.mark.parametrize("number", [6, 16])
 def test_a_rate_of_recovery_is_computed_again(number, setting):
     case = activation_rows.CASES[number]
-    stored = activation_rows.stored()[0].filter(setting=setting, **case._asdict()).to_dicts()[0]
+    stored = table("activation-rows").filter(setting=setting, **case._asdict()).to_dicts()[0]
     found = activation_rows.measure(setting, case, 3)
     assert found["recovered"] or stored["recovered"] < 20
     assert found["error"] <= 1.01 * stored["largest"]
@@ -292,7 +306,7 @@ def test_a_rate_of_recovery_is_computed_again(number, setting):
 
 def certificates_of(case: table_certificates.Case) -> pl.DataFrame:
     """Return the stored rows of a case."""
-    return table_certificates.stored()[0].filter(
+    return table("table-certificates").filter(
         table=case.table, network=case.network, inputs=case.inputs
     )
 
@@ -332,22 +346,24 @@ def test_certificates_of_tables_are_those_that_are_certificates_of(case):
 
 
 def test_a_true_filter_is_verified_with_the_rows_that_are_stored():
-    row = verification.stored()[1].row(
+    row = table("verification-rows").row(
         by_predicate=(pl.col("attacker") == "coin") & (pl.col("probability") == 0.4)
     )
     rows, _, needed, radius = row[2:]
-    found = verification.tried("coin", 0.4, rows, 2)
-    assert verification.share_verified(found) >= 0.7
+    found = verification_rows.tried("coin", 0.4, rows, 2)
+    assert verification_rows.share_verified(found) >= 0.7
     assert [one.rows_needed for one in found] == pytest.approx([needed] * len(found), rel=0.1)
     assert min(one.radius for one in found) < 10.0 * radius
-    assert verification.share_verified(verification.tried("coin", 0.4, rows // 4, 2)) <= 0.3
+    assert (
+        verification_rows.share_verified(verification_rows.tried("coin", 0.4, rows // 4, 2)) <= 0.3
+    )
 
 
 def test_a_trained_filter_is_verified_as_is_stored(monkeypatch):
     monkeypatch.setattr(verification, "SIZES", {1_000: (0.001,), 2_000: ()})
     case = verification.Case("Refined-Tron", 0.0, 0.4)
     for row in verification.radii_of((case,), seed=0):
-        stored = verification.stored()[0].filter(
+        stored = table("verification").filter(
             trainer="Refined-Tron",
             noise=0.0,
             probability=0.4,
@@ -358,3 +374,11 @@ def test_a_trained_filter_is_verified_as_is_stored(monkeypatch):
         low, high = stored["least_radius"].item(), stored["largest_radius"].item()
         assert low * 0.98 <= row["radius"] <= high * 1.02 or math.isinf(high)
         assert row["error"] < 1e-13
+
+
+def test_a_few_tables_have_the_suspects_that_are_stored():
+    case = suspects.Case("normal", "8 to one side", 0.3, 100)
+    found = suspects.measure(case._asdict(), 0, 0, lambda *_: None)
+    (stored,) = rows("suspects", attack=case.attack, share=0.3).filter(rows=100).to_dicts()
+    right = np.mean([one[suspects.FOUND] for one in found])
+    assert right == pytest.approx(stored[suspects.FOUND], abs=0.05)
