@@ -63,7 +63,6 @@ WRITTEN = [
         "docs",
         "tests",
         "research",
-        "tools",
         "benchmarks",
         *ROOT.glob("[RC]*.md"),
     )

@@ -75,7 +75,7 @@ def _record(item: pytest.Item) -> dict[str, str]:
 @cache
 def code_of(module: Path, documents: tuple[Path, ...]) -> str:
     """Return a hash of everything that a test of a module computes with."""
-    places = ("tests/oracles", "tests/support", "research", "tools")
+    places = ("tests/oracles", "tests/support", "research")
     folders = (Path(neurotron.__file__).parent, *(ROOT / place for place in places))
     files = [
         path for folder in folders for path in sorted(folder.rglob("*"))
