@@ -29,15 +29,12 @@ class Fit:
     def parameters(self) -> Array | None:
         """The coefficients of the fitted model, if it has any."""
         model = self.estimator
-        for _ in range(10):
+        for _ in range(10):  # a model may hold itself
             steps = getattr(model, "steps", None)
-            inner = next((name for name in INNER if hasattr(model, name)), None)
-            if steps and not hasattr(model, "coef_"):
-                model = steps[-1][1]
-            elif inner is not None and not hasattr(model, "coef_"):
-                model = getattr(model, inner)
-            else:
+            inside = [getattr(model, name) for name in INNER if hasattr(model, name)]
+            if hasattr(model, "coef_") or not (steps or inside):
                 break
+            model = steps[-1][1] if steps else inside[0]
         for name in ("coef_", "weights_"):
             try:
                 found = np.asarray(getattr(model, name, None), np.float64)

@@ -236,20 +236,12 @@ class Audit:
         }
 
     def _repr_html_(self) -> str:
-        facts = {
-            "estimator": self.estimator,
-            "rows": f"{self.n_rows:,}",
-            "error without an attack": readable(self.clean_error.estimate, 4),
-            "worst attack": self.worst.attack,
-            "verdict": self.verdict,
-        }
-        rows = [
-            (damage.attack, f"{damage.rows:,}", percent(damage.relative.estimate),
-             readable(damage.worst.estimate, 4))
-            for damage in self.damages
-        ]  # fmt: skip
-        columns = ("attack", "labels", "rise of the error", "largest change of a prediction")
-        return card("Audit", facts, columns=columns, rows=rows, note=self.headline)
+        from neurotron.auditing.wording import Table, sections
+
+        facts = {"estimator": self.estimator, "rows": f"{self.n_rows:,}", "verdict": self.verdict}
+        said = {section.key: section.parts for section in sections(self)}
+        (table,) = (part for part in said["attacks"] if isinstance(part, Table))
+        return card("Audit", facts, columns=[*table.columns], rows=table.rows(), note=self.headline)
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draw the damage of every attack, with its ceiling."""
