@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from neurotron import _check
 from neurotron._text import wrap
@@ -23,8 +22,6 @@ BY_OPTIONS = {
     "networks": ("n_inputs", "filter_size", "seed"),
     "laws": ("n_inputs",),
     "attacks": ("bound", "probability"),
-    "trainers": (),
-    "estimators": (),
 }
 """Parameters that commands have options for."""
 
@@ -50,6 +47,11 @@ NOTES = {
         "An estimator fits a model to the rows of a table. Names that other libraries use are "
         "known as well, such as linear, knn, rf and gbm."
     ),
+    "sensing": (
+        "Write --trainer neuro-tron:sensing=center, or --sensing of `neurotron plan`. The paper's "
+        "Gaussian and Wishart matrices M (its Remark 1) are the centers of symmetric networks: "
+        "--network symmetric:center=wishart with sensing=center."
+    ),
 }
 
 
@@ -74,92 +76,64 @@ def list_things(
     out = options.console()
     if not kind:
         _overview(out)
-    elif kind in NAMED:
-        out.print(_table(kind, out.width))
-        out.print(
-            "\nWrite name:parameter=value. A value that is shown here is the default. "
-            f"{NOTES[kind]}"
-        )
-    elif kind == "sensing":
-        out.print(_sensing())
-        out.print(f"\n{SENSING_NOTE}")
-    else:
-        out.print(_studies() if kind == "studies" else _claims())
+        return
+    named = kind in NAMED
+    columns = ("what is claimed", "studies") if kind == "claims" else ("what it is",)
+    table = options.grid("name", *["parameters"] * named, *columns)
+    rows = list(_rows(kind))
+    for row in rows:
+        table.add_row(*row)
+    table.columns[0].min_width = min(max(len(name) for name, *_ in rows), out.width // 2)
+    out.print(table)
+    syntax = "Write name:parameter=value. A value that is shown here is the default. " * named
+    if kind in NOTES:
+        out.print(f"\n{syntax}{NOTES[kind]}")
 
 
 def _overview(out: Console) -> None:
     """Print the names of everything on one page."""
-    from neurotron import lab
-    from neurotron.lab.claims import CLAIMS
-    from neurotron.networks.sensing import SENSING
-
-    names: dict[str, Iterable[str]] = {kind: options.registry(kind) for kind in NAMED}
-    names |= {"sensing": SENSING, "studies": lab.catalog(), "claims": CLAIMS}
     indent = " " * (12 if out.width >= 60 else 2)
     for kind in KINDS:
-        out.print(wrap(f"{kind:<12}{', '.join(names[kind])}", out.width, hang=indent))
+        names = ", ".join(name for name, *_ in _rows(kind))
+        out.print(wrap(f"{kind:<12}{names}", out.width, hang=indent))
     out.print(
         "\nEach kind has a table with parameters and explanations, for example:\n"
         "neurotron list attacks"
     )
 
 
-def _table(kind: str, width: int) -> Table:
-    registry = options.registry(kind)
-    table = options.grid("name", "parameters", "what it is")
-    table.columns[0].min_width = min(max(map(len, registry)), width // 2)
-    for name in registry:
-        knowledge = getattr(registry.factory(name), "knowledge", "")
-        knows = f" It knows {knowledge}." if knowledge else ""
-        table.add_row(name, "\n".join(_parameters(kind, name)), f"{registry.summary(name)}{knows}")
-    return table
+def _rows(kind: str) -> Iterator[tuple[str, ...]]:
+    """Yield the name of each thing of a kind, and what the table says about it."""
+    from neurotron import lab
+
+    if kind == "sensing":
+        from neurotron.networks import sensing
+
+        for name in sensing.SENSING:
+            line = (getattr(sensing, name).__doc__ or "").partition("\n")[0].removeprefix("Return ")
+            yield name, line[:1].upper() + line[1:]
+    elif kind == "studies":
+        yield from lab.catalog().items()
+    elif kind == "claims":
+        from neurotron.lab.claims import CLAIMS
+
+        named = {name: lab.read(name).claims for name in lab.catalog()}
+        for claim in CLAIMS.values():
+            where = ", ".join(study for study, claims in named.items() if claim.name in claims)
+            yield claim.name, f"{claim.short or claim.statement}\n({claim.source})", where
+    else:
+        registry = options.registry(kind)
+        for name in registry:
+            knowledge = getattr(registry.factory(name), "knowledge", "")
+            knows = f" It knows {knowledge}." if knowledge else ""
+            parameters = "\n".join(_parameters(kind, name))
+            yield name, parameters, f"{registry.summary(name)}{knows}"
 
 
-def _parameters(kind: str, name: str) -> list[str]:
-    """Return the parameters of a name that commands have no option for, with their defaults."""
-    shown = []
+def _parameters(kind: str, name: str) -> Iterator[str]:
+    """Yield the parameters of a name that commands have no option for, with their defaults."""
     for parameter, default in options.registry(kind).text_parameters(name).items():
-        if parameter in BY_OPTIONS[kind]:
-            continue
-        open_ = default == "None" or (kind == "attacks" and not default)  # `spending` fills it
-        mark = " (optional)" if open_ else f"={default}" if default else " (required)"
-        shown.append(f"{parameter}{mark}")
-    return shown
-
-
-SENSING_NOTE = (
-    "Write --trainer neuro-tron:sensing=center, or --sensing of `neurotron plan`. The paper's "
-    "Gaussian and Wishart matrices M (its Remark 1) are the centers of symmetric networks: "
-    "--network symmetric:center=wishart with sensing=center."
-)
-
-
-def _sensing() -> Table:
-    from neurotron.networks import sensing
-
-    table = options.grid("name", "what it is")
-    for name in sensing.SENSING:
-        line = (getattr(sensing, name).__doc__ or "").partition("\n")[0].removeprefix("Return ")
-        table.add_row(name, line[:1].upper() + line[1:])
-    return table
-
-
-def _studies() -> Table:
-    from neurotron import lab
-
-    table = options.grid("name", "what it is")
-    for name, title in lab.catalog().items():
-        table.add_row(name, title)
-    return table
-
-
-def _claims() -> Table:
-    from neurotron import lab
-    from neurotron.lab.claims import CLAIMS
-
-    named = {name: lab.read(name).claims for name in lab.catalog()}
-    table = options.grid("name", "what is claimed", "studies")
-    for claim in CLAIMS.values():
-        where = ", ".join(study for study, claims in named.items() if claim.name in claims)
-        table.add_row(claim.name, f"{claim.short or claim.statement}\n({claim.source})", where)
-    return table
+        if parameter not in BY_OPTIONS.get(kind, ()):
+            open_ = default == "None" or (kind == "attacks" and not default)  # `spending` fills it
+            mark = " (optional)" if open_ else f"={default}" if default else " (required)"
+            yield f"{parameter}{mark}"
