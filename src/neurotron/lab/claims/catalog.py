@@ -201,63 +201,6 @@ BATCH_SIZE = (
 )
 """What the batch size changes."""
 
-CERTIFICATES = (
-    Claim(
-        "recovers-to-rounding",
-        "Without attack, Neuro-Tron ends within 1e-13 of the filter on every network.",
-        certificates.recovers_to_rounding,
-        source="added by this package, about figure 6 with more steps",
-        short="Without attack, every error is below 1e-13",
-        phrase=worst("the largest of {total} errors is {}", max, Unit(limits=(1e-13,))),
-    ),
-    Claim(
-        "certified-mean-square",
-        "No mean square error over many streams of data is above the certified one.",
-        certificates.certified_mean_square,
-        short="No mean square error is above the certified one",
-        phrase=spread("measured error {} of the certified one", Unit("", 3, limits=(1.0,))),
-        section="certificates",
-    ),
-    Claim(
-        "sharp-for-normal-and-laplace",
-        "For normal and Laplace inputs, the certified root mean square error is at most "
-        "3 % above the measured one, under the worst attack and with scheduled steps.",
-        certificates.sharp(1.03, ("normal", None), ("laplace", None)),
-        short="Certificates are within 3 %: normal, Laplace",
-        phrase=spread("certified error {} the measured one", Unit(" ×", 3, limits=(1.0, 1.03))),
-        section="certificates",
-    ),
-    Claim(
-        "sharp-for-uniform-and-t",
-        "For uniform inputs, and for t(4) inputs with weights, the certified root mean square "
-        "error is at most 4 % above the measured one, under the worst attack and with scheduled "
-        "steps.",
-        certificates.sharp(1.04, ("uniform", None), ("student-t", 4.0)),
-        short="Certificates are within 4 %: uniform, t(4)",
-        phrase=spread("certified error {} the measured one", Unit(" ×", 3, limits=(1.0, 1.04))),
-        section="certificates",
-    ),
-    Claim(
-        "sharp-for-cauchy",
-        "For Cauchy inputs with weights, the certified root mean square error is at most "
-        "15 % above the measured one, under the worst attack and with scheduled steps.",
-        certificates.sharp(1.15, ("student-t", 1.0)),
-        short="Certificates are within 15 %: Cauchy",
-        phrase=spread("certified error {} the measured one", Unit(" ×", 3, limits=(1.0, 1.15))),
-        section="certificates",
-    ),
-    Claim(
-        "radius-near-error",
-        "With scheduled steps and under the worst attack, the radius at 95 % confidence is at most "
-        "1.5 times the measured root mean square error.",
-        certificates.radius_near_error(1.5),
-        short="Radii are at most 1.5 × the errors",
-        phrase=spread("radius {} the measured error", Unit(" ×", 3, limits=(1.0, 1.5))),
-        section="certificates",
-    ),
-)
-"""Claims about recovery without attack and about certificates."""
-
 OF_ANY_STUDY = (
     Claim(
         "certificate-holds",
@@ -300,7 +243,7 @@ def of_runs(check: Callable[[Runs], list[Finding]]) -> Callable[[Results], list[
 
 CLAIMS = {
     claim.name: replace(claim, check=of_runs(claim.check))
-    for claim in (*PAPER, *BATCH_SIZE, *CERTIFICATES, *OF_ANY_STUDY, *VERIFICATION)
+    for claim in (*PAPER, *BATCH_SIZE, *OF_ANY_STUDY, *VERIFICATION)
 }
 """Every claim that has a name: all are about training runs."""
 
