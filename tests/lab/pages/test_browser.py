@@ -10,7 +10,6 @@ from tests.support.results import ending_at, made
 from tests.support.studies import LIKE_THE_PAPERS, PHASES, as_in_the_paper, of_phases
 
 import neurotron as nt
-from neurotron.lab import pages as report
 from neurotron.lab.figures.chart import shorten
 
 A4 = 700
@@ -25,19 +24,15 @@ def folder(tmp_path_factory):
         is_ours = arm["algorithm"] == "neuro-tron"
         return as_in_the_paper(setting, replicate, arm) | ({"radius": 9.0} if is_ours else {})
 
-    study = nt.lab.studies.parse(LIKE_THE_PAPERS.encode(), "like")
-    return written(tmp_path_factory.mktemp("browser") / "paper", study, certified, 10)
+    return written(tmp_path_factory.mktemp("browser") / "paper", LIKE_THE_PAPERS, certified, 10)
 
 
-def written(folder, study, certified, replicates, error=None):
+def written(folder, study, outcome, replicates, error=None):
     """Make results, claims.json and the page; return where they are."""
-    results = made(folder, study, certified, replicates)
+    results = made(folder, study, outcome, replicates)
     if error is not None:
-        results.folder.record("failed", setting=study.settings[0].name, replicate=99, error=error)
-        results = nt.load_results(folder)
-    claims = nt.lab.claims.evaluate(results)
-    nt.lab.claims.write(results, claims)
-    (folder / "report.html").write_text(report.build(results, claims), "utf-8")
+        results.folder.record("failed", setting=[*results.settings][0], replicate=99, error=error)
+    nt.lab.report(folder)
     return folder
 
 
@@ -219,8 +214,7 @@ def many_names(tmp_path_factory):
     laws = (f'[[settings]]\nname = "{name}"\nlike = "normal"\n' for name in ("third", "fourth"))
     text = LIKE_THE_PAPERS.replace("[[settings]]", f"{names}[[settings]]", 1) + "".join(laws)
     text = text.replace("Tron =", '"Neuro-Tron" =').replace("First =", '"first-sample SGD" =')
-    study = nt.lab.studies.parse(text.encode(), "many")
-    return written(tmp_path_factory.mktemp("browser") / "many", study, as_in_the_paper, 5)
+    return written(tmp_path_factory.mktemp("browser") / "many", text, as_in_the_paper, 5)
 
 
 @pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
@@ -317,8 +311,7 @@ def phases(tmp_path_factory):
     def uncertain(setting, replicate, arm):
         return of_phases(setting, replicate, arm) | {"radius": None}
 
-    study = nt.lab.studies.parse(PHASES.encode(), "phases")
-    return written(tmp_path_factory.mktemp("browser") / "phases", study, uncertain, 5)
+    return written(tmp_path_factory.mktemp("browser") / "phases", PHASES, uncertain, 5)
 
 
 def test_heat_maps_have_cells_with_numbers_that_can_be_pointed_at(visiting, phases):
@@ -354,16 +347,22 @@ EVIL = [
 
 
 def test_a_hostile_study_is_harmless_and_shown_as_it_is_written(visiting, tmp_path):
-    trainers = dict(zip(EVIL, ["neuro-tron", *["sgd"] * 5], strict=True))
-    sweep = {"bound": [0.1, 1.0]}
-    settings = [
-        {"name": f"c{i}", "title": title, "network": "symmetric:width=4", "sweeps": [sweep]}
-        for i, title in enumerate(EVIL[:3])
-    ]
-    words = {"title": "".join(EVIL), "description": "\n".join(EVIL)}
-    study = nt.lab.studies.Study.model_validate(
-        {"name": "evil", "trainers": trainers, "settings": settings} | words
-    )
+    def quoted(text):
+        return json.dumps(text, ensure_ascii=False)
+
+    title = "".join(EVIL)
+    study = f"""
+name = "evil"
+title = {quoted(title)}
+description = {quoted(chr(10).join(EVIL))}
+[trainers]
+{chr(10).join(f'{quoted(name)} = "{"neuro-tron" if name == EVIL[0] else "sgd"}"' for name in EVIL)}
+"""
+    for i, name in enumerate(EVIL[:3]):
+        study += (
+            f'[[settings]]\nname = "c{i}"\ntitle = {quoted(name)}\nnetwork = "symmetric:width=4"\n'
+            "sweeps = [{bound = [0.1, 1.0]}]\n"
+        )
 
     def ends(setting, replicate, arm):
         return {"errors": ending_at(10.0 ** -EVIL.index(arm["trainer"]) * (1 + replicate))}
@@ -373,8 +372,8 @@ def test_a_hostile_study_is_harmless_and_shown_as_it_is_written(visiting, tmp_pa
     visit.draw_all()
     for figure in visit.figures():
         assert visit.seen(figure) == visit.put(figure), figure
-    assert page.title() == words["title"]
-    assert page.locator(".kind").text_content() == words["title"]
+    assert page.title() == title
+    assert page.locator(".kind").text_content() == title
     assert page.locator("h1").text_content().startswith("With half of the labels attacked")
     assert " ".join(EVIL) in page.locator("#failed").text_content()
     compared = "trainers-c0-alternating-sign-bound"

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 from tests.support.messages import says
-from tests.support.results import ending_at, made
-from tests.support.studies import SMALL, like_the_paper
+from tests.support.results import made
+from tests.support.studies import SMALL, flat, like_the_paper
 from typer.testing import CliRunner
 
 import neurotron as nt
@@ -33,9 +33,7 @@ def command(*words, **settings):
 
 @pytest.fixture
 def folder(tmp_path):
-    study = nt.lab.studies.parse(SMALL, "small")
-    results = made(tmp_path / "results", study, lambda c, r, a: {"errors": ending_at(0.1)}, 2)
-    return results.folder.path
+    return made(tmp_path / "results", SMALL, flat, 2).folder.path
 
 
 def test_a_run_ends_with_the_path_of_its_page(tmp_path):
@@ -117,7 +115,7 @@ def test_figures_for_print_are_drawn_only_if_they_are_wanted(folder, drawn):
     assert (drawn, (folder / "figures").exists()) == ([], False)
     done = CliRunner().invoke(app, ["report", str(folder), "--figures"])
     assert done.output.endswith(f"Figures: {folder / 'figures'}\n")
-    assert drawn == [chart.name for chart in nt.lab.figures.charts(nt.load_results(folder))]
+    assert drawn == [chart.name for chart in nt.lab.charts(nt.load_results(folder))]
 
 
 def test_a_run_draws_figures_for_print_if_they_are_wanted(tmp_path, drawn):
@@ -165,4 +163,4 @@ def test_a_report_that_is_stopped_leaves_nothing_behind_and_is_made_again(folder
     assert not (folder / "figures").exists()
     assert command("report", folder, "--figures").returncode == 0
     names = {file.stem for file in (folder / "figures").iterdir() if file.suffix == ".pdf"}
-    assert names == {chart.name for chart in nt.lab.figures.charts(nt.load_results(folder))}
+    assert names == {chart.name for chart in nt.lab.charts(nt.load_results(folder))}

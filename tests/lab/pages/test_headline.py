@@ -14,7 +14,6 @@ from tests.support.studies import (
     like_the_paper,
 )
 
-import neurotron as nt
 from neurotron.lab.pages.headline import headline, rivalry
 
 
@@ -43,7 +42,7 @@ probability = 0.5
 
 
 def of(folder, outcome, text=TWO, replicates=4):
-    return made(folder / "made", nt.lab.studies.parse(text.encode(), "two"), outcome, replicates)
+    return made(folder / "made", text, outcome, replicates)
 
 
 def test_a_network_that_neuro_tron_misses_is_not_counted_as_found(tmp_path):
@@ -74,7 +73,7 @@ def test_where_nothing_ends_at_the_mirror_runs_are_counted(tmp_path):
 
 
 def test_a_defence_is_told_by_how_often_it_is_exact(tmp_path):
-    results = made(tmp_path / "r", nt.lab.studies.parse(FRONTIER.encode(), "like"), as_hoped, 5)
+    results = made(tmp_path / "r", FRONTIER, as_hoped, 5)
     said = headline(results)
     assert said.sentence.startswith("With up to 60 % of the labels attacked, Refined found the")
     assert "exactly in" in said.sentence

@@ -38,17 +38,18 @@ def page(results: Results, judgements: list[Judgement], charts: list[Chart]) -> 
     """Return the content of the page of any study, except its figures and style."""
     spec = results.spec
     about = bool({*spec["claims"]} - {claim.name for claim in OF_ANY_STUDY})
+    listed = tables(results)
     return {
         "headline": _headline(results, judgements),
         "title": spec["title"] or spec["name"],
         "spec": spec,
         "units": counted([sum(results.replicates.values())], "unit"),
         "replicates": counted(results.replicates.values(), "replicate"),
-        "verdicts": _verdicts(judgements, {chart.name: chart for chart in charts}),
+        "verdicts": _verdicts(judgements, {chart.name: chart for chart in charts}, listed),
         "untested": sum(not judgement.conclusive for judgement in judgements),
         "count": tally([judgement for judgement in judgements if judgement.conclusive]),
         "names_sources": about and any(judgement.claim.source for judgement in judgements),
-        "tables": [_shown(table) for table in tables(results)],
+        "tables": [_shown(table) for table in listed],
         "failures": first(results.failures),
         "damaged": first(results.damaged),
         "incomplete": first(_incomplete(results)),
@@ -162,8 +163,11 @@ def _incomplete(results: Results) -> list[str]:
     ]
 
 
-def _verdicts(judgements: list[Judgement], charts: dict[str, Chart]) -> list[dict[str, Any]]:
-    """Return the claims that the results test, each with the figures that show it."""
+def _verdicts(
+    judgements: list[Judgement], charts: dict[str, Chart], listed: list[TextTable]
+) -> list[dict[str, Any]]:
+    """Return the claims that the results test, each with the figures and tables that show it."""
+    there = {table.name for table in listed}
     return [
         {
             "claim": judgement.claim,
@@ -175,6 +179,7 @@ def _verdicts(judgements: list[Judgement], charts: dict[str, Chart]) -> list[dic
             "mark": MARKS[judgement.verdict],
             "kind": judgement.verdict.replace(" ", "-"),
             "charts": [charts[name] for name in judgement.claim.figures if name in charts],
+            "section": judgement.claim.section if judgement.claim.section in there else "",
         }
         for judgement in judgements
         if judgement.conclusive

@@ -89,10 +89,7 @@ def certificates(results: Results) -> TextTable | None:
          row["certified"], row["of"] - row["certified"] or None)
         for row in found.iter_rows(named=True)
     )  # fmt: skip
-    silent = (
-        found.select("setting", "trainer").unique().height
-        - sure.select("setting", "trainer").n_unique()
-    )
+    pairs, shown = (table.select("setting", "trainer").n_unique() for table in (every, sure))
     theorem = every.filter(column("theorem1_radius") < column("initial_error"))
     return TextTable(
         "certificates", "What is certified",
@@ -102,7 +99,7 @@ def certificates(results: Results) -> TextTable | None:
         "for every attacker that changes each label by at most θ, with probability at most β each, "
         "and knows only that sample and the past. The radius depends on the network, so the "
         "smallest and the largest are given, rounded up. It allows for rounding errors. Pairs of a "
-        f"setting and a trainer without any certificate are not shown: {silent:,}. Theorem 1 of "
+        f"setting and a trainer without any certificate are not shown: {pairs - shown:,}. Theorem 1 of "
         f"the paper guarantees something for {len(theorem):,} of the "
         f"{len(every.filter(algorithm='neuro-tron')):,} runs of Neuro-Tron.",
         on_terminal=False,
