@@ -7,10 +7,11 @@ import json
 import pytest
 from tests.support.browsers import DESKTOP, PHONE, Visit, brightness, complaints_of_axe
 from tests.support.results import ending_at, made
-from tests.support.studies import LIKE_THE_PAPERS, PHASES, as_in_the_paper, of_phases
+from tests.support.studies import LIKE_THE_PAPERS, as_in_the_paper
 
 import neurotron as nt
 from neurotron.lab.figures.chart import shorten
+from neurotron.lab.pages.page import build
 
 A4 = 700
 """Its width within margins, in the pixels of print."""
@@ -31,7 +32,7 @@ def written(folder, study, outcome, replicates, error=None):
     """Make results, claims.json and the page; return where they are."""
     results = made(folder, study, outcome, replicates)
     if error is not None:
-        results.folder.record("failed", setting=[*results.settings][0], replicate=99, error=error)
+        results.folder.record("failed", setting="c0", replicate=99, error=error)
     nt.lab.report(folder)
     return folder
 
@@ -304,34 +305,28 @@ def test_without_javascript_the_numbers_are_readable(visiting, folder):
     assert visit.requests == [visit.address]
 
 
-@pytest.fixture(scope="module")
-def phases(tmp_path_factory):
-    """A folder with heat maps, and nothing certified that would have to be computed again."""
-
-    def uncertain(setting, replicate, arm):
-        return of_phases(setting, replicate, arm) | {"radius": None}
-
-    return written(tmp_path_factory.mktemp("browser") / "phases", PHASES, uncertain, 5)
-
-
-def test_heat_maps_have_cells_with_numbers_that_can_be_pointed_at(visiting, phases):
-    visit = visiting(phases, viewport=PHONE, color_scheme="dark")
-    name, page = "phase-constant", visit.page
-    page.evaluate(f"document.getElementById('{name}').scrollIntoView()")
-    visit.until(f"document.getElementById('{name}').dataset.drawn === 'true'")
-    words = page.locator(f"#{name} .plot").nth(1).locator(".heatmap-label").all_text_contents()
-    assert sorted(words) == ["1e-14"] * 9 + ["∞"] * 3
-    panel = page.locator(f"#{name} .plot").nth(1)
+def test_heat_maps_have_cells_with_numbers_that_can_be_pointed_at(
+    visiting, folder, heat_map, tmp_path
+):
+    results = nt.load_results(folder)
+    text = build(results, nt.lab.evaluate(results), [heat_map])
+    (tmp_path / "report.html").write_text(text, "utf-8")
+    visit = visiting(tmp_path, viewport=PHONE, color_scheme="dark")
+    page, panel = visit.page, visit.page.locator("#map .plot").nth(1)
+    visit.until("document.getElementById('map').dataset.drawn === 'true'")
+    assert sorted(panel.locator(".heatmap-label").all_text_contents()) == [
+        "0.02", "0.1", "1e-14", "∞"
+    ]  # fmt: skip
     panel.scroll_into_view_if_needed()
     box = panel.locator(".nsewdrag").bounding_box()  # the cells
-    page.mouse.move(box["x"] + box["width"] / 8, box["y"] + box["height"] * 5 / 6)
+    page.mouse.move(box["x"] + box["width"] / 4, box["y"] + box["height"] * 3 / 4)
     label = panel.locator(".hoverlayer .hovertext")
     label.wait_for()
-    assert label.text_content() == "bound θ 0.25, probability β 0.11e-14 (1e-14 … 1e-14)"
-    marks = page.locator(f"#{name} .scale .marks span").all_text_contents()
+    assert label.text_content() == "bound θ 0.25, probability β 0.11e-14 (5e-15 … 2e-14)"
+    marks = page.locator("#map .scale .marks span").all_text_contents()
     assert marks[-1] == "1e-14"
-    row = page.locator(f"#{name} tbody tr").first.locator("th, td").all_text_contents()
-    assert row == ["Tron, N", "0.25", "0.1", "0.0765", "0.075 … 0.078"]
+    row = page.locator("#map tbody tr").first.locator("th, td").all_text_contents()
+    assert row == ["Tron", "0.25", "0.1 (outlined)", "1e-14", "5e-15 … 2e-14"]
     assert visit.overflow() <= 0
     assert visit.complaints == []
 

@@ -15,7 +15,6 @@ import pytest
 from tests.support.results import ending_at, made
 from tests.support.studies import (
     LIKE_THE_PAPERS,
-    PHASES,
     SGD_LOST,
     as_claimed,
     as_in_the_paper,
@@ -348,15 +347,15 @@ def test_figures_for_print_are_written_beside_the_results(paper, monkeypatch):
     assert nt.load_results(paper.folder.path).damaged == ()
 
 
-def test_heat_maps_stay_when_figures_are_too_many(tmp_path, monkeypatch):
-    results = made(tmp_path / "r", PHASES, flat, 2)
-    whole = page._figures(page.charts(results))
-    monkeypatch.setattr(page, "MOST_BYTES", sum(map(size_of, whole)) // 3)
-    fewer = page._figures(page.charts(results))
-    kept = {one["chart"].name for one in fewer}
-    assert {one["chart"].name for one in whole if one["scale"]} <= kept
+def test_heat_maps_stay_when_figures_are_too_many(paper, heat_map, monkeypatch):
+    every = [*nt.lab.charts(paper), heat_map]
+    whole = page._figures(every)
+    monkeypatch.setattr(page, "MOST_BYTES", sum(map(size_of, whole)) // 9)
+    fewer = page._figures(every)
     assert len(fewer) < len(whole)
-    assert not any("thinned" in one["chart"].caption for one in fewer if one["scale"])
+    (kept,) = (one for one in fewer if one["scale"])
+    assert kept["chart"] is heat_map
+    assert all("thinned" in one["chart"].caption for one in fewer if not one["scale"])
 
 
 def test_a_study_from_init_has_a_title_that_a_page_can_show():

@@ -7,16 +7,22 @@ import json
 from neurotron import _check
 from neurotron.lab.claims.catalog import claim_named
 from neurotron.lab.claims.model import Judgement
-from neurotron.lab.results.results import Results
+from neurotron.lab.results.results import Results, once
 
-__all__ = ["evaluate", "write"]
+__all__ = ["evaluate", "judgement_on", "write"]
 
 
 def evaluate(results: Results) -> list[Judgement]:
     """Judge each claim that the study of these results names."""
     _check.instance("results", results, Results)
-    claims = [claim_named(name) for name in results.spec["claims"]]
-    return [Judgement(claim, tuple(claim.check(results))) for claim in claims]
+    return [judgement_on(results, name) for name in results.spec["claims"]]
+
+
+@once
+def judgement_on(results: Results, name: str) -> Judgement:
+    """Judge one claim, given by its name."""
+    claim = claim_named(name)
+    return Judgement(claim, tuple(claim.check(results)))
 
 
 def write(results: Results, judgements: list[Judgement]) -> None:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import polars as pl
 
 from neurotron._digits import percent
-from neurotron.lab.claims.catalog import CLAIMS
-from neurotron.lab.claims.model import PUBLISHED_CODE_ONLY, Judgement
+from neurotron.lab.claims.judging import judgement_on
+from neurotron.lab.claims.model import PUBLISHED_CODE_ONLY
 from neurotron.lab.results.results import Results
 from neurotron.lab.results.summary import rate
 from neurotron.lab.training.runs import EXACT, Runs
@@ -49,19 +49,16 @@ class Headline(NamedTuple):
 
 def headline(results: Results) -> Headline:
     """Return the main result in one sentence, which also names the exception to it."""
-    return _headline(Runs.of(results))
-
-
-def _headline(results: Runs) -> Headline:
-    if not len(results.runs):
+    runs = Runs.of(results)
+    if not len(runs.runs):
         return Headline("No runs have been computed yet.")
-    pair = rivalry(results)
+    pair = rivalry(runs)
     if pair is not None and pair.mirrored:
         return _of_rivals(pair)._replace(story=_story(results, pair))
-    sure = _attacked(certified(results))
-    if len(sure) and set(results.runs["algorithm"]) == {"neuro-tron"}:
-        return _of_certificates(results, sure)
-    return _of_runs(results)
+    sure = _attacked(certified(runs))
+    if len(sure) and set(runs.runs["algorithm"]) == {"neuro-tron"}:
+        return _of_certificates(runs, sure)
+    return _of_runs(runs)
 
 
 class Rivalry(NamedTuple):
@@ -131,12 +128,12 @@ STORY = (
 )
 
 
-def _story(results: Runs, pair: Rivalry) -> str:
+def _story(results: Results, pair: Rivalry) -> str:
     """Return the paragraph about SGD, if the verdicts on these results say the same."""
     both = ("smaller-error-than-sgd", "faster-than-sgd")
     if not {*both} <= {*results.spec["claims"]}:
         return ""
-    judged = (Judgement(CLAIMS[name], tuple(CLAIMS[name].check(results))) for name in both)
+    judged = (judgement_on(results, name) for name in both)
     if any(one.verdict != PUBLISHED_CODE_ONLY for one in judged):
         return ""
     interval = rate(pair.mirrored, pair.networks)

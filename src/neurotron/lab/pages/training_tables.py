@@ -99,8 +99,8 @@ def certificates(results: Results) -> TextTable | None:
         "for every attacker that changes each label by at most θ, with probability at most β each, "
         "and knows only that sample and the past. The radius depends on the network, so the "
         "smallest and the largest are given, rounded up. It allows for rounding errors. Pairs of a "
-        f"setting and a trainer without any certificate are not shown: {pairs - shown:,}. Theorem 1 of "
-        f"the paper guarantees something for {len(theorem):,} of the "
+        f"setting and a trainer without any certificate are not shown: {pairs - shown:,}. Theorem "
+        f"1 of the paper guarantees something for {len(theorem):,} of the "
         f"{len(every.filter(algorithm='neuro-tron')):,} runs of Neuro-Tron.",
         on_terminal=False,
     )  # fmt: skip
