@@ -31,7 +31,7 @@ def parsed(text: str) -> nt.Study:
 
 def test_no_name_occurs_twice_and_a_study_without_claims_gets_those_of_any():
     lists = (
-        catalog.PAPER, catalog.BATCH_SIZE, catalog.CERTIFICATES, catalog.OF_ANY_STUDY,
+        catalog.PAPER, catalog.BATCH_SIZE, catalog.OF_ANY_STUDY,
         catalog.VERIFICATION,
     )  # fmt: skip
     assert len(CLAIMS) == sum(map(len, lists))
