@@ -81,15 +81,6 @@ def test_more_replicates_extend_what_is_there(undisturbed, out):
     assert hashes(out) == undisturbed
 
 
-def test_other_words_compute_nothing_and_are_kept(undisturbed, out):
-    nt.lab.run(STUDY, out)
-    words = {"title": "Better", "description": "Longer.", "claims": ["mine:holds"]}
-    assert nt.lab.run(study(**words), out).kept == 4
-    spec = nt.lab.load(out).spec
-    assert [spec[name] for name in words] == [*words.values()]
-    assert hashes(out) == undisturbed
-
-
 def test_failures_are_listed_until_the_units_are_there(undisturbed, out):
     fails(("few", 0), times=2)
     nt.lab.run(study(unlucky), out)
@@ -105,14 +96,6 @@ def test_results_of_other_code_are_refused_unless_mixed(out, monkeypatch):
     with pytest.raises(InputError, match=r'code was ".*", is now "f{16}".*--mixed'):
         nt.lab.run(STUDY, out)
     assert nt.lab.run(STUDY, out, mixed=True).computed == 2
-
-
-def test_another_function_or_setting_is_refused(out):
-    nt.lab.run(STUDY, out)
-    with pytest.raises(InputError, match=r'unit was ".*:sums", is now ".*:unlucky"; choose'):
-        nt.lab.run(study(unlucky), out)
-    with pytest.raises(InputError, match=r"another study: seed was 0, is now 3; choose"):
-        nt.lab.run(study(seed=3), out)
 
 
 def test_a_worker_elsewhere_is_refused_unless_mixed(out):

@@ -72,12 +72,8 @@ ROW = str(list(range(1000)))
 HOSTILE: dict[str, tuple[str | bytes, *tuple[str, ...]]] = {
     # typing mistakes, at every level
     "key of the study": (also("STUDY", "step = 3"), "study", "'step'", "'steps'"),
-    "key of a setting": (
-        also("SETTING", "n_input = 3"), "settings[0]", "'n_input'", "'n_inputs'"),
-    "key of a later setting": (
-        GOOD + "lawe = 3", "settings[1]", "'lawe'", "'law'"),
-    "key of a sweep": (
-        also("SWEEP", "bounds = 3"),
+    "key of a setting": (also("SETTING", "n_input = 3"), "settings[0]", "'n_input'", "'n_inputs'"),
+    "key of a sweep": (also("SWEEP", "bounds = 3"),
         "settings[0].sweeps[0]", "'bounds'", "'bound'", "attack, bound"),
     "key like nothing": (also("STUDY", "zzz = 3"), "study", "'zzz'", "description", "trainers"),
     "key of 5000 letters": (also("STUDY", "x" * 5000 + " = 1"), "key in the study"),
@@ -90,27 +86,17 @@ HOSTILE: dict[str, tuple[str | bytes, *tuple[str, ...]]] = {
         but(network='"symmetric:witdh=4"'), "symmetric", "'witdh'", "'width'"),
     "half a parameter": (but(network='"symmetric:width"'), "symmetric:parameter=value"),
     "attack": (but(attack='"adaptiv"'), "attack", "'adaptiv'", "'adaptive'"),
-    "parameter of an attack": (
-        but(attack='"constant:size=2"'), "constant", "'size'"),
+    "parameter of an attack": (but(attack='"constant:size=2"'), "constant", "'size'"),
     "trainer": (but(SGD='"sdg"'), "trainer", "'sdg'", "'sgd'"),
     "parameter of a trainer": (but(SGD='"sgd:lr=1"'), "sgd", "'lr'", "step_size"),
-    "label in a setting": (
-        also("SETTING", 'trainers = ["SDG"]'), "setting 'a'", "'SDG'", "'SGD'"),
-    "label in a sweep": (
-        also("SWEEP", 'trainers = ["Trom"]'), "setting 'a'", "'Trom'", "'Tron'"),
+    "label in a setting": (also("SETTING", 'trainers = ["SDG"]'), "setting 'a'", "'SDG'", "'SGD'"),
+    "label in a sweep": (also("SWEEP", 'trainers = ["Trom"]'), "setting 'a'", "'Trom'", "'Tron'"),
     # wrong types
     "text for a number": (but(steps='"10"'), "steps", "whole number", "'10'"),
     "a fraction of a step": (but(steps="10.5"), "steps", "whole number", "10.5"),
     "true for a number": (but(steps="true"), "steps", "whole number", "True"),
-    "true for a level": (but(bound="true"), "settings[0].sweeps[0].bound[0]", "number", "True"),
     "text for a level": (but(bound='[0, "1"]'), "settings[0].sweeps[0].bound[1]", "number", "'1'"),
-    "a list of lists": (but(bound="[[0, 1]]"), "settings[0].sweeps[0].bound[0]", "number",
-        "[0, 1]"),
-    "a table for a level": (but(bound="{from = 1}"), "settings[0].sweeps[0].bound[0]", "number",
-        "{'from': 1}"),
     "a date for a number": (but(steps="1979-05-27"), "steps", "whole number"),
-    "a date for text": (but(law="1979-05-27"), "settings[0].law", "text"),
-    "a time for a title": (also("STUDY", "title = 07:32:00"), "title", "text"),
     "a number for a trainer": (but(SGD="3"), "trainers.SGD", "text", "3"),
     "a number for a name": (but(name="3"), "name", NAME),
     "text for a list": (
@@ -130,8 +116,6 @@ HOSTILE: dict[str, tuple[str | bytes, *tuple[str, ...]]] = {
         'settings = [1]\nname = "s"\n[trainers]\nS = "sgd"', "settings[0]", "table", "1"),
     "record": (also("STUDY", 'record = "often"'), "record", '"log"', '"all"', "whole number",
         "'often'"),
-    "record of nothing": (also("STUDY", "record = 0"), "record", '"log"', '"all"', "whole number",
-        "0"),
     # out of range
     "record beyond numbers": (
         also("STUDY", "record = 99999999999999999999999"), "record", "whole number", "1",
@@ -139,7 +123,6 @@ HOSTILE: dict[str, tuple[str | bytes, *tuple[str, ...]]] = {
     "fewer than no steps": (but(steps="-1"), "steps", "0", "-1"),
     "endless steps": (but(steps="10_000_000_000_000"), "steps", "1,000,000,000,000"),
     "no replicates": (but(replicates="0"), "replicates", "1", "0"),
-    "negative seed": (also("STUDY", "seed = -1"), "seed", "0", "-1"),
     "seed of 5000 digits": (also("STUDY", "seed = " + "1" * 5000), "digits"),
     "seed of 9000 hexits": (also("STUDY", "seed = 0x" + "f" * 9000), "digits"),
     "failure": (also("STUDY", "failure = 1"), "failure", "1", "1"),
@@ -147,16 +130,12 @@ HOSTILE: dict[str, tuple[str | bytes, *tuple[str, ...]]] = {
     "too many inputs": (but(n_inputs="100_000"), "settings[0].n_inputs", "3,000", "100000"),
     "a filter larger than its input": (
         but(filter_size="7"), "setting 'a'", "filter_size", "6", "7"),
-    "no samples": (but(batch_size="0"), "settings[0].batch_size", "1", "0"),
-    "a batch that does not fit": (
-        but(batch_size="1_000_000", n_inputs="100"),
+    "a batch that does not fit": (but(batch_size="1_000_000", n_inputs="100"),
         "batch_size × n_inputs", "10,000,000", "100,000,000"),
     "no step size": (but(step_size="0"), "settings[0].step_size", "0", "0"),
     "step size without end": (but(step_size="inf"), "settings[0].step_size", "finite", "inf"),
-    "noise": (also("SETTING", "noise = -0.5"), "settings[0].noise", "0", "-0.5"),
     "noise that is none": (also("SETTING", "noise = nan"), "settings[0].noise", "finite", "nan"),
     "negative bound": (but(bound="[1, -1]"), "settings[0].sweeps[0].bound[1]", "0", "-1"),
-    "bound that is none": (but(bound="nan"), "settings[0].sweeps[0].bound[0]", "finite", "nan"),
     "bound beyond numbers": (but(bound="1e400"), "settings[0].sweeps[0].bound[0]", "finite", "inf"),
     "bound beyond certificates": (but(bound="1e200"), "settings[0].sweeps[0].bound[0]", "1e+70",
         "1e+200"),
@@ -169,37 +148,27 @@ HOSTILE: dict[str, tuple[str | bytes, *tuple[str, ...]]] = {
         but(law='"student-t:dof=1"'), "setting 'a'", "sensing='optimal'", "finite variance",
         "sensing='mean'"),
     # too much
-    "a grid of a million": (
-        but(bound=ROW, probability=str([i / 1000 for i in range(1000)])),
-        "setting 'a'", "4,096 arms", "make the sweeps smaller"),
-    "many sweeps": (
-        also("SWEEP", "".join(f"[[settings.sweeps]]\nbound = {ROW}\nprobability = 0.{i}\n"
-                              for i in range(1, 4))),
+    "a grid of a million": (but(bound=ROW, probability=str([i / 1000 for i in range(1000)])),
         "setting 'a'", "4,096 arms", "make the sweeps smaller"),
     "a thousand and one levels": (but(bound=str(list(range(1001)))),
         "settings[0].sweeps[0].bound", "1,000 entries"),
     "a thousand settings more": (
         GOOD + "".join(setting(f"c{i}", "a") for i in range(1000)), "settings", "1,000 entries"),
-    "a million arms in all": (
-        but(bound=ROW) + "".join(setting(f"c{i}", "a") for i in range(99)),
+    "a million arms in all": (but(bound=ROW) + "".join(setting(f"c{i}", "a") for i in range(99)),
         "100,000 arms", "settings", "make the sweeps smaller"),
     "a million of everything": (
         but(replicates="1_000_000"), "settings × replicates", "1,000,000", "2,000,000"),
     "records of every step": (
         also("STUDY", 'record = "all"').replace("steps = 10", "steps = 1_000_000_000"),
         "record='all'", "1,000,000,000 records", "record=100"),
-    "records of every arm": (
-        also("STUDY", "record = 1").replace("steps = 10", "steps = 9_000_000"),
+    "records of every arm": (also("STUDY", "record = 1").replace("steps = 10", "steps = 9_000_000"),
         "arms × records", "10,000,000", "36,000,004"),
-    "levels that look the same": (
-        but(bound="[1, 1.0000000000000002]"), "first 12 digits"),
+    "levels that look the same": (but(bound="[1, 1.0000000000000002]"), "first 12 digits"),
     "a law of 5000 letters": (but(law=f'"{"x" * 5000}"'), "settings[0].law", "200 characters"),
     # who is who
     "two of one name": (named("b"), "settings", "'b'"),
     "like nobody": (GOOD + setting("c", "bb"), "like", "'c'", "'bb'", "'b'"),
-    "like itself": (GOOD + setting("c", "c"), "like", "circle", "c → c"),
-    "like in a circle": (
-        GOOD + setting("c", "d") + setting("d", "e") + setting("e", "c"),
+    "like in a circle": (GOOD + setting("c", "d") + setting("d", "e") + setting("e", "c"),
         "like", "circle", "c → d → e → c"),
     "like in a large circle": (
         GOOD + "".join(setting(f"{'c' * 50}{i}", f"{'c' * 50}{(i + 1) % 99}") for i in range(99)),
@@ -211,21 +180,16 @@ HOSTILE: dict[str, tuple[str | bytes, *tuple[str, ...]]] = {
         GOOD + setting("c", "b") + 'paired_with = "bb"\n', "paired_with", "'c'", "'bb'", "'b'"),
     "paired with itself": (GOOD + setting("c", "b") + 'paired_with = "c"\n', "paired_with", "'c'",
         "not paired itself"),
-    "paired with a pair": (
-        GOOD + setting("c", "b") + 'paired_with = "b"\n'
+    "paired with a pair": (GOOD + setting("c", "b") + 'paired_with = "b"\n'
         + setting("d", "b") + 'paired_with = "c"\n',
         "paired_with", "'d'", "not paired itself", "'c'"),
-    "bound in the attack": (
-        but(attack='"constant:bound=2"'),
+    "bound in the attack": (but(attack='"constant:bound=2"'),
         "setting 'a'", "bound", "key of the sweep", "'constant:bound=2'"),
-    "size in the network": (
-        but(network='"symmetric:n_inputs=1000000,filter_size=100000"'),
+    "size in the network": (but(network='"symmetric:n_inputs=1000000,filter_size=100000"'),
         "setting 'a'", "n_inputs", "key of the setting"),
     # names of folders
     "name with a slash": (named("a/b"), "settings[0].name", NAME),
     "name of a parent": (named(".."), "settings[0].name", NAME),
-    "no name": (named(""), "settings[0].name", NAME),
-    "name of 100 letters": (named("a" * 100), "settings[0].name", NAME),
     "name with a NUL": (named("a\\u0000"), "settings[0].name", NAME),
     "name with a line break": (named("a\\n"), "settings[0].name", NAME),
     "name of the study": (but(name='"../s"'), "name", NAME, "'../s'"),
@@ -235,21 +199,14 @@ HOSTILE: dict[str, tuple[str | bytes, *tuple[str, ...]]] = {
         f"`trainers.{'x' * 57}...`", "60 characters"),
     "title with a line break": (also("SETTING", 'title = "a\\nb"'), "settings[0].title",
         "control", "invisible"),
-    "label with a C1 control": (
-        also("TRAINERS", '"a\\u009bb" = "sgd"'), r"trainers.a\x9bb", "control",
-        "invisible"),
     "label that turns": (also("TRAINERS", '"a\\u202eb" = "sgd"'), r"trainers.a\u202eb", "control",
         "invisible"),
-    "title that turns": (also("STUDY", 'title = "a\\u2066b"'), "title", "control", "invisible"),
     **{
         f"{place} with the invisible U+{code}": (
             also(where, text.format(f"a\\u{code}b")), "control", "invisible")
-        for code in ("061c", "200b", "200e", "200f", "feff")
-        for place, where, text in (
+        for code in ("061c", "200b", "200e", "200f", "feff") for place, where, text in (
             ("label", "TRAINERS", '"{}" = "sgd"'), ("title", "SETTING", 'title = "{}"'))
     },
-    "law with a C1 control": (but(law='"\\u0085normal"'), "settings[0].law", "control",
-        "invisible"),
     "description with ESC": (also("STUDY", 'description = "\\u001b[2J"'), "description",
         "control", "invisible"),
     # something is missing
@@ -263,18 +220,15 @@ HOSTILE: dict[str, tuple[str | bytes, *tuple[str, ...]]] = {
     "no sweeps": (GOOD + "sweeps = []", "settings[1].sweeps", "empty"),
     # not a study at all
     "prose": ("hello world", "not TOML", "line 1"),
-    "YAML": ("name: paper\n", "not TOML", "line 1"),
     "JSON": ('{"name": "paper"}', "not TOML", "line 1, column 1"),
     "a key twice": ('name = "a"\nname = "b"', "not TOML", "overwrite"),
     "Latin-1": ('name = "é"'.encode("latin-1"), "not UTF-8"),
-    "UTF-16": (GOOD.encode("utf-16"), "not UTF-8"),
     "binary": (bytes(range(256)) * 9, "not UTF-8"),
     "5 MB": (b"#" * 5_000_000, "1,000,000 bytes"),
     "5000 brackets": ("x = " + "[" * 5000 + "]" * 5000, "nested too deeply"),
     "300 brackets": ("title = " + "[" * 300 + "]" * 300, "nested too deeply"),
     "200,000 dots": (b"a." * 200_000 + b"a = 1", "nested too deeply"),
     "200,000 quoted dots": (b'"a" . ' * 150_000 + b"a = 1", "nested too deeply"),
-    "2000 dots": ("a" + ".a" * 2000 + " = 1", "nested too deeply"),
 }  # fmt: skip
 
 

@@ -122,17 +122,6 @@ def test_a_folder_is_not_continued_with_other_steps_of_a_setting(folder):
         nt.lab.run(other, folder)
 
 
-def test_the_study_is_judged_and_drawn(results):
-    judged = {one.claim.name: one for one in nt.lab.evaluate(results)}
-    verified = judged["verification-holds"].findings
-    assert [one.replicates for one in verified] == [6] * len(verified)
-    assert verified
-    charts = [one for one in nt.lab.charts(results) if one.x_label.startswith("steps")]
-    ends = {line.x[-1] for chart in charts for panel in chart.panels for line in panel.lines}
-    assert ends == {20.0, 60.0}
-    assert any("5 to 6 replicates" in chart.caption for chart in charts)
-
-
 def test_batch_sizes_are_compared_after_the_same_steps_only(results):
     compared = batch_size_runs(results).select("setting", "b").unique().sort("b")
     assert compared.rows() == [("shorter", 1), ("short", 4)]
@@ -159,28 +148,6 @@ def test_units_cost_by_their_steps_samples_and_verified_rows():
     costs = STUDY.costs
     assert costs["long"] > costs["short"] > costs["shorter"] > 0.0
     assert parsed(TEXT.replace("verify = 0", "verify = 40")).costs["short"] > costs["short"]
-
-
-@pytest.mark.parametrize(
-    ("line", "sentence"),
-    [
-        ("steps = -1", "`settings[0].steps` must be at least 0, got -1"),
-        ("steps = 1.5", "`settings[0].steps` must be a whole number, got 1.5"),
-        ('verify = "all"', "`settings[0].verify` must be a whole number, got 'all'"),
-        ("verify = -3", "`settings[0].verify` must be at least 0, got -3"),
-        ("replicates = 0", "`settings[0].replicates` must be at least 1, got 0"),
-    ],
-)
-def test_a_wrong_number_is_one_sentence(line, sentence):
-    with pytest.raises(nt.InputError) as error:
-        parsed(TEXT.replace('name = "long"', f'name = "long"\n{line}', 1))
-    assert str(error.value) == f"own.toml: {sentence}"
-
-
-def test_rows_that_a_short_setting_does_not_have_are_refused_in_one_sentence(tmp_path):
-    text = TEXT.replace("sgd:step_size=0.01", "solve:rows=100")
-    with pytest.raises(nt.InputError, match=r"setting 'short'.* at most as many as 20 steps"):
-        nt.lab.run(parsed(text), tmp_path / "out")
 
 
 @pytest.mark.parametrize("in_a_terminal", [True, False])
