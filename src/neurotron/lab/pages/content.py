@@ -26,7 +26,7 @@ __all__ = ["first", "page", "tables"]
 MOST_ROWS = 300
 """Of a table: the rest is in the folder."""
 MOST_TOML = 100_000
-MOST_OF_A_NUMBER = 20
+MOST_OF_A_NUMBER = 24
 """Characters of a number or a range of numbers in a table."""
 VERBATIM_OR_TEXT = re.compile(r"<(script|pre|code)\b.*?</\1>|(?<=>)[^<]+", re.S)
 UNIT = re.compile(r"(?<=\d) (?=[%×])|(?<=\(\d,) (?=\d\))")
@@ -95,10 +95,11 @@ def _short(value: Any) -> Any:
 
 
 def _shown(table: TextTable) -> dict[str, Any]:
-    """Return a table as the template takes it: short cells are aligned like numbers."""
+    """Return a table as the template takes it: columns of short cells are aligned like numbers."""
     texts = [[cell(value) for value in row] for row in table.rows]
-    rows = [[{"text": one, "n": len(one) <= MOST_OF_A_NUMBER} for one in row] for row in texts]
-    return {"table": table, **first(rows)}
+    columns = zip(*(row for row in texts if len(row) > 1), strict=True)
+    short = [all(len(one) <= MOST_OF_A_NUMBER for one in column) for column in columns]
+    return {"table": table, "short": short or [False] * len(table.columns), **first(texts)}
 
 
 def _headline(results: Results, judgements: list[Judgement]) -> Headline:

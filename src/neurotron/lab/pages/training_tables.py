@@ -30,7 +30,7 @@ MOST_LINES = 24
 """Lines of a table on a terminal; beyond, it shows all settings together."""
 ENDED = (
     "A run found the true weights w* if its final weights are within ‖w*‖/2 of them. If not, it "
-    "ended at the mirror if the cosine of its weights with −w* is above ½, and else elsewhere. "
+    "ended at the mirror if the cosine of its weights with −w* is above ½, and otherwise elsewhere. "
     "Median errors are over replicates, from the easiest attack to the hardest."
 )
 
@@ -43,7 +43,7 @@ def outcomes(results: Results) -> TextTable:
     ]
     return TextTable(
         "outcomes", "Where the runs ended", ("trainer", *OUTCOMES.values(), "runs", "median error"),
-        rows, ENDED, on_terminal=len(rows) <= MOST_LINES,
+        rows, ENDED if len(rows) <= MOST_LINES else "", on_terminal=len(rows) <= MOST_LINES,
     )  # fmt: skip
 
 
@@ -55,7 +55,7 @@ def totals(results: Results) -> TextTable | None:
     runs = Runs.of(results)
     title = f"Where the runs ended, in all {len(runs.settings)} settings"
     rows = [*map(_ends, outcomes_in_all(runs))]
-    return everywhere._replace(name="totals", title=title, rows=rows, on_terminal=True)
+    return everywhere._replace(name="totals", title=title, rows=rows, note=ENDED, on_terminal=True)
 
 
 def _ends(row: dict[str, Any]) -> tuple[Any, ...]:
