@@ -14,8 +14,8 @@ from neurotron._jit import ABOVE
 ROOT = Path(neurotron.__file__).parent
 
 FOUNDATIONS = [
-    ["_digits", "_files", "_intervals", "_json", "_text", "_types", "_waiting"],
-    ["_check", "_extras", "_environment", "_formula"],
+    ["_digits", "_intervals", "_json", "_text", "_types", "_waiting"],
+    ["_check", "_extras", "_files", "_environment", "_formula"],
     ["_sources"],
     ["_jit", "_references"],
     ["_philox", "_pickling", "_registry", "_seeds", "_threads", "_tiny"],

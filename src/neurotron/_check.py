@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from neurotron._text import either
 from neurotron._types import Array
 
 __all__ = [
@@ -166,8 +167,8 @@ def text(name: str, value: object) -> str:
     raise InputError(f"`{name}` must be text, got {shown(value)}")
 
 
-def path(name: str, value: object) -> Path:
-    """Return `value` as a path, if it can be the name of a file or folder.
+def path(name: str, value: object, *endings: str) -> Path:
+    """Return `value` as a path, if it can be the name of a file or folder, and ends as wanted.
 
     >>> path("folder", "")
     Traceback (most recent call last):
@@ -183,6 +184,8 @@ def path(name: str, value: object) -> Path:
             reason = f" ({error.strerror})"
         except ValueError as error:
             reason = f" ({error})"
+        if not reason and endings and Path(value).suffix.lower() not in endings:
+            raise InputError(f"`{name}` must end in {either(endings)}, got {shown(str(value))}")
         if not reason:
             return Path(value)
     text = shown(str(value) if isinstance(value, Path) else value)

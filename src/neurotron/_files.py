@@ -8,10 +8,12 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-__all__ = ["MOST_BYTES", "create", "is_old", "read", "remove_leftovers", "replace"]
+from neurotron._check import InputError
+
+__all__ = ["MOST_BYTES", "create", "is_old", "read", "remove_leftovers", "replace", "writing"]
 
 MOST_BYTES = 10**9
 """Largest size of a file that is read, about twice the largest shard of a study."""
@@ -29,6 +31,17 @@ def read(path: Path, most: int = MOST_BYTES) -> bytes:
         if not stat.S_ISREG(found.st_mode):
             raise OSError(f"{str(path)!r} is not a regular file")
         return file.read(most) if found.st_size <= most else b""
+
+
+@contextlib.contextmanager
+def writing(path: str | Path) -> Iterator[None]:
+    """Say in one sentence why a file cannot be written, if it cannot."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(
+            f"{str(path)!r} cannot be written: {error.strerror}; choose another place"
+        ) from None
 
 
 def replace(path: Path, data: bytes) -> None:

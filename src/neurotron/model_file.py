@@ -62,21 +62,15 @@ def save(model: Any, path: str | Path, *, overwrite: bool = True, row_hashes: bo
         raise _check.InputError("`model` is not fitted: call fit(X, y) before save")
     _check.instance("row_hashes", row_hashes, bool)
     data = _encoded(model, {} if row_hashes else {"row_hashes_": None})
-    try:
+    with _files.writing(path):
         _files.remove_leftovers(Path(path))
         put = _files.replace if overwrite else _files.create
         put(Path(path), data)
-    except OSError as error:
-        raise _check.InputError(
-            f"{str(path)!r} cannot be written: {error.strerror}; choose another place"
-        ) from None
 
 
 def check_place(path: str | Path) -> None:
     """Refuse a place where no model file can be, or where another file would be lost."""
-    place = _check.path("path", path)
-    if place.suffix != ".safetensors":
-        raise _check.InputError(f"`path` must end in .safetensors, got {_check.shown(str(path))}")
+    place = _check.path("path", path, ".safetensors")
     if not os.path.lexists(place):
         return
     try:

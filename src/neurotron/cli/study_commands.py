@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-from neurotron import _check
+from neurotron import _check, _files
 from neurotron._digits import cell
 from neurotron.cli import options
 from neurotron.cli.report_command import Figures, evaluate, print_verdicts, write_report
@@ -139,17 +139,9 @@ def init(
     if schema:
         typer.echo(json.dumps(schema_of_studies(), indent=2, ensure_ascii=False))
         return
-    if file.suffix != ".toml":
-        raise _check.InputError(f"the name of a study must end in .toml, got {str(file)!r}")
-    try:
-        with open(file, "x", encoding="utf-8") as new:
-            new.write(template())
-    except FileExistsError:
-        raise _check.InputError(f"{str(file)!r} exists already: choose another name") from None
-    except OSError as error:
-        raise _check.InputError(
-            f"{str(file)!r} cannot be written: {error.strerror}; choose another place"
-        ) from None
+    place = _check.path("file", file, ".toml")
+    with _files.writing(place), open(place, "x", encoding="utf-8") as new:
+        new.write(template())
     console = options.console()
     console.print(f"Written: {file}\nEdit it, then run it: neurotron run {file}")
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MODEL", "MODELS", "TABLE", "TABLES", "FitSeed", "Inputs", "Labelled", "ModelFile", "Network",
-    "Overwrite", "Rows", "check_ending", "fitted", "listed", "warnings_as_sentences",
+    "Overwrite", "Rows", "fitted", "listed", "warnings_as_sentences",
 ]  # fmt: skip
 
 TABLE, MODEL = options.Panel("Table"), options.Panel("Model")
@@ -106,7 +106,7 @@ class Rows:
         return self._numbers(table, names, table.columns, names, needed=True)
 
     def _table(self) -> TableFile:
-        check_ending("data", self.data, TABLES)
+        _check.path("data", self.data, *TABLES)
         require("polars")
         from neurotron.cli.table_file import read_table
 
@@ -243,10 +243,3 @@ def warnings_as_sentences() -> Iterator[None]:
     for text in dict.fromkeys(str(each.message) for each in caught):
         text = text.replace("`X`", "the table")
         options.console(stderr=True).print(f"warning: {text}")
-
-
-def check_ending(name: str, path: Path, endings: Sequence[str]) -> None:
-    """Refuse a name that ends in another way."""
-    if _check.path(name, path).suffix.lower() not in endings:
-        wanted = " or ".join(endings)
-        raise _check.InputError(f"`{name}` must end in {wanted}, got {_check.shown(str(path))}")

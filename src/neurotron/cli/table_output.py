@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neurotron import _check
+from neurotron import _check, _files
 from neurotron._digits import between, counted, part, percent, readable
-from neurotron.cli.table_options import TABLES, check_ending, listed
+from neurotron.cli.table_options import TABLES, listed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -126,7 +126,7 @@ def check_output(
     if path is None:
         return
     shown = _check.shown(str(path))
-    check_ending(option, path, endings)
+    _check.path(option, path, *endings)
     if not path.parent.is_dir():
         raise _check.InputError(f"`{option}`: there is no folder {str(path.parent)!r}")
     if path.is_dir() or not os.access(path.parent, os.W_OK):
@@ -143,7 +143,7 @@ def check_output(
 
 def same_ending(data: Path) -> tuple[str]:
     """Return how a table ends: a copy of it has the same format."""
-    check_ending("data", data, TABLES)
+    _check.path("data", data, *TABLES)
     return (data.suffix.lower(),)
 
 
@@ -155,9 +155,5 @@ def write(frame: pl.DataFrame, path: Path, separator: str = ",", *, overwrite: b
     """Write a table; if that fails, the error says why in one sentence."""
     from neurotron.cli.table_file import write_table
 
-    try:
+    with _files.writing(path):
         write_table(frame, path, separator=separator, overwrite=overwrite)
-    except OSError as error:
-        raise _check.InputError(
-            f"{str(path)!r} cannot be written: {error.strerror}; choose another place"
-        ) from None

@@ -247,7 +247,7 @@ def test_hostile_text_is_shown_as_it_is_written():
     ("name", "parts"),
     [
         ("page.txt", ("`path`", ".html")),
-        ("no/page.html", ("`path`", "no/page.html")),
+        ("no/page.html", ("no/page.html", "choose another place")),
         ("", ("path",)),
     ],
     ids=["another ending", "no folder", "no name"],

@@ -96,14 +96,7 @@ def save(figure: Any, path: str | Path) -> None:
 
 def check_picture(name: str, path: str | Path) -> None:
     """Refuse a picture that could not be saved, before any work."""
-    if isinstance(path, Path):
-        path = str(path)
-    if not isinstance(path, str) or Path(path).suffix.lower() not in FORMATS:
-        raise _check.InputError(
-            f"`{name}` must end in {', '.join(FORMATS[:-1])} or {FORMATS[-1]}, got "
-            f"{_check.shown(path)}"
-        )
-    folder = _check.path(name, path).parent
+    folder = _check.path(name, path, *FORMATS).parent
     if not folder.is_dir():
         raise _check.InputError(f"`{name}`: there is no folder {str(folder)!r}")
     if Path(path).is_dir() or not os.access(folder, os.W_OK):

@@ -58,17 +58,9 @@ def build_audit(
 
 def write_audit(audit: Audit, path: str | Path, **more: Any) -> Path:
     """Write the page to a file, of which nothing remains half-written; return its path."""
-    place = _check.path("path", path)
-    if place.suffix.lower() not in PAGES:
-        raise _check.InputError(
-            f"`path` must end in {' or '.join(PAGES)}, got {_check.shown(str(path))}"
-        )
+    place = _check.path("path", path, *PAGES)
     text = build_audit(audit, **more)
-    try:
+    with _files.writing(place):
         _files.remove_leftovers(place)
         _files.replace(place, text.encode("utf-8", "replace"))
-    except OSError as error:
-        raise _check.InputError(
-            f"`path`: {str(place)!r} cannot be written: {error.strerror}; choose another place"
-        ) from None
     return place
