@@ -30,8 +30,8 @@ MOST_LINES = 24
 """Lines of a table on a terminal; beyond, it shows all settings together."""
 ENDED = (
     "A run found the true weights w* if its final weights are within ‖w*‖/2 of them. If not, it "
-    "ended at the mirror if the cosine of its weights with −w* is above ½, and otherwise elsewhere. "
-    "Median errors are over replicates, from the easiest attack to the hardest."
+    "ended at the mirror if the cosine of its weights with −w* is above ½, and otherwise "
+    "elsewhere. Median errors are over replicates, from the easiest attack to the hardest."
 )
 
 
