@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from research import evidence
+from research import evidence, pages, suspects, verdicts
 from tests.support.cli import in_this_process
 
 import neurotron as nt
@@ -48,11 +48,28 @@ def test_a_study_of_research_is_computed_judged_and_drawn_in_small(name, tmp_pat
 
 
 @pytest.mark.parametrize("name", evidence.MEASUREMENTS)
-def test_a_measurement_is_a_study_whose_summary_has_the_columns_that_are_stored(name):
+def test_a_measurement_is_a_study_that_says_what_its_unit_returns(name):
     script = evidence.measurement(name)
     assert script.STUDY.name == name
-    assert script.STUDY.unit.__module__ == script.__name__
-    assert evidence.table(name).height > 0
+    stored = set(pages.table(name).columns)
+    about = {"setting"} | {key for one in script.STUDY.settings for key in one}
+    assert len(stored & (set(script.STUDY.columns) | about)) >= 4
+    assert callable(script.summary)
+
+
+def test_a_measurement_is_computed_summarised_and_stored_with_its_origin(tmp_path, monkeypatch):
+    small = dataclasses.replace(suspects.STUDY, settings=suspects.STUDY.settings[:2], replicates=1)
+    monkeypatch.setattr(suspects, "STUDY", small)
+    monkeypatch.setattr(suspects, "AT_ONCE", 2)
+    monkeypatch.setattr(evidence, "ROOT", tmp_path)
+    monkeypatch.setattr(verdicts, "STORE", tmp_path)
+    evidence.collect("suspects")
+    origin, head, *rows = (tmp_path / "suspects.csv").read_text().splitlines()
+    assert origin.startswith("# code ")
+    assert head.split(",") == pages.table("suspects").columns
+    assert [row.split(",")[4] for row in rows] == ["2", "2"]
+    evidence.collect("suspects")  # finds everything computed
+    assert len([*(tmp_path / "out" / "evidence").iterdir()]) == 1
 
 
 def test_the_command_lists_the_studies_of_the_wheel_alone():
