@@ -20,6 +20,7 @@ from research.activations import activations
 from research.evidence import study_of
 from research.frontier.frontier import CONCENTRATED, NON_ADDITIVE
 from research.pages import ROOT, cell, rows, table
+from research.sharpness import sharpness
 from research.tables import guide
 from research.tables.guide import HUBER, OURS
 from row_solvers import answer
@@ -85,10 +86,10 @@ def test_the_defence_recovers_the_filter_under_every_additive_attack(tmp_path):
 )
 def test_certified_errors_are_hardly_larger_than_measured_ones(setting, law, limit, tmp_path):
     results = sample(tmp_path / "out", "sharpness", setting, 3)
-    ratios = [one.estimate for one in certificates.sharp(limit, law)(results)]
+    ratios = [one.estimate for one in sharpness.sharp(limit, law)(results)]
     assert len(ratios) == 2
     assert 0.97 <= min(ratios) <= max(ratios) <= limit
-    assert max(one.estimate for one in certificates.radius_near_error(1.5)(results)) <= 1.5
+    assert max(one.estimate for one in sharpness.radius_near_error.check(results)) <= 1.5
 
 
 @pytest.mark.parametrize(
@@ -122,7 +123,7 @@ def pushes(problem: nt.Problem, trainer: nt.NeuroTron, seed: int, count: int = 2
 def test_heavy_tails_with_inverse_norm_weights_are_certified(setting, tmp_path):
     chosen = part_of("heavy-tails", setting, ("inverse-norm weights",))
     results = sample(tmp_path / "out", "heavy-tails", setting, 8, steps=3000, **chosen)
-    findings = certificates.certified_mean_square(results)
+    findings = sharpness.certified_mean_square.check(results)
     assert [one.holds for one in findings] == [True, True]
     assert min(one.estimate for one in findings) > 0.05  # the bound says something
 
@@ -146,7 +147,7 @@ def test_no_verified_radius_is_smaller_than_the_error_and_exact_filters_are_veri
 @pytest.mark.parametrize("setting", ["softplus-normal", "gelu-uniform"])
 def test_every_activation_recovers_to_rounding_and_has_a_sharp_certificate(setting, tmp_path):
     results = sample(tmp_path / "out", "activations", setting, 2)
-    (recovered,) = certificates.recovers_to_rounding(results)
+    (recovered,) = sharpness.recovers_to_rounding.check(results)
     assert recovered.worst < 1e-14
     ratios = [one.estimate for one in activations.sharp_with_every(1.1)(results)]
     assert len(ratios) == 2
