@@ -99,7 +99,7 @@ def kill_and_resume(file: Path, folder: Path, kills: int, seed: int) -> int:
             wait_until(has_grown(folder, process, int(draw.integers(3))))
             time.sleep(draw.uniform(0.0, 0.15))
         else:
-            time.sleep(draw.uniform(0.0, 2.0))
+            time.sleep(draw.uniform(0.0, 0.8))
         process.kill()
         met += finish(process)[0] == -signal.SIGKILL
     code, _, errors = finish(start("run", file, "--out", folder))
