@@ -7,35 +7,11 @@ import math
 import pytest
 from research.sharpness import sharpness
 from tests.support.results import ending_at
-from tests.support.studies import judged
+from tests.support.studies import CERTIFIED, judged
 
 from neurotron.lab import VERDICTS
 
 HOLDS, _, DOES_NOT_HOLD, UNDECIDED, NOT_TESTED = VERDICTS
-TEXT = """
-name = "s"
-verify = 100
-[trainers]
-Refined = "refined-tron"
-slower = "refined-tron:pace=1"
-Tron = "neuro-tron:step_size=scheduled"
-constant = "neuro-tron:step_size=1e-3"
-[[settings]]
-name = "normal"
-title = "N"
-same_problem = true
-sweeps = [
-  { attack = "none" },
-  { attack = "adaptive", bound = 1, probability = [0.4, 0.45] },
-  { attack = "half-space", bound = 1, probability = 0.45 },
-  { attack = "sign-flip", bound = 1e6, probability = 0.4 },
-]
-[[settings]]
-name = "laplace"
-title = "L"
-like = "normal"
-law = "laplace"
-"""
 NETWORKS = 40
 NORMAL = sharpness.sharp_for_normal_and_laplace
 
@@ -78,14 +54,14 @@ def honest(error, lost=()):
     ],
 )
 def test_a_claim_comes_out_as_the_runs_were_made(claim, world, verdict, tmp_path):
-    found = judged(tmp_path / "r", claim, world, TEXT, NETWORKS)
+    found = judged(tmp_path / "r", claim, world, CERTIFIED, NETWORKS)
     assert found.verdict == verdict, found.findings
 
 
 def test_sharpness_is_judged_for_the_steps_of_the_certificate(tmp_path):
     arms = [f"{law}, Tron, adaptive θ=1 β={beta:g}" for law in "NL" for beta in (0.4, 0.45)]
     sharp, radius, square = (
-        judged(tmp_path / name.name, name, spread(0.8), TEXT, NETWORKS).findings
+        judged(tmp_path / name.name, name, spread(0.8), CERTIFIED, NETWORKS).findings
         for name in (NORMAL, sharpness.radius_near_error, sharpness.certified_mean_square)
     )
     assert [found.case for found in sharp] == [found.case for found in radius] == arms

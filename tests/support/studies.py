@@ -228,3 +228,30 @@ def as_claimed(setting, replicate, arm):
     if arm["algorithm"] == "sgd" and replicate % 3 == 1:
         return MIRROR
     return {"errors": ending_at(2.0 * error, 100)}
+
+
+CERTIFIED = """
+name = "s"
+verify = 100
+[trainers]
+Refined = "refined-tron"
+slower = "refined-tron:pace=1"
+Tron = "neuro-tron:step_size=scheduled"
+constant = "neuro-tron:step_size=1e-3"
+[[settings]]
+name = "normal"
+title = "N"
+same_problem = true
+sweeps = [
+  { attack = "none" },
+  { attack = "adaptive", bound = 1, probability = [0.4, 0.45] },
+  { attack = "half-space", bound = 1, probability = 0.45 },
+  { attack = "sign-flip", bound = 1e6, probability = 0.4 },
+]
+[[settings]]
+name = "laplace"
+title = "L"
+like = "normal"
+law = "laplace"
+"""
+"""Two laws on one problem each, with certified and uncertified arms, which are verified."""

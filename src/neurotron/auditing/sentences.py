@@ -67,7 +67,7 @@ def _limit(check: Check) -> str:
 
 
 def suspects_words(audit: Audit) -> str:
-    """Return how many labels may be attacked before the audit, or why nobody could look."""
+    """Return how many labels may be attacked before the audit, or why the search was impossible."""
     found, share = audit.suspects, audit.suspects.attacked_fraction
     if share is None:
         text = f"Nobody looked for suspects among the labels of the table: {found.reason}."

@@ -7,33 +7,10 @@ import math
 import numpy as np
 import pytest
 from tests.support.results import ending_at, made
+from tests.support.studies import CERTIFIED
 
 from neurotron.lab.claims import certificates
 
-TEXT = """
-name = "s"
-verify = 100
-[trainers]
-Refined = "refined-tron"
-slower = "refined-tron:pace=1"
-Tron = "neuro-tron:step_size=scheduled"
-constant = "neuro-tron:step_size=1e-3"
-[[settings]]
-name = "normal"
-title = "N"
-same_problem = true
-sweeps = [
-  { attack = "none" },
-  { attack = "adaptive", bound = 1, probability = [0.4, 0.45] },
-  { attack = "half-space", bound = 1, probability = 0.45 },
-  { attack = "sign-flip", bound = 1e6, probability = 0.4 },
-]
-[[settings]]
-name = "laplace"
-title = "L"
-like = "normal"
-law = "laplace"
-"""
 # ---- verified radii ------------------------------------------------------------------------------
 
 ARMS = 4 * 5
@@ -41,7 +18,7 @@ ARMS = 4 * 5
 
 
 def verified(folder, world):
-    return certificates.verification_holds(made(folder, TEXT, world, 10))
+    return certificates.verification_holds(made(folder, CERTIFIED, world, 10))
 
 
 def outside(*, arms=0, replicates=0, radius=2.0):
